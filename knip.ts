@@ -1,0 +1,10 @@
+import type { KnipConfig } from "knip";
+
+const config: KnipConfig = {
+  entry: ["src/index.ts", "src/cli/main.ts", "src/**/*-thread.ts", "scripts/*.mjs", "bench/*.mjs"],
+  project: ["src/**/*.ts", "test/**/*.ts", "scripts/**/*.mjs", "bench/**/*.mjs"],
+  // Types of the ports and of events are for library users and for the next store, action or door.
+  ignoreExportsUsedInFile: true,
+};
+
+export default config;

@@ -1,0 +1,68 @@
+// Writes docs/errors.md from the catalogue in src/core/errors.ts. `--check` only says whether it is up to date.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const catalogueFile = join(root, "src/core/errors.ts");
+const documentFile = join(root, "docs/errors.md");
+
+/** The sections of the catalogue in its own order: a line comment opens one. */
+function readSections(text) {
+  const tree = ts.createSourceFile(catalogueFile, text, ts.ScriptTarget.ES2023, true);
+  const sections = [];
+  const visit = (node) => {
+    if (ts.isVariableDeclaration(node) && node.name.getText() === "ERROR_CATALOGUE") {
+      for (const property of findObject(node.initializer).properties) {
+        for (const comment of ts.getLeadingCommentRanges(text, property.getFullStart()) ?? []) {
+          const title = text.slice(comment.pos, comment.end).replace(/^\/\/\s*/, "");
+          sections.push({ title, rows: [] });
+        }
+        const [means, next] = ["means", "next"].map((key) => readText(property.initializer, key));
+        sections.at(-1).rows.push({ code: property.name.getText(), means, next });
+      }
+    } else {
+      ts.forEachChild(node, visit);
+    }
+  };
+  visit(tree);
+  return sections;
+}
+
+function findObject(node) {
+  return ts.isObjectLiteralExpression(node) ? node : findObject(node.expression);
+}
+
+function readText(object, key) {
+  const property = object.properties.find((candidate) => candidate.name.getText() === key);
+  return property.initializer.text.replaceAll("|", "\\|");
+}
+
+function render(sections) {
+  const parts = [
+    "# Error codes",
+    "",
+    "Every code that Daruma shows, what it means and what to do next. Codes are stable: programs may match on them.",
+    "A step that exits with a code other than 0 fails with `EXIT_<n>`, an HTTP step with the status (`503`); a step may",
+    "also give a code of its own through the file `$DARUMA_FAILURE`. Those are not listed here.",
+    "",
+    "This page is made from `src/core/errors.ts` by `npm run docs:errors`.",
+    "",
+  ];
+  for (const section of sections) {
+    parts.push(`## ${section.title}`, "", "| code | means | what to do next |", "|---|---|---|");
+    for (const row of section.rows) parts.push(`| \`${row.code}\` | ${row.means} | ${row.next} |`);
+    parts.push("");
+  }
+  return parts.join("\n");
+}
+
+const document = render(readSections(readFileSync(catalogueFile, "utf8")));
+const present = existsSync(documentFile) ? readFileSync(documentFile, "utf8") : "";
+if (process.argv.includes("--check")) {
+  const same = present === document;
+  console.log(same ? "docs/errors.md is up to date" : "docs/errors.md is out of date: npm run docs:errors");
+  process.exit(same ? 0 : 1);
+}
+if (present !== document) writeFileSync(documentFile, document);

@@ -1,0 +1,46 @@
+import type { ActionDefinition } from "../core/definition.js";
+import type { FailureFacts } from "../core/failure.js";
+import type { Json } from "../core/json.js";
+
+/** One attempt as an action sees it. Everything in it is rendered already. */
+export interface Attempt {
+  readonly runId: number;
+  readonly workflowId: number;
+  readonly jobId: number;
+  readonly stepId: string;
+  readonly attempt: number;
+  readonly token: string;
+  /** The action's keys with templates rendered. */
+  readonly action: ActionDefinition;
+  /** The whole environment of the step: the worker's, the file's, the step's, DARUMA_*. */
+  readonly env: { readonly [name: string]: string };
+  readonly cwd: string;
+  /** What expressions and scripts see: `{inputs, outputs, state, step, attempt, visit, loop, foreach, env, ...}`. */
+  readonly variables: { readonly [name: string]: Json };
+  /** Milliseconds since the epoch when the attempt started. */
+  readonly startedAt: number;
+  readonly timeoutMs: number | null;
+  readonly idleTimeoutMs: number | null;
+  readonly killGraceMs: number;
+  /** Write what the step prints; redacted, streamed to the attempt's log files, and counted as a sign of life. */
+  writeStdout(chunk: Uint8Array): void;
+  writeStderr(chunk: Uint8Array): void;
+  /** Files of this attempt that a process can be told of. They may not exist yet. */
+  readonly outputFile: string;
+  readonly failureFile: string;
+  /** Aborted with a StopCause as its reason. The action ends its process group and settles. */
+  readonly signal: AbortSignal;
+}
+
+/** Why an attempt is ended from outside: its timer ran out, or the engine no longer wants it. */
+export type StopCause = "timeout" | "idle_timeout" | "stopped";
+
+export type ActionResult =
+  | { readonly ok: true; readonly output: Json }
+  | { readonly ok: false; readonly failure: FailureFacts };
+
+/** One kind of step. Settles exactly once; never throws for a failure of the step itself. */
+export interface Action {
+  readonly type: string;
+  run(attempt: Attempt): Promise<ActionResult>;
+}

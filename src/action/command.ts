@@ -1,0 +1,117 @@
+import type { FailureFacts } from "../core/failure.js";
+import type { Json } from "../core/json.js";
+import type { Action, ActionResult, Attempt, StopCause } from "./action.js";
+import { readDeclaredFailure, readOutputFile } from "./process/attempt-files.js";
+import { endProcessesWithToken } from "./process/attempt-processes.js";
+import { HeadCapture, TailCapture } from "./process/output-capture.js";
+import type { ProcessExit, ProcessHost, RunningProcess } from "./process/process-host.js";
+
+/** Of stdout, for the step's output; the log has all of it. */
+export const MAX_OUTPUT_CAPTURE_BYTES = 1024 * 1024;
+/** Of stderr, to find its last line in. */
+const STDERR_TAIL_BYTES = 4 * 1024;
+const MAX_STDERR_LINE_CHARS = 200;
+
+/** The `command` step: a shell line or an argv list, run as a process group of its own. */
+export function createCommandAction(host: ProcessHost): Action {
+  return { type: "command", run: (attempt) => runCommand(host, attempt) };
+}
+
+async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionResult> {
+  if (attempt.signal.aborted) return failed(stopFacts(attempt));
+  const stdout = new HeadCapture(MAX_OUTPUT_CAPTURE_BYTES);
+  const stderr = new TailCapture(STDERR_TAIL_BYTES);
+  const { exec, stdin } = attempt.action;
+  const running = host.start({
+    exec: exec as string | readonly string[],
+    env: attempt.env,
+    cwd: attempt.cwd,
+    ...(typeof stdin === "string" ? { stdin } : {}),
+    onStdout: (chunk) => {
+      stdout.push(chunk);
+      attempt.writeStdout(chunk);
+    },
+    onStderr: (chunk) => {
+      stderr.push(chunk);
+      attempt.writeStderr(chunk);
+    },
+  });
+  const exit = await endOnAbort(running, attempt);
+  if (exit === null) return failed(stopFacts(attempt));
+  if (exit.exitCode === 0) return succeed(attempt, stdout);
+  return failed(exitFacts(exit, stderr.lastLine(MAX_STDERR_LINE_CHARS), attempt));
+}
+
+/** How the process ended by itself; null when it was ended because the attempt was aborted. */
+async function endOnAbort(running: RunningProcess, attempt: Attempt): Promise<ProcessExit | null> {
+  let stopping: Promise<void> | null = null;
+  const stop = (): void => {
+    stopping = endEverything(running, attempt);
+  };
+  attempt.signal.addEventListener("abort", stop, { once: true });
+  const exit = await running.exited;
+  attempt.signal.removeEventListener("abort", stop);
+  if (stopping === null) return exit;
+  await stopping;
+  return null;
+}
+
+/** The group, and what has left it: `timeout` and shells with job control give their children groups of their own. */
+async function endEverything(running: RunningProcess, attempt: Attempt): Promise<void> {
+  await running.terminate(attempt.killGraceMs);
+  await endProcessesWithToken(attempt.token);
+}
+
+function failed(failure: FailureFacts): ActionResult {
+  return { ok: false, failure };
+}
+
+function stopFacts(attempt: Attempt): FailureFacts {
+  switch (attempt.signal.reason as StopCause) {
+    case "timeout":
+      return { message: `timed out after ${attempt.timeoutMs} ms`, timeout: "wall" };
+    case "idle_timeout":
+      return { message: `printed nothing for ${attempt.idleTimeoutMs} ms`, timeout: "idle" };
+    default:
+      return { message: "stopped before it had finished" };
+  }
+}
+
+function exitFacts(exit: ProcessExit, lastLine: string, attempt: Attempt): FailureFacts {
+  if (exit.spawnError !== undefined) {
+    return { code: "SPAWN_ERROR", errno: exit.spawnError.code, message: exit.spawnError.message };
+  }
+  const how = exit.signal === null ? `exit code ${exit.exitCode}` : `ended by signal ${exit.signal}`;
+  const { declared, defect } = readDeclaredFailure(attempt.failureFile);
+  const message = [
+    how,
+    lastLine && `: ${lastLine}`,
+    defect && ` ($DARUMA_FAILURE was ignored: ${defect})`,
+  ].join("");
+  return {
+    message,
+    ...(exit.exitCode === null ? {} : { exitCode: exit.exitCode }),
+    ...(exit.signal === null ? {} : { signal: exit.signal }),
+    ...(declared === null ? {} : { declared }),
+  };
+}
+
+function succeed(attempt: Attempt, stdout: HeadCapture): ActionResult {
+  const file = readOutputFile(attempt.outputFile);
+  if (file.kind === "invalid") {
+    return failed({ code: "OUTPUT_INVALID", message: `$DARUMA_OUTPUT: ${file.defect}`, exitCode: 0 });
+  }
+  return { ok: true, output: file.kind === "json" ? file.value : outputOfText(stdout) };
+}
+
+function outputOfText(stdout: HeadCapture): Json {
+  const text = stdout.text();
+  if (!stdout.isCut) {
+    try {
+      return JSON.parse(text) as Json;
+    } catch {
+      // Plain text, then.
+    }
+  }
+  return text.replace(/\r?\n$/, "");
+}

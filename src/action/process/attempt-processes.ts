@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+const TOKEN_VARIABLE = "DARUMA_ATTEMPT_TOKEN";
+/** Between two looks for processes that should have gone. */
+const POLL_MS = 10;
+/** A process that hangs in the kernel does not die of SIGKILL: the search is given up then. */
+const GIVE_UP_MS = 5_000;
+const MAX_PS_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Ends every process whose environment carries the attempt's token, and its group with it: SIGTERM first where there
+ * is a grace, then SIGKILL until none is left. Returns how many were found.
+ */
+export async function endProcessesWithToken(token: string, graceMs = 0): Promise<number> {
+  const ended = new Set<number>();
+  const killAt = performance.now() + graceMs;
+  let hasAsked = graceMs <= 0;
+  for (;;) {
+    const found = await findProcessesWithToken(token);
+    for (const pid of found.keys()) ended.add(pid);
+    const now = performance.now();
+    if (found.size === 0 || now > killAt + GIVE_UP_MS) return ended.size;
+    if (now >= killAt) signalAll(found, "SIGKILL");
+    else if (!hasAsked) signalAll(found, "SIGTERM");
+    hasAsked = true;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Process id to process group. */
+type Found = ReadonlyMap<number, number>;
+
+function signalAll(found: Found, signal: NodeJS.Signals): void {
+  for (const [pid, group] of found) {
+    // Only a group that the attempt leads: another may hold processes that are not the attempt's.
+    if (found.has(group)) signalOne(-group, signal);
+    else signalOne(pid, signal);
+  }
+}
+
+function signalOne(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch {
+    // It has gone in the meantime, or belongs to somebody else.
+  }
+}
+
+function findProcessesWithToken(token: string): Promise<Found> {
+  return process.platform === "linux" ? findInProc(token) : findInPs(token);
+}
+
+async function findInProc(token: string): Promise<Found> {
+  const found = new Map<number, number>();
+  const wanted = Buffer.from(`\0${TOKEN_VARIABLE}=${token}\0`);
+  const inspect = async (pid: string): Promise<void> => {
+    try {
+      const environ = await readFile(`/proc/${pid}/environ`);
+      if (!Buffer.concat([Buffer.from("\0"), environ]).includes(wanted)) return;
+      const stat = await readFile(`/proc/${pid}/stat`, "latin1");
+      // The name, in brackets, may itself hold blanks and brackets; state, parent and group follow it.
+      const group = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2];
+      found.set(Number(pid), Number(group));
+    } catch {
+      // It has gone in the meantime, or belongs to somebody else.
+    }
+  };
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  await Promise.all(pids.map(inspect));
+  return found;
+}
+
+/** Best effort: `ps` shows the environment after the command, with blanks between. */
+async function findInPs(token: string): Promise<Found> {
+  const found = new Map<number, number>();
+  const listing = await promisify(execFile)("ps", ["axeww", "-o", "pid=,pgid=,command="], {
+    maxBuffer: MAX_PS_BYTES,
+  }).catch(() => ({ stdout: "" }));
+  for (const line of listing.stdout.split("\n")) {
+    const parts = /^\s*(\d+)\s+(\d+)\s(.*)$/.exec(line);
+    if (parts === null || Number(parts[1]) === process.pid) continue;
+    if (` ${parts[3]} `.includes(` ${TOKEN_VARIABLE}=${token} `))
+      found.set(Number(parts[1]), Number(parts[2]));
+  }
+  return found;
+}

@@ -1,0 +1,25 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { LauncherHost } from "./launcher-host.js";
+import type { ProcessHost } from "./process-host.js";
+import { SpawnHost } from "./spawn-host.js";
+
+/** The fastest host that this machine can run. */
+export function createProcessHost(): ProcessHost {
+  const perl = findProgram("perl");
+  const plain = new SpawnHost();
+  return perl === null ? plain : new LauncherHost(perl, plain);
+}
+
+function findProgram(name: string): string | null {
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    const path = join(folder || ".", name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return null;
+}

@@ -1,0 +1,100 @@
+import { endProcessesWithToken } from "./attempt-processes.js";
+import { GroupEnding } from "./group-ending.js";
+import { type GoneCause, Launcher, type LauncherJob } from "./launcher.js";
+import { findUnusable } from "./launcher-protocol.js";
+import { spawnFailure } from "./process-exit.js";
+import type { ProcessExit, ProcessHost, ProcessSpec, RunningProcess } from "./process-host.js";
+
+/** One launcher serves this many jobs before another is started. */
+const JOBS_PER_LAUNCHER = 8;
+const MAX_LAUNCHERS = 16;
+
+/** Starts processes through a few small launcher processes; where those cannot run, through the fallback. */
+export class LauncherHost implements ProcessHost {
+  private readonly launchers = new Set<Launcher>();
+  private nextId = 1;
+  private isUnavailable = false;
+
+  constructor(
+    private readonly perl: string,
+    private readonly fallback: ProcessHost,
+  ) {}
+
+  start(spec: ProcessSpec): RunningProcess {
+    if (this.isUnavailable) return this.fallback.start(spec);
+    const unusable = findUnusable(spec);
+    if (unusable !== null) {
+      return {
+        exited: Promise.resolve(spawnFailure(spec, "EINVAL", unusable, "exec")),
+        terminate: async () => {},
+      };
+    }
+    const job = createJob(this.nextId++, spec, this.chooseLauncher());
+    return {
+      exited: job.exited,
+      terminate: async (graceMs) => {
+        if (job.substitute !== null) return job.substitute.terminate(graceMs);
+        job.ending.terminate(graceMs);
+        await job.exited;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.launchers].map((launcher) => launcher.close()));
+    await this.fallback.close();
+  }
+
+  private chooseLauncher(): Launcher {
+    let idlest: Launcher | null = null;
+    for (const launcher of this.launchers) {
+      if (idlest === null || launcher.running < idlest.running) idlest = launcher;
+    }
+    const isFull = this.launchers.size >= MAX_LAUNCHERS;
+    if (idlest !== null && (idlest.running < JOBS_PER_LAUNCHER || isFull)) return idlest;
+    const launcher = new Launcher(this.perl, (jobs, cause) => {
+      this.launchers.delete(launcher);
+      this.rescue(jobs, cause);
+    });
+    this.launchers.add(launcher);
+    return launcher;
+  }
+
+  private rescue(jobs: readonly LauncherJob[], cause: GoneCause): void {
+    if (cause === "never_ready") this.isUnavailable = true;
+    for (const job of jobs) {
+      job.ending.ended();
+      if (cause === "never_ready" && !job.ending.hasBegun) {
+        job.substitute = this.fallback.start(job.spec);
+        void job.substitute.exited.then((exit) => job.resolve(exit));
+      } else {
+        void endOrphans(job).then(() => job.resolve({ exitCode: null, signal: "SIGKILL" }));
+      }
+    }
+  }
+}
+
+function createJob(id: number, spec: ProcessSpec, launcher: Launcher): LauncherJob {
+  let resolve!: (exit: ProcessExit) => void;
+  const exited = new Promise<ProcessExit>((settle) => {
+    resolve = settle;
+  });
+  const ending = new GroupEnding({
+    signal: (name) => launcher.signal(id, name),
+    abandon: () => launcher.abandon(id),
+  });
+  const job: LauncherJob = { id, spec, ending, exited, resolve, pid: null, substitute: null };
+  launcher.run(job);
+  return job;
+}
+
+/** What a launcher that was killed itself has left running. */
+async function endOrphans(job: LauncherJob): Promise<void> {
+  try {
+    if (job.pid !== null) process.kill(-job.pid, "SIGKILL");
+  } catch {
+    // The group has gone already.
+  }
+  const token = job.spec.env.DARUMA_ATTEMPT_TOKEN;
+  if (token) await endProcessesWithToken(token);
+}

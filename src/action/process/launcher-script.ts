@@ -1,0 +1,201 @@
+/**
+ * The launcher: a Perl program that starts processes for the engine. It holds mechanism only; when to send which
+ * signal is decided in `group-ending.ts`.
+ *
+ * - Each job gets a process group and two pipes of its own. What the job prints is relayed in frames, so the end of
+ *   its output is the end of its pipes and no marker can be forged or be mistaken for one.
+ * - A job is over when its main process has been reaped and its group is empty. What a process that left the group
+ *   still writes goes nowhere: the pipes are closed.
+ * - When the engine goes away, the command pipe ends and every group is killed.
+ * - A child that cannot chdir or exec says so on a pipe which closes by itself on exec.
+ *
+ * It loads no module (not even strict): each page it touches is paid for in every fork.
+ */
+export const LAUNCHER_SCRIPT = String.raw`
+my ($linux, $subreaper) = @ARGV;
+my $EINTR = 4;
+my $CHUNK = 65536;
+my $PIPE_BUF = $linux ? 4096 : 512;   # a writable pipe takes this much without blocking
+my $DRAIN = 1048576;                  # no pipe holds more
+my $POLL = 0.004;                     # between two looks at a group that should become empty
+my $TICK = 0.05;                      # a SIGCHLD can slip in just before select; start frames wait no longer
+my (%jobs, %by_pid, $rin, $win);
+my $lingering = 0;                    # jobs whose main process has gone before the rest of their group
+my ($in, $out, $urgent) = ('', '', 0);
+$0 = 'daruma-launcher';
+$SIG{CHLD} = sub { };                 # interrupts select; unlike IGNORE, handlers do not survive exec
+$SIG{PIPE} = sub { };
+syscall($subreaper, 36, 1, 0, 0, 0) if $subreaper;   # PR_SET_CHILD_SUBREAPER: orphans of jobs are reaped here
+pipe(my $fail_r, my $fail_w);
+open(my $null, '<', '/dev/null');
+vec($rin = '', 0, 1) = 1;
+$win = '';
+
+sub frame { $out .= pack('ANN', $_[0], $_[1], length $_[2]) . $_[2] }
+
+sub flush_out {
+  while (length $out) {
+    my $n = syswrite(STDOUT, $out);
+    if (defined $n) { substr($out, 0, $n, '') } elsif ($! != $EINTR) { farewell() }
+  }
+  $urgent = 0;
+}
+
+sub farewell {
+  for (1 .. 500) {
+    my $left = 0;
+    1 while waitpid(-1, 1) > 0;
+    for my $pid (keys %by_pid) { $left++ if kill('KILL', -$pid) || kill('KILL', $pid) && waitpid($pid, 1) == 0 }
+    last unless $left;
+    select(undef, undef, undef, 0.01);
+  }
+  exit 0;
+}
+
+sub start {
+  my ($has_in, $id, $cwd, $argv, $set, $unset, $text) = ($_[0], unpack('N N/a* N/a* N/a* N/a* a*', $_[1]));
+  my ($or, $ow, $er, $ew, $ir, $iw);
+  my $pid;
+  if (pipe($or, $ow) && pipe($er, $ew) && (!$has_in || pipe($ir, $iw))) { $pid = fork }
+  if (!defined $pid) { frame('F', $id, pack('NC', $! + 0, 0)); $urgent = 1; return }
+  if (!$pid) {
+    setpgrp(0, 0);
+    my @argv = split(/\0/, $argv, -1);
+    pop @argv;
+    open(STDIN, '<&', $has_in ? $ir : $null) && open(STDOUT, '>&', $ow) && open(STDERR, '>&', $ew) || refuse($id, 0);
+    chdir($cwd) || refuse($id, 1);
+    delete @ENV{ split(/\0/, $unset) } if length $unset;
+    if (length $set) { my %set = split(/\0/, $set, -1); @ENV{ keys %set } = values %set }
+    exec { $argv[0] } @argv;
+    refuse($id, 2);
+  }
+  my $job = { id => $id, pid => $pid, out => $or, err => $er, ofd => fileno $or, efd => fileno $er };
+  vec($rin, $job->{ofd}, 1) = 1;
+  vec($rin, $job->{efd}, 1) = 1;
+  if ($has_in) { $job->{in} = $iw; $job->{ifd} = fileno $iw; $job->{text} = $text; vec($win, $job->{ifd}, 1) = 1 }
+  $jobs{$id} = $by_pid{$pid} = $job;
+  frame('S', $id, pack('N', $pid));
+}
+
+sub refuse {
+  syswrite($fail_w, pack('NNC', $_[0], $! + 0, $_[1]));
+  kill('KILL', $$);
+}
+
+sub relay {
+  my ($job, $side, $fd) = @_;
+  my $n = sysread($job->{$side}, my $chunk, $CHUNK);
+  if ($n) {
+    $out .= pack('ANN', $side eq 'out' ? 'O' : 'E', $job->{id}, $n) . $chunk;
+    $urgent = 1;
+    flush_out() if length $out >= $CHUNK;
+  } elsif (defined $n || $! != $EINTR) {
+    vec($rin, $job->{$fd}, 1) = 0;
+    close(delete $job->{$side});
+  }
+  return $n;
+}
+
+sub feed {
+  my ($job) = @_;
+  my $n = syswrite($job->{in}, substr($job->{text}, 0, $PIPE_BUF));
+  substr($job->{text}, 0, $n, '') if $n;
+  return if defined $n ? length $job->{text} : $! == $EINTR;
+  vec($win, $job->{ifd}, 1) = 0;
+  close(delete $job->{in});
+}
+
+sub drain {
+  my ($job, $side, $fd) = @_;
+  my $taken = 0;
+  while ($job->{$side} && $taken < $DRAIN) {
+    vec(my $r = '', $job->{$fd}, 1) = 1;
+    last unless select($r, undef, undef, 0) > 0;
+    $taken += relay($job, $side, $fd) || 0;
+  }
+  if ($job->{$side}) { vec($rin, $job->{$fd}, 1) = 0; close(delete $job->{$side}) }
+}
+
+sub finish {
+  my ($job) = @_;
+  drain($job, 'out', 'ofd');
+  drain($job, 'err', 'efd');
+  if ($job->{in}) { vec($win, $job->{ifd}, 1) = 0; close(delete $job->{in}) }
+  delete $jobs{ $job->{id} };
+  delete $by_pid{ $job->{pid} };
+  $lingering-- if $job->{lingers};
+  my $refusal = $job->{refusal};
+  if ($refusal) { frame('F', $job->{id}, $refusal) } else { frame('X', $job->{id}, pack('N', $job->{status})) }
+  $urgent = 1;
+}
+
+sub reap {
+  my (@ended, $pid);
+  while (($pid = waitpid(-1, 1)) > 0) {
+    my $job = $by_pid{$pid} or next;
+    $job->{status} = $?;
+    push @ended, $job;
+  }
+  for my $job (@ended) {
+    read_refusals() if $job->{status} == 9;
+    if (kill(0, -$job->{pid})) { $job->{lingers} = 1; $lingering++; frame('L', $job->{id}, ''); $urgent = 1 }
+    else { finish($job) }
+  }
+}
+
+sub read_refusals {
+  while (1) {
+    vec(my $r = '', fileno $fail_r, 1) = 1;
+    last unless select($r, undef, undef, 0) > 0 && sysread($fail_r, my $record, 9);
+    my ($id, $errno, $stage) = unpack('NNC', $record);
+    $jobs{$id}{refusal} = pack('NC', $errno, $stage) if $jobs{$id};
+  }
+}
+
+sub obey {
+  my ($type, $body) = (substr($_[0], 0, 1), substr($_[0], 1));
+  if ($type eq 'R') { start(0, $body) }
+  elsif ($type eq 'I') { start(1, $body) }
+  elsif ($type eq 'B') { %ENV = split(/\0/, $body, -1) }
+  else {
+    my ($id, $signal) = unpack('NN', $body);
+    my $job = $jobs{$id} or return;
+    if ($signal == 0) { $job->{status} = 9 unless defined $job->{status}; finish($job) }
+    else { kill($signal, -$job->{pid}) || !defined $job->{status} && kill($signal, $job->{pid}) }
+  }
+}
+
+sub take_commands {
+  my $got = sysread(STDIN, $in, $CHUNK, length $in);
+  farewell() if defined $got ? !$got : $! != $EINTR;
+  while (length $in >= 4) {
+    my $size = unpack('N', $in);
+    last if length $in < 4 + $size;
+    my $message = substr($in, 4, $size);
+    substr($in, 0, 4 + $size, '');
+    obey($message);
+  }
+}
+
+frame('H', 0, '');
+$urgent = 1;
+while (1) {
+  flush_out() if $urgent;
+  my ($r, $w) = ($rin, $win);
+  my $n = select($r, $w, undef, $lingering ? $POLL : %jobs ? $TICK : undef);
+  if ($n > 0) {
+    # Jobs before commands: a job that a command starts may get the number of a pipe that has just been closed.
+    for my $job (values %jobs) {
+      relay($job, 'out', 'ofd') if $job->{out} && vec($r, $job->{ofd}, 1);
+      relay($job, 'err', 'efd') if $job->{err} && vec($r, $job->{efd}, 1);
+      feed($job) if $job->{in} && vec($w, $job->{ifd}, 1);
+    }
+    take_commands() if vec($r, 0, 1);
+  } elsif ($n == 0) { $urgent = 1 }
+  reap();
+  if ($lingering) {
+    my @left = grep { $_->{lingers} } values %jobs;
+    for my $job (@left) { finish($job) unless kill(0, -$job->{pid}) }
+  }
+}
+`;

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import { constants } from "node:os";
+import type { GroupEnding } from "./group-ending.js";
+import {
+  encodeBaseEnvironment,
+  encodeSignal,
+  encodeStart,
+  FrameReader,
+  type FrameType,
+} from "./launcher-protocol.js";
+import { LAUNCHER_SCRIPT } from "./launcher-script.js";
+import { describeSpawnError, exitOfStatus } from "./process-exit.js";
+import type { ProcessExit, ProcessSpec, RunningProcess } from "./process-host.js";
+
+/** Reads the launcher's program from its stdin, so that it does not fill the process list. */
+const BOOTSTRAP =
+  "my $n = shift; 1 while length $s < $n && sysread(STDIN, $s, $n - length $s, length $s); eval $s; die $@ if $@";
+
+/** prctl, by which a launcher becomes the reaper of what its jobs leave behind, has a number of its own on each machine. */
+const PRCTL_SYSCALL: { readonly [arch: string]: number } = { x64: 157, arm64: 167, riscv64: 167 };
+
+/** A job as its launcher knows it. */
+export interface LauncherJob {
+  readonly id: number;
+  readonly spec: ProcessSpec;
+  readonly ending: GroupEnding;
+  readonly exited: Promise<ProcessExit>;
+  readonly resolve: (exit: ProcessExit) => void;
+  /** Leader of its process group, once the launcher has told. */
+  pid: number | null;
+  /** Runs in place of the job where no launcher could. */
+  substitute: RunningProcess | null;
+}
+
+/** `never_ready`: the launcher could not run at all, so none of its jobs has been started. */
+export type GoneCause = "never_ready" | "lost" | "closed";
+
+/** One launcher process and the jobs it runs. */
+export class Launcher {
+  readonly gone: Promise<void>;
+  private readonly jobs = new Map<number, LauncherJob>();
+  private readonly child: ChildProcess;
+  private baseEnv: ProcessSpec["env"] | null = null;
+  private isReady = false;
+  private isClosing = false;
+
+  constructor(perl: string, onGone: (jobs: readonly LauncherJob[], cause: GoneCause) => void) {
+    this.child = startLauncher(perl);
+    const frames = new FrameReader((type, id, payload) => this.onFrame(type, id, payload));
+    this.child.stdout!.on("data", (chunk: Buffer) => frames.push(chunk));
+    // Writing to a launcher that has died: its `close` event tells.
+    this.child.stdin!.on("error", () => {});
+    this.child.stdout!.on("error", () => {});
+    this.gone = new Promise((resolve) => {
+      const onEnd = (): void => {
+        resolve();
+        const jobs = [...this.jobs.values()];
+        this.jobs.clear();
+        onGone(jobs, this.isClosing ? "closed" : this.isReady ? "lost" : "never_ready");
+      };
+      this.child.once("close", onEnd);
+      this.child.once("error", onEnd);
+    });
+    this.child.stdin!.write(LAUNCHER_SCRIPT);
+    this.holdEventLoop(false);
+  }
+
+  get running(): number {
+    return this.jobs.size;
+  }
+
+  run(job: LauncherJob): void {
+    if (this.jobs.size === 0) this.holdEventLoop(true);
+    this.jobs.set(job.id, job);
+    if (this.baseEnv === null) {
+      this.baseEnv = { ...job.spec.env };
+      this.child.stdin!.write(encodeBaseEnvironment(this.baseEnv));
+    }
+    this.child.stdin!.write(encodeStart(job.id, job.spec, this.baseEnv));
+  }
+
+  signal(id: number, name: "SIGTERM" | "SIGKILL"): void {
+    this.child.stdin!.write(encodeSignal(id, constants.signals[name]));
+  }
+
+  abandon(id: number): void {
+    this.child.stdin!.write(encodeSignal(id, 0));
+  }
+
+  /** The launcher kills what it runs as soon as its command pipe ends. */
+  close(): Promise<void> {
+    this.isClosing = true;
+    this.holdEventLoop(true);
+    this.child.stdin!.end();
+    return this.gone;
+  }
+
+  private onFrame(type: FrameType, id: number, payload: Buffer): void {
+    if (type === "H") {
+      this.isReady = true;
+      return;
+    }
+    const job = this.jobs.get(id);
+    if (job === undefined) return;
+    if (type === "O") job.spec.onStdout(payload);
+    else if (type === "E") job.spec.onStderr(payload);
+    else if (type === "S") job.pid = payload.readUInt32BE(0);
+    else if (type === "L") job.ending.leftBehind();
+    else if (type === "X") this.settle(job, exitOfStatus(payload.readUInt32BE(0)));
+    else
+      this.settle(
+        job,
+        describeSpawnError(job.spec, payload.readUInt32BE(0), payload[4] === 1 ? "cwd" : "exec"),
+      );
+  }
+
+  private settle(job: LauncherJob, exit: ProcessExit): void {
+    this.jobs.delete(job.id);
+    if (this.jobs.size === 0 && !this.isClosing) this.holdEventLoop(false);
+    job.ending.ended();
+    job.resolve(exit);
+  }
+
+  private holdEventLoop(isNeeded: boolean): void {
+    const method = isNeeded ? "ref" : "unref";
+    this.child[method]();
+    (this.child.stdin as Socket)[method]();
+    (this.child.stdout as Socket)[method]();
+  }
+}
+
+function startLauncher(perl: string): ChildProcess {
+  const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: "C" };
+  for (const name of Object.keys(env)) if (name.startsWith("PERL")) delete env[name];
+  const isLinux = process.platform === "linux";
+  const subreaper = isLinux ? (PRCTL_SYSCALL[process.arch] ?? 0) : 0;
+  const size = Buffer.byteLength(LAUNCHER_SCRIPT);
+  return spawn(perl, ["-e", BOOTSTRAP, String(size), isLinux ? "1" : "0", String(subreaper)], {
+    cwd: "/",
+    env,
+    // A session of its own: Ctrl-C in the terminal reaches neither the launcher nor its jobs.
+    detached: true,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+}

@@ -1,0 +1,63 @@
+const INITIAL_BYTES = 1024;
+
+/** Copies the first bytes of a stream, so that no chunk is kept alive by a small part of it. */
+export class HeadCapture {
+  private bytes = Buffer.alloc(0);
+  private used = 0;
+  private hasMore = false;
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** Whether the stream was longer than what is kept. */
+  get isCut(): boolean {
+    return this.hasMore;
+  }
+
+  push(chunk: Buffer): void {
+    const wanted = Math.min(this.used + chunk.length, this.maxBytes);
+    if (wanted > this.bytes.length) this.grow(wanted);
+    chunk.copy(this.bytes, this.used, 0, wanted - this.used);
+    if (this.used + chunk.length > this.maxBytes) this.hasMore = true;
+    this.used = wanted;
+  }
+
+  /** As UTF-8; a character that the cut has split is left out. */
+  text(): string {
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    return decoder.decode(this.bytes.subarray(0, this.used), { stream: this.hasMore });
+  }
+
+  private grow(wanted: number): void {
+    const size = Math.min(Math.max(wanted, this.bytes.length * 2, INITIAL_BYTES), this.maxBytes);
+    const larger = Buffer.allocUnsafe(size);
+    this.bytes.copy(larger, 0, 0, this.used);
+    this.bytes = larger;
+  }
+}
+
+/** Copies the last bytes of a stream. */
+export class TailCapture {
+  private tail = Buffer.alloc(0);
+
+  constructor(private readonly maxBytes: number) {}
+
+  push(chunk: Buffer): void {
+    const kept = chunk.length >= this.maxBytes ? [chunk] : [this.tail, chunk];
+    // concat copies, so the chunk itself is not kept.
+    const joined = Buffer.concat(kept);
+    this.tail = joined.length > this.maxBytes ? Buffer.from(joined.subarray(-this.maxBytes)) : joined;
+  }
+
+  /** The last line that says anything, without colours, cut to its first characters. */
+  lastLine(maxChars: number): string {
+    const lines = stripControls(this.tail.toString()).split(/[\r\n]+/);
+    const line = lines.findLast((candidate) => candidate.trim() !== "")?.trim() ?? "";
+    const characters = [...line];
+    return characters.length <= maxChars ? line : `${characters.slice(0, maxChars - 1).join("")}…`;
+  }
+}
+
+function stripControls(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences are what is removed.
+  return text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, "");
+}

@@ -1,0 +1,104 @@
+import type { Decision } from "./decision.js";
+import { type Gate, type Group, gateState, isTainted, reducersWaiting, waitingFor } from "./gate.js";
+import { decideJoins } from "./join.js";
+import type { Job } from "./run.js";
+import { enterNextVisit, listTargetSettled } from "./run-lists.js";
+
+/**
+ * A job has settled: start what was waiting for it, give up what can no longer start. The whole cascade is one event
+ * with a list of ids for each outcome, however long the chain.
+ */
+export function cascade(decision: Decision, settled: readonly Job[]): void {
+  const { canceled, skipped } = findLost(decision, settled);
+  if (canceled.length > 0) {
+    decision.emit({ type: "jobs.canceled", jobs: canceled.map((job) => job.id), code: "DEPENDENCY_FAILED", reason: reasonOf(settled) });
+  }
+  if (skipped.length > 0) {
+    decision.emit({ type: "jobs.skipped", jobs: skipped.map((job) => job.id), reason: "a step it depends on was skipped" });
+  }
+  const affected = [...settled, ...canceled, ...skipped];
+  startMet(decision, affected);
+  decideJoins(decision, affected);
+  for (const job of affected) {
+    listTargetSettled(decision, job);
+    enterNextVisit(decision, job);
+  }
+}
+
+function reasonOf(settled: readonly Job[]): string {
+  const cause = settled.find((job) => job.status === "failed" || job.status === "canceled");
+  return cause === undefined ? "a step it depends on was canceled" : `${cause.step.definition.id} ${cause.status}`;
+}
+
+/** Start every dependent whose gate has just opened. */
+function startMet(decision: Decision, settled: readonly Job[]): void {
+  const seen = new Set<Job>();
+  for (const job of settled) {
+    for (const waiting of waitingFor(job)) if (waiting.branch === null) seen.add(waiting.job);
+  }
+  startAll(decision, [...seen], "dependencies");
+}
+
+/** Whether the job may start by itself: its gate has opened, and it is not a routed step that nobody asked for. */
+export function canStart(job: Job): boolean {
+  return job.status === "blocked" && job.barrier === null && job.evaluation === null && gateState(job.gate) === "met" && job.step.definition.start === "auto";
+}
+
+/** Make jobs ready, after their `if` where they have one. */
+export function startAll(decision: Decision, jobs: readonly Job[], reason: "start" | "dependencies" | "goto" | "routed"): void {
+  const ready: number[] = [];
+  for (const job of jobs) {
+    if (!canStart(job)) continue;
+    if (job.step.definition.if === null) ready.push(job.id);
+    else askIf(decision, job);
+  }
+  if (ready.length > 0) decision.emit({ type: "jobs.ready", jobs: ready, reason });
+}
+
+export function askIf(decision: Decision, job: Job): void {
+  decision.emit({ type: "evaluation.requested", id: decision.run.nextEvaluation, job: job.id, purpose: "if", considered: [] });
+}
+
+interface Lost {
+  readonly canceled: Job[];
+  readonly skipped: Job[];
+}
+
+/** Every job that these losses make impossible, found on a shadow of the gates' counters. */
+function findLost(decision: Decision, settled: readonly Job[]): Lost {
+  const lost: Lost = { canceled: [], skipped: [] };
+  const shadow = new Map<Group, { open: number; tainted: boolean }>();
+  const found = new Set<Job>();
+  const queue: { job: Job; tainted: boolean; counted: boolean }[] = settled
+    .filter((job) => job.settledAs === "lost")
+    .map((job) => ({ job, tainted: job.status !== "skipped", counted: true }));
+  for (const { job, tainted, counted } of queue) {
+    const give = (dependent: Job, gate: Gate, group: Group | null): void => {
+      if (found.has(dependent) || dependent.status !== "blocked" || dependent.barrier !== null || dependent.visitFor !== null) return;
+      const verdict = counted ? lostByNow(gate) : lostByShadow(shadow, group!, tainted);
+      if (verdict === null) return;
+      found.add(dependent);
+      (verdict.tainted ? lost.canceled : lost.skipped).push(dependent);
+      queue.push({ job: dependent, tainted: verdict.tainted, counted: false });
+    };
+    for (const waiting of waitingFor(job)) {
+      if (waiting.branch === null) give(waiting.job, waiting.gate, waiting.gate.groups[waiting.group]!);
+    }
+    if (job.step.definition.forEach) {
+      for (const reducer of reducersWaiting(decision.run, job)) give(reducer, reducer.gate, reducer.gate.groups.at(-1)!);
+    }
+  }
+  return lost;
+}
+
+function lostByNow(gate: Gate): { tainted: boolean } | null {
+  return gateState(gate) === "lost" ? { tainted: isTainted(gate) } : null;
+}
+
+function lostByShadow(shadow: Map<Group, { open: number; tainted: boolean }>, group: Group, tainted: boolean): { tainted: boolean } | null {
+  const count = shadow.get(group) ?? { open: group.open, tainted: group.tainted };
+  count.open -= 1;
+  count.tainted ||= tainted;
+  shadow.set(group, count);
+  return !group.met && count.open === 0 ? { tainted: count.tainted } : null;
+}

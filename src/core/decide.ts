@@ -1,0 +1,138 @@
+import { abandonScope } from "./abandon.js";
+import { cascade, startAll } from "./cascade.js";
+import { classify } from "./classify.js";
+import type { AttemptResult, Command } from "./commands.js";
+import { Decision } from "./decision.js";
+import { endIfQuiescent } from "./ending.js";
+import { finishEvaluation } from "./evaluations.js";
+import type { Event } from "./events.js";
+import { openScopesOf } from "./fan-out-opening.js";
+import type { FailureFacts } from "./failure.js";
+import { followUp } from "./follow-up.js";
+import { closeBarrierIfDone } from "./goto.js";
+import { climb } from "./ladder/ladder.js";
+import { findJob, isOver, type Job, type Run } from "./run.js";
+import { enterNextVisit } from "./run-lists.js";
+
+/**
+ * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
+ * longer applies (a duplicate, a late result, a timer of a job that moved on) gives no event.
+ */
+export function decide(run: Run, command: Command, now: number): Event[] {
+  const decision = new Decision(run, now);
+  if (!isOver(run)) {
+    apply(decision, command);
+    endIfQuiescent(decision);
+  }
+  return decision.events;
+}
+
+function apply(decision: Decision, command: Command): void {
+  switch (command.type) {
+    case "run.start":
+      return startRun(decision);
+    case "run.resume":
+      return resumeRun(decision);
+    case "run.cancel":
+      return cancelRun(decision, command.reason, command.key);
+    case "attempt.start":
+      return startAttempt(decision, command.job, command.worker, command.token);
+    case "attempt.finish": {
+      const job = findJob(decision.run, command.job);
+      if (job === null || job.status !== "running" || job.attempt !== command.attempt) return;
+      return finishAttempt(decision, job, command.result, command.durationMs);
+    }
+    case "timer.fire": {
+      const job = findJob(decision.run, command.job);
+      if (job === null || job.status !== "waiting" || job.dueAt === null || job.dueAt > decision.now) return;
+      return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
+    }
+    case "evaluation.finish":
+      return finishEvaluation(decision, command.job, command.id, command.result);
+    default:
+      return unknownCommand(command);
+  }
+}
+
+function unknownCommand(command: never): never {
+  throw new TypeError(`unknown command ${JSON.stringify(command)}`);
+}
+
+function startRun(decision: Decision): void {
+  const { run } = decision;
+  if (run.status !== "pending") return;
+  decision.emit({ type: "run.started" });
+  const { only } = run.options;
+  if (only === null) return startAll(decision, run.jobs, "start");
+  const others = run.jobs.filter((job) => job.step.definition.id !== only).map((job) => job.id);
+  if (others.length > 0) decision.emit({ type: "jobs.skipped", jobs: others, reason: `only ${only} was asked for` });
+  const wanted = run.jobs.filter((job) => job.step.definition.id === only).map((job) => job.id);
+  decision.emit({ type: "jobs.ready", jobs: wanted, reason: "start" });
+}
+
+/** The attempts that were running died with their owner: each climbs as lost, or ends if it was being ended. */
+function resumeRun(decision: Decision): void {
+  const { run } = decision;
+  const lost = [...run.running];
+  decision.emit({ type: "run.resumed", lost: lost.map((job) => ({ job: job.id, attempt: job.attempt })) });
+  if (run.status === "pending") return startRun(decision);
+  for (const job of lost) {
+    const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
+    const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
+    finishAttempt(decision, job, job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" }, durationMs);
+  }
+}
+
+function cancelRun(decision: Decision, reason: string, key: string | null): void {
+  const { run } = decision;
+  if (run.cancelRequested !== null) return;
+  decision.emit({ type: "run.cancel_requested", reason, key });
+  if (run.status === "pending") decision.emit({ type: "run.started" });
+  abandonScope(decision, run.root, "canceled", "RUN_CANCELED", reason);
+}
+
+function startAttempt(decision: Decision, jobId: number, worker: string, token: string): void {
+  const job = findJob(decision.run, jobId);
+  if (job === null || job.status !== "ready") return;
+  decision.emit({ type: "attempt.started", job: job.id, attempt: job.attempt + 1, visit: job.visit, worker, token });
+}
+
+function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
+  if (job.stopping === "superseded") return endStopped(decision, job, durationMs);
+  switch (result.kind) {
+    case "stopped":
+      return endStopped(decision, job, durationMs);
+    case "succeeded":
+      if (job.stopping !== null) return endStopped(decision, job, durationMs);
+      if (job.step.definition.forEach && result.items === null) {
+        return failAttempt(decision, job, { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }, durationMs);
+      }
+      return succeedAttempt(decision, job, result, durationMs);
+    case "failed":
+      return failAttempt(decision, job, result.facts, durationMs);
+  }
+}
+
+function succeedAttempt(decision: Decision, job: Job, result: Extract<AttemptResult, { kind: "succeeded" }>, durationMs: number): void {
+  const first = job.settledAs === null;
+  const items = job.step.definition.forEach ? result.items : null;
+  decision.emit({ type: "attempt.succeeded", job: job.id, attempt: job.attempt, output: result.output, items, durationMs });
+  if (job.followingUp) return followUp(decision, job);
+  if (first) openScopesOf(decision, job);
+  cascade(decision, [job]);
+}
+
+function failAttempt(decision: Decision, job: Job, facts: FailureFacts, durationMs: number): void {
+  decision.emit({ type: "attempt.failed", job: job.id, attempt: job.attempt, error: classify(facts), durationMs });
+  climb(decision, job);
+}
+
+/** The attempt ended because the engine wanted it to; a barrier may have waited for just that. */
+function endStopped(decision: Decision, job: Job, durationMs: number): void {
+  const because = job.stopping ?? "canceled";
+  decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, durationMs });
+  for (const barrier of [...decision.run.barriers.values()]) closeBarrierIfDone(decision, barrier);
+  if (job.status === "canceled") return cascade(decision, [job]);
+  enterNextVisit(decision, job);
+  startAll(decision, [job], "goto");
+}

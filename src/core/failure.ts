@@ -1,0 +1,49 @@
+export type FailureClass =
+  | "transient_runtime"
+  | "stuck_no_progress"
+  | "resource"
+  | "application"
+  | "deterministic_contract"
+  | "deterministic_policy"
+  | "deterministic_repo"
+  | "infrastructure";
+
+/** What an action observed of its own failure: typed facts, not yet judged. Texts are redacted already. */
+export interface FailureFacts {
+  readonly message: string;
+  readonly exitCode?: number;
+  /** A signal that ended the process and that Daruma did not send. */
+  readonly signal?: string;
+  readonly errno?: string;
+  readonly httpStatus?: number;
+  readonly timeout?: "wall" | "idle";
+  /** A code from the catalogue that the action itself gives, such as TEMPLATE_ERROR. */
+  readonly code?: string;
+  /** The file $DARUMA_FAILURE. */
+  readonly declared?: {
+    readonly code?: string;
+    readonly message?: string;
+    readonly retryable?: boolean;
+    readonly retryAfterMs?: number;
+  };
+  /** The worker or the engine was lost; nothing is known of the attempt. */
+  readonly lost?: boolean;
+  readonly retryAfterMs?: number;
+  readonly stdoutTail?: string;
+  readonly stderrTail?: string;
+  readonly stack?: string;
+}
+
+/** The error record of an attempt, as events, tables and doors show it. */
+export interface Failure {
+  readonly code: string;
+  readonly class: FailureClass;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly retry_after_ms: number | null;
+  readonly stdout_tail: string;
+  readonly stderr_tail: string;
+  readonly stack_trace: string | null;
+}

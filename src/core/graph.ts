@@ -1,0 +1,97 @@
+import type { Definition, StepDefinition } from "./definition.js";
+import { fanPaths } from "./fan-out.js";
+
+/** One group of a step's `depends_on`, as a dependency points at it. */
+export interface DependentGroup {
+  readonly step: GraphStep;
+  readonly group: number;
+}
+
+/** A step with its place in the workflow: what a decision needs of its neighbours, found once at load. */
+export interface GraphStep {
+  readonly index: number;
+  readonly definition: StepDefinition;
+  /** The forEach steps whose fan-outs enclose this step, outermost first. */
+  readonly path: readonly GraphStep[];
+  readonly groups: readonly (readonly GraphStep[])[];
+  /** For a reducer: which of its groups are decided branch by branch. */
+  readonly branchGroups: readonly boolean[];
+  /** The fan-out that a reducer closes. */
+  readonly closes: GraphStep | null;
+  readonly dependents: readonly DependentGroup[];
+}
+
+export interface Graph {
+  readonly steps: readonly GraphStep[];
+  readonly byId: ReadonlyMap<string, GraphStep>;
+  /** Steps of the root scope and, by forEach step, those of one item, in file order. */
+  readonly inRoot: readonly GraphStep[];
+  readonly inItemsOf: ReadonlyMap<GraphStep, readonly GraphStep[]>;
+  /** By forEach step: the reducers that close it. */
+  readonly reducersOf: ReadonlyMap<GraphStep, readonly GraphStep[]>;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Needs a definition without problems: the loader has refused cycles and crossed fan-outs. */
+export function buildGraph(definition: Definition): Graph {
+  const byId = new Map<string, GraphStep>();
+  const steps = definition.steps.map((step, index): GraphStep => {
+    const node = { index, definition: step, path: [], groups: [], branchGroups: [], closes: null, dependents: [] };
+    byId.set(step.id, node);
+    return node;
+  });
+  const { paths } = fanPaths(definition.steps);
+  const inRoot: GraphStep[] = [];
+  const inItemsOf = new Map<GraphStep, GraphStep[]>();
+  const reducersOf = new Map<GraphStep, GraphStep[]>();
+  for (const step of steps as Mutable<GraphStep>[]) {
+    step.path = (paths.get(step.definition.id) ?? []).map((id) => byId.get(id)!);
+    step.groups = step.definition.dependsOn.map((group) => group.map((id) => byId.get(id)!));
+    const innermost = step.path.at(-1);
+    if (innermost === undefined) inRoot.push(step);
+    else append(inItemsOf, innermost, step);
+    step.groups.forEach((members, group) => {
+      for (const member of members) (member.dependents as DependentGroup[]).push({ step, group });
+    });
+  }
+  for (const step of steps as Mutable<GraphStep>[]) {
+    if (!step.definition.reduce) {
+      step.branchGroups = step.groups.map(() => false);
+      continue;
+    }
+    step.branchGroups = step.groups.map((members) => members.some((member) => innerPath(member).length > step.path.length));
+    const deepest = step.groups.flat().map(innerPath).reduce((a, b) => (b.length > a.length ? b : a), [] as readonly GraphStep[]);
+    step.closes = deepest.at(-1) ?? null;
+    if (step.closes !== null) append(reducersOf, step.closes, step);
+  }
+  return { steps, byId, inRoot, inItemsOf, reducersOf };
+}
+
+/** The path in which a step's dependents find themselves: a forEach step adds its own fan-out. */
+function innerPath(step: GraphStep): readonly GraphStep[] {
+  return step.definition.forEach ? [...step.path, step] : step.path;
+}
+
+/** Whether `descendant` depends on `ancestor`, directly or through others. */
+export function isAncestor(ancestor: GraphStep, descendant: GraphStep): boolean {
+  if (ancestor === descendant) return false;
+  const seen = new Set<GraphStep>([ancestor]);
+  const queue = [ancestor];
+  for (const step of queue) {
+    for (const dependent of step.dependents) {
+      if (dependent.step === descendant) return true;
+      if (!seen.has(dependent.step)) {
+        seen.add(dependent.step);
+        queue.push(dependent.step);
+      }
+    }
+  }
+  return false;
+}
+
+function append<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}

@@ -1,0 +1,74 @@
+import { buildGate, emptyGate, settleGates } from "./gate.js";
+import type { GraphStep } from "./graph.js";
+import type { JobStatus } from "./rows.js";
+import { change, type Job, JOB_IDS_PER_RUN, type Run, type Scope } from "./run.js";
+
+/** Add a job to its scope; its id is the next of the run. */
+export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
+  const job: Job = {
+    id: run.id * JOB_IDS_PER_RUN + run.jobs.length + 1,
+    step, scope, status: "blocked", attempt: 0, attemptStartedAt: null, attemptVisit: 0, attemptToken: null, attemptWorker: null,
+    visit: 1, entered: false, gate: emptyGate(), settledAs: null, join: null,
+    retriesInVisit: 0, retriesInRun: 0, recoveriesInVisit: 0, remediatedInVisit: false,
+    error: null, failure: null, handled: null, partOf: null, output: null, history: [], dueAt: null,
+    stopping: null, barrier: null, evaluation: null, answers: {}, list: null, followingUp: false, items: null,
+    requests: [], visitFor: null, statusBeforeVisit: "blocked",
+  };
+  run.jobs.push(job);
+  scope.jobs.set(step, job);
+  run.dirty.add(job);
+  return job;
+}
+
+/** Budgets and marks that belong to one visit. */
+export function beginVisit(job: Job): void {
+  if (job.entered) job.visit += 1;
+  job.entered = false;
+  job.retriesInVisit = 0;
+  job.recoveriesInVisit = 0;
+  job.remediatedInVisit = false;
+  job.error = null;
+  job.failure = null;
+  job.handled = null;
+  job.partOf = null;
+  dropWork(job);
+}
+
+/** Forget whatever the job was waiting for or in the middle of. */
+export function dropWork(job: Job): void {
+  job.dueAt = null;
+  job.evaluation = null;
+  job.answers = {};
+  job.list = null;
+  job.followingUp = false;
+}
+
+/** As if it had never run in this visit: blocked, its output gone, its dependents untold. */
+export function invalidate(run: Run, job: Job): void {
+  change(run, job, () => {
+    beginVisit(job);
+    job.status = "blocked";
+    job.settledAs = null;
+    job.join = null;
+    job.output = null;
+    job.items = null;
+    job.stopping = null;
+    job.visitFor = null;
+  });
+}
+
+export function rebuildGate(job: Job): void {
+  job.gate = buildGate(job.step, job.scope, false);
+}
+
+/** The job is over for now; its dependents are told, unless an earlier visit has told them. */
+export function settle(run: Run, job: Job, status: JobStatus, as: "met" | "lost"): void {
+  const told = job.settledAs !== null;
+  change(run, job, () => {
+    job.status = status;
+    job.stopping = null;
+    dropWork(job);
+    job.settledAs ??= as;
+  });
+  if (!told) settleGates(run, job, as, status === "failed" || status === "canceled");
+}

@@ -1,0 +1,48 @@
+import type { Decision } from "../decision.js";
+import { exceedLoops } from "../loop-budget.js";
+import { collectTargets } from "../routing-answers.js";
+import type { Job } from "../run.js";
+import { jobsOf, requestNext } from "../run-lists.js";
+import { failJob } from "./fail.js";
+import { pass, type Rung } from "./rung.js";
+
+/** Run the repair steps in order; if all complete, the failed step runs once more. Once a visit. */
+export const remediateRung: Rung = {
+  name: "remediate",
+  consider({ run, job, decision }) {
+    const { onFail } = job.step.definition;
+    if (onFail.run.length === 0 && onFail.runJs === null) return pass("no on_fail.run");
+    if (run.options.only !== null) return pass("one attempt of one step was asked for");
+    if (!run.options.failureRouting) return pass("failure routing is off");
+    if (job.visitFor?.role === "remediation") return pass("a remediation step is not itself remediated");
+    if (job.remediatedInVisit) return pass("this visit has had its remediation");
+    const answer = job.answers["on_fail.run_js"];
+    if (onFail.runJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.run_js" };
+    const { targets, notes } = collectTargets(decision, job, onFail.run, answer);
+    if (targets.length === 0) return pass(notes.join("; ") || "run_js named no step");
+    if (job.scope.loops >= run.maxLoops) {
+      return { kind: "act", reason: "the loop budget is used up", act: () => exceedLoops(decision, job, "remediate", job.scope.loops) };
+    }
+    const steps = targets.map(({ step }) => step.definition.id);
+    const reason = [`run ${steps.join(", ")}, then once more`, ...notes].join("; ");
+    return {
+      kind: "act",
+      reason,
+      act() {
+        const jobs = jobsOf(decision, job, targets);
+        decision.emit({ type: "remediation.started", job: job.id, attempt: job.attempt, steps, jobs: jobs.map(({ id }) => id), reason });
+        requestNext(decision, job);
+      },
+    };
+  },
+};
+
+/** The repair list is over: all completed, or `failedStep` was not. */
+export function remediationFinished(decision: Decision, job: Job, failedStep: string | null): void {
+  const { run } = decision;
+  const over = failedStep === null && job.scope.loops >= run.maxLoops;
+  if (over) return exceedLoops(decision, job, "remediate", job.scope.loops);
+  decision.emit({ type: "remediation.finished", job: job.id, ok: failedStep === null, failedStep });
+  if (failedStep === null) return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "remediation" });
+  failJob(decision, job, "REMEDIATION_FAILED", `remediation failed: ${failedStep} did not complete (after ${job.error?.message ?? "a failure"})`);
+}

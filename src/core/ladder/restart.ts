@@ -1,0 +1,20 @@
+import { pass, type Rung } from "./rung.js";
+
+/** The worker or the engine was lost, not the step's fault: again at once, at no cost to any other budget. */
+export const restartRung: Rung = {
+  name: "restart",
+  consider({ run, job, failure, decision }) {
+    if (failure.class !== "infrastructure") return pass(`class ${failure.class} is not infrastructure`);
+    const limit = run.definition.maxRecoveries;
+    if (job.recoveriesInVisit >= limit) return pass(`all ${limit} restarts of this visit are used`);
+    const recovery = job.recoveriesInVisit + 1;
+    return {
+      kind: "act",
+      reason: `${failure.code}: restart ${recovery} of ${limit}`,
+      act() {
+        decision.emit({ type: "restart.granted", job: job.id, attempt: job.attempt, recovery, limit });
+        decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "restart" });
+      },
+    };
+  },
+};

@@ -1,0 +1,31 @@
+import type { Decision } from "../decision.js";
+import type { EvaluationPurpose, RungName } from "../events.js";
+import type { Failure } from "../failure.js";
+import type { Job, Run } from "../run.js";
+
+/** One failure on its way up. */
+export interface Climb {
+  readonly run: Run;
+  readonly job: Job;
+  readonly failure: Failure;
+  readonly now: number;
+  /** For what only the shape of the run can tell, such as whether a target may be entered. Rungs emit only in `act`. */
+  readonly decision: Decision;
+}
+
+export type Verdict =
+  /** Does not apply; the reason stands in the log. */
+  | { readonly kind: "pass"; readonly reason: string }
+  /** Applies: `act` emits what follows. */
+  | { readonly kind: "act"; readonly reason: string; readonly act: () => void }
+  /** Cannot tell before this expression has been evaluated; the climb goes on from here then. */
+  | { readonly kind: "ask"; readonly purpose: EvaluationPurpose };
+
+export interface Rung {
+  readonly name: RungName;
+  consider(climb: Climb): Verdict;
+}
+
+export function pass(reason: string): Verdict {
+  return { kind: "pass", reason };
+}

@@ -1,0 +1,72 @@
+import { isHandled } from "./ending.js";
+import type { Event } from "./events.js";
+import type { AttemptRow, AttemptStatus, JobRow, RouteRow, RunRow } from "./rows.js";
+import { type Job, jobById, type Run } from "./run.js";
+
+export function runRow(run: Run): RunRow {
+  return {
+    id: run.id, workflow_id: run.workflowId, workflow: run.workflow, definition_hash: run.definitionHash, status: run.status,
+    inputs: run.inputs, options: run.options, folder: run.folder, file: run.file, error: run.error,
+    created_at: run.createdAt, started_at: run.startedAt, finished_at: run.finishedAt,
+  };
+}
+
+export function jobRow(run: Run, job: Job): JobRow {
+  return {
+    id: job.id, run_id: run.id, step: job.step.definition.id, scope: job.scope.id, status: job.status,
+    attempt_id: job.attempt, visit: job.visit, handled: job.status === "failed" && isHandled(job), due_at: job.dueAt,
+    error: job.failure ?? job.error, output: job.output,
+  };
+}
+
+/** The attempt that an event began or ended, as its row stands after it. */
+export function attemptRow(run: Run, event: Event, at: number): AttemptRow | null {
+  switch (event.type) {
+    case "attempt.started":
+      return { ...attemptBase(run, event), visit: event.visit, worker: event.worker, token: event.token, status: "running", started_at: at, finished_at: null, error: null };
+    case "attempt.succeeded":
+      return endedAttempt(run, event, "succeeded", at, null);
+    case "attempt.failed":
+      return endedAttempt(run, event, "failed", at, event.error);
+    case "attempt.stopped":
+      return endedAttempt(run, event, "stopped", at, null);
+    default:
+      return null;
+  }
+}
+
+function attemptBase(run: Run, event: { job: number; attempt: number }): { job_id: number; attempt: number; run_id: number } {
+  return { job_id: event.job, attempt: event.attempt, run_id: run.id };
+}
+
+function endedAttempt(run: Run, event: { job: number; attempt: number; durationMs: number }, status: AttemptStatus, at: number, error: AttemptRow["error"]): AttemptRow {
+  const job = jobById(run, event.job);
+  return {
+    ...attemptBase(run, event), visit: job.attemptVisit, worker: job.attemptWorker ?? "", token: job.attemptToken ?? "",
+    status, started_at: job.attemptStartedAt ?? at, finished_at: at, error,
+  };
+}
+
+/** The routing transition that an event took, if it took one. */
+export function routeRow(run: Run, event: Event, seq: number, at: number): RouteRow | null {
+  switch (event.type) {
+    case "restart.granted":
+      return route(run, event, seq, at, { rung: "restart", to: null, reason: `worker lost, restart ${event.recovery} of ${event.limit}` });
+    case "retry.scheduled":
+      return route(run, event, seq, at, { rung: "retry", to: null, reason: event.reason });
+    case "remediation.started":
+      return route(run, event, seq, at, { rung: "remediate", to: event.steps.join(", "), reason: event.reason });
+    case "follow_up.started":
+      return route(run, event, seq, at, { rung: "on_success", to: event.steps.join(", "), reason: event.reason });
+    case "goto.taken":
+      return route(run, event, seq, at, { rung: event.trigger === "failure" ? "goto" : "on_success", to: event.to, reason: event.reason });
+    default:
+      return null;
+  }
+}
+
+function route(run: Run, event: { job: number; attempt?: number }, seq: number, at: number, way: { rung: RouteRow["rung"]; to: string | null; reason: string }): RouteRow {
+  const job = jobById(run, event.job);
+  const step = job.step.definition.id;
+  return { run_id: run.id, seq, at, job_id: job.id, step, scope: job.scope.id, attempt: event.attempt ?? job.attempt, rung: way.rung, to: way.to ?? step, reason: way.reason };
+}

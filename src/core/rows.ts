@@ -1,0 +1,64 @@
+import type { Output, RunOptions, RungName } from "./events.js";
+import type { Failure } from "./failure.js";
+import type { Json } from "./json.js";
+
+export type JobStatus = "blocked" | "ready" | "running" | "waiting" | "recovering" | "pending_failed" | "completed" | "failed" | "skipped" | "canceled";
+export type RunStatus = "pending" | "running" | "paused" | "held" | "completed" | "failed" | "canceled";
+export type AttemptStatus = "running" | "succeeded" | "failed" | "stopped";
+
+/** The rows that stores keep beside the log. Core makes them (`projections.ts`), a store only writes them. */
+export interface RunRow {
+  readonly id: number;
+  readonly workflow_id: number;
+  readonly workflow: string;
+  readonly definition_hash: string;
+  readonly status: RunStatus;
+  readonly inputs: { readonly [name: string]: Json };
+  readonly options: RunOptions;
+  readonly folder: string;
+  readonly file: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+}
+
+export interface JobRow {
+  readonly id: number;
+  readonly run_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly status: JobStatus;
+  readonly attempt_id: number;
+  readonly visit: number;
+  readonly handled: boolean;
+  readonly due_at: number | null;
+  readonly error: Failure | { readonly code: string; readonly message: string } | null;
+  readonly output: Output | null;
+}
+
+export interface AttemptRow {
+  readonly job_id: number;
+  readonly attempt: number;
+  readonly run_id: number;
+  readonly visit: number;
+  readonly worker: string;
+  readonly token: string;
+  readonly status: AttemptStatus;
+  readonly started_at: number;
+  readonly finished_at: number | null;
+  readonly error: Failure | null;
+}
+
+export interface RouteRow {
+  readonly run_id: number;
+  readonly seq: number;
+  readonly at: number;
+  readonly job_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  readonly rung: RungName | "on_success";
+  readonly to: string;
+  readonly reason: string;
+}

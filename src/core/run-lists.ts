@@ -1,0 +1,94 @@
+import { askIf, cascade } from "./cascade.js";
+import type { Decision } from "./decision.js";
+import type { VisitRole } from "./events.js";
+import { followUpListFinished } from "./follow-up.js";
+import { gateState } from "./gate.js";
+import { type GraphStep, isAncestor } from "./graph.js";
+import { remediationFinished } from "./ladder/remediate.js";
+import { findJob, type Job, isSettled } from "./run.js";
+
+/** A step that a run list names: the job to enter, or why it cannot be entered. */
+export type Target = { readonly ok: true; readonly step: GraphStep; readonly job: Job | null } | { readonly ok: false; readonly reason: string };
+
+/**
+ * Find a run list's target in the scope of the job that routes to it. Not the step itself, nor one that depends on it
+ * (it would wait for what waits for it); what the target depends on must be there.
+ */
+export function findTarget(decision: Decision, source: Job, stepId: string): Target {
+  const step = decision.run.graph.byId.get(stepId);
+  if (step === undefined) return { ok: false, reason: `there is no step ${stepId}` };
+  if (step === source.step) return { ok: false, reason: `${stepId} is the step itself` };
+  if (isAncestor(source.step, step)) return { ok: false, reason: `${stepId} depends on ${source.step.definition.id}` };
+  const job = source.scope.jobs.get(step) ?? null;
+  if (job === null && !isFreelyRouted(step)) return { ok: false, reason: `${stepId} is outside the scope ${source.scope.id}` };
+  if (job !== null && gateState(job.gate) !== "met") return { ok: false, reason: `what ${stepId} depends on is not completed` };
+  return { ok: true, step, job };
+}
+
+/** A routed step that depends on nothing belongs to every scope that routes to it. */
+function isFreelyRouted(step: GraphStep): boolean {
+  return step.definition.start === "routed" && step.groups.length === 0;
+}
+
+/** The jobs of a list of targets, made where a scope is routed to for the first time. */
+export function jobsOf(decision: Decision, source: Job, targets: readonly { step: GraphStep }[]): Job[] {
+  const { run } = decision;
+  return targets.map(({ step }) => {
+    if (!source.scope.jobs.has(step)) {
+      const id = run.id * 10_000_000 + run.jobs.length + 1;
+      decision.emit({ type: "job.created", job: id, step: step.definition.id, scope: source.scope.id });
+    }
+    return source.scope.jobs.get(step)!;
+  });
+}
+
+/** Ask for a visit of the list's next target; requests to one job queue. */
+export function requestNext(decision: Decision, source: Job): void {
+  const list = source.list!;
+  const target = list.jobs[list.next]!;
+  decision.emit({ type: "visit.requested", job: target.id, by: source.id, role: list.role });
+  enterNextVisit(decision, target);
+}
+
+/** Enter the next visit that was asked for, if nothing of the job is under way. */
+export function enterNextVisit(decision: Decision, job: Job): void {
+  const request = job.requests[0];
+  if (request === undefined || !isIdle(job)) return;
+  const visit = job.entered ? job.visit + 1 : job.visit;
+  decision.emit({ type: "visit.entered", job: job.id, visit, by: request.by.id, role: request.role });
+  if (gateState(job.gate) !== "met") {
+    decision.emit({ type: "jobs.canceled", jobs: [job.id], code: "DEPENDENCY_FAILED", reason: "what it depends on did not complete" });
+    return cascade(decision, [job]);
+  }
+  if (job.step.definition.if !== null) return askIf(decision, job);
+  decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "routed" });
+}
+
+function isIdle(job: Job): boolean {
+  if (job.barrier !== null || job.visitFor !== null || job.followingUp || job.evaluation !== null) return false;
+  if (isSettled(job.status)) return true;
+  return job.status === "blocked" && job.step.definition.start === "routed" && gateState(job.gate) === "met";
+}
+
+/** If the job was visited for a run list, that list goes on, or ends. */
+export function listTargetSettled(decision: Decision, target: Job): void {
+  const request = target.visitFor;
+  if (request === null || target.followingUp || !isSettled(target.status)) return;
+  const ok = target.status === "completed" || target.handled === "continue_on_failure" || isSkippedByIf(target);
+  decision.emit({ type: "visit.left", job: target.id, by: request.by.id, role: request.role, ok });
+  const source = findJob(decision.run, request.by.id)!;
+  const list = source.list;
+  if (list === null) return;
+  if (!ok) return finishList(decision, source, list.role, target.step.definition.id);
+  if (list.next < list.jobs.length) return requestNext(decision, source);
+  finishList(decision, source, list.role, null);
+}
+
+function isSkippedByIf(job: Job): boolean {
+  return job.status === "skipped" && gateState(job.gate) === "met";
+}
+
+function finishList(decision: Decision, source: Job, role: VisitRole, failedStep: string | null): void {
+  if (role === "remediation") return remediationFinished(decision, source, failedStep);
+  followUpListFinished(decision, source, failedStep);
+}

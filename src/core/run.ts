@@ -1,0 +1,234 @@
+import type { Definition } from "./definition.js";
+import type { EvaluationPurpose, EvaluationResult, Event, Output, RunOptions, RungConsidered, ScopeItem, StopReason, VisitRole } from "./events.js";
+import type { Failure } from "./failure.js";
+import type { Gate } from "./gate.js";
+import { buildGraph, type Graph, type GraphStep } from "./graph.js";
+import type { Json } from "./json.js";
+import type { JobStatus, RunStatus } from "./rows.js";
+
+/** Room for ten million jobs in a run; with it a job's id tells its run. */
+export const JOB_IDS_PER_RUN = 10_000_000;
+
+/** A run in memory: the fold of its log. Only `evolve` changes it. */
+export interface Run {
+  readonly id: number;
+  readonly workflowId: number;
+  readonly workflow: string;
+  readonly definitionHash: string;
+  readonly definition: Definition;
+  readonly graph: Graph;
+  readonly options: RunOptions;
+  readonly inputs: { readonly [name: string]: Json };
+  readonly context: { readonly [name: string]: Json };
+  readonly folder: string;
+  readonly file: string | null;
+  readonly maxLoops: number;
+  readonly createdAt: number;
+  startedAt: number | null;
+  finishedAt: number | null;
+  status: RunStatus;
+  error: { readonly code: string; readonly message: string } | null;
+  cancelRequested: { readonly reason: string } | null;
+  /** The run fails whatever else happens: its root scope passed max_loops. */
+  fatal: { readonly code: string; readonly message: string } | null;
+  readonly root: Scope;
+  readonly scopes: Map<string, Scope>;
+  /** By n; a job's id is `id * 10^7 + n`, n from 1. */
+  readonly jobs: Job[];
+  /** In the order in which they became ready. */
+  readonly ready: Set<Job>;
+  readonly running: Set<Job>;
+  readonly failed: Set<Job>;
+  /** How many jobs have something under way; 0 with no barrier open means quiescent. */
+  busy: number;
+  readonly barriers: Map<number, Barrier>;
+  nextBarrier: number;
+  nextEvaluation: number;
+  /** Jobs changed since the projections were last taken. Not part of the fold. */
+  readonly dirty: Set<Job>;
+}
+
+export interface Scope {
+  readonly id: string;
+  readonly parent: Scope | null;
+  /** How many fan-outs enclose it. */
+  readonly depth: number;
+  /** The forEach job whose output made this scope, and which item it is. */
+  readonly opener: Job | null;
+  item: { key: string; index: number; total: number } | null;
+  /** False: a later visit of the opener has fewer items. */
+  open: boolean;
+  generation: number;
+  /** Routing transitions other than retries taken in this scope. */
+  loops: number;
+  lastError: LastError | null;
+  readonly jobs: Map<GraphStep, Job>;
+  readonly children: Map<GraphStep, Scope[]>;
+  /** By reducer: whether this branch has given it what it needs. */
+  readonly branchGates: Map<GraphStep, Gate>;
+}
+
+export type LastError = Failure & { readonly step_id: string; readonly job_id: number; readonly attempt: number; readonly timestamp: number };
+
+export interface Job {
+  readonly id: number;
+  readonly step: GraphStep;
+  readonly scope: Scope;
+  status: JobStatus;
+  attempt: number;
+  attemptStartedAt: number | null;
+  attemptVisit: number;
+  attemptToken: string | null;
+  attemptWorker: string | null;
+  visit: number;
+  /** The job has become ready in this visit. */
+  entered: boolean;
+  gate: Gate;
+  /** What this job's dependents have been told of it: nothing yet, that it completed, or that it never will. */
+  settledAs: "met" | "lost" | null;
+  /** For a reducer, once its fan-out is open. */
+  join: JoinCount | null;
+  retriesInVisit: number;
+  retriesInRun: number;
+  recoveriesInVisit: number;
+  remediatedInVisit: boolean;
+  error: Failure | null;
+  failure: { readonly code: string; readonly message: string } | null;
+  handled: "continue_on_failure" | "join" | null;
+  /** The job whose remediation this failure belongs to. */
+  partOf: Job | null;
+  output: Output | null;
+  /** One entry a completion. */
+  readonly history: Output[];
+  dueAt: number | null;
+  stopping: StopReason | null;
+  barrier: Barrier | null;
+  evaluation: { readonly id: number; readonly purpose: EvaluationPurpose; readonly considered: readonly RungConsidered[] } | null;
+  /** Answers to the expressions of the climb or follow-up under way. */
+  answers: { [purpose in EvaluationPurpose]?: EvaluationResult };
+  /** The run list under way for this job. */
+  list: RunList | null;
+  /** Completed, and its on_success routing is not over yet. */
+  followingUp: boolean;
+  /** Items of a forEach job's last output. */
+  items: readonly ScopeItem[] | null;
+  /** Visits that run lists want of this job, first come first served, and the one under way. */
+  readonly requests: VisitRequest[];
+  visitFor: VisitRequest | null;
+  statusBeforeVisit: JobStatus;
+}
+
+export interface RunList {
+  readonly role: VisitRole;
+  readonly jobs: readonly Job[];
+  readonly steps: readonly string[];
+  next: number;
+}
+
+export interface VisitRequest {
+  readonly by: Job;
+  readonly role: VisitRole;
+}
+
+export interface JoinCount {
+  total: number;
+  met: number;
+  lost: number;
+  /** Of the lost ones, those in which something failed or was canceled. */
+  failed: number;
+}
+
+/** A goto under way: nothing in it starts; when the last running attempt has ended, all of it is invalidated. */
+export interface Barrier {
+  readonly id: number;
+  readonly targets: Set<Job>;
+  readonly members: Set<Job>;
+  readonly endingAttempts: Set<Job>;
+}
+
+export function newRun(id: number, definition: Definition, created: Extract<Event, { type: "run.created" }>, at: number): Run {
+  const root: Scope = {
+    id: "root", parent: null, depth: 0, opener: null, item: null, open: true, generation: 1, loops: 0, lastError: null,
+    jobs: new Map(), children: new Map(), branchGates: new Map(),
+  };
+  return {
+    id, definition, graph: buildGraph(definition), root,
+    workflowId: created.workflowId, workflow: created.workflow, definitionHash: created.definitionHash,
+    options: created.options, inputs: created.inputs, context: created.context, folder: created.folder, file: created.file,
+    maxLoops: created.options.maxLoops ?? definition.maxLoops,
+    createdAt: at, startedAt: null, finishedAt: null, status: "pending", error: null, cancelRequested: null, fatal: null,
+    scopes: new Map([[root.id, root]]), jobs: [], ready: new Set(), running: new Set(), failed: new Set(),
+    busy: 0, barriers: new Map(), nextBarrier: 1, nextEvaluation: 1, dirty: new Set(),
+  };
+}
+
+export function jobById(run: Run, id: number): Job {
+  const job = run.jobs[id - run.id * JOB_IDS_PER_RUN - 1];
+  if (job === undefined) throw new RangeError(`run ${run.id} has no job ${id}`);
+  return job;
+}
+
+/** Null where the id is of no job in this run. */
+export function findJob(run: Run, id: number): Job | null {
+  return run.jobs[id - run.id * JOB_IDS_PER_RUN - 1] ?? null;
+}
+
+export function isOver(run: Run): boolean {
+  return run.status === "completed" || run.status === "failed" || run.status === "canceled";
+}
+
+export function isSettled(status: JobStatus): boolean {
+  return status === "completed" || status === "failed" || status === "skipped" || status === "canceled";
+}
+
+/** Something of this job is under way, so that the run is not quiescent. */
+function isBusy(job: Job): boolean {
+  switch (job.status) {
+    case "ready":
+    case "running":
+    case "waiting":
+    case "recovering":
+      return true;
+    default:
+      return job.followingUp || job.evaluation !== null;
+  }
+}
+
+/** The one way in which a job changes: keeps the run's counters and the dirty set right. */
+export function change(run: Run, job: Job, edit: (job: Job) => void): void {
+  const wasBusy = isBusy(job);
+  const statusBefore = job.status;
+  edit(job);
+  if (job.status !== statusBefore) {
+    leaveIndex(run, job, statusBefore);
+    enterIndex(run, job);
+  }
+  const busy = isBusy(job);
+  if (busy !== wasBusy) run.busy += busy ? 1 : -1;
+  run.dirty.add(job);
+}
+
+function leaveIndex(run: Run, job: Job, status: JobStatus): void {
+  if (status === "ready") run.ready.delete(job);
+  else if (status === "running") run.running.delete(job);
+  else if (status === "failed") run.failed.delete(job);
+}
+
+function enterIndex(run: Run, job: Job): void {
+  if (job.status === "ready") run.ready.add(job);
+  else if (job.status === "running") run.running.add(job);
+  else if (job.status === "failed") run.failed.add(job);
+}
+
+/** Every scope at or under this one that is open. */
+export function* scopesUnder(scope: Scope): Generator<Scope> {
+  yield scope;
+  for (const children of scope.children.values()) {
+    for (const child of children) if (child.open) yield* scopesUnder(child);
+  }
+}
+
+export function hasFollowUps(step: GraphStep): boolean {
+  const { run, runJs, goto, gotoJs } = step.definition.onSuccess;
+  return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null;
+}

@@ -1,0 +1,31 @@
+import type { Definition } from "../core/definition.js";
+import { DarumaError } from "../core/errors.js";
+import { readObject } from "./json-tree.js";
+import { type LoadOptions, readDefinition } from "./load.js";
+import { Findings } from "./problem.js";
+import type { WorkflowInput } from "./workflow-input.js";
+
+/** Without the two checks expressions and templates are first compiled when the run needs them. */
+export type DefineOptions = Partial<Omit<LoadOptions, "file">>;
+
+const unchecked = () => null;
+const DEFAULT_NAME = "workflow";
+
+/** A workflow written in TypeScript: the file's keys, the file's checks, the same Definition. */
+export function defineWorkflow(input: WorkflowInput, options: DefineOptions = {}): Definition {
+  const findings = new Findings();
+  const root = readObject(input, findings);
+  const { checkExpression = unchecked, checkTemplate = unchecked, customActions = customKinds(input) } = options;
+  const definition = root === null ? null : readDefinition(root, DEFAULT_NAME, { checkExpression, checkTemplate, customActions, findings });
+  if (definition !== null) return definition;
+  const lines = findings.errors.map(({ path, message, hint }) => `${path === "" ? "workflow" : path}: ${message}. ${hint}`);
+  const [first] = findings.errors;
+  const count = lines.length === 1 ? "a problem" : `${lines.length} problems`;
+  throw new DarumaError(first!.code, `the workflow has ${count}:\n${lines.join("\n")}`, { hint: first!.hint });
+}
+
+/** A program that writes `kind` means an action it registers; whether it did shows when the run starts. */
+function customKinds(input: WorkflowInput): string[] {
+  if (typeof input?.steps !== "object" || input.steps === null) return [];
+  return Object.values(input.steps).flatMap((step) => (typeof step === "object" && step !== null && "kind" in step && typeof step.kind === "string" ? [step.kind] : []));
+}

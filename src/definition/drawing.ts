@@ -1,0 +1,87 @@
+import type { Definition, Routing, StepDefinition } from "../core/definition.js";
+import type { JobStatus } from "../core/rows.js";
+
+/** What of a workflow is drawn, whatever the language of the picture. Nodes have safe names of their own: `n0`, `n1`. */
+export interface Drawing {
+  readonly nodes: readonly DrawnNode[];
+  readonly edges: readonly DrawnEdge[];
+}
+
+export interface DrawnNode {
+  readonly name: string;
+  readonly label: string;
+  readonly shape: "step" | "routed" | "for_each" | "reduce" | "or";
+  readonly status: JobStatus | null;
+}
+
+export interface DrawnEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: "depends" | "on_fail" | "on_success";
+  readonly label: string | null;
+}
+
+export type StepStatuses = { readonly [stepId: string]: JobStatus | undefined };
+
+export const STATUS_COLOURS: Readonly<Record<JobStatus, string>> = {
+  blocked: "#e5e7eb",
+  ready: "#dbeafe",
+  running: "#93c5fd",
+  waiting: "#fde68a",
+  recovering: "#fdba74",
+  pending_failed: "#f9a8d4",
+  completed: "#86efac",
+  failed: "#fca5a5",
+  skipped: "#f3f4f6",
+  canceled: "#d1d5db",
+};
+
+export function draw(definition: Definition, statuses: StepStatuses = {}): Drawing {
+  const nameOf = new Map(definition.steps.map((step, index) => [step.id, `n${index}`]));
+  const nodes: DrawnNode[] = definition.steps.map((step) => ({
+    name: nameOf.get(step.id)!,
+    label: labelOf(step),
+    shape: shapeOf(step),
+    status: Object.hasOwn(statuses, step.id) ? (statuses[step.id] ?? null) : null,
+  }));
+  const edges: DrawnEdge[] = [];
+  for (const step of definition.steps) {
+    const to = nameOf.get(step.id)!;
+    step.dependsOn.forEach((group, place) => {
+      if (group.length === 1) return edges.push({ from: nameOf.get(group[0]!)!, to, kind: "depends", label: null });
+      const either = `${to}_or${place}`;
+      nodes.push({ name: either, label: "or", shape: "or", status: null });
+      for (const member of group) edges.push({ from: nameOf.get(member)!, to: either, kind: "depends", label: null });
+      return edges.push({ from: either, to, kind: "depends", label: null });
+    });
+    edges.push(...routes(step.onFail, "on_fail", to, nameOf), ...routes(step.onSuccess, "on_success", to, nameOf));
+  }
+  return { nodes, edges };
+}
+
+function routes({ run, goto }: Routing, kind: "on_fail" | "on_success", from: string, nameOf: ReadonlyMap<string, string>): DrawnEdge[] {
+  const when = kind === "on_fail" ? "on fail" : "on success";
+  const edges = run.map((id): DrawnEdge => ({ from, to: nameOf.get(id)!, kind, label: `${when}: run` }));
+  if (goto !== null) edges.push({ from, to: nameOf.get(goto)!, kind, label: `${when}: goto` });
+  return edges;
+}
+
+/** Retries and expressions cannot be drawn as arrows; they stand in the node. */
+function labelOf(step: StepDefinition): string {
+  const notes: string[] = [];
+  if (step.onFail.retry !== null && step.onFail.retry.max > 0) notes.push(`retry ${step.onFail.retry.max}`);
+  if (step.forEach) notes.push("for each item");
+  if (step.reduce) notes.push("reduce");
+  if (step.if !== null) notes.push("if");
+  for (const [when, routing] of [["fail", step.onFail], ["success", step.onSuccess]] as const) {
+    if (routing.runJs !== null) notes.push(`on ${when}: run_js`);
+    if (routing.gotoJs !== null) notes.push(`on ${when}: goto_js`);
+  }
+  return notes.length === 0 ? step.id : `${step.id}\n${notes.join(", ")}`;
+}
+
+function shapeOf(step: StepDefinition): DrawnNode["shape"] {
+  if (step.reduce) return "reduce";
+  if (step.forEach) return "for_each";
+  return step.start === "routed" ? "routed" : "step";
+}

@@ -1,0 +1,127 @@
+import {
+  DEFAULT_KILL_GRACE_MS,
+  DEFAULT_MAX_LOOPS,
+  DEFAULT_MAX_RECOVERIES,
+  type Definition,
+  type FailureRouting,
+  type Routing,
+  type StepDefinition,
+} from "../core/definition.js";
+import { toObject } from "./action-fields.js";
+import { childPath } from "./path.js";
+import type { RawStep, StepKeys } from "./read-step.js";
+import { type RetryDraft, reportConflict } from "./retry-fields.js";
+import { mergeRetry, toRetryPolicy } from "./retry-policy.js";
+import type { Located, ReadContext, ReadOf } from "./schema.js";
+import { findEntry } from "./source-tree.js";
+import type { StepEntry, WORKFLOW_FIELDS } from "./workflow-fields.js";
+
+export type WorkflowKeys = ReadOf<typeof WORKFLOW_FIELDS>;
+type RoutingKeys = NonNullable<StepKeys["on_success"]>;
+
+const NO_NAMES: readonly string[] = Object.freeze([]);
+const NO_VARIABLES: { readonly [name: string]: string } = Object.freeze({});
+const NO_ROUTING: Routing = Object.freeze({ run: NO_NAMES, runJs: null, goto: null, gotoJs: null });
+
+/** Defaults filled in, other spellings folded, references turned into ids. */
+export function normalise(keys: WorkflowKeys, nameFromFile: string, context: ReadContext): Definition {
+  const entries = keys.steps ?? [];
+  const named = stepsInRunLists(entries);
+  const retryDefaults = keys.routing?.defaults?.on_fail?.retry;
+  return {
+    name: keys.name ?? nameFromFile,
+    version: keys.version ?? null,
+    inputs: toObject(keys.inputs) ?? {},
+    env: toObject(keys.env) ?? NO_VARIABLES,
+    secrets: [...new Set(keys.secrets ?? [])],
+    maxLoops: keys.routing?.max_loops ?? DEFAULT_MAX_LOOPS,
+    failurePolicy: keys.failure_policy ?? "finish_independent",
+    maxRecoveries: keys.max_recoveries ?? DEFAULT_MAX_RECOVERIES,
+    steps: entries.flatMap((entry) => (entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, named, retryDefaults, context)])),
+  };
+}
+
+/** Every step that a `run` list names, on failure or on success. */
+function stepsInRunLists(entries: readonly StepEntry[]): ReadonlySet<string> {
+  const named = new Set<string>();
+  for (const { raw } of entries) {
+    for (const name of raw?.keys.on_fail?.run ?? []) named.add(name.value);
+    for (const name of raw?.keys.on_success?.run ?? []) named.add(name.value);
+  }
+  return named;
+}
+
+function normaliseStep(id: string, raw: RawStep, named: ReadonlySet<string>, retryDefaults: RetryDraft | undefined, context: ReadContext): StepDefinition {
+  const { keys } = raw;
+  const dependsOn = dependencyGroups(keys.depends_on).map((group) => group.map((member) => member.value));
+  return {
+    id,
+    action: raw.action,
+    dependsOn,
+    start: keys.start ?? (dependsOn.length === 0 && named.has(id) ? "routed" : "auto"),
+    if: keys.if ?? null,
+    env: toObject(keys.env) ?? NO_VARIABLES,
+    cwd: keys.cwd ?? null,
+    timeoutMs: readTimeout(raw, context),
+    idleTimeoutMs: keys.idle_timeout_ms ?? null,
+    killGraceMs: keys.kill_grace_ms ?? DEFAULT_KILL_GRACE_MS,
+    continueOnFailure: keys.continue_on_failure ?? false,
+    forEach: keys.forEach ?? false,
+    reduce: keys.fanout?.value === "reduce",
+    join: keys.join?.value ?? { kind: "all" },
+    onFail: failureRouting(raw, retryDefaults, context),
+    onSuccess: routing(keys.on_success),
+    outputSchema: keys.outputs ?? null,
+    tags: [...new Set(keys.tags ?? NO_NAMES)],
+    group: keys.group ?? null,
+  };
+}
+
+/** `[a, "b|c"]` as groups of references that keep their places; a name or group given twice counts once. */
+export function dependencyGroups(given: readonly Located<string>[] | undefined): Located<string>[][] {
+  const groups = new Map<string, Located<string>[]>();
+  for (const { value, at, path } of given ?? []) {
+    const members = [...new Set(value.split("|").map((member) => member.trim()))];
+    const key = members.join("|");
+    if (!groups.has(key)) groups.set(key, members.map((member) => ({ value: member, at, path })));
+  }
+  return [...groups.values()];
+}
+
+function readTimeout(raw: RawStep, context: ReadContext): number | null {
+  const { timeout_ms, execution } = raw.keys;
+  if (timeout_ms !== undefined && execution?.timeout_ms !== undefined) {
+    reportConflict("timeout_ms", "execution.timeout_ms", raw.node, raw.path, context);
+  }
+  return timeout_ms ?? execution?.timeout_ms ?? null;
+}
+
+function failureRouting(raw: RawStep, defaults: RetryDraft | undefined, context: ReadContext): FailureRouting {
+  const own = raw.keys.on_fail?.retry;
+  const policy = raw.keys.execution?.retry_policy;
+  if (own !== undefined && policy !== undefined) reportConflict("on_fail.retry", "execution.retry_policy", raw.node, raw.path, context);
+  const merged = mergeRetry(own ?? policy, defaults);
+  if (own !== undefined && merged?.max === undefined) reportMissingMax(raw, context);
+  return { ...routing(raw.keys.on_fail), retry: toRetryPolicy(merged) };
+}
+
+/** A `retry` that says when and how but not how often would silently do nothing. */
+function reportMissingMax(raw: RawStep, context: ReadContext): void {
+  const onFail = findEntry(raw.node, "on_fail")?.value;
+  const entry = onFail?.kind === "map" ? findEntry(onFail, "retry") : undefined;
+  // A `max` that is there but wrong was reported already.
+  if (entry?.value.kind !== "map" || findEntry(entry.value, "max") !== undefined) return;
+  const path = childPath(childPath(raw.path, "on_fail"), "retry");
+  const message = "the key `max` is missing: nothing would be retried";
+  context.findings.error({ code: "MISSING_KEY", message, hint: "Add `max`, here or in routing.defaults.on_fail.retry.", at: entry.keyAt, path });
+}
+
+function routing(keys: RoutingKeys | undefined): Routing {
+  if (keys === undefined) return NO_ROUTING;
+  return {
+    run: [...new Set((keys.run ?? []).map((name) => name.value))],
+    runJs: keys.run_js ?? null,
+    goto: keys.goto?.value ?? null,
+    gotoJs: keys.goto_js ?? null,
+  };
+}

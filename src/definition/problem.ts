@@ -1,0 +1,74 @@
+import { ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
+import { type Path, renderPath } from "./path.js";
+import type { SourceScalar } from "./source-tree.js";
+import { Suggester } from "./suggest.js";
+
+/** What is wrong with an expression or template; line and column count from 1 within its own text. */
+export interface SyntaxProblem {
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** One thing wrong with a workflow file, and where. */
+export interface Problem {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** `steps.build.on_fail.goto` */
+  readonly path: string;
+}
+
+/** A problem whose offset is not yet a line and column. */
+export interface Finding {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string;
+  readonly at: number;
+  readonly path: string;
+  /** A place within the text of a scalar: an expression's own line and column. */
+  readonly inside: InsideScalar | null;
+}
+
+export interface InsideScalar {
+  readonly scalar: SourceScalar;
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Report {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly at: number;
+  readonly path: Path | null;
+  readonly inside?: InsideScalar | null;
+}
+
+/** Collects everything found in one load. The same text at the same place (an alias used twice) is told once. */
+export class Findings {
+  readonly errors: Finding[] = [];
+  readonly warnings: Finding[] = [];
+  readonly suggester = new Suggester();
+  private readonly seen = new Set<string>();
+
+  error(report: Report): void {
+    this.add(this.errors, report);
+  }
+
+  warn(report: Report): void {
+    this.add(this.warnings, report);
+  }
+
+  private add(list: Finding[], { code, message, hint, at, path, inside = null }: Report): void {
+    const rendered = renderPath(path);
+    const place = at < 0 ? rendered : `${at} ${inside?.line ?? 0}:${inside?.column ?? 0}`;
+    const identity = `${code} ${place} ${message}`;
+    if (this.seen.has(identity)) return;
+    this.seen.add(identity);
+    list.push({ code, message, hint: hint ?? ERROR_CATALOGUE[code].next, at, path: rendered, inside });
+  }
+}

@@ -1,0 +1,109 @@
+import { DEFAULT_KILL_GRACE_MS } from "../core/definition.js";
+import type { Join } from "../core/definition.js";
+import type { Json } from "../core/json.js";
+import { BUILT_IN_ACTIONS } from "./action-fields.js";
+import { checkTemplateText, condition, expression } from "./code-fields.js";
+import { MAX_COUNT, retry, retryPolicy } from "./retry-fields.js";
+import { type Fields, type Located, listOf, located, mapOf, mapped, named, object, type Schema, union } from "./schema.js";
+import { boolean, duration, json, number, oneOf, text } from "./schema-scalars.js";
+
+const MAX_NAME_CHARS = 200;
+
+export const environment = named(
+  "environment",
+  mapOf(text({ expected: "text", asWritten: true, mayBeEmpty: true, check: checkTemplateText }), {
+    keyPattern: /^(?!DARUMA_)[A-Za-z_][A-Za-z0-9_]*$/,
+    keyRule: "A variable's name has letters, digits and `_`, and does not begin with DARUMA_, which Daruma sets itself.",
+  }),
+);
+
+const stepName = text({ expected: "a step's id", asWritten: true, maxChars: MAX_NAME_CHARS });
+const dependency = text({ expected: "a step's id", asWritten: true, maxChars: MAX_NAME_CHARS * 10 });
+
+/** A name alone, or a list of names; each keeps its place. */
+function names(schema: Schema<string>, items: string): Schema<readonly Located<string>[]> {
+  const one = located(schema);
+  return union(mapped(one, (name) => [name]), listOf(one, { items }));
+}
+
+const plainNames = (items: string): Schema<readonly string[]> =>
+  mapped(names(text({ asWritten: true, maxChars: MAX_NAME_CHARS }), items), (found) => found.map((name) => name.value));
+
+const routingFields = {
+  run: { schema: names(stepName, "steps' ids"), doc: "Steps to run, in this order." },
+  run_js: { schema: expression(), doc: "JavaScript that returns a list of further steps to run." },
+  goto: { schema: located(stepName), doc: "An ancestor to jump back to." },
+  goto_js: { schema: expression(), doc: "JavaScript that returns an ancestor's id, or null; wins over `goto`." },
+} as const satisfies Fields;
+
+export const onFail = named("on_fail", object({ retry: { schema: retry, doc: "Run the step again, up to a number of times." }, ...routingFields }));
+export const onSuccess = named("on_success", object(routingFields));
+
+const joinWord: Schema<Join> = mapped(oneOf(["all", "any"]), (kind) => ({ kind }));
+const joinCount: Schema<Join> = mapped(
+  object({ at_least: { schema: number({ min: 1, max: MAX_COUNT, whole: true }), doc: "Branches that must complete.", required: true } }),
+  (given) => ({ kind: "at_least", count: given.at_least ?? 1 }),
+);
+
+const outputSchema: Schema<Json> = (() => {
+  const any = json();
+  return {
+    ...any,
+    expected: "a JSON Schema (a map)",
+    fits: (node) => node.kind === "map",
+    json: () => ({ type: "object" }),
+  };
+})();
+
+const execution = named(
+  "execution",
+  object({
+    timeout_ms: { schema: duration({ min: 1 }), doc: "The same as the step's `timeout_ms`." },
+    retry_policy: { schema: retryPolicy, doc: "Another way to write `on_fail.retry`." },
+  }),
+);
+
+/** The keys that every step may have, whatever its action. */
+export const STEP_FIELDS = {
+  type: {
+    schema: located(text({ expected: `a type of action (${BUILT_IN_ACTIONS.join(", ")})`, maxChars: MAX_NAME_CHARS })),
+    doc: "What the step does. `command` when `exec` is given.",
+    aliases: ["kind"],
+  },
+  depends_on: { schema: named("depends_on", names(dependency, "steps' ids")), doc: "Steps that must complete first; `b|c` means either." },
+  start: { schema: oneOf(["auto", "routed"]), doc: "`routed`: runs only when a run list names it. `auto`: starts by itself." },
+  if: { schema: condition(), doc: "JavaScript; the step is skipped where it is not true." },
+  env: { schema: environment, doc: "Environment variables of this step." },
+  cwd: { schema: text({ check: checkTemplateText }), doc: "Working folder; relative ones start at the workflow file's folder." },
+  timeout_ms: { schema: duration({ min: 1 }), doc: "An attempt that takes longer is ended." },
+  idle_timeout_ms: { schema: duration({ min: 1 }), doc: "An attempt that prints nothing for so long is ended." },
+  kill_grace_ms: { schema: duration({ min: 0 }), doc: "Time between SIGTERM and SIGKILL.", default: DEFAULT_KILL_GRACE_MS },
+  continue_on_failure: { schema: boolean(), doc: "Dependents run even if the step fails.", default: false },
+  forEach: { schema: boolean(), doc: "The output is a list; dependents run once for each item.", aliases: ["for_each"], default: false },
+  fanout: { schema: located(oneOf(["map", "reduce"])), doc: "`reduce`: runs once, after all branches of the innermost forEach.", default: "map" },
+  join: { schema: located(union(joinWord, joinCount)), doc: "How many branches a reducer needs.", default: "all" },
+  on_fail: { schema: onFail, doc: "What happens when an attempt fails." },
+  on_success: { schema: onSuccess, doc: "What happens when the step completes." },
+  outputs: { schema: requireMap(outputSchema), doc: "JSON Schema that the output must fit." },
+  tags: { schema: plainNames("tags"), doc: "Words to find the step by." },
+  group: { schema: text({ maxChars: MAX_NAME_CHARS }), doc: "A group's name." },
+  execution: { schema: execution, doc: "Another way to write the timeout and the retry policy." },
+} as const satisfies Fields;
+
+export const LATER_STEP_KEYS: readonly string[] = [
+  "failure_handler",
+  "hold",
+  "queue",
+  "resource_requirements",
+  "route_on",
+  "routeOn",
+  "self_heal",
+  "transitions",
+  "unhandled",
+  "workspace",
+];
+
+function requireMap(schema: Schema<Json>): Schema<Json> {
+  const gate = union(schema);
+  return { ...gate, json: schema.json };
+}

@@ -1,0 +1,82 @@
+import { findCircles, renderCircle } from "./circles.js";
+import { ROOT } from "./path.js";
+import type { Findings } from "./problem.js";
+import type { Located } from "./schema.js";
+import { buildStepGraph, type StepGraph } from "./step-graph.js";
+import { didYouMean, quote } from "./suggest.js";
+import { validateFanOut } from "./validate-fan-out.js";
+import { validateRoutes } from "./validate-routes.js";
+import type { StepEntry } from "./workflow-fields.js";
+
+export interface GraphCheck {
+  readonly entries: readonly StepEntry[];
+  readonly stepsAt: number;
+  /** Ids of the steps that wait to be routed to. */
+  readonly routed: ReadonlySet<string>;
+}
+
+/** Everything about steps that only shows when all of them are known. Returns the work done, for tests of the cost. */
+export function validateGraph({ entries, stepsAt, routed }: GraphCheck, findings: Findings): number {
+  const graph = buildStepGraph(entries);
+  checkNames(graph, findings);
+  checkDependencyCircles(graph, findings);
+  checkSuccessCircles(graph, findings);
+  const paths = validateFanOut(graph, findings);
+  const work = validateRoutes(graph, paths, routed, findings);
+  const canStart = entries.some((entry, index) => graph.groups[index]!.length === 0 && !routed.has(entry.id));
+  const inCircle = graph.order.order.length < entries.length;
+  if (!canStart && !inCircle && !entries.some((entry) => entry.unsure)) {
+    const message = entries.length === 0 ? "there are no steps" : "no step can start: each one depends on another or waits for a run list";
+    findings.error({ code: "NO_START", message, at: stepsAt, path: ROOT });
+  }
+  return entries.length + work;
+}
+
+function checkNames(graph: StepGraph, findings: Findings): void {
+  graph.groups.forEach((groups, index) => {
+    for (const member of groups.flat()) {
+      if (member.value === "") {
+        findings.error({ code: "INVALID_VALUE", message: "a step's id is missing beside `|`", hint: "Write `b|c`.", at: member.at, path: member.path });
+      } else if (!graph.indexOf.has(member.value)) reportUnknown(member, "depends_on", graph, findings);
+      else if (member.value === graph.entries[index]!.id) {
+        const message = `the step ${quote(member.value)} depends on itself`;
+        findings.error({ code: "CYCLE", message, hint: "Remove its own id from depends_on.", at: member.at, path: member.path });
+      }
+    }
+  });
+  for (const { kind, on, target } of graph.routes) {
+    if (!graph.indexOf.has(target.value)) reportUnknown(target, `${on}.${kind}`, graph, findings);
+  }
+}
+
+function reportUnknown(name: Located<string>, key: string, graph: StepGraph, findings: Findings): void {
+  const suggestion = findings.suggester.nearest(name.value, graph.indexOf.keys());
+  const message = `${key} names the unknown step ${quote(name.value)}${didYouMean(suggestion)}`;
+  const hint = suggestion === null ? "Fix the name or define the step." : `Rename it to \`${suggestion}\`, or define the step.`;
+  findings.error({ code: "UNKNOWN_STEP", message, hint, at: name.at, path: name.path });
+}
+
+function checkDependencyCircles(graph: StepGraph, findings: Findings): void {
+  if (graph.order.order.length === graph.entries.length) return;
+  for (const circle of findCircles(graph.order.dependencies)) {
+    const first = graph.entries[circle[0]!]!;
+    const ids = circle.map((index) => graph.entries[index]!.id);
+    const message = `steps depend on each other in a circle: ${renderCircle(ids)}`;
+    findings.error({ code: "CYCLE", message, hint: "Remove one of these dependencies.", at: first.at, path: first.path });
+  }
+}
+
+/** Run lists of completed steps cost no loop budget: a circle of them would go on for ever. */
+function checkSuccessCircles(graph: StepGraph, findings: Findings): void {
+  const edges: number[][] = graph.entries.map(() => []);
+  for (const { kind, on, from, target } of graph.routes) {
+    const to = graph.indexOf.get(target.value);
+    if (kind === "run" && on === "on_success" && to !== undefined) edges[from]!.push(to);
+  }
+  for (const circle of findCircles(edges)) {
+    const first = graph.entries[circle[0]!]!;
+    const ids = circle.map((index) => graph.entries[index]!.id);
+    const message = `steps run each other on success in a circle that never ends: ${renderCircle(ids)}`;
+    findings.error({ code: "CYCLE", message, hint: "Remove one of them from the on_success.run lists.", at: first.at, path: first.path });
+  }
+}

@@ -1,0 +1,166 @@
+import { DEFAULT_MAX_LOOPS, DEFAULT_MAX_RECOVERIES, type InputDefinition } from "../core/definition.js";
+import type { Json } from "../core/json.js";
+import { childPath, type Path } from "./path.js";
+import { type RawStep, step } from "./read-step.js";
+import { MAX_COUNT, retry } from "./retry-fields.js";
+import { type Fields, listOf, located, mapOf, mapped, named, object, type ReadContext, type Schema, union, wrongType } from "./schema.js";
+import { boolean, json, number, oneOf, text } from "./schema-scalars.js";
+import type { SourceMap } from "./source-tree.js";
+import { environment } from "./step-fields.js";
+import { quote } from "./suggest.js";
+
+export const INPUT_TYPES = ["string", "number", "boolean", "object", "array", "any"] as const satisfies readonly InputDefinition["type"][];
+export const MAX_STEP_ID_CHARS = 200;
+export const STEP_ID_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/;
+/** `outputs.history` holds earlier outputs, and `__proto__` is no ordinary key in JavaScript. */
+const RESERVED_STEP_IDS = new Set(["history", "__proto__"]);
+const MAX_NAME_CHARS = 200;
+
+export function typeOfJson(value: Json): InputDefinition["type"] {
+  if (value === null) return "any";
+  if (Array.isArray(value)) return "array";
+  return typeof value as "string" | "number" | "boolean" | "object";
+}
+
+const inputType = oneOf(INPUT_TYPES);
+const inputByType: Schema<InputDefinition> = mapped(inputType, (type) => ({ type, required: true, default: null, description: null }));
+const inputMap = object({
+  type: { schema: inputType, doc: "The type of the value; that of `default` if left out." },
+  default: { schema: located(json()), doc: "The value when none is given." },
+  required: { schema: located(boolean()), doc: "Whether a value must be given; true unless there is a default." },
+  description: { schema: text({ mayBeEmpty: true }), doc: "What the input is for." },
+});
+
+const inputByMap: Schema<InputDefinition> = {
+  expected: "a map with `type`, `default`, `required`, `description`",
+  fits: inputMap.fits,
+  read(node, path, context) {
+    const given = inputMap.read(node, path, context);
+    if (given === undefined) return undefined;
+    const fallback = given.default;
+    const report = (message: string, hint: string, place: { at: number; path: Path | null }) =>
+      context.findings.error({ code: "INVALID_VALUE", message, hint, at: place.at, path: place.path });
+    const type = given.type ?? (fallback === undefined ? "any" : typeOfJson(fallback.value));
+    if (fallback !== undefined && type !== "any" && fallback.value !== null && typeOfJson(fallback.value) !== type) {
+      report(`the default is no ${type}`, `Give a default of type ${type}.`, fallback);
+    }
+    if (fallback !== undefined && given.required?.value === true) {
+      report("`required: true` and `default` contradict each other", "Remove one of the two.", given.required);
+    }
+    const required = given.required?.value ?? fallback === undefined;
+    return { type, required, default: fallback?.value ?? null, description: given.description ?? null };
+  },
+  json: inputMap.json,
+};
+
+/** One step of the map, also where its content could not be read: others may still name it. */
+export interface StepEntry {
+  readonly id: string;
+  readonly at: number;
+  readonly path: Path | null;
+  readonly raw: RawStep | null;
+  /** Problems in this step leave open what it depends on; graph checks then keep quiet about what follows. */
+  readonly unsure: boolean;
+}
+
+export const steps: Schema<readonly StepEntry[]> = {
+  expected: "a map of steps (`id: {...}`)",
+  fits: (node) => node.kind === "map",
+  read(node, path, context) {
+    if (node.kind !== "map") return wrongType(steps, node, path, context);
+    reportRepeatedSteps(node, path, context);
+    return node.entries.map((entry) => {
+      const here = childPath(path, entry.key);
+      checkStepId(entry.key, entry.keyAt, here, context);
+      const before = context.findings.errors.length;
+      const raw = step.read(entry.value, here, context) ?? null;
+      const unsure = raw === null || context.findings.errors.slice(before).some((found) => found.code === "UNKNOWN_KEY" || found.path.includes(".depends_on"));
+      return { id: entry.key, at: entry.keyAt, path: here, raw, unsure };
+    });
+  },
+  json: (definitions) => {
+    definitions.set("step", step.json(definitions));
+    return {
+      type: "object",
+      propertyNames: { pattern: STEP_ID_PATTERN.source, maxLength: MAX_STEP_ID_CHARS, not: { enum: [...RESERVED_STEP_IDS] } },
+      additionalProperties: { $ref: "#/$defs/step" },
+    };
+  },
+};
+
+function reportRepeatedSteps(node: SourceMap, path: Path | null, context: ReadContext): void {
+  for (const { key, at } of node.repeated) {
+    const message = `two steps have the id ${quote(key)}`;
+    context.findings.error({ code: "DUPLICATE_ID", message, at, path: childPath(path, key) });
+  }
+}
+
+function checkStepId(id: string, at: number, path: Path, context: ReadContext): void {
+  const report = (message: string, hint: string) => context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
+  if (RESERVED_STEP_IDS.has(id)) report(`${quote(id)} is reserved and cannot be a step's id`, "Rename the step.");
+  else if (id.length > MAX_STEP_ID_CHARS) report(`the step's id has ${id.length} characters, more than ${MAX_STEP_ID_CHARS}`, "Shorten it.");
+  else if (!STEP_ID_PATTERN.test(id)) report(`${quote(id)} is not allowed as a step's id`, "Use letters, digits, `_`, `.`, `:` and `-`; begin with a letter, digit or `_`.");
+}
+
+const variableName = text({
+  expected: "a variable's name",
+  pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
+  rule: "Give the name of an environment variable, not its value.",
+  maxChars: MAX_NAME_CHARS,
+});
+
+export const WORKFLOW_FIELDS = {
+  version: { schema: text({ asWritten: true, maxChars: 50 }), doc: "The version of the file's format." },
+  name: {
+    schema: text({ asWritten: true, maxChars: MAX_NAME_CHARS, pattern: /^[^\p{Cc}]*$/u, rule: "Give a name on one line." }),
+    doc: "The workflow's name; the file's name without its ending if left out.",
+  },
+  inputs: {
+    schema: mapOf(named("input", union(inputByType, inputByMap)), {
+      keyPattern: /^[A-Za-z_][A-Za-z0-9_-]*$/,
+      keyRule: "An input's name has letters, digits, `_` and `-`, and begins with a letter or `_`.",
+    }),
+    doc: "Values that a run is given.",
+  },
+  env: { schema: environment, doc: "Environment variables of every step." },
+  secrets: { schema: listOf(variableName, { items: "variables' names" }), doc: "Environment variables whose values are redacted everywhere." },
+  routing: {
+    schema: object({
+      max_loops: { schema: number({ min: 0, max: MAX_COUNT, whole: true }), doc: "Routing transitions that a scope may take.", default: DEFAULT_MAX_LOOPS },
+      defaults: {
+        schema: object({
+          on_fail: {
+            schema: object(
+              { retry: { schema: retry, doc: "Merged key by key into the `retry` of every step." } },
+              { misplaced: (key) => (["run", "run_js", "goto", "goto_js"].includes(key) ? "only `retry` can have a default" : null) },
+            ),
+            doc: "Defaults of `on_fail`.",
+          },
+        }),
+        doc: "What every step has unless it says otherwise.",
+      },
+    }),
+    doc: "Rules for retry, remediation and goto.",
+  },
+  failure_policy: {
+    schema: oneOf(["finish_independent", "fail_fast"]),
+    doc: "Whether steps that do not depend on a failed one go on.",
+    default: "finish_independent",
+  },
+  max_recoveries: { schema: number({ min: 0, max: MAX_COUNT, whole: true }), doc: "Restarts after a lost worker, per visit.", default: DEFAULT_MAX_RECOVERIES },
+  steps: { schema: steps, doc: "The steps by id.", required: true, aliases: ["checks"] },
+} as const satisfies Fields;
+
+export const LATER_WORKFLOW_KEYS: readonly string[] = [
+  "failure_handlers",
+  "jobs",
+  "parameters",
+  "queue",
+  "resource_requirements",
+  "self_heal",
+  "transitions",
+  "unhandled",
+  "workspace",
+];
+
+export const workflow = object(WORKFLOW_FIELDS, { later: LATER_WORKFLOW_KEYS });

@@ -1,0 +1,136 @@
+import type { Definition, StepDefinition } from "../core/definition.js";
+import { type DependencyOrder, dependencyOrder } from "../core/dependency-order.js";
+import { fanPaths, isPrefix, isSamePath } from "../core/fan-out.js";
+import { deepFreeze } from "./freeze.js";
+
+/** The most that can happen to one step, restarts after lost workers apart. Null: a run_js or a circle of run lists leaves it open. */
+export interface StepWorstCase {
+  readonly step: string;
+  /** The forEach steps around it; the numbers are for one item of the innermost. */
+  readonly path: readonly string[];
+  readonly visits: number | null;
+  readonly attempts: number | null;
+}
+
+export interface WorstCase {
+  readonly steps: readonly StepWorstCase[];
+  /** Attempts of all steps outside any fan-out. */
+  readonly attempts: number | null;
+  /** Attempts of the steps of one item, by fan-out. */
+  readonly perItem: readonly { readonly path: readonly string[]; readonly attempts: number | null }[];
+  readonly restartsPerVisit: number;
+}
+
+interface Plan {
+  readonly definition: Definition;
+  readonly indexOf: ReadonlyMap<string, number>;
+  readonly order: DependencyOrder;
+  readonly paths: readonly (readonly string[])[];
+}
+
+/** An upper bound, counted from the file alone: every attempt fails for as long as something is left to try. */
+export function worstCase(definition: Definition): WorstCase {
+  const { steps, maxLoops } = definition;
+  const indexOf = new Map(steps.map((step, index) => [step.id, index]));
+  const fan = fanPaths(steps).paths;
+  const plan: Plan = { definition, indexOf, order: dependencyOrder(steps), paths: steps.map((step) => fan.get(step.id)!) };
+  const covered = coveredByGoto(plan);
+  const visits = countVisits(plan, covered);
+  const results = steps.map((step, index): StepWorstCase => {
+    const own = visits[index]!;
+    if (own === null) return { step: step.id, path: plan.paths[index]!, visits: null, attempts: null };
+    const repairs = step.onFail.run.length > 0 || step.onFail.runJs !== null;
+    const retries = Math.min(maxLoops, own * (step.onFail.retry?.max ?? 0));
+    // Gotos and re-attempts after a repair share one budget; where gotos can use it up, they are in the visits already.
+    const reAttempts = repairs && covered[index] === 0 ? Math.min(maxLoops, own) : 0;
+    const generations = plan.paths[index]!.reduce<number | null>((product, id) => times(product, visits[indexOf.get(id)!]!), 1);
+    return { step: step.id, path: plan.paths[index]!, visits: times(own, generations), attempts: times(own + retries + reAttempts, generations) };
+  });
+  return deepFreeze({ steps: results, ...sumByPath(results), restartsPerVisit: definition.maxRecoveries });
+}
+
+function times(first: number | null, second: number | null): number | null {
+  return first === null || second === null ? null : Math.min(Number.MAX_SAFE_INTEGER, first * second);
+}
+
+function sumByPath(results: readonly StepWorstCase[]): Pick<WorstCase, "attempts" | "perItem"> {
+  const sums = new Map<string, { path: readonly string[]; attempts: number | null }>([["", { path: [], attempts: 0 }]]);
+  for (const { path, attempts } of results) {
+    const key = path.join("\n");
+    const before = sums.get(key)?.attempts;
+    const sum = before === null || attempts === null ? null : Math.min(Number.MAX_SAFE_INTEGER, (before ?? 0) + attempts);
+    sums.set(key, { path, attempts: sum });
+  }
+  const [outside, ...perItem] = sums.values();
+  return { attempts: outside!.attempts, perItem };
+}
+
+/** Which steps a goto of their own scope can send on a new visit. */
+function coveredByGoto(plan: Plan): Uint8Array {
+  const covered = new Uint8Array(plan.definition.steps.length);
+  for (const { path, targets, dynamic } of gotosByPath(plan).values()) {
+    const inside = (index: number) => isPrefix(path, plan.paths[index]!);
+    const ancestors = closure(dynamic, plan.order.dependencies, inside);
+    for (const source of dynamic) ancestors.delete(source);
+    const starts = [...targets, ...[...ancestors].filter((index) => isSamePath(path, plan.paths[index]!))];
+    for (const index of closure(starts, plan.order.dependents, inside)) if (isSamePath(path, plan.paths[index]!)) covered[index] = 1;
+  }
+  return covered;
+}
+
+interface GotoGroup {
+  readonly path: readonly string[];
+  readonly targets: number[];
+  /** Steps whose goto_js may name any ancestor. */
+  readonly dynamic: number[];
+}
+
+function gotosByPath(plan: Plan): Map<string, GotoGroup> {
+  const groups = new Map<string, GotoGroup>();
+  plan.definition.steps.forEach(({ onFail, onSuccess }, index) => {
+    const path = plan.paths[index]!;
+    for (const { goto, gotoJs } of [onFail, onSuccess]) {
+      if (goto === null && gotoJs === null) continue;
+      const key = path.join("\n");
+      const group = groups.get(key) ?? { path, targets: [], dynamic: [] };
+      groups.set(key, group);
+      if (goto !== null) group.targets.push(plan.indexOf.get(goto)!);
+      if (gotoJs !== null) group.dynamic.push(index);
+    }
+  });
+  return groups;
+}
+
+function closure(starts: readonly number[], edges: readonly (readonly number[])[], inside: (index: number) => boolean): Set<number> {
+  const seen = new Set(starts);
+  // A set is walked in order of insertion, what is added meanwhile included.
+  for (const index of seen) for (const next of edges[index]!) if (inside(next)) seen.add(next);
+  return seen;
+}
+
+function countVisits(plan: Plan, covered: Uint8Array): readonly (number | null)[] {
+  const { steps, maxLoops } = plan.definition;
+  const anyRunJs = steps.some((step) => step.onFail.runJs !== null || step.onSuccess.runJs !== null);
+  const requests = steps.map((step) => runTargets(step).map((id) => plan.indexOf.get(id)!));
+  const waiting = new Int32Array(steps.length);
+  for (const target of requests.flat()) waiting[target]!++;
+  const asked = new Float64Array(steps.length);
+  const visits: (number | null)[] = steps.map(() => null);
+  const ready = [...steps.keys()].filter((index) => waiting[index] === 0);
+  for (const index of ready) {
+    const step = steps[index]!;
+    const own = (step.start === "routed" ? 0 : 1) + (covered[index] === 1 ? maxLoops : 0) + asked[index]!;
+    visits[index] = step.start === "routed" && anyRunJs ? null : own;
+    for (const target of requests[index]!) {
+      asked[target]! += visits[index] ?? Number.POSITIVE_INFINITY;
+      waiting[target]!--;
+      if (waiting[target] === 0) ready.push(target);
+    }
+  }
+  return visits.map((count) => (count === Number.POSITIVE_INFINITY ? null : count));
+}
+
+/** Once for each time a run list may ask. */
+function runTargets(step: StepDefinition): readonly string[] {
+  return [...step.onFail.run, ...step.onSuccess.run];
+}

@@ -1,0 +1,23 @@
+/** Time as the engine sees it, so that tests can hold it still. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls once when `at` has come; the answer takes it back. */
+  setTimer(at: number, call: () => void): () => void;
+}
+
+/** Longer delays overflow setTimeout and would fire at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimer(at, call) {
+    let handle: NodeJS.Timeout;
+    const arm = (): void => {
+      const left = at - Date.now();
+      handle = left > MAX_TIMEOUT_MS ? setTimeout(arm, MAX_TIMEOUT_MS) : setTimeout(call, Math.max(0, left));
+    };
+    arm();
+    return () => clearTimeout(handle);
+  },
+};

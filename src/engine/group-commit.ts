@@ -1,0 +1,73 @@
+import type { LoggedEvent } from "../core/events.js";
+import type { Store } from "../store/store.js";
+import type { RunHost } from "./run-host.js";
+
+/** What the engine does once its events are safe. */
+export type Effect = () => void;
+
+export interface CommitListener {
+  committed(host: RunHost, events: readonly LoggedEvent[]): void;
+  refused(host: RunHost, error: unknown): void;
+}
+
+interface Batch {
+  readonly host: RunHost;
+  readonly drained: ReturnType<RunHost["drain"]>;
+}
+
+/**
+ * Writes what all runs have decided in one transaction, one batch at a time; what is decided while a batch is under
+ * way goes into the next. Effects leave only after their batch is in, in order: what is not committed did not happen.
+ */
+export class GroupCommit {
+  private effects: { host: RunHost; effect: Effect }[] = [];
+  private inFlight: Promise<void> | null = null;
+
+  constructor(
+    private readonly store: Store,
+    private readonly listener: CommitListener,
+  ) {}
+
+  afterCommit(host: RunHost, effect: Effect): void {
+    this.effects.push({ host, effect });
+  }
+
+  /** Send the next batch unless one is under way. `hosts` is asked again when it has arrived. */
+  flush(hosts: () => Iterable<RunHost>): void {
+    if (this.inFlight !== null) return;
+    const batch: Batch[] = [];
+    for (const host of hosts()) if (host.hasPending) batch.push({ host, drained: host.drain() });
+    if (batch.length === 0) return;
+    const effects = this.effects;
+    this.effects = [];
+    this.inFlight = this.write(batch).then((written) => {
+      this.inFlight = null;
+      for (const { host, drained } of batch) if (written.has(host)) this.listener.committed(host, drained.events);
+      for (const { host, effect } of effects) if (written.has(host)) effect();
+      this.flush(hosts);
+    });
+  }
+
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    while (this.inFlight !== null) await this.inFlight;
+  }
+
+  private async write(batch: readonly Batch[]): Promise<ReadonlySet<RunHost>> {
+    try {
+      await this.store.commit(batch.map(({ drained }) => drained.append));
+      return new Set(batch.map(({ host }) => host));
+    } catch (error) {
+      if (batch.length > 1) return this.writeOneByOne(batch);
+      this.listener.refused(batch[0]!.host, error);
+      return new Set();
+    }
+  }
+
+  /** One of several runs was refused: the others must not suffer for it. */
+  private async writeOneByOne(batch: readonly Batch[]): Promise<ReadonlySet<RunHost>> {
+    const written = new Set<RunHost>();
+    for (const one of batch) for (const host of await this.write([one])) written.add(host);
+    return written;
+  }
+}

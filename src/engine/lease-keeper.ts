@@ -1,0 +1,90 @@
+import { DarumaError } from "../core/errors.js";
+import type { LeaseOwner, Store } from "../store/store.js";
+import type { Clock } from "./clock.js";
+
+/** How long a silent owner on another host keeps its runs. */
+export const LEASE_MS = 30_000;
+
+interface Held {
+  readonly fence: number;
+  readonly lost: (error: unknown) => void;
+}
+
+/** Takes runs and keeps them by renewing their leases; says so when one is gone. */
+export class LeaseKeeper {
+  private readonly held = new Map<number, Held>();
+  private cancelTimer: (() => void) | null = null;
+
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+    private readonly owner: LeaseOwner,
+    private readonly isDead: (owner: LeaseOwner) => boolean,
+  ) {}
+
+  /** The fencing token under which the run may be written. A dead owner on this host is replaced at once. */
+  async acquire(runId: number, lost: (error: unknown) => void): Promise<number> {
+    const first = await this.request(runId);
+    if (first.granted) return this.hold(runId, first.fence, lost);
+    const { lease } = first;
+    if (this.isDead(lease.owner)) {
+      const second = await this.request(runId, lease.fence);
+      if (second.granted) return this.hold(runId, second.fence, lost);
+    }
+    const { host, pid } = lease.owner;
+    throw new DarumaError("RUN_OWNED", `run ${runId} is being run by process ${pid} on ${host}`);
+  }
+
+  private request(runId: number, evenFrom?: number): ReturnType<Store["acquireLease"]> {
+    const now = this.clock.now();
+    const request = { runId, owner: this.owner, now, expiresAt: now + LEASE_MS };
+    return this.store.acquireLease(evenFrom === undefined ? request : { ...request, evenFrom });
+  }
+
+  private hold(runId: number, fence: number, lost: (error: unknown) => void): number {
+    this.held.set(runId, { fence, lost });
+    this.schedule();
+    return fence;
+  }
+
+  forget(runId: number): void {
+    this.held.delete(runId);
+    if (this.held.size === 0) this.stop();
+  }
+
+  /** Best effort: a lease that cannot be given back runs out by itself. */
+  async release(runId: number): Promise<void> {
+    const held = this.held.get(runId);
+    if (held === undefined) return;
+    this.forget(runId);
+    await this.store.releaseLease(runId, held.fence).catch(() => {});
+  }
+
+  stop(): void {
+    this.cancelTimer?.();
+    this.cancelTimer = null;
+  }
+
+  private schedule(): void {
+    if (this.cancelTimer !== null) return;
+    this.cancelTimer = this.clock.setTimer(this.clock.now() + LEASE_MS / 3, () => {
+      this.cancelTimer = null;
+      void this.renewAll();
+    });
+  }
+
+  private async renewAll(): Promise<void> {
+    for (const [runId, { fence, lost }] of [...this.held]) {
+      try {
+        const kept = await this.store.renewLease(runId, fence, this.clock.now() + LEASE_MS);
+        if (kept || this.held.get(runId)?.fence !== fence) continue;
+        this.forget(runId);
+        lost(new DarumaError("LEASE_LOST", `run ${runId} was taken over by another engine`));
+      } catch (error) {
+        this.forget(runId);
+        lost(error);
+      }
+    }
+    if (this.held.size > 0) this.schedule();
+  }
+}

@@ -1,0 +1,127 @@
+import type { Output } from "../core/events.js";
+import { resolve } from "../core/gate.js";
+import type { GraphStep } from "../core/graph.js";
+import type { Json } from "../core/json.js";
+import type { Job, Run, Scope } from "../core/run.js";
+
+/** Reads outputs that were too large for the log. */
+export type ReadArtifact = (path: string) => Json;
+
+export interface VariableRequest {
+  readonly run: Run;
+  readonly job: Job;
+  /** The steps whose outputs the code names. */
+  readonly outputs: readonly string[] | "all";
+  readonly readArtifact: ReadArtifact;
+}
+
+/** What expressions, scripts and templates see of a run: plain data, only the outputs they name, no secrets. */
+export function variablesFor({ run, job, outputs, readArtifact }: VariableRequest): { [name: string]: Json } {
+  const { definition } = job.step;
+  const names = outputs === "all" ? [...run.graph.byId.keys(), "history"] : outputs;
+  const variables: { [name: string]: Json } = {
+    ...run.context,
+    step: { id: definition.id, tags: definition.tags, group: definition.group },
+    attempt: job.attempt,
+    visit: job.visit,
+    loop: job.scope.loops + job.retriesInRun,
+    error: errorOf(job),
+    foreach: itemOf(job.scope),
+    inputs: run.inputs,
+    state: { _last_error: lastErrorOf(job.scope) },
+    env: withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets),
+    outputs: outputsOf(run, job, names, readArtifact),
+  };
+  if (job.step.closes !== null) variables.branches = branchesOf(job);
+  return variables;
+}
+
+function errorOf(job: Job): Json {
+  const { error } = job;
+  if (error === null) return null;
+  return { message: error.message, code: error.code, class: error.class, stdout: error.stdout_tail, stderr: error.stderr_tail, exitCode: error.exit_code };
+}
+
+export function lastErrorOf(scope: Scope): Json {
+  const { lastError } = scope;
+  if (lastError === null) return null;
+  return { ...lastError, timestamp: new Date(lastError.timestamp).toISOString() };
+}
+
+function itemOf(scope: Scope): Json {
+  if (scope.item === null) return null;
+  return { key: scope.item.key, index: scope.item.index, total: scope.item.total, path: scope.id };
+}
+
+function withoutSecrets(env: { readonly [name: string]: string }, secrets: readonly string[]): Json {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
+}
+
+function outputsOf(run: Run, job: Job, names: readonly string[], read: ReadArtifact): Json {
+  const outputs: { [id: string]: Json } = {};
+  for (const name of names) {
+    const step = run.graph.byId.get(name);
+    if (step === undefined) continue;
+    const value = outputOf(job, step, read);
+    if (value !== undefined) outputs[name] = value;
+  }
+  if (names.includes("history")) outputs.history = historyOf(run, job.scope, read);
+  return outputs;
+}
+
+/** An enclosing fan-out's step means its item; a reducer's dependency means the array of its branches. */
+function outputOf(job: Job, step: GraphStep, read: ReadArtifact): Json | undefined {
+  for (let scope: Scope | null = job.scope; scope !== null; scope = scope.parent) {
+    if (scope.opener?.step === step && scope.item !== null) return itemValue(scope, read);
+  }
+  if (job.step.closes !== null && isInBranch(job, step)) return branchOutputs(job, step, read);
+  const producer = resolve(step, job.scope);
+  if (producer === null) return undefined;
+  if (producer.status === "failed" && producer.handled === "continue_on_failure") return null;
+  return producer.output === null ? undefined : valueOf(producer.output, read);
+}
+
+function itemValue(scope: Scope, read: ReadArtifact): Json {
+  const output = scope.opener!.output;
+  const items = output === null ? [] : valueOf(output, read);
+  return (items as readonly Json[])[scope.item!.index] ?? null;
+}
+
+function isInBranch(reducer: Job, step: GraphStep): boolean {
+  return step.path.length > reducer.step.path.length && step.path.includes(reducer.step.closes!);
+}
+
+function branchScopes(reducer: Job): Scope[] {
+  return (reducer.scope.children.get(reducer.step.closes!) ?? []).filter((scope) => scope.open);
+}
+
+function branchOutputs(reducer: Job, step: GraphStep, read: ReadArtifact): Json {
+  return branchScopes(reducer).map((scope) => {
+    const output = scope.jobs.get(step)?.output;
+    return output === undefined || output === null ? null : valueOf(output, read);
+  });
+}
+
+function branchesOf(reducer: Job): Json {
+  return branchScopes(reducer).map((scope) => {
+    const failed = [...scope.jobs.values()].find((job) => job.status === "failed" || job.status === "canceled");
+    const gate = scope.branchGates.get(reducer.step);
+    const met = gate !== undefined && gate.unmet === 0 && !gate.forcedLost;
+    const status = met ? "completed" : failed === undefined ? "skipped" : "failed";
+    const error = failed?.failure ?? null;
+    return { key: scope.item!.key, status, error: met || error === null ? null : { code: error.code, message: error.message } };
+  });
+}
+
+function historyOf(run: Run, scope: Scope, read: ReadArtifact): Json {
+  const history: { [id: string]: Json } = {};
+  for (const step of run.graph.steps) {
+    const job = resolve(step, scope);
+    history[step.definition.id] = job === null ? [] : job.history.map((output) => valueOf(output, read));
+  }
+  return history;
+}
+
+export function valueOf(output: Output, read: ReadArtifact): Json {
+  return output.kind === "value" ? output.value : read(output.path);
+}

@@ -1,0 +1,62 @@
+import type { EvaluationResult } from "../core/events.js";
+import type { Json } from "../core/json.js";
+import { MAX_RESULT_BYTES, MAX_SCRIPT_RESULT_BYTES } from "./limits.js";
+import type { ExpectedResult } from "./sandbox.js";
+
+/** An evaluation's result before anyone has added how long it took. */
+export type Verdict =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly code: string; readonly reason: string };
+
+export function withDuration(verdict: Verdict, durationMs: number): EvaluationResult {
+  return { ...verdict, durationMs };
+}
+
+export function refuse(code: string, reason: string): Verdict {
+  return { ok: false, code, reason };
+}
+
+export function maxResultBytes(expects: ExpectedResult): number {
+  return expects === "json" ? MAX_SCRIPT_RESULT_BYTES : MAX_RESULT_BYTES;
+}
+
+/** Judges what the sandbox handed out. `json` is the value's text, or null where the code returned nothing. */
+export function checkResult(json: string | null, expects: ExpectedResult): Verdict {
+  if (json === null) return checkNothing(expects);
+  if (Buffer.byteLength(json) > maxResultBytes(expects))
+    return refuse("EXPRESSION_RESULT", "its result is too large");
+  let value: Json;
+  try {
+    value = JSON.parse(json) as Json;
+  } catch {
+    return refuse("EXPRESSION_RESULT", "its result is not JSON");
+  }
+  switch (expects) {
+    case "json":
+      return { ok: true, value };
+    case "boolean":
+      return typeof value === "boolean" ? { ok: true, value } : wrongType("true or false", value);
+    case "step_id_or_null":
+      return value === null || typeof value === "string"
+        ? { ok: true, value }
+        : wrongType("a step id or null", value);
+    case "step_ids":
+      if (value === null) return { ok: true, value: [] };
+      return isListOfStrings(value) ? { ok: true, value } : wrongType("a list of step ids", value);
+  }
+}
+
+function checkNothing(expects: ExpectedResult): Verdict {
+  const isFine = expects === "json" || expects === "step_id_or_null";
+  return isFine ? { ok: true, value: null } : refuse("EXPRESSION_RESULT", "it returned nothing");
+}
+
+function isListOfStrings(value: Json): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function wrongType(wanted: string, value: Json): Verdict {
+  const kind = value === null ? "null" : Array.isArray(value) ? "a list" : typeof value;
+  const found = kind === "a list" && wanted.startsWith("a list") ? "a list with something else in it" : kind;
+  return refuse("EXPRESSION_RESULT", `it should return ${wanted}, but returned ${found}`);
+}

@@ -1,0 +1,42 @@
+import type { EvaluationResult } from "../core/events.js";
+import { refuse, type Verdict, withDuration } from "./check-result.js";
+import type { EvaluationRequest } from "./evaluate-in-quickjs.js";
+
+/** An evaluation that somebody waits for. It settles once; what comes later is ignored. */
+export class EvaluationTask {
+  readonly request: EvaluationRequest;
+  readonly deadlineMs: number;
+  /** Set when a batch with this task in it got stuck: from then on the task has a thread to itself. */
+  runsAlone = false;
+  isSettled = false;
+  readonly #resolve: (result: EvaluationResult) => void;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort: () => void;
+
+  constructor(options: {
+    request: EvaluationRequest;
+    deadlineMs: number;
+    signal: AbortSignal | undefined;
+    resolve: (result: EvaluationResult) => void;
+    onAbort: (task: EvaluationTask) => void;
+  }) {
+    this.request = options.request;
+    this.deadlineMs = options.deadlineMs;
+    this.#resolve = options.resolve;
+    this.#signal = options.signal;
+    this.#onAbort = () => options.onAbort(this);
+    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  settle(result: EvaluationResult): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#resolve(result);
+  }
+
+  refuse(code: string, reason: string, durationMs = 0): void {
+    const verdict: Verdict = refuse(code, reason);
+    this.settle(withDuration(verdict, durationMs));
+  }
+}

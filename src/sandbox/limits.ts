@@ -1,0 +1,31 @@
+/** CPU time that an expression is meant to have. Counted in interrupts, not by a clock: see INTERRUPTS_PER_MS. */
+export const EXPRESSION_BUDGET_MS = 25;
+/** Wall time after which an evaluation's thread is terminated: builtins in native code ignore interrupts. */
+export const EXPRESSION_DEADLINE_MS = 2_000;
+/**
+ * QuickJS asks once every 10,000 loop turns or calls whether to go on, every 0.08 ms (an empty loop) to 0.24 ms (a loop
+ * that calculates) on a 2-core machine. A count gives the same verdict on a busy machine as on an idle one.
+ */
+export const INTERRUPTS_PER_MS = 5;
+
+export const MAX_EXPRESSION_BYTES = 8 * 1024;
+export const MAX_SCRIPT_BYTES = 256 * 1024;
+/** Variables as JSON. Parsed they take several times as much, so more would not fit in MEMORY_LIMIT_BYTES. */
+export const MAX_VARIABLES_CHARS = 8 * 1024 * 1024;
+export const MAX_RESULT_BYTES = 64 * 1024;
+export const MAX_SCRIPT_RESULT_BYTES = 4 * 1024 * 1024;
+export const MAX_REASON_CHARS = 1_000;
+
+export const MEMORY_LIMIT_BYTES = 32 * 1024 * 1024;
+export const STACK_LIMIT_BYTES = 256 * 1024;
+
+/** Expressions share this many threads; one stays free while a hostile expression holds the other. */
+export const EXPRESSION_THREADS = 2;
+/** Evaluations sent to a thread in one message. */
+export const BATCH_SIZE = 16;
+/** A batch that is not back by then is run again one by one, so that only the culprit pays. */
+export const BATCH_PATIENCE_MS = 200;
+/** How long work waits for a busy thread before another one is started. */
+export const REINFORCE_AFTER_MS = 20;
+/** setTimeout fires at once for anything longer. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;

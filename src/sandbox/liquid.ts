@@ -1,0 +1,88 @@
+import { createRequire } from "node:module";
+import type { Context, FilterImplOptions, Liquid, LiquidOptions } from "liquidjs";
+
+export const MAX_TEMPLATE_CHARS = 1024 * 1024;
+/** Characters and items that one rendering may make. */
+export const MAX_RENDER_MEMORY = 16 * 1024 * 1024;
+/** Wall time; high, so that a busy machine does not fail a template that is only waiting for its turn. */
+export const MAX_RENDER_MS = 1_000;
+
+/** These read files. */
+const FORBIDDEN_TAGS = ["include", "render", "layout", "block"];
+/** A template gives the same text for the same variables: no chance... */
+const FORBIDDEN_FILTERS = ["sample"];
+/** ...and no clock. */
+const DATE_FILTERS = ["date", "date_to_xmlschema", "date_to_rfc822", "date_to_string", "date_to_long_string"];
+
+const OPTIONS: LiquidOptions = {
+  strictVariables: true,
+  strictFilters: true,
+  // `default` and `if` are how a template asks whether a variable exists.
+  lenientIf: true,
+  ownPropertyOnly: true,
+  templates: {},
+  relativeReference: false,
+  dynamicPartials: false,
+  timezoneOffset: 0,
+  locale: "en-US",
+  outputEscape: toText,
+  parseLimit: MAX_TEMPLATE_CHARS,
+  renderLimit: MAX_RENDER_MS,
+  memoryLimit: MAX_RENDER_MEMORY,
+};
+
+export interface TemplateEngine {
+  readonly liquid: Liquid;
+  newContext(variables: object): Context;
+}
+
+let engine: TemplateEngine | undefined;
+
+/** Loaded when the first template is met: 10 ms that a workflow without any does not pay. */
+export function templateEngine(): TemplateEngine {
+  engine ??= createEngine();
+  return engine;
+}
+
+function createEngine(): TemplateEngine {
+  const liquidjs = createRequire(import.meta.url)("liquidjs") as typeof import("liquidjs");
+  const liquid = new liquidjs.Liquid(OPTIONS);
+  for (const tag of FORBIDDEN_TAGS) delete liquid.tags[tag];
+  for (const filter of FORBIDDEN_FILTERS) delete liquid.filters[filter];
+  for (const filter of DATE_FILTERS) liquid.registerFilter(filter, withoutClock(liquid.filters[filter]));
+  liquid.registerFilter("sh", quoteForShell);
+  // Nothing is escaped here, so `raw` has nothing to undo; Liquid's own would print objects as [object Object].
+  liquid.registerFilter("raw", (value: unknown) => value);
+
+  /** Liquid takes any property of null for null. `rm -r {{ outputs.build.folder }}/` must not become `rm -r /`. */
+  class StrictContext extends liquidjs.Context {
+    override readProperty(...[object, key]: Parameters<Context["readProperty"]>): unknown {
+      return object === null ? undefined : super.readProperty(object, key);
+    }
+  }
+  return {
+    liquid,
+    newContext: (variables) => new StrictContext(variables, liquid.options, { sync: true }, { liquid }),
+  };
+}
+
+function toText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** One word for a POSIX shell, whatever is in it. */
+function quoteForShell(value: unknown): string {
+  const text = toText(value);
+  if (text.includes("\0")) throw new Error("sh: a shell word cannot contain a NUL character");
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function withoutClock(filter: FilterImplOptions | undefined): FilterImplOptions {
+  const original = typeof filter === "function" ? filter : filter?.handler;
+  if (original === undefined) throw new Error("liquidjs has lost a date filter");
+  return function (value: unknown, ...args: unknown[]) {
+    if (value === "now" || value === "today") throw new Error(`date: "${value}" is not the same twice`);
+    return original.call(this, value, ...args);
+  };
+}

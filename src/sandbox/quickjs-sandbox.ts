@@ -1,0 +1,101 @@
+import { availableParallelism } from "node:os";
+import type { EvaluationResult } from "../core/events.js";
+import { refuse, type Verdict, withDuration } from "./check-result.js";
+import { EvaluationTask } from "./evaluation-task.js";
+import {
+  BATCH_SIZE,
+  EXPRESSION_BUDGET_MS,
+  EXPRESSION_DEADLINE_MS,
+  EXPRESSION_THREADS,
+  INTERRUPTS_PER_MS,
+  MAX_EXPRESSION_BYTES,
+  MAX_SCRIPT_BYTES,
+  MAX_TIMER_MS,
+  MAX_VARIABLES_CHARS,
+} from "./limits.js";
+import type { Evaluation, Sandbox } from "./sandbox.js";
+import { ThreadLane } from "./thread-lane.js";
+
+export interface SandboxOptions {
+  /** How many long evaluations (scripts) may run at a time; the number of cores, at least 2, unless told. */
+  readonly scriptThreads?: number;
+}
+
+/** Runs code in QuickJS, in threads that can be terminated. Nothing is loaded before the first evaluation. */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  return new QuickJsSandbox(options.scriptThreads ?? Math.max(2, availableParallelism()));
+}
+
+class QuickJsSandbox implements Sandbox {
+  readonly #expressions = new ThreadLane({ maxThreads: EXPRESSION_THREADS, batchSize: BATCH_SIZE });
+  /** Scripts may run for minutes: on the threads of the expressions they would hold up every decision. */
+  readonly #scripts: ThreadLane;
+  #isClosed = false;
+
+  constructor(scriptThreads: number) {
+    this.#scripts = new ThreadLane({ maxThreads: scriptThreads, batchSize: 1 });
+  }
+
+  evaluate(evaluation: Evaluation): Promise<EvaluationResult> {
+    if (this.#isClosed) return refused(refuse("EXPRESSION_STOPPED", "the sandbox is closed"));
+    const refusal = refuseAtOnce(evaluation);
+    if (refusal !== null) return refused(refusal);
+    const variables = writeVariables(evaluation.variables);
+    if (variables === null) {
+      return refused(refuse("EXPRESSION_MEMORY", "its variables are too large or too deeply nested"));
+    }
+    const budgetMs = evaluation.budgetMs ?? EXPRESSION_BUDGET_MS;
+    const deadlineMs = Math.min(evaluation.deadlineMs ?? EXPRESSION_DEADLINE_MS, MAX_TIMER_MS);
+    const isLong = budgetMs > EXPRESSION_BUDGET_MS || deadlineMs > EXPRESSION_DEADLINE_MS;
+    const lane = isLong ? this.#scripts : this.#expressions;
+    return new Promise((resolve) => {
+      lane.add(
+        new EvaluationTask({
+          request: {
+            code: evaluation.code,
+            variables,
+            now: evaluation.now,
+            expects: evaluation.expects,
+            maxInterrupts: Math.ceil(budgetMs * INTERRUPTS_PER_MS),
+          },
+          deadlineMs,
+          signal: evaluation.signal,
+          resolve,
+          onAbort: (task) => {
+            task.refuse("EXPRESSION_STOPPED", "it was stopped from outside");
+            lane.remove(task);
+          },
+        }),
+      );
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const stop = (task: EvaluationTask) => task.refuse("EXPRESSION_STOPPED", "the sandbox was closed");
+    await Promise.all([this.#expressions.close(stop), this.#scripts.close(stop)]);
+  }
+}
+
+function refused(verdict: Verdict): Promise<EvaluationResult> {
+  return Promise.resolve(withDuration(verdict, 0));
+}
+
+function refuseAtOnce(evaluation: Evaluation): Verdict | null {
+  if (evaluation.signal?.aborted) return refuse("EXPRESSION_STOPPED", "it was stopped from outside");
+  const maxBytes = evaluation.expects === "json" ? MAX_SCRIPT_BYTES : MAX_EXPRESSION_BYTES;
+  const bytes = Buffer.byteLength(evaluation.code);
+  return bytes > maxBytes
+    ? refuse("EXPRESSION_TOO_LONG", `it has ${bytes} bytes, the limit is ${maxBytes}`)
+    : null;
+}
+
+/** The variables as JSON; null if they are too large, or nested too deeply even for JSON.stringify. */
+function writeVariables(variables: Evaluation["variables"]): string | null {
+  try {
+    const json = JSON.stringify(variables);
+    return json.length > MAX_VARIABLES_CHARS ? null : json;
+  } catch {
+    return null;
+  }
+}

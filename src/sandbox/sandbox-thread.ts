@@ -1,0 +1,95 @@
+import type { Worker } from "node:worker_threads";
+import type { EvaluationTask } from "./evaluation-task.js";
+import { BATCH_PATIENCE_MS } from "./limits.js";
+import type { ThreadMessage } from "./quickjs-thread.js";
+import { startThread } from "./thread-file.js";
+
+/** What the owner of a thread is told. After `onStuck` and `onDead` the thread is gone, with the tasks it had. */
+export interface ThreadOwner {
+  onIdle(thread: SandboxThread): void;
+  onStuck(thread: SandboxThread, tasks: readonly EvaluationTask[]): void;
+  onDead(thread: SandboxThread, tasks: readonly EvaluationTask[], error: Error): void;
+}
+
+/** QuickJS with a few megabytes of messages around it; a thread that needs more is ended by Node, not the process. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, stackSizeMb: 4 };
+
+/** One worker thread, running one batch at a time. */
+export class SandboxThread {
+  readonly #worker: Worker;
+  readonly #owner: ThreadOwner;
+  #tasks: readonly EvaluationTask[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  isReady = false;
+  #isGone = false;
+
+  constructor(owner: ThreadOwner) {
+    this.#owner = owner;
+    this.#worker = startThread("quickjs-thread", import.meta.url, {
+      env: {},
+      resourceLimits: RESOURCE_LIMITS,
+    });
+    this.#worker.on("message", (message: ThreadMessage) => this.#receive(message));
+    this.#worker.on("error", (error) => this.#die(error instanceof Error ? error : new Error(String(error))));
+    this.#worker.on("exit", () => this.#die(new Error("the thread ended")));
+  }
+
+  get isIdle(): boolean {
+    return this.isReady && this.#tasks.length === 0;
+  }
+
+  get tasks(): readonly EvaluationTask[] {
+    return this.#tasks;
+  }
+
+  run(tasks: readonly EvaluationTask[]): void {
+    this.#tasks = tasks;
+    this.#worker.ref();
+    this.#worker.postMessage(tasks.map((task) => task.request));
+    const only = tasks.length === 1 ? tasks[0] : undefined;
+    this.#timer = setTimeout(() => this.#giveUpOn(tasks), only?.deadlineMs ?? BATCH_PATIENCE_MS);
+  }
+
+  /** Ends the thread whatever it is doing. */
+  async terminate(): Promise<void> {
+    this.#leave();
+    await this.#worker.terminate();
+  }
+
+  /** Takes the tasks away and makes every later sign of life from this thread meaningless. */
+  #leave(): readonly EvaluationTask[] {
+    const tasks = this.#tasks;
+    this.#isGone = true;
+    this.#tasks = [];
+    clearTimeout(this.#timer);
+    return tasks;
+  }
+
+  /** If this process was held up, the answer may be here already, unread: read first, then judge. */
+  #giveUpOn(tasks: readonly EvaluationTask[]): void {
+    setImmediate(() => {
+      if (this.#isGone || this.#tasks !== tasks) return;
+      void this.#worker.terminate();
+      this.#owner.onStuck(this, this.#leave());
+    });
+  }
+
+  #receive(message: ThreadMessage): void {
+    if (this.#isGone) return;
+    if (message === "ready") {
+      this.isReady = true;
+    } else {
+      clearTimeout(this.#timer);
+      const tasks = this.#tasks;
+      this.#tasks = [];
+      for (const [index, task] of tasks.entries()) task.settle(message[index]!);
+    }
+    this.#worker.unref();
+    this.#owner.onIdle(this);
+  }
+
+  #die(error: Error): void {
+    if (this.#isGone) return;
+    this.#owner.onDead(this, this.#leave(), error);
+  }
+}

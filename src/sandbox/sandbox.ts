@@ -1,0 +1,26 @@
+import type { EvaluationResult } from "../core/events.js";
+import type { Json } from "../core/json.js";
+
+/** What a caller expects back; anything else is EXPRESSION_RESULT. */
+export type ExpectedResult = "boolean" | "step_id_or_null" | "step_ids" | "json";
+
+export interface Evaluation {
+  /** A function body (`return ...`) or a single expression. */
+  readonly code: string;
+  /** Frozen for the code; only those that it names need be given. */
+  readonly variables: { readonly [name: string]: Json };
+  /** What `Date.now()` returns. */
+  readonly now: number;
+  readonly expects: ExpectedResult;
+  /** Wall time after which the thread is terminated. `script` steps take theirs from timeout_ms. */
+  readonly deadlineMs?: number;
+  /** CPU time for the code; 25 ms unless told. */
+  readonly budgetMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs untrusted JavaScript where it can do no harm. Never rejects: a failure is a refusal with its reason. */
+export interface Sandbox {
+  evaluate(evaluation: Evaluation): Promise<EvaluationResult>;
+  close(): Promise<void>;
+}

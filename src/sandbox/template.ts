@@ -1,0 +1,80 @@
+import type { Template } from "liquidjs";
+import { DarumaError } from "../core/errors.js";
+import type { Json } from "../core/json.js";
+import { templateEngine } from "./liquid.js";
+import type { SyntaxProblem } from "./wrap-code.js";
+
+/** Parsed templates that are kept; each attempt of a step renders the same few. */
+const MAX_CACHED_TEMPLATES = 500;
+const parsed = new Map<string, Template[]>();
+
+export interface TemplateVariables {
+  readonly [name: string]: Json;
+}
+
+/** Why `text` is not a template, or null. */
+export function checkTemplate(text: string): SyntaxProblem | null {
+  if (!isTemplate(text)) return null;
+  try {
+    parse(text);
+    return null;
+  } catch (error) {
+    return describeProblem(error);
+  }
+}
+
+/** The text with its Liquid filled in. Text without any is returned as it is. Objects and lists become JSON. */
+export function renderTemplate(text: string, variables: TemplateVariables): string {
+  if (!isTemplate(text)) return text;
+  let template: Template[];
+  try {
+    template = parse(text);
+  } catch (error) {
+    throw templateError("TEMPLATE_SYNTAX", error);
+  }
+  try {
+    const { liquid, newContext } = templateEngine();
+    return String(liquid.renderSync(template, newContext(variables)));
+  } catch (error) {
+    throw templateError("TEMPLATE_ERROR", error);
+  }
+}
+
+/** Renders every text in lists and objects, however deep; keys stay as they are. */
+export function renderDeep(json: Json, variables: TemplateVariables): Json {
+  if (typeof json === "string") return renderTemplate(json, variables);
+  if (json === null || typeof json !== "object") return json;
+  if (isList(json)) return json.map((item) => renderDeep(item, variables));
+  return Object.fromEntries(Object.entries(json).map(([key, item]) => [key, renderDeep(item, variables)]));
+}
+
+function isTemplate(text: string): boolean {
+  return text.includes("{{") || text.includes("{%");
+}
+
+function isList(json: Json): json is readonly Json[] {
+  return Array.isArray(json);
+}
+
+function parse(text: string): Template[] {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const template = templateEngine().liquid.parse(text);
+  if (parsed.size >= MAX_CACHED_TEMPLATES) parsed.delete(parsed.keys().next().value ?? "");
+  parsed.set(text, template);
+  return template;
+}
+
+function templateError(code: "TEMPLATE_SYNTAX" | "TEMPLATE_ERROR", error: unknown): DarumaError {
+  const { message, line, column } = describeProblem(error);
+  const place = line === undefined ? "" : ` (line ${line}, column ${column})`;
+  return new DarumaError(code, `${message}${place}`, { cause: error });
+}
+
+/** Liquid appends the place to its message, as `, line:1, col:4`. */
+function describeProblem(error: unknown): SyntaxProblem {
+  const whole = error instanceof Error ? error.message : String(error);
+  const place = /, line:(\d+), col:(\d+)$/.exec(whole);
+  if (place === null) return { message: whole };
+  return { message: whole.slice(0, place.index), line: Number(place[1]), column: Number(place[2]) };
+}

@@ -1,0 +1,42 @@
+import { DarumaError } from "../core/errors.js";
+import type { Append } from "./store.js";
+
+/** Where a run stands in the store: the token of the lease that is held now (null: nobody's) and its log's end. */
+export interface RunPosition {
+  readonly fence: number | null;
+  readonly lastSeq: number;
+}
+
+/** The fencing rule, the same in every store: the current token, and no gap or overlap in the log. */
+export function refuseStaleAppend(
+  append: { readonly runId: number; readonly fence: number; readonly firstSeq: number },
+  position: RunPosition,
+): void {
+  if (position.fence !== append.fence) {
+    const held = position.fence === null ? "nobody holds it" : `token ${position.fence} holds it`;
+    throw new DarumaError(
+      "LEASE_LOST",
+      `run ${append.runId} was written with token ${append.fence}, but ${held} now`,
+    );
+  }
+  if (position.lastSeq !== append.firstSeq - 1) {
+    throw new DarumaError(
+      "LEASE_LOST",
+      `run ${append.runId}: an append starts at event ${append.firstSeq}, but its log ends at ${position.lastSeq}`,
+    );
+  }
+}
+
+/** What no caller may ask of any store: a defect of the caller, so it is refused before anything is written. */
+export function refuseMalformedAppend(append: Append): void {
+  const { runId } = append;
+  if (append.firstSeq === 1 && append.run === null) {
+    throw new DarumaError("STORE_FAILED", `the first append of run ${runId} has no run row`);
+  }
+  const strangers =
+    (append.run !== null && append.run.id !== runId) ||
+    append.jobs.some((job) => job.run_id !== runId) ||
+    append.attempts.some((attempt) => attempt.run_id !== runId) ||
+    append.routes.some((route) => route.run_id !== runId);
+  if (strangers) throw new DarumaError("STORE_FAILED", `an append of run ${runId} has rows of another run`);
+}

@@ -1,0 +1,92 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+import type { LeaseOwner } from "./store.js";
+
+const UNKNOWN = "unknown";
+/** The kernel's fixed name for the process namespace that a machine starts with. */
+const FIRST_PID_NAMESPACE = "pid:[4026531836]";
+const STAT_STATE = 3;
+const STAT_START_TIME = 22;
+const COMMAND_TIMEOUT_MS = 5_000;
+
+/** This process as the owner of leases; `engine` tells apart several engines in it. */
+export function currentOwner(engine: string): LeaseOwner {
+  const self = findProcess(process.pid);
+  const processStart = self.kind === "found" ? self.start : UNKNOWN;
+  return { host: hostName(), bootId: bootId(), pid: process.pid, processStart, engine };
+}
+
+/** True only where it is certain: the owner's process was on this host and is not there any more. */
+export function isDead(owner: LeaseOwner): boolean {
+  if (owner.host !== hostName()) return false;
+  const boot = bootId();
+  if (owner.bootId !== boot && owner.bootId !== UNKNOWN && boot !== UNKNOWN) return true;
+  const found = findProcess(owner.pid);
+  if (found.kind !== "found") return found.kind === "gone";
+  return found.start !== owner.processStart && owner.processStart !== UNKNOWN;
+}
+
+/**
+ * A container may share the machine's name and boot, but not its process ids: asking for a pid there would tell the
+ * living dead. So a process namespace other than the first is part of the host's name.
+ */
+function hostName(): string {
+  const namespace = read(() => readlinkSync("/proc/self/ns/pid"));
+  return namespace === null || namespace === FIRST_PID_NAMESPACE ? hostname() : `${hostname()}/${namespace}`;
+}
+
+function bootId(): string {
+  return (
+    read(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()) ??
+    read(() => runCommand("sysctl", ["-n", "kern.bootsessionuuid"])) ??
+    UNKNOWN
+  );
+}
+
+/** `hidden`: it may be there, but this user is not told. */
+type FoundProcess = { readonly kind: "found"; readonly start: string } | { readonly kind: "gone" | "hidden" };
+
+function findProcess(pid: number): FoundProcess {
+  const stat = read(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
+  if (stat !== null) return parseStat(stat);
+  if (!mayExist(pid)) return { kind: "gone" };
+  const start = read(() => runCommand("ps", ["-o", "lstart=", "-p", String(pid)]));
+  return start === null ? { kind: "hidden" } : { kind: "found", start };
+}
+
+/** Fields count from 1; the second is the program's name in brackets and may itself hold blanks and brackets. */
+export function parseStat(stat: string): FoundProcess {
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const state = fields[0];
+  const start = fields[STAT_START_TIME - STAT_STATE];
+  if (state === "Z" || state === "X") return { kind: "gone" };
+  return start === undefined ? { kind: "hidden" } : { kind: "found", start };
+}
+
+function mayExist(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+  }
+}
+
+function runCommand(command: string, args: readonly string[]): string | null {
+  const output = execFileSync(command, args, {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+    timeout: COMMAND_TIMEOUT_MS,
+    env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
+  });
+  return output.trim() === "" ? null : output.trim();
+}
+
+function read(attempt: () => string | null): string | null {
+  try {
+    return attempt();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,75 @@
+import { refuseStaleAppend } from "../append-rules.js";
+import { COLUMNS, type PackedAppend } from "./packed-rows.js";
+import type { Cell, Database, Statement } from "./sqlite-driver.js";
+
+/** 100,000 job rows, in ms: one row a statement 303, 10 rows 142, 50 rows 120, JSON through json_each 357. */
+const ROWS_PER_STATEMENT = 16;
+
+/** Writes appends within the transaction that is open. */
+export class CommitWriter {
+  readonly #position: Statement;
+  readonly #run: RowWriter;
+  readonly #events: RowWriter;
+  readonly #jobs: RowWriter;
+  readonly #attempts: RowWriter;
+  readonly #routes: RowWriter;
+
+  constructor(db: Database) {
+    this.#position = db.prepare(
+      `SELECT CASE WHEN owner IS NULL THEN NULL ELSE fence END AS fence,
+         ifnull((SELECT max(seq) FROM event WHERE event.run_id = lease.run_id), 0) AS lastSeq
+       FROM lease WHERE run_id = ?`,
+    );
+    this.#run = new RowWriter(db, "run", COLUMNS.run, "id");
+    // No upsert: an event is never written over.
+    this.#events = new RowWriter(db, "event", COLUMNS.event, null);
+    this.#jobs = new RowWriter(db, "job", COLUMNS.job, "id");
+    this.#attempts = new RowWriter(db, "attempt", COLUMNS.attempt, "run_id, job_id, attempt");
+    this.#routes = new RowWriter(db, "route", COLUMNS.route, null);
+  }
+
+  write(append: PackedAppend): void {
+    const position = this.#position.get(append.runId) as
+      | { fence: number | null; lastSeq: number }
+      | undefined;
+    refuseStaleAppend(append, position ?? { fence: null, lastSeq: 0 });
+    this.#run.write(append.run);
+    this.#events.write(append.events);
+    this.#jobs.write(append.jobs);
+    this.#attempts.write(append.attempts);
+    this.#routes.write(append.routes);
+  }
+}
+
+/** Inserts a flat list of rows, many at a time; a row whose key is there already is replaced if `key` names it. */
+class RowWriter {
+  readonly #width: number;
+  readonly #one: Statement;
+  readonly #makeMany: () => Statement;
+  #many: Statement | null = null;
+
+  constructor(db: Database, table: string, columnList: string, key: string | null) {
+    const columns = columnList.split(", ");
+    const row = `(${columns.map(() => "?").join(", ")})`;
+    const replaced = columns.filter((column) => key === null || !key.split(", ").includes(column));
+    const upsert =
+      key === null
+        ? ""
+        : ` ON CONFLICT (${key}) DO UPDATE SET ${replaced.map((column) => `${column} = excluded.${column}`).join(", ")}`;
+    const insert = `INSERT INTO ${table} (${columnList}) VALUES `;
+    this.#width = columns.length;
+    this.#one = db.prepare(insert + row + upsert);
+    this.#makeMany = () => db.prepare(insert + Array(ROWS_PER_STATEMENT).fill(row).join(", ") + upsert);
+  }
+
+  write(cells: readonly Cell[]): void {
+    const stride = this.#width * ROWS_PER_STATEMENT;
+    let from = 0;
+    if (cells.length >= stride) {
+      this.#many ??= this.#makeMany();
+      for (; from + stride <= cells.length; from += stride)
+        this.#many.run(...cells.slice(from, from + stride));
+    }
+    for (; from < cells.length; from += this.#width) this.#one.run(...cells.slice(from, from + this.#width));
+  }
+}

@@ -1,0 +1,101 @@
+import { DarumaError } from "../../core/errors.js";
+import type { Database } from "./sqlite-driver.js";
+
+interface Migration {
+  readonly version: number;
+  readonly sql: string;
+}
+
+/**
+ * Never edit one that was released; add the next. `WITHOUT ROWID` where rows are found by their key alone and are
+ * mostly small: one tree to write instead of two.
+ *
+ * A job's index leaves its status out on purpose: it would be rewritten at every change of every job.
+ */
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    sql: `
+      CREATE TABLE definition (hash TEXT PRIMARY KEY, json TEXT NOT NULL);
+      CREATE TABLE workflow (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, version INTEGER NOT NULL,
+        definition_hash TEXT NOT NULL REFERENCES definition (hash), file TEXT, created_at INTEGER NOT NULL,
+        UNIQUE (name, version), UNIQUE (name, definition_hash));
+      CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+      INSERT INTO counter (name, value) VALUES ('run', 0);
+
+      CREATE TABLE run (
+        id INTEGER PRIMARY KEY, workflow_id INTEGER NOT NULL, workflow TEXT NOT NULL, definition_hash TEXT NOT NULL,
+        status TEXT NOT NULL, inputs TEXT NOT NULL, options TEXT NOT NULL, folder TEXT NOT NULL, file TEXT, error TEXT,
+        created_at INTEGER NOT NULL, started_at INTEGER, finished_at INTEGER);
+      CREATE INDEX run_by_status ON run (status, id);
+      CREATE INDEX run_by_workflow ON run (workflow, id);
+      CREATE TABLE event (
+        run_id INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL,
+        PRIMARY KEY (run_id, seq)) WITHOUT ROWID;
+      CREATE TABLE job (
+        id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, step TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL,
+        attempt_id INTEGER NOT NULL, visit INTEGER NOT NULL, handled INTEGER NOT NULL, due_at INTEGER, error TEXT,
+        output TEXT);
+      CREATE INDEX job_by_run ON job (run_id);
+      CREATE TABLE attempt (
+        job_id INTEGER NOT NULL, attempt INTEGER NOT NULL, run_id INTEGER NOT NULL, visit INTEGER NOT NULL,
+        worker TEXT NOT NULL, token TEXT NOT NULL, status TEXT NOT NULL, started_at INTEGER NOT NULL,
+        finished_at INTEGER, error TEXT,
+        PRIMARY KEY (run_id, job_id, attempt)) WITHOUT ROWID;
+      CREATE TABLE route (
+        run_id INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, job_id INTEGER NOT NULL, step TEXT NOT NULL,
+        scope TEXT NOT NULL, attempt INTEGER NOT NULL, rung TEXT NOT NULL, "to" TEXT NOT NULL, reason TEXT NOT NULL);
+      CREATE INDEX route_by_run ON route (run_id, seq);
+
+      CREATE TABLE lease (run_id INTEGER PRIMARY KEY, fence INTEGER NOT NULL, owner TEXT, expires_at INTEGER NOT NULL);
+      CREATE TABLE inbox (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, run_id INTEGER NOT NULL, key TEXT NOT NULL, command TEXT NOT NULL,
+        at INTEGER NOT NULL, answer TEXT,
+        UNIQUE (run_id, key));
+      CREATE INDEX inbox_unanswered ON inbox (run_id) WHERE answer IS NULL;
+    `,
+  },
+];
+
+/** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */
+export function migrate(db: Database, file: string, migrations: readonly Migration[] = MIGRATIONS): void {
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (readVersion(db, file, newest) === newest) return;
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    // Read again under the lock: another process may have been faster.
+    const version = readVersion(db, file, newest);
+    if (version === 0) {
+      db.exec(
+        "CREATE TABLE schema_version (version INTEGER NOT NULL); INSERT INTO schema_version (version) VALUES (0)",
+      );
+    }
+    for (const migration of migrations) if (migration.version > version) db.exec(migration.sql);
+    db.prepare("UPDATE schema_version SET version = ?").run(newest);
+    db.exec("COMMIT");
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** 0: an empty file. Anything that is not Daruma's, or is of a newer Daruma, is refused before it is touched. */
+export function readVersion(db: Database, file: string, newest: number): number {
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
+    name: string;
+  }[];
+  if (tables.length === 0) return 0;
+  if (!tables.some(({ name }) => name === "schema_version")) {
+    throw new DarumaError("STORE_FAILED", `${file}: this database belongs to another program`);
+  }
+  const row = db.prepare("SELECT version FROM schema_version").get() as { version: number } | undefined;
+  const version = row?.version ?? 0;
+  if (version > newest) {
+    throw new DarumaError(
+      "STORE_VERSION",
+      `${file}: the database has version ${version}, this Daruma knows ${newest} and older`,
+    );
+  }
+  return version;
+}

@@ -1,0 +1,56 @@
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { DarumaError } from "../../core/errors.js";
+import { MIGRATIONS, migrate, readVersion } from "./migrations.js";
+import { type Database, loadSqlite } from "./sqlite-driver.js";
+import { primaryCode, SQLITE_BUSY } from "./sqlite-errors.js";
+
+const BUSY_TIMEOUT_MS = 15_000;
+const BUSY_PAUSE_MS = 10;
+const CACHE_KIB = 16_384;
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** Open the file, make it and its folder where they are missing, and bring its schema up to date. */
+export function openDatabase(file: string): Database {
+  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
+  // Made here rather than by SQLite, which would leave it readable by all; the -wal and -shm files take its mode.
+  closeSync(openSync(file, "a", FILE_MODE));
+  const db = new (loadSqlite().DatabaseSync)(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    db.exec("PRAGMA foreign_keys = ON");
+    retryWhileBusy(() => prepareFile(db, file));
+    db.exec("PRAGMA synchronous = FULL");
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function prepareFile(db: Database, file: string): void {
+  readVersion(db, file, MIGRATIONS.at(-1)?.version ?? 0);
+  const { journal_mode: mode } = db.prepare("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
+  if (mode !== "wal") {
+    throw new DarumaError("STORE_FAILED", `${file}: its file system cannot hold a write-ahead log`, {
+      hint: "Keep the database on a local disk.",
+    });
+  }
+  migrate(db, file);
+}
+
+/** Two processes that turn a new file to WAL at once: SQLite tells one of them "busy" without waiting. */
+function retryWhileBusy(work: () => void): void {
+  const startedAt = performance.now();
+  for (;;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (primaryCode(error) !== SQLITE_BUSY || performance.now() - startedAt > BUSY_TIMEOUT_MS) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import type { LoggedEvent } from "../../core/events.js";
+import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import { toStorableText } from "../storable-text.js";
+import type { Append, Lease } from "../store.js";
+import type { Cell } from "./sqlite-driver.js";
+
+/**
+ * Rows travel to and from the database thread as flat lists of cells: copying those is several times cheaper than
+ * copying objects, and they are bound to statements as they are. The order of cells is that of the columns here.
+ */
+export const COLUMNS = {
+  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, error, created_at, started_at, finished_at",
+  event: "run_id, seq, at, type, data",
+  job: "id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output",
+  attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",
+  route: 'run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason',
+} as const;
+export const LOGGED_EVENT_COLUMNS = "seq, at, data";
+
+export interface PackedAppend {
+  readonly runId: number;
+  readonly fence: number;
+  readonly firstSeq: number;
+  /** One row after the other, without separators. */
+  readonly run: Cell[];
+  readonly events: Cell[];
+  readonly jobs: Cell[];
+  readonly attempts: Cell[];
+  readonly routes: Cell[];
+}
+
+export function packAppend(append: Append): PackedAppend {
+  const { runId, fence, firstSeq } = append;
+  const events: Cell[] = [];
+  let seq = firstSeq;
+  for (const { at, type, data } of append.events) {
+    events.push(runId, seq, at, type, data);
+    seq += 1;
+  }
+  const jobs: Cell[] = [];
+  for (const job of append.jobs) packJob(job, jobs);
+  const attempts: Cell[] = [];
+  for (const attempt of append.attempts) packAttempt(attempt, attempts);
+  const routes: Cell[] = [];
+  for (const route of append.routes) packRoute(route, routes);
+  const run = append.run === null ? [] : packRun(append.run);
+  return { runId, fence, firstSeq, run, events, jobs, attempts, routes };
+}
+
+function packRun(run: RunRow): Cell[] {
+  const { id, workflow_id, workflow, definition_hash, status, folder, file } = run;
+  const cells: Cell[] = [id, workflow_id, workflow, definition_hash, status];
+  cells.push(JSON.stringify(run.inputs), JSON.stringify(run.options), folder, file, packJson(run.error));
+  cells.push(run.created_at, run.started_at, run.finished_at);
+  return cells;
+}
+
+function packJob(job: JobRow, into: Cell[]): void {
+  const { id, run_id, step, scope, status, attempt_id, visit, due_at } = job;
+  const handled = job.handled ? 1 : 0;
+  into.push(id, run_id, step, scope, status, attempt_id, visit, handled, due_at);
+  into.push(packJson(job.error), packJson(job.output));
+}
+
+function packAttempt(row: AttemptRow, into: Cell[]): void {
+  into.push(row.job_id, row.attempt, row.run_id, row.visit, row.worker, row.token, row.status);
+  into.push(row.started_at, row.finished_at, packJson(row.error));
+}
+
+function packRoute(row: RouteRow, into: Cell[]): void {
+  into.push(row.run_id, row.seq, row.at, row.job_id, row.step, row.scope, row.attempt, row.rung);
+  into.push(row.to, toStorableText(row.reason));
+}
+
+function packJson(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+/** Read a flat list of rows with these columns. */
+export function unpackRows<Row>(cells: Cells, columns: string, unpack: (row: Cells) => Row): Row[] {
+  const width = widthOf(columns);
+  const rows: Row[] = [];
+  for (let from = 0; from < cells.length; from += width) rows.push(unpack(cells.slice(from, from + width)));
+  return rows;
+}
+
+function widthOf(columns: string): number {
+  return columns.split(", ").length;
+}
+
+/** One row as the database gives it. What it holds is what was packed, so the readers below trust its types. */
+export type Cells = readonly Cell[];
+
+export function unpackRun(row: Cells): RunRow {
+  const [id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, error, ...times] =
+    row;
+  const [created_at, started_at, finished_at] = times;
+  const known = { id, workflow_id, workflow, definition_hash, status, folder, file };
+  const parsed = { inputs: unpackJson(inputs), options: unpackJson(options), error: unpackJson(error) };
+  return { ...known, ...parsed, created_at, started_at, finished_at } as RunRow;
+}
+
+export function unpackJob(row: Cells): JobRow {
+  const [id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output] = row;
+  return {
+    ...{ id, run_id, step, scope, status, attempt_id, visit, due_at },
+    handled: handled === 1,
+    error: unpackJson(error),
+    output: unpackJson(output),
+  } as JobRow;
+}
+
+export function unpackAttempt(row: Cells): AttemptRow {
+  const [job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error] = row;
+  const known = { job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at };
+  return { ...known, error: unpackJson(error) } as AttemptRow;
+}
+
+export function unpackRoute(row: Cells): RouteRow {
+  const [run_id, seq, at, job_id, step, scope, attempt, rung, to, reason] = row;
+  return { run_id, seq, at, job_id, step, scope, attempt, rung, to, reason } as RouteRow;
+}
+
+export function unpackEvent([seq, at, data]: Cells): LoggedEvent {
+  return { seq, at, event: unpackJson(data) } as LoggedEvent;
+}
+
+/** From `fence, owner, expires_at`; null: nobody holds it. */
+export function unpackLease([fence, owner, expiresAt]: Cells): Lease | null {
+  return owner === null ? null : ({ owner: unpackJson(owner), fence, expiresAt } as Lease);
+}
+
+function unpackJson(cell: Cell | undefined): unknown {
+  return typeof cell === "string" ? JSON.parse(cell) : null;
+}

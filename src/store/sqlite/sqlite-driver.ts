@@ -1,0 +1,54 @@
+import { createRequire } from "node:module";
+import type { DatabaseSync as DatabaseSyncClass } from "@photostructure/sqlite";
+
+export type Database = InstanceType<typeof DatabaseSyncClass>;
+export type Statement = ReturnType<Database["prepare"]>;
+/** What a column holds. */
+export type Cell = string | number | null;
+
+interface SqliteModule {
+  readonly DatabaseSync: new (file: string, options?: { timeout?: number }) => Database;
+}
+
+/** Before this, a checkpoint that meets another process's write could damage the file ("WAL-reset" defect). */
+const OLDEST_SOUND_SQLITE = [3, 51, 3] as const;
+
+/**
+ * Node's own SQLite where it is sound and Node itself calls it ready (no flag, no experimental warning), else the
+ * package with the same interface. Call it in a thread of its own: it listens to that thread's warnings for a moment.
+ */
+export function loadSqlite(): SqliteModule {
+  const require = createRequire(import.meta.url);
+  if (isSound(process.versions.sqlite)) {
+    const builtIn = loadWithoutWarning(() => require("node:sqlite") as SqliteModule);
+    if (builtIn !== null) return builtIn;
+  }
+  return require("@photostructure/sqlite") as SqliteModule;
+}
+
+export function isSound(version: string | undefined): boolean {
+  if (version === undefined) return false;
+  const parts = version.split(".").map(Number);
+  for (const [place, wanted] of OLDEST_SOUND_SQLITE.entries()) {
+    const part = parts[place] ?? 0;
+    if (part !== wanted) return part > wanted;
+  }
+  return true;
+}
+
+/** Null where loading fails or makes Node print a warning; the warning is swallowed. */
+export function loadWithoutWarning<Module>(load: () => Module): Module | null {
+  const emitWarning = process.emitWarning;
+  let warned = false;
+  process.emitWarning = () => {
+    warned = true;
+  };
+  try {
+    const loaded = load();
+    return warned ? null : loaded;
+  } catch {
+    return null;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

@@ -1,0 +1,37 @@
+import { DarumaError } from "../../core/errors.js";
+
+/** Primary result codes: the lower byte of SQLite's extended ones. */
+export const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+const EXPLANATIONS: { readonly [code: number]: string } = {
+  [SQLITE_BUSY]: "another process kept the database locked for too long",
+  [SQLITE_LOCKED]: "the database is locked",
+  [SQLITE_READONLY]: "the database cannot be written",
+  [SQLITE_IOERR]: "the disk failed to read or write",
+  [SQLITE_CORRUPT]: "the database is damaged",
+  [SQLITE_FULL]: "the disk is full",
+  [SQLITE_CANTOPEN]: "the database cannot be opened",
+  [SQLITE_NOTADB]: "the file is not a database",
+};
+
+export function primaryCode(error: unknown): number | null {
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return null;
+  return typeof error.errcode === "number" ? error.errcode & 0xff : null;
+}
+
+/** What went wrong, with the file, as an error a user can act on. */
+export function toStoreError(error: unknown, file: string): DarumaError {
+  if (error instanceof DarumaError) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  const code = primaryCode(error);
+  const explanation = code === null ? undefined : EXPLANATIONS[code];
+  const what = explanation === undefined ? detail : `${explanation} (SQLite: ${detail})`;
+  return new DarumaError("STORE_FAILED", `${file}: ${what}`, { cause: error });
+}

@@ -1,0 +1,109 @@
+import { type MessagePort, parentPort, receiveMessageOnPort } from "node:worker_threads";
+import { openDatabase } from "./open-database.js";
+import type { ReadVerbs, Request, Response, Verb, WriteVerbs } from "./protocol.js";
+import { createReadVerbs } from "./read-verbs.js";
+import type { Database } from "./sqlite-driver.js";
+import { toStoreError } from "./sqlite-errors.js";
+import { Transactions } from "./transactions.js";
+import { createWriteVerbs } from "./write-verbs.js";
+
+/** Entry of the thread that owns the connection: no other thread waits for a disk. */
+
+const MAX_REQUESTS_TAKEN_AT_ONCE = 64;
+
+interface OpenDatabase {
+  readonly db: Database;
+  readonly reads: ReadVerbs;
+  readonly writes: WriteVerbs;
+  readonly transactions: Transactions;
+}
+
+class DatabaseThread {
+  readonly #port: MessagePort;
+  #file = "";
+  #open: OpenDatabase | null = null;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on("message", (first: Request) => this.#serve([first, ...this.#takeWaiting()]));
+  }
+
+  #takeWaiting(): Request[] {
+    const waiting: Request[] = [];
+    while (waiting.length < MAX_REQUESTS_TAKEN_AT_ONCE) {
+      const next = receiveMessageOnPort(this.#port);
+      if (next === undefined) break;
+      waiting.push(next.message as Request);
+    }
+    return waiting;
+  }
+
+  /** In order. Neighbouring writes go into one transaction. */
+  #serve(requests: readonly Request[]): void {
+    let writes: Request[] = [];
+    for (const request of requests) {
+      if (this.#open !== null && request.verb in this.#open.writes) {
+        writes.push(request);
+        continue;
+      }
+      this.#write(writes);
+      writes = [];
+      this.#port.postMessage([this.#answer(request.id, () => this.#perform(request))]);
+      if (request.verb === "close") this.#port.close();
+    }
+    this.#write(writes);
+  }
+
+  #write(requests: readonly Request[]): void {
+    const open = this.#open;
+    if (open === null || requests.length === 0) return;
+    const pieces = requests.map((request) => () => callVerb(open.writes, request));
+    const outcomes = open.transactions.runAll(pieces);
+    const responses = requests.map(({ id }, i) =>
+      this.#answer(id, () => {
+        const outcome = outcomes[i];
+        if (outcome === undefined || "error" in outcome) throw outcome?.error;
+        return outcome.value;
+      }),
+    );
+    this.#port.postMessage(responses);
+  }
+
+  #perform(request: Request): unknown {
+    if (request.verb === "open") return this.#openFile(request.args[0] as string);
+    if (this.#open === null) throw new Error("the database is not open");
+    if (request.verb === "close") return this.#close(this.#open.db);
+    return callVerb(this.#open.reads, request);
+  }
+
+  #openFile(file: string): null {
+    this.#file = file;
+    const db = openDatabase(file);
+    const [reads, writes] = [createReadVerbs(db), createWriteVerbs(db)];
+    this.#open = { db, reads, writes, transactions: new Transactions(db) };
+    return null;
+  }
+
+  #close(db: Database): null {
+    this.#open = null;
+    db.close();
+    return null;
+  }
+
+  #answer(id: number, work: () => unknown): Response {
+    try {
+      return { id, value: work() };
+    } catch (error) {
+      const { code, message, hint } = toStoreError(error, this.#file);
+      return { id, error: { code, message, hint } };
+    }
+  }
+}
+
+/** The client's types make sure that the verb is there and fits its arguments. */
+function callVerb(verbs: ReadVerbs | WriteVerbs, { verb, args }: Request): unknown {
+  const handlers = verbs as unknown as Record<Verb, (...args: readonly unknown[]) => unknown>;
+  return handlers[verb](...args);
+}
+
+if (parentPort !== null) new DatabaseThread(parentPort);

@@ -1,0 +1,259 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { ERROR_CATALOGUE } from "../src/core/errors.js";
+import {
+  compareErrorsDocument,
+  findAnyTypes,
+  findDeadFiles,
+  findDefaultExports,
+  findDumpFiles,
+  findImpurities,
+  findLocalTraces,
+  findLongFiles,
+  findWrongImports,
+  SIBLING_EXCEPTIONS,
+  type SourceText,
+} from "./support/architecture-rules.js";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const ENTRIES = ["src/index.ts", "src/cli/main.ts"];
+/** Loaded by a worker thread under a name that is put together at run time, so no import leads to them. */
+const THREAD_ENTRIES = ["src/sandbox/quickjs-thread.ts", "src/store/sqlite/sqlite-thread.ts"];
+
+/** Tracked files and new ones that are not ignored, so that a rule speaks before the commit. */
+function listTrackedFiles(): string[] {
+  const listing = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  return [...new Set(listing.split("\0"))].filter((path) => path !== "" && existsSync(join(root, path)));
+}
+
+function readFiles(paths: readonly string[]): SourceText[] {
+  return paths.map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+}
+
+const tracked = listTrackedFiles();
+const sources = readFiles(tracked.filter((path) => path.startsWith("src/") && path.endsWith(".ts")));
+const tests = readFiles(tracked.filter((path) => path.startsWith("test/") && path.endsWith(".ts")));
+
+const file = (path: string, text: string): SourceText => ({ path, text });
+
+describe("the code keeps its architecture", () => {
+  it("imports point one way", () => {
+    expect(findWrongImports(sources)).toEqual([]);
+  });
+
+  it("core and definition are pure", () => {
+    expect(findImpurities(sources)).toEqual([]);
+  });
+
+  it("nothing is exported as default", () => {
+    expect(findDefaultExports([...sources, ...tests])).toEqual([]);
+  });
+
+  it("nothing has the type any", () => {
+    expect(findAnyTypes([...sources, ...tests])).toEqual([]);
+  });
+
+  it("no file is longer than 400 lines", () => {
+    expect(findLongFiles([...sources, ...tests])).toEqual([]);
+  });
+
+  it("no file is a dump of odds and ends", () => {
+    expect(findDumpFiles(tracked)).toEqual([]);
+  });
+
+  it.skipIf(!ENTRIES.every((entry) => existsSync(join(root, entry))))(
+    "every source file is reached from the library or the command line",
+    () => {
+      expect(findDeadFiles(sources, [...ENTRIES, ...THREAD_ENTRIES])).toEqual([]);
+    },
+  );
+
+  it("every error code has its row in docs/errors.md and every row its code", () => {
+    const document = readFileSync(join(root, "docs/errors.md"), "utf8");
+    expect(compareErrorsDocument(Object.keys(ERROR_CATALOGUE), document)).toEqual([]);
+  });
+
+  it("docs/errors.md says what the catalogue says", () => {
+    const result = spawnSync(process.execPath, ["scripts/write-errors-doc.mjs", "--check"], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    expect(result.stderr + result.stdout).toBe("docs/errors.md is up to date\n");
+    expect(result.status).toBe(0);
+  });
+
+  it("no tracked file names a package registry or a folder of one machine", () => {
+    expect(findLocalTraces(readFiles(tracked))).toEqual([]);
+  });
+});
+
+describe("the import rule", () => {
+  const verdict = (path: string, text: string) => findWrongImports([file(path, text)]);
+
+  it("lets a layer use the layers below it and itself", () => {
+    expect(verdict("src/engine/engine.ts", 'import { decide } from "../core/decide.js";')).toEqual([]);
+    expect(verdict("src/store/sqlite/store.ts", 'import { a } from "../store.js";')).toEqual([]);
+    expect(verdict("src/cli/run.ts", 'import { openStore } from "../store/open.js";')).toEqual([]);
+    expect(verdict("src/index.ts", 'export { Engine } from "./engine/engine.js";')).toEqual([]);
+  });
+
+  it("refuses a layer above, whichever way it is named", () => {
+    const reason = "src/core/decide.ts imports src/engine/clock.ts: core is below engine";
+    for (const text of [
+      'import { now } from "../engine/clock.js";',
+      'import type { Clock } from "../engine/clock.js";',
+      'export { now } from "../engine/clock.js";',
+      'const clock = import("../engine/clock.js");',
+      'type Clock = import("../engine/clock.js").Clock;',
+    ]) {
+      expect(verdict("src/core/decide.ts", text)).toEqual([reason]);
+    }
+  });
+
+  it("refuses siblings except those in the table", () => {
+    expect(verdict("src/store/open.ts", 'import { run } from "../action/command.js";')).toEqual([
+      "src/store/open.ts imports src/action/command.ts: store and action are siblings",
+    ]);
+    const port = "../sandbox/sandbox.js";
+    expect(verdict("src/action/script.ts", `import type { Sandbox } from "${port}";`)).toEqual([]);
+    expect(verdict("src/action/script.ts", `import { Sandbox } from "${port}";`)).toHaveLength(1);
+    expect(verdict("src/action/script.ts", 'import type { Q } from "../sandbox/quickjs.js";')).toHaveLength(
+      1,
+    );
+  });
+
+  it("refuses the command line and the entry point as dependencies, and folders without a layer", () => {
+    expect(verdict("src/index.ts", 'export { main } from "./cli/main.js";')).toHaveLength(1);
+    expect(verdict("src/engine/engine.ts", 'import { Daruma } from "../index.js";')).toHaveLength(1);
+    expect(verdict("src/cli/main.ts", 'import { x } from "../extras/x.js";')).toHaveLength(1);
+  });
+
+  it("does not bind unit tests", () => {
+    expect(verdict("src/core/decide.test.ts", 'import { now } from "../engine/clock.js";')).toEqual([]);
+  });
+
+  it("gives a reason for every exception", () => {
+    for (const exception of SIBLING_EXCEPTIONS) expect(exception.reason.length).toBeGreaterThan(20);
+  });
+});
+
+describe("the purity rule", () => {
+  const impurities = (text: string, path = "src/core/decide.ts") => findImpurities([file(path, text)]);
+
+  it.each([
+    ["a Node module", 'import { readFileSync } from "node:fs";'],
+    ["a package", 'import { parse } from "yaml";'],
+    ["the clock", "export const at = Date.now();"],
+    ["the clock by reference", "export const clock = Date.now;"],
+    ["a date of now", "export const at = new Date();"],
+    ["a date as text", "export const at = Date();"],
+    ["chance", "export const roll = () => Math.random();"],
+    ["an async function", "export async function load(): Promise<void> {}"],
+    ["an async arrow", "export const load = async () => 1;"],
+    ["a timer", "setTimeout(() => 1, 5);"],
+    ["the process", "export const home = process.env.HOME;"],
+    ["the performance clock", "export const at = performance.now();"],
+    ["the process handed on", "export const world = { process };"],
+    ["the network", "export const load = { fetch: fetch };"],
+    ["random bytes", "export const id = crypto.randomUUID();"],
+  ])("refuses %s", (_name, text) => {
+    expect(impurities(text)).toHaveLength(1);
+  });
+
+  it("refuses waiting", () => {
+    expect(impurities("await ready;")).toEqual(["src/core/decide.ts:1 uses await"]);
+  });
+
+  it("lets definition read YAML and core name things like the clock", () => {
+    expect(impurities('import { parse } from "yaml";', "src/definition/load.ts")).toEqual([]);
+    expect(impurities("export const x = (run: { process: string }) => run.process;")).toEqual([]);
+    expect(impurities("export const x = { process: 1 }; export interface Y { fetch(): string }")).toEqual([]);
+    expect(
+      impurities("// Date.now() is a parameter here\nexport const text = 'async await process.env';"),
+    ).toEqual([]);
+  });
+
+  it("binds only core and definition", () => {
+    expect(impurities("export const at = Date.now();", "src/engine/clock.ts")).toEqual([]);
+  });
+});
+
+describe("the rules of form", () => {
+  it("find every kind of default export", () => {
+    for (const text of [
+      "export default 1;",
+      "export default function f() {}",
+      "const a = 1; export { a as default };",
+    ]) {
+      expect(findDefaultExports([file("src/a.ts", text)]).length).toBeGreaterThan(0);
+    }
+    expect(findDefaultExports([file("src/a.ts", "switch (a) { default: b(); }")])).toEqual([]);
+  });
+
+  it("find any, and not the word in texts and names", () => {
+    expect(findAnyTypes([file("src/a.ts", "export const a = 1 as any;")])).toEqual([
+      "src/a.ts:1 uses the type any",
+    ]);
+    expect(findAnyTypes([file("src/a.ts", "export const any = 'any'; // any")])).toEqual([]);
+  });
+
+  it("count lines", () => {
+    expect(findLongFiles([file("src/a.ts", "a\n".repeat(400))])).toEqual([]);
+    expect(findLongFiles([file("src/a.ts", "a\n".repeat(401))])).toEqual([
+      "src/a.ts has 401 lines, over 400",
+    ]);
+  });
+
+  it("find dumps by their name", () => {
+    const paths = ["src/core/utils.ts", "src/Types.ts", "test/helpers.test.ts", "src/core/json.ts"];
+    expect(findDumpFiles(paths)).toEqual(paths.slice(0, 3));
+  });
+});
+
+describe("the rule of dead files", () => {
+  const files = [
+    file(
+      "src/index.ts",
+      'export { a } from "./core/a.js"; new Worker(new URL("./thread.js", import.meta.url));',
+    ),
+    file("src/core/a.ts", 'import type { B } from "./b.js";'),
+    file("src/core/b.ts", ""),
+    file("src/core/lost.ts", 'import { a } from "./a.js";'),
+    file("src/thread.ts", ""),
+    file("src/core/a.test.ts", 'import { lost } from "./lost.js";'),
+  ];
+
+  it("finds a file that only a test or nothing leads to", () => {
+    expect(findDeadFiles(files, ["src/index.ts"])).toEqual(["src/core/lost.ts"]);
+  });
+
+  it("finds all of them where the entry is gone", () => {
+    expect(findDeadFiles(files, ["src/cli/main.ts"])).toHaveLength(5);
+  });
+});
+
+describe("the rules of documents", () => {
+  it("compare error codes both ways", () => {
+    expect(compareErrorsDocument(["A_B", "C"], "| `A_B` | x | y |\n| `C` | x | y |")).toEqual([]);
+    expect(compareErrorsDocument(["A_B"], "| `OLD` | x | y |")).toEqual([
+      "A_B has no row in docs/errors.md",
+      "OLD of docs/errors.md is not in the catalogue",
+    ]);
+  });
+
+  it("find registries and local folders", () => {
+    const host = ["registry", "npmjs", "org"].join(".");
+    const folder = ["", "home", "someone", "project"].join("/");
+    expect(findLocalTraces([file("a.md", `from https://${host}/x`)])).toEqual([
+      "a.md names a package registry",
+    ]);
+    expect(findLocalTraces([file("a.md", `see ${folder}`)])).toHaveLength(1);
+    expect(findLocalTraces([file("a.md", "POST /runs/1/work/now, ./home/x, /tmp/x")])).toEqual([]);
+  });
+});

@@ -1,0 +1,221 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { DarumaError } from "../../src/core/errors.js";
+import { createMemoryStore } from "../../src/store/memory/memory-store.js";
+import type { Append, Store } from "../../src/store/store.js";
+import { openInFreshFolder } from "./sqlite-folder.js";
+import {
+  attemptRow,
+  canceledEvent,
+  FAILURE,
+  jobRow,
+  mustAcquire,
+  OWNER,
+  RIVAL,
+  routeRow,
+  runRow,
+} from "./store-fixtures.js";
+
+const SEQUENCES = Number(process.env.DARUMA_SEQUENCES ?? 40);
+const CALLS_PER_SEQUENCE = 60;
+const LAST_RUN = 3;
+
+/** A call of the port, with words that name it when a sequence fails. */
+interface Call {
+  readonly words: string;
+  make(store: Store): Promise<unknown>;
+}
+
+const runId = fc.integer({ min: 1, max: LAST_RUN });
+const owner = fc.constantFrom(OWNER, RIVAL);
+const time = fc.integer({ min: 0, max: 30 });
+const fence = fc.integer({ min: 1, max: 4 });
+const text = fc.string({ unit: "grapheme", maxLength: 8 });
+const anyText = fc.oneof(text, fc.constantFrom("a\0b", "\uD800"));
+
+/**
+ * The true token and log end are looked up when the call is made, then moved by these: most commits succeed, some are
+ * stale or leave a gap, the same way on every store.
+ */
+const appendPlan = fc.record({
+  runId,
+  fenceOff: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 1, -1),
+  seqOff: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 1, -1),
+  events: fc.array(anyText, { maxLength: 4 }),
+  withRun: fc.constantFrom(true, true, true, false),
+  status: fc.constantFrom("running", "failed", "held"),
+  workflow: fc.constantFrom("w1", "w2"),
+  jobs: fc.array(
+    fc.record({
+      n: fc.integer({ min: 1, max: 40 }),
+      step: text,
+      handled: fc.boolean(),
+      output: fc.jsonValue(),
+    }),
+    {
+      maxLength: 40,
+    },
+  ),
+  attempts: fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 3 }), fc.boolean())),
+  routes: fc.array(anyText, { maxLength: 3 }),
+});
+type AppendPlan = typeof appendPlan extends fc.Arbitrary<infer Plan> ? Plan : never;
+
+async function toAppend(store: Store, plan: AppendPlan, earlier: readonly Append[]): Promise<Append> {
+  const id = plan.runId;
+  const current = (await store.readLease(id))?.fence ?? 1;
+  const before = earlier.filter((append) => append.runId === id).flatMap(({ events }) => events).length;
+  const firstSeq = (await store.readEvents(id)).length + before + 1 + plan.seqOff;
+  return {
+    runId: id,
+    fence: current + plan.fenceOff,
+    firstSeq,
+    events: plan.events.map((reason) => canceledEvent(reason)),
+    run: plan.withRun ? runRow(id, { status: plan.status as "running", workflow: plan.workflow }) : null,
+    jobs: plan.jobs.map(({ n, step, handled, output }) =>
+      jobRow(id, n, { step, handled, output: { kind: "value", value: output as null } }),
+    ),
+    attempts: plan.attempts.map(([n, attempt, failed]) =>
+      attemptRow(id, n, attempt, failed ? { status: "failed", error: FAILURE } : {}),
+    ),
+    routes: plan.routes.map((reason) => routeRow(id, firstSeq, { reason })),
+  };
+}
+
+const commit = fc.array(appendPlan, { minLength: 1, maxLength: 2 }).map(
+  (plans): Call => ({
+    words: `commit ${JSON.stringify(plans)}`,
+    make: async (store) => {
+      const appends: Append[] = [];
+      for (const plan of plans) appends.push(await toAppend(store, plan, appends));
+      await store.commit(appends);
+      return "committed";
+    },
+  }),
+);
+
+function call<Args extends unknown[]>(
+  name: string,
+  args: fc.Arbitrary<Args>,
+  make: (store: Store, ...args: Args) => Promise<unknown>,
+): fc.Arbitrary<Call> {
+  return args.map((values) => ({
+    words: `${name} ${JSON.stringify(values)}`,
+    make: (store) => make(store, ...values),
+  }));
+}
+
+const acquire = call(
+  "acquireLease",
+  fc.tuple(runId, owner, time, fc.option(fence, { nil: undefined })),
+  (store, id, by, now, evenFrom) =>
+    store.acquireLease({
+      runId: id,
+      owner: by,
+      now,
+      expiresAt: now + 5,
+      ...(evenFrom === undefined ? {} : { evenFrom }),
+    }),
+);
+const renew = call("renewLease", fc.tuple(runId, fence, time), (store, ...args) => store.renewLease(...args));
+const release = call("releaseLease", fc.tuple(runId, fence), (store, ...args) => store.releaseLease(...args));
+const send = call(
+  "sendCommand",
+  fc.tuple(runId, fc.constantFrom("k1", "k2"), anyText),
+  (store, id, key, command) => store.sendCommand({ runId: id, key, command, at: 1 }),
+);
+const answer = call("answerCommand", fc.tuple(fc.integer({ min: 1, max: 7 }), anyText), (store, ...args) =>
+  store.answerCommand(...args),
+);
+const register = call(
+  "registerWorkflow",
+  fc.tuple(fc.constantFrom("w1", "w2"), fc.constantFrom("h1", "h2", "h3")),
+  (store, name, hash) => store.registerWorkflow({ name, hash, definition: `"${hash}"`, file: null, at: 1 }),
+);
+const reserve = call("reserveRunId", fc.tuple(), (store) => store.reserveRunId());
+const list = call(
+  "listRuns",
+  fc.tuple(
+    fc.record(
+      {
+        status: fc.subarray(["running", "failed", "held"] as const),
+        workflow: fc.constantFrom("w1", "w2"),
+        limit: fc.integer({ min: 0, max: 3 }),
+        beforeId: fc.integer({ min: 0, max: LAST_RUN + 1 }),
+      },
+      { requiredKeys: [] },
+    ),
+  ),
+  (store, filter) => store.listRuns(filter),
+);
+const follow = call(
+  "readEvents",
+  fc.tuple(runId, fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 4 })),
+  (store, id, afterSeq, limit) => store.readEvents(id, { afterSeq, limit }),
+);
+
+const anyCall = fc.oneof(
+  { weight: 6, arbitrary: commit },
+  { weight: 4, arbitrary: acquire },
+  ...[renew, release, send, answer, register, reserve, list, follow].map((arbitrary) => ({
+    weight: 1,
+    arbitrary,
+  })),
+);
+
+/** What a caller sees: the value or the refusal. */
+async function observe(
+  work: () => Promise<unknown>,
+): Promise<{ value: unknown } | { code: string; message: string }> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    if (!(error instanceof DarumaError)) throw error;
+    return { code: error.code, message: error.message };
+  }
+}
+
+async function everything(store: Store): Promise<unknown> {
+  const runs: unknown[] = [];
+  for (let id = 1; id <= LAST_RUN; id += 1) {
+    runs.push(await store.readRun(id), await store.readEvents(id), await store.readJobs(id));
+    runs.push(await store.readAttempts(id), await store.readRoutes(id), await store.readLease(id));
+  }
+  const ids = [1, 2, 3, 4, 5, 6, 7];
+  const answers = await Promise.all(ids.map((id) => store.readAnswer(id)));
+  const definitions = await Promise.all(["h1", "h2", "h3"].map((hash) => store.readDefinition(hash)));
+  return { runs, answers, definitions, inbox: await store.readInbox(ids), list: await store.listRuns({}) };
+}
+
+/** So that most commits of a sequence have a lease to write under. */
+async function takeAllRuns(store: Store): Promise<void> {
+  for (let id = 1; id <= LAST_RUN; id += 1) await mustAcquire(store, id);
+}
+
+test("any sequence of calls gives the same answers and leaves the same data on memory and SQLite", async () => {
+  let [committed, refused] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyCall, { maxLength: CALLS_PER_SEQUENCE, size: "max" }), async (calls) => {
+      const memory = createMemoryStore();
+      const sqlite = await openInFreshFolder();
+      try {
+        for (const store of [memory, sqlite.store]) await takeAllRuns(store);
+        for (const { words, make } of calls) {
+          const expected = await observe(() => make(memory));
+          if ("value" in expected && expected.value === "committed") committed += 1;
+          if ("code" in expected) refused += 1;
+          expect(await observe(() => make(sqlite.store)), words).toEqual(expected);
+        }
+        const expected = await everything(memory);
+        expect(await everything(sqlite.store)).toEqual(expected);
+        expect(await everything(await sqlite.reopen())).toEqual(expected);
+      } finally {
+        await sqlite.dispose();
+      }
+    }),
+    { numRuns: SEQUENCES },
+  );
+  // Else the sequences would say little.
+  expect(committed).toBeGreaterThan(SEQUENCES);
+  expect(refused).toBeGreaterThan(SEQUENCES);
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import type { StoreUnderTest } from "./store-contract.js";
+
+export function inboxContract(under: StoreUnderTest): void {
+  const send = (runId: number, key: string, command = `{"key":"${key}"}`) =>
+    under.store.sendCommand({ runId, key, command, at: 1 });
+
+  describe("the inbox", () => {
+    test("gives the unanswered commands of the runs that are asked for, oldest first", async () => {
+      const { store } = under;
+      const [a, b, c] = [await send(2, "a"), await send(1, "b"), await send(3, "c")];
+      const d = await send(2, "d");
+      expect(await store.readInbox([1, 2])).toEqual([
+        { id: a, runId: 2, command: '{"key":"a"}' },
+        { id: b, runId: 1, command: '{"key":"b"}' },
+        { id: d, runId: 2, command: '{"key":"d"}' },
+      ]);
+      expect((await store.readInbox([3])).map(({ id }) => id)).toEqual([c]);
+      expect(await store.readInbox([])).toEqual([]);
+      expect(await store.readInbox([4])).toEqual([]);
+    });
+
+    test("keeps a command once by its key, and the first one's text", async () => {
+      const id = await send(1, "k", "first");
+      expect(await send(1, "k", "second")).toBe(id);
+      expect(await under.store.readInbox([1])).toEqual([{ id, runId: 1, command: "first" }]);
+    });
+
+    test("knows a key again after its command was answered", async () => {
+      const id = await send(1, "k");
+      await under.store.answerCommand(id, "done");
+      expect(await send(1, "k")).toBe(id);
+      expect(await under.store.readInbox([1])).toEqual([]);
+      expect(await under.store.readAnswer(id)).toBe("done");
+    });
+
+    test("takes the same key for two runs as two commands", async () => {
+      expect(await send(1, "k")).not.toBe(await send(2, "k"));
+    });
+
+    test("has no answer until there is one, and keeps the first", async () => {
+      const { store } = under;
+      const id = await send(1, "k");
+      expect(await store.readAnswer(id)).toBeNull();
+      await store.answerCommand(id, "だるま\0!");
+      await store.answerCommand(id, "second");
+      expect(await store.readAnswer(id)).toBe("だるま\uFFFD!");
+      expect(await store.readAnswer(id + 1)).toBeNull();
+    });
+
+    test("does not mind an answer to a command that is not there", async () => {
+      await under.store.answerCommand(404, "x");
+      expect(await under.store.readAnswer(404)).toBeNull();
+    });
+  });
+}

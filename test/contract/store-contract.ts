@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe } from "vitest";
+import type { Store } from "../../src/store/store.js";
+import { commitContract } from "./commit-contract.js";
+import { inboxContract } from "./inbox-contract.js";
+import { leaseContract } from "./lease-contract.js";
+import { readContract } from "./read-contract.js";
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Close the store and open the same data again. */
+  reopen(): Promise<Store>;
+  dispose(): Promise<void>;
+}
+
+/** What every store must do, told once. Each test gets an empty store. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  reopen(): Promise<Store>;
+}
+
+export function storeContract(name: string, open: () => Promise<OpenedStore>): void {
+  describe(name, () => {
+    let opened: OpenedStore | null = null;
+    const current = (): OpenedStore => {
+      if (opened === null) throw new Error("no store is open");
+      return opened;
+    };
+    beforeEach(async () => {
+      opened = await open();
+    });
+    afterEach(async () => {
+      await opened?.dispose();
+    });
+    const underTest: StoreUnderTest = {
+      get store() {
+        return current().store;
+      },
+      reopen: () => current().reopen(),
+    };
+    commitContract(underTest);
+    readContract(underTest);
+    leaseContract(underTest);
+    inboxContract(underTest);
+  });
+}

@@ -1,0 +1,138 @@
+import type { RunOptions } from "../../src/core/events.js";
+import type { Failure } from "../../src/core/failure.js";
+import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../src/core/rows.js";
+import type { Append, LeaseOwner, SerialisedEvent, Store } from "../../src/store/store.js";
+
+export const OWNER: LeaseOwner = {
+  host: "h1",
+  bootId: "boot",
+  pid: 10,
+  processStart: "77",
+  engine: "engine-1",
+};
+export const RIVAL: LeaseOwner = { ...OWNER, pid: 11, engine: "engine-2" };
+export const FAR_FUTURE = 4_000_000_000_000;
+
+const OPTIONS: RunOptions = { maxLoops: 3, retryMax: null, failureRouting: true, only: null };
+
+export const FAILURE: Failure = {
+  code: "EXIT_2",
+  class: "application",
+  message: "it broke",
+  retryable: true,
+  exit_code: 2,
+  signal: null,
+  retry_after_ms: null,
+  stdout_tail: "",
+  stderr_tail: "line 1\nline 2",
+  stack_trace: null,
+};
+
+export function runRow(id: number, changes: Partial<RunRow> = {}): RunRow {
+  return {
+    id,
+    workflow_id: 7,
+    workflow: "release",
+    definition_hash: "hash-1",
+    status: "running",
+    inputs: { target: "staging", list: [1, null, { deep: true }] },
+    options: OPTIONS,
+    folder: "/work/a b",
+    file: "/work/a b/release.yaml",
+    error: null,
+    created_at: 1_700_000_000_000,
+    started_at: null,
+    finished_at: null,
+    ...changes,
+  };
+}
+
+export function jobRow(runId: number, n: number, changes: Partial<JobRow> = {}): JobRow {
+  return {
+    id: runId * 10_000_000 + n,
+    run_id: runId,
+    step: `step-${n}`,
+    scope: "root",
+    status: "blocked",
+    attempt_id: 0,
+    visit: 1,
+    handled: false,
+    due_at: null,
+    error: null,
+    output: null,
+    ...changes,
+  };
+}
+
+export function attemptRow(
+  runId: number,
+  n: number,
+  attempt: number,
+  changes: Partial<AttemptRow> = {},
+): AttemptRow {
+  return {
+    job_id: runId * 10_000_000 + n,
+    attempt,
+    run_id: runId,
+    visit: 1,
+    worker: "local-1",
+    token: `token-${n}-${attempt}`,
+    status: "running",
+    started_at: 1_700_000_000_100,
+    finished_at: null,
+    error: null,
+    ...changes,
+  };
+}
+
+export function routeRow(runId: number, seq: number, changes: Partial<RouteRow> = {}): RouteRow {
+  return {
+    run_id: runId,
+    seq,
+    at: 1_700_000_000_200 + seq,
+    job_id: runId * 10_000_000 + 1,
+    step: "step-1",
+    scope: "root",
+    attempt: 1,
+    rung: "goto",
+    to: "setup",
+    reason: "goto: setup",
+    ...changes,
+  };
+}
+
+export function canceledEvent(reason: string, at = 1_700_000_000_000): SerialisedEvent {
+  return { at, type: "run.canceled", data: JSON.stringify({ type: "run.canceled", reason }) };
+}
+
+/** An append of one event unless told otherwise; a run's first has its row. */
+export function appendTo(run: TakenRun, firstSeq: number, changes: Partial<Append> = {}): Append {
+  return {
+    runId: run.runId,
+    fence: run.fence,
+    firstSeq,
+    events: [canceledEvent(`event ${firstSeq}`)],
+    run: firstSeq === 1 ? runRow(run.runId) : null,
+    jobs: [],
+    attempts: [],
+    routes: [],
+    ...changes,
+  };
+}
+
+export interface TakenRun {
+  readonly runId: number;
+  readonly fence: number;
+}
+
+/** A fresh run id with a lease on it. */
+export async function takeRun(store: Store, owner = OWNER): Promise<TakenRun> {
+  const runId = await store.reserveRunId();
+  return { runId, fence: await mustAcquire(store, runId, owner) };
+}
+
+export async function mustAcquire(store: Store, runId: number, owner = OWNER): Promise<number> {
+  const answer = await store.acquireLease({ runId, owner, now: 0, expiresAt: FAR_FUTURE });
+  if (!answer.granted) throw new Error(`run ${runId} is held with token ${answer.lease.fence}`);
+  return answer.fence;
+}

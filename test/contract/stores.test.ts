@@ -1,0 +1,17 @@
+import { createMemoryStore } from "../../src/store/memory/memory-store.js";
+import { openInFreshFolder } from "./sqlite-folder.js";
+import { storeContract } from "./store-contract.js";
+
+storeContract("memory store", async () => {
+  const store = createMemoryStore();
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      return store.reopen();
+    },
+    dispose: () => store.close(),
+  };
+});
+
+storeContract("SQLite store", openInFreshFolder);

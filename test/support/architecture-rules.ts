@@ -1,0 +1,311 @@
+import { posix } from "node:path";
+import ts from "typescript";
+
+/** A file as the rules see it: its path from the repository's root, with forward slashes, and its text. */
+export interface SourceText {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Lowest first. A folder may import from every layer below its own, and from itself. */
+const LAYERS: readonly (readonly string[])[] = [
+  ["core"],
+  ["definition"],
+  ["store", "action", "sandbox", "workspace"],
+  ["engine", "worker", "cluster"],
+  ["operations"],
+  ["api", "mcp", "cli"],
+];
+
+interface SiblingException {
+  readonly from: string;
+  readonly to: string;
+  readonly typesOnly: boolean;
+  readonly reason: string;
+}
+
+/** The only imports between folders of one layer. `from` and `to` are prefixes of paths. */
+export const SIBLING_EXCEPTIONS: readonly SiblingException[] = [
+  {
+    from: "src/action/",
+    to: "src/sandbox/sandbox.ts",
+    typesOnly: true,
+    reason: "a script step runs in the sandbox, which it is handed as a port",
+  },
+  {
+    from: "src/engine/",
+    to: "src/worker/worker.ts",
+    typesOnly: true,
+    reason: "the engine hands attempts to a worker, which it knows only as a port",
+  },
+];
+
+const MAX_FILE_LINES = 400;
+const DUMP_NAMES = new Set(["utils", "util", "helpers", "helper", "common", "types", "misc"]);
+const PURE_FOLDERS = new Set(["core", "definition"]);
+const NPM_ALLOWED_IN_PURE_FOLDERS = new Map([
+  ["core", new Set<string>()],
+  ["definition", new Set(["yaml"])],
+]);
+const IMPURE_GLOBALS = new Set([
+  "setTimeout",
+  "setInterval",
+  "setImmediate",
+  "queueMicrotask",
+  "process",
+  "performance",
+  "crypto",
+  "fetch",
+]);
+
+interface Import {
+  readonly specifier: string;
+  readonly typesOnly: boolean;
+}
+
+export function isTestFile(path: string): boolean {
+  return /\.test\.tsx?$/.test(path);
+}
+
+/** Files of src/ may import downwards only; siblings only where the table says so. */
+export function findWrongImports(files: readonly SourceText[]): string[] {
+  const violations: string[] = [];
+  for (const file of productFiles(files)) {
+    for (const imported of readImports(file)) {
+      const target = resolveImport(file.path, imported.specifier);
+      if (target === null || !target.startsWith("src/")) continue;
+      const reason = refuseImport(file.path, target, imported.typesOnly);
+      if (reason !== null) violations.push(`${file.path} imports ${target}: ${reason}`);
+    }
+  }
+  return violations;
+}
+
+function refuseImport(from: string, to: string, typesOnly: boolean): string | null {
+  const source = folderOf(from);
+  const target = folderOf(to);
+  if (source === null) {
+    return target === "cli" && !from.startsWith("src/cli/") ? "only src/cli may know the command line" : null;
+  }
+  if (source === target) return null;
+  if (target === null) return "nothing inside src imports its entry point";
+  const sourceLayer = layerOf(source);
+  const targetLayer = layerOf(target);
+  if (sourceLayer === -1 || targetLayer === -1) {
+    return `src/${sourceLayer === -1 ? source : target} has no place in the layers`;
+  }
+  if (targetLayer < sourceLayer) return null;
+  if (targetLayer > sourceLayer) return `${source} is below ${target}`;
+  const allowed = SIBLING_EXCEPTIONS.some(
+    (exception) =>
+      from.startsWith(exception.from) && to.startsWith(exception.to) && (typesOnly || !exception.typesOnly),
+  );
+  return allowed ? null : `${source} and ${target} are siblings`;
+}
+
+/** `core` and `definition` decide; they do no I/O and know no clock, no chance and no waiting. */
+export function findImpurities(files: readonly SourceText[]): string[] {
+  const violations: string[] = [];
+  for (const file of productFiles(files)) {
+    const folder = folderOf(file.path);
+    if (folder === null || !PURE_FOLDERS.has(folder)) continue;
+    for (const { specifier } of readImports(file)) {
+      if (specifier.startsWith(".")) continue;
+      if (NPM_ALLOWED_IN_PURE_FOLDERS.get(folder)?.has(specifier)) continue;
+      violations.push(`${file.path} imports ${specifier}`);
+    }
+    walk(parse(file), (node, place) => {
+      const impurity = describeImpurity(node);
+      if (impurity !== null) violations.push(`${file.path}:${place} uses ${impurity}`);
+    });
+  }
+  return violations;
+}
+
+function describeImpurity(node: ts.Node): string | null {
+  if (node.kind === ts.SyntaxKind.AsyncKeyword) return "async";
+  if (ts.isAwaitExpression(node)) return "await";
+  if (ts.isNewExpression(node) && node.expression.getText() === "Date") return "new Date()";
+  if (ts.isCallExpression(node) && node.expression.getText() === "Date") return "Date()";
+  if (ts.isPropertyAccessExpression(node)) {
+    const text = `${node.expression.getText()}.${node.name.text}`;
+    if (text === "Date.now" || text === "Math.random") return text;
+  }
+  if (ts.isIdentifier(node) && IMPURE_GLOBALS.has(node.text) && isFreeValue(node)) return node.text;
+  return null;
+}
+
+/** An identifier that is read as a value: not a property's or a declaration's name, an import or a type. */
+function isFreeValue(node: ts.Identifier): boolean {
+  const parent = node.parent;
+  if ("name" in parent && parent.name === node && !ts.isShorthandPropertyAssignment(parent)) return false;
+  return !ts.isTypeNode(parent) && !ts.isQualifiedName(parent) && !ts.isImportSpecifier(parent);
+}
+
+export function findDefaultExports(files: readonly SourceText[]): string[] {
+  const violations: string[] = [];
+  for (const file of files) {
+    walk(parse(file), (node, place) => {
+      const isDefault =
+        node.kind === ts.SyntaxKind.DefaultKeyword && !ts.isDefaultClause(node.parent)
+          ? true
+          : ts.isExportAssignment(node) || (ts.isExportSpecifier(node) && node.name.text === "default");
+      if (isDefault) violations.push(`${file.path}:${place} has a default export`);
+    });
+  }
+  return violations;
+}
+
+export function findAnyTypes(files: readonly SourceText[]): string[] {
+  const violations: string[] = [];
+  for (const file of files) {
+    walk(parse(file), (node, place) => {
+      if (node.kind === ts.SyntaxKind.AnyKeyword) violations.push(`${file.path}:${place} uses the type any`);
+    });
+  }
+  return violations;
+}
+
+export function findLongFiles(files: readonly SourceText[]): string[] {
+  return files.flatMap((file) => {
+    const lines = file.text.replace(/\n$/, "").split("\n").length;
+    return lines > MAX_FILE_LINES ? [`${file.path} has ${lines} lines, over ${MAX_FILE_LINES}`] : [];
+  });
+}
+
+export function findDumpFiles(paths: readonly string[]): string[] {
+  return paths.filter((path) =>
+    DUMP_NAMES.has(
+      posix
+        .basename(path)
+        .replace(/\.test\.tsx?$|\.[a-z]+$/, "")
+        .toLowerCase(),
+    ),
+  );
+}
+
+/** Files that no entry point leads to, by import or by `new URL("./x.js", import.meta.url)` (threads, assets). */
+export function findDeadFiles(files: readonly SourceText[], entries: readonly string[]): string[] {
+  const product = new Map(productFiles(files).map((file) => [file.path, file]));
+  const reached = new Set<string>();
+  const open = entries.filter((entry) => product.has(entry));
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const file = product.get(path);
+    if (file === undefined || reached.has(path)) continue;
+    reached.add(path);
+    for (const specifier of [...readImports(file).map((entry) => entry.specifier), ...readUrls(file)]) {
+      const target = resolveImport(path, specifier);
+      if (target !== null) open.push(target);
+    }
+  }
+  return [...product.keys()].filter((path) => !reached.has(path)).sort();
+}
+
+/** Codes without a row in the document, and rows without a code. */
+export function compareErrorsDocument(codes: readonly string[], document: string): string[] {
+  const rows = new Set([...document.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map((match) => match[1] ?? ""));
+  return [
+    ...codes.filter((code) => !rows.has(code)).map((code) => `${code} has no row in docs/errors.md`),
+    ...[...rows]
+      .filter((row) => !codes.includes(row))
+      .map((row) => `${row} of docs/errors.md is not in the catalogue`),
+  ];
+}
+
+/** Built from parts so that this file keeps its own rule. */
+const REGISTRY_HOST = new RegExp(
+  [
+    "registry\\.[a-z0-9-]+\\.(?:org|com|net|dev)",
+    "npm\\.pkg\\.[a-z]+\\.com",
+    "registry\\.npmmirror",
+    "files\\.pythonhosted",
+  ].join("|"),
+  "i",
+);
+const LOCAL_PATH = /(?:^|[\s"'`(=:[])\/(?:home|Users|root|work)\/[\w.-]+/m;
+
+/** A download address or somebody's folder in a tracked file works on one machine only. */
+export function findLocalTraces(files: readonly SourceText[]): string[] {
+  return files.flatMap((file) => {
+    const violations: string[] = [];
+    if (REGISTRY_HOST.test(file.text)) violations.push(`${file.path} names a package registry`);
+    const path = LOCAL_PATH.exec(file.text);
+    if (path !== null) violations.push(`${file.path} names a local folder: ${path[0].trim()}`);
+    return violations;
+  });
+}
+
+function productFiles(files: readonly SourceText[]): SourceText[] {
+  return files.filter((file) => file.path.startsWith("src/") && !isTestFile(file.path));
+}
+
+function folderOf(path: string): string | null {
+  const parts = path.split("/");
+  return parts.length > 2 ? (parts[1] ?? null) : null;
+}
+
+function layerOf(folder: string): number {
+  return LAYERS.findIndex((layer) => layer.includes(folder));
+}
+
+/** The path in the repository that a relative specifier names, or null for packages. */
+function resolveImport(from: string, specifier: string): string | null {
+  if (!specifier.startsWith(".")) return null;
+  return posix.join(posix.dirname(from), specifier).replace(/\.js$/, ".ts");
+}
+
+function readImports(file: SourceText): Import[] {
+  const imports: Import[] = [];
+  walk(parse(file), (node) => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      imports.push({
+        specifier: node.moduleSpecifier.text,
+        typesOnly: node.importClause?.isTypeOnly === true,
+      });
+    } else if (
+      ts.isExportDeclaration(node) &&
+      node.moduleSpecifier !== undefined &&
+      ts.isStringLiteral(node.moduleSpecifier)
+    ) {
+      imports.push({ specifier: node.moduleSpecifier.text, typesOnly: node.isTypeOnly });
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const argument = node.arguments[0];
+      if (argument !== undefined && ts.isStringLiteralLike(argument))
+        imports.push({ specifier: argument.text, typesOnly: false });
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      const literal = node.argument.literal;
+      if (ts.isStringLiteral(literal)) imports.push({ specifier: literal.text, typesOnly: true });
+    }
+  });
+  return imports;
+}
+
+function readUrls(file: SourceText): string[] {
+  const urls: string[] = [];
+  walk(parse(file), (node) => {
+    if (!ts.isNewExpression(node) || node.expression.getText() !== "URL") return;
+    const [path, base] = node.arguments ?? [];
+    if (path !== undefined && ts.isStringLiteralLike(path) && base?.getText() === "import.meta.url")
+      urls.push(path.text);
+  });
+  return urls;
+}
+
+const parsed = new WeakMap<SourceText, ts.SourceFile>();
+
+function parse(file: SourceText): ts.SourceFile {
+  let tree = parsed.get(file);
+  if (tree === undefined) {
+    tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true);
+    parsed.set(file, tree);
+  }
+  return tree;
+}
+
+function walk(tree: ts.SourceFile, visit: (node: ts.Node, line: number) => void): void {
+  const step = (node: ts.Node): void => {
+    visit(node, tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1);
+    ts.forEachChild(node, step);
+  };
+  step(tree);
+}

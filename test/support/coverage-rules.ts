@@ -1,0 +1,60 @@
+/** One row of docs/coverage.md. */
+export interface CoverageRow {
+  readonly id: string;
+  readonly where: string;
+  readonly test: string;
+  readonly state: string;
+}
+
+const STATE =
+  /^(?:done|in progress|planned: (?:ladder|doors|self-heal|cluster|page)(?:, (?:doors|self-heal))?)$/;
+/** Test columns that stand for a suite whose tests carry the ids in their names. */
+const SUITES = new Map([["seed-000", "test/conformance/seed-000.test.ts"]]);
+
+export function readCoverage(document: string): CoverageRow[] {
+  return [...document.matchAll(/^\| ([A-Z]\d+) \|(.*)\|$/gm)].map((match) => {
+    const cells = (match[2] ?? "").split(/(?<!\\)\|/).map((cell) => cell.trim());
+    return { id: match[1] ?? "", where: cells[1] ?? "", test: cells[2] ?? "", state: cells[3] ?? "" };
+  });
+}
+
+/** What the document claims and the repository does not bear out. `readText` gives null for what does not exist. */
+export function findFalseClaims(
+  rows: readonly CoverageRow[],
+  readText: (path: string) => string | null,
+): string[] {
+  const violations: string[] = [];
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const letter = row.id.slice(0, 1);
+    const place = (counts.get(letter) ?? 0) + 1;
+    counts.set(letter, place);
+    if (row.id !== `${letter}${place}`) violations.push(`${row.id} stands where ${letter}${place} is due`);
+    if (!STATE.test(row.state)) violations.push(`${row.id} has the unknown state "${row.state}"`);
+    if (row.state === "done") violations.push(...checkDone(row, readText));
+  }
+  return violations;
+}
+
+function checkDone(row: CoverageRow, readText: (path: string) => string | null): string[] {
+  const violations: string[] = [];
+  const tests = quotedNames(row.test);
+  if (tests.length === 0) violations.push(`${row.id} is done without a test`);
+  for (const test of tests) {
+    const suite = SUITES.get(test);
+    const text = readText(suite ?? test);
+    if (text === null) violations.push(`${row.id} names ${suite ?? test}, which is not there`);
+    else if (suite !== undefined && !new RegExp(`\\b${row.id}\\b`).test(text)) {
+      violations.push(`${row.id} is done, but no test of ${suite} carries its id`);
+    }
+  }
+  for (const path of quotedNames(row.where)) {
+    if (path.includes("/") && readText(path) === null)
+      violations.push(`${row.id} names ${path}, which is not there`);
+  }
+  return violations;
+}
+
+function quotedNames(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "");
+}
