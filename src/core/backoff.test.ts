@@ -38,7 +38,11 @@ describe("backoffDelayMs", () => {
         fc.integer({ min: 1, max: 10 }),
         (anySeed, jitter, retry) => {
           const plain = backoffDelayMs(backoff({ mode: "linear", maxDelayMs: 7_000 }), retry, anySeed);
-          const jittered = backoffDelayMs(backoff({ mode: "linear", maxDelayMs: 7_000, jitter }), retry, anySeed);
+          const jittered = backoffDelayMs(
+            backoff({ mode: "linear", maxDelayMs: 7_000, jitter }),
+            retry,
+            anySeed,
+          );
           expect(jittered).toBeGreaterThanOrEqual(plain);
           expect(jittered).toBeLessThanOrEqual(Math.min(7_000, Math.ceil(plain * (1 + jitter))));
         },
@@ -47,7 +51,8 @@ describe("backoffDelayMs", () => {
   });
   it("draws jitter from run, job and attempt: the same for the same, spread for others", () => {
     const jittered = backoff({ jitter: 1 });
-    const draw = (run: number, job: number, attempt: number) => backoffDelayMs(jittered, 1, { run, job, attempt });
+    const draw = (run: number, job: number, attempt: number) =>
+      backoffDelayMs(jittered, 1, { run, job, attempt });
     expect(draw(1, 2, 3)).toBe(draw(1, 2, 3));
     expect(new Set([draw(1, 2, 3), draw(2, 2, 3), draw(1, 3, 3), draw(1, 2, 4), draw(2, 1, 3)]).size).toBe(5);
     const many = Array.from({ length: 1_000 }, (_, job) => draw(1, job, 1));

@@ -47,7 +47,7 @@ function plainDelayMs(backoff: Backoff, retry: number): number {
 function unitFraction(seed: JitterSeed): number {
   let hash = 0x9e3779b9;
   for (const part of [seed.run, seed.job, seed.attempt]) {
-    hash = mix(hash ^ (part % 0x1_0000_0000 | 0));
+    hash = mix(hash ^ ((part % 0x1_0000_0000) | 0));
     hash = mix(hash ^ (Math.floor(part / 0x1_0000_0000) | 0));
   }
   return (hash >>> 0) / 0x1_0000_0000;

@@ -11,7 +11,8 @@ const STATUS_SAID =
   /\b(?:HTTP(?:\/\d(?:\.\d)?)?|status(?:[ _-]?code)?|respon(?:se|ded)(?: with| code)?)[ :=]{1,3}([1-5]\d\d)\b/i;
 const STATUS_EXPLAINED =
   /\b(?:(429) too many|(500) internal|(502) bad gateway|(503) service|(504) gateway|(400) bad request|(401) unauthori[sz]ed|(403) forbidden|(404) not found|(422) unprocessable)/i;
-const STATUS_FIRST = /^\s*(?:error:? )?(4\d\d|50[0-4])(?=[\s:,.]|$)(?! (?:files?|tests?|errors?|warnings?|m?s|of|items?|bytes?|lines?|rows?)\b)/i;
+const STATUS_FIRST =
+  /^\s*(?:error:? )?(4\d\d|50[0-4])(?=[\s:,.]|$)(?! (?:files?|tests?|errors?|warnings?|m?s|of|items?|bytes?|lines?|rows?)\b)/i;
 
 /** Most specific first; "503 ... invalid response" never gets as far as "invalid". */
 const WORDS: readonly (readonly [RegExp, Verdict])[] = [
@@ -46,7 +47,10 @@ export function classifyWords(text: string): Verdict {
 
 function saidStatus(text: string): number | null {
   for (const pattern of [STATUS_FIRST, STATUS_SAID, STATUS_EXPLAINED]) {
-    const found = pattern.exec(text)?.slice(1).find((group) => group !== undefined);
+    const found = pattern
+      .exec(text)
+      ?.slice(1)
+      .find((group) => group !== undefined);
     if (found !== undefined && Number(found) >= 400) return Number(found);
   }
   return null;

@@ -50,7 +50,15 @@ describe("classify, by typed facts", () => {
     expect(judged({ httpStatus })).toEqual([String(httpStatus), kind, kind === "transient_runtime"]);
   });
   it("trusts them in order: timeout, lost, code, status, errno, signal, exit code", () => {
-    const all = { timeout: "wall", lost: true, code: "TEMPLATE_ERROR", httpStatus: 503, errno: "EPIPE", signal: "SIGKILL", exitCode: 1 };
+    const all = {
+      timeout: "wall",
+      lost: true,
+      code: "TEMPLATE_ERROR",
+      httpStatus: 503,
+      errno: "EPIPE",
+      signal: "SIGKILL",
+      exitCode: 1,
+    };
     const order = ["TIMEOUT", "WORKER_LOST", "TEMPLATE_ERROR", "503", "NETWORK_ERROR", "SIGNALED", "EXIT_1"];
     const names = Object.keys(all);
     order.forEach((code, place) => {
@@ -61,13 +69,23 @@ describe("classify, by typed facts", () => {
   it("pays no heed to words when there is a typed fact", () => {
     const message = "401 unauthorized: validation failed, merge conflict";
     expect(judged({ exitCode: 1, message })).toEqual(["EXIT_1", "application", true]);
-    expect(judged({ httpStatus: 503, message: "503 invalid response" })).toEqual(["503", "transient_runtime", true]);
+    expect(judged({ httpStatus: 503, message: "503 invalid response" })).toEqual([
+      "503",
+      "transient_runtime",
+      true,
+    ]);
   });
   it("never lets a deterministic class be retryable by itself", () => {
     fc.assert(
       fc.property(
         fc.record(
-          { message: fc.string(), httpStatus: fc.integer({ min: 100, max: 599 }), exitCode: fc.nat(255), errno: fc.string(), code: fc.string() },
+          {
+            message: fc.string(),
+            httpStatus: fc.integer({ min: 100, max: 599 }),
+            exitCode: fc.nat(255),
+            errno: fc.string(),
+            code: fc.string(),
+          },
           { requiredKeys: ["message"] },
         ),
         (anyFacts) => {
@@ -81,19 +99,40 @@ describe("classify, by typed facts", () => {
 
 describe("classify, what the step declares", () => {
   it("names the code and message, and keeps the observed class and exit code", () => {
-    const failure = classify(facts({ exitCode: 7, declared: { code: "NO_STOCK", message: "sold out", retryAfterMs: 50 }, retryAfterMs: 9 }));
-    expect(failure).toMatchObject({ code: "NO_STOCK", class: "application", message: "sold out", exit_code: 7, retry_after_ms: 50, retryable: true });
+    const failure = classify(
+      facts({
+        exitCode: 7,
+        declared: { code: "NO_STOCK", message: "sold out", retryAfterMs: 50 },
+        retryAfterMs: 9,
+      }),
+    );
+    expect(failure).toMatchObject({
+      code: "NO_STOCK",
+      class: "application",
+      message: "sold out",
+      exit_code: 7,
+      retry_after_ms: 50,
+      retryable: true,
+    });
   });
   it("takes the class of a code it knows", () => {
     expect(judged({ exitCode: 1, declared: { code: "503" } })).toEqual(["503", "transient_runtime", true]);
-    expect(judged({ exitCode: 1, declared: { code: "OUTPUT_INVALID" } })).toEqual(["OUTPUT_INVALID", "deterministic_contract", false]);
+    expect(judged({ exitCode: 1, declared: { code: "OUTPUT_INVALID" } })).toEqual([
+      "OUTPUT_INVALID",
+      "deterministic_contract",
+      false,
+    ]);
   });
   it("lets retryable override both ways", () => {
     expect(classify(facts({ exitCode: 1, declared: { retryable: false } })).retryable).toBe(false);
     expect(classify(facts({ httpStatus: 400, declared: { retryable: true } })).retryable).toBe(true);
   });
   it("does not let a step pass for a lost worker", () => {
-    expect(judged({ exitCode: 1, declared: { code: "WORKER_LOST" } })).toEqual(["WORKER_LOST", "application", true]);
+    expect(judged({ exitCode: 1, declared: { code: "WORKER_LOST" } })).toEqual([
+      "WORKER_LOST",
+      "application",
+      true,
+    ]);
   });
 });
 
@@ -134,12 +173,24 @@ describe("the error record", () => {
   });
   it("names the signal in the message, once", () => {
     expect(classify(facts({ signal: "SIGSEGV" })).message).toBe("it broke (ended by SIGSEGV)");
-    expect(classify(facts({ signal: "SIGSEGV", message: "died of SIGSEGV" })).message).toBe("died of SIGSEGV");
+    expect(classify(facts({ signal: "SIGSEGV", message: "died of SIGSEGV" })).message).toBe(
+      "died of SIGSEGV",
+    );
     expect(classify(facts({ signal: "SIGSEGV", message: "" })).message).toBe("ended by SIGSEGV");
   });
   it("carries tails and stack, empty where there are none", () => {
-    expect(classify(facts({ stdoutTail: "o", stderrTail: "e", stack: "s" }))).toMatchObject({ stdout_tail: "o", stderr_tail: "e", stack_trace: "s" });
-    expect(classify(facts({ exitCode: 1 }))).toMatchObject({ stdout_tail: "", stderr_tail: "", stack_trace: null, signal: null, retry_after_ms: null });
+    expect(classify(facts({ stdoutTail: "o", stderrTail: "e", stack: "s" }))).toMatchObject({
+      stdout_tail: "o",
+      stderr_tail: "e",
+      stack_trace: "s",
+    });
+    expect(classify(facts({ exitCode: 1 }))).toMatchObject({
+      stdout_tail: "",
+      stderr_tail: "",
+      stack_trace: null,
+      signal: null,
+      retry_after_ms: null,
+    });
   });
 });
 

@@ -49,8 +49,28 @@ const NETWORK_ERRNOS = new Set(
   ),
 );
 /** The machine is short of something just now; the same command may well start a moment later. */
-const SHORTAGE_ERRNOS = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE", "ETXTBSY", "ENOSPC", "EDQUOT", "EIO", "ESTALE"]);
-const SPAWN_ERRNOS = new Set(["ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "EISDIR", "E2BIG", "ELOOP", "ENAMETOOLONG"]);
+const SHORTAGE_ERRNOS = new Set([
+  "EAGAIN",
+  "ENOMEM",
+  "EMFILE",
+  "ENFILE",
+  "ETXTBSY",
+  "ENOSPC",
+  "EDQUOT",
+  "EIO",
+  "ESTALE",
+]);
+const SPAWN_ERRNOS = new Set([
+  "ENOENT",
+  "EACCES",
+  "EPERM",
+  "ENOEXEC",
+  "ENOTDIR",
+  "EISDIR",
+  "E2BIG",
+  "ELOOP",
+  "ENAMETOOLONG",
+]);
 const CERTIFICATE_ERRNO = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)/;
 
 /** Signal numbers of Linux; those that differ elsewhere are rare enough to share them. */
@@ -109,7 +129,8 @@ function judgeObserved(facts: FailureFacts): Verdict {
 
 /** A step may name its failure as it likes; it may not call itself lost, since restarts cost it nothing. */
 function judgeDeclared(code: string, observed: Verdict): Verdict {
-  const known = CLASS_OF_CODE.get(code) ?? (/^[1-5]\d\d$/.test(code) ? judgeStatus(Number(code)).class : undefined);
+  const known =
+    CLASS_OF_CODE.get(code) ?? (/^[1-5]\d\d$/.test(code) ? judgeStatus(Number(code)).class : undefined);
   return { code, class: known === undefined || known === "infrastructure" ? observed.class : known };
 }
 
@@ -120,7 +141,8 @@ function judgeTimeout(facts: FailureFacts): Verdict | null {
 }
 
 function classOfActionCode(facts: FailureFacts): FailureClass {
-  if (facts.code === "SPAWN_ERROR" && facts.errno !== undefined && SHORTAGE_ERRNOS.has(facts.errno)) return "transient_runtime";
+  if (facts.code === "SPAWN_ERROR" && facts.errno !== undefined && SHORTAGE_ERRNOS.has(facts.errno))
+    return "transient_runtime";
   return CLASS_OF_CODE.get(facts.code ?? "") ?? "application";
 }
 

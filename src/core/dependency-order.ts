@@ -26,7 +26,8 @@ export function dependencyOrder(steps: readonly OrderedStep[]): DependencyOrder 
     return [...found];
   });
   const dependents: number[][] = steps.map(() => []);
-  for (const [index, found] of dependencies.entries()) for (const dependency of found) dependents[dependency]!.push(index);
+  for (const [index, found] of dependencies.entries())
+    for (const dependency of found) dependents[dependency]!.push(index);
   const missing = dependencies.map((found) => found.length);
   const order = [...steps.keys()].filter((index) => missing[index] === 0);
   for (const index of order) {

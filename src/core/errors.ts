@@ -73,6 +73,7 @@ export const ERROR_CATALOGUE = {
   STORE_FAILED: { means: "The store could not write or read.", next: "Check the disk and the message; nothing recorded is lost, `daruma resume RUN` goes on." },
   STORE_VERSION: { means: "The database was written by a newer Daruma.", next: "Upgrade Daruma." },
   USAGE: { means: "The command line is wrong.", next: "See `daruma --help`." },
+  INTERNAL: { means: "Something happened that Daruma did not expect: a defect of Daruma.", next: "Try again with --debug and report what it prints." },
   PLATFORM: { means: "This platform is not supported.", next: "Use Linux or macOS." },
 } as const satisfies Record<string, { means: string; next: string }>;
 

@@ -28,7 +28,7 @@ function addScope(run: Run, opener: Job, index: number): Scope {
   const scope: Scope = {
     id: `${opener.scope.id}/${opener.step.definition.id}[${index}]`,
     parent: opener.scope, depth: opener.scope.depth + 1, opener,
-    item: null, open: true, generation: 0, loops: 0, lastError: null,
+    item: null, open: true, generation: 0, abandoned: false, loops: 0, lastError: null,
     jobs: new Map(), children: new Map(), branchGates: new Map(),
   };
   run.scopes.set(scope.id, scope);
@@ -39,6 +39,7 @@ function reopen(run: Run, scope: Scope, generation: number, item: NonNullable<Sc
   scope.item = item;
   scope.open = true;
   scope.generation = generation;
+  scope.abandoned = false;
   scope.loops = 0;
   scope.lastError = null;
   scope.branchGates.clear();

@@ -121,6 +121,8 @@ function endRun(run: Run, status: "completed" | "failed" | "canceled", error: Ru
   run.status = status;
   run.error = error;
   run.finishedAt = at;
+  // Whether the failure of a repair step is handled depends on the job it was to repair, which may have gone on since.
+  for (const job of run.failed) run.dirty.add(job);
 }
 
 function createJob(run: Run, event: Payload<"job.created">): void {
@@ -176,6 +178,7 @@ function dropBarriersInto(run: Run, scope: Scope): void {
 
 function forceBranchesLost(run: Run, scopeId: string): void {
   const scope = run.scopes.get(scopeId)!;
+  scope.abandoned = true;
   for (const [reducer, gate] of scope.branchGates) {
     const waiting = scope.parent!.jobs.get(reducer)!;
     const join = waiting.join;
@@ -206,6 +209,7 @@ function failJob(run: Run, event: Payload<"job.failed">): void {
   job.handled = event.handled;
   job.partOf = event.partOf === null ? null : jobById(run, event.partOf);
   job.output = null;
+  job.items = null;
   settle(run, job, "failed", event.handled === null ? "lost" : "met");
 }
 

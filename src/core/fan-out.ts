@@ -10,7 +10,12 @@ export interface FanStep extends OrderedStep {
 
 export type FanProblem =
   /** Two dependencies lie under fan-outs of which neither contains the other. */
-  | { readonly kind: "crossed"; readonly step: string; readonly first: readonly string[]; readonly second: readonly string[] }
+  | {
+      readonly kind: "crossed";
+      readonly step: string;
+      readonly first: readonly string[];
+      readonly second: readonly string[];
+    }
   | { readonly kind: "nothing_to_reduce"; readonly step: string }
   | { readonly kind: "too_deep"; readonly step: string };
 
@@ -40,7 +45,8 @@ export function fanPaths(steps: readonly FanStep[]): FanPaths {
       if (path.length > deepest.length) deepest = path;
     }
     const stray = dependencies[index]!.find((dependency) => !isPrefix(innerPaths[dependency]!, deepest));
-    if (stray !== undefined) problems.push({ kind: "crossed", step: step.id, first: deepest, second: innerPaths[stray]! });
+    if (stray !== undefined)
+      problems.push({ kind: "crossed", step: step.id, first: deepest, second: innerPaths[stray]! });
     if (step.reduce && deepest.length === 0) problems.push({ kind: "nothing_to_reduce", step: step.id });
     const path = step.reduce ? deepest.slice(0, -1) : deepest;
     paths[index] = path;

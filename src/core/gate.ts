@@ -145,6 +145,7 @@ export function countBranch(run: Run, reducer: Job, before: GateState, gate: Gat
 /** A gate as the present state of its members makes it. */
 export function buildGate(step: GraphStep, scope: Scope, forBranch: boolean): Gate {
   const gate = emptyGate();
+  gate.forcedLost = forBranch && scope.abandoned;
   step.groups.forEach((members, index) => {
     const mine = forBranch === (step.branchGroups[index] ?? false);
     const group: Group = { open: 0, met: !mine, tainted: false };

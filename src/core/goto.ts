@@ -1,6 +1,7 @@
 import { askIf, cascade, startAll } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import { gateState, isTainted, reducersWaiting, waitingFor } from "./gate.js";
+import { decideJoin } from "./join.js";
 import type { Barrier, Job, Run, Scope } from "./run.js";
 import { enterNextVisit } from "./run-lists.js";
 
@@ -50,6 +51,8 @@ export function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
     type: "barrier.closed", barrier: barrier.id,
     invalidated: invalidated.map((job) => job.id), retired: retired.map((job) => job.id),
   });
+  // A reducer may find all of its branches still settled: its join is then decided anew, at once.
+  for (const job of invalidated) decideJoin(decision, job);
   startTargets(decision, [...barrier.targets].filter((job) => !retired.includes(job)));
   startAll(decision, invalidated, "goto");
   giveUpLost(decision, invalidated);

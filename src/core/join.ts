@@ -18,7 +18,8 @@ export function decideJoinsOf(decision: Decision, opener: Job): void {
   for (const reducer of reducersWaiting(decision.run, opener)) decideJoin(decision, reducer);
 }
 
-function decideJoin(decision: Decision, reducer: Job): void {
+/** Decide a reducer's join, unless a branch is still under way or it is decided already. */
+export function decideJoin(decision: Decision, reducer: Job): void {
   const count = reducer.join;
   if (count === null || reducer.barrier !== null || isSettled(reducer.status) || reducer.gate.groups.at(-1)!.met) return;
   if (count.met + count.lost < count.total) return;

@@ -1,4 +1,17 @@
-import { AUTHORITY, BARE, BLANK, DIGIT, hasKind, IN_DOUBLE, IN_SINGLE, isKind, LOWER, runEnd, spells, UPPER } from "./redaction-bytes.js";
+import {
+  AUTHORITY,
+  BARE,
+  BLANK,
+  DIGIT,
+  hasKind,
+  IN_DOUBLE,
+  IN_SINGLE,
+  isKind,
+  LOWER,
+  runEnd,
+  spells,
+  UPPER,
+} from "./redaction-bytes.js";
 import type { Seen, Shape, ShapeAnswer } from "./redaction-shapes.js";
 
 /** Shapes in which a name says that a secret follows: only the value is hidden, the name stays. */
@@ -30,9 +43,16 @@ export const authorizationShape: Shape = {
     const separator = readSeparator(seen, at);
     if (separator === "more" || separator === null) return separator;
     const { valueAt } = separator;
-    const word = runEnd(seen.bytes, valueAt, Math.min(seen.length, valueAt + MAX_SCHEME_BYTES), LOWER | UPPER);
+    const word = runEnd(
+      seen.bytes,
+      valueAt,
+      Math.min(seen.length, valueAt + MAX_SCHEME_BYTES),
+      LOWER | UPPER,
+    );
     if (word === seen.length && word - valueAt < MAX_SCHEME_BYTES && !seen.isLast) return "more";
-    const isScheme = SCHEMES.some((scheme) => word - valueAt === scheme.length && spells(seen.bytes, valueAt, scheme, true));
+    const isScheme = SCHEMES.some(
+      (scheme) => word - valueAt === scheme.length && spells(seen.bytes, valueAt, scheme, true),
+    );
     if (!isScheme || !isKind(seen.bytes[word], BLANK)) return null;
     return valueFrom(seen, skipBlanks(seen, word), { kinds: BARE, min: MIN_HEADER_VALUE_BYTES });
   },
@@ -54,32 +74,68 @@ export const urlShape: Shape = {
     if (end === seen.length && end - at < MAX_AUTHORITY_BYTES && !seen.isLast) return "more";
     const colon = seen.bytes.subarray(at, end).indexOf(COLON);
     const atSign = seen.bytes.subarray(at, end).lastIndexOf(AT_SIGN);
-    if (colon === -1 || atSign <= colon + 1 || PLACEHOLDER_STARTS.has(seen.bytes[at + colon + 1]!)) return null;
+    if (colon === -1 || atSign <= colon + 1 || PLACEHOLDER_STARTS.has(seen.bytes[at + colon + 1]!))
+      return null;
     return { start: at + colon + 1, end: at + atSign, tail: 0 };
   },
 };
 
 /** Names after which any value is taken for a secret, and those after which it must also look like one. */
-const SURE_NAMES = ["password", "passwd", "passphrase", "client_secret", "api_key", "api-key", "apikey", "private_key", "secret_key", "secret_access_key", "secretaccesskey"];
+const SURE_NAMES = [
+  "password",
+  "passwd",
+  "passphrase",
+  "client_secret",
+  "api_key",
+  "api-key",
+  "apikey",
+  "private_key",
+  "secret_key",
+  "secret_access_key",
+  "secretaccesskey",
+];
 const DOUBTFUL_NAMES = ["token", "secret"];
 /** Tokens that only say where to go on reading. */
-const HARMLESS_TOKENS = ["page", "page_", "page-", "next", "next_", "continuation", "continuation_", "sync", "sync_"];
+const HARMLESS_TOKENS = [
+  "page",
+  "page_",
+  "page-",
+  "next",
+  "next_",
+  "continuation",
+  "continuation_",
+  "sync",
+  "sync_",
+];
 
-export const assignmentShapes: readonly Shape[] = [assignment(SURE_NAMES, []), assignment(DOUBTFUL_NAMES, [DIGIT])];
+export const assignmentShapes: readonly Shape[] = [
+  assignment(SURE_NAMES, []),
+  assignment(DOUBTFUL_NAMES, [DIGIT]),
+];
 
 function assignment(names: readonly string[], needs: readonly number[]): Shape {
   return {
     triggers: names,
     match(seen, at, name) {
-      if (name === "token" && HARMLESS_TOKENS.some((word) => spells(seen.bytes, at - name.length - word.length, word, true))) return null;
+      if (
+        name === "token" &&
+        HARMLESS_TOKENS.some((word) => spells(seen.bytes, at - name.length - word.length, word, true))
+      )
+        return null;
       const separator = readSeparator(seen, at);
       if (separator === "more" || separator === null) return separator;
       const { valueAt, quote, isTight } = separator;
-      if (quote === DOUBLE_QUOTE) return valueFrom(seen, valueAt, { kinds: IN_DOUBLE, min: MIN_VALUE_BYTES, needs });
-      if (quote === SINGLE_QUOTE) return valueFrom(seen, valueAt, { kinds: IN_SINGLE, min: MIN_VALUE_BYTES, needs });
+      if (quote === DOUBLE_QUOTE)
+        return valueFrom(seen, valueAt, { kinds: IN_DOUBLE, min: MIN_VALUE_BYTES, needs });
+      if (quote === SINGLE_QUOTE)
+        return valueFrom(seen, valueAt, { kinds: IN_SINGLE, min: MIN_VALUE_BYTES, needs });
       if (isTight) return valueFrom(seen, valueAt, { kinds: BARE, min: MIN_VALUE_BYTES, needs });
       // Blanks without quotes: prose such as "token: unexpected" is more likely than a secret.
-      return valueFrom(seen, valueAt, { kinds: BARE, min: MIN_LOOSE_VALUE_BYTES, needs: [DIGIT, LOWER | UPPER] });
+      return valueFrom(seen, valueAt, {
+        kinds: BARE,
+        min: MIN_LOOSE_VALUE_BYTES,
+        needs: [DIGIT, LOWER | UPPER],
+      });
     },
   };
 }

@@ -107,7 +107,11 @@ function spellInShell(text: string): string[] {
 
 function spellInMarkup(text: string): string[] {
   const named = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  return [named, named.replaceAll('"', "&quot;"), ...["&#39;", "&#x27;", "&apos;"].map((quote) => named.replaceAll('"', "&quot;").replaceAll("'", quote))];
+  return [
+    named,
+    named.replaceAll('"', "&quot;"),
+    ...["&#39;", "&#x27;", "&apos;"].map((quote) => named.replaceAll('"', "&quot;").replaceAll("'", quote)),
+  ];
 }
 
 const UNRESERVED = /[\w.~-]/;

@@ -104,7 +104,8 @@ export class RedactionScanner {
 
   private report(state: number, at: number, seen: Seen): void {
     const length = this.automaton.needleLength[state]!;
-    if (length > 0) this.spans.push({ start: at - length, end: at, secret: this.automaton.needleSecret[state]! });
+    if (length > 0)
+      this.spans.push({ start: at - length, end: at, secret: this.automaton.needleSecret[state]! });
     const triggers = this.automaton.triggers[state];
     if (triggers) for (const { shape, text } of triggers) this.decide({ shape, trigger: text, at }, seen);
   }

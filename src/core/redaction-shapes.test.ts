@@ -28,7 +28,10 @@ describe("well-known tokens", () => {
     ["JWT", jwt],
     ["npm", `npm_${letters(36)}`],
     ["private key", key("PRIVATE KEY", keyBody)],
-    ["RSA key", key("RSA PRIVATE KEY", `Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,${letters(32)}\n\n${keyBody}`)],
+    [
+      "RSA key",
+      key("RSA PRIVATE KEY", `Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,${letters(32)}\n\n${keyBody}`),
+    ],
     ["OpenSSH key", key("OPENSSH PRIVATE KEY", keyBody)],
     ["key in JSON", key("EC PRIVATE KEY", keyBody).replaceAll("\n", "\\n")],
     ["key in a log with prefixes", key("PRIVATE KEY", keyBody).replaceAll("\n", "\n[12:00:01] build | ")],
@@ -76,7 +79,7 @@ describe("ordinary text that looks a little like a token", () => {
     'password="" and then some text',
     "max_tokens=4096 tokens=123456",
     "nextToken=abc123def page_token: abc123def",
-    "password=$DB_PASSWORD token=${TOKEN} secret={{ secrets.x1 }} password=<your password>",
+    `password=$DB_PASSWORD token=\${TOKEN} secret={{ secrets.x1 }} password=<your password>`,
     "password=undefined",
     "password=readPassword(prompt)",
     "task-abcdefghijklmnopqrstuvwx1 disk-usage-of-the-machine-42",
@@ -105,21 +108,61 @@ describe("ordinary text that looks a little like a token", () => {
 
 describe("tokens in chunks", () => {
   const fragments = fc.constantFrom(
-    ...[`ghp_${letters(36)}`, jwt, key("PRIVATE KEY", keyBody), "password=swordfish", 'token": "abc123', "://a:b@c", "Authorization: Bearer x1234", `sk-${letters(25)}`],
-    ...["eyJ", "-----BEGIN ", "PRIVATE KEY-----", "-----END X-----", "password", "=", ": ", '"', "token", " ", "\n", "é", "\\", "hunter22", "hunt", letters(40), "authorization", "bearer ", "@", "/"],
+    ...[
+      `ghp_${letters(36)}`,
+      jwt,
+      key("PRIVATE KEY", keyBody),
+      "password=swordfish",
+      'token": "abc123',
+      "://a:b@c",
+      "Authorization: Bearer x1234",
+      `sk-${letters(25)}`,
+    ],
+    ...[
+      "eyJ",
+      "-----BEGIN ",
+      "PRIVATE KEY-----",
+      "-----END X-----",
+      "password",
+      "=",
+      ": ",
+      '"',
+      "token",
+      " ",
+      "\n",
+      "é",
+      "\\",
+      "hunter22",
+      "hunt",
+      letters(40),
+      "authorization",
+      "bearer ",
+      "@",
+      "/",
+    ],
   );
   const named = createRedactor([{ name: "N", value: "hunter22" }]);
 
   it("are hidden the same however the bytes are cut", () => {
     fc.assert(
-      fc.property(fc.array(fragments, { maxLength: 8 }), fc.array(fc.nat(2_000), { maxLength: 8 }), (parts, places) => {
-        const text = parts.join("");
-        const bytes = Buffer.from(text);
-        const cuts = [0, ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
-        const stream = named.stream();
-        const shown = cuts.slice(1).map((end, index) => Buffer.from(stream.write(bytes.subarray(cuts[index], end))));
-        expect(Buffer.concat([...shown, stream.end()]).toString()).toBe(named.redact(text));
-      }),
+      fc.property(
+        fc.array(fragments, { maxLength: 8 }),
+        fc.array(fc.nat(2_000), { maxLength: 8 }),
+        (parts, places) => {
+          const text = parts.join("");
+          const bytes = Buffer.from(text);
+          const cuts = [
+            0,
+            ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b),
+            bytes.length,
+          ];
+          const stream = named.stream();
+          const shown = cuts
+            .slice(1)
+            .map((end, index) => Buffer.from(stream.write(bytes.subarray(cuts[index], end))));
+          expect(Buffer.concat([...shown, stream.end()]).toString()).toBe(named.redact(text));
+        },
+      ),
       { numRuns: 3_000 },
     );
   });
@@ -134,7 +177,18 @@ describe("tokens in chunks", () => {
   });
 
   it("hold back a few KB at most, whatever comes", () => {
-    for (const unit of ["eyJ", "eyJ.", "token=", "password=", "://a:", "-----BEGIN ", "sk-", "sk-a", "authorization: bearer ", '"secret": "']) {
+    for (const unit of [
+      "eyJ",
+      "eyJ.",
+      "token=",
+      "password=",
+      "://a:",
+      "-----BEGIN ",
+      "sk-",
+      "sk-a",
+      "authorization: bearer ",
+      '"secret": "',
+    ]) {
       const stream = redactor.stream();
       const chunk = Buffer.from(unit.repeat(500));
       let withheld = 0;

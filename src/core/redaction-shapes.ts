@@ -1,5 +1,16 @@
+import {
+  ALNUM,
+  BASE64,
+  DIGIT,
+  DOT,
+  hasKind,
+  isKind,
+  runEnd,
+  spells,
+  UPPER,
+  URL64,
+} from "./redaction-bytes.js";
 import { assignmentShapes, authorizationShape, bearerShape, urlShape } from "./redaction-named-shapes.js";
-import { ALNUM, BASE64, DIGIT, DOT, hasKind, isKind, runEnd, spells, UPPER, URL64 } from "./redaction-bytes.js";
 
 /** Bytes to hide: from `start` at least to `end`, and on from there as long as the tail's bytes go on. */
 export interface Hit {
@@ -94,7 +105,8 @@ const privateKeyShape: Shape = {
     for (let dash = at; dash < limit; dash++) {
       const byte = seen.bytes[dash]!;
       if (byte === 0x2d) {
-        const isKey = spells(seen.bytes, dash - 11, "PRIVATE KEY") || spells(seen.bytes, dash - 17, "PRIVATE KEY BLOCK");
+        const isKey =
+          spells(seen.bytes, dash - 11, "PRIVATE KEY") || spells(seen.bytes, dash - 17, "PRIVATE KEY BLOCK");
         return isKey ? { start: at - trigger.length, end: dash, tail: PEM_TAIL } : null;
       }
       if (!isKind(byte, UPPER | DIGIT) && byte !== 0x20) return null;
@@ -109,7 +121,10 @@ export const SHAPES: readonly Shape[] = [
   ...prefixed(["github_pat_"], { kinds: ALNUM | URL64, min: 30 }),
   ...prefixed(["glpat-", "glrt-", "gldt-"], { kinds: ALNUM | URL64 | DOT, min: 20 }),
   ...prefixed(["AKIA", "ASIA"], { kinds: UPPER | DIGIT, min: 16, startsWord: true }),
-  ...prefixed(["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xoxc-", "xoxd-", "xapp-"], { kinds: ALNUM | URL64, min: 10 }),
+  ...prefixed(["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xoxc-", "xoxd-", "xapp-"], {
+    kinds: ALNUM | URL64,
+    min: 10,
+  }),
   ...prefixed(["sk-"], { kinds: ALNUM | URL64, min: 20, startsWord: true, needsDigit: true }),
   ...prefixed(["sk_live_", "sk_test_", "rk_live_"], { kinds: ALNUM, min: 16 }),
   ...prefixed(["AIza"], { kinds: ALNUM | URL64, min: 35 }),

@@ -35,7 +35,8 @@ const ENCODINGS: Record<string, (value: string) => string> = {
       .slice(1, -1)
       .replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   shell: (value) => value.replaceAll("'", "'\\''"),
-  html: (value) => value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
+  html: (value) =>
+    value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
 };
 
 /** No bracket: nothing in a label can then be taken for a part of the value. */
@@ -45,39 +46,50 @@ const secretText = fc
 const padding = fc.string({ unit: fc.constantFrom(..."qjw ,;\n"), maxLength: 12 });
 
 describe("secrets", () => {
-  it.each(Object.entries(ENCODINGS))("never survive when printed as %s, wherever the chunk ends", (_, encode) => {
-    fc.assert(
-      fc.property(secretText, padding, padding, (value, before, after) => {
-        const redactor = hiding(value);
-        const encoded = encode(value.trim());
-        const bytes = bytesOf(before + encoded + after);
-        const whole = redactor.redact(before + encoded + after);
-        expect(whole.toLowerCase()).not.toContain(encoded.toLowerCase());
-        expect(whole).toContain(LABEL);
-        for (let cut = 0; cut <= bytes.length; cut++) {
-          expect(Buffer.from(streamed(redactor, cutAt(bytes, [cut]))).toString()).toBe(whole);
-        }
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it.each(Object.entries(ENCODINGS))(
+    "never survive when printed as %s, wherever the chunk ends",
+    (_, encode) => {
+      fc.assert(
+        fc.property(secretText, padding, padding, (value, before, after) => {
+          const redactor = hiding(value);
+          const encoded = encode(value.trim());
+          const bytes = bytesOf(before + encoded + after);
+          const whole = redactor.redact(before + encoded + after);
+          expect(whole.toLowerCase()).not.toContain(encoded.toLowerCase());
+          expect(whole).toContain(LABEL);
+          for (let cut = 0; cut <= bytes.length; cut++) {
+            expect(Buffer.from(streamed(redactor, cutAt(bytes, [cut]))).toString()).toBe(whole);
+          }
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 
-  it.each(["base64", "base64url"] as const)("never survive inside a longer text printed as %s", (encoding) => {
-    fc.assert(
-      fc.property(secretText, fc.string({ maxLength: 5 }), fc.string({ maxLength: 5 }), (value, before, after) => {
-        const secret = value.trim();
-        for (const cased of [secret, secret.toLowerCase(), secret.toUpperCase()]) {
-          const encoded = Buffer.from(before + cased + after).toString(encoding);
-          const shown = hiding(value).redact(encoded);
-          expect(shown).toContain(LABEL);
-          const hidden = encoded.length - (shown.length - LABEL.length);
-          // At each edge one character is shared with a neighbour.
-          expect(hidden).toBeGreaterThanOrEqual(Math.floor((Buffer.byteLength(cased) * 8) / 6) - 2);
-        }
-      }),
-      { numRuns: 200 },
-    );
-  });
+  it.each(["base64", "base64url"] as const)(
+    "never survive inside a longer text printed as %s",
+    (encoding) => {
+      fc.assert(
+        fc.property(
+          secretText,
+          fc.string({ maxLength: 5 }),
+          fc.string({ maxLength: 5 }),
+          (value, before, after) => {
+            const secret = value.trim();
+            for (const cased of [secret, secret.toLowerCase(), secret.toUpperCase()]) {
+              const encoded = Buffer.from(before + cased + after).toString(encoding);
+              const shown = hiding(value).redact(encoded);
+              expect(shown).toContain(LABEL);
+              const hidden = encoded.length - (shown.length - LABEL.length);
+              // At each edge one character is shared with a neighbour.
+              expect(hidden).toBeGreaterThanOrEqual(Math.floor((Buffer.byteLength(cased) * 8) / 6) - 2);
+            }
+          },
+        ),
+        { numRuns: 200 },
+      );
+    },
+  );
 
   it("are hidden as the whole text around them stays byte for byte", () => {
     expect(hiding("hunter22").redact("a Hunter22 b hunter22hunter22")).toBe(`a ${LABEL} b ${LABEL}${LABEL}`);
@@ -108,7 +120,10 @@ describe("secrets", () => {
   });
 
   it("of 20 KB are hidden whole while little is held back", () => {
-    const value = Array.from({ length: 20_000 }, (_, place) => "abcdefghij"[(place * place * 7 + (place >> 3)) % 10]).join("");
+    const value = Array.from(
+      { length: 20_000 },
+      (_, place) => "abcdefghij"[(place * place * 7 + (place >> 3)) % 10],
+    ).join("");
     const stream = hiding(value).stream();
     let shown = 0;
     const text = `${"-".repeat(50_000)}${value}${"-".repeat(50_000)}`;
@@ -123,7 +138,12 @@ describe("secrets", () => {
   });
 
   it("too short to hide are named, and nothing is hidden for them", () => {
-    const secrets = [{ name: "PIN", value: "123" }, { name: "NONE", value: "" }, { name: "BLANK", value: "  a " }, { name: "OK", value: "1234" }];
+    const secrets = [
+      { name: "PIN", value: "123" },
+      { name: "NONE", value: "" },
+      { name: "BLANK", value: "  a " },
+      { name: "OK", value: "1234" },
+    ];
     expect(unredactable(secrets).map(({ name }) => name)).toEqual(["PIN", "BLANK"]);
     expect(createRedactor(secrets).redact("123 12345")).toBe("123 [redacted:OK]5");
   });
@@ -132,10 +152,14 @@ describe("secrets", () => {
 describe("text without secrets", () => {
   it("passes byte for byte, whatever its bytes and however it is cut", () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(300), { maxLength: 5 }), (bytes, cuts) => {
-        const redactor = hiding("correct horse battery");
-        expect(Buffer.from(streamed(redactor, cutAt(bytes, cuts)))).toEqual(Buffer.from(bytes));
-      }),
+      fc.property(
+        fc.uint8Array({ maxLength: 300 }),
+        fc.array(fc.nat(300), { maxLength: 5 }),
+        (bytes, cuts) => {
+          const redactor = hiding("correct horse battery");
+          expect(Buffer.from(streamed(redactor, cutAt(bytes, cuts)))).toEqual(Buffer.from(bytes));
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -154,10 +178,16 @@ describe("text without secrets", () => {
 describe("JSON", () => {
   const redactor = hiding("hunter22");
   it("is redacted in values and keys at any depth", () => {
-    expect(redactor.redactJson({ a: ["hunter22", { "x-hunter22": 1 }], b: null, c: true })).toEqual({ a: [LABEL, { [`x-${LABEL}`]: 1 }], b: null, c: true });
+    expect(redactor.redactJson({ a: ["hunter22", { "x-hunter22": 1 }], b: null, c: true })).toEqual({
+      a: [LABEL, { [`x-${LABEL}`]: 1 }],
+      b: null,
+      c: true,
+    });
   });
   it("hides a value beside a telling key as logs do", () => {
-    expect(redactor.redactJson({ password: "swordfish", next_page_token: "abc123", n: { api_key: "k-123456" } })).toEqual({
+    expect(
+      redactor.redactJson({ password: "swordfish", next_page_token: "abc123", n: { api_key: "k-123456" } }),
+    ).toEqual({
       password: "[redacted]",
       next_page_token: "abc123",
       n: { api_key: "[redacted]" },

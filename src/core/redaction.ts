@@ -20,7 +20,9 @@ export interface RedactionStream {
   end(): Uint8Array;
 }
 
-const TRIGGERS: readonly Trigger[] = SHAPES.flatMap(({ triggers }, shape) => triggers.map((text) => ({ text, shape })));
+const TRIGGERS: readonly Trigger[] = SHAPES.flatMap(({ triggers }, shape) =>
+  triggers.map((text) => ({ text, shape })),
+);
 /** A shorter text can hold neither a secret nor a token. */
 const MIN_REDACTABLE_CHARS = 4;
 
@@ -63,7 +65,9 @@ function redactJson(json: Json, redact: (text: string) => string): Json {
   }
   const entries = Object.entries(json);
   const redacted = entries.map(([key, value]) => [redact(key), redactMember(key, value, redact)] as const);
-  const isChanged = redacted.some(([key, value], index) => key !== entries[index]![0] || value !== entries[index]![1]);
+  const isChanged = redacted.some(
+    ([key, value], index) => key !== entries[index]![0] || value !== entries[index]![1],
+  );
   return isChanged ? Object.fromEntries(redacted) : json;
 }
 

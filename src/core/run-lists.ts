@@ -2,7 +2,7 @@ import { askIf, cascade } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import type { VisitRole } from "./events.js";
 import { followUpListFinished } from "./follow-up.js";
-import { gateState } from "./gate.js";
+import { gateState, resolve } from "./gate.js";
 import { type GraphStep, isAncestor } from "./graph.js";
 import { remediationFinished } from "./ladder/remediate.js";
 import { findJob, type Job, isSettled } from "./run.js";
@@ -22,7 +22,26 @@ export function findTarget(decision: Decision, source: Job, stepId: string): Tar
   const job = source.scope.jobs.get(step) ?? null;
   if (job === null && !isFreelyRouted(step)) return { ok: false, reason: `${stepId} is outside the scope ${source.scope.id}` };
   if (job !== null && gateState(job.gate) !== "met") return { ok: false, reason: `what ${stepId} depends on is not completed` };
+  if (job !== null && awaits(job, source)) return { ok: false, reason: `${stepId} itself waits for ${source.step.definition.id}` };
   return { ok: true, step, job };
+}
+
+/**
+ * Whether `job` cannot go on before `other` has: through what is left of its run list, or through what it depends on.
+ * Two jobs that repaired each other would otherwise wait for ever.
+ */
+function awaits(job: Job, other: Job): boolean {
+  const seen = new Set([job]);
+  for (const at of seen) {
+    if (at === other) return true;
+    for (const target of at.list?.jobs.slice(at.list.next) ?? []) seen.add(target);
+    if (at.status !== "blocked") continue;
+    for (const step of at.step.groups.flat()) {
+      const needed = resolve(step, at.scope);
+      if (needed !== null && needed.settledAs === null) seen.add(needed);
+    }
+  }
+  return false;
 }
 
 /** A routed step that depends on nothing belongs to every scope that routes to it. */

@@ -59,6 +59,8 @@ export interface Scope {
   /** False: a later visit of the opener has fewer items. */
   open: boolean;
   generation: number;
+  /** The scope passed max_loops: as a branch it is lost, whatever has completed in it. */
+  abandoned: boolean;
   /** Routing transitions other than retries taken in this scope. */
   loops: number;
   lastError: LastError | null;
@@ -148,7 +150,7 @@ export interface Barrier {
 
 export function newRun(id: number, definition: Definition, created: Extract<Event, { type: "run.created" }>, at: number): Run {
   const root: Scope = {
-    id: "root", parent: null, depth: 0, opener: null, item: null, open: true, generation: 1, loops: 0, lastError: null,
+    id: "root", parent: null, depth: 0, opener: null, item: null, open: true, generation: 1, abandoned: false, loops: 0, lastError: null,
     jobs: new Map(), children: new Map(), branchGates: new Map(),
   };
   return {

@@ -1,7 +1,7 @@
+import type { Json } from "../core/json.js";
 import { checkTemplateText, script } from "./code-fields.js";
 import { type Fields, listOf, mapOf, type Schema, union } from "./schema.js";
 import { json, number, oneOf, text } from "./schema-scalars.js";
-import type { Json } from "../core/json.js";
 
 export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 export const DEFAULT_HTTP_METHOD = "GET";
@@ -9,7 +9,8 @@ export const DEFAULT_HTTP_METHOD = "GET";
 /** Types that later versions will know. */
 export const LATER_ACTION_TYPES: readonly string[] = ["llm_call", "agent", "human", "workflow"];
 
-const template = (expected: string) => text({ expected, asWritten: true, mayBeEmpty: true, check: checkTemplateText });
+const template = (expected: string) =>
+  text({ expected, asWritten: true, mayBeEmpty: true, check: checkTemplateText });
 const filledTemplate = (expected: string) => text({ expected, check: checkTemplateText });
 
 const headers: Schema<Json> = (() => {
@@ -22,7 +23,11 @@ const headers: Schema<Json> = (() => {
 
 const status: Schema<Json> = union<Json>(
   number({ min: 100, max: 599, whole: true }),
-  text({ expected: "a class such as `2xx`", pattern: /^(?:[1-5]xx|[1-5]\d\d)$/, rule: "Write a status such as 200, or a class such as `2xx`." }),
+  text({
+    expected: "a class such as `2xx`",
+    pattern: /^(?:[1-5]xx|[1-5]\d\d)$/,
+    rule: "Write a status such as 200, or a class such as `2xx`.",
+  }),
 );
 
 const commandFields = {

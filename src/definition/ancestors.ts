@@ -20,7 +20,10 @@ export interface AncestorAnswers {
  * them in a chain), the order of the steps refutes many others; what is left goes 32 targets a sweep, so that even the
  * worst graph costs n/32 sweeps and never one search a pair.
  */
-export function answerAncestors(graph: DependencyOrder, questions: readonly AncestorQuestion[]): AncestorAnswers {
+export function answerAncestors(
+  graph: DependencyOrder,
+  questions: readonly AncestorQuestion[],
+): AncestorAnswers {
   const place = new Int32Array(graph.dependencies.length).fill(-1);
   graph.order.forEach((index, at) => {
     place[index] = at;
@@ -44,7 +47,8 @@ function spanForest(graph: DependencyOrder, place: Int32Array) {
   const roots: number[] = [];
   for (const index of graph.order) {
     let parent = -1;
-    for (const dependency of graph.dependencies[index]!) if (parent < 0 || place[dependency]! > place[parent]!) parent = dependency;
+    for (const dependency of graph.dependencies[index]!)
+      if (parent < 0 || place[dependency]! > place[parent]!) parent = dependency;
     if (parent < 0) roots.push(index);
     else children[parent]!.push(index);
   }
@@ -62,10 +66,19 @@ function spanForest(graph: DependencyOrder, place: Int32Array) {
       stack.pop();
     }
   }
-  return { contains: (above: number, below: number) => enter[above]! < enter[below]! && leave[below]! <= leave[above]! };
+  return {
+    contains: (above: number, below: number) =>
+      enter[above]! < enter[below]! && leave[below]! <= leave[above]!,
+  };
 }
 
-function sweep(graph: DependencyOrder, place: Int32Array, questions: readonly AncestorQuestion[], open: readonly number[], answers: boolean[]): number {
+function sweep(
+  graph: DependencyOrder,
+  place: Int32Array,
+  questions: readonly AncestorQuestion[],
+  open: readonly number[],
+  answers: boolean[],
+): number {
   const byTarget = new Map<number, number[]>();
   for (const at of open) {
     const target = questions[at]!.ancestor;
@@ -92,7 +105,8 @@ function sweep(graph: DependencyOrder, place: Int32Array, questions: readonly An
       }
       reached[index] = bits;
     }
-    for (const at of asked) answers[at] = (reached[questions[at]!.descendant]! & bitOf.get(questions[at]!.ancestor)!) !== 0;
+    for (const at of asked)
+      answers[at] = (reached[questions[at]!.descendant]! & bitOf.get(questions[at]!.ancestor)!) !== 0;
   }
   return work;
 }

@@ -15,17 +15,33 @@ const DEFAULT_NAME = "workflow";
 export function defineWorkflow(input: WorkflowInput, options: DefineOptions = {}): Definition {
   const findings = new Findings();
   const root = readObject(input, findings);
-  const { checkExpression = unchecked, checkTemplate = unchecked, customActions = customKinds(input) } = options;
-  const definition = root === null ? null : readDefinition(root, DEFAULT_NAME, { checkExpression, checkTemplate, customActions, findings });
+  const {
+    checkExpression = unchecked,
+    checkTemplate = unchecked,
+    customActions = customKinds(input),
+  } = options;
+  const definition =
+    root === null
+      ? null
+      : readDefinition(root, DEFAULT_NAME, { checkExpression, checkTemplate, customActions, findings });
   if (definition !== null) return definition;
-  const lines = findings.errors.map(({ path, message, hint }) => `${path === "" ? "workflow" : path}: ${message}. ${hint}`);
+  const lines = findings.errors.map(
+    ({ path, message, hint }) =>
+      `${path === "" ? "workflow" : path}: ${message}${message.endsWith("?") ? "" : "."} ${hint}`,
+  );
   const [first] = findings.errors;
   const count = lines.length === 1 ? "a problem" : `${lines.length} problems`;
-  throw new DarumaError(first!.code, `the workflow has ${count}:\n${lines.join("\n")}`, { hint: first!.hint });
+  throw new DarumaError(first!.code, `the workflow has ${count}:\n${lines.join("\n")}`, {
+    hint: first!.hint,
+  });
 }
 
 /** A program that writes `kind` means an action it registers; whether it did shows when the run starts. */
 function customKinds(input: WorkflowInput): string[] {
   if (typeof input?.steps !== "object" || input.steps === null) return [];
-  return Object.values(input.steps).flatMap((step) => (typeof step === "object" && step !== null && "kind" in step && typeof step.kind === "string" ? [step.kind] : []));
+  return Object.values(input.steps).flatMap((step) =>
+    typeof step === "object" && step !== null && "kind" in step && typeof step.kind === "string"
+      ? [step.kind]
+      : [],
+  );
 }

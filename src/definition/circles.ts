@@ -64,6 +64,9 @@ function circleIn(knot: readonly number[], edges: readonly (readonly number[])[]
 
 /** `a -> b -> a`, shortened in the middle where it is long. */
 export function renderCircle(ids: readonly string[]): string {
-  const shown = ids.length > MAX_SHOWN ? [...ids.slice(0, MAX_SHOWN - 2), `… ${ids.length - MAX_SHOWN + 1} more …`, ids.at(-1)!] : ids;
+  const shown =
+    ids.length > MAX_SHOWN
+      ? [...ids.slice(0, MAX_SHOWN - 2), `… ${ids.length - MAX_SHOWN + 1} more …`, ids.at(-1)!]
+      : ids;
   return [...shown, ids[0]!].join(" -> ");
 }

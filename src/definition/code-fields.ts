@@ -8,7 +8,12 @@ export const MAX_EXPRESSION_BYTES = 8 * 1024;
 const utf8 = new TextEncoder();
 
 /** Text that may hold Liquid; compiled at load so that a slip shows before the run. */
-export function checkTemplateText(template: string, node: SourceScalar, path: Path | null, context: ReadContext): void {
+export function checkTemplateText(
+  template: string,
+  node: SourceScalar,
+  path: Path | null,
+  context: ReadContext,
+): void {
   if (!template.includes("{{") && !template.includes("{%")) return;
   const problem = context.checkTemplate(template);
   if (problem !== null) reportSyntax("TEMPLATE_SYNTAX", problem, node, path, context);
@@ -43,7 +48,14 @@ function checkCode(code: string, node: SourceScalar, path: Path | null, context:
   if (problem !== null) reportSyntax("EXPRESSION_SYNTAX", problem, node, path, context);
 }
 
-function reportSyntax(code: "EXPRESSION_SYNTAX" | "TEMPLATE_SYNTAX", problem: SyntaxProblem, node: SourceScalar, path: Path | null, context: ReadContext): void {
-  const inside = problem.line === undefined ? null : { scalar: node, line: problem.line, column: problem.column ?? 1 };
+function reportSyntax(
+  code: "EXPRESSION_SYNTAX" | "TEMPLATE_SYNTAX",
+  problem: SyntaxProblem,
+  node: SourceScalar,
+  path: Path | null,
+  context: ReadContext,
+): void {
+  const inside =
+    problem.line === undefined ? null : { scalar: node, line: problem.line, column: problem.column ?? 1 };
   context.findings.error({ code, message: problem.message, at: node.at, path, inside });
 }

@@ -47,19 +47,30 @@ export function draw(definition: Definition, statuses: StepStatuses = {}): Drawi
   const edges: DrawnEdge[] = [];
   for (const step of definition.steps) {
     const to = nameOf.get(step.id)!;
-    step.dependsOn.forEach((group, place) => {
-      if (group.length === 1) return edges.push({ from: nameOf.get(group[0]!)!, to, kind: "depends", label: null });
-      const either = `${to}_or${place}`;
-      nodes.push({ name: either, label: "or", shape: "or", status: null });
-      for (const member of group) edges.push({ from: nameOf.get(member)!, to: either, kind: "depends", label: null });
-      return edges.push({ from: either, to, kind: "depends", label: null });
-    });
-    edges.push(...routes(step.onFail, "on_fail", to, nameOf), ...routes(step.onSuccess, "on_success", to, nameOf));
+    for (const [place, group] of step.dependsOn.entries()) {
+      let source = nameOf.get(group[0]!)!;
+      if (group.length > 1) {
+        source = `${to}_or${place}`;
+        nodes.push({ name: source, label: "or", shape: "or", status: null });
+        for (const member of group)
+          edges.push({ from: nameOf.get(member)!, to: source, kind: "depends", label: null });
+      }
+      edges.push({ from: source, to, kind: "depends", label: null });
+    }
+    edges.push(
+      ...routes(step.onFail, "on_fail", to, nameOf),
+      ...routes(step.onSuccess, "on_success", to, nameOf),
+    );
   }
   return { nodes, edges };
 }
 
-function routes({ run, goto }: Routing, kind: "on_fail" | "on_success", from: string, nameOf: ReadonlyMap<string, string>): DrawnEdge[] {
+function routes(
+  { run, goto }: Routing,
+  kind: "on_fail" | "on_success",
+  from: string,
+  nameOf: ReadonlyMap<string, string>,
+): DrawnEdge[] {
   const when = kind === "on_fail" ? "on fail" : "on success";
   const edges = run.map((id): DrawnEdge => ({ from, to: nameOf.get(id)!, kind, label: `${when}: run` }));
   if (goto !== null) edges.push({ from, to: nameOf.get(goto)!, kind, label: `${when}: goto` });
@@ -73,7 +84,10 @@ function labelOf(step: StepDefinition): string {
   if (step.forEach) notes.push("for each item");
   if (step.reduce) notes.push("reduce");
   if (step.if !== null) notes.push("if");
-  for (const [when, routing] of [["fail", step.onFail], ["success", step.onSuccess]] as const) {
+  for (const [when, routing] of [
+    ["fail", step.onFail],
+    ["success", step.onSuccess],
+  ] as const) {
     if (routing.runJs !== null) notes.push(`on ${when}: run_js`);
     if (routing.gotoJs !== null) notes.push(`on ${when}: goto_js`);
   }

@@ -1,5 +1,5 @@
 import type { Definition } from "../core/definition.js";
-import { type DrawnEdge, type DrawnNode, draw, type StepStatuses, STATUS_COLOURS } from "./drawing.js";
+import { type DrawnEdge, type DrawnNode, draw, STATUS_COLOURS, type StepStatuses } from "./drawing.js";
 
 const MERMAID_SHAPES: Readonly<Record<DrawnNode["shape"], readonly [string, string]>> = {
   step: ["[", "]"],
@@ -53,7 +53,11 @@ function escapeMermaid(label: string): string {
 /** Graphviz: dependencies solid, failure routes dashed, success routes dotted. */
 export function toDot(definition: Definition, statuses?: StepStatuses): string {
   const { nodes, edges } = draw(definition, statuses);
-  const lines = [`digraph ${quoteDot(definition.name)} {`, "  rankdir=TB;", '  node [fontname="sans-serif"];'];
+  const lines = [
+    `digraph ${quoteDot(definition.name)} {`,
+    "  rankdir=TB;",
+    '  node [fontname="sans-serif"];',
+  ];
   for (const { name, label, shape, status } of nodes) {
     lines.push(`  ${name} [label=${quoteDot(label)} ${dotLook(shape, status)}];`);
   }
@@ -64,7 +68,9 @@ export function toDot(definition: Definition, statuses?: StepStatuses): string {
 function dotLook(shape: DrawnNode["shape"], status: DrawnNode["status"]): string {
   if (status === null) return DOT_SHAPES[shape];
   const colour = `fillcolor="${STATUS_COLOURS[status]}"`;
-  return shape === "routed" ? `shape=box style="rounded,dashed,filled" ${colour}` : `${DOT_SHAPES[shape]} style=filled ${colour}`;
+  return shape === "routed"
+    ? `shape=box style="rounded,dashed,filled" ${colour}`
+    : `${DOT_SHAPES[shape]} style=filled ${colour}`;
 }
 
 function dotEdge(kind: DrawnEdge["kind"], label: string | null): string {

@@ -9,8 +9,14 @@ export function readObject(value: unknown, findings: Findings): SourceNode | nul
 }
 
 function convert(value: unknown, path: Path | null, findings: Findings, depth: number): SourceNode | null {
-  if (depth > MAX_NESTING_LEVELS) return fail(`values are nested more than ${MAX_NESTING_LEVELS} levels deep`, path, findings);
-  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+  if (depth > MAX_NESTING_LEVELS)
+    return fail(`values are nested more than ${MAX_NESTING_LEVELS} levels deep`, path, findings);
+  if (
+    value === null ||
+    typeof value === "string" ||
+    typeof value === "number" ||
+    typeof value === "boolean"
+  ) {
     return { kind: "scalar", at: NOWHERE, value, written: String(value ?? ""), style: "quoted" };
   }
   if (Array.isArray(value)) {
@@ -30,7 +36,11 @@ function convert(value: unknown, path: Path | null, findings: Findings, depth: n
     }
     return { kind: "map", at: NOWHERE, entries, repeated: [] };
   }
-  return fail(`expected plain data, found ${typeof value === "object" ? "an object of a class" : typeof value}`, path, findings);
+  return fail(
+    `expected plain data, found ${typeof value === "object" ? "an object of a class" : typeof value}`,
+    path,
+    findings,
+  );
 }
 
 function isPlain(value: object): boolean {

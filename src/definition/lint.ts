@@ -26,7 +26,12 @@ export function lintDefinition(definition: Definition): LintFinding[] {
   ];
 }
 
-function finding(code: ErrorCode, message: string, segments: LintFinding["segments"], hint?: string): LintFinding {
+function finding(
+  code: ErrorCode,
+  message: string,
+  segments: LintFinding["segments"],
+  hint?: string,
+): LintFinding {
   return { code, message, hint: hint ?? ERROR_CATALOGUE[code].next, segments };
 }
 
@@ -39,7 +44,9 @@ function smallBudgets({ steps, maxLoops }: Definition): LintFinding[] {
     const jumps = goto !== null || gotoJs !== null ? 1 : 0;
     const needed = retries + repairs + jumps;
     if (needed <= maxLoops || needed === 0) return [];
-    const parts = [`${retries} retries`, ...(repairs ? ["a repair"] : []), ...(jumps ? ["a goto"] : [])].join(", ");
+    const parts = [`${retries} retries`, ...(repairs ? ["a repair"] : []), ...(jumps ? ["a goto"] : [])].join(
+      ", ",
+    );
     const message = `one visit of ${quote(step.id)} may need ${needed} transitions (${parts}), but max_loops is ${maxLoops}`;
     return [finding("BUDGET_TOO_SMALL", message, ["steps", step.id, "on_fail"])];
   });
@@ -57,20 +64,30 @@ function unreachableSteps({ steps }: Definition): LintFinding[] {
     const lostGroup = step.dependsOn.find((group) => group.every((id) => unreachable.has(id)));
     if (!neverNamed && lostGroup === undefined) continue;
     unreachable.add(step.id);
-    const reason = neverNamed ? "it waits for a run list, and none names it" : `it needs ${quote(lostGroup!.join("|"))}, which never runs`;
-    findings.push(finding("UNREACHABLE_STEP", `the step ${quote(step.id)} can never run: ${reason}`, ["steps", step.id]));
+    const reason = neverNamed
+      ? "it waits for a run list, and none names it"
+      : `it needs ${quote(lostGroup!.join("|"))}, which never runs`;
+    findings.push(
+      finding("UNREACHABLE_STEP", `the step ${quote(step.id)} can never run: ${reason}`, ["steps", step.id]),
+    );
   }
   return findings;
 }
 
 function secretsInEnv({ secrets, env, steps }: Definition): LintFinding[] {
   const places: { env: Definition["env"]; segments: string[] }[] = [{ env, segments: ["env"] }];
-  for (const step of steps) if (Object.keys(step.env).length > 0) places.push({ env: step.env, segments: ["steps", step.id, "env"] });
+  for (const step of steps)
+    if (Object.keys(step.env).length > 0) places.push({ env: step.env, segments: ["steps", step.id, "env"] });
   const secret = new Set(secrets);
   return places.flatMap((place) =>
     Object.keys(place.env)
       .filter((name) => secret.has(name))
-      .map((name) => finding("SECRET_IN_ENV", `the secret ${quote(name)} is also set in \`env\``, [...place.segments, name])),
+      .map((name) =>
+        finding("SECRET_IN_ENV", `the secret ${quote(name)} is also set in \`env\``, [
+          ...place.segments,
+          name,
+        ]),
+      ),
   );
 }
 
@@ -82,9 +99,18 @@ function oddRetryCodes(step: StepDefinition): LintFinding[] {
     const known = Object.hasOwn(ERROR_CATALOGUE, name) || OPEN_CODES.test(name);
     if (!known) {
       const message = `${quote(name)} is neither a class nor a code that Daruma gives`;
-      return [finding("NO_EFFECT", message, segments, "It matches only if the step itself gives this code in $DARUMA_FAILURE.")];
+      return [
+        finding(
+          "NO_EFFECT",
+          message,
+          segments,
+          "It matches only if the step itself gives this code in $DARUMA_FAILURE.",
+        ),
+      ];
     }
-    const { class: failureClass } = classify(status === null ? { message: "", code: name } : { message: "", httpStatus: status });
+    const { class: failureClass } = classify(
+      status === null ? { message: "", code: name } : { message: "", httpStatus: status },
+    );
     if (!failureClass.startsWith("deterministic_")) return [];
     const message = `retry.on names ${quote(name)}, though ${failureClass} errors are not worth a retry`;
     return [finding("RETRY_OF_DETERMINISTIC", message, segments)];

@@ -27,18 +27,30 @@ export type LoadResult =
 export function loadDefinition(source: string, options: LoadOptions): LoadResult {
   const findings = new Findings();
   const { root, text } = readYaml(source, findings);
-  const toProblems = (found: readonly Finding[]) => found.map((finding) => text.toProblem(finding, options.file)).sort(byPlace);
-  const definition = root === null ? null : readDefinition(root, workflowName(options.file), { ...options, findings });
-  if (root === null || definition === null) return deepFreeze({ ok: false, problems: toProblems(findings.errors) });
+  const toProblems = (found: readonly Finding[]) =>
+    found.map((finding) => text.toProblem(finding, options.file)).sort(byPlace);
+  const definition =
+    root === null ? null : readDefinition(root, workflowName(options.file), { ...options, findings });
+  if (root === null || definition === null)
+    return deepFreeze({ ok: false, problems: toProblems(findings.errors) });
   const locator = new Locator(root);
   const lint = lintDefinition(definition).map((finding) => placeLint(finding, root, locator));
   return deepFreeze({ ok: true, definition, warnings: toProblems([...findings.warnings, ...lint]) });
 }
 
 /** The part that files and the builder share: a source tree into a Definition, or null with errors among the findings. */
-export function readDefinition(root: SourceNode, defaultName: string, options: Omit<LoadOptions, "file"> & { findings: Findings }): Definition | null {
+export function readDefinition(
+  root: SourceNode,
+  defaultName: string,
+  options: Omit<LoadOptions, "file"> & { findings: Findings },
+): Definition | null {
   const { findings, checkExpression, checkTemplate } = options;
-  const context: ReadContext = { findings, checkExpression, checkTemplate, customActions: new Set(options.customActions ?? []) };
+  const context: ReadContext = {
+    findings,
+    checkExpression,
+    checkTemplate,
+    customActions: new Set(options.customActions ?? []),
+  };
   const keys = workflow.read(root, ROOT, context);
   if (keys === undefined) return null;
   const definition = normalise(keys, defaultName, context);
@@ -56,7 +68,9 @@ function stepsPlace(root: SourceNode): number {
 
 function placeLint(finding: LintFinding, root: SourceNode, locator: Locator): Finding {
   const written = root.kind === "map" && findEntry(root, "steps") === undefined ? "checks" : "steps";
-  const segments = finding.segments.map((segment, depth) => (depth === 0 && segment === "steps" ? written : segment));
+  const segments = finding.segments.map((segment, depth) =>
+    depth === 0 && segment === "steps" ? written : segment,
+  );
   const { code, message, hint } = finding;
   return { code, message, hint, at: locator.locate(segments), path: renderSegments(segments), inside: null };
 }

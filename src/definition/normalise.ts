@@ -37,7 +37,9 @@ export function normalise(keys: WorkflowKeys, nameFromFile: string, context: Rea
     maxLoops: keys.routing?.max_loops ?? DEFAULT_MAX_LOOPS,
     failurePolicy: keys.failure_policy ?? "finish_independent",
     maxRecoveries: keys.max_recoveries ?? DEFAULT_MAX_RECOVERIES,
-    steps: entries.flatMap((entry) => (entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, named, retryDefaults, context)])),
+    steps: entries.flatMap((entry) =>
+      entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, named, retryDefaults, context)],
+    ),
   };
 }
 
@@ -51,7 +53,13 @@ function stepsInRunLists(entries: readonly StepEntry[]): ReadonlySet<string> {
   return named;
 }
 
-function normaliseStep(id: string, raw: RawStep, named: ReadonlySet<string>, retryDefaults: RetryDraft | undefined, context: ReadContext): StepDefinition {
+function normaliseStep(
+  id: string,
+  raw: RawStep,
+  named: ReadonlySet<string>,
+  retryDefaults: RetryDraft | undefined,
+  context: ReadContext,
+): StepDefinition {
   const { keys } = raw;
   const dependsOn = dependencyGroups(keys.depends_on).map((group) => group.map((member) => member.value));
   return {
@@ -83,7 +91,11 @@ export function dependencyGroups(given: readonly Located<string>[] | undefined):
   for (const { value, at, path } of given ?? []) {
     const members = [...new Set(value.split("|").map((member) => member.trim()))];
     const key = members.join("|");
-    if (!groups.has(key)) groups.set(key, members.map((member) => ({ value: member, at, path })));
+    if (!groups.has(key))
+      groups.set(
+        key,
+        members.map((member) => ({ value: member, at, path })),
+      );
   }
   return [...groups.values()];
 }
@@ -96,10 +108,15 @@ function readTimeout(raw: RawStep, context: ReadContext): number | null {
   return timeout_ms ?? execution?.timeout_ms ?? null;
 }
 
-function failureRouting(raw: RawStep, defaults: RetryDraft | undefined, context: ReadContext): FailureRouting {
+function failureRouting(
+  raw: RawStep,
+  defaults: RetryDraft | undefined,
+  context: ReadContext,
+): FailureRouting {
   const own = raw.keys.on_fail?.retry;
   const policy = raw.keys.execution?.retry_policy;
-  if (own !== undefined && policy !== undefined) reportConflict("on_fail.retry", "execution.retry_policy", raw.node, raw.path, context);
+  if (own !== undefined && policy !== undefined)
+    reportConflict("on_fail.retry", "execution.retry_policy", raw.node, raw.path, context);
   const merged = mergeRetry(own ?? policy, defaults);
   if (own !== undefined && merged?.max === undefined) reportMissingMax(raw, context);
   return { ...routing(raw.keys.on_fail), retry: toRetryPolicy(merged) };
@@ -113,7 +130,13 @@ function reportMissingMax(raw: RawStep, context: ReadContext): void {
   if (entry?.value.kind !== "map" || findEntry(entry.value, "max") !== undefined) return;
   const path = childPath(childPath(raw.path, "on_fail"), "retry");
   const message = "the key `max` is missing: nothing would be retried";
-  context.findings.error({ code: "MISSING_KEY", message, hint: "Add `max`, here or in routing.defaults.on_fail.retry.", at: entry.keyAt, path });
+  context.findings.error({
+    code: "MISSING_KEY",
+    message,
+    hint: "Add `max`, here or in routing.defaults.on_fail.retry.",
+    at: entry.keyAt,
+    path,
+  });
 }
 
 function routing(keys: RoutingKeys | undefined): Routing {

@@ -55,7 +55,8 @@ export class Findings {
   readonly suggester = new Suggester();
   private readonly seen = new Set<string>();
 
-  error(report: Report): void {
+  /** Answers nothing, in a form that a reader can hand on as its result. */
+  error(report: Report): undefined {
     this.add(this.errors, report);
   }
 

@@ -1,9 +1,26 @@
 import type { ActionDefinition } from "../core/definition.js";
 import type { Json } from "../core/json.js";
-import { ACTION_FIELDS, actionsWithKey, BUILT_IN_ACTIONS, type BuiltInAction, DEFAULT_HTTP_METHOD, isBuiltInAction, LATER_ACTION_TYPES } from "./action-fields.js";
+import {
+  ACTION_FIELDS,
+  actionsWithKey,
+  BUILT_IN_ACTIONS,
+  type BuiltInAction,
+  DEFAULT_HTTP_METHOD,
+  isBuiltInAction,
+  LATER_ACTION_TYPES,
+} from "./action-fields.js";
 import { checkTemplateText } from "./code-fields.js";
 import { childPath, type Path } from "./path.js";
-import { type Fields, type JsonDefinitions, type JsonSchema, object, type ReadContext, type ReadOf, type Schema, wrongType } from "./schema.js";
+import {
+  type Fields,
+  type JsonDefinitions,
+  type JsonSchema,
+  object,
+  type ReadContext,
+  type ReadOf,
+  type Schema,
+  wrongType,
+} from "./schema.js";
 import { json } from "./schema-scalars.js";
 import { findEntry, type SourceMap, type SourceNode } from "./source-tree.js";
 import { LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
@@ -26,16 +43,22 @@ const customValue = json(checkTemplateText);
 const FLAT_STEPS = new Map(BUILT_IN_ACTIONS.map((type) => [type, flatStep(type)]));
 const COMMON_STEP = object(STEP_FIELDS, {
   later: LATER_STEP_KEYS,
-  misplaced: (key) => (actionsWithKey(key).length > 0 ? "this step has its own keys in `implementation`" : null),
+  misplaced: (key) =>
+    actionsWithKey(key).length > 0 ? "this step has its own keys in `implementation`" : null,
 });
 
 function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
-  return object({ ...STEP_FIELDS, ...(ACTION_FIELDS[type] as Fields) }, { later: LATER_STEP_KEYS, misplaced: (key) => belongsElsewhere(key, type) });
+  return object(
+    { ...STEP_FIELDS, ...(ACTION_FIELDS[type] as Fields) },
+    { later: LATER_STEP_KEYS, misplaced: (key) => belongsElsewhere(key, type) },
+  );
 }
 
 function belongsElsewhere(key: string, type: string): string | null {
   const owners = actionsWithKey(key);
-  return owners.length === 0 ? null : `it belongs to \`type: ${owners.join(" or ")}\`, this step is \`${type}\``;
+  return owners.length === 0
+    ? null
+    : `it belongs to \`type: ${owners.join(" or ")}\`, this step is \`${type}\``;
 }
 
 export const step: Schema<RawStep> = {
@@ -47,7 +70,9 @@ export const step: Schema<RawStep> = {
     const implementation = findEntry(node, IMPLEMENTATION);
     if (implementation !== undefined) return readSplitStep(node, type, implementation.value, path, context);
     if (type !== null && isBuiltInAction(type)) {
-      const keys = FLAT_STEPS.get(type)!.read(node, path, context) as StepKeys & { readonly [key: string]: Json };
+      const keys = FLAT_STEPS.get(type)!.read(node, path, context) as StepKeys & {
+        readonly [key: string]: Json;
+      };
       return { keys, action: toAction(type, keys), node, path };
     }
     return readOpenStep(node, type, path, context);
@@ -67,21 +92,44 @@ function readType(node: SourceMap, path: Path | null, context: ReadContext): str
   const known = [...BUILT_IN_ACTIONS, ...context.customActions];
   const later = LATER_ACTION_TYPES.includes(type);
   const suggestion = later ? null : context.findings.suggester.nearest(type, known);
-  const message = later ? `the type ${quote(type)} is not supported yet` : `unknown type ${quote(type)}${didYouMean(suggestion)}`;
+  const message = later
+    ? `the type ${quote(type)} is not supported yet`
+    : `unknown type ${quote(type)}${didYouMean(suggestion)}`;
   const hint = `Types known here: ${known.join(", ")}.`;
-  context.findings.error({ code: "INVALID_VALUE", message, hint, at: value.at, path: childPath(path, entry.key) });
+  context.findings.error({
+    code: "INVALID_VALUE",
+    message,
+    hint,
+    at: value.at,
+    path: childPath(path, entry.key),
+  });
   return null;
 }
 
 function impliedType(node: SourceMap, path: Path | null, context: ReadContext): string | null {
   if (findEntry(node, "exec") !== undefined) return "command";
   const fitting = node.entries.flatMap((entry) => actionsWithKey(entry.key))[0];
-  const hint = fitting === undefined ? `Add \`type\` (${BUILT_IN_ACTIONS.join(", ")}), or \`exec\` for a command.` : `Add \`type: ${fitting}\`.`;
-  context.findings.error({ code: "MISSING_KEY", message: "the key `type` is missing", hint, at: node.at, path });
+  const hint =
+    fitting === undefined
+      ? `Add \`type\` (${BUILT_IN_ACTIONS.join(", ")}), or \`exec\` for a command.`
+      : `Add \`type: ${fitting}\`.`;
+  context.findings.error({
+    code: "MISSING_KEY",
+    message: "the key `type` is missing",
+    hint,
+    at: node.at,
+    path,
+  });
   return null;
 }
 
-function readSplitStep(node: SourceMap, type: string | null, own: SourceNode, path: Path | null, context: ReadContext): RawStep | undefined {
+function readSplitStep(
+  node: SourceMap,
+  type: string | null,
+  own: SourceNode,
+  path: Path | null,
+  context: ReadContext,
+): RawStep | undefined {
   const outer: SourceMap = { ...node, entries: node.entries.filter((entry) => entry.key !== IMPLEMENTATION) };
   const keys = COMMON_STEP.read(outer, path, context);
   const here = childPath(path, IMPLEMENTATION);
@@ -91,18 +139,34 @@ function readSplitStep(node: SourceMap, type: string | null, own: SourceNode, pa
     return values && { keys, action: toAction(type, values as { readonly [key: string]: Json }), node, path };
   }
   if (own.kind !== "map") return wrongType({ expected: "a map" }, own, here, context);
-  return { keys, action: { ...(customValue.read(own, here, context) as { readonly [key: string]: Json }), type }, node, path };
+  return {
+    keys,
+    action: { ...(customValue.read(own, here, context) as { readonly [key: string]: Json }), type },
+    node,
+    path,
+  };
 }
 
 /** A custom action may have any keys beside the common ones; a step of unknown type gets the benefit of the doubt. */
-function readOpenStep(node: SourceMap, type: string | null, path: Path | null, context: ReadContext): RawStep | undefined {
+function readOpenStep(
+  node: SourceMap,
+  type: string | null,
+  path: Path | null,
+  context: ReadContext,
+): RawStep | undefined {
   const own: { [key: string]: Json } = {};
   const schema = object(STEP_FIELDS, {
     later: LATER_STEP_KEYS,
     rest(entry, here) {
       if (type === null) return;
       if (entry.key === "__proto__") {
-        context.findings.error({ code: "INVALID_VALUE", message: "`__proto__` is not allowed as a key", hint: "Rename the key.", at: entry.keyAt, path: here });
+        context.findings.error({
+          code: "INVALID_VALUE",
+          message: "`__proto__` is not allowed as a key",
+          hint: "Rename the key.",
+          at: entry.keyAt,
+          path: here,
+        });
       } else own[entry.key] = customValue.read(entry.value, here, context) ?? null;
     },
   });
@@ -110,7 +174,10 @@ function readOpenStep(node: SourceMap, type: string | null, path: Path | null, c
   return keys && { keys, action: { ...own, type: type ?? "noop" }, node, path };
 }
 
-function toAction(type: BuiltInAction, values: { readonly [key: string]: Json | undefined }): ActionDefinition {
+function toAction(
+  type: BuiltInAction,
+  values: { readonly [key: string]: Json | undefined },
+): ActionDefinition {
   const own: { [key: string]: Json } = {};
   for (const key of Object.keys(ACTION_FIELDS[type])) {
     const value = values[key];
@@ -123,7 +190,10 @@ function toAction(type: BuiltInAction, values: { readonly [key: string]: Json | 
 function stepJson(definitions: JsonDefinitions): JsonSchema {
   const variants: JsonSchema[] = BUILT_IN_ACTIONS.map((type) => builtInJson(type, definitions));
   const custom = object(STEP_FIELDS, { rest: () => {} }).json(definitions);
-  const customType: JsonSchema = { type: "string", not: { enum: [...BUILT_IN_ACTIONS, ...LATER_ACTION_TYPES] } };
+  const customType: JsonSchema = {
+    type: "string",
+    not: { enum: [...BUILT_IN_ACTIONS, ...LATER_ACTION_TYPES] },
+  };
   variants.push(withType(custom, customType, true));
   return { anyOf: variants };
 }
@@ -131,10 +201,16 @@ function stepJson(definitions: JsonDefinitions): JsonSchema {
 function builtInJson(type: BuiltInAction, definitions: JsonDefinitions): JsonSchema {
   const flat = FLAT_STEPS.get(type)!.json(definitions);
   const own = object(ACTION_FIELDS[type] as Fields).json(definitions);
-  const properties = { ...(flat.properties as JsonSchema), [IMPLEMENTATION]: { ...own, description: "Another place for the action's own keys." } };
+  const properties = {
+    ...(flat.properties as JsonSchema),
+    [IMPLEMENTATION]: { ...own, description: "Another place for the action's own keys." },
+  };
   const { required = [], ...rest } = flat;
   const alternatives: JsonSchema[] = [{ required }, { required: [IMPLEMENTATION] }];
-  return { ...withType({ ...rest, properties }, { const: type }, type !== "command"), allOf: [{ anyOf: alternatives }] };
+  return {
+    ...withType({ ...rest, properties }, { const: type }, type !== "command"),
+    allOf: [{ anyOf: alternatives }],
+  };
 }
 
 /** `type` or `kind` must say what the step is, unless it may be left out. */

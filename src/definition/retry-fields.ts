@@ -1,13 +1,27 @@
 import type { Backoff } from "../core/definition.js";
 import type { FailureClass } from "../core/failure.js";
 import { childPath } from "./path.js";
-import { listOf, mapped, named, object, type ReadContext, type ReadOf, type Schema, union } from "./schema.js";
+import {
+  listOf,
+  mapped,
+  named,
+  object,
+  type ReadContext,
+  type ReadOf,
+  type Schema,
+  union,
+} from "./schema.js";
 import { duration, number, oneOf, text } from "./schema-scalars.js";
 import type { SourceMap } from "./source-tree.js";
 import { didYouMean, quote } from "./suggest.js";
 
 export const MAX_COUNT = 1_000_000;
-export const BACKOFF_MODES = ["none", "fixed", "linear", "exponential"] as const satisfies readonly Backoff["mode"][];
+export const BACKOFF_MODES = [
+  "none",
+  "fixed",
+  "linear",
+  "exponential",
+] as const satisfies readonly Backoff["mode"][];
 /** Whether an error of the class is ever run again by the retry rung. */
 const CLASS_IS_RETRYABLE = {
   transient_runtime: true,
@@ -44,16 +58,27 @@ const backoffMap: Schema<BackoffDraft> = mapped(
       mode: { schema: mode, doc: "How the delay grows from retry to retry. `delay_ms` alone means `fixed`." },
       delay_ms: { schema: duration({ min: 0 }), doc: "The delay before the first retry." },
       max_delay_ms: { schema: duration({ min: 0 }), doc: "No delay is longer than this." },
-      jitter: { schema: number({ min: 0, max: 1, whole: false }), doc: "Lengthens each delay by up to this share of it.", default: 0 },
+      jitter: {
+        schema: number({ min: 0, max: 1, whole: false }),
+        doc: "Lengthens each delay by up to this share of it.",
+        default: 0,
+      },
     }),
   ),
-  (given) => ({ mode: given.mode, delayMs: given.delay_ms, maxDelayMs: given.max_delay_ms, jitter: given.jitter }),
+  (given) => ({
+    mode: given.mode,
+    delayMs: given.delay_ms,
+    maxDelayMs: given.max_delay_ms,
+    jitter: given.jitter,
+  }),
 );
 
 export const backoff = named("backoff", union(modeAlone, backoffMap));
 
 /** `mode: none` beside a delay is legal but the delay is never waited, which nobody means. */
-function warnIdleDelay<T extends { mode: string | undefined; delay_ms: number | undefined }>(schema: Schema<T>): Schema<T> {
+function warnIdleDelay<T extends { mode: string | undefined; delay_ms: number | undefined }>(
+  schema: Schema<T>,
+): Schema<T> {
   return {
     ...schema,
     read(node, path, context) {
@@ -61,7 +86,13 @@ function warnIdleDelay<T extends { mode: string | undefined; delay_ms: number | 
       if (value?.mode === "none" && (value.delay_ms ?? 0) > 0) {
         const message = "`delay_ms` has no effect with `mode: none`";
         const hint = "Remove one of the two.";
-        context.findings.warn({ code: "NO_EFFECT", message, hint, at: node.at, path: childPath(path, "delay_ms") });
+        context.findings.warn({
+          code: "NO_EFFECT",
+          message,
+          hint,
+          at: node.at,
+          path: childPath(path, "delay_ms"),
+        });
       }
       return value;
     },
@@ -75,7 +106,10 @@ const retryOn = text({
   pattern: /^[A-Za-z0-9_.-]+$/,
   rule: "Write a code such as TIMEOUT, EXIT_3 or 503, or a class such as transient_runtime.",
   check(name, node, path, context) {
-    if (CLASS_IS_RETRYABLE[name as FailureClass] === false && FAILURE_CLASSES.includes(name as FailureClass)) {
+    if (
+      CLASS_IS_RETRYABLE[name as FailureClass] === false &&
+      FAILURE_CLASSES.includes(name as FailureClass)
+    ) {
       const message = `errors of the class ${quote(name)} are never retried`;
       const hint = "Remove it, or name single codes of the class.";
       context.findings.error({ code: "INVALID_VALUE", message, hint, at: node.at, path });
@@ -83,7 +117,13 @@ const retryOn = text({
       const suggestion = context.findings.suggester.nearest(name, FAILURE_CLASSES);
       if (suggestion === null) return;
       const message = `unknown error class ${quote(name)}${didYouMean(suggestion)}`;
-      context.findings.error({ code: "INVALID_VALUE", message, hint: `Rename it to \`${suggestion}\`.`, at: node.at, path });
+      context.findings.error({
+        code: "INVALID_VALUE",
+        message,
+        hint: `Rename it to \`${suggestion}\`.`,
+        at: node.at,
+        path,
+      });
     }
   },
 });
@@ -105,7 +145,13 @@ export const retry: Schema<RetryDraft> = named("retry", {
   read(node, path, context) {
     if (node.kind === "scalar" && typeof node.value === "number") {
       const message = "expected a map, found a number";
-      context.findings.error({ code: "WRONG_TYPE", message, hint: `Write retry: { max: ${node.written} }.`, at: node.at, path });
+      context.findings.error({
+        code: "WRONG_TYPE",
+        message,
+        hint: `Write retry: { max: ${node.written} }.`,
+        at: node.at,
+        path,
+      });
       return undefined;
     }
     return retryMap.read(node, path, context);
@@ -114,7 +160,11 @@ export const retry: Schema<RetryDraft> = named("retry", {
 
 /** The `execution.retry_policy` form: `max_attempts` counts the first try too. */
 const policyMap = object({
-  max_attempts: { schema: number({ min: 1, max: MAX_COUNT, whole: true }), doc: "Tries in all, the first included.", required: true },
+  max_attempts: {
+    schema: number({ min: 1, max: MAX_COUNT, whole: true }),
+    doc: "Tries in all, the first included.",
+    required: true,
+  },
   backoff: { schema: backoff, doc: "How the delay grows." },
   initial_delay_ms: { schema: duration({ min: 0 }), doc: "The delay before the first retry." },
   max_delay_ms: { schema: duration({ min: 0 }), doc: "No delay is longer than this." },
@@ -127,8 +177,13 @@ export const retryPolicy: Schema<RetryDraft> = mapped(policyMap, (given) => ({
   on: given.retryable_errors,
 }));
 
-function policyBackoff(given: { backoff: BackoffDraft | undefined; initial_delay_ms: number | undefined; max_delay_ms: number | undefined }): BackoffDraft | undefined {
-  if (given.backoff === undefined && given.initial_delay_ms === undefined && given.max_delay_ms === undefined) return undefined;
+function policyBackoff(given: {
+  backoff: BackoffDraft | undefined;
+  initial_delay_ms: number | undefined;
+  max_delay_ms: number | undefined;
+}): BackoffDraft | undefined {
+  if (given.backoff === undefined && given.initial_delay_ms === undefined && given.max_delay_ms === undefined)
+    return undefined;
   return {
     ...given.backoff,
     delayMs: given.initial_delay_ms ?? given.backoff?.delayMs,
@@ -137,7 +192,13 @@ function policyBackoff(given: { backoff: BackoffDraft | undefined; initial_delay
 }
 
 /** Two ways to say the same thing in one step would need a winner; there is none. */
-export function reportConflict(first: string, second: string, map: SourceMap, path: Parameters<typeof childPath>[0], context: ReadContext): void {
+export function reportConflict(
+  first: string,
+  second: string,
+  map: SourceMap,
+  path: Parameters<typeof childPath>[0],
+  context: ReadContext,
+): void {
   const message = `${quote(first)} and ${quote(second)} say the same thing twice`;
   context.findings.error({ code: "INVALID_VALUE", message, hint: "Keep one of the two.", at: map.at, path });
 }

@@ -34,6 +34,12 @@ export function toRetryPolicy(draft: RetryDraft | null): RetryPolicy | null {
 
 function toBackoff(draft: BackoffDraft | undefined): Backoff {
   const mode = draft?.mode ?? (draft?.delayMs === undefined ? "none" : "fixed");
-  if (draft === undefined || mode === "none") return { mode: "none", delayMs: 0, maxDelayMs: draft?.maxDelayMs ?? null, jitter: 0 };
-  return { mode, delayMs: draft.delayMs ?? DEFAULT_BACKOFF_DELAY_MS, maxDelayMs: draft.maxDelayMs ?? null, jitter: draft.jitter ?? 0 };
+  if (draft === undefined || mode === "none")
+    return { mode: "none", delayMs: 0, maxDelayMs: draft?.maxDelayMs ?? null, jitter: 0 };
+  return {
+    mode,
+    delayMs: draft.delayMs ?? DEFAULT_BACKOFF_DELAY_MS,
+    maxDelayMs: draft.maxDelayMs ?? null,
+    jitter: draft.jitter ?? 0,
+  };
 }

@@ -40,7 +40,9 @@ export interface Field<out T> {
 }
 
 export type Fields = { readonly [key: string]: Field<unknown> };
-export type ReadOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T | undefined : never };
+export type ReadOf<F extends Fields> = {
+  readonly [K in keyof F]: F[K] extends Field<infer T> ? T | undefined : never;
+};
 
 export interface ObjectOptions {
   /** Keys of later versions: refused with a word of their own. */
@@ -51,7 +53,12 @@ export interface ObjectOptions {
   readonly rest?: (entry: SourceEntry, path: Path, context: ReadContext) => void;
 }
 
-export function wrongType(schema: { expected: string }, node: SourceNode, path: Path | null, context: ReadContext): undefined {
+export function wrongType(
+  schema: { expected: string },
+  node: SourceNode,
+  path: Path | null,
+  context: ReadContext,
+): undefined {
   const message = `expected ${schema.expected}, found ${describeNode(node)}`;
   const empty = node.kind === "scalar" && node.value === null;
   const hint = empty ? "Give a value, or leave the key out." : `Write ${schema.expected} here.`;
@@ -84,46 +91,89 @@ export function object<F extends Fields>(fields: F, options: ObjectOptions = {})
   return schema;
 }
 
-function readFields<F extends Fields>(fields: F, found: ReadonlyMap<string, SourceEntry>, node: SourceMap, path: Path | null, context: ReadContext): ReadOf<F> {
+function readFields<F extends Fields>(
+  fields: F,
+  found: ReadonlyMap<string, SourceEntry>,
+  node: SourceMap,
+  path: Path | null,
+  context: ReadContext,
+): ReadOf<F> {
   const values: { [key: string]: unknown } = {};
   for (const name of Object.keys(fields)) {
     const field = fields[name]!;
     const entry = found.get(name);
-    if (entry !== undefined) values[name] = field.schema.read(entry.value, childPath(path, entry.key), context);
+    if (entry !== undefined)
+      values[name] = field.schema.read(entry.value, childPath(path, entry.key), context);
     else if (field.required) {
       const message = `the key ${quote(name)} is missing`;
-      context.findings.error({ code: "MISSING_KEY", message, hint: `Add \`${name}\`: ${field.schema.expected}.`, at: node.at, path });
+      context.findings.error({
+        code: "MISSING_KEY",
+        message,
+        hint: `Add \`${name}\`: ${field.schema.expected}.`,
+        at: node.at,
+        path,
+      });
     }
   }
   return values as ReadOf<F>;
 }
 
-function takeOther(entry: SourceEntry, parent: Path | null, context: ReadContext, known: Iterable<string>, options: ObjectOptions): void {
+function takeOther(
+  entry: SourceEntry,
+  parent: Path | null,
+  context: ReadContext,
+  known: Iterable<string>,
+  options: ObjectOptions,
+): undefined {
   const path = childPath(parent, entry.key);
   const report = (message: string, hint: string) =>
     context.findings.error({ code: "UNKNOWN_KEY", message, hint, at: entry.keyAt, path });
   const name = quote(entry.key);
   if (options.later?.includes(entry.key)) {
-    return report(`the key ${name} is not supported yet`, "Remove it; this version of Daruma cannot honour it.");
+    return report(
+      `the key ${name} is not supported yet`,
+      "Remove it; this version of Daruma cannot honour it.",
+    );
   }
   const misplaced = options.misplaced?.(entry.key) ?? null;
   if (misplaced !== null) return report(`unknown key ${name} here: ${misplaced}`, "Move or remove the key.");
-  if (options.rest !== undefined) return options.rest(entry, path, context);
+  if (options.rest !== undefined) {
+    options.rest(entry, path, context);
+    return;
+  }
   const names = [...known];
   const suggestion = context.findings.suggester.nearest(entry.key, names);
-  const hint = suggestion === null ? `Keys allowed here: ${names.join(", ")}.` : `Rename it to \`${suggestion}\`.`;
+  const hint =
+    suggestion === null ? `Keys allowed here: ${names.join(", ")}.` : `Rename it to \`${suggestion}\`.`;
   report(`unknown key ${name}${didYouMean(suggestion)}`, hint);
 }
 
-function reportSecondSpelling(entry: SourceEntry, first: SourceEntry, path: Path | null, context: ReadContext): void {
+function reportSecondSpelling(
+  entry: SourceEntry,
+  first: SourceEntry,
+  path: Path | null,
+  context: ReadContext,
+): void {
   const message = `${quote(entry.key)} and ${quote(first.key)} mean the same key`;
-  context.findings.error({ code: "INVALID_VALUE", message, hint: "Keep one of the two.", at: entry.keyAt, path: childPath(path, entry.key) });
+  context.findings.error({
+    code: "INVALID_VALUE",
+    message,
+    hint: "Keep one of the two.",
+    at: entry.keyAt,
+    path: childPath(path, entry.key),
+  });
 }
 
 export function reportRepeatedKeys(node: SourceMap, path: Path | null, context: ReadContext): void {
   for (const { key, at } of node.repeated) {
     const message = `the key ${quote(key)} stands twice in this map`;
-    context.findings.error({ code: "YAML_SYNTAX", message, hint: "Remove one of the two.", at, path: childPath(path, key) });
+    context.findings.error({
+      code: "YAML_SYNTAX",
+      message,
+      hint: "Remove one of the two.",
+      at,
+      path: childPath(path, key),
+    });
   }
 }
 
@@ -134,7 +184,8 @@ function objectJson(fields: Fields, open: boolean, definitions: JsonDefinitions)
     const described: JsonSchema = { ...field.schema.json(definitions), description: field.doc };
     if (field.default !== undefined) described.default = field.default;
     properties[name] = described;
-    for (const alias of field.aliases ?? []) properties[alias] = { ...described, description: `The same as \`${name}\`.` };
+    for (const alias of field.aliases ?? [])
+      properties[alias] = { ...described, description: `The same as \`${name}\`.` };
     if (field.required && field.aliases === undefined) required.push(name);
   }
   const json: JsonSchema = { type: "object", properties };
@@ -162,7 +213,13 @@ export function mapOf<T>(value: Schema<T>, options: MapOptions): Schema<Readonly
         const here = childPath(path, entry.key);
         if (entry.key === "__proto__" || !options.keyPattern.test(entry.key)) {
           const message = `${quote(entry.key)} is not allowed as a name`;
-          context.findings.error({ code: "INVALID_VALUE", message, hint: options.keyRule, at: entry.keyAt, path: here });
+          context.findings.error({
+            code: "INVALID_VALUE",
+            message,
+            hint: options.keyRule,
+            at: entry.keyAt,
+            path: here,
+          });
         }
         const read = value.read(entry.value, here, context);
         if (read !== undefined) values.set(entry.key, read);
@@ -178,14 +235,23 @@ export function mapOf<T>(value: Schema<T>, options: MapOptions): Schema<Readonly
   return schema;
 }
 
-export function listOf<T>(item: Schema<T>, options: { items: string; notEmpty?: boolean }): Schema<readonly T[]> {
+export function listOf<T>(
+  item: Schema<T>,
+  options: { items: string; notEmpty?: boolean },
+): Schema<readonly T[]> {
   const schema: Schema<readonly T[]> = {
     expected: `a list of ${options.items}`,
     fits: (node) => node.kind === "list",
     read(node, path, context) {
       if (node.kind !== "list") return wrongType(schema, node, path, context);
       if (options.notEmpty && node.items.length === 0) {
-        context.findings.error({ code: "INVALID_VALUE", message: "the list is empty", hint: `Give at least one of the ${options.items}.`, at: node.at, path });
+        context.findings.error({
+          code: "INVALID_VALUE",
+          message: "the list is empty",
+          hint: `Give at least one of the ${options.items}.`,
+          at: node.at,
+          path,
+        });
         return undefined;
       }
       const values: T[] = [];
@@ -195,7 +261,11 @@ export function listOf<T>(item: Schema<T>, options: { items: string; notEmpty?: 
       });
       return values;
     },
-    json: (definitions) => ({ type: "array", items: item.json(definitions), ...(options.notEmpty ? { minItems: 1 } : {}) }),
+    json: (definitions) => ({
+      type: "array",
+      items: item.json(definitions),
+      ...(options.notEmpty ? { minItems: 1 } : {}),
+    }),
   };
   return schema;
 }

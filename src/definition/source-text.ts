@@ -49,7 +49,8 @@ export class SourceText {
       const start = this.lineStarts[line]!;
       let offset = start;
       while (this.text[offset] === " ") offset++;
-      if (offset < this.text.length && this.text[offset] !== "\n" && this.text[offset] !== "\r") return offset - start;
+      if (offset < this.text.length && this.text[offset] !== "\n" && this.text[offset] !== "\r")
+        return offset - start;
     }
     return 0;
   }

@@ -1,10 +1,21 @@
-import { DEFAULT_KILL_GRACE_MS } from "../core/definition.js";
 import type { Join } from "../core/definition.js";
+import { DEFAULT_KILL_GRACE_MS } from "../core/definition.js";
 import type { Json } from "../core/json.js";
 import { BUILT_IN_ACTIONS } from "./action-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
 import { MAX_COUNT, retry, retryPolicy } from "./retry-fields.js";
-import { type Fields, type Located, listOf, located, mapOf, mapped, named, object, type Schema, union } from "./schema.js";
+import {
+  type Fields,
+  type Located,
+  listOf,
+  located,
+  mapOf,
+  mapped,
+  named,
+  object,
+  type Schema,
+  union,
+} from "./schema.js";
 import { boolean, duration, json, number, oneOf, text } from "./schema-scalars.js";
 
 const MAX_NAME_CHARS = 200;
@@ -13,7 +24,8 @@ export const environment = named(
   "environment",
   mapOf(text({ expected: "text", asWritten: true, mayBeEmpty: true, check: checkTemplateText }), {
     keyPattern: /^(?!DARUMA_)[A-Za-z_][A-Za-z0-9_]*$/,
-    keyRule: "A variable's name has letters, digits and `_`, and does not begin with DARUMA_, which Daruma sets itself.",
+    keyRule:
+      "A variable's name has letters, digits and `_`, and does not begin with DARUMA_, which Daruma sets itself.",
   }),
 );
 
@@ -23,25 +35,42 @@ const dependency = text({ expected: "a step's id", asWritten: true, maxChars: MA
 /** A name alone, or a list of names; each keeps its place. */
 function names(schema: Schema<string>, items: string): Schema<readonly Located<string>[]> {
   const one = located(schema);
-  return union(mapped(one, (name) => [name]), listOf(one, { items }));
+  return union(
+    mapped(one, (name) => [name]),
+    listOf(one, { items }),
+  );
 }
 
 const plainNames = (items: string): Schema<readonly string[]> =>
-  mapped(names(text({ asWritten: true, maxChars: MAX_NAME_CHARS }), items), (found) => found.map((name) => name.value));
+  mapped(names(text({ asWritten: true, maxChars: MAX_NAME_CHARS }), items), (found) =>
+    found.map((name) => name.value),
+  );
 
 const routingFields = {
   run: { schema: names(stepName, "steps' ids"), doc: "Steps to run, in this order." },
   run_js: { schema: expression(), doc: "JavaScript that returns a list of further steps to run." },
   goto: { schema: located(stepName), doc: "An ancestor to jump back to." },
-  goto_js: { schema: expression(), doc: "JavaScript that returns an ancestor's id, or null; wins over `goto`." },
+  goto_js: {
+    schema: expression(),
+    doc: "JavaScript that returns an ancestor's id, or null; wins over `goto`.",
+  },
 } as const satisfies Fields;
 
-export const onFail = named("on_fail", object({ retry: { schema: retry, doc: "Run the step again, up to a number of times." }, ...routingFields }));
+export const onFail = named(
+  "on_fail",
+  object({ retry: { schema: retry, doc: "Run the step again, up to a number of times." }, ...routingFields }),
+);
 export const onSuccess = named("on_success", object(routingFields));
 
 const joinWord: Schema<Join> = mapped(oneOf(["all", "any"]), (kind) => ({ kind }));
 const joinCount: Schema<Join> = mapped(
-  object({ at_least: { schema: number({ min: 1, max: MAX_COUNT, whole: true }), doc: "Branches that must complete.", required: true } }),
+  object({
+    at_least: {
+      schema: number({ min: 1, max: MAX_COUNT, whole: true }),
+      doc: "Branches that must complete.",
+      required: true,
+    },
+  }),
   (given) => ({ kind: "at_least", count: given.at_least ?? 1 }),
 );
 
@@ -66,22 +95,53 @@ const execution = named(
 /** The keys that every step may have, whatever its action. */
 export const STEP_FIELDS = {
   type: {
-    schema: located(text({ expected: `a type of action (${BUILT_IN_ACTIONS.join(", ")})`, maxChars: MAX_NAME_CHARS })),
+    schema: located(
+      text({ expected: `a type of action (${BUILT_IN_ACTIONS.join(", ")})`, maxChars: MAX_NAME_CHARS }),
+    ),
     doc: "What the step does. `command` when `exec` is given.",
     aliases: ["kind"],
   },
-  depends_on: { schema: named("depends_on", names(dependency, "steps' ids")), doc: "Steps that must complete first; `b|c` means either." },
-  start: { schema: oneOf(["auto", "routed"]), doc: "`routed`: runs only when a run list names it. `auto`: starts by itself." },
+  depends_on: {
+    schema: named("depends_on", names(dependency, "steps' ids")),
+    doc: "Steps that must complete first; `b|c` means either.",
+  },
+  start: {
+    schema: oneOf(["auto", "routed"]),
+    doc: "`routed`: runs only when a run list names it. `auto`: starts by itself.",
+  },
   if: { schema: condition(), doc: "JavaScript; the step is skipped where it is not true." },
   env: { schema: environment, doc: "Environment variables of this step." },
-  cwd: { schema: text({ check: checkTemplateText }), doc: "Working folder; relative ones start at the workflow file's folder." },
+  cwd: {
+    schema: text({ check: checkTemplateText }),
+    doc: "Working folder; relative ones start at the workflow file's folder.",
+  },
   timeout_ms: { schema: duration({ min: 1 }), doc: "An attempt that takes longer is ended." },
-  idle_timeout_ms: { schema: duration({ min: 1 }), doc: "An attempt that prints nothing for so long is ended." },
-  kill_grace_ms: { schema: duration({ min: 0 }), doc: "Time between SIGTERM and SIGKILL.", default: DEFAULT_KILL_GRACE_MS },
+  idle_timeout_ms: {
+    schema: duration({ min: 1 }),
+    doc: "An attempt that prints nothing for so long is ended.",
+  },
+  kill_grace_ms: {
+    schema: duration({ min: 0 }),
+    doc: "Time between SIGTERM and SIGKILL.",
+    default: DEFAULT_KILL_GRACE_MS,
+  },
   continue_on_failure: { schema: boolean(), doc: "Dependents run even if the step fails.", default: false },
-  forEach: { schema: boolean(), doc: "The output is a list; dependents run once for each item.", aliases: ["for_each"], default: false },
-  fanout: { schema: located(oneOf(["map", "reduce"])), doc: "`reduce`: runs once, after all branches of the innermost forEach.", default: "map" },
-  join: { schema: located(union(joinWord, joinCount)), doc: "How many branches a reducer needs.", default: "all" },
+  forEach: {
+    schema: boolean(),
+    doc: "The output is a list; dependents run once for each item.",
+    aliases: ["for_each"],
+    default: false,
+  },
+  fanout: {
+    schema: located(oneOf(["map", "reduce"])),
+    doc: "`reduce`: runs once, after all branches of the innermost forEach.",
+    default: "map",
+  },
+  join: {
+    schema: located(union(joinWord, joinCount)),
+    doc: "How many branches a reducer needs.",
+    default: "all",
+  },
   on_fail: { schema: onFail, doc: "What happens when an attempt fails." },
   on_success: { schema: onSuccess, doc: "What happens when the step completes." },
   outputs: { schema: requireMap(outputSchema), doc: "JSON Schema that the output must fit." },

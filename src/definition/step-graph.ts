@@ -27,9 +27,19 @@ export function buildStepGraph(entries: readonly StepEntry[]): StepGraph {
   const indexOf = new Map(entries.map((entry, index) => [entry.id, index]));
   const groups = entries.map((entry) => dependencyGroups(entry.raw?.keys.depends_on));
   const order = dependencyOrder(
-    entries.map((entry, index) => ({ id: entry.id, dependsOn: groups[index]!.map((group) => group.map((member) => member.value)) })),
+    entries.map((entry, index) => ({
+      id: entry.id,
+      dependsOn: groups[index]!.map((group) => group.map((member) => member.value)),
+    })),
   );
-  return { entries, indexOf, groups, routes: entries.flatMap(routesOf), order, doubtful: markDoubtful(entries, indexOf, groups, order) };
+  return {
+    entries,
+    indexOf,
+    groups,
+    routes: entries.flatMap(routesOf),
+    order,
+    doubtful: markDoubtful(entries, indexOf, groups, order),
+  };
 }
 
 function routesOf(entry: StepEntry, from: number): RouteReference[] {
@@ -42,7 +52,12 @@ function routesOf(entry: StepEntry, from: number): RouteReference[] {
   return routes;
 }
 
-function markDoubtful(entries: readonly StepEntry[], indexOf: ReadonlyMap<string, number>, groups: StepGraph["groups"], order: DependencyOrder): Uint8Array {
+function markDoubtful(
+  entries: readonly StepEntry[],
+  indexOf: ReadonlyMap<string, number>,
+  groups: StepGraph["groups"],
+  order: DependencyOrder,
+): Uint8Array {
   const doubtful = new Uint8Array(entries.length).fill(1);
   for (const index of order.order) {
     const unknown = groups[index]!.some((group) => group.some((member) => !indexOf.has(member.value)));

@@ -1,5 +1,7 @@
 const MAX_SUGGESTED_LENGTH = 64;
 const MAX_SHOWN_LENGTH = 80;
+/** One edit turns a name as short as this into any other. */
+const SHORT_NAME = 2;
 /** Comparisons for all suggestions of one load: thousands of unknown names must not make it quadratic. */
 const MAX_COMPARISONS = 200_000;
 
@@ -10,7 +12,7 @@ export class Suggester {
   nearest(name: string, known: Iterable<string>): string | null {
     if (name.length > MAX_SUGGESTED_LENGTH) return null;
     const wanted = fold(name);
-    const tolerated = Math.max(1, Math.floor(wanted.length / 3));
+    const tolerated = wanted.length <= SHORT_NAME ? 0 : Math.max(1, Math.floor(wanted.length / 3));
     let best: string | null = null;
     let bestDistance = tolerated + 1;
     for (const candidate of known) {

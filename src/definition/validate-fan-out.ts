@@ -22,12 +22,23 @@ export function validateFanOut(graph: StepGraph, findings: Findings): readonly (
     const join = raw?.keys.join;
     if (join === undefined || raw?.keys.fanout?.value === "reduce") continue;
     const message = `\`join\` on ${quote(id)} has no branches to count`;
-    findings.error({ code: "FAN_OUT", message, hint: "Add `fanout: reduce`, or remove `join`.", at: join.at, path: join.path });
+    findings.error({
+      code: "FAN_OUT",
+      message,
+      hint: "Add `fanout: reduce`, or remove `join`.",
+      at: join.at,
+      path: join.path,
+    });
   }
   return graph.entries.map(({ id }) => paths.get(id)!);
 }
 
-function reportFanProblem(problem: FanProblem, index: number, graph: StepGraph, findings: Findings): void {
+function reportFanProblem(
+  problem: FanProblem,
+  index: number,
+  graph: StepGraph,
+  findings: Findings,
+): undefined {
   const entry = graph.entries[index]!;
   const name = quote(problem.step);
   switch (problem.kind) {
@@ -35,7 +46,13 @@ function reportFanProblem(problem: FanProblem, index: number, graph: StepGraph, 
       const at = graph.groups[index]![0]?.[0]?.at ?? entry.at;
       const message = `${name} lies under two different open fan-outs: ${renderPath(problem.first)} and ${renderPath(problem.second)}`;
       const hint = "Close one of them with a `fanout: reduce` step first.";
-      return findings.error({ code: "FAN_OUT", message, hint, at, path: childPath(entry.path, "depends_on") });
+      return findings.error({
+        code: "FAN_OUT",
+        message,
+        hint,
+        at,
+        path: childPath(entry.path, "depends_on"),
+      });
     }
     case "nothing_to_reduce": {
       const place = entry.raw?.keys.fanout ?? entry;
@@ -45,7 +62,13 @@ function reportFanProblem(problem: FanProblem, index: number, graph: StepGraph, 
     }
     case "too_deep": {
       const message = `${name} opens a fan-out within ${MAX_FAN_OUT_DEPTH} others`;
-      return findings.error({ code: "FAN_OUT", message, hint: "Close some of them with `fanout: reduce`.", at: entry.at, path: entry.path });
+      return findings.error({
+        code: "FAN_OUT",
+        message,
+        hint: "Close some of them with `fanout: reduce`.",
+        at: entry.at,
+        path: entry.path,
+      });
     }
     default:
       return problem satisfies never;

@@ -24,9 +24,11 @@ export function validateGraph({ entries, stepsAt, routed }: GraphCheck, findings
   const paths = validateFanOut(graph, findings);
   const work = validateRoutes(graph, paths, routed, findings);
   const canStart = entries.some((entry, index) => graph.groups[index]!.length === 0 && !routed.has(entry.id));
-  const inCircle = graph.order.order.length < entries.length;
-  if (!canStart && !inCircle && !entries.some((entry) => entry.unsure)) {
-    const message = entries.length === 0 ? "there are no steps" : "no step can start: each one depends on another or waits for a run list";
+  if (!canStart && !graph.doubtful.includes(1)) {
+    const message =
+      entries.length === 0
+        ? "there are no steps"
+        : "no step can start: each one depends on another or waits for a run list";
     findings.error({ code: "NO_START", message, at: stepsAt, path: ROOT });
   }
   return entries.length + work;
@@ -36,23 +38,47 @@ function checkNames(graph: StepGraph, findings: Findings): void {
   graph.groups.forEach((groups, index) => {
     for (const member of groups.flat()) {
       if (member.value === "") {
-        findings.error({ code: "INVALID_VALUE", message: "a step's id is missing beside `|`", hint: "Write `b|c`.", at: member.at, path: member.path });
-      } else if (!graph.indexOf.has(member.value)) reportUnknown(member, "depends_on", graph, findings);
+        findings.error({
+          code: "INVALID_VALUE",
+          message: "a step's id is missing beside `|`",
+          hint: "Write `b|c`.",
+          at: member.at,
+          path: member.path,
+        });
+      } else if (!graph.indexOf.has(member.value))
+        reportUnknown(member, "depends_on", index, graph, findings);
       else if (member.value === graph.entries[index]!.id) {
         const message = `the step ${quote(member.value)} depends on itself`;
-        findings.error({ code: "CYCLE", message, hint: "Remove its own id from depends_on.", at: member.at, path: member.path });
+        findings.error({
+          code: "CYCLE",
+          message,
+          hint: "Remove its own id from depends_on.",
+          at: member.at,
+          path: member.path,
+        });
       }
     }
   });
-  for (const { kind, on, target } of graph.routes) {
-    if (!graph.indexOf.has(target.value)) reportUnknown(target, `${on}.${kind}`, graph, findings);
+  for (const { kind, on, from, target } of graph.routes) {
+    if (!graph.indexOf.has(target.value)) reportUnknown(target, `${on}.${kind}`, from, graph, findings);
   }
 }
 
-function reportUnknown(name: Located<string>, key: string, graph: StepGraph, findings: Findings): void {
-  const suggestion = findings.suggester.nearest(name.value, graph.indexOf.keys());
+function reportUnknown(
+  name: Located<string>,
+  key: string,
+  from: number,
+  graph: StepGraph,
+  findings: Findings,
+): void {
+  const nearest = findings.suggester.nearest(name.value, graph.indexOf.keys());
+  // No key may name its own step.
+  const suggestion = nearest === graph.entries[from]!.id ? null : nearest;
   const message = `${key} names the unknown step ${quote(name.value)}${didYouMean(suggestion)}`;
-  const hint = suggestion === null ? "Fix the name or define the step." : `Rename it to \`${suggestion}\`, or define the step.`;
+  const hint =
+    suggestion === null
+      ? "Fix the name or define the step."
+      : `Rename it to \`${suggestion}\`, or define the step.`;
   findings.error({ code: "UNKNOWN_STEP", message, hint, at: name.at, path: name.path });
 }
 
@@ -62,7 +88,13 @@ function checkDependencyCircles(graph: StepGraph, findings: Findings): void {
     const first = graph.entries[circle[0]!]!;
     const ids = circle.map((index) => graph.entries[index]!.id);
     const message = `steps depend on each other in a circle: ${renderCircle(ids)}`;
-    findings.error({ code: "CYCLE", message, hint: "Remove one of these dependencies.", at: first.at, path: first.path });
+    findings.error({
+      code: "CYCLE",
+      message,
+      hint: "Remove one of these dependencies.",
+      at: first.at,
+      path: first.path,
+    });
   }
 }
 
@@ -77,6 +109,12 @@ function checkSuccessCircles(graph: StepGraph, findings: Findings): void {
     const first = graph.entries[circle[0]!]!;
     const ids = circle.map((index) => graph.entries[index]!.id);
     const message = `steps run each other on success in a circle that never ends: ${renderCircle(ids)}`;
-    findings.error({ code: "CYCLE", message, hint: "Remove one of them from the on_success.run lists.", at: first.at, path: first.path });
+    findings.error({
+      code: "CYCLE",
+      message,
+      hint: "Remove one of them from the on_success.run lists.",
+      at: first.at,
+      path: first.path,
+    });
   }
 }

@@ -17,7 +17,10 @@ export type ResolvedInputs =
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
 /** Values for a run: given ones brought to their declared type (a command line only has text), defaults for the rest. */
-export function resolveInputs(definition: Definition, given: { readonly [name: string]: Json }): ResolvedInputs {
+export function resolveInputs(
+  definition: Definition,
+  given: { readonly [name: string]: Json },
+): ResolvedInputs {
   const problems: InputProblem[] = [];
   const inputs: { [name: string]: Json } = {};
   const report = (input: string, message: string, hint: string = ERROR_CATALOGUE.INVALID_INPUT.next) =>
@@ -26,17 +29,29 @@ export function resolveInputs(definition: Definition, given: { readonly [name: s
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(definition.inputs, name)) continue;
     const known = Object.keys(definition.inputs);
-    const hint = known.length === 0 ? "The workflow declares no inputs." : `Inputs of the workflow: ${known.join(", ")}.`;
+    const hint =
+      known.length === 0
+        ? "The workflow declares no inputs."
+        : `Inputs of the workflow: ${known.join(", ")}.`;
     report(name, `unknown input ${quote(name)}${didYouMean(suggester.nearest(name, known))}`, hint);
   }
   for (const [name, declared] of Object.entries(definition.inputs)) {
     if (!Object.hasOwn(given, name)) {
-      if (declared.required) report(name, `the input ${quote(name)} is missing`, `Give it with --input ${name}=<${declared.type}>.`);
+      if (declared.required)
+        report(
+          name,
+          `the input ${quote(name)} is missing`,
+          `Give it with --input ${name}=<${declared.type}>.`,
+        );
       else inputs[name] = declared.default;
       continue;
     }
     const value = coerce(given[name]!, declared.type);
-    if (value === undefined) report(name, `the input ${quote(name)} must be ${ARTICLE[declared.type]}, found ${found(given[name]!)}`);
+    if (value === undefined)
+      report(
+        name,
+        `the input ${quote(name)} must be ${ARTICLE[declared.type]}, found ${found(given[name]!)}`,
+      );
     else inputs[name] = value;
   }
   return deepFreeze(problems.length > 0 ? { ok: false, problems } : { ok: true, inputs });
@@ -60,7 +75,9 @@ function coerce(value: Json, type: InputDefinition["type"]): Json | undefined {
   if (typeof value !== "string") return undefined;
   switch (type) {
     case "number":
-      return /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(value.trim()) && Number.isFinite(Number(value)) ? Number(value) : undefined;
+      return /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(value.trim()) && Number.isFinite(Number(value))
+        ? Number(value)
+        : undefined;
     case "boolean":
       return value === "true" ? true : value === "false" ? false : undefined;
     case "object":

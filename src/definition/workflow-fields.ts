@@ -3,13 +3,32 @@ import type { Json } from "../core/json.js";
 import { childPath, type Path } from "./path.js";
 import { type RawStep, step } from "./read-step.js";
 import { MAX_COUNT, retry } from "./retry-fields.js";
-import { type Fields, listOf, located, mapOf, mapped, named, object, type ReadContext, type Schema, union, wrongType } from "./schema.js";
+import {
+  type Fields,
+  listOf,
+  located,
+  mapOf,
+  mapped,
+  named,
+  object,
+  type ReadContext,
+  type Schema,
+  union,
+  wrongType,
+} from "./schema.js";
 import { boolean, json, number, oneOf, text } from "./schema-scalars.js";
 import type { SourceMap } from "./source-tree.js";
 import { environment } from "./step-fields.js";
 import { quote } from "./suggest.js";
 
-export const INPUT_TYPES = ["string", "number", "boolean", "object", "array", "any"] as const satisfies readonly InputDefinition["type"][];
+export const INPUT_TYPES = [
+  "string",
+  "number",
+  "boolean",
+  "object",
+  "array",
+  "any",
+] as const satisfies readonly InputDefinition["type"][];
 export const MAX_STEP_ID_CHARS = 200;
 export const STEP_ID_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/;
 /** `outputs.history` holds earlier outputs, and `__proto__` is no ordinary key in JavaScript. */
@@ -23,11 +42,19 @@ export function typeOfJson(value: Json): InputDefinition["type"] {
 }
 
 const inputType = oneOf(INPUT_TYPES);
-const inputByType: Schema<InputDefinition> = mapped(inputType, (type) => ({ type, required: true, default: null, description: null }));
+const inputByType: Schema<InputDefinition> = mapped(inputType, (type) => ({
+  type,
+  required: true,
+  default: null,
+  description: null,
+}));
 const inputMap = object({
   type: { schema: inputType, doc: "The type of the value; that of `default` if left out." },
   default: { schema: located(json()), doc: "The value when none is given." },
-  required: { schema: located(boolean()), doc: "Whether a value must be given; true unless there is a default." },
+  required: {
+    schema: located(boolean()),
+    doc: "Whether a value must be given; true unless there is a default.",
+  },
   description: { schema: text({ mayBeEmpty: true }), doc: "What the input is for." },
 });
 
@@ -41,11 +68,20 @@ const inputByMap: Schema<InputDefinition> = {
     const report = (message: string, hint: string, place: { at: number; path: Path | null }) =>
       context.findings.error({ code: "INVALID_VALUE", message, hint, at: place.at, path: place.path });
     const type = given.type ?? (fallback === undefined ? "any" : typeOfJson(fallback.value));
-    if (fallback !== undefined && type !== "any" && fallback.value !== null && typeOfJson(fallback.value) !== type) {
+    if (
+      fallback !== undefined &&
+      type !== "any" &&
+      fallback.value !== null &&
+      typeOfJson(fallback.value) !== type
+    ) {
       report(`the default is no ${type}`, `Give a default of type ${type}.`, fallback);
     }
     if (fallback !== undefined && given.required?.value === true) {
-      report("`required: true` and `default` contradict each other", "Remove one of the two.", given.required);
+      report(
+        "`required: true` and `default` contradict each other",
+        "Remove one of the two.",
+        given.required,
+      );
     }
     const required = given.required?.value ?? fallback === undefined;
     return { type, required, default: fallback?.value ?? null, description: given.description ?? null };
@@ -74,7 +110,11 @@ export const steps: Schema<readonly StepEntry[]> = {
       checkStepId(entry.key, entry.keyAt, here, context);
       const before = context.findings.errors.length;
       const raw = step.read(entry.value, here, context) ?? null;
-      const unsure = raw === null || context.findings.errors.slice(before).some((found) => found.code === "UNKNOWN_KEY" || found.path.includes(".depends_on"));
+      const unsure =
+        raw === null ||
+        context.findings.errors
+          .slice(before)
+          .some((found) => found.code === "UNKNOWN_KEY" || found.path.includes(".depends_on"));
       return { id: entry.key, at: entry.keyAt, path: here, raw, unsure };
     });
   },
@@ -82,7 +122,11 @@ export const steps: Schema<readonly StepEntry[]> = {
     definitions.set("step", step.json(definitions));
     return {
       type: "object",
-      propertyNames: { pattern: STEP_ID_PATTERN.source, maxLength: MAX_STEP_ID_CHARS, not: { enum: [...RESERVED_STEP_IDS] } },
+      propertyNames: {
+        pattern: STEP_ID_PATTERN.source,
+        maxLength: MAX_STEP_ID_CHARS,
+        not: { enum: [...RESERVED_STEP_IDS] },
+      },
       additionalProperties: { $ref: "#/$defs/step" },
     };
   },
@@ -96,10 +140,17 @@ function reportRepeatedSteps(node: SourceMap, path: Path | null, context: ReadCo
 }
 
 function checkStepId(id: string, at: number, path: Path, context: ReadContext): void {
-  const report = (message: string, hint: string) => context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
-  if (RESERVED_STEP_IDS.has(id)) report(`${quote(id)} is reserved and cannot be a step's id`, "Rename the step.");
-  else if (id.length > MAX_STEP_ID_CHARS) report(`the step's id has ${id.length} characters, more than ${MAX_STEP_ID_CHARS}`, "Shorten it.");
-  else if (!STEP_ID_PATTERN.test(id)) report(`${quote(id)} is not allowed as a step's id`, "Use letters, digits, `_`, `.`, `:` and `-`; begin with a letter, digit or `_`.");
+  const report = (message: string, hint: string) =>
+    context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
+  if (RESERVED_STEP_IDS.has(id))
+    report(`${quote(id)} is reserved and cannot be a step's id`, "Rename the step.");
+  else if (id.length > MAX_STEP_ID_CHARS)
+    report(`the step's id has ${id.length} characters, more than ${MAX_STEP_ID_CHARS}`, "Shorten it.");
+  else if (!STEP_ID_PATTERN.test(id))
+    report(
+      `${quote(id)} is not allowed as a step's id`,
+      "Use letters, digits, `_`, `.`, `:` and `-`; begin with a letter, digit or `_`.",
+    );
 }
 
 const variableName = text({
@@ -112,7 +163,12 @@ const variableName = text({
 export const WORKFLOW_FIELDS = {
   version: { schema: text({ asWritten: true, maxChars: 50 }), doc: "The version of the file's format." },
   name: {
-    schema: text({ asWritten: true, maxChars: MAX_NAME_CHARS, pattern: /^[^\p{Cc}]*$/u, rule: "Give a name on one line." }),
+    schema: text({
+      asWritten: true,
+      maxChars: MAX_NAME_CHARS,
+      pattern: /^[^\p{Cc}]*$/u,
+      rule: "Give a name on one line.",
+    }),
     doc: "The workflow's name; the file's name without its ending if left out.",
   },
   inputs: {
@@ -123,16 +179,28 @@ export const WORKFLOW_FIELDS = {
     doc: "Values that a run is given.",
   },
   env: { schema: environment, doc: "Environment variables of every step." },
-  secrets: { schema: listOf(variableName, { items: "variables' names" }), doc: "Environment variables whose values are redacted everywhere." },
+  secrets: {
+    schema: listOf(variableName, { items: "variables' names" }),
+    doc: "Environment variables whose values are redacted everywhere.",
+  },
   routing: {
     schema: object({
-      max_loops: { schema: number({ min: 0, max: MAX_COUNT, whole: true }), doc: "Routing transitions that a scope may take.", default: DEFAULT_MAX_LOOPS },
+      max_loops: {
+        schema: number({ min: 0, max: MAX_COUNT, whole: true }),
+        doc: "Routing transitions that a scope may take.",
+        default: DEFAULT_MAX_LOOPS,
+      },
       defaults: {
         schema: object({
           on_fail: {
             schema: object(
               { retry: { schema: retry, doc: "Merged key by key into the `retry` of every step." } },
-              { misplaced: (key) => (["run", "run_js", "goto", "goto_js"].includes(key) ? "only `retry` can have a default" : null) },
+              {
+                misplaced: (key) =>
+                  ["run", "run_js", "goto", "goto_js"].includes(key)
+                    ? "only `retry` can have a default"
+                    : null,
+              },
             ),
             doc: "Defaults of `on_fail`.",
           },
@@ -147,7 +215,11 @@ export const WORKFLOW_FIELDS = {
     doc: "Whether steps that do not depend on a failed one go on.",
     default: "finish_independent",
   },
-  max_recoveries: { schema: number({ min: 0, max: MAX_COUNT, whole: true }), doc: "Restarts after a lost worker, per visit.", default: DEFAULT_MAX_RECOVERIES },
+  max_recoveries: {
+    schema: number({ min: 0, max: MAX_COUNT, whole: true }),
+    doc: "Restarts after a lost worker, per visit.",
+    default: DEFAULT_MAX_RECOVERIES,
+  },
   steps: { schema: steps, doc: "The steps by id.", required: true, aliases: ["checks"] },
 } as const satisfies Fields;
 

@@ -33,7 +33,12 @@ export function worstCase(definition: Definition): WorstCase {
   const { steps, maxLoops } = definition;
   const indexOf = new Map(steps.map((step, index) => [step.id, index]));
   const fan = fanPaths(steps).paths;
-  const plan: Plan = { definition, indexOf, order: dependencyOrder(steps), paths: steps.map((step) => fan.get(step.id)!) };
+  const plan: Plan = {
+    definition,
+    indexOf,
+    order: dependencyOrder(steps),
+    paths: steps.map((step) => fan.get(step.id)!),
+  };
   const covered = coveredByGoto(plan);
   const visits = countVisits(plan, covered);
   const results = steps.map((step, index): StepWorstCase => {
@@ -43,8 +48,16 @@ export function worstCase(definition: Definition): WorstCase {
     const retries = Math.min(maxLoops, own * (step.onFail.retry?.max ?? 0));
     // Gotos and re-attempts after a repair share one budget; where gotos can use it up, they are in the visits already.
     const reAttempts = repairs && covered[index] === 0 ? Math.min(maxLoops, own) : 0;
-    const generations = plan.paths[index]!.reduce<number | null>((product, id) => times(product, visits[indexOf.get(id)!]!), 1);
-    return { step: step.id, path: plan.paths[index]!, visits: times(own, generations), attempts: times(own + retries + reAttempts, generations) };
+    const generations = plan.paths[index]!.reduce<number | null>(
+      (product, id) => times(product, visits[indexOf.get(id)!]!),
+      1,
+    );
+    return {
+      step: step.id,
+      path: plan.paths[index]!,
+      visits: times(own, generations),
+      attempts: times(own + retries + reAttempts, generations),
+    };
   });
   return deepFreeze({ steps: results, ...sumByPath(results), restartsPerVisit: definition.maxRecoveries });
 }
@@ -54,11 +67,16 @@ function times(first: number | null, second: number | null): number | null {
 }
 
 function sumByPath(results: readonly StepWorstCase[]): Pick<WorstCase, "attempts" | "perItem"> {
-  const sums = new Map<string, { path: readonly string[]; attempts: number | null }>([["", { path: [], attempts: 0 }]]);
+  const sums = new Map<string, { path: readonly string[]; attempts: number | null }>([
+    ["", { path: [], attempts: 0 }],
+  ]);
   for (const { path, attempts } of results) {
     const key = path.join("\n");
     const before = sums.get(key)?.attempts;
-    const sum = before === null || attempts === null ? null : Math.min(Number.MAX_SAFE_INTEGER, (before ?? 0) + attempts);
+    const sum =
+      before === null || attempts === null
+        ? null
+        : Math.min(Number.MAX_SAFE_INTEGER, (before ?? 0) + attempts);
     sums.set(key, { path, attempts: sum });
   }
   const [outside, ...perItem] = sums.values();
@@ -73,7 +91,8 @@ function coveredByGoto(plan: Plan): Uint8Array {
     const ancestors = closure(dynamic, plan.order.dependencies, inside);
     for (const source of dynamic) ancestors.delete(source);
     const starts = [...targets, ...[...ancestors].filter((index) => isSamePath(path, plan.paths[index]!))];
-    for (const index of closure(starts, plan.order.dependents, inside)) if (isSamePath(path, plan.paths[index]!)) covered[index] = 1;
+    for (const index of closure(starts, plan.order.dependents, inside))
+      if (isSamePath(path, plan.paths[index]!)) covered[index] = 1;
   }
   return covered;
 }
@@ -101,7 +120,11 @@ function gotosByPath(plan: Plan): Map<string, GotoGroup> {
   return groups;
 }
 
-function closure(starts: readonly number[], edges: readonly (readonly number[])[], inside: (index: number) => boolean): Set<number> {
+function closure(
+  starts: readonly number[],
+  edges: readonly (readonly number[])[],
+  inside: (index: number) => boolean,
+): Set<number> {
   const seen = new Set(starts);
   // A set is walked in order of insertion, what is added meanwhile included.
   for (const index of seen) for (const next of edges[index]!) if (inside(next)) seen.add(next);

@@ -1,8 +1,26 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type ParsedNode,
+  parseDocument,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
 import { childPath, type Path, ROOT } from "./path.js";
 import type { Findings } from "./problem.js";
-import type { RepeatedKey, SourceEntry, SourceList, SourceMap, SourceNode, SourceScalar } from "./source-tree.js";
 import { SourceText } from "./source-text.js";
+import type {
+  RepeatedKey,
+  SourceEntry,
+  SourceList,
+  SourceMap,
+  SourceNode,
+  SourceScalar,
+} from "./source-tree.js";
 import { didYouMean, quote } from "./suggest.js";
 
 export const MAX_FILE_CHARS = 32 * 1024 * 1024;
@@ -10,6 +28,8 @@ export const MAX_NESTING_LEVELS = 100;
 /** Values that aliases and merges may add to what is written in the file: a stop for "billion laughs" files. */
 export const MAX_ALIASED_VALUES = 1_000_000;
 const MAX_SYNTAX_PROBLEMS = 20;
+const TOO_DEEP = `values are nested more than ${MAX_NESTING_LEVELS} levels deep`;
+const FLATTEN = "Flatten the structure.";
 const BYTE_ORDER_MARK = "\uFEFF";
 
 export interface SourceDocument {
@@ -23,20 +43,54 @@ export function readYaml(given: string, findings: Findings): SourceDocument {
   const source = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
   if (source.length > MAX_FILE_CHARS) {
     const message = `the file has ${source.length} characters, more than the ${MAX_FILE_CHARS} allowed`;
-    findings.error({ code: "INVALID_VALUE", message, hint: "Split the workflow into smaller ones.", at: 0, path: ROOT });
+    findings.error({
+      code: "INVALID_VALUE",
+      message,
+      hint: "Split the workflow into smaller ones.",
+      at: 0,
+      path: ROOT,
+    });
     return { text: new SourceText("", [0]), root: null };
   }
   const lines = new LineCounter();
   // `uniqueKeys` of the parser compares each key with all before it, which is quadratic; the tree looks for itself.
-  const document = parseDocument(source, { lineCounter: lines, uniqueKeys: false, prettyErrors: false, resolveKnownTags: false, logLevel: "silent" });
+  const parsing = {
+    lineCounter: lines,
+    uniqueKeys: false,
+    prettyErrors: false,
+    resolveKnownTags: false,
+    logLevel: "error",
+  } as const;
+  const document = parseOrRefuse(source, parsing, findings);
   const text = new SourceText(source, lines.lineStarts);
-  if (reportSyntax(document, findings)) return { text, root: null };
+  if (document === null || reportSyntax(document, findings)) return { text, root: null };
   if (document.contents === null) {
-    findings.error({ code: "MISSING_KEY", message: "the file is empty", hint: "Begin with `steps:` and one step.", at: 0, path: ROOT });
+    findings.error({
+      code: "MISSING_KEY",
+      message: "the file is empty",
+      hint: "Begin with `steps:` and one step.",
+      at: 0,
+      path: ROOT,
+    });
     return { text, root: null };
   }
   const root = new TreeBuilder(findings).build(document.contents as ParsedNode);
   return { text, root: findings.errors.length > 0 ? null : root };
+}
+
+/** The parser recurses into nested blocks; a file made to exhaust the stack is a problem of the file. */
+function parseOrRefuse(
+  source: string,
+  parsing: Parameters<typeof parseDocument>[1],
+  findings: Findings,
+): Document.Parsed | null {
+  try {
+    return parseDocument(source, parsing);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    findings.error({ code: "YAML_SYNTAX", message: TOO_DEEP, hint: FLATTEN, at: 0, path: ROOT });
+    return null;
+  }
 }
 
 function reportSyntax(document: Document.Parsed, findings: Findings): boolean {
@@ -47,7 +101,13 @@ function reportSyntax(document: Document.Parsed, findings: Findings): boolean {
   const { yaml } = document.directives;
   if (yaml.explicit === true && yaml.version !== "1.2") {
     const message = `YAML ${yaml.version} is not supported`;
-    findings.error({ code: "YAML_SYNTAX", message, hint: "Remove the %YAML line; files are read as YAML 1.2.", at: 0, path: ROOT });
+    findings.error({
+      code: "YAML_SYNTAX",
+      message,
+      hint: "Remove the %YAML line; files are read as YAML 1.2.",
+      at: 0,
+      path: ROOT,
+    });
   }
   return findings.errors.length > 0;
 }
@@ -59,9 +119,12 @@ function explainSyntax(code: string, message: string): [message: string, hint: s
     case "MULTIPLE_DOCS":
       return ["the file holds more than one document", "Keep one workflow a file; remove the second `---`."];
     case "RESOURCE_EXHAUSTION":
-      return [`values are nested more than ${MAX_NESTING_LEVELS} levels deep`, "Flatten the structure."];
+      return [TOO_DEEP, FLATTEN];
     case "TAG_RESOLVE_FAILED":
-      return [`${message.replace(/^Unresolved tag: /, "unknown tag ")}`, "Remove the tag; write plain values."];
+      return [
+        `${message.replace(/^Unresolved tag: /, "unknown tag ")}`,
+        "Remove the tag; write plain values.",
+      ];
     default:
       return [message.charAt(0).toLowerCase() + message.slice(1), undefined];
   }
@@ -92,7 +155,7 @@ class TreeBuilder {
     const at = node.range[0];
     if (depth > MAX_NESTING_LEVELS) {
       this.stopped = true;
-      return this.fail(`values are nested more than ${MAX_NESTING_LEVELS} levels deep`, "Flatten the structure.", at, path);
+      return this.fail(TOO_DEEP, FLATTEN, at, path);
     }
     if (isAlias(node)) return this.resolveAlias(node.source, at, path);
     const anchor = "anchor" in node ? node.anchor : undefined;
@@ -150,12 +213,22 @@ class TreeBuilder {
     const sources = value.node.kind === "list" ? value.node.items : [value.node];
     for (const source of sources) {
       if (source.kind === "map") merged.push(source);
-      else this.fail("`<<` can merge only maps", "Write `<<: *anchor` where the anchor stands on a map.", at, path);
+      else
+        this.fail(
+          "`<<` can merge only maps",
+          "Write `<<: *anchor` where the anchor stands on a map.",
+          at,
+          path,
+        );
     }
     return value.size;
   }
 
-  private readKey(key: unknown, mapAt: number, path: Path | null): { text: string; at: number; merges: boolean } | null {
+  private readKey(
+    key: unknown,
+    mapAt: number,
+    path: Path | null,
+  ): { text: string; at: number; merges: boolean } | null {
     if (isScalar(key)) {
       const at = key.range?.[0] ?? mapAt;
       const written = toScalar(key, at);
@@ -172,15 +245,26 @@ class TreeBuilder {
 
   private resolveAlias(name: string, at: number, path: Path | null): Sized | null {
     const anchor = this.anchors.get(name);
-    if (anchor === "open") return this.fail(`the alias *${name} stands within its own anchor`, "Remove the circle.", at, path);
+    if (anchor === "open")
+      return this.fail(`the alias *${name} stands within its own anchor`, "Remove the circle.", at, path);
     if (anchor === undefined) {
       const suggestion = this.findings.suggester.nearest(name, this.anchors.keys());
-      return this.fail(`the alias ${quote(`*${name}`)} has no anchor before it${didYouMean(suggestion)}`, `Mark a value above with &${name}.`, at, path);
+      return this.fail(
+        `the alias ${quote(`*${name}`)} has no anchor before it${didYouMean(suggestion)}`,
+        `Mark a value above with &${name}.`,
+        at,
+        path,
+      );
     }
     this.aliasedValues += anchor.size;
     if (this.aliasedValues > MAX_ALIASED_VALUES) {
       this.stopped = true;
-      return this.fail(`aliases add more than ${MAX_ALIASED_VALUES} values`, "Use fewer aliases of aliases.", at, path);
+      return this.fail(
+        `aliases add more than ${MAX_ALIASED_VALUES} values`,
+        "Use fewer aliases of aliases.",
+        at,
+        path,
+      );
     }
     return anchor;
   }
@@ -194,7 +278,13 @@ class TreeBuilder {
 function toScalar(node: { value: unknown; source?: string; type?: unknown }, at: number): SourceScalar {
   const raw = node.value;
   const value = typeof raw === "string" || typeof raw === "number" || typeof raw === "boolean" ? raw : null;
-  return { kind: "scalar", at, value, written: node.source ?? String(value ?? ""), style: styleOf(node.type) };
+  return {
+    kind: "scalar",
+    at,
+    value,
+    written: node.source ?? String(value ?? ""),
+    style: styleOf(node.type),
+  };
 }
 
 function emptyScalar(at: number): SourceScalar {

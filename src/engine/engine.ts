@@ -124,8 +124,17 @@ export class Engine {
     this.wake();
   }
 
-  owns(runId: number): boolean {
-    return this.hosts.has(runId);
+  /** Put a command to a run and wait until what it decided is committed. */
+  ask(runId: number, command: Command): Promise<void> {
+    const host = this.hosts.get(runId);
+    if (host === undefined) return Promise.resolve();
+    this.planEffects(host, host.take(command, this.options.clock.now()));
+    if (!host.hasPending) return this.commits.settled();
+    return this.flushed(host);
+  }
+
+  ownedRuns(): number[] {
+    return [...this.hosts.keys()];
   }
 
   /** Resolves when the run is over and that is committed; rejects if this engine loses it. */
@@ -162,19 +171,19 @@ export class Engine {
     const events = host.take(command, this.options.clock.now());
     this.planEffects(host, events);
     this.dispatch();
-    const written = new Promise<void>((resolve, reject) => {
-      this.commits.afterCommit(host, resolve);
-      this.rejectOnLoss(run.id, reject);
-    });
-    this.commits.flush(() => this.hosts.values());
-    await written;
+    await this.flushed(host);
     return new Set(events.flatMap((event) => ("id" in event && event.type === "evaluation.requested" ? [event.id] : [])));
   }
 
-  private rejectOnLoss(runId: number, reject: (error: unknown) => void): void {
-    const waiting = this.waiters.get(runId) ?? [];
-    waiting.push({ resolve: () => {}, reject });
-    this.waiters.set(runId, waiting);
+  /** Resolves when what the host has decided so far is committed; rejects if the run is lost before. */
+  private flushed(host: RunHost): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.commits.afterCommit(host, resolve);
+      const waiting = this.waiters.get(host.run.id) ?? [];
+      waiting.push({ resolve: () => {}, reject });
+      this.waiters.set(host.run.id, waiting);
+      this.commits.flush(() => this.hosts.values());
+    });
   }
 
   /** What an earlier owner had set going and not finished: timers at their recorded time, expressions once more. */

@@ -1,4 +1,5 @@
-import { type SyntaxProblem, wrapCode } from "./wrap-code.js";
+import type { SyntaxProblem } from "../definition/problem.js";
+import { wrapCode } from "./wrap-code.js";
 
 /** Why `code` is neither an expression nor a function body, or null. Checks the syntax only; nothing is run. */
 export function checkExpression(code: string): SyntaxProblem | null {

@@ -41,7 +41,7 @@ const INTRINSICS = {
   BigInt: true,
 };
 
-export type Evaluate = (request: EvaluationRequest) => Verdict;
+type Evaluate = (request: EvaluationRequest) => Verdict;
 
 /** A fault of QuickJS itself is thrown: its memory can no longer be trusted. */
 export function createEvaluator(quickjs: QuickJSWASMModule): Evaluate {

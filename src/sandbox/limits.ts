@@ -14,6 +14,8 @@ export const MAX_SCRIPT_BYTES = 256 * 1024;
 export const MAX_VARIABLES_CHARS = 8 * 1024 * 1024;
 export const MAX_RESULT_BYTES = 64 * 1024;
 export const MAX_SCRIPT_RESULT_BYTES = 4 * 1024 * 1024;
+/** Lists and objects within each other; others walk a result by recursion. */
+export const MAX_RESULT_DEPTH = 200;
 export const MAX_REASON_CHARS = 1_000;
 
 export const MEMORY_LIMIT_BYTES = 32 * 1024 * 1024;

@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
 import type { Context, FilterImplOptions, Liquid, LiquidOptions } from "liquidjs";
 
-export const MAX_TEMPLATE_CHARS = 1024 * 1024;
+const MAX_TEMPLATE_CHARS = 1024 * 1024;
 /** Characters and items that one rendering may make. */
-export const MAX_RENDER_MEMORY = 16 * 1024 * 1024;
+const MAX_RENDER_MEMORY = 16 * 1024 * 1024;
 /** Wall time; high, so that a busy machine does not fail a template that is only waiting for its turn. */
-export const MAX_RENDER_MS = 1_000;
+const MAX_RENDER_MS = 1_000;
 
 /** These read files. */
 const FORBIDDEN_TAGS = ["include", "render", "layout", "block"];
@@ -31,7 +31,7 @@ const OPTIONS: LiquidOptions = {
   memoryLimit: MAX_RENDER_MEMORY,
 };
 
-export interface TemplateEngine {
+interface TemplateEngine {
   readonly liquid: Liquid;
   newContext(variables: object): Context;
 }

@@ -16,7 +16,7 @@ import {
 import type { Evaluation, Sandbox } from "./sandbox.js";
 import { ThreadLane } from "./thread-lane.js";
 
-export interface SandboxOptions {
+interface SandboxOptions {
   /** How many long evaluations (scripts) may run at a time; the number of cores, at least 2, unless told. */
   readonly scriptThreads?: number;
 }

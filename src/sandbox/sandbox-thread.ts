@@ -11,8 +11,11 @@ export interface ThreadOwner {
   onDead(thread: SandboxThread, tasks: readonly EvaluationTask[], error: Error): void;
 }
 
-/** QuickJS with a few megabytes of messages around it; a thread that needs more is ended by Node, not the process. */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, stackSizeMb: 4 };
+/**
+ * A thread that needs more is ended by Node, not the process. The stack must hold whatever QuickJS does within
+ * STACK_LIMIT_BYTES, which counts only part of it: with 4 MB, code in 3,000 brackets crashed the thread.
+ */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, stackSizeMb: 16 };
 
 /** One worker thread, running one batch at a time. */
 export class SandboxThread {
@@ -25,7 +28,7 @@ export class SandboxThread {
 
   constructor(owner: ThreadOwner) {
     this.#owner = owner;
-    this.#worker = startThread("quickjs-thread", import.meta.url, {
+    this.#worker = startThread(new URL("./quickjs-thread.js", import.meta.url), {
       env: {},
       resourceLimits: RESOURCE_LIMITS,
     });

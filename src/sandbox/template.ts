@@ -1,14 +1,14 @@
 import type { Template } from "liquidjs";
 import { DarumaError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
+import type { SyntaxProblem } from "../definition/problem.js";
 import { templateEngine } from "./liquid.js";
-import type { SyntaxProblem } from "./wrap-code.js";
 
 /** Parsed templates that are kept; each attempt of a step renders the same few. */
 const MAX_CACHED_TEMPLATES = 500;
 const parsed = new Map<string, Template[]>();
 
-export interface TemplateVariables {
+interface TemplateVariables {
   readonly [name: string]: Json;
 }
 
@@ -34,7 +34,8 @@ export function renderTemplate(text: string, variables: TemplateVariables): stri
   }
   try {
     const { liquid, newContext } = templateEngine();
-    return String(liquid.renderSync(template, newContext(variables)));
+    // A copy, because Liquid's `increment` writes into what it is given.
+    return String(liquid.renderSync(template, newContext({ ...variables })));
   } catch (error) {
     throw templateError("TEMPLATE_ERROR", error);
   }
@@ -68,7 +69,7 @@ function parse(text: string): Template[] {
 function templateError(code: "TEMPLATE_SYNTAX" | "TEMPLATE_ERROR", error: unknown): DarumaError {
   const { message, line, column } = describeProblem(error);
   const place = line === undefined ? "" : ` (line ${line}, column ${column})`;
-  return new DarumaError(code, `${message}${place}`, { cause: error });
+  return new DarumaError(code, `${message}${place}`);
 }
 
 /** Liquid appends the place to its message, as `, line:1, col:4`. */

@@ -1,13 +1,12 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /**
- * Starts a worker thread from the module `name` beside `caller` (an `import.meta.url`). Built, that module is
- * JavaScript and nothing else happens here. Under the tests the caller is TypeScript, which a thread of Node 20 cannot
- * load: that one thread then gets hooks that compile it.
+ * Starts a worker thread from a built module. Under the tests nothing is built: this module, too, is TypeScript then,
+ * which a thread of Node 20 cannot load, so that the thread gets hooks that compile it.
  */
-export function startThread(name: string, caller: string, options: WorkerOptions): Worker {
-  const file = new URL(`./${name}.js`, caller);
-  return new Worker(file, caller.endsWith(".ts") ? { ...options, execArgv: sourceHooks() } : options);
+export function startThread(file: URL, options: WorkerOptions): Worker {
+  const isSource = import.meta.url.endsWith(".ts");
+  return new Worker(file, isSource ? { ...options, execArgv: sourceHooks() } : options);
 }
 
 function sourceHooks(): string[] {

@@ -1,12 +1,7 @@
 import { compileFunction } from "node:vm";
+import type { SyntaxProblem } from "../definition/problem.js";
 
-export interface SyntaxProblem {
-  readonly message: string;
-  readonly line?: number;
-  readonly column?: number;
-}
-
-export type WrappedCode =
+type WrappedCode =
   | { readonly ok: true; readonly source: string }
   | { readonly ok: false; readonly problem: SyntaxProblem };
 

@@ -58,7 +58,9 @@ function build(): void {
 function describeSource(): string {
   const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
   const sources = files.filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts")).sort();
-  return sources.map((file) => `${file} ${statSync(join(ROOT, "src", file)).mtimeMs}`).join("\n");
+  return sources
+    .map((file) => `${file} ${statSync(join(ROOT, "src", file), { throwIfNoEntry: false })?.mtimeMs}`)
+    .join("\n");
 }
 
 async function takeLock(): Promise<void> {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { isBuiltinLine } from "./builtin-line.js";
 import type { ProcessSpec } from "./process-host.js";
 
 /** What the launcher reports: hello, started, stdout, stderr, main process gone but not its group, over, refused. */
@@ -17,7 +18,7 @@ export function argvOf(exec: string | readonly string[]): readonly string[] {
 /** What no system call could carry, or null. */
 export function findUnusable(spec: ProcessSpec): string | null {
   const argv = argvOf(spec.exec);
-  if (argv.length === 0) return "the command is an empty list";
+  if (!argv[0]) return "the command has no name";
   if (argv.some((argument) => argument.includes("\0"))) return "the command contains a NUL character";
   if (spec.cwd.includes("\0")) return "the working folder contains a NUL character";
   for (const name in spec.env) {
@@ -42,7 +43,12 @@ export function encodeStart(id: number, spec: ProcessSpec, base: Environment): B
   for (const name in base) if (!(name in spec.env)) unset.push(name);
   const argv = `${argvOf(spec.exec).join("\0")}\0`;
   const fields = [resolve(spec.cwd), argv, set.join("\0"), unset.join("\0")];
-  return encodeMessage(spec.stdin === undefined ? "R" : "I", [id, ...fields], spec.stdin ?? "");
+  return encodeMessage(startLetter(spec), [id, ...fields], spec.stdin ?? "");
+}
+
+function startLetter(spec: ProcessSpec): "R" | "I" | "Q" {
+  if (spec.stdin !== undefined) return "I";
+  return typeof spec.exec === "string" && isBuiltinLine(spec.exec) ? "Q" : "R";
 }
 
 /** Signal 0 tells the launcher to wait no longer for a group that does not go away. */

@@ -8,6 +8,8 @@
  *   still writes goes nowhere: the pipes are closed.
  * - When the engine goes away, the command pipe ends and every group is killed.
  * - A child that cannot chdir or exec says so on a pipe which closes by itself on exec.
+ * - A command line of nothing but literal built-ins (`builtin-line.ts`) runs in a subshell of a waiting shell, which has
+ *   its own group and pipes too: such a line can neither see which shell runs it nor leave a process behind.
  *
  * It loads no module (not even strict): each page it touches is paid for in every fork.
  */
@@ -19,13 +21,14 @@ my $PIPE_BUF = $linux ? 4096 : 512;   # a writable pipe takes this much without 
 my $DRAIN = 1048576;                  # no pipe holds more
 my $POLL = 0.004;                     # between two looks at a group that should become empty
 my $TICK = 0.05;                      # a SIGCHLD can slip in just before select; start frames wait no longer
-my (%jobs, %by_pid, $rin, $win);
+my (%jobs, %by_pid, @waiting, $rin, $win);
 my $lingering = 0;                    # jobs whose main process has gone before the rest of their group
 my ($in, $out, $urgent) = ('', '', 0);
 $0 = 'daruma-launcher';
 $SIG{CHLD} = sub { };                 # interrupts select; unlike IGNORE, handlers do not survive exec
 $SIG{PIPE} = sub { };
 syscall($subreaper, 36, 1, 0, 0, 0) if $subreaper;   # PR_SET_CHILD_SUBREAPER: orphans of jobs are reaped here
+open(my $fd3, '<', '/dev/null');      # keeps the number 3 free for the waiting shells
 pipe(my $fail_r, my $fail_w);
 open(my $null, '<', '/dev/null');
 vec($rin = '', 0, 1) = 1;
@@ -77,6 +80,52 @@ sub start {
   frame('S', $id, pack('N', $pid));
 }
 
+sub start_builtin {
+  my ($id, $cwd, $argv) = unpack('N N/a* N/a*', $_[0]);
+  my $shell = -d $cwd && (pop @waiting || open_shell()) or return start(0, $_[0]);
+  my ($line) = $argv =~ /\0--\0(.*)\0/s;
+  $cwd =~ s/'/'\\''/g;
+  # The line stands for itself, not in eval: messages then have the shell's usual form.
+  my $text = "if cd '$cwd' 2>/dev/null; then ($line\n); echo \$? >&3; else echo cd >&3; fi\n";
+  return start(0, $_[0]) unless defined syswrite($shell->{commands}, $text);
+  $shell->{id} = $id;
+  $jobs{$id} = $shell;
+  vec($rin, $shell->{$_}, 1) = 1 for qw(ofd efd sfd);
+  frame('S', $id, pack('N', $shell->{pid}));
+}
+
+sub open_shell {
+  my ($or, $ow, $er, $ew, $cr, $cw, $sr, $sw);
+  pipe($or, $ow) && pipe($er, $ew) && pipe($cr, $cw) && pipe($sr, $sw) or return;
+  my $pid = fork;
+  return unless defined $pid;
+  if (!$pid) {
+    setpgrp(0, 0);
+    $^F = 3;
+    open(STDIN, '<&', $cr) && open(STDOUT, '>&', $ow) && open(STDERR, '>&', $ew) && open($fd3, '>&', $sw)
+      && exec { '/bin/sh' } 'sh';
+    kill('KILL', $$);
+  }
+  return $by_pid{$pid} = {
+    pid => $pid, commands => $cw, out => $or, err => $er, told => $sr,
+    ofd => fileno $or, efd => fileno $er, sfd => fileno $sr,
+  };
+}
+
+# The subshell has gone and had no children: what it printed is in the pipes, and the shell can take the next line.
+sub end_builtin {
+  my ($shell) = @_;
+  vec($rin, $shell->{$_}, 1) = 0 for qw(ofd efd sfd);
+  return unless sysread($shell->{told}, my $told, 16);
+  drain($shell, 'out', 'ofd');
+  drain($shell, 'err', 'efd');
+  my $id = delete $shell->{id};
+  delete $jobs{$id};
+  push @waiting, $shell;
+  if ($told eq "cd\n") { frame('F', $id, pack('NC', 13, 1)) } else { frame('X', $id, pack('N', $told << 8)) }
+  $urgent = 1;
+}
+
 sub refuse {
   syswrite($fail_w, pack('NNC', $_[0], $! + 0, $_[1]));
   kill('KILL', $$);
@@ -113,13 +162,14 @@ sub drain {
     last unless select($r, undef, undef, 0) > 0;
     $taken += relay($job, $side, $fd) || 0;
   }
-  if ($job->{$side}) { vec($rin, $job->{$fd}, 1) = 0; close(delete $job->{$side}) }
 }
 
 sub finish {
   my ($job) = @_;
   drain($job, 'out', 'ofd');
   drain($job, 'err', 'efd');
+  for (qw(ofd efd sfd)) { vec($rin, $job->{$_}, 1) = 0 if defined $job->{$_} }
+  close($_) for grep { $_ } delete @$job{qw(out err told commands)};
   if ($job->{in}) { vec($win, $job->{ifd}, 1) = 0; close(delete $job->{in}) }
   delete $jobs{ $job->{id} };
   delete $by_pid{ $job->{pid} };
@@ -137,6 +187,7 @@ sub reap {
     push @ended, $job;
   }
   for my $job (@ended) {
+    if (!defined $job->{id}) { @waiting = grep { $_ != $job } @waiting; delete $by_pid{ $job->{pid} }; next }
     read_refusals() if $job->{status} == 9;
     if (kill(0, -$job->{pid})) { $job->{lingers} = 1; $lingering++; frame('L', $job->{id}, ''); $urgent = 1 }
     else { finish($job) }
@@ -156,6 +207,7 @@ sub obey {
   my ($type, $body) = (substr($_[0], 0, 1), substr($_[0], 1));
   if ($type eq 'R') { start(0, $body) }
   elsif ($type eq 'I') { start(1, $body) }
+  elsif ($type eq 'Q') { start_builtin($body) }
   elsif ($type eq 'B') { %ENV = split(/\0/, $body, -1) }
   else {
     my ($id, $signal) = unpack('NN', $body);
@@ -189,6 +241,7 @@ while (1) {
       relay($job, 'out', 'ofd') if $job->{out} && vec($r, $job->{ofd}, 1);
       relay($job, 'err', 'efd') if $job->{err} && vec($r, $job->{efd}, 1);
       feed($job) if $job->{in} && vec($w, $job->{ifd}, 1);
+      end_builtin($job) if $job->{told} && vec($r, $job->{sfd}, 1);
     }
     take_commands() if vec($r, 0, 1);
   } elsif ($n == 0) { $urgent = 1 }

@@ -42,10 +42,9 @@ export class TailCapture {
   constructor(private readonly maxBytes: number) {}
 
   push(chunk: Buffer): void {
-    const kept = chunk.length >= this.maxBytes ? [chunk] : [this.tail, chunk];
-    // concat copies, so the chunk itself is not kept.
-    const joined = Buffer.concat(kept);
-    this.tail = joined.length > this.maxBytes ? Buffer.from(joined.subarray(-this.maxBytes)) : joined;
+    // Both ways copy, so the chunk itself is not kept.
+    if (chunk.length >= this.maxBytes) this.tail = Buffer.from(chunk.subarray(-this.maxBytes));
+    else this.tail = Buffer.concat([this.tail.subarray(-(this.maxBytes - chunk.length)), chunk]);
   }
 
   /** The last line that says anything, without colours, cut to its first characters. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { GroupEnding } from "./group-ending.js";
 import { GroupWatchdog } from "./group-watchdog.js";
@@ -95,8 +95,8 @@ async function followToEnd(
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
     abandoned.addEventListener("abort", () => resolve({ exitCode: null, signal: "SIGKILL" }));
   });
-  if (signalGroup(group, 0)) ending.leftBehind();
-  while (!abandoned.aborted && signalGroup(group, 0)) {
+  if (isGroupAlive(group)) ending.leftBehind();
+  while (!abandoned.aborted && isGroupAlive(group)) {
     await new Promise((resolve) => setTimeout(resolve, GROUP_POLL_MS));
   }
   ending.ended();
@@ -117,24 +117,42 @@ function streamEnd(stream: Readable): Promise<void> {
 function drain(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
-    const quiet = setTimeout(resolve, DRAIN_QUIET_MS);
+    const quiet = setTimeout(() => {
+      const before = bytes;
+      // When the event loop was held up, timers fire before what has arrived is read: look again after the reading.
+      setImmediate(() => (bytes === before || bytes > MAX_DRAIN_BYTES ? resolve() : quiet.refresh()));
+    }, DRAIN_QUIET_MS);
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > 2 * MAX_DRAIN_BYTES) resolve();
-      else quiet.refresh();
     };
     child.stdout!.on("data", onData);
     child.stderr!.on("data", onData);
   });
 }
 
-/** Whether there was a group to signal; signal 0 only asks. */
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-group, signal);
-  } catch (error) {
-    // macOS answers EPERM for a group of which only zombies are left.
-    return (error as NodeJS.ErrnoException).code === "EPERM" && process.platform === "linux";
+  } catch {
+    return false;
+  }
+}
+
+/** Orphans that have died stay in the group until process 1 reaps them, which in a container may take seconds or for ever. */
+function isGroupAlive(group: number): boolean {
+  if (!signalGroup(group, 0)) return false;
+  if (process.platform !== "linux") return true;
+  return readdirSync("/proc").some((pid) => /^\d/.test(pid) && isLivingMember(pid, group));
+}
+
+function isLivingMember(pid: string, group: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name, in brackets, may itself hold blanks and brackets; state, parent and group follow it.
+    const [state, , itsGroup] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return Number(itsGroup) === group && state !== "Z" && state !== "X";
+  } catch {
+    return false;
   }
 }
 

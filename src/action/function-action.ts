@@ -1,0 +1,79 @@
+import type { Json } from "../core/json.js";
+import type { Action } from "./action.js";
+
+/** What a TypeScript function that serves as a step is given. */
+export interface StepContext {
+  /** The step's own keys, templates rendered. */
+  readonly params: { readonly [key: string]: Json };
+  /** `inputs`, `outputs`, `state`, `foreach`, ... as expressions see them. */
+  readonly variables: { readonly [name: string]: Json };
+  readonly runId: number;
+  readonly jobId: number;
+  readonly stepId: string;
+  /** Counts from 1. */
+  readonly attempt: number;
+  /** Aborted when the attempt times out or is no longer wanted. */
+  readonly signal: AbortSignal;
+  /** Writes a line to the attempt's log. */
+  log(text: string): void;
+}
+
+export type StepFunction = (context: StepContext) => Json | undefined | Promise<Json | undefined>;
+
+/** An error with a code of the caller's own, so that `retry.on` can name it. */
+interface CodedError extends Error {
+  readonly code?: unknown;
+  readonly retryable?: unknown;
+}
+
+/** A TypeScript function as a step: what it returns is the output, what it throws is the failure. */
+export function functionAction(type: string, run: StepFunction): Action {
+  return {
+    type,
+    async run(attempt) {
+      const { type: _, ...params } = attempt.action;
+      const encoder = new TextEncoder();
+      const context: StepContext = {
+        params,
+        variables: attempt.variables,
+        runId: attempt.runId,
+        jobId: attempt.jobId,
+        stepId: attempt.stepId,
+        attempt: attempt.attempt,
+        signal: attempt.signal,
+        log: (text) => attempt.writeStdout(encoder.encode(`${text}\n`)),
+      };
+      try {
+        const output = await Promise.race([run(context), aborted(attempt.signal)]);
+        return { ok: true, output: output ?? null };
+      } catch (error) {
+        if (attempt.signal.aborted) return { ok: false, failure: stopFacts(attempt.signal.reason) };
+        return { ok: false, failure: thrownFacts(error) };
+      }
+    },
+  };
+}
+
+/** A function that ignores its signal must not hold up the run. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+function stopFacts(reason: unknown): { message: string; timeout?: "wall" | "idle" } {
+  if (reason === "timeout") return { message: "the function ran past its timeout", timeout: "wall" };
+  if (reason === "idle_timeout") return { message: "the function logged nothing for too long", timeout: "idle" };
+  return { message: "stopped" };
+}
+
+function thrownFacts(error: unknown): { message: string; stack?: string; declared?: { code?: string; retryable?: boolean } } {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code, retryable } = error as CodedError;
+  const declared = {
+    ...(typeof code === "string" ? { code } : {}),
+    ...(typeof retryable === "boolean" ? { retryable } : {}),
+  };
+  return { message: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }), ...(Object.keys(declared).length > 0 ? { declared } : {}) };
+}

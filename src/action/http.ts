@@ -1,0 +1,115 @@
+import { DarumaError } from "../core/errors.js";
+import type { FailureFacts } from "../core/failure.js";
+import type { Json } from "../core/json.js";
+import type { Action, ActionResult, Attempt } from "./action.js";
+import { fetchFollowing } from "./http-redirect.js";
+import { describeUrl, type HttpRequest, readHttpRequest } from "./http-request.js";
+import { stoppedFacts } from "./stop-cause.js";
+
+/** As much of a body becomes the output; the log has all of it. */
+export const MAX_CAPTURED_BODY_BYTES = 1_048_576;
+
+/** One request. The body is streamed to the log; status, headers and body are the output. */
+export function createHttpAction(): Action {
+  return { type: "http", run: runHttp };
+}
+
+async function runHttp(attempt: Attempt): Promise<ActionResult> {
+  let request: HttpRequest | null = null;
+  try {
+    request = readHttpRequest(attempt.action);
+    const response = await fetchFollowing(request, attempt.signal);
+    const body = await readBody(response, attempt);
+    if (!request.expects(response.status))
+      return { ok: false, failure: unexpectedStatus(response, request, attempt) };
+    return { ok: true, output: outputOf(response, body) };
+  } catch (error) {
+    if (attempt.signal.aborted) {
+      return { ok: false, failure: stoppedFacts(attempt.signal, attempt.timeoutMs, attempt.idleTimeoutMs) };
+    }
+    return { ok: false, failure: requestFailed(error, request) };
+  }
+}
+
+interface CapturedBody {
+  readonly bytes: Buffer;
+  readonly isCut: boolean;
+}
+
+async function readBody(response: Response, attempt: Attempt): Promise<CapturedBody> {
+  const kept: Uint8Array[] = [];
+  let keptBytes = 0;
+  let isCut = false;
+  for await (const chunk of response.body ?? []) {
+    attempt.writeStdout(chunk);
+    const part = chunk.subarray(0, MAX_CAPTURED_BODY_BYTES - keptBytes);
+    if (part.length > 0) kept.push(part);
+    keptBytes += part.length;
+    isCut ||= part.length < chunk.length;
+  }
+  return { bytes: Buffer.concat(kept), isCut };
+}
+
+function outputOf(response: Response, { bytes, isCut }: CapturedBody): Json {
+  const output = {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: isCut ? bytes.toString("utf8") : parseBody(bytes.toString("utf8")),
+  };
+  return isCut ? { ...output, body_truncated: true } : output;
+}
+
+/** JSON where it is JSON, whatever the content type says; else the text. */
+function parseBody(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+function unexpectedStatus(response: Response, request: HttpRequest, attempt: Attempt): FailureFacts {
+  const retryAfterMs = readRetryAfter(response.headers, attempt.startedAt);
+  const status = `${response.status} ${response.statusText}`.trim();
+  return {
+    message: `${status} from ${request.method} ${describeUrl(request.url)}`,
+    httpStatus: response.status,
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+  };
+}
+
+/** Seconds, or a date by the server's own clock, since ours may differ. */
+function readRetryAfter(headers: Headers, startedAt: number): number | null {
+  const text = headers.get("retry-after")?.trim();
+  if (!text) return null;
+  if (/^\d+$/.test(text)) return Number(text) * 1_000;
+  const dueAt = Date.parse(text);
+  if (Number.isNaN(dueAt)) return null;
+  const serverNow = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, dueAt - (Number.isNaN(serverNow) ? startedAt : serverNow));
+}
+
+/** What undici calls by its own names, by the names that everyone knows. */
+const ERRNO_OF_UNDICI: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: "ECONNRESET",
+  UND_ERR_CONNECT_TIMEOUT: "ETIMEDOUT",
+  UND_ERR_HEADERS_TIMEOUT: "ETIMEDOUT",
+  UND_ERR_BODY_TIMEOUT: "ETIMEDOUT",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "ECONNRESET",
+};
+
+function requestFailed(error: unknown, request: HttpRequest | null): FailureFacts {
+  if (error instanceof DarumaError) return { message: error.message, code: error.code };
+  const cause = (error instanceof Error ? error.cause : undefined) as
+    | { code?: string; message?: string }
+    | undefined;
+  const errno = ERRNO_OF_UNDICI[cause?.code ?? ""] ?? cause?.code;
+  const target = request ? `${request.method} ${describeUrl(request.url)}` : "the request";
+  const reason = cause?.message || (error instanceof Error ? error.message : String(error));
+  // `fetch` fails without a code for what it refuses to send or cannot understand, such as a blocked port.
+  if (errno === undefined) return { message: `${target}: ${reason}`, code: "REQUEST_INVALID" };
+  return {
+    message: `${target}: ${errno}${reason.includes(errno) ? "" : `, ${reason}`}`,
+    errno: errno.startsWith("HPE_") ? "EPROTO" : errno,
+  };
+}

@@ -1,0 +1,7 @@
+import type { Action } from "./action.js";
+
+/** Does nothing and gives its `output`, rendered: a place for routing, joins and tests. */
+export const noopAction: Action = {
+  type: "noop",
+  run: async ({ action }) => ({ ok: true, output: action.output ?? null }),
+};

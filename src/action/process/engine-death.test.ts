@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { endProcessesWithToken } from "./attempt-processes.js";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+/** A program with a host of its own, to be killed or left to end: the sources of this folder, compiled. */
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "daruma-death-"));
+  mkdirSync(join(folder, "process"));
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  for (const name of readdirSync(HERE)) {
+    if (name.endsWith(".test.ts")) continue;
+    const source = readFileSync(join(HERE, name), "utf8");
+    const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
+    const { outputText } = ts.transpileModule(source, { compilerOptions: options });
+    writeFileSync(join(folder, "process", name.replace(/\.ts$/, ".js")), outputText);
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const HOSTS = [
+  [
+    "launchers",
+    'import { LauncherHost } from "./process/launcher-host.js"; import { SpawnHost } from "./process/spawn-host.js"; const host = new LauncherHost("perl", new SpawnHost());',
+  ],
+  ["plain spawn", 'import { SpawnHost } from "./process/spawn-host.js"; const host = new SpawnHost();'],
+] as const;
+
+describe.each(HOSTS)("an engine that runs processes with %s", (_name, createHost) => {
+  function startEngine(program: string, token: string): ChildProcess {
+    const file = join(folder, `${randomUUID()}.js`);
+    const start = `const start = (exec) => host.start({ exec, env: { PATH: process.env.PATH, DARUMA_ATTEMPT_TOKEN: ${JSON.stringify(token)} }, cwd: "/", onStdout: (chunk) => process.stdout.write(chunk), onStderr() {} });`;
+    writeFileSync(file, `${createHost}\n${start}\n${program}\n`);
+    return spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
+  }
+
+  it("takes every process with it when it is killed", async () => {
+    const token = randomUUID();
+    const stubborn =
+      "trap '' TERM HUP; (trap '' TERM HUP PIPE; sleep 1000; sleep 1000) & echo ready; sleep 1000; sleep 1000";
+    const engine = startEngine(`for (let i = 0; i < 3; i++) start(${JSON.stringify(stubborn)});`, token);
+    let printed = "";
+    await new Promise<void>((resolve) => {
+      engine.stdout!.on("data", (chunk) => {
+        printed += chunk;
+        if (printed.split("ready").length > 3) resolve();
+      });
+    });
+    expect(livingWithToken(token)).toBeGreaterThanOrEqual(6);
+    engine.kill("SIGKILL");
+    await waitUntil(() => livingWithToken(token) === 0);
+    expect(await endProcessesWithToken(token)).toBe(0);
+  });
+
+  it("ends by itself although its pool is idle and was never closed, and leaves nothing running", async () => {
+    const token = randomUUID();
+    const tag = `DARUMA_TEST_TAG=${token}`;
+    process.env.DARUMA_TEST_TAG = token;
+    const engine = startEngine('await start("true").exited; await start("echo done").exited;', token);
+    delete process.env.DARUMA_TEST_TAG;
+    const code = await new Promise((resolve) => engine.once("exit", resolve));
+    expect(code).toBe(0);
+    await waitUntil(() => livingWith(tag) === 0);
+  });
+});
+
+const livingWithToken = (token: string): number => livingWith(`DARUMA_ATTEMPT_TOKEN=${token}`);
+
+function livingWith(entry: string): number {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, "latin1").includes(entry);
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+/** Fails by the test's own time limit. */
+async function waitUntil(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { HeadCapture, TailCapture } from "./output-capture.js";
+
+describe("capturing output", () => {
+  it("keeps the head, in however many chunks it comes", () => {
+    const head = new HeadCapture(10);
+    for (const chunk of ["abc", "def", "ghi"]) head.push(Buffer.from(chunk));
+    expect([head.text(), head.isCut]).toEqual(["abcdefghi", false]);
+    head.push(Buffer.from("j"));
+    expect([head.text(), head.isCut]).toEqual(["abcdefghij", false]);
+    head.push(Buffer.from("k"));
+    expect([head.text(), head.isCut]).toEqual(["abcdefghij", true]);
+  });
+
+  it("leaves out a character that the limit splits, but shows one that the process left unfinished", () => {
+    const cut = new HeadCapture(4);
+    cut.push(Buffer.from("aa☂"));
+    expect(cut.text()).toBe("aa");
+    const unfinished = new HeadCapture(10);
+    unfinished.push(Buffer.from("aa☂").subarray(0, 4));
+    expect(unfinished.text()).toBe("aa\ufffd");
+  });
+
+  it("copies, so that a chunk may be used again by its owner", () => {
+    const chunk = Buffer.from("abc");
+    const head = new HeadCapture(10);
+    const tail = new TailCapture(2);
+    head.push(chunk);
+    tail.push(chunk);
+    chunk.fill("x");
+    expect([head.text(), tail.lastLine(10)]).toEqual(["abc", "bc"]);
+  });
+
+  it("keeps the tail, in however many chunks it comes", () => {
+    const tail = new TailCapture(6);
+    for (const chunk of ["abc", "def", "g"]) tail.push(Buffer.from(chunk));
+    expect(tail.lastLine(10)).toBe("bcdefg");
+    tail.push(Buffer.from("0123456789"));
+    expect(tail.lastLine(10)).toBe("456789");
+  });
+});

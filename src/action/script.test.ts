@@ -1,0 +1,114 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { classify } from "../core/classify.js";
+import type { EvaluationResult } from "../core/events.js";
+import type { Json } from "../core/json.js";
+import { createSandbox } from "../sandbox/quickjs-sandbox.js";
+import type { Evaluation, Sandbox } from "../sandbox/sandbox.js";
+import type { Attempt, StopCause } from "./action.js";
+import { noopAction } from "./noop.js";
+import { createScriptAction, MAX_SCRIPT_BYTES } from "./script.js";
+
+const sandbox = createSandbox();
+afterAll(() => sandbox.close());
+
+function attemptOf(keys: Record<string, Json>, part: Partial<Attempt> = {}): Attempt {
+  return {
+    runId: 1,
+    workflowId: 1,
+    jobId: 10_000_001,
+    stepId: "s",
+    attempt: 1,
+    token: "t",
+    action: { type: "script", ...keys },
+    env: {},
+    cwd: "/",
+    variables: { inputs: { n: 20 } },
+    startedAt: 1_000,
+    timeoutMs: null,
+    idleTimeoutMs: null,
+    killGraceMs: 0,
+    writeStdout() {},
+    writeStderr() {},
+    outputFile: "",
+    failureFile: "",
+    signal: new AbortController().signal,
+    ...part,
+  };
+}
+
+const run = (content: Json, part: Partial<Attempt> = {}) =>
+  createScriptAction(sandbox).run(attemptOf({ content }, part));
+
+/** Notes what it is asked and gives the answer it was made with. */
+function answering(result: EvaluationResult): Sandbox & { readonly asked: Evaluation[] } {
+  const asked: Evaluation[] = [];
+  return {
+    asked,
+    evaluate: async (evaluation) => {
+      asked.push(evaluation);
+      return result;
+    },
+    close: async () => {},
+  };
+}
+
+describe("a script step", () => {
+  it("gives what the script returns from the variables it sees", async () => {
+    expect(await run("return { double: inputs.n * 2, at: Date.now() }")).toEqual({
+      ok: true,
+      output: { double: 40, at: 1_000 },
+    });
+  });
+
+  it("fails as SCRIPT_ERROR with the message of what it threw", async () => {
+    const result = await run("throw new Error('no such thing')");
+    expect(result).toMatchObject({
+      ok: false,
+      failure: { code: "SCRIPT_ERROR", message: expect.stringContaining("no such thing") },
+    });
+  });
+
+  it("fails as a timeout when it runs on for ever", async () => {
+    const result = await run("while (true) {}", { timeoutMs: 50 });
+    if (result.ok) throw new Error("expected a failure");
+    expect(classify(result.failure)).toMatchObject({ code: "TIMEOUT", exit_code: 124 });
+  });
+
+  it("may take its timeout_ms, or a second", async () => {
+    const noting = answering({ ok: true, value: null, durationMs: 0 });
+    await createScriptAction(noting).run(attemptOf({ content: "1" }));
+    await createScriptAction(noting).run(attemptOf({ content: "1" }, { timeoutMs: 70_000 }));
+    expect(noting.asked.map(({ budgetMs, deadlineMs, expects }) => [budgetMs, deadlineMs, expects])).toEqual([
+      [1_000, 1_000, "json"],
+      [70_000, 70_000, "json"],
+    ]);
+  });
+
+  it("says why it was stopped from outside", async () => {
+    const stop = new AbortController();
+    stop.abort("idle_timeout" satisfies StopCause);
+    const refusing = answering({ ok: false, code: "EXPRESSION_THREW", reason: "aborted", durationMs: 0 });
+    const result = await createScriptAction(refusing).run(
+      attemptOf({ content: "1" }, { signal: stop.signal }),
+    );
+    expect(result).toMatchObject({ ok: false, failure: { timeout: "idle" } });
+  });
+
+  it("takes 256 KB of code and no more, counted in bytes", async () => {
+    const noting = answering({ ok: true, value: null, durationMs: 0 });
+    const script = createScriptAction(noting);
+    expect((await script.run(attemptOf({ content: "a".repeat(MAX_SCRIPT_BYTES) }))).ok).toBe(true);
+    expect(await script.run(attemptOf({ content: "é".repeat(MAX_SCRIPT_BYTES / 2 + 1) }))).toMatchObject({
+      ok: false,
+      failure: { code: "SCRIPT_ERROR" },
+    });
+    expect(noting.asked).toHaveLength(1);
+  });
+});
+
+describe("a noop step", () => {
+  it("gives its output, or null", async () => {
+    expect(await noopAction.run(attemptOf({ output: { a: 1 } }))).toEqual({ ok: true, output: { a: 1 } });
+    expect(await noopAction.run(attemptOf({}))).toEqual({ ok: true, output: null });
+  });
+});

@@ -1,0 +1,81 @@
+import type { Run } from "../../core/run.js";
+import type { Channel } from "../channel.js";
+import { LiveRegion } from "./live-region.js";
+import { Narrator, type Note, type NoteKind } from "./narrator.js";
+import type { Colour } from "./paint.js";
+import type { Progress } from "./progress.js";
+import { pictureOf } from "./run-picture.js";
+
+const FRAME_MS = 100;
+/** In a larger workflow each completed step is only counted, unless something had gone wrong with it. */
+const MAX_STEPS_TOLD_ONE_BY_ONE = 40;
+
+const SIGNS: Readonly<Record<NoteKind, readonly [sign: string, colour: Colour]>> = {
+  run: ["•", "bold"],
+  started: ["•", "dim"],
+  completed: ["✓", "green"],
+  recovered: ["✓", "green"],
+  failed: ["✗", "red"],
+  route: ["↺", "yellow"],
+  skipped: ["-", "dim"],
+  canceled: ["⊘", "yellow"],
+};
+
+export interface LiveClock {
+  now(): number;
+  /** Calls again and again until the answer is called. */
+  every(ms: number, call: () => void): () => void;
+}
+
+const systemLiveClock: LiveClock = {
+  now: () => Date.now(),
+  every(ms, call) {
+    const timer = setInterval(call, ms).unref();
+    return () => clearInterval(timer);
+  },
+};
+
+/** For people: a region that is redrawn in place, and above it a line for each thing worth keeping. */
+export function liveProgress(channel: Channel, clock: LiveClock = systemLiveClock): Progress {
+  const narrator = new Narrator();
+  const region = new LiveRegion(channel);
+  let shownRun: Run | null = null;
+  let waiting: string[] = [];
+  const draw = (): void => {
+    const size = { width: channel.width(), height: channel.height() };
+    const picture = shownRun === null ? [] : pictureOf(shownRun, clock.now(), size, channel.paint);
+    region.frame(waiting, picture);
+    waiting = [];
+  };
+  const stop = clock.every(FRAME_MS, draw);
+  return {
+    events(run, events) {
+      shownRun = run;
+      for (const event of events) {
+        for (const note of narrator.tell(run, event)) {
+          if (isKept(run, note)) waiting.push(signed(channel, note));
+        }
+      }
+    },
+    say(text) {
+      waiting.push(text);
+      draw();
+    },
+    end() {
+      stop();
+      region.frame(waiting, []);
+      waiting = [];
+      shownRun = null;
+    },
+  };
+}
+
+function isKept(run: Run, { kind }: Note): boolean {
+  if (kind === "started") return false;
+  return kind !== "completed" || run.jobs.length <= MAX_STEPS_TOLD_ONE_BY_ONE;
+}
+
+function signed(channel: Channel, { kind, text }: Note): string {
+  const [sign, colour] = SIGNS[kind];
+  return `${channel.paint(colour, sign)} ${text}`;
+}

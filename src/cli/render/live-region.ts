@@ -1,0 +1,27 @@
+import type { Channel } from "../channel.js";
+import { textWidth } from "./text-width.js";
+
+const ERASE_BELOW = "\x1b[0J";
+
+/** Lines at the foot of the terminal that are drawn again and again, and lines above them that stay. */
+export class LiveRegion {
+  private shown: readonly string[] = [];
+
+  constructor(private readonly channel: Channel) {}
+
+  /** One write a frame: the old region goes, permanent lines come, the new region stands below them. */
+  frame(permanent: readonly string[], region: readonly string[]): void {
+    if (permanent.length === 0 && region.length === 0 && this.shown.length === 0) return;
+    const text = [...permanent, ...region].map((line) => `${line}\n`).join("");
+    this.channel.write(`${this.erase()}${text}`);
+    this.shown = region;
+  }
+
+  /** The terminal may have become narrower since: a line then takes several rows. */
+  private erase(): string {
+    if (this.shown.length === 0) return "";
+    const width = Math.max(1, this.channel.width());
+    const rows = this.shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(textWidth(line) / width)), 0);
+    return `\x1b[${Math.min(rows, this.channel.height() - 1)}A\r${ERASE_BELOW}`;
+  }
+}

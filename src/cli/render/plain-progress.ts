@@ -1,0 +1,27 @@
+import type { Channel } from "../channel.js";
+import { Narrator } from "./narrator.js";
+import type { Progress } from "./progress.js";
+
+const MS_PER_SECOND = 1_000;
+const TIME_WIDTH = 9;
+
+/** For logs and pipes: one line for each thing worth telling, with the time since this command saw the run. */
+export function plainProgress(channel: Channel): Progress {
+  const narrator = new Narrator();
+  let startedAt: number | null = null;
+  return {
+    events(run, events) {
+      startedAt ??= events[0]?.at ?? null;
+      const lines = events
+        .flatMap((event) => narrator.tell(run, event))
+        .map(({ at, text }) => `${elapsed(at - (startedAt ?? at))}  ${text}\n`);
+      if (lines.length > 0) channel.write(lines.join(""));
+    },
+    say: (text) => channel.write(`${text}\n`),
+    end: () => {},
+  };
+}
+
+export function elapsed(ms: number): string {
+  return `+${(ms / MS_PER_SECOND).toFixed(3)}s`.padStart(TIME_WIDTH);
+}

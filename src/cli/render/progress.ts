@@ -1,0 +1,13 @@
+import type { LoggedEvent } from "../../core/events.js";
+import type { Run } from "../../core/run.js";
+
+/** What is shown while a run goes on. */
+export interface Progress {
+  events(run: Run, events: readonly LoggedEvent[]): void;
+  /** A line of its own, such as "stopping". */
+  say(text: string): void;
+  /** Takes away what is not meant to stay. */
+  end(): void;
+}
+
+export const noProgress: Progress = { events: () => {}, say: () => {}, end: () => {} };

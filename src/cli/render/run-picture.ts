@@ -1,0 +1,77 @@
+import { retryMax } from "../../core/ladder/retry.js";
+import { isSettled, type Job, type Run } from "../../core/run.js";
+import { secondsText } from "../../operations/duration-text.js";
+import { jobName } from "../../operations/job-name.js";
+import type { Paint } from "./paint.js";
+import { fit, padTo, textWidth } from "./text-width.js";
+
+interface Census {
+  total: number;
+  done: number;
+  failed: number;
+  readonly waiting: Job[];
+}
+
+export interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+const SPINNER_STEP_MS = 100;
+/** The line where the cursor rests and one line of what stood before stay visible. */
+const ROWS_LEFT_FREE = 2;
+const MAX_ROWS = 16;
+const MAX_NAME_WIDTH = 40;
+
+/** A run at one moment, in lines that fit the terminal: a headline, then what runs and what waits. */
+export function pictureOf(run: Run, now: number, size: PictureSize, paint: Paint): string[] {
+  const census = takeCensus(run);
+  const width = Math.max(1, size.width - 1);
+  const rows = Math.max(1, Math.min(MAX_ROWS, size.height - ROWS_LEFT_FREE));
+  const head = paint("bold", fit(headline(run, census, now), width));
+  const work = [...run.running, ...census.waiting];
+  const room = rows - 1;
+  const shown = work.length <= room ? work : work.slice(0, Math.max(0, room - 1));
+  const names = shown.map((job) => fit(jobName(job), MAX_NAME_WIDTH));
+  const nameWidth = names.reduce((most, name) => Math.max(most, textWidth(name)), 0);
+  const lines = shown.map((job, index) => {
+    const line = fit(`  ${job.status === "waiting" ? "◌" : "●"} ${padTo(names[index]!, nameWidth)}  ${detail(run, job, now)}`, width);
+    return paint(job.status === "waiting" ? "yellow" : "cyan", line);
+  });
+  const hidden = work.length - shown.length;
+  if (hidden > 0 && room > 0) lines.push(paint("dim", fit(`  … and ${hidden} more`, width)));
+  return [head, ...lines];
+}
+
+function takeCensus(run: Run): Census {
+  const census: Census = { total: 0, done: 0, failed: 0, waiting: [] };
+  for (const job of run.jobs) {
+    if (!job.scope.open) continue;
+    census.total += 1;
+    if (isSettled(job.status) && !job.followingUp) census.done += 1;
+    if (job.status === "failed") census.failed += 1;
+    if (job.status === "waiting") census.waiting.push(job);
+  }
+  census.waiting.sort((first, second) => (first.dueAt ?? 0) - (second.dueAt ?? 0));
+  return census;
+}
+
+function headline(run: Run, census: Census, now: number): string {
+  const spin = SPINNER[Math.floor(now / SPINNER_STEP_MS) % SPINNER.length];
+  const parts = [`${spin} ${run.workflow} #${run.id}`, `${census.done}/${census.total} done`, `${run.running.size} running`];
+  if (census.waiting.length > 0) parts.push(`${census.waiting.length} waiting`);
+  if (census.failed > 0) parts.push(`${census.failed} failed`);
+  if (run.cancelRequested !== null) parts.push("canceling");
+  parts.push(secondsText(now - (run.startedAt ?? run.createdAt)));
+  return parts.join(" · ");
+}
+
+function detail(run: Run, job: Job, now: number): string {
+  if (job.status === "waiting") {
+    const retry = `retry ${job.retriesInVisit} of ${retryMax(run, job.step.definition)}`;
+    return `${retry} in ${secondsText((job.dueAt ?? now) - now)}`;
+  }
+  const attempt = job.attempt > 1 ? `  attempt ${job.attempt}` : "";
+  return `${secondsText(now - (job.attemptStartedAt ?? now))}${attempt}`;
+}

@@ -1,0 +1,13 @@
+export type { Action, ActionResult, Attempt } from "./action/action.js";
+export { type StepContext, type StepFunction } from "./action/function-action.js";
+export type { Definition, StepDefinition } from "./core/definition.js";
+export { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "./core/errors.js";
+export type { Event, EventType, LoggedEvent } from "./core/events.js";
+export type { Failure, FailureClass } from "./core/failure.js";
+export type { Json } from "./core/json.js";
+export type { JobStatus, RunStatus } from "./core/rows.js";
+export { defineWorkflow, type StepInput, type WorkflowInput } from "./definition/builder.js";
+export type { Problem } from "./definition/problem.js";
+export { Daruma, type DarumaOptions, type RunHandle, type StartOptions } from "./operations/daruma.js";
+export type { JobReport, RouteReport, RunReport } from "./operations/run-report.js";
+export { InvalidWorkflow, type Workflow } from "./operations/workflow-source.js";

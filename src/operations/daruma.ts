@@ -1,0 +1,195 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Action } from "../action/action.js";
+import { createCommandAction } from "../action/command.js";
+import { functionAction, type StepFunction } from "../action/function-action.js";
+import { createHttpAction } from "../action/http.js";
+import { noopAction } from "../action/noop.js";
+import { createProcessHost } from "../action/process/create-process-host.js";
+import type { ProcessHost } from "../action/process/process-host.js";
+import { createScriptAction } from "../action/script.js";
+import { DarumaError } from "../core/errors.js";
+import type { RunOptions } from "../core/events.js";
+import type { Json } from "../core/json.js";
+import { createRedactor, unredactable } from "../core/redaction.js";
+import type { Definition } from "../core/definition.js";
+import { resolveInputs } from "../definition/validate-inputs.js";
+import { systemClock } from "../engine/clock.js";
+import { Engine, type RunListener } from "../engine/engine.js";
+import { Inbox } from "../engine/inbox.js";
+import { createSandbox } from "../sandbox/quickjs-sandbox.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
+import { currentOwner, isDead } from "../store/lease-owner.js";
+import { createMemoryStore } from "../store/memory/memory-store.js";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.js";
+import type { Store } from "../store/store.js";
+import { readOutputArtifact } from "../worker/attempt-output.js";
+import { LocalWorker } from "../worker/local-worker.js";
+import { requestCancel } from "./cancel-run.js";
+import { reportRun, type RunReport } from "./run-report.js";
+import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
+
+export interface DarumaOptions {
+  /** Where the database, logs and artifacts lie; `.daruma` in the working folder unless told. */
+  readonly outputDir?: string;
+  /** `memory` keeps nothing; else the database file, `daruma.db` in the output folder unless told. */
+  readonly store?: string;
+  /** Attempts at a time; the number of cores unless told. */
+  readonly maxParallel?: number;
+  /** TypeScript functions as steps, by the `type` that names them. */
+  readonly actions?: { readonly [type: string]: StepFunction };
+  readonly env?: { readonly [name: string]: string | undefined };
+}
+
+export interface StartOptions {
+  readonly inputs?: { readonly [name: string]: Json };
+  /** More variables for expressions and templates, such as `pr` and `files`. */
+  readonly context?: { readonly [name: string]: Json };
+  readonly maxLoops?: number;
+  readonly retryMax?: number;
+  readonly failureRouting?: boolean;
+  readonly only?: string;
+}
+
+/** A run that this program started or resumed. */
+export interface RunHandle {
+  readonly runId: number;
+  /** Resolves when the run is over; rejects if this program loses it. */
+  readonly result: Promise<RunReport>;
+}
+
+/** An engine with its store, worker and sandbox: everything to run workflows in one program. */
+export class Daruma {
+  private constructor(
+    readonly store: Store,
+    readonly outputDir: string,
+    private readonly engine: Engine,
+    private readonly inbox: Inbox,
+    private readonly worker: LocalWorker,
+    private readonly sandbox: Sandbox,
+    private readonly processes: ProcessHost,
+    private readonly customActions: readonly string[],
+    private readonly env: { readonly [name: string]: string | undefined },
+  ) {}
+
+  static async open(options: DarumaOptions = {}): Promise<Daruma> {
+    if (process.platform === "win32") throw new DarumaError("PLATFORM", "Windows is not supported yet");
+    const outputDir = resolve(options.outputDir ?? ".daruma");
+    const env = options.env ?? process.env;
+    const store = await openStore(options.store, outputDir);
+    const sandbox = createSandbox();
+    const processes = createProcessHost();
+    const own: Action[] = Object.entries(options.actions ?? {}).map(([type, run]) => functionAction(type, run));
+    const actions = [createCommandAction(processes), createHttpAction(), createScriptAction(sandbox), noopAction, ...own];
+    const worker = new LocalWorker({
+      actions, outputDir, clock: systemClock, env,
+      ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
+    });
+    const engine = new Engine({
+      store, worker, sandbox, clock: systemClock, isDead,
+      owner: currentOwner(randomUUID()),
+      readArtifact: readOutputArtifact,
+      newToken: () => randomBytes(16).toString("hex"),
+    });
+    const inbox = new Inbox(store, engine, systemClock);
+    inbox.start();
+    return new Daruma(store, outputDir, engine, inbox, worker, sandbox, processes, own.map(({ type }) => type), env);
+  }
+
+  /** A workflow file, or a definition made by `defineWorkflow`. */
+  load(source: string | Definition): Workflow {
+    return typeof source === "string" ? readWorkflow(source, this.customActions) : fromDefinition(source, process.cwd());
+  }
+
+  async start(source: string | Definition | Workflow, options: StartOptions = {}): Promise<RunHandle> {
+    const workflow = typeof source === "object" && "definition" in source ? source : this.load(source);
+    const { definition } = workflow;
+    const inputs = checkedInputs(definition, options.inputs ?? {});
+    this.checkSecrets(definition, inputs);
+    if (options.only !== undefined && !definition.steps.some((step) => step.id === options.only)) {
+      throw new DarumaError("STEP_NOT_FOUND", `${definition.name} has no step ${options.only}`);
+    }
+    const runId = await this.engine.start({
+      definition, hash: workflow.hash, text: workflow.text, file: workflow.file, folder: workflow.folder,
+      inputs, context: options.context ?? {}, options: runOptions(options),
+    });
+    return this.follow(runId);
+  }
+
+  /** Go on with a run whose engine is gone. A run that is over just gives its result. */
+  async resume(runId: number): Promise<RunHandle> {
+    const run = await this.engine.resume(runId);
+    if (run.status === "running" || run.status === "pending") return this.follow(runId);
+    return { runId, result: reportRun(this.store, runId) };
+  }
+
+  /** Cancel a run, whoever runs it. */
+  async cancel(runId: number, reason: string): Promise<void> {
+    if (this.engine.ownedRuns().includes(runId)) return this.engine.ask(runId, { type: "run.cancel", reason, key: null });
+    await requestCancel(this.store, { runId, reason, owner: currentOwner(randomUUID()), isDead, endLeftovers: (token) => this.worker.endLeftovers(token) });
+  }
+
+  onEvents(listener: RunListener): () => void {
+    return this.engine.onEvents(listener);
+  }
+
+  /** Ends what runs and leaves its runs resumable. */
+  async close(): Promise<void> {
+    this.inbox.stop();
+    await this.engine.stop();
+    await Promise.all([this.processes.close(), this.sandbox.close(), this.worker.close()]);
+    await this.store.close();
+  }
+
+  private follow(runId: number): RunHandle {
+    const result = this.engine.waitFor(runId).then(() => reportRun(this.store, runId));
+    // The caller may look at it later; a loss is no unhandled rejection meanwhile.
+    result.catch(() => {});
+    return { runId, result };
+  }
+
+  /** A secret that cannot be found again in a text must not come near one. */
+  private checkSecrets(definition: Definition, inputs: { readonly [name: string]: Json }): void {
+    const secrets = definition.secrets.map((name) => ({ name, value: this.env[name] ?? "" }));
+    const missing = secrets.filter(({ value }) => value === "").map(({ name }) => name);
+    if (missing.length > 0) throw new DarumaError("MISSING_SECRET", `not set in the environment: ${missing.join(", ")}`);
+    const short = unredactable(secrets).map(({ name }) => name);
+    if (short.length > 0) throw new DarumaError("MISSING_SECRET", `too short to be hidden in logs: ${short.join(", ")}`, { hint: "Use a longer secret." });
+    const hidden = createRedactor(secrets).redactJson(inputs);
+    if (secrets.length > 0 && JSON.stringify(hidden) !== JSON.stringify(inputs)) {
+      throw new DarumaError("INVALID_INPUT", "an input holds the value of a secret", { hint: "Steps get secrets from their environment; do not pass them as inputs." });
+    }
+  }
+}
+
+function checkedInputs(definition: Definition, given: { readonly [name: string]: Json }): { readonly [name: string]: Json } {
+  const resolved = resolveInputs(definition, given);
+  if (resolved.ok) return resolved.inputs;
+  throw new DarumaError("INVALID_INPUT", resolved.problems.map(({ message }) => message).join("; "));
+}
+
+export function runOptions(options: StartOptions): RunOptions {
+  return {
+    maxLoops: options.maxLoops ?? null,
+    retryMax: options.retryMax ?? null,
+    failureRouting: options.failureRouting ?? true,
+    only: options.only ?? null,
+  };
+}
+
+async function openStore(store: string | undefined, outputDir: string): Promise<Store> {
+  if (store === "memory") return createMemoryStore();
+  return openSqliteStore({ file: store === undefined ? databaseFile(outputDir) : resolve(store) });
+}
+
+export function databaseFile(outputDir: string): string {
+  return join(outputDir, "daruma.db");
+}
+
+/** For commands that only read: refuses to make a new, empty database. */
+export async function openExistingStore(outputDir: string): Promise<Store> {
+  const file = databaseFile(resolve(outputDir));
+  if (!existsSync(file)) throw new DarumaError("RUN_NOT_FOUND", `there are no runs in ${resolve(outputDir)}`, { hint: "Start one with `daruma run FILE`, or name the folder with --output-dir." });
+  return openSqliteStore({ file });
+}

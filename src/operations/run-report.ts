@@ -1,0 +1,104 @@
+import type { Output } from "../core/events.js";
+import type { Json } from "../core/json.js";
+import type { JobRow, JobStatus, RouteRow, RunRow, RunStatus } from "../core/rows.js";
+import type { Store } from "../store/store.js";
+import { DarumaError } from "../core/errors.js";
+import { loadRun } from "../engine/load-run.js";
+import { lastErrorOf } from "../engine/variables.js";
+
+/** What `--json` prints for a run. Times are ISO 8601. */
+export interface RunReport {
+  readonly run_id: number;
+  readonly workflow: string;
+  readonly status: RunStatus;
+  readonly jobs: readonly JobReport[];
+  readonly routes: readonly RouteReport[];
+  readonly handled_failures: readonly HandledFailure[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  readonly duration_ms: number | null;
+}
+
+export interface JobReport {
+  readonly id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly status: JobStatus;
+  readonly attempts: number;
+  readonly visits: number;
+  readonly handled: boolean;
+  readonly error: JobRow["error"];
+  readonly output: Json;
+}
+
+export interface RouteReport {
+  readonly seq: number;
+  readonly at: string;
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  readonly rung: RouteRow["rung"];
+  readonly to: string;
+  readonly reason: string;
+}
+
+export interface HandledFailure {
+  readonly step: string;
+  readonly scope: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export async function reportRun(store: Store, runId: number): Promise<RunReport> {
+  const run = await store.readRun(runId);
+  if (run === null) throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
+  const [jobs, routes] = await Promise.all([store.readJobs(runId), store.readRoutes(runId)]);
+  return buildReport(run, jobs, routes);
+}
+
+export function buildReport(run: RunRow, jobs: readonly JobRow[], routes: readonly RouteRow[]): RunReport {
+  return {
+    run_id: run.id,
+    workflow: run.workflow,
+    status: run.status,
+    jobs: jobs.map(reportJob),
+    routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({ seq, at: iso(at), step, scope, attempt, rung, to, reason })),
+    handled_failures: jobs
+      .filter((job) => job.status === "failed" && job.handled)
+      .map((job) => ({ step: job.step, scope: job.scope, code: job.error?.code ?? "", message: job.error?.message ?? "" })),
+    error: run.error,
+    created_at: iso(run.created_at),
+    finished_at: run.finished_at === null ? null : iso(run.finished_at),
+    duration_ms: run.finished_at === null || run.started_at === null ? null : run.finished_at - run.started_at,
+  };
+}
+
+function reportJob(job: JobRow): JobReport {
+  return {
+    id: job.id, step: job.step, scope: job.scope, status: job.status, attempts: job.attempt_id,
+    visits: job.visit, handled: job.handled, error: job.error, output: showOutput(job.output),
+  };
+}
+
+/** A large output is shown as where it lies. */
+function showOutput(output: Output | null): Json {
+  if (output === null) return null;
+  if (output.kind === "value") return output.value;
+  return { artifact: output.path, bytes: output.bytes, sha256: output.sha256, preview: output.preview };
+}
+
+/** `state` of each scope that has any. */
+export async function reportState(store: Store, runId: number): Promise<Json> {
+  const { run } = await loadRun(store, runId);
+  const state: { [scope: string]: Json } = {};
+  for (const scope of run.scopes.values()) {
+    if (scope.parent === null || scope.lastError !== null) state[scope.id] = { _last_error: lastErrorOf(scope) };
+  }
+  return state;
+}
+
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+

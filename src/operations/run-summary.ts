@@ -1,0 +1,104 @@
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import type { Definition } from "../core/definition.js";
+import type { Failure } from "../core/failure.js";
+import type { AttemptRow, JobStatus } from "../core/rows.js";
+import type { Store } from "../store/store.js";
+import { logFile } from "../worker/attempt-paths.js";
+import type { JobReport, RunReport } from "./run-report.js";
+
+/** What the end of a run is told from, beside its report. */
+export interface RunSummary {
+  readonly report: RunReport;
+  readonly counts: readonly (readonly [status: JobStatus, count: number])[];
+  readonly failures: readonly FailedStep[];
+  /** What the last steps of a completed run printed, if it is short. */
+  readonly endings: readonly { readonly step: string; readonly text: string }[];
+}
+
+export interface FailedStep {
+  readonly step: string;
+  readonly scope: string;
+  readonly code: string;
+  readonly message: string;
+  readonly attempt: number;
+  /** Null: it failed without an attempt, or the attempt printed nothing there. */
+  readonly stderrTail: string | null;
+  readonly stderrFile: string | null;
+}
+
+const MAX_ENDINGS = 3;
+const MAX_ENDING_BYTES = 4_096;
+const MAX_ENDING_LINES = 12;
+/** In the order in which they are told. */
+const STATUS_ORDER: readonly JobStatus[] = [
+  "completed", "failed", "pending_failed", "running", "waiting", "recovering", "ready", "blocked", "canceled", "skipped",
+];
+
+export async function summariseRun(store: Store, outputDir: string, report: RunReport): Promise<RunSummary> {
+  const run = (await store.readRun(report.run_id))!;
+  const failed = report.jobs.filter((job) => job.status === "failed" && !job.handled);
+  const log = (job: JobReport, stream: "stdout" | "stderr"): string =>
+    logFile(outputDir, { workflowId: run.workflow_id, jobId: job.id, runId: run.id, attempt: job.attempts }, stream);
+  const attempts = failed.length === 0 ? [] : await store.readAttempts(run.id);
+  const failures = orderFailures(failed, report).map((job) => failedStep(job, attempts, log(job, "stderr")));
+  const endings = report.status === "completed" ? await readEndings(store, run.definition_hash, report, (job) => log(job, "stdout")) : [];
+  return { report, counts: countStatuses(report.jobs), failures, endings };
+}
+
+function countStatuses(jobs: readonly { status: JobStatus }[]): RunSummary["counts"] {
+  const counts = new Map<JobStatus, number>();
+  for (const { status } of jobs) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return STATUS_ORDER.flatMap((status) => (counts.has(status) ? [[status, counts.get(status)!] as const] : []));
+}
+
+/** The step that the run's own error names comes first. */
+function orderFailures(failed: readonly JobReport[], report: RunReport): JobReport[] {
+  const isNamed = (job: JobReport): boolean => report.error?.message.startsWith(`${job.step}:`) ?? false;
+  return [...failed].sort((first, second) => Number(isNamed(second)) - Number(isNamed(first)));
+}
+
+function failedStep(job: JobReport, attempts: readonly AttemptRow[], file: string): FailedStep {
+  const error: Failure | null = attempts.find((row) => row.job_id === job.id && row.attempt === job.attempts)?.error ?? null;
+  const hasText = error !== null && error.stderr_tail.trim() !== "";
+  return {
+    step: job.step, scope: job.scope, attempt: job.attempts,
+    code: job.error?.code ?? "UNKNOWN",
+    message: job.error?.message ?? "failed",
+    stderrTail: hasText ? error.stderr_tail : null,
+    stderrFile: job.attempts > 0 ? file : null,
+  };
+}
+
+async function readEndings(store: Store, hash: string, report: RunReport, file: (job: JobReport) => string): Promise<RunSummary["endings"]> {
+  const definition = JSON.parse((await store.readDefinition(hash)) ?? '{"steps":[]}') as Definition;
+  const last = lastSteps(definition);
+  const jobs = report.jobs.filter((job) => job.scope === "root" && job.status === "completed" && last.has(job.step));
+  if (jobs.length > MAX_ENDINGS) return [];
+  return jobs.flatMap((job) => {
+    const text = readShortText(file(job));
+    return text === null ? [] : [{ step: job.step, text }];
+  });
+}
+
+/** Steps that nothing depends on and that do not only serve to repair or follow others. */
+function lastSteps(definition: Definition): Set<string> {
+  const needed = new Set(definition.steps.flatMap((step) => step.dependsOn.flat()));
+  return new Set(definition.steps.filter((step) => step.start === "auto" && !needed.has(step.id)).map((step) => step.id));
+}
+
+function readShortText(file: string): string | null {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0 || size > MAX_ENDING_BYTES) return null;
+  const text = readStart(file, size).replace(/\s+$/, "");
+  return text === "" || text.includes("\0") || text.split("\n").length > MAX_ENDING_LINES ? null : text;
+}
+
+function readStart(file: string, bytes: number): string {
+  const buffer = Buffer.alloc(bytes);
+  const fd = openSync(file, "r");
+  try {
+    return buffer.toString("utf8", 0, readSync(fd, buffer, 0, bytes, 0));
+  } finally {
+    closeSync(fd);
+  }
+}

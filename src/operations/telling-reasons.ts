@@ -1,0 +1,9 @@
+import type { RungConsidered } from "../core/events.js";
+
+/** Reasons that only say that a rung is not for this step or this failure. */
+const PLAIN_PASS = /^(?:the run goes on|class \S+ is not infrastructure|no retry is set|no on_fail\.\w+)$/;
+
+/** Of the rungs that were passed, those that could have acted and why they did not. */
+export function tellingReasons(considered: readonly RungConsidered[]): string[] {
+  return considered.filter(({ applied, reason }) => !applied && !PLAIN_PASS.test(reason)).map(({ reason }) => reason);
+}

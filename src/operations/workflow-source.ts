@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Definition } from "../core/definition.js";
+import { DarumaError } from "../core/errors.js";
+import { loadDefinition } from "../definition/load.js";
+import type { Problem } from "../definition/problem.js";
+import { checkExpression } from "../sandbox/check-expression.js";
+import { checkTemplate } from "../sandbox/template.js";
+
+/** A workflow ready to run: its definition with where it came from. */
+export interface Workflow {
+  readonly definition: Definition;
+  readonly hash: string;
+  readonly text: string;
+  readonly file: string | null;
+  /** Relative paths start here. */
+  readonly folder: string;
+  readonly warnings: readonly Problem[];
+}
+
+/** A workflow file with every problem in it at once. */
+export class InvalidWorkflow extends DarumaError {
+  constructor(
+    readonly file: string,
+    readonly problems: readonly Problem[],
+  ) {
+    const first = problems[0];
+    super(first?.code ?? "YAML_SYNTAX", `${file} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}: ${first?.message ?? ""}`);
+  }
+}
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** Throws InvalidWorkflow with every problem, or FILE_NOT_FOUND. */
+export function readWorkflow(file: string, customActions: readonly string[] = []): Workflow {
+  const loaded = loadDefinition(readText(file), { file, checkExpression, checkTemplate, customActions });
+  if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems);
+  const path = resolve(file);
+  return { ...fromDefinition(loaded.definition, dirname(path)), file: path, warnings: loaded.warnings };
+}
+
+export function fromDefinition(definition: Definition, folder: string): Workflow {
+  const text = JSON.stringify(definition);
+  return { definition, hash: createHash("sha256").update(text).digest("hex"), text, file: null, folder: resolve(folder), warnings: [] };
+}
+
+function readText(file: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
+    throw new DarumaError("FILE_NOT_FOUND", `${file}: ${reason}`, { cause: error });
+  }
+  if (bytes.length > MAX_FILE_BYTES) throw new DarumaError("FILE_NOT_FOUND", `${file} is larger than ${MAX_FILE_BYTES} bytes`);
+  return bytes.toString("utf8");
+}

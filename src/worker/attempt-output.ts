@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { AttemptResult } from "../core/commands.js";
+import type { Output } from "../core/events.js";
+import type { Json } from "../core/json.js";
+import { checkJson } from "../core/json-schema-check.js";
+
+/** Above this an output is a file, and the log has its hash and first part. */
+export const MAX_LOGGED_OUTPUT_BYTES = 64 * 1024;
+const PREVIEW_CHARS = 1_000;
+const MAX_NAMED_MISMATCHES = 5;
+
+/** A value that a step produced (redacted already) as the log keeps it; a mismatch with the schema is a failure. */
+export function resultOfOutput(value: Json, schema: Json | null, artifact: string): AttemptResult {
+  const mismatches = schema === null ? [] : checkJson(schema, value);
+  if (mismatches.length > 0) {
+    const named = mismatches.slice(0, MAX_NAMED_MISMATCHES).map(({ path, message }) => `${path}: ${message}`);
+    return { kind: "failed", facts: { code: "OUTPUT_INVALID", message: `the output does not fit its schema: ${named.join("; ")}` } };
+  }
+  const items = Array.isArray(value) ? value.map((item: Json, index) => ({ key: typeof item === "string" ? item : String(index) })) : null;
+  return { kind: "succeeded", output: storeOutput(value, artifact), items };
+}
+
+function storeOutput(value: Json, artifact: string): Output {
+  if (isSmall(value)) return { kind: "value", value };
+  const text = JSON.stringify(value);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_LOGGED_OUTPUT_BYTES) return { kind: "value", value };
+  mkdirSync(dirname(artifact), { recursive: true, mode: 0o700 });
+  writeFileSync(artifact, text, { mode: 0o600 });
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  return { kind: "artifact", path: artifact, bytes, sha256, preview: [...text.slice(0, PREVIEW_CHARS)].join("") };
+}
+
+function isSmall(value: Json): boolean {
+  if (typeof value === "string") return value.length * 4 < MAX_LOGGED_OUTPUT_BYTES;
+  return value === null || typeof value !== "object";
+}
+
+export function readOutputArtifact(path: string): Json {
+  return JSON.parse(readFileSync(path, "utf8")) as Json;
+}

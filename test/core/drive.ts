@@ -1,0 +1,141 @@
+import type { AttemptResult, Command } from "../../src/core/commands.js";
+import { decide } from "../../src/core/decide.js";
+import { replay } from "../../src/core/decision.js";
+import type { Definition } from "../../src/core/definition.js";
+import type { EvaluationResult, Event, LoggedEvent, RunOptions } from "../../src/core/events.js";
+import { evolve } from "../../src/core/evolve.js";
+import { isOver, type Job, newRun, type Run } from "../../src/core/run.js";
+
+export const PLAIN_OPTIONS: RunOptions = { maxLoops: null, retryMax: null, failureRouting: true, only: null };
+
+export interface Driven {
+  readonly run: Run;
+  readonly log: readonly LoggedEvent[];
+  readonly commands: readonly { readonly command: Command; readonly now: number }[];
+  /** Why the run did not reach its end, or null. */
+  readonly stuck: string | null;
+}
+
+export interface Chances {
+  readonly capacity: number;
+  /** One in so many turns; 0: never. */
+  readonly crash: number;
+  readonly cancel: number;
+}
+
+const MAX_TURNS = 20_000;
+const START_AT = 1_700_000_000_000;
+
+/** A stream of small numbers from a list of choices: the list itself first, then a mix of it for ever. */
+export class Chooser {
+  private drawn = 0;
+
+  constructor(private readonly choices: readonly number[]) {}
+
+  below(limit: number): number {
+    const choice = this.choices[this.drawn % this.choices.length] ?? 0;
+    const round = Math.floor(this.drawn / Math.max(1, this.choices.length));
+    this.drawn += 1;
+    const mixed = Math.imul(choice + Math.imul(round, 0x9e3779b1), 0x85ebca6b) >>> 0;
+    return (round === 0 ? choice : mixed >>> 7) % limit;
+  }
+
+  oneIn(count: number): boolean {
+    return count > 0 && this.below(count) === 1 % count;
+  }
+}
+
+/** Run a workflow on the bare core: every command that could come next may be the next, with any outcome. */
+export function drive(definition: Definition, options: RunOptions, chooser: Chooser, chances: Chances): Driven {
+  const created: Event = {
+    type: "run.created", workflow: definition.name, workflowId: 1, definitionHash: "hash", inputs: {}, context: {}, options, folder: "/", file: null,
+  };
+  let now = START_AT;
+  let run = newRun(1, definition, created, now);
+  evolve(run, created, now);
+  const log: LoggedEvent[] = [{ seq: 1, at: now, event: created }];
+  const commands: { command: Command; now: number }[] = [];
+  const take = (command: Command): void => {
+    commands.push({ command, now });
+    for (const event of decide(run, command, now)) log.push({ seq: log.length + 1, at: now, event });
+  };
+  const end = (stuck: string | null): Driven => ({ run, log, commands, stuck });
+  take({ type: "run.start" });
+  for (let turn = 0; !isOver(run); turn += 1) {
+    if (turn > MAX_TURNS) return end(`not over after ${MAX_TURNS} turns`);
+    now += chooser.below(5);
+    if (chooser.oneIn(chances.crash)) {
+      run = refold(definition, log);
+      take({ type: "run.resume" });
+      continue;
+    }
+    if (chooser.oneIn(chances.cancel)) take({ type: "run.cancel", reason: "test", key: null });
+    const next = possibleCommands(run, chances.capacity);
+    if (isOver(run)) break;
+    if (next.length === 0) return end(`nothing can happen: ${run.jobs.filter((job) => job.status !== "completed").map(describe).join(", ")}`);
+    const job = next[chooser.below(next.length)]!;
+    if (job.status === "waiting" && job.dueAt !== null) now = Math.max(now, job.dueAt);
+    take(commandFor(run, job, chooser));
+  }
+  return end(null);
+}
+
+/** A run as its log tells it. */
+export function refold(definition: Definition, log: readonly LoggedEvent[]): Run {
+  const first = log[0]!;
+  if (first.event.type !== "run.created") throw new Error("the log does not begin with run.created");
+  const run = newRun(1, definition, first.event, first.at);
+  replay(run, log);
+  return run;
+}
+
+function describe(job: Job): string {
+  const list = job.list === null ? "" : ` waiting for ${job.list.steps[job.list.next]}`;
+  return `${job.step.definition.id} in ${job.scope.id} ${job.status}${list}${job.barrier === null ? "" : " behind a barrier"}`;
+}
+
+function possibleCommands(run: Run, capacity: number): Job[] {
+  const startable = run.running.size < capacity ? run.ready : [];
+  const asking = run.jobs.filter((job) => job.evaluation !== null || (job.status === "waiting" && job.dueAt !== null));
+  return [...startable, ...run.running, ...asking];
+}
+
+function commandFor(run: Run, job: Job, chooser: Chooser): Command {
+  if (job.evaluation !== null) {
+    return { type: "evaluation.finish", job: job.id, id: job.evaluation.id, result: answer(run, job, chooser) };
+  }
+  if (job.status === "ready") return { type: "attempt.start", job: job.id, worker: "w", token: `t${job.id}-${job.attempt + 1}` };
+  if (job.status === "waiting") return { type: "timer.fire", job: job.id };
+  return { type: "attempt.finish", job: job.id, attempt: job.attempt, result: outcome(job, chooser), durationMs: 1 };
+}
+
+function outcome(job: Job, chooser: Chooser): AttemptResult {
+  if (job.stopping !== null && chooser.below(3) > 0) return { kind: "stopped" };
+  switch (chooser.below(8)) {
+    case 0:
+    case 1:
+    case 2:
+      return { kind: "failed", facts: { message: "exit code 1", exitCode: 1 } };
+    case 3:
+      return chooser.below(2) === 0 ? { kind: "failed", facts: { message: "gone", lost: true } } : { kind: "failed", facts: { message: "bad", code: "TEMPLATE_ERROR" } };
+    default: {
+      const value = job.step.definition.forEach && chooser.below(10) > 0 ? ["a", "b", "c"].slice(0, chooser.below(4)) : null;
+      return { kind: "succeeded", output: { kind: "value", value }, items: value === null ? null : value.map((key) => ({ key })) };
+    }
+  }
+}
+
+function answer(run: Run, job: Job, chooser: Chooser): EvaluationResult {
+  if (chooser.below(6) === 0) return { ok: false, code: "EXPRESSION_THREW", reason: "test", durationMs: 0 };
+  const steps = run.definition.steps.map((step) => step.id);
+  const anyStep = (): string => steps[chooser.below(steps.length)]!;
+  switch (job.evaluation!.purpose) {
+    case "if":
+      return { ok: true, value: chooser.below(3) > 0, durationMs: 0 };
+    case "on_fail.run_js":
+    case "on_success.run_js":
+      return { ok: true, value: Array.from({ length: chooser.below(3) }, anyStep), durationMs: 0 };
+    default:
+      return { ok: true, value: chooser.below(3) === 0 ? null : chooser.below(8) === 0 ? "nowhere" : anyStep(), durationMs: 0 };
+  }
+}

@@ -1,0 +1,164 @@
+import fc from "fast-check";
+import type { Definition } from "../../src/core/definition.js";
+import { loadDefinition } from "../../src/definition/load.js";
+
+/** One step as numbers; `buildWorkflow` reads each as a choice among what is allowed at that place. */
+const stepShape = fc.record({
+  dependencies: fc.array(fc.nat(20), { maxLength: 3 }),
+  joinsLastTwo: fc.boolean(),
+  fan: fc.constantFrom("none", "none", "none", "forEach", "reduce"),
+  join: fc.constantFrom("all", "any", "at_least"),
+  retries: fc.nat(2),
+  delayMs: fc.constantFrom(0, 0, 100),
+  failGoto: fc.option(fc.nat(20), { freq: 2 }),
+  failGotoJs: fc.boolean(),
+  failRun: fc.array(fc.nat(20), { maxLength: 2 }),
+  failRunJs: fc.boolean(),
+  successGoto: fc.option(fc.nat(20), { freq: 5 }),
+  successGotoJs: fc.boolean(),
+  successRun: fc.array(fc.nat(20), { maxLength: 2 }),
+  hasIf: fc.boolean(),
+  continues: fc.boolean(),
+  rare: fc.nat(3),
+});
+type StepShape = typeof stepShape extends fc.Arbitrary<infer T> ? T : never;
+
+const workflowShape = fc.record({
+  steps: fc.array(stepShape, { minLength: 1, maxLength: 9 }),
+  routed: fc.array(fc.record({ retries: fc.nat(1), dependency: fc.option(fc.nat(20), { freq: 3 }), successRun: fc.boolean() }), { maxLength: 3 }),
+  maxLoops: fc.nat(5),
+  failFast: fc.constantFrom(false, false, false, true),
+  maxRecoveries: fc.nat(2),
+});
+type WorkflowShape = typeof workflowShape extends fc.Arbitrary<infer T> ? T : never;
+
+interface Placed {
+  readonly id: string;
+  /** The fan-outs that enclose the step, and those that enclose its dependents. */
+  readonly path: readonly string[];
+  readonly innerPath: readonly string[];
+  readonly ancestors: ReadonlySet<string>;
+}
+
+type Keys = { [key: string]: unknown };
+
+export interface RandomWorkflow {
+  readonly definition: Definition;
+  /** For the report of a counterexample. */
+  readonly [fc.toStringMethod]: () => string;
+}
+
+/** Small valid workflows with every kind of routing, loaded as a file would be. */
+export const randomWorkflow: fc.Arbitrary<RandomWorkflow> = workflowShape.map(buildWorkflow);
+
+function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
+  const placed: Placed[] = [];
+  const steps: { [id: string]: Keys } = {};
+  shape.steps.forEach((step, index) => {
+    const keys = placeStep(step, index, placed);
+    steps[placed.at(-1)!.id] = keys;
+  });
+  const routed = shape.routed.map((_, index) => `r${index}`);
+  shape.steps.forEach((step, index) => addRouting(steps[`s${index}`]!, step, placed[index]!, placed, routed));
+  shape.routed.forEach(({ retries, dependency, successRun }, index) => {
+    const root = placed.filter(({ path, innerPath }) => path.length === 0 && innerPath.length === 0);
+    const before = dependency === null ? undefined : pick(root, dependency);
+    steps[`r${index}`] = {
+      type: "noop", start: "routed",
+      ...(before === undefined ? {} : { depends_on: [before.id] }),
+      ...(retries > 0 ? { on_fail: { retry: { max: retries } } } : {}),
+      ...(successRun && index > 0 ? { on_success: { run: ["r0"] } } : {}),
+    };
+  });
+  dropRunsAcrossScopes(steps, placed, shape.routed);
+  const text = JSON.stringify({
+    routing: { max_loops: shape.maxLoops }, max_recoveries: shape.maxRecoveries,
+    failure_policy: shape.failFast ? "fail_fast" : "finish_independent", steps,
+  });
+  const loaded = loadDefinition(text, { file: "random.json", checkExpression: () => null, checkTemplate: () => null });
+  if (!loaded.ok) throw new Error(`${JSON.stringify(loaded.problems.map(({ code, message }) => `${code} ${message}`))}\n${text}`);
+  return { definition: loaded.definition, [fc.toStringMethod]: () => text };
+}
+
+/** A step's dependencies among the earlier ones, as many as fit under one row of fan-outs. */
+function placeStep(shape: StepShape, index: number, placed: Placed[]): Keys {
+  const chosen: Placed[] = [];
+  let deepest: readonly string[] = [];
+  for (const choice of shape.dependencies) {
+    const candidate = pick(placed, choice);
+    if (candidate === undefined || chosen.includes(candidate)) continue;
+    const [outer, inner] = candidate.innerPath.length < deepest.length ? [candidate.innerPath, deepest] : [deepest, candidate.innerPath];
+    if (!outer.every((id, depth) => inner[depth] === id)) continue;
+    chosen.push(candidate);
+    deepest = inner;
+  }
+  const id = `s${index}`;
+  const reduces = shape.fan === "reduce" && deepest.length > 0;
+  const path = reduces ? deepest.slice(0, -1) : deepest;
+  const opens = shape.fan === "forEach" && path.length < 2;
+  const ancestors = new Set(chosen.flatMap((step) => [step.id, ...step.ancestors]));
+  placed.push({ id, path, innerPath: opens ? [...path, id] : path, ancestors });
+  const names = chosen.map((step) => step.id);
+  const groups = shape.joinsLastTwo && names.length > 1 ? [...names.slice(0, -2), names.slice(-2).join("|")] : names;
+  return {
+    type: "noop", start: "auto",
+    ...(groups.length > 0 ? { depends_on: groups } : {}),
+    ...(opens ? { forEach: true } : {}),
+    ...(reduces ? { fanout: "reduce", join: shape.join === "at_least" ? { at_least: 2 } : shape.join } : {}),
+    ...(shape.hasIf && shape.rare === 0 ? { if: "true" } : {}),
+    ...(shape.continues && shape.rare === 1 ? { continue_on_failure: true } : {}),
+  };
+}
+
+function addRouting(keys: Keys, shape: StepShape, step: Placed, all: readonly Placed[], routed: readonly string[]): void {
+  const isSameScope = (other: Placed): boolean => other.path.join() === step.path.join();
+  const back = all.filter((other) => step.ancestors.has(other.id) && isSameScope(other)).map((other) => other.id);
+  const repair = [...routed, ...routed, ...all.filter((other) => other !== step && isSameScope(other) && !other.ancestors.has(step.id)).map((other) => other.id)];
+  // Only backward, since steps that run each other on success in a circle are refused.
+  const earlier = repair.filter((id) => routed.includes(id) || Number(id.slice(1)) < Number(step.id.slice(1)));
+  const onFail = {
+    ...(shape.retries > 0 ? { retry: { max: shape.retries, backoff: { mode: "fixed", delay_ms: shape.delayMs } } } : {}),
+    ...routing(shape.failRun, shape.failRunJs && shape.rare < 2, shape.failGoto, shape.failGotoJs && shape.rare > 1, repair, back),
+  };
+  const onSuccess = routing(shape.rare === 2 ? shape.successRun : [], false, shape.successGoto, shape.successGotoJs && shape.rare === 3, earlier, back);
+  if (Object.keys(onFail).length > 0) keys.on_fail = onFail;
+  if (Object.keys(onSuccess).length > 0) keys.on_success = onSuccess;
+}
+
+function routing(run: readonly number[], runJs: boolean, goto: number | null, gotoJs: boolean, repair: readonly string[], back: readonly string[]): Keys {
+  const list = [...new Set(run.map((choice) => pick(repair, choice)).filter((id) => id !== undefined))];
+  const target = goto === null ? undefined : pick(back, goto);
+  return {
+    ...(list.length > 0 ? { run: list } : {}),
+    ...(runJs ? { run_js: "[]" } : {}),
+    ...(target === undefined ? {} : { goto: target }),
+    ...(gotoJs ? { goto_js: "null" } : {}),
+  };
+}
+
+/** A routed step with a dependency lies in the root scope, and must not be named by what it depends on. */
+function dropRunsAcrossScopes(steps: { [id: string]: Keys }, placed: readonly Placed[], routed: WorkflowShape["routed"]): void {
+  const ancestorsOf = new Map(placed.map((step) => [step.id, step]));
+  const bound = new Map<string, string>(routed.flatMap((_, index) => {
+    const before = (steps[`r${index}`]!.depends_on as string[] | undefined)?.[0];
+    return before === undefined ? [] : [[`r${index}`, before] as const];
+  }));
+  for (const { id, path } of placed) {
+    for (const key of ["on_fail", "on_success"]) {
+      const routes = steps[id]![key] as { run?: string[] } | undefined;
+      if (routes?.run === undefined) continue;
+      const kept = routes.run.filter((target) => {
+        const before = bound.get(target);
+        if (before === undefined) return true;
+        return path.length === 0 && before !== id && !ancestorsOf.get(before)!.ancestors.has(id);
+      });
+      if (kept.length > 0) routes.run = kept;
+      else delete routes.run;
+      if (Object.keys(routes).length === 0) delete steps[id]![key];
+    }
+  }
+}
+
+function pick<T>(from: readonly T[], choice: number): T | undefined {
+  return from.length === 0 ? undefined : from[choice % from.length];
+}

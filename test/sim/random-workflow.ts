@@ -1,0 +1,138 @@
+import type { Random } from "./random.js";
+
+type Step = { [key: string]: unknown };
+
+interface Placed {
+  readonly id: string;
+  /** Ids of the enclosing forEach steps, joined: where the step may route to. */
+  readonly path: string;
+  /** Every step that it depends on, in the same path. */
+  readonly ancestors: ReadonlySet<string>;
+}
+
+/** Steps of the root that every part of a workflow may call for repair or follow-up. */
+const ROUTED = ["fix1", "fix2", "tell"];
+
+/** A valid workflow in which every rule of routing may meet every other. */
+export class WorkflowMaker {
+  private readonly steps: { [id: string]: Step } = {};
+  private readonly placed: Placed[] = [];
+  private count = 0;
+
+  constructor(private readonly random: Random) {}
+
+  make(): string {
+    const { random } = this;
+    this.segment("", [], random.between(2, 5));
+    if (random.chance(0.5)) this.fanOut("", 0);
+    if (random.chance(0.5)) this.segment("", this.plainAt(""), random.between(1, 3));
+    for (const id of ROUTED) this.steps[id] = this.routedStep();
+    return JSON.stringify({
+      name: "sim",
+      routing: { max_loops: random.between(1, 8), ...(random.chance(0.2) ? { defaults: { on_fail: { retry: { max: 1 } } } } : {}) },
+      failure_policy: random.chance(0.2) ? "fail_fast" : "finish_independent",
+      max_recoveries: random.between(0, 3),
+      steps: this.steps,
+    });
+  }
+
+  private at(path: string): Placed[] {
+    return this.placed.filter((step) => step.path === path);
+  }
+
+  /** Without forEach steps: what depends on one of those lies in its items. */
+  private plainAt(path: string): string[] {
+    return this.at(path).flatMap(({ id }) => (this.steps[id]?.forEach === true ? [] : [id]));
+  }
+
+  /** A few steps in one path, each behind some of those before it. */
+  private segment(path: string, entrances: readonly string[], size: number): void {
+    for (let index = 0; index < size; index += 1) {
+      const before = [...new Set([...entrances, ...this.plainAt(path)])];
+      const chosen = this.random.some(before, 2);
+      this.add(path, path !== "" && chosen.length === 0 ? [this.random.pick(before)] : chosen, {});
+    }
+  }
+
+  /** A forEach step, what happens to each item, and perhaps one or two reducers. */
+  private fanOut(path: string, depth: number): void {
+    const { random } = this;
+    const opener = this.add(path, path === "" ? random.some(this.plainAt(path), 1) : [random.pick(this.plainAt(path))], { forEach: true });
+    const inner = path === "" ? opener : `${path}/${opener}`;
+    this.segment(inner, [opener], random.between(1, 3));
+    if (depth === 0 && random.chance(0.3)) this.fanOut(inner, 1);
+    const leaves = this.plainAt(inner);
+    for (let reducers = random.between(0, 2); reducers > 0; reducers -= 1) {
+      const join = random.pick(["all", "any", { at_least: 2 }]);
+      this.add(path, [random.pick(leaves)], { fanout: "reduce", join }, opener);
+    }
+  }
+
+  private add(path: string, dependencies: readonly string[], extra: Step, through?: string): string {
+    const { random } = this;
+    this.count += 1;
+    const id = `s${this.count}`;
+    const ancestors = this.ancestorsOf(path, through === undefined ? dependencies : [through]);
+    const groups = dependencies.map((dependency) => this.orGroup(path, dependency));
+    this.steps[id] = {
+      type: "noop", ...(groups.length > 0 ? { depends_on: groups } : {}), start: "auto",
+      ...(random.chance(0.12) ? { if: random.pick(["visit < 2", "attempt >= 0", "false", "nowhere.x"]) } : {}),
+      ...(random.chance(0.15) ? { continue_on_failure: true } : {}),
+      ...(random.chance(0.6) ? { on_fail: this.onFail([...ancestors]) } : {}),
+      ...(random.chance(0.25) ? { on_success: this.onSuccess([...ancestors]) } : {}),
+      ...extra,
+    };
+    this.placed.push({ id, path, ancestors });
+    return id;
+  }
+
+  private orGroup(path: string, dependency: string): string {
+    const others = this.at(path).filter(({ id }) => id !== dependency && this.steps[id]?.forEach !== true && this.steps[dependency]?.forEach !== true);
+    return this.random.chance(0.2) && others.length > 0 && this.placed.some(({ id, path: at }) => id === dependency && at === path)
+      ? `${dependency}|${this.random.pick(others).id}`
+      : dependency;
+  }
+
+  /** Or-groups may add more; these are certain. */
+  private ancestorsOf(path: string, dependencies: readonly string[]): ReadonlySet<string> {
+    const found = new Set<string>();
+    for (const dependency of dependencies) {
+      const step = this.placed.find(({ id }) => id === dependency);
+      if (step === undefined || step.path !== path) continue;
+      found.add(dependency);
+      for (const ancestor of step.ancestors) found.add(ancestor);
+    }
+    return found;
+  }
+
+  private onFail(ancestors: readonly string[]): Step {
+    const { random } = this;
+    const mode = random.pick(["none", "fixed", "linear", "exponential"]);
+    return {
+      ...(random.chance(0.6) ? { retry: { max: random.between(1, 3), backoff: { mode, delay_ms: random.between(0, 50), jitter: random.pick([0, 0.5]) } } } : {}),
+      ...(random.chance(0.35) ? { run: [random.pick(ROUTED)] } : {}),
+      ...(random.chance(0.2) ? { run_js: random.pick(["return ['fix2']", "return []", "return ['nobody']", "throw 1", "return visit > 1 ? ['fix1', 'fix2'] : []"]) } : {}),
+      ...(ancestors.length > 0 && random.chance(0.4) ? { goto: random.pick(ancestors) } : {}),
+      ...(ancestors.length > 0 && random.chance(0.2) ? { goto_js: random.pick([`return '${random.pick(ancestors)}'`, "return null", "return 'nobody'", "throw 1"]) } : {}),
+    };
+  }
+
+  private onSuccess(ancestors: readonly string[]): Step {
+    const { random } = this;
+    return {
+      ...(random.chance(0.6) ? { run: random.chance(0.5) ? ["tell"] : ["tell", "fix1"] } : {}),
+      ...(random.chance(0.3) ? { run_js: random.pick(["return ['tell']", "return []", "throw 1"]) } : {}),
+      ...(ancestors.length > 0 && random.chance(0.4) ? { goto_js: `return visit < ${random.between(2, 3)} ? '${random.pick(ancestors)}' : null` } : {}),
+    };
+  }
+
+  private routedStep(): Step {
+    const { random } = this;
+    return {
+      type: "noop", start: "routed",
+      ...(random.chance(0.4) ? { on_fail: { retry: { max: 1, backoff: { mode: "fixed", delay_ms: 20 } } } } : {}),
+      ...(random.chance(0.1) ? { if: random.pick(["visit < 2", "false"]) } : {}),
+      ...(random.chance(0.1) ? { continue_on_failure: true } : {}),
+    };
+  }
+}

@@ -1,0 +1,230 @@
+import type { AttemptResult } from "../../src/core/commands.js";
+import type { Definition } from "../../src/core/definition.js";
+import type { LoggedEvent } from "../../src/core/events.js";
+import { jobRow } from "../../src/core/projections.js";
+import type { Run } from "../../src/core/run.js";
+import { Engine } from "../../src/engine/engine.js";
+import { loadRun } from "../../src/engine/load-run.js";
+import type { Sandbox } from "../../src/sandbox/sandbox.js";
+import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
+import type { Store } from "../../src/store/store.js";
+import type { Assignment, Report, Worker } from "../../src/worker/worker.js";
+import { enginePorts, flush, workflow } from "../support/harness.js";
+import { ManualClock } from "../support/manual-clock.js";
+import { plainSandbox } from "../support/plain-sandbox.js";
+import { Random } from "./random.js";
+import { WorkflowMaker } from "./random-workflow.js";
+
+/** Turns of the clock after which a run that is not over has hung. */
+const MAX_TURNS = 5_000;
+
+export interface SimResult {
+  readonly seed: number;
+  readonly text: string;
+  readonly definition: Definition;
+  readonly log: readonly LoggedEvent[];
+  readonly run: Run;
+  readonly crashes: number;
+}
+
+/** How rough the world is. */
+interface Weather {
+  readonly failure: number;
+  readonly lost: number;
+  readonly crash: number;
+  readonly commitFault: number;
+  readonly duplicate: number;
+  readonly cancel: number;
+}
+
+/** One engine after another on one store, until the run is over. */
+export class Simulation {
+  private readonly random: Random;
+  private readonly clock = new ManualClock();
+  private readonly store: MemoryStore = createMemoryStore();
+  private readonly weather: Weather;
+  private readonly executing = new Map<number, string>();
+  private engine: Engine;
+  private dead = { value: false };
+  private incarnation = 0;
+  private crashes = 0;
+  private over = false;
+  private lost = false;
+
+  constructor(private readonly seed: number) {
+    this.random = new Random(seed);
+    const { random } = this;
+    const rough = random.chance(0.7);
+    this.weather = {
+      failure: random.pick([0.1, 0.3, 0.6]),
+      lost: rough ? 0.05 : 0,
+      crash: rough ? 0.04 : 0,
+      commitFault: rough ? 0.02 : 0,
+      duplicate: 0.1,
+      cancel: random.chance(0.1) ? 0.02 : 0,
+    };
+    this.engine = this.boot();
+  }
+
+  async run(): Promise<SimResult> {
+    const text = new WorkflowMaker(this.random).make();
+    const request = workflow(text);
+    const runId = await this.engine.start(request).catch(() => null);
+    if (runId === null) return this.run();
+    this.follow(runId);
+    for (let turn = 0; !this.over; turn += 1) {
+      await flush();
+      if (this.over) break;
+      if (turn > MAX_TURNS) throw new Error(await this.describe(runId, text, "the run hangs"));
+      if (this.lost || this.random.chance(this.weather.crash)) await this.crash(runId);
+      if (this.random.chance(this.weather.cancel)) this.engine.post(runId, { type: "run.cancel", reason: "weather", key: null });
+      await flush();
+      if (!this.over && !this.clock.fireNext()) throw new Error(await this.describe(runId, text, "nothing is due and the run is not over"));
+    }
+    const { run } = await loadRun(this.store, runId);
+    await this.compareTables(run);
+    return { seed: this.seed, text, definition: request.definition, log: await this.store.readEvents(runId), run, crashes: this.crashes };
+  }
+
+  private boot(): Engine {
+    this.incarnation += 1;
+    this.dead = { value: false };
+    this.executing.clear();
+    const ports = enginePorts(this.store, this.clock, `engine-${this.incarnation}`);
+    return new Engine({
+      ...ports,
+      store: this.mortal(this.store, this.dead),
+      isDead: () => true,
+      newToken: () => `token-${this.incarnation}-${this.random.next()}`,
+      worker: this.worker(this.dead),
+      sandbox: this.sandbox(this.dead),
+    });
+  }
+
+  private follow(runId: number): void {
+    this.lost = false;
+    this.engine.waitFor(runId).then(
+      () => {
+        this.over = true;
+      },
+      () => {
+        this.lost = true;
+      },
+    );
+  }
+
+  /** kill -9, and another engine takes over. */
+  private async crash(runId: number): Promise<void> {
+    this.crashes += 1;
+    this.dead.value = true;
+    for (let tries = 0; ; tries += 1) {
+      this.engine = this.boot();
+      try {
+        const run = await this.engine.resume(runId);
+        if (run.status === "running" || run.status === "pending") this.follow(runId);
+        else this.over = true;
+        return;
+      } catch (error) {
+        if (tries > 20) throw error;
+        this.dead.value = true;
+      }
+    }
+  }
+
+  /** A store handle that falls silent with its engine, and whose commits sometimes fail or lose their answer. */
+  private mortal(store: Store, dead: { value: boolean }): Store {
+    const { random, weather } = this;
+    return new Proxy(store, {
+      get: (target, name: keyof Store) => (...args: never[]) => {
+        if (dead.value) return new Promise(() => {});
+        if (name === "commit" && random.chance(weather.commitFault)) {
+          this.store.failNextCommit(new Error("the disk is gone"), { applied: random.chance(0.5) });
+        }
+        const answer = (target[name] as (...all: never[]) => Promise<unknown>)(...args);
+        return answer.then((value) => (dead.value ? new Promise(() => {}) : value));
+      },
+    });
+  }
+
+  private worker(dead: { value: boolean }): Worker {
+    return {
+      name: `worker-${this.incarnation}`,
+      capacity: this.random.between(1, 4),
+      execute: (assignment, signal) => this.execute(assignment, signal, dead),
+      endLeftovers: async () => {},
+      close: async () => {},
+    };
+  }
+
+  private execute(assignment: Assignment, signal: AbortSignal, dead: { value: boolean }): Promise<Report> {
+    const { random, clock } = this;
+    if (this.executing.has(assignment.jobId)) throw new Error(`job ${assignment.jobId} runs twice at once`);
+    this.executing.set(assignment.jobId, assignment.token);
+    const durationMs = random.between(0, 40);
+    const result = this.outcome(assignment);
+    return new Promise((resolve) => {
+      const finish = (what: AttemptResult): void => {
+        if (dead.value) return;
+        this.executing.delete(assignment.jobId);
+        resolve({ result: what, durationMs });
+        if (random.chance(this.weather.duplicate)) this.repeat(assignment, what);
+      };
+      const cancel = clock.setTimer(clock.now() + durationMs, () => finish(result));
+      signal.addEventListener("abort", () => {
+        cancel();
+        clock.setTimer(clock.now() + random.between(0, 30), () => finish(random.chance(0.7) ? { kind: "stopped" } : result));
+      });
+    });
+  }
+
+  /** The same result once more, later, when much may have happened in between. */
+  private repeat(assignment: Assignment, result: AttemptResult): void {
+    const { runId, jobId: job, attempt } = assignment;
+    this.clock.setTimer(this.clock.now() + this.random.between(0, 100), () => {
+      this.engine.post(runId, { type: "attempt.finish", job, attempt, result, durationMs: 0 });
+    });
+  }
+
+  private outcome(assignment: Assignment): AttemptResult {
+    const { random, weather } = this;
+    if (random.chance(weather.lost)) return { kind: "failed", facts: { lost: true, message: "the worker is gone" } };
+    if (random.chance(weather.failure)) {
+      return { kind: "failed", facts: random.pick([{ exitCode: 1, message: "exit code 1" }, { httpStatus: 400, message: "bad request" }, { timeout: "wall", message: "too slow" } as const]) };
+    }
+    const items = Array.from({ length: random.between(0, 3) }, (_, index) => ({ key: String(index) }));
+    return { kind: "succeeded", output: { kind: "value", value: items.map(({ key }) => key) }, items: random.chance(0.9) ? items : null };
+  }
+
+  private sandbox(dead: { value: boolean }): Sandbox {
+    const { random, clock } = this;
+    return {
+      evaluate: (evaluation) =>
+        new Promise((resolve) => {
+          clock.setTimer(clock.now() + random.between(0, 10), () => {
+            if (!dead.value) void plainSandbox.evaluate(evaluation).then(resolve);
+          });
+        }),
+      close: async () => {},
+    };
+  }
+
+  /** The tables must say what the log says. */
+  private async compareTables(run: Run): Promise<void> {
+    const rows = await this.store.readJobs(run.id);
+    const expected = run.jobs.map((job) => JSON.parse(JSON.stringify(jobRow(run, job))));
+    const actual = [...rows].sort((a, b) => a.id - b.id).map((row) => JSON.parse(JSON.stringify(row)));
+    for (const [index, row] of expected.entries()) {
+      if (JSON.stringify(row) !== JSON.stringify(actual[index])) {
+        throw new Error(`seed ${this.seed}: the job table and the log differ:\n${JSON.stringify(actual[index])}\n${JSON.stringify(row)}`);
+      }
+    }
+    const stored = await this.store.readRun(run.id);
+    if (stored?.status !== run.status) throw new Error(`seed ${this.seed}: the run table says ${stored?.status}, the log ${run.status}`);
+  }
+
+  private async describe(runId: number, text: string, what: string): Promise<string> {
+    const log = await this.store.readEvents(runId);
+    const tail = log.slice(-30).map(({ seq, event }) => `${seq} ${JSON.stringify(event)}`);
+    return `seed ${this.seed}: ${what}\n${text}\n${tail.join("\n")}`;
+  }
+}

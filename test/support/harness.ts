@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import type { Event, EventType, LoggedEvent, RunOptions } from "../../src/core/events.js";
+import type { Json } from "../../src/core/json.js";
+import type { JobRow, RouteRow, RunRow } from "../../src/core/rows.js";
+import { loadDefinition } from "../../src/definition/load.js";
+import { Engine, type NewRun } from "../../src/engine/engine.js";
+import { loadRun } from "../../src/engine/load-run.js";
+import { checkExpression } from "../../src/sandbox/check-expression.js";
+import type { Sandbox } from "../../src/sandbox/sandbox.js";
+import { checkTemplate } from "../../src/sandbox/template.js";
+import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
+import { ManualClock } from "./manual-clock.js";
+import { plainSandbox } from "./plain-sandbox.js";
+import { type Script, ScriptedWorker } from "./scripted-worker.js";
+
+export const DEFAULT_OPTIONS: RunOptions = { maxLoops: null, retryMax: null, failureRouting: true, only: null };
+
+/** A workflow text as a run request, or an error that lists its problems. */
+export function workflow(text: string, extra: { inputs?: { [name: string]: Json }; options?: Partial<RunOptions> } = {}): NewRun {
+  const loaded = loadDefinition(text, { file: "test.yaml", checkExpression, checkTemplate });
+  if (!loaded.ok) throw new Error(loaded.problems.map((problem) => `${problem.line}:${problem.column} ${problem.code} ${problem.message}`).join("\n"));
+  return {
+    definition: loaded.definition, hash: createHash("sha256").update(text).digest("hex"), text: JSON.stringify(loaded.definition),
+    file: null, folder: "/tmp", inputs: extra.inputs ?? {}, context: {}, options: { ...DEFAULT_OPTIONS, ...extra.options },
+  };
+}
+
+export interface Trial {
+  readonly run: RunRow;
+  readonly jobs: readonly JobRow[];
+  readonly routes: readonly RouteRow[];
+  readonly log: readonly LoggedEvent[];
+  /** Steps in the order in which their attempts started. */
+  readonly order: readonly string[];
+  /** Milliseconds since the run began, one for each entry of `order`. */
+  readonly times: readonly number[];
+  readonly worker: ScriptedWorker;
+  job(step: string, scope?: string): JobRow;
+  events<T extends EventType>(type: T): Extract<Event, { type: T }>[];
+}
+
+export interface TrialOptions {
+  readonly inputs?: { [name: string]: Json };
+  readonly options?: Partial<RunOptions>;
+  readonly capacity?: number;
+  readonly sandbox?: Sandbox;
+  /** Called with each turn of the clock; may post commands. */
+  readonly onTurn?: (engine: Engine, runId: number, turn: number, clock: ManualClock) => void;
+}
+
+/** Turns of the clock after which a trial that is not over has hung. */
+const MAX_TURNS = 20_000;
+
+/** Run a workflow on the memory store, the manual clock and a script of outcomes, to its end. */
+export async function trial(text: string, script: Script = {}, options: TrialOptions = {}): Promise<Trial> {
+  const clock = new ManualClock();
+  const worker = new ScriptedWorker(clock, script, options.capacity ?? 8);
+  const store = createMemoryStore();
+  const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox: options.sandbox ?? plainSandbox });
+  const startedAt = clock.now();
+  const runId = await engine.start(workflow(text, options));
+  let over = false;
+  const done = engine.waitFor(runId).then(() => {
+    over = true;
+  });
+  for (let turn = 0; ; turn += 1) {
+    await flush();
+    if (over) break;
+    options.onTurn?.(engine, runId, turn, clock);
+    await flush();
+    if (over) break;
+    if (turn > MAX_TURNS || !clock.fireNext()) throw new Error(`the run hangs after ${worker.order.join(" ")}`);
+  }
+  await done;
+  return readTrial(store, runId, worker, startedAt);
+}
+
+export function enginePorts(store: MemoryStore, clock: ManualClock, engine = "test"): Omit<ConstructorParameters<typeof Engine>[0], "worker" | "sandbox"> {
+  let token = 0;
+  return {
+    store, clock,
+    owner: { host: "test", bootId: "boot", pid: 1, processStart: "0", engine },
+    readArtifact: () => null,
+    newToken: () => `token-${(token += 1)}`,
+    isDead: () => false,
+  };
+}
+
+/** Let every promise that can settle do so. */
+export function flush(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+async function readTrial(store: MemoryStore, runId: number, worker: ScriptedWorker, startedAt: number): Promise<Trial> {
+  const run = (await store.readRun(runId))!;
+  const jobs = await store.readJobs(runId);
+  const log = await store.readEvents(runId);
+  await loadRun(store, runId);
+  return {
+    run, jobs, log, worker,
+    routes: await store.readRoutes(runId),
+    order: worker.order,
+    times: worker.startedAt.map((at) => at - startedAt),
+    job(step, scope = "root") {
+      const found = jobs.find((job) => job.step === step && job.scope === scope);
+      if (found === undefined) throw new Error(`no job ${step} in ${scope}`);
+      return found;
+    },
+    events: (type) => log.flatMap(({ event }) => (event.type === type ? [event as never] : [])),
+  };
+}

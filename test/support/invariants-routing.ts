@@ -1,0 +1,170 @@
+import type { Definition } from "../../src/core/definition.js";
+import type { Event, LoggedEvent, RunOptions } from "../../src/core/events.js";
+import { type BookedJob, itemsPrefix, JobBook } from "./job-book.js";
+
+type Log = readonly LoggedEvent[];
+
+function optionsOf(log: Log): RunOptions {
+  const created = log[0]?.event;
+  if (created?.type !== "run.created") throw new Error("the log does not begin with run.created");
+  return created.options;
+}
+
+export function retriesOfAVisitStayWithinMax(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const { retryMax } = optionsOf(log);
+  const visits = new Map<number, number>();
+  const retries = new Map<string, number>();
+  for (const { seq, event } of log) {
+    if (event.type === "attempt.started") visits.set(event.job, event.visit);
+    if (event.type !== "retry.scheduled") continue;
+    const key = `${event.job} ${visits.get(event.job)}`;
+    const count = (retries.get(key) ?? 0) + 1;
+    retries.set(key, count);
+    const max = retryMax ?? book.of(event.job).step.definition.onFail.retry?.max ?? 0;
+    if (count > max) return `at ${seq} ${book.name(event.job)} is retried ${count} times in a visit, max is ${max}`;
+    if (event.retry !== count) return `at ${seq} ${book.name(event.job)} calls its retry ${count} number ${event.retry}`;
+  }
+  return null;
+}
+
+/** Retries of a job and all other transitions of its scope; a new generation of an item starts from nothing. */
+export function loopBudgetIsKept(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const max = optionsOf(log).maxLoops ?? definition.maxLoops;
+  const loops = new Map<string, number>();
+  const retries = new Map<number, number>();
+  const spend = (job: number): number => {
+    const { scope } = book.of(job);
+    loops.set(scope, (loops.get(scope) ?? 0) + 1);
+    return loops.get(scope)!;
+  };
+  for (const { seq, event } of log) {
+    if (event.type === "scopes.opened") forgetItems(book, book.of(event.job), loops, retries);
+    if (event.type === "goto.taken" || (event.type === "remediation.finished" && event.ok)) {
+      const taken = spend(event.job);
+      if (taken > max) return `at ${seq} ${book.name(event.job)} takes transition ${taken} of its scope, max_loops is ${max}`;
+    }
+    if (event.type === "retry.scheduled") {
+      retries.set(event.job, (retries.get(event.job) ?? 0) + 1);
+      const taken = retries.get(event.job)! + (loops.get(book.of(event.job).scope) ?? 0);
+      if (taken > max) return `at ${seq} the retry of ${book.name(event.job)} is transition ${taken}, max_loops is ${max}`;
+    }
+  }
+  return null;
+}
+
+function forgetItems(book: JobBook, opener: BookedJob, loops: Map<string, number>, retries: Map<number, number>): void {
+  const prefix = itemsPrefix(opener);
+  for (const scope of [...loops.keys()]) if (scope.startsWith(prefix)) loops.delete(scope);
+  for (const id of [...retries.keys()]) if (book.of(id).scope.startsWith(prefix)) retries.delete(id);
+}
+
+/** A goto leads to an ancestor in the same scope. */
+export function gotosLeadBackWithinTheScope(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  for (const { seq, event } of log) {
+    if (event.type !== "goto.taken") continue;
+    const source = book.of(event.job);
+    const target = book.of(event.target);
+    if (source.scope !== target.scope) return `at ${seq} ${book.name(event.job)} jumps out of its scope to ${book.name(event.target)}`;
+    if (!dependsOn(source, target)) return `at ${seq} ${book.name(event.job)} jumps to ${event.to}, which it does not depend on`;
+  }
+  return null;
+}
+
+function dependsOn(job: BookedJob, ancestor: BookedJob): boolean {
+  const seen = new Set([job.step]);
+  for (const step of seen) for (const before of step.groups.flat()) seen.add(before);
+  return job.step !== ancestor.step && seen.has(ancestor.step);
+}
+
+/** Every group of `depends_on` had a member that completed (or whose failure was to be passed over) and still holds. */
+export function dependentsWaitForWhatTheyNeed(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  if (optionsOf(log).only !== null) return null;
+  const met = new Set<number>();
+  const joined = new Set<number>();
+  for (const { seq, event } of log) {
+    if (event.type === "attempt.started") {
+      const lacking = findUnmet(book, book.of(event.job), met, joined);
+      if (lacking !== null) return `at ${seq} ${book.name(event.job)} starts without ${lacking}`;
+    }
+    noteWhatHolds(book, event, met, joined);
+  }
+  return null;
+}
+
+function findUnmet(book: JobBook, job: BookedJob, met: ReadonlySet<number>, joined: ReadonlySet<number>): string | null {
+  if (job.step.closes !== null && !joined.has(job.id)) return "its join";
+  for (const [index, group] of job.step.groups.entries()) {
+    if (job.step.branchGroups[index] === true) continue;
+    const holds = group.some((member) => met.has(book.resolve(member, job.scope)?.id ?? -1));
+    if (!holds) return group.map((member) => member.definition.id).join("|");
+  }
+  return null;
+}
+
+function noteWhatHolds(book: JobBook, event: Event, met: Set<number>, joined: Set<number>): void {
+  switch (event.type) {
+    case "attempt.succeeded":
+      if (!followsUp(book.of(event.job))) met.add(event.job);
+      break;
+    case "job.released":
+      met.add(event.job);
+      break;
+    case "job.failed":
+      if (event.handled !== null) met.add(event.job);
+      break;
+    case "join.decided":
+      if (event.satisfied) joined.add(event.job);
+      break;
+    case "barrier.closed":
+      for (const id of [...event.invalidated, ...event.retired]) {
+        met.delete(id);
+        joined.delete(id);
+      }
+      break;
+    case "scopes.opened": {
+      const prefix = itemsPrefix(book.of(event.job));
+      for (const id of [...met, ...joined]) {
+        if (!book.of(id).scope.startsWith(prefix)) continue;
+        met.delete(id);
+        joined.delete(id);
+      }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+function followsUp(job: BookedJob): boolean {
+  const { run, runJs, goto, gotoJs } = job.step.definition.onSuccess;
+  return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null;
+}
+
+/** A run list enters one visit of a target at a time, and each visit that was entered is for a request. */
+export function visitsAnswerRequests(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const requests = new Map<string, number>();
+  for (const { seq, event } of log) {
+    if (event.type === "visit.requested") requests.set(`${event.job} ${event.by}`, (requests.get(`${event.job} ${event.by}`) ?? 0) + 1);
+    if (event.type !== "visit.entered") continue;
+    if (!requests.has(`${event.job} ${event.by}`)) return `at ${seq} ${book.name(event.job)} is visited for ${book.name(event.by)}, which did not ask`;
+  }
+  return null;
+}
+
+/** The visit of a later attempt is never an earlier one. */
+export function visitsNeverFallBack(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const last = new Map<number, number>();
+  for (const { seq, event } of log) {
+    if (event.type !== "attempt.started") continue;
+    const before = last.get(event.job) ?? 0;
+    if (event.visit < before) return `at ${seq} ${book.name(event.job)} falls back from visit ${before} to ${event.visit}`;
+    last.set(event.job, event.visit);
+  }
+  return null;
+}

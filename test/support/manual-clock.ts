@@ -1,0 +1,48 @@
+import type { Clock } from "../../src/engine/clock.js";
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly call: () => void;
+}
+
+/** A clock that moves only when told to; timers fire in the order of their times. */
+export class ManualClock implements Clock {
+  private readonly timers = new Set<Timer>();
+  private order = 0;
+
+  constructor(private time = 1_700_000_000_000) {}
+
+  now(): number {
+    return this.time;
+  }
+
+  setTimer(at: number, call: () => void): () => void {
+    const timer: Timer = { at, order: this.order++, call };
+    this.timers.add(timer);
+    return () => this.timers.delete(timer);
+  }
+
+  /** Move to the next timer and fire it. False: there is none. */
+  fireNext(): boolean {
+    const next = [...this.timers].sort((a, b) => a.at - b.at || a.order - b.order)[0];
+    if (next === undefined) return false;
+    this.timers.delete(next);
+    this.time = Math.max(this.time, next.at);
+    next.call();
+    return true;
+  }
+
+  /** Move on without firing anything that is not due. */
+  advance(ms: number): void {
+    const target = this.time + ms;
+    for (;;) {
+      const due = [...this.timers].filter((timer) => timer.at <= target).sort((a, b) => a.at - b.at || a.order - b.order)[0];
+      if (due === undefined) break;
+      this.timers.delete(due);
+      this.time = Math.max(this.time, due.at);
+      due.call();
+    }
+    this.time = target;
+  }
+}

@@ -1,0 +1,18 @@
+import type { EvaluationResult } from "../../src/core/events.js";
+import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
+
+/** Evaluates trusted test code in place, so that tests with the manual clock never wait for a thread. */
+export const plainSandbox: Sandbox = {
+  evaluate: ({ code, variables, expects }) => Promise.resolve(evaluate(code, variables, expects)),
+  close: () => Promise.resolve(),
+};
+
+function evaluate(code: string, variables: Evaluation["variables"], expects: Evaluation["expects"]): EvaluationResult {
+  try {
+    const body = code.includes("return") ? code : `return (${code})`;
+    const value = new Function(...Object.keys(variables), body)(...Object.values(structuredClone(variables)));
+    return { ok: true, value: expects === "boolean" ? Boolean(value) : (value ?? null), durationMs: 0 };
+  } catch (error) {
+    return { ok: false, code: "EXPRESSION_THREW", reason: error instanceof Error ? error.message : String(error), durationMs: 0 };
+  }
+}

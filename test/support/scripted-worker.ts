@@ -1,0 +1,88 @@
+import type { AttemptResult } from "../../src/core/commands.js";
+import type { FailureFacts } from "../../src/core/failure.js";
+import type { Json } from "../../src/core/json.js";
+import type { Clock } from "../../src/engine/clock.js";
+import type { Assignment, Report, Worker } from "../../src/worker/worker.js";
+
+/** What one attempt of a step does. `takesMs` is time on the manual clock. */
+export type Outcome =
+  | "ok"
+  | "fail"
+  | { readonly exit: number; readonly takesMs?: number; readonly stderr?: string }
+  | { readonly output: Json; readonly takesMs?: number }
+  | { readonly facts: FailureFacts; readonly takesMs?: number };
+
+/** By step id: outcomes attempt by attempt (the last one repeats), or a function of the assignment. */
+export type Script = { readonly [step: string]: readonly Outcome[] | ((assignment: Assignment, nth: number) => Outcome) };
+
+/** A worker that does what a script says, on the manual clock, and remembers the order in which steps started. */
+export class ScriptedWorker implements Worker {
+  readonly name = "scripted";
+  /** Steps as they started; in an item scope with their item. */
+  readonly order: string[] = [];
+  readonly startedAt: number[] = [];
+  readonly stopped: string[] = [];
+  private readonly counts = new Map<string, number>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly script: Script,
+    readonly capacity = 8,
+  ) {}
+
+  execute(assignment: Assignment, signal: AbortSignal): Promise<Report> {
+    const { stepId, jobId } = assignment;
+    const foreach = assignment.variables.foreach as { index: number } | null | undefined;
+    this.order.push(foreach == null ? stepId : `${stepId}[${foreach.index}]`);
+    this.startedAt.push(this.clock.now());
+    const key = `${stepId} ${jobId}`;
+    const nth = (this.counts.get(key) ?? 0) + 1;
+    this.counts.set(key, nth);
+    if (assignment.failedAlready !== null) return Promise.resolve(report({ kind: "failed", facts: assignment.failedAlready }, 0));
+    return this.settle(assignment, this.outcomeOf(assignment, nth), signal);
+  }
+
+  private settle(assignment: Assignment, outcome: Outcome, signal: AbortSignal): Promise<Report> {
+    const takesMs = typeof outcome === "string" ? 0 : (outcome.takesMs ?? 0);
+    const result = resultOf(outcome);
+    if (takesMs === 0) return Promise.resolve(report(result, 0));
+    return new Promise((resolve) => {
+      const startedAt = this.clock.now();
+      const cancel = this.clock.setTimer(startedAt + takesMs, () => resolve(report(result, takesMs)));
+      signal.addEventListener("abort", () => {
+        cancel();
+        this.stopped.push(assignment.stepId);
+        resolve(report({ kind: "stopped" }, this.clock.now() - startedAt));
+      });
+    });
+  }
+
+  private outcomeOf(assignment: Assignment, nth: number): Outcome {
+    const entry = this.script[assignment.stepId];
+    if (entry === undefined) return "ok";
+    if (typeof entry === "function") return entry(assignment, nth);
+    return entry[Math.min(nth, entry.length) - 1] ?? "ok";
+  }
+
+  async endLeftovers(): Promise<void> {}
+  async close(): Promise<void> {}
+}
+
+function report(result: AttemptResult, durationMs: number): Report {
+  return { result, durationMs };
+}
+
+function resultOf(outcome: Outcome): AttemptResult {
+  if (outcome === "ok") return succeeded(null);
+  if (outcome === "fail") return resultOf({ exit: 1 });
+  if ("exit" in outcome) {
+    const stderrTail = outcome.stderr ?? "";
+    return { kind: "failed", facts: { exitCode: outcome.exit, message: `exit code ${outcome.exit}`, stderrTail } };
+  }
+  return "facts" in outcome ? { kind: "failed", facts: outcome.facts } : succeeded(outcome.output);
+}
+
+function succeeded(value: Json): AttemptResult {
+  const items = Array.isArray(value) ? value.map((item, index) => ({ key: typeof item === "string" ? item : String(index) })) : null;
+  return { kind: "succeeded", output: { kind: "value", value }, items };
+}
