@@ -244,10 +244,4 @@ describe("a command that is stopped", () => {
     );
     expect(await endProcessesWithToken(trial.token)).toBe(0);
   });
-
-  it("leaves no listener on the signal of an attempt that ended by itself", async () => {
-    const trial = new Trial("true");
-    expect(await trial.run()).toEqual({ ok: true, output: "" });
-    trial.stop("timeout");
-  });
 });

@@ -3,5 +3,6 @@ import type { Action } from "./action.js";
 /** Does nothing and gives its `output`, rendered: a place for routing, joins and tests. */
 export const noopAction: Action = {
   type: "noop",
+  silent: true,
   run: async ({ action }) => ({ ok: true, output: action.output ?? null }),
 };

@@ -8,7 +8,7 @@ export const DEFAULT_SCRIPT_TIMEOUT_MS = 1_000;
 
 /** Runs `content` where it can do no harm; what it returns is the output. */
 export function createScriptAction(sandbox: Sandbox): Action {
-  return { type: "script", run: (attempt) => runScript(sandbox, attempt) };
+  return { type: "script", silent: true, run: (attempt) => runScript(sandbox, attempt) };
 }
 
 async function runScript(sandbox: Sandbox, attempt: Attempt): Promise<ActionResult> {

@@ -39,5 +39,7 @@ export function exitCodeOfStatus(status: RunStatus): number {
 }
 
 export function exitCodeOfError(error: unknown): number {
-  return error instanceof DarumaError && !INFRASTRUCTURE_CODES.has(error.code) ? EXIT.usage : EXIT.infrastructure;
+  return error instanceof DarumaError && !INFRASTRUCTURE_CODES.has(error.code)
+    ? EXIT.usage
+    : EXIT.infrastructure;
 }

@@ -16,14 +16,22 @@ export function reportError(error: unknown, { out, err, options }: Session): voi
   if (options.json) writeJson(out, { error: told });
   else writeLines(err, errorLines(told, err.paint));
   if (options.debug && error instanceof Error && error.stack !== undefined) {
-    writeLines(err, causes(error).map(({ stack, message }) => stack ?? message));
+    writeLines(
+      err,
+      causes(error).map(({ stack, message }) => stack ?? message),
+    );
   }
 }
 
 function tell(error: unknown): ToldError {
   const known = error instanceof DarumaError ? error : unexpected(error);
   const problems = "problems" in known ? (known.problems as readonly Problem[]) : undefined;
-  return { code: known.code, message: known.message, hint: known.hint, ...(problems === undefined ? {} : { problems }) };
+  return {
+    code: known.code,
+    message: known.message,
+    hint: known.hint,
+    ...(problems === undefined ? {} : { problems }),
+  };
 }
 
 function unexpected(error: unknown): DarumaError {
@@ -36,7 +44,11 @@ function errorLines(told: ToldError, paint: Paint): string[] {
 }
 
 /** `file:line:column CODE message`, each with its hint, and how many there are. */
-export function problemLines(problems: readonly Problem[], kind: "error" | "warning", paint: Paint): string[] {
+export function problemLines(
+  problems: readonly Problem[],
+  kind: "error" | "warning",
+  paint: Paint,
+): string[] {
   const colour = kind === "error" ? "red" : "yellow";
   const lines = problems.flatMap(({ file, line, column, code, message, hint }) => [
     `${file}:${line}:${column} ${paint(colour, code)} ${message}`,

@@ -53,10 +53,23 @@ export function startAll(decision: Decision, jobs: readonly Job[], reason: "star
     else askIf(decision, job);
   }
   if (ready.length > 0) decision.emit({ type: "jobs.ready", jobs: ready, reason });
+  // A visit that was put off while a goto made the job's dependencies run again.
+  for (const job of jobs) enterNextVisit(decision, job);
 }
 
 export function askIf(decision: Decision, job: Job): void {
   decision.emit({ type: "evaluation.requested", id: decision.run.nextEvaluation, job: job.id, purpose: "if", considered: [] });
+}
+
+/** Jobs that have just been made or made anew, and that wait for something which was lost before. */
+export function giveUpLost(decision: Decision, jobs: readonly Job[]): void {
+  const lost = jobs.filter((job) => job.status === "blocked" && job.barrier === null && gateState(job.gate) === "lost");
+  const canceled = lost.filter((job) => isTainted(job.gate));
+  const skipped = lost.filter((job) => !isTainted(job.gate));
+  const reason = "a step it depends on did not complete";
+  if (canceled.length > 0) decision.emit({ type: "jobs.canceled", jobs: canceled.map((job) => job.id), code: "DEPENDENCY_FAILED", reason });
+  if (skipped.length > 0) decision.emit({ type: "jobs.skipped", jobs: skipped.map((job) => job.id), reason });
+  if (lost.length > 0) cascade(decision, lost);
 }
 
 interface Lost {

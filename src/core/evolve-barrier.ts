@@ -1,7 +1,7 @@
 import type { Event } from "./events.js";
 import { addBranch } from "./evolve-scopes.js";
-import { dropWork, invalidate, rebuildGate } from "./jobs.js";
-import { type Barrier, change, type Job, jobById, type Run, type Scope } from "./run.js";
+import { dropWork, invalidate, leaveVisitEarly, rebuildGate } from "./jobs.js";
+import { type Barrier, change, isSettled, type Job, jobById, type Run, type Scope } from "./run.js";
 
 /** Nothing in a barrier starts any more: what was ready, waiting or climbing lets go; what runs is being ended. */
 export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.opened" }>): void {
@@ -9,9 +9,9 @@ export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.ope
   const barrier = run.barriers.get(event.barrier) ?? newBarrier(run, event.barrier);
   for (const id of event.merged) mergeBarrier(run, barrier, id);
   barrier.targets.add(jobById(run, event.target));
-  for (const id of event.members) {
-    const job = jobById(run, id);
-    barrier.members.add(job);
+  const added = event.members.map((id) => jobById(run, id));
+  for (const job of added) barrier.members.add(job);
+  for (const job of added) {
     letGoOfList(run, barrier, job);
     change(run, job, () => {
       job.barrier = barrier;
@@ -58,11 +58,7 @@ function letGoOfList(run: Run, barrier: Barrier, job: Job): void {
     barrier.endingAttempts.add(target);
     return;
   }
-  change(run, target, () => {
-    dropWork(target);
-    target.status = target.statusBeforeVisit;
-    target.visitFor = null;
-  });
+  leaveVisitEarly(run, target);
 }
 
 /** The last attempt has ended: new visits for all, outputs gone, gates as the jobs outside make them. */
@@ -74,7 +70,7 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   const invalidated = event.invalidated.map((id) => jobById(run, id));
   for (const job of invalidated) {
     invalidate(run, job);
-    closeScopes(job.scope.children.get(job.step) ?? []);
+    closeScopes(run, job.scope.children.get(job.step) ?? []);
   }
   for (const job of invalidated) {
     rebuildGate(job);
@@ -90,13 +86,16 @@ function retire(run: Run, job: Job): void {
     job.settledAs = "lost";
     job.stopping = null;
     job.visitFor = null;
+    job.requests.length = 0;
   });
 }
 
-function closeScopes(scopes: readonly Scope[]): void {
+/** Routed steps that were brought into the items are no members; they go with their scope. */
+function closeScopes(run: Run, scopes: readonly Scope[]): void {
   for (const scope of scopes) {
     scope.open = false;
-    for (const children of scope.children.values()) closeScopes(children);
+    for (const job of scope.jobs.values()) if (!isSettled(job.status)) retire(run, job);
+    for (const children of scope.children.values()) closeScopes(run, children);
   }
 }
 

@@ -46,9 +46,11 @@ function reopen(run: Run, scope: Scope, generation: number, item: NonNullable<Sc
   for (const step of run.graph.inItemsOf.get(scope.opener!.step) ?? []) {
     const job = scope.jobs.get(step) ?? addJob(run, step, scope);
     if (job.visit > 1 || job.entered || job.status !== "blocked") invalidate(run, job);
-    job.retriesInRun = 0;
   }
-  for (const job of scope.jobs.values()) rebuildGate(job);
+  for (const job of scope.jobs.values()) {
+    job.retriesInRun = 0;
+    rebuildGate(job);
+  }
 }
 
 /** Count a branch of a reducer as its gate stands now. */

@@ -2,7 +2,7 @@ import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import type { Event, StopReason } from "./events.js";
 import { settleGates } from "./gate.js";
-import { addJob, beginVisit, dropWork, rebuildGate, settle } from "./jobs.js";
+import { addJob, beginVisit, dropWork, leaveVisitEarly, rebuildGate, settle } from "./jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run, type Scope, scopesUnder } from "./run.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
@@ -159,6 +159,7 @@ function abandonScope(run: Run, event: Payload<"scope.abandoned">): void {
     for (const job of inner.jobs.values()) {
       if (job.followingUp) change(run, job, dropWork);
       job.requests.length = 0;
+      if (job.stopping === null) job.visitFor = null;
     }
   }
   if (event.because !== "loop_budget") return;
@@ -216,7 +217,7 @@ function failJob(run: Run, event: Payload<"job.failed">): void {
 function enterVisit(run: Run, event: Payload<"visit.entered">): void {
   const job = jobById(run, event.job);
   change(run, job, () => {
-    job.statusBeforeVisit = job.status;
+    job.beforeVisit = { status: job.status, error: job.error, failure: job.failure, handled: job.handled, partOf: job.partOf };
     beginVisit(job);
     job.visit = event.visit;
     job.status = "blocked";
@@ -244,6 +245,7 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
 
 function succeed(run: Run, event: Payload<"attempt.succeeded">): void {
   const job = jobById(run, event.job);
+  job.error = null;
   job.output = event.output;
   job.items = event.items;
   job.history.push(event.output);
@@ -263,10 +265,11 @@ function endStoppedAttempt(run: Run, job: Job): void {
     const reason = job.stopping === "fail_fast" ? "FAIL_FAST" : job.stopping === "loop_budget" ? "LOOP_BUDGET_EXCEEDED" : "RUN_CANCELED";
     return cancelJob(run, job, reason, "stopped while it was running");
   }
+  if (job.barrier === null) return leaveVisitEarly(run, job);
   change(run, job, () => {
     job.stopping = null;
     dropWork(job);
-    job.status = job.barrier === null ? job.statusBeforeVisit : "blocked";
+    job.status = "blocked";
     job.visitFor = null;
   });
 }

@@ -1,4 +1,4 @@
-import { startAll } from "./cascade.js";
+import { giveUpLost, startAll } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import { decideJoinsOf } from "./join.js";
 import { type Job, scopesUnder } from "./run.js";
@@ -12,5 +12,6 @@ export function openScopesOf(decision: Decision, job: Job): void {
     for (const inner of scope.open ? scopesUnder(scope) : []) jobs.push(...inner.jobs.values());
   }
   startAll(decision, jobs, "dependencies");
+  giveUpLost(decision, jobs);
   decideJoinsOf(decision, job);
 }

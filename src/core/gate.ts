@@ -163,11 +163,18 @@ export function buildGate(step: GraphStep, scope: Scope, forBranch: boolean): Ga
     gate.lostGroups += 1;
     if (group.tainted) gate.taintedGroups += 1;
   });
-  if (!forBranch && step.closes !== null) {
-    gate.groups.push({ open: 1, met: false, tainted: false });
-    gate.unmet += 1;
-  }
+  if (!forBranch && step.closes !== null) addJoinGroup(gate, scope.jobs.get(step.closes));
   return gate;
+}
+
+/** A reducer's last group: lost with its forEach job, else open until the join is decided. */
+function addJoinGroup(gate: Gate, opener: Job | undefined): void {
+  const lost = opener?.settledAs === "lost";
+  const tainted = lost && (opener.status === "failed" || opener.status === "canceled");
+  gate.groups.push({ open: lost ? 0 : 1, met: false, tainted });
+  gate.unmet += 1;
+  if (lost) gate.lostGroups += 1;
+  if (tainted) gate.taintedGroups += 1;
 }
 
 /** The job that a name means in a scope: the step's instance in the nearest enclosing scope. */

@@ -1,6 +1,6 @@
-import { askIf, cascade, startAll } from "./cascade.js";
+import { askIf, giveUpLost, startAll } from "./cascade.js";
 import type { Decision } from "./decision.js";
-import { gateState, isTainted, reducersWaiting, waitingFor } from "./gate.js";
+import { gateState, reducersWaiting, waitingFor } from "./gate.js";
 import { decideJoin } from "./join.js";
 import type { Barrier, Job, Run, Scope } from "./run.js";
 import { enterNextVisit } from "./run-lists.js";
@@ -38,9 +38,22 @@ function descendants(run: Run, target: Job): Job[] {
   const found = new Set<Job>([target]);
   for (const job of found) {
     for (const waiting of waitingFor(job)) found.add(waiting.job);
+    for (const dependent of dependentsInScope(job)) found.add(dependent);
     if (job.step.definition.forEach) for (const reducer of reducersWaiting(run, job)) found.add(reducer);
   }
   return [...found];
+}
+
+/** Jobs of the same scope that depend on this one, also through items, of which there may be none just now. */
+function* dependentsInScope(job: Job): Generator<Job> {
+  const { depth, jobs } = job.scope;
+  const through = new Set([job.step]);
+  for (const step of through) {
+    for (const { step: next } of step.dependents) {
+      if (next.path.length > depth) through.add(next);
+      else if (jobs.has(next)) yield jobs.get(next)!;
+    }
+  }
 }
 
 export function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
@@ -74,16 +87,6 @@ function startTargets(decision: Decision, targets: readonly Job[]): void {
     if (job.step.definition.if !== null) askIf(decision, job);
     else decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "goto" });
   }
-}
-
-/** A dependency outside the barrier may have been lost meanwhile. */
-function giveUpLost(decision: Decision, jobs: readonly Job[]): void {
-  const lost = jobs.filter((job) => job.status === "blocked" && gateState(job.gate) === "lost");
-  const [canceled, skipped] = partition(lost, (job) => isTainted(job.gate));
-  const reason = "a step it depends on did not complete";
-  if (canceled.length > 0) decision.emit({ type: "jobs.canceled", jobs: canceled.map((job) => job.id), code: "DEPENDENCY_FAILED", reason });
-  if (skipped.length > 0) decision.emit({ type: "jobs.skipped", jobs: skipped.map((job) => job.id), reason });
-  if (lost.length > 0) cascade(decision, lost);
 }
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {

@@ -12,7 +12,7 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     retriesInVisit: 0, retriesInRun: 0, recoveriesInVisit: 0, remediatedInVisit: false,
     error: null, failure: null, handled: null, partOf: null, output: null, history: [], dueAt: null,
     stopping: null, barrier: null, evaluation: null, answers: {}, list: null, followingUp: false, items: null,
-    requests: [], visitFor: null, statusBeforeVisit: "blocked",
+    requests: [], visitFor: null, beforeVisit: { status: "blocked", error: null, failure: null, handled: null, partOf: null },
   };
   run.jobs.push(job);
   scope.jobs.set(step, job);
@@ -41,6 +41,16 @@ export function dropWork(job: Job): void {
   job.answers = {};
   job.list = null;
   job.followingUp = false;
+}
+
+/** The visit that a run list had entered is over before its time: the job is again what it was before. */
+export function leaveVisitEarly(run: Run, job: Job): void {
+  change(run, job, () => {
+    dropWork(job);
+    Object.assign(job, job.beforeVisit);
+    job.stopping = null;
+    job.visitFor = null;
+  });
 }
 
 /** As if it had never run in this visit: blocked, its output gone, its dependents untold. */

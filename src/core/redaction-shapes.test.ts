@@ -84,7 +84,7 @@ describe("ordinary text that looks a little like a token", () => {
     "password=readPassword(prompt)",
     "task-abcdefghijklmnopqrstuvwx1 disk-usage-of-the-machine-42",
     "sk-learn-is-not-a-token-at-all",
-    "PWD=/home/bob/work1234",
+    "PWD=/srv/build/work1234",
     "npm_config_registry=x npm_package_name=y",
     "https://example.com:8080/a@b user@host:22 http://localhost:3000",
     "git@github.com:a/b.git ssh://git@host/x",

@@ -49,6 +49,7 @@ function findAncestor(run: Run, job: Job, id: string): GotoChoice {
   if (step === undefined) return { ok: false, reason: `there is no step ${id}` };
   if (!isAncestor(step, job.step)) return { ok: false, reason: `${id} is not a step that ${job.step.definition.id} depends on` };
   const target = job.scope.jobs.get(step);
-  if (target === undefined) return { ok: false, reason: `${id} is outside the scope ${job.scope.id}` };
+  // A routed step that a run list has brought into an item is nobody's ancestor there.
+  if (target === undefined || step.path.length !== job.scope.depth) return { ok: false, reason: `${id} is outside the scope ${job.scope.id}` };
   return { ok: true, target, reason: "" };
 }

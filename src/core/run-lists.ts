@@ -65,6 +65,8 @@ export function jobsOf(decision: Decision, source: Job, targets: readonly { step
 export function requestNext(decision: Decision, source: Job): void {
   const list = source.list!;
   const target = list.jobs[list.next]!;
+  // The list was good when it began; another list may have come to wait for this one since.
+  if (awaits(target, source)) return finishList(decision, source, list.role, target.step.definition.id);
   decision.emit({ type: "visit.requested", job: target.id, by: source.id, role: list.role });
   enterNextVisit(decision, target);
 }

@@ -117,8 +117,11 @@ export interface Job {
   /** Visits that run lists want of this job, first come first served, and the one under way. */
   readonly requests: VisitRequest[];
   visitFor: VisitRequest | null;
-  statusBeforeVisit: JobStatus;
+  /** What a visit that is given up falls back to. */
+  beforeVisit: BeforeVisit;
 }
+
+export type BeforeVisit = Pick<Job, "status" | "error" | "failure" | "handled" | "partOf">;
 
 export interface RunList {
   readonly role: VisitRole;

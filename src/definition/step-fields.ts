@@ -1,6 +1,7 @@
 import type { Join } from "../core/definition.js";
 import { DEFAULT_KILL_GRACE_MS } from "../core/definition.js";
 import type { Json } from "../core/json.js";
+import { unsupportedKeywords } from "../core/json-schema-check.js";
 import { BUILT_IN_ACTIONS } from "./action-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
 import { MAX_COUNT, retry, retryPolicy } from "./retry-fields.js";
@@ -80,6 +81,14 @@ const outputSchema: Schema<Json> = (() => {
     ...any,
     expected: "a JSON Schema (a map)",
     fits: (node) => node.kind === "map",
+    read(node, path, context) {
+      const schema = any.read(node, path, context);
+      if (schema === undefined) return undefined;
+      for (const problem of unsupportedKeywords(schema)) {
+        context.findings.error({ code: "INVALID_VALUE", message: `the schema at ${problem.path}: ${problem.message}`, at: node.at, path });
+      }
+      return schema;
+    },
     json: () => ({ type: "object" }),
   };
 })();

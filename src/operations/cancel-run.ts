@@ -25,7 +25,8 @@ export async function requestCancel(store: Store, request: CancelRequest): Promi
   const { runId, reason } = request;
   const run = await store.readRun(runId);
   if (run === null) throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
-  if (["completed", "failed", "canceled"].includes(run.status)) throw new DarumaError("RUN_OVER", `run ${runId} is ${run.status}`);
+  if (["completed", "failed", "canceled"].includes(run.status))
+    throw new DarumaError("RUN_OVER", `run ${runId} is ${run.status}`);
   const command: OperatorCommand = { type: "run.cancel", reason, key: randomUUID() };
   const leases = new LeaseKeeper(store, systemClock, request.owner, request.isDead);
   let fence: number;
@@ -44,7 +45,12 @@ export async function requestCancel(store: Store, request: CancelRequest): Promi
 }
 
 /** Nobody runs it: end what may be left of its attempts and write the end. */
-async function cancelOrphan(store: Store, request: CancelRequest, fence: number, command: OperatorCommand): Promise<void> {
+async function cancelOrphan(
+  store: Store,
+  request: CancelRequest,
+  fence: number,
+  command: OperatorCommand,
+): Promise<void> {
   const { run, nextSeq } = await loadRun(store, request.runId);
   if (isOver(run)) throw new DarumaError("RUN_OVER", `run ${request.runId} is ${run.status}`);
   for (const job of run.running) await request.endLeftovers(job.attemptToken ?? "");
@@ -56,7 +62,12 @@ async function cancelOrphan(store: Store, request: CancelRequest, fence: number,
 }
 
 async function sendToOwner(store: Store, runId: number, command: OperatorCommand): Promise<void> {
-  const id = await store.sendCommand({ runId, key: command.key!, command: JSON.stringify(command), at: systemClock.now() });
+  const id = await store.sendCommand({
+    runId,
+    key: command.key!,
+    command: JSON.stringify(command),
+    at: systemClock.now(),
+  });
   const deadline = systemClock.now() + ANSWER_TIMEOUT_MS;
   while (systemClock.now() < deadline) {
     if ((await store.readAnswer(id)) !== null) return;
@@ -64,5 +75,9 @@ async function sendToOwner(store: Store, runId: number, command: OperatorCommand
     if (run !== null && ["completed", "failed", "canceled"].includes(run.status)) return;
     await delay(INBOX_POLL_MS / 2);
   }
-  throw new DarumaError("RUN_OWNED", `the process that runs ${runId} has not answered in ${ANSWER_TIMEOUT_MS / 1000} s`, { hint: "It takes the command as soon as it can; see `daruma show`." });
+  throw new DarumaError(
+    "RUN_OWNED",
+    `the process that runs ${runId} has not answered in ${ANSWER_TIMEOUT_MS / 1000} s`,
+    { hint: "It takes the command as soon as it can; see `daruma show`." },
+  );
 }

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Action } from "../action/action.js";
 import { createCommandAction } from "../action/command.js";
 import { functionAction, type StepFunction } from "../action/function-action.js";
@@ -9,11 +8,10 @@ import { noopAction } from "../action/noop.js";
 import { createProcessHost } from "../action/process/create-process-host.js";
 import type { ProcessHost } from "../action/process/process-host.js";
 import { createScriptAction } from "../action/script.js";
+import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
 import type { RunOptions } from "../core/events.js";
 import type { Json } from "../core/json.js";
-import { createRedactor, unredactable } from "../core/redaction.js";
-import type { Definition } from "../core/definition.js";
 import { resolveInputs } from "../definition/validate-inputs.js";
 import { systemClock } from "../engine/clock.js";
 import { Engine, type RunListener } from "../engine/engine.js";
@@ -27,14 +25,16 @@ import type { Store } from "../store/store.js";
 import { readOutputArtifact } from "../worker/attempt-output.js";
 import { LocalWorker } from "../worker/local-worker.js";
 import { requestCancel } from "./cancel-run.js";
-import { reportRun, type RunReport } from "./run-report.js";
+import { checkSecrets } from "./check-secrets.js";
+import { databaseFile } from "./existing-store.js";
+import { type RunReport, reportRun } from "./run-report.js";
 import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
 
 export interface DarumaOptions {
   /** Where the database, logs and artifacts lie; `.daruma` in the working folder unless told. */
   readonly outputDir?: string;
-  /** `memory` keeps nothing; else the database file, `daruma.db` in the output folder unless told. */
-  readonly store?: string;
+  /** `memory` keeps nothing; else the database file (`daruma.db` in the output folder unless told), or an open store. */
+  readonly store?: string | Store;
   /** Attempts at a time; the number of cores unless told. */
   readonly maxParallel?: number;
   /** TypeScript functions as steps, by the `type` that names them. */
@@ -80,39 +80,72 @@ export class Daruma {
     const store = await openStore(options.store, outputDir);
     const sandbox = createSandbox();
     const processes = createProcessHost();
-    const own: Action[] = Object.entries(options.actions ?? {}).map(([type, run]) => functionAction(type, run));
-    const actions = [createCommandAction(processes), createHttpAction(), createScriptAction(sandbox), noopAction, ...own];
+    const own: Action[] = Object.entries(options.actions ?? {}).map(([type, run]) =>
+      functionAction(type, run),
+    );
+    const actions = [
+      createCommandAction(processes),
+      createHttpAction(),
+      createScriptAction(sandbox),
+      noopAction,
+      ...own,
+    ];
     const worker = new LocalWorker({
-      actions, outputDir, clock: systemClock, env,
+      actions,
+      outputDir,
+      clock: systemClock,
+      env,
       ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
     });
     const engine = new Engine({
-      store, worker, sandbox, clock: systemClock, isDead,
+      store,
+      worker,
+      sandbox,
+      clock: systemClock,
+      isDead,
       owner: currentOwner(randomUUID()),
       readArtifact: readOutputArtifact,
       newToken: () => randomBytes(16).toString("hex"),
     });
     const inbox = new Inbox(store, engine, systemClock);
     inbox.start();
-    return new Daruma(store, outputDir, engine, inbox, worker, sandbox, processes, own.map(({ type }) => type), env);
+    return new Daruma(
+      store,
+      outputDir,
+      engine,
+      inbox,
+      worker,
+      sandbox,
+      processes,
+      own.map(({ type }) => type),
+      env,
+    );
   }
 
   /** A workflow file, or a definition made by `defineWorkflow`. */
   load(source: string | Definition): Workflow {
-    return typeof source === "string" ? readWorkflow(source, this.customActions) : fromDefinition(source, process.cwd());
+    return typeof source === "string"
+      ? readWorkflow(source, this.customActions)
+      : fromDefinition(source, process.cwd());
   }
 
   async start(source: string | Definition | Workflow, options: StartOptions = {}): Promise<RunHandle> {
     const workflow = typeof source === "object" && "definition" in source ? source : this.load(source);
     const { definition } = workflow;
     const inputs = checkedInputs(definition, options.inputs ?? {});
-    this.checkSecrets(definition, inputs);
+    checkSecrets(definition.secrets, this.env, { inputs, context: options.context ?? {} });
     if (options.only !== undefined && !definition.steps.some((step) => step.id === options.only)) {
       throw new DarumaError("STEP_NOT_FOUND", `${definition.name} has no step ${options.only}`);
     }
     const runId = await this.engine.start({
-      definition, hash: workflow.hash, text: workflow.text, file: workflow.file, folder: workflow.folder,
-      inputs, context: options.context ?? {}, options: runOptions(options),
+      definition,
+      hash: workflow.hash,
+      text: workflow.text,
+      file: workflow.file,
+      folder: workflow.folder,
+      inputs,
+      context: options.context ?? {},
+      options: runOptions(options),
     });
     return this.follow(runId);
   }
@@ -126,8 +159,15 @@ export class Daruma {
 
   /** Cancel a run, whoever runs it. */
   async cancel(runId: number, reason: string): Promise<void> {
-    if (this.engine.ownedRuns().includes(runId)) return this.engine.ask(runId, { type: "run.cancel", reason, key: null });
-    await requestCancel(this.store, { runId, reason, owner: currentOwner(randomUUID()), isDead, endLeftovers: (token) => this.worker.endLeftovers(token) });
+    if (this.engine.ownedRuns().includes(runId))
+      return this.engine.ask(runId, { type: "run.cancel", reason, key: null });
+    await requestCancel(this.store, {
+      runId,
+      reason,
+      owner: currentOwner(randomUUID()),
+      isDead,
+      endLeftovers: (token) => this.worker.endLeftovers(token),
+    });
   }
 
   onEvents(listener: RunListener): () => void {
@@ -148,22 +188,12 @@ export class Daruma {
     result.catch(() => {});
     return { runId, result };
   }
-
-  /** A secret that cannot be found again in a text must not come near one. */
-  private checkSecrets(definition: Definition, inputs: { readonly [name: string]: Json }): void {
-    const secrets = definition.secrets.map((name) => ({ name, value: this.env[name] ?? "" }));
-    const missing = secrets.filter(({ value }) => value === "").map(({ name }) => name);
-    if (missing.length > 0) throw new DarumaError("MISSING_SECRET", `not set in the environment: ${missing.join(", ")}`);
-    const short = unredactable(secrets).map(({ name }) => name);
-    if (short.length > 0) throw new DarumaError("MISSING_SECRET", `too short to be hidden in logs: ${short.join(", ")}`, { hint: "Use a longer secret." });
-    const hidden = createRedactor(secrets).redactJson(inputs);
-    if (secrets.length > 0 && JSON.stringify(hidden) !== JSON.stringify(inputs)) {
-      throw new DarumaError("INVALID_INPUT", "an input holds the value of a secret", { hint: "Steps get secrets from their environment; do not pass them as inputs." });
-    }
-  }
 }
 
-function checkedInputs(definition: Definition, given: { readonly [name: string]: Json }): { readonly [name: string]: Json } {
+function checkedInputs(
+  definition: Definition,
+  given: { readonly [name: string]: Json },
+): { readonly [name: string]: Json } {
   const resolved = resolveInputs(definition, given);
   if (resolved.ok) return resolved.inputs;
   throw new DarumaError("INVALID_INPUT", resolved.problems.map(({ message }) => message).join("; "));
@@ -178,18 +208,8 @@ export function runOptions(options: StartOptions): RunOptions {
   };
 }
 
-async function openStore(store: string | undefined, outputDir: string): Promise<Store> {
+async function openStore(store: string | Store | undefined, outputDir: string): Promise<Store> {
+  if (typeof store === "object") return store;
   if (store === "memory") return createMemoryStore();
   return openSqliteStore({ file: store === undefined ? databaseFile(outputDir) : resolve(store) });
-}
-
-export function databaseFile(outputDir: string): string {
-  return join(outputDir, "daruma.db");
-}
-
-/** For commands that only read: refuses to make a new, empty database. */
-export async function openExistingStore(outputDir: string): Promise<Store> {
-  const file = databaseFile(resolve(outputDir));
-  if (!existsSync(file)) throw new DarumaError("RUN_NOT_FOUND", `there are no runs in ${resolve(outputDir)}`, { hint: "Start one with `daruma run FILE`, or name the folder with --output-dir." });
-  return openSqliteStore({ file });
 }

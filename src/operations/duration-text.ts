@@ -9,7 +9,8 @@ export function durationText(ms: number): string {
   const whole = Math.max(0, Math.round(ms));
   if (whole < SECOND_MS) return `${whole} ms`;
   if (whole < TENTHS_BELOW_MS) return secondsText(whole);
-  if (whole < HOUR_MS) return `${Math.floor(whole / MINUTE_MS)} min ${pad((whole % MINUTE_MS) / SECOND_MS)} s`;
+  if (whole < HOUR_MS)
+    return `${Math.floor(whole / MINUTE_MS)} min ${pad((whole % MINUTE_MS) / SECOND_MS)} s`;
   return `${Math.floor(whole / HOUR_MS)} h ${pad((whole % HOUR_MS) / MINUTE_MS)} min`;
 }
 

@@ -1,10 +1,10 @@
+import { DarumaError } from "../core/errors.js";
 import type { Output } from "../core/events.js";
 import type { Json } from "../core/json.js";
 import type { JobRow, JobStatus, RouteRow, RunRow, RunStatus } from "../core/rows.js";
-import type { Store } from "../store/store.js";
-import { DarumaError } from "../core/errors.js";
 import { loadRun } from "../engine/load-run.js";
 import { lastErrorOf } from "../engine/variables.js";
+import type { Store } from "../store/store.js";
 
 /** What `--json` prints for a run. Times are ISO 8601. */
 export interface RunReport {
@@ -63,21 +63,43 @@ export function buildReport(run: RunRow, jobs: readonly JobRow[], routes: readon
     workflow: run.workflow,
     status: run.status,
     jobs: jobs.map(reportJob),
-    routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({ seq, at: iso(at), step, scope, attempt, rung, to, reason })),
+    routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
+      seq,
+      at: iso(at),
+      step,
+      scope,
+      attempt,
+      rung,
+      to,
+      reason,
+    })),
     handled_failures: jobs
       .filter((job) => job.status === "failed" && job.handled)
-      .map((job) => ({ step: job.step, scope: job.scope, code: job.error?.code ?? "", message: job.error?.message ?? "" })),
+      .map((job) => ({
+        step: job.step,
+        scope: job.scope,
+        code: job.error?.code ?? "",
+        message: job.error?.message ?? "",
+      })),
     error: run.error,
     created_at: iso(run.created_at),
     finished_at: run.finished_at === null ? null : iso(run.finished_at),
-    duration_ms: run.finished_at === null || run.started_at === null ? null : run.finished_at - run.started_at,
+    duration_ms:
+      run.finished_at === null || run.started_at === null ? null : run.finished_at - run.started_at,
   };
 }
 
 function reportJob(job: JobRow): JobReport {
   return {
-    id: job.id, step: job.step, scope: job.scope, status: job.status, attempts: job.attempt_id,
-    visits: job.visit, handled: job.handled, error: job.error, output: showOutput(job.output),
+    id: job.id,
+    step: job.step,
+    scope: job.scope,
+    status: job.status,
+    attempts: job.attempt_id,
+    visits: job.visit,
+    handled: job.handled,
+    error: job.error,
+    output: showOutput(job.output),
   };
 }
 
@@ -93,7 +115,8 @@ export async function reportState(store: Store, runId: number): Promise<Json> {
   const { run } = await loadRun(store, runId);
   const state: { [scope: string]: Json } = {};
   for (const scope of run.scopes.values()) {
-    if (scope.parent === null || scope.lastError !== null) state[scope.id] = { _last_error: lastErrorOf(scope) };
+    if (scope.parent === null || scope.lastError !== null)
+      state[scope.id] = { _last_error: lastErrorOf(scope) };
   }
   return state;
 }
@@ -101,4 +124,3 @@ export async function reportState(store: Store, runId: number): Promise<Json> {
 export function iso(at: number): string {
   return new Date(at).toISOString();
 }
-

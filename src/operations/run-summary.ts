@@ -9,7 +9,8 @@ import type { JobReport, RunReport } from "./run-report.js";
 /** What the end of a run is told from, beside its report. */
 export interface RunSummary {
   readonly report: RunReport;
-  readonly counts: readonly (readonly [status: JobStatus, count: number])[];
+  /** `6 completed`, `1 failed (handled)`; what there is none of is left out. */
+  readonly counts: readonly string[];
   readonly failures: readonly FailedStep[];
   /** What the last steps of a completed run printed, if it is short. */
   readonly endings: readonly { readonly step: string; readonly text: string }[];
@@ -31,24 +32,45 @@ const MAX_ENDING_BYTES = 4_096;
 const MAX_ENDING_LINES = 12;
 /** In the order in which they are told. */
 const STATUS_ORDER: readonly JobStatus[] = [
-  "completed", "failed", "pending_failed", "running", "waiting", "recovering", "ready", "blocked", "canceled", "skipped",
+  "completed",
+  "failed",
+  "pending_failed",
+  "running",
+  "waiting",
+  "recovering",
+  "ready",
+  "blocked",
+  "canceled",
+  "skipped",
 ];
 
 export async function summariseRun(store: Store, outputDir: string, report: RunReport): Promise<RunSummary> {
   const run = (await store.readRun(report.run_id))!;
   const failed = report.jobs.filter((job) => job.status === "failed" && !job.handled);
   const log = (job: JobReport, stream: "stdout" | "stderr"): string =>
-    logFile(outputDir, { workflowId: run.workflow_id, jobId: job.id, runId: run.id, attempt: job.attempts }, stream);
+    logFile(
+      outputDir,
+      { workflowId: run.workflow_id, jobId: job.id, runId: run.id, attempt: job.attempts },
+      stream,
+    );
   const attempts = failed.length === 0 ? [] : await store.readAttempts(run.id);
   const failures = orderFailures(failed, report).map((job) => failedStep(job, attempts, log(job, "stderr")));
-  const endings = report.status === "completed" ? await readEndings(store, run.definition_hash, report, (job) => log(job, "stdout")) : [];
+  const endings =
+    report.status === "completed"
+      ? await readEndings(store, run.definition_hash, report, (job) => log(job, "stdout"))
+      : [];
   return { report, counts: countStatuses(report.jobs), failures, endings };
 }
 
-function countStatuses(jobs: readonly { status: JobStatus }[]): RunSummary["counts"] {
-  const counts = new Map<JobStatus, number>();
-  for (const { status } of jobs) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return STATUS_ORDER.flatMap((status) => (counts.has(status) ? [[status, counts.get(status)!] as const] : []));
+function countStatuses(jobs: readonly JobReport[]): string[] {
+  const counts = new Map<string, number>();
+  for (const job of jobs) counts.set(labelOf(job), (counts.get(labelOf(job)) ?? 0) + 1);
+  const labels = STATUS_ORDER.flatMap((status) => [status, `${status} (handled)`]);
+  return labels.flatMap((label) => (counts.has(label) ? [`${counts.get(label)} ${label}`] : []));
+}
+
+function labelOf({ status, handled }: JobReport): string {
+  return handled ? `${status} (handled)` : status;
 }
 
 /** The step that the run's own error names comes first. */
@@ -58,10 +80,13 @@ function orderFailures(failed: readonly JobReport[], report: RunReport): JobRepo
 }
 
 function failedStep(job: JobReport, attempts: readonly AttemptRow[], file: string): FailedStep {
-  const error: Failure | null = attempts.find((row) => row.job_id === job.id && row.attempt === job.attempts)?.error ?? null;
+  const error: Failure | null =
+    attempts.find((row) => row.job_id === job.id && row.attempt === job.attempts)?.error ?? null;
   const hasText = error !== null && error.stderr_tail.trim() !== "";
   return {
-    step: job.step, scope: job.scope, attempt: job.attempts,
+    step: job.step,
+    scope: job.scope,
+    attempt: job.attempts,
     code: job.error?.code ?? "UNKNOWN",
     message: job.error?.message ?? "failed",
     stderrTail: hasText ? error.stderr_tail : null,
@@ -69,10 +94,17 @@ function failedStep(job: JobReport, attempts: readonly AttemptRow[], file: strin
   };
 }
 
-async function readEndings(store: Store, hash: string, report: RunReport, file: (job: JobReport) => string): Promise<RunSummary["endings"]> {
+async function readEndings(
+  store: Store,
+  hash: string,
+  report: RunReport,
+  file: (job: JobReport) => string,
+): Promise<RunSummary["endings"]> {
   const definition = JSON.parse((await store.readDefinition(hash)) ?? '{"steps":[]}') as Definition;
   const last = lastSteps(definition);
-  const jobs = report.jobs.filter((job) => job.scope === "root" && job.status === "completed" && last.has(job.step));
+  const jobs = report.jobs.filter(
+    (job) => job.scope === "root" && job.status === "completed" && last.has(job.step),
+  );
   if (jobs.length > MAX_ENDINGS) return [];
   return jobs.flatMap((job) => {
     const text = readShortText(file(job));
@@ -83,7 +115,9 @@ async function readEndings(store: Store, hash: string, report: RunReport, file: 
 /** Steps that nothing depends on and that do not only serve to repair or follow others. */
 function lastSteps(definition: Definition): Set<string> {
   const needed = new Set(definition.steps.flatMap((step) => step.dependsOn.flat()));
-  return new Set(definition.steps.filter((step) => step.start === "auto" && !needed.has(step.id)).map((step) => step.id));
+  return new Set(
+    definition.steps.filter((step) => step.start === "auto" && !needed.has(step.id)).map((step) => step.id),
+  );
 }
 
 function readShortText(file: string): string | null {

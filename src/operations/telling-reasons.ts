@@ -5,5 +5,7 @@ const PLAIN_PASS = /^(?:the run goes on|class \S+ is not infrastructure|no retry
 
 /** Of the rungs that were passed, those that could have acted and why they did not. */
 export function tellingReasons(considered: readonly RungConsidered[]): string[] {
-  return considered.filter(({ applied, reason }) => !applied && !PLAIN_PASS.test(reason)).map(({ reason }) => reason);
+  return considered
+    .filter(({ applied, reason }) => !applied && !PLAIN_PASS.test(reason))
+    .map(({ reason }) => reason);
 }

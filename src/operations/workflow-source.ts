@@ -26,7 +26,10 @@ export class InvalidWorkflow extends DarumaError {
     readonly problems: readonly Problem[],
   ) {
     const first = problems[0];
-    super(first?.code ?? "YAML_SYNTAX", `${file} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}: ${first?.message ?? ""}`);
+    super(
+      first?.code ?? "YAML_SYNTAX",
+      `${file} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}: ${first?.message ?? ""}`,
+    );
   }
 }
 
@@ -42,7 +45,14 @@ export function readWorkflow(file: string, customActions: readonly string[] = []
 
 export function fromDefinition(definition: Definition, folder: string): Workflow {
   const text = JSON.stringify(definition);
-  return { definition, hash: createHash("sha256").update(text).digest("hex"), text, file: null, folder: resolve(folder), warnings: [] };
+  return {
+    definition,
+    hash: createHash("sha256").update(text).digest("hex"),
+    text,
+    file: null,
+    folder: resolve(folder),
+    warnings: [],
+  };
 }
 
 function readText(file: string): string {
@@ -50,9 +60,11 @@ function readText(file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
+    const reason =
+      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
     throw new DarumaError("FILE_NOT_FOUND", `${file}: ${reason}`, { cause: error });
   }
-  if (bytes.length > MAX_FILE_BYTES) throw new DarumaError("FILE_NOT_FOUND", `${file} is larger than ${MAX_FILE_BYTES} bytes`);
+  if (bytes.length > MAX_FILE_BYTES)
+    throw new DarumaError("FILE_NOT_FOUND", `${file} is larger than ${MAX_FILE_BYTES} bytes`);
   return bytes.toString("utf8");
 }

@@ -6,21 +6,23 @@ export interface AttemptFiles {
   readonly failure: string;
 }
 
-/**
- * What a step's process finds in its environment: the worker's own (without Daruma's tokens and addresses), then the
- * file's and the step's, then DARUMA_*.
- */
+/** What steps inherit from the worker: all but Daruma's own tokens and addresses. */
+export function inheritedEnvironment(env: { readonly [name: string]: string | undefined }): { readonly [name: string]: string } {
+  const inherited: { [name: string]: string } = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !name.startsWith("DARUMA_")) inherited[name] = value;
+  }
+  return inherited;
+}
+
+/** What a step's process finds in its environment: what it inherits, then the file's and the step's, then DARUMA_*. */
 export function attemptEnvironment(
-  inherited: { readonly [name: string]: string | undefined },
+  inherited: { readonly [name: string]: string },
   assignment: Assignment,
   files: AttemptFiles,
   base: string,
 ): { [name: string]: string } {
-  const env: { [name: string]: string } = {};
-  for (const [name, value] of Object.entries(inherited)) {
-    if (value !== undefined && !name.startsWith("DARUMA_")) env[name] = value;
-  }
-  return Object.assign(env, assignment.env, {
+  return Object.assign({}, inherited, assignment.env, {
     DARUMA_WORKFLOW_ID: String(assignment.workflowId),
     DARUMA_RUN_ID: String(assignment.runId),
     DARUMA_JOB_ID: String(assignment.jobId),

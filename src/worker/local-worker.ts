@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Action, ActionResult, Attempt, StopCause } from "../action/action.js";
@@ -7,7 +7,7 @@ import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import type { AttemptResult } from "../core/commands.js";
 import type { FailureFacts } from "../core/failure.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
-import { attemptEnvironment } from "./attempt-environment.js";
+import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
 import { resultOfOutput } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact } from "./attempt-paths.js";
 import { AttemptTimers, type TimerPort } from "./attempt-timers.js";
@@ -31,13 +31,15 @@ export class LocalWorker implements Worker {
   readonly capacity: number;
   private readonly actions: ReadonlyMap<string, Action>;
   private readonly env: { readonly [name: string]: string | undefined };
+  private readonly inherited: { readonly [name: string]: string };
   private readonly redactors = new Map<string, Redactor>();
   private scratch: string | null = null;
 
   constructor(private readonly options: LocalWorkerOptions) {
     this.capacity = options.maxParallel ?? availableParallelism();
     this.actions = new Map(options.actions.map((action) => [action.type, action]));
-    this.env = options.env ?? process.env;
+    this.env = { ...(options.env ?? process.env) };
+    this.inherited = inheritedEnvironment(this.env);
     mkdirSync(logFolder(options.outputDir), { recursive: true, mode: 0o700 });
   }
 
@@ -68,8 +70,9 @@ export class LocalWorker implements Worker {
 
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<AttemptResult> {
     const redactor = this.redactorFor(assignment.secrets);
-    const stdout = openLogFile(logFile(this.options.outputDir, assignment, "stdout"), redactor.stream());
-    const stderr = openLogFile(logFile(this.options.outputDir, assignment, "stderr"), redactor.stream());
+    const create = this.actions.get(assignment.action.type)?.silent === true ? "on_first_byte" : "now";
+    const stdout = openLogFile(logFile(this.options.outputDir, assignment, "stdout"), redactor.stream(), create);
+    const stderr = openLogFile(logFile(this.options.outputDir, assignment, "stderr"), redactor.stream(), create);
     const controller = new AbortController();
     const stop = (cause: StopCause): void => controller.abort(cause);
     const onAbort = (): void => stop("stopped");
@@ -112,7 +115,7 @@ export class LocalWorker implements Worker {
     const files = { output: `${scratch}.output`, failure: `${scratch}.failure` };
     const attempt: Attempt = {
       ...assignment,
-      env: attemptEnvironment(this.env, assignment, files, this.options.outputDir),
+      env: attemptEnvironment(this.inherited, assignment, files, this.options.outputDir),
       writeStdout: write.stdout,
       writeStderr: write.stderr,
       outputFile: files.output,
@@ -122,8 +125,7 @@ export class LocalWorker implements Worker {
     try {
       return await action.run(attempt);
     } finally {
-      rmSync(files.output, { force: true });
-      rmSync(files.failure, { force: true });
+      if (action.silent !== true) for (const file of Object.values(files)) removeIfThere(file);
     }
   }
 
@@ -131,6 +133,15 @@ export class LocalWorker implements Worker {
   private scratchFolder(): string {
     this.scratch ??= mkdtempSync(join(tmpdir(), "daruma-"));
     return this.scratch;
+  }
+}
+
+/** Cheaper than rmSync, which looks before it removes. */
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Most steps write neither file.
   }
 }
 

@@ -137,3 +137,17 @@ steps:
     expect(run.run.status).toBe("completed");
   });
 });
+
+describe("run lists that wait for each other", () => {
+  it("refuses the visit that would close the circle instead of hanging", async () => {
+    const run = await trial(
+      `steps:
+  a: { exec: "true", on_success: { run_js: "return ['b']" } }
+  b: { exec: "true", start: routed, on_success: { run_js: "return ['a']" } }
+  c: { exec: "true", depends_on: a }`,
+    );
+    expect(run.order).toEqual(["a", "b", "c"]);
+    expect(run.events("follow_up.finished").map(({ ok, failedStep }) => [ok, failedStep])).toEqual([[true, null]]);
+    expect(run.run.status).toBe("completed");
+  });
+});

@@ -79,7 +79,7 @@ export class Simulation {
       if (this.lost || this.random.chance(this.weather.crash)) await this.crash(runId);
       if (this.random.chance(this.weather.cancel)) this.engine.post(runId, { type: "run.cancel", reason: "weather", key: null });
       await flush();
-      if (!this.over && !this.clock.fireNext()) throw new Error(await this.describe(runId, text, "nothing is due and the run is not over"));
+      if (!this.over && !this.lost && !this.clock.fireNext()) throw new Error(await this.describe(runId, text, "nothing is due and the run is not over"));
     }
     const { run } = await loadRun(this.store, runId);
     await this.compareTables(run);
@@ -161,7 +161,7 @@ export class Simulation {
     if (this.executing.has(assignment.jobId)) throw new Error(`job ${assignment.jobId} runs twice at once`);
     this.executing.set(assignment.jobId, assignment.token);
     const durationMs = random.between(0, 40);
-    const result = this.outcome(assignment);
+    const result = this.outcome();
     return new Promise((resolve) => {
       const finish = (what: AttemptResult): void => {
         if (dead.value) return;
@@ -185,7 +185,7 @@ export class Simulation {
     });
   }
 
-  private outcome(assignment: Assignment): AttemptResult {
+  private outcome(): AttemptResult {
     const { random, weather } = this;
     if (random.chance(weather.lost)) return { kind: "failed", facts: { lost: true, message: "the worker is gone" } };
     if (random.chance(weather.failure)) {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
-const commandLine = join(repositoryRoot, "dist/cli/main.js");
+export const commandLine = join(repositoryRoot, "dist/cli/main.js");
 
 export interface CliResult {
   readonly exitCode: number | null;

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Event, EventType, LoggedEvent, RunOptions } from "../../src/core/events.js";
+import type { EvaluationResult, Event, EventType, LoggedEvent, RunOptions } from "../../src/core/events.js";
 import type { Json } from "../../src/core/json.js";
 import type { JobRow, RouteRow, RunRow } from "../../src/core/rows.js";
 import { loadDefinition } from "../../src/definition/load.js";
 import { Engine, type NewRun } from "../../src/engine/engine.js";
 import { loadRun } from "../../src/engine/load-run.js";
 import { checkExpression } from "../../src/sandbox/check-expression.js";
-import type { Sandbox } from "../../src/sandbox/sandbox.js";
+import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
 import { checkTemplate } from "../../src/sandbox/template.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import { ManualClock } from "./manual-clock.js";
@@ -16,12 +16,12 @@ import { type Script, ScriptedWorker } from "./scripted-worker.js";
 export const DEFAULT_OPTIONS: RunOptions = { maxLoops: null, retryMax: null, failureRouting: true, only: null };
 
 /** A workflow text as a run request, or an error that lists its problems. */
-export function workflow(text: string, extra: { inputs?: { [name: string]: Json }; options?: Partial<RunOptions> } = {}): NewRun {
+export function workflow(text: string, extra: { inputs?: { [name: string]: Json }; context?: { [name: string]: Json }; options?: Partial<RunOptions> } = {}): NewRun {
   const loaded = loadDefinition(text, { file: "test.yaml", checkExpression, checkTemplate });
   if (!loaded.ok) throw new Error(loaded.problems.map((problem) => `${problem.line}:${problem.column} ${problem.code} ${problem.message}`).join("\n"));
   return {
     definition: loaded.definition, hash: createHash("sha256").update(text).digest("hex"), text: JSON.stringify(loaded.definition),
-    file: null, folder: "/tmp", inputs: extra.inputs ?? {}, context: {}, options: { ...DEFAULT_OPTIONS, ...extra.options },
+    file: null, folder: "/tmp", inputs: extra.inputs ?? {}, context: extra.context ?? {}, options: { ...DEFAULT_OPTIONS, ...extra.options },
   };
 }
 
@@ -41,6 +41,8 @@ export interface Trial {
 
 export interface TrialOptions {
   readonly inputs?: { [name: string]: Json };
+  /** As `--context` gives it. */
+  readonly context?: { [name: string]: Json };
   readonly options?: Partial<RunOptions>;
   readonly capacity?: number;
   readonly sandbox?: Sandbox;
@@ -56,7 +58,8 @@ export async function trial(text: string, script: Script = {}, options: TrialOpt
   const clock = new ManualClock();
   const worker = new ScriptedWorker(clock, script, options.capacity ?? 8);
   const store = createMemoryStore();
-  const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox: options.sandbox ?? plainSandbox });
+  const sandbox = new AwaitedSandbox(options.sandbox ?? plainSandbox);
+  const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox });
   const startedAt = clock.now();
   const runId = await engine.start(workflow(text, options));
   let over = false;
@@ -65,6 +68,7 @@ export async function trial(text: string, script: Script = {}, options: TrialOpt
   });
   for (let turn = 0; ; turn += 1) {
     await flush();
+    await sandbox.idle();
     if (over) break;
     options.onTurn?.(engine, runId, turn, clock);
     await flush();
@@ -84,6 +88,31 @@ export function enginePorts(store: MemoryStore, clock: ManualClock, engine = "te
     newToken: () => `token-${(token += 1)}`,
     isDead: () => false,
   };
+}
+
+/** The manual clock must not move while a real sandbox is at work in its thread. */
+class AwaitedSandbox implements Sandbox {
+  private readonly pending = new Set<Promise<EvaluationResult>>();
+
+  constructor(private readonly inner: Sandbox) {}
+
+  evaluate(evaluation: Evaluation): Promise<EvaluationResult> {
+    const result = this.inner.evaluate(evaluation);
+    this.pending.add(result);
+    void result.then(() => this.pending.delete(result));
+    return result;
+  }
+
+  async idle(): Promise<void> {
+    while (this.pending.size > 0) {
+      await Promise.all(this.pending);
+      await flush();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
 }
 
 /** Let every promise that can settle do so. */

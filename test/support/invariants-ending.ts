@@ -75,19 +75,44 @@ export function aFailedRunHasACause(log: Log, definition: Definition): string | 
 function failuresAtTheEnd(log: Log): { failures: Map<number, LastFailure>; tolerated: Set<number> } {
   const failures = new Map<number, LastFailure>();
   const tolerated = new Set<number>();
-  const enterAnew = (job: number): void => {
+  /** Failures from before a visit that may yet be given up. */
+  const earlier = new Map<number, LastFailure>();
+  const forget = (job: number): void => {
     failures.delete(job);
     tolerated.delete(job);
+    earlier.delete(job);
   };
   for (const { event } of log) {
     if (event.type === "job.failed") {
-      enterAnew(event.job);
+      forget(event.job);
       failures.set(event.job, event);
     } else if (event.type === "join.decided") for (const job of event.handled) tolerated.add(job);
-    else if (event.type === "attempt.started" || event.type === "visit.entered") enterAnew(event.job);
-    else if (event.type === "barrier.closed") for (const job of [...event.invalidated, ...event.retired]) enterAnew(job);
+    else if (event.type === "visit.entered") {
+      const before = failures.get(event.job) ?? earlier.get(event.job);
+      failures.delete(event.job);
+      if (before !== undefined) earlier.set(event.job, before);
+    } else for (const job of settledOrInvalidated(event)) forget(job);
   }
+  for (const [job, failure] of earlier) failures.set(job, failure);
   return { failures, tolerated };
+}
+
+function settledOrInvalidated(event: Event): readonly number[] {
+  switch (event.type) {
+    case "attempt.succeeded":
+      return [event.job];
+    case "attempt.stopped":
+      return event.because === "superseded" ? [] : [event.job];
+    case "jobs.skipped":
+    case "jobs.canceled":
+      return event.jobs;
+    case "scope.abandoned":
+      return event.canceled;
+    case "barrier.closed":
+      return [...event.invalidated, ...event.retired];
+    default:
+      return [];
+  }
 }
 
 function isExcused(failure: LastFailure, failures: ReadonlyMap<number, LastFailure>, tolerated: ReadonlySet<number>): boolean {

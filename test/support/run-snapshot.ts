@@ -34,9 +34,10 @@ function snapshotScope(scope: Scope): unknown {
 }
 
 function snapshotJob(job: Job): unknown {
-  const { step, scope, barrier, partOf, list, requests, visitFor, ...plain } = job;
+  const { step, scope, barrier, partOf, list, requests, visitFor, beforeVisit, ...plain } = job;
   return {
     ...plain, step: step.definition.id, scope: scope.id, barrier: barrier?.id ?? null, partOf: partOf?.id ?? null,
+    beforeVisit: { ...beforeVisit, partOf: beforeVisit.partOf?.id ?? null },
     list: list === null ? null : { ...list, jobs: ids(list.jobs) },
     requests: requests.map(snapshotRequest), visitFor: visitFor === null ? null : snapshotRequest(visitFor),
   };

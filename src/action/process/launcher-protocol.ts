@@ -29,6 +29,9 @@ export function findUnusable(spec: ProcessSpec): string | null {
   return null;
 }
 
+/** Variables by which some shells change how their built-ins work; a waiting shell has not been started with them. */
+const SHELL_SETTINGS = ["BASHOPTS", "POSIXLY_CORRECT", "SHELLOPTS"];
+
 type Environment = ProcessSpec["env"];
 
 /** The environment from which the jobs' environments differ little: setting 40 variables takes a fork's child 0.1 ms. */
@@ -48,7 +51,8 @@ export function encodeStart(id: number, spec: ProcessSpec, base: Environment): B
 
 function startLetter(spec: ProcessSpec): "R" | "I" | "Q" {
   if (spec.stdin !== undefined) return "I";
-  return typeof spec.exec === "string" && isBuiltinLine(spec.exec) ? "Q" : "R";
+  if (typeof spec.exec !== "string" || !isBuiltinLine(spec.exec)) return "R";
+  return SHELL_SETTINGS.some((name) => name in spec.env) ? "R" : "Q";
 }
 
 /** Signal 0 tells the launcher to wait no longer for a group that does not go away. */

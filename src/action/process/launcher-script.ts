@@ -21,6 +21,7 @@ my $PIPE_BUF = $linux ? 4096 : 512;   # a writable pipe takes this much without 
 my $DRAIN = 1048576;                  # no pipe holds more
 my $POLL = 0.004;                     # between two looks at a group that should become empty
 my $TICK = 0.05;                      # a SIGCHLD can slip in just before select; start frames wait no longer
+my $IDLE = 1;                         # the same when no job runs
 my (%jobs, %by_pid, @waiting, $rin, $win);
 my $lingering = 0;                    # jobs whose main process has gone before the rest of their group
 my ($in, $out, $urgent) = ('', '', 0);
@@ -121,7 +122,8 @@ sub end_builtin {
   drain($shell, 'err', 'efd');
   my $id = delete $shell->{id};
   delete $jobs{$id};
-  push @waiting, $shell;
+  # One that was sent a signal may be dying: the next line must not meet the same end.
+  if ($shell->{signaled}) { kill('KILL', -$shell->{pid}) } else { push @waiting, $shell }
   if ($told eq "cd\n") { frame('F', $id, pack('NC', 13, 1)) } else { frame('X', $id, pack('N', $told << 8)) }
   $urgent = 1;
 }
@@ -213,7 +215,7 @@ sub obey {
     my ($id, $signal) = unpack('NN', $body);
     my $job = $jobs{$id} or return;
     if ($signal == 0) { $job->{status} = 9 unless defined $job->{status}; finish($job) }
-    else { kill($signal, -$job->{pid}) || !defined $job->{status} && kill($signal, $job->{pid}) }
+    else { $job->{signaled} = 1; kill($signal, -$job->{pid}) || !defined $job->{status} && kill($signal, $job->{pid}) }
   }
 }
 
@@ -234,7 +236,7 @@ $urgent = 1;
 while (1) {
   flush_out() if $urgent;
   my ($r, $w) = ($rin, $win);
-  my $n = select($r, $w, undef, $lingering ? $POLL : %jobs ? $TICK : undef);
+  my $n = select($r, $w, undef, $lingering ? $POLL : %jobs ? $TICK : $IDLE);
   if ($n > 0) {
     # Jobs before commands: a job that a command starts may get the number of a pipe that has just been closed.
     for my $job (values %jobs) {

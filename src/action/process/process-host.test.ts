@@ -1,79 +1,13 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { endProcessesWithToken } from "./attempt-processes.js";
-import { LauncherHost } from "./launcher-host.js";
-import type { ProcessExit, ProcessHost, ProcessSpec, RunningProcess } from "./process-host.js";
-import { SpawnHost } from "./spawn-host.js";
+import { describe, expect, it } from "vitest";
+import { PATH, PROCESS_HOSTS, ProcessTrial } from "../../../test/support/process-trial.js";
+import type { ProcessSpec } from "./process-host.js";
 
-const PATH = process.env.PATH!;
-
-const HOSTS: [string, () => ProcessHost][] = [
-  ["launchers", () => new LauncherHost("perl", new SpawnHost())],
-  ["plain spawn", () => new SpawnHost()],
-  [
-    "plain spawn, after the launcher turned out not to run",
-    () => new LauncherHost("/bin/false", new SpawnHost()),
-  ],
-];
-
-interface Finished extends ProcessExit {
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Started {
-  readonly running: RunningProcess;
-  readonly finished: Promise<Finished>;
-  /** Resolves when stdout contains the text. */
-  printed(text: string): Promise<void>;
-}
-
-describe.each(HOSTS)("a process host: %s", (_name, createHost) => {
-  let host: ProcessHost;
-  let folder: string;
-
-  beforeAll(() => {
-    folder = realpathSync(mkdtempSync(join(tmpdir(), "daruma-host-")));
-  });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  beforeEach(() => {
-    host = createHost();
-  });
-  afterEach(() => host.close());
-
-  function start(exec: ProcessSpec["exec"], more: Partial<ProcessSpec> = {}): Started {
-    let stdout = "";
-    let stderr = "";
-    let wake = (): void => {};
-    const running = host.start({
-      exec,
-      env: { PATH },
-      cwd: folder,
-      onStdout: (chunk) => {
-        stdout += chunk.toString();
-        wake();
-      },
-      onStderr: (chunk) => {
-        stderr += chunk.toString();
-      },
-      ...more,
-    });
-    return {
-      running,
-      finished: running.exited.then((exit) => ({ ...exit, stdout, stderr })),
-      printed: (text) =>
-        new Promise((resolve) => {
-          wake = () => stdout.includes(text) && resolve();
-          wake();
-        }),
-    };
-  }
-
-  const run = (exec: ProcessSpec["exec"], more: Partial<ProcessSpec> = {}): Promise<Finished> =>
-    start(exec, more).finished;
+describe.each(PROCESS_HOSTS)("a process: %s", (_name, createHost) => {
+  const trial = new ProcessTrial(createHost);
+  const { folder, run, start } = trial;
 
   describe("how a process ended", () => {
     it.each([
@@ -97,6 +31,41 @@ describe.each(HOSTS)("a process host: %s", (_name, createHost) => {
       const { stdout } = await run('echo $$; ps -o pid=,pgid= -p "$$"');
       const [pid, seenPid, group] = stdout.trim().split(/\s+/);
       expect([seenPid, group]).toEqual([pid, pid]);
+    });
+
+    it.each([
+      ["true && exit 3", 3, ""],
+      ["false || echo 'a  b' \"c d\"; exit 200", 200, "a  b c d\n"],
+      ["exit 0; echo never", 0, ""],
+      ["echo; false", 1, "\n"],
+      ["false; :", 0, ""],
+    ])("runs a line of built-ins as any other: %s", async (exec, exitCode, stdout) => {
+      const finished = await Promise.all(Array.from({ length: 12 }, () => run(exec)));
+      for (const one of finished) expect(one).toEqual({ exitCode, signal: null, stdout, stderr: "" });
+    });
+
+    it("runs a line of built-ins in its folder, which must exist", async () => {
+      const quoted = join(folder, "it's $HOME");
+      mkdirSync(quoted, { recursive: true });
+      expect(await run("echo in", { cwd: quoted })).toMatchObject({ exitCode: 0, stdout: "in\n" });
+      expect((await run("echo in", { cwd: join(quoted, "missing") })).spawnError).toMatchObject({
+        code: "ENOENT",
+      });
+      expect(await run("echo in", { cwd: quoted })).toMatchObject({
+        exitCode: 0,
+        stdout: "in\n",
+        stderr: "",
+      });
+    });
+
+    it("can end a line of built-ins at any moment and go on", async () => {
+      for (let round = 0; round < 20; round++) {
+        const { running, finished } = start("echo x; exit 3");
+        await running.terminate(round % 2);
+        const { exitCode, signal } = await finished;
+        expect(exitCode === 3 || signal !== null).toBe(true);
+        expect(await run("echo y; exit 4")).toEqual({ exitCode: 4, signal: null, stdout: "y\n", stderr: "" });
+      }
     });
 
     it("keeps a command line that begins with a dash away from the shell's options", async () => {
@@ -292,177 +261,4 @@ describe.each(HOSTS)("a process host: %s", (_name, createHost) => {
       expect(stdout).toBe("early\nlate\n");
     });
   });
-
-  describe("the end of a group", () => {
-    it("lets a process end by itself on SIGTERM", async () => {
-      const { running, finished, printed } = start(
-        "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.01; done",
-      );
-      await printed("ready");
-      await running.terminate(30_000);
-      expect(await finished).toMatchObject({ exitCode: 5, signal: null, stdout: "ready\nbye\n" });
-    });
-
-    it("sends SIGTERM to grandchildren too", async () => {
-      const { running, finished, printed } = start("sh -c 'sh -c \"echo ready; sleep 1000; :\"; :'; :");
-      await printed("ready");
-      await running.terminate(30_000);
-      expect(await finished).toMatchObject({ signal: "SIGTERM" });
-    });
-
-    it("kills after the grace what ignores SIGTERM, grandchildren too", async () => {
-      const grandchild = "trap '' TERM; echo ready $$; while :; do sleep 1000; done";
-      const { running, finished, printed } = start(
-        `trap '' TERM; sh -c "${grandchild.replaceAll("$", "\\$")}" & wait; wait`,
-      );
-      await printed("ready");
-      await running.terminate(20);
-      const { signal, stdout } = await finished;
-      expect(signal).toBe("SIGKILL");
-      expect(isAlive(Number(/ready (\d+)/.exec(stdout)![1]))).toBe(false);
-    });
-
-    it("kills at once when a second call leaves no grace", async () => {
-      const { running, finished, printed } = start("trap '' TERM; echo ready; while :; do sleep 1000; done");
-      await printed("ready");
-      const first = running.terminate(1_000_000);
-      await running.terminate(0);
-      await first;
-      expect(await finished).toMatchObject({ signal: "SIGKILL" });
-    });
-
-    it("can be asked for before the process has really begun, and after it has ended", async () => {
-      const { running, finished } = start("sleep 1000; sleep 1000");
-      await running.terminate(30_000);
-      expect((await finished).exitCode).toBeNull();
-      await running.terminate(30_000);
-    });
-
-    it("does not disturb the neighbours", async () => {
-      const first = start("echo ready; sleep 1000");
-      const second = start("echo ready; cat; exit 7", { stdin: "" });
-      const third = start("echo ready; sleep 1000");
-      await Promise.all([first, second, third].map((started) => started.printed("ready")));
-      await first.running.terminate(0);
-      expect(await second.finished).toMatchObject({ exitCode: 7 });
-      expect(isAlive(0)).toBe(true);
-      await third.running.terminate(0);
-    });
-
-    it.each([
-      "sleep 1000 & echo $!",
-      "sh -c 'trap \"\" TERM; echo $$ | tee pid; sleep 1000; sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done",
-    ])("comes with the end of the main process: %s", async (exec) => {
-      rmSync(join(folder, "pid"), { force: true });
-      const { exitCode, stdout } = await run(exec);
-      expect(exitCode).toBe(0);
-      expect(Number(stdout)).toBeGreaterThan(1);
-      expect(isAlive(Number(stdout))).toBe(false);
-    });
-
-    it("is not held up by a process that has left the group, which cannot write into the next output", async () => {
-      const token = randomUUID();
-      const env = { PATH, DARUMA_ATTEMPT_TOKEN: token };
-      const intruder =
-        "trap '' PIPE HUP TERM; echo ready; while :; do echo intruder 2>/dev/null; sleep 0.001; done";
-      try {
-        const { exitCode } = await run(`setsid sh -c "${intruder}" & sleep 0.05; exit 0`, { env });
-        expect(exitCode).toBe(0);
-        for (let round = 0; round < 5; round++) {
-          expect(await run("sleep 0.01; echo mine")).toMatchObject({ stdout: "mine\n", stderr: "" });
-        }
-      } finally {
-        expect(await endProcessesWithToken(token)).toBeGreaterThan(0);
-      }
-    });
-  });
-
-  it("leaves no process behind when it is closed", async () => {
-    const before = childrenOf(process.pid);
-    const { running, printed } = start(
-      "trap '' TERM; echo $$ ready; (trap '' TERM; sleep 1000; sleep 1000) & sleep 1000; sleep 1000",
-    );
-    await printed("ready");
-    expect(childrenOf(process.pid).length).toBeGreaterThan(before.length);
-    await host.close();
-    expect(await running.exited).toMatchObject({ exitCode: null, signal: "SIGKILL" });
-    expect(childrenOf(process.pid)).toEqual(before);
-  });
 });
-
-describe("launchers", () => {
-  it("let a step open its own output by name, which Node's sockets do not", async () => {
-    const host = new LauncherHost("perl", new SpawnHost());
-    let stderr = "";
-    const spec = {
-      env: { PATH },
-      cwd: "/",
-      onStdout: () => {},
-      onStderr: (chunk: Buffer) => (stderr += chunk),
-    };
-    const exit = await host.start({ ...spec, exec: "echo named > /dev/stderr" }).exited;
-    expect([exit.exitCode, stderr]).toEqual([0, "named\n"]);
-    await host.close();
-  });
-
-  it("grow with the number of jobs and are used again", async () => {
-    const host = new LauncherHost("perl", new SpawnHost());
-    const before = childrenOf(process.pid).length;
-    const spec = { env: { PATH }, cwd: "/", onStdout: () => {}, onStderr: () => {} };
-    expect(childrenOf(process.pid).length - before).toBe(0);
-    for (let round = 0; round < 3; round++) {
-      await Promise.all(Array.from({ length: 20 }, () => host.start({ ...spec, exec: "true" }).exited));
-      expect(childrenOf(process.pid).length - before).toBe(3);
-    }
-    await host.close();
-  });
-
-  it("that are killed take their jobs with them and are replaced", async () => {
-    const host = new LauncherHost("perl", new SpawnHost());
-    const before = new Set(childrenOf(process.pid));
-    const token = randomUUID();
-    let pid = 0;
-    const spec = { env: { PATH, DARUMA_ATTEMPT_TOKEN: token }, cwd: "/", onStderr: () => {} };
-    const running = await new Promise<RunningProcess>((resolve) => {
-      const started: RunningProcess = host.start({
-        ...spec,
-        exec: "echo $$; sleep 1000; sleep 1000",
-        onStdout: (chunk) => {
-          pid = Number(chunk.toString());
-          resolve(started);
-        },
-      });
-    });
-    const [launcher] = childrenOf(process.pid).filter((child) => !before.has(child));
-    process.kill(launcher!, "SIGKILL");
-    expect(await running.exited).toEqual({ exitCode: null, signal: "SIGKILL" });
-    expect(isAlive(pid)).toBe(false);
-    expect(await host.start({ ...spec, exec: "exit 3", onStdout: () => {} }).exited).toMatchObject({
-      exitCode: 3,
-    });
-    await host.close();
-  });
-});
-
-/** A process that has died but has not been reaped yet counts as gone. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  return pid === 0 || !/\) [ZX] /.test(readStat(pid));
-}
-
-function readStat(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, "latin1");
-  } catch {
-    return ") X ";
-  }
-}
-
-function childrenOf(pid: number): number[] {
-  const listed = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim();
-  return listed === "" ? [] : listed.split(" ").map(Number);
-}

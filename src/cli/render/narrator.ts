@@ -3,10 +3,18 @@ import type { Failure } from "../../core/failure.js";
 import { jobById, type Run } from "../../core/run.js";
 import { durationText } from "../../operations/duration-text.js";
 import { jobName, jobNames, listNames } from "../../operations/job-name.js";
+import { oneLine } from "../../operations/one-line.js";
 import { tellingReasons } from "../../operations/telling-reasons.js";
-import { oneLine } from "./text-width.js";
 
-export type NoteKind = "run" | "started" | "completed" | "recovered" | "failed" | "route" | "skipped" | "canceled";
+export type NoteKind =
+  | "run"
+  | "started"
+  | "completed"
+  | "recovered"
+  | "failed"
+  | "route"
+  | "skipped"
+  | "canceled";
 
 /** One thing worth a line. */
 export interface Note {
@@ -93,7 +101,10 @@ export class Narrator {
   private gotoTaken(run: Run, event: Extract<Event, { type: "goto.taken" }>): Omit<Note, "at"> | null {
     const loops = `loop ${event.loop} of ${run.maxLoops}`;
     if (event.trigger === "failure") return this.failed(run, event.job, `back to ${event.to} (${loops})`);
-    return { kind: "route", text: `${jobName(jobById(run, event.job))} completed: back to ${event.to} (on_success, ${loops})` };
+    return {
+      kind: "route",
+      text: `${jobName(jobById(run, event.job))} completed: back to ${event.to} (on_success, ${loops})`,
+    };
   }
 
   private loopExceeded(run: Run, event: Extract<Event, { type: "loop.exceeded" }>): Omit<Note, "at"> | null {
@@ -102,13 +113,19 @@ export class Narrator {
     });
     if (event.transition !== "on_success.goto") return null;
     const name = jobName(jobById(run, event.job));
-    return { kind: "failed", text: `${name}: its on_success goto would pass max_loops ${event.max} (LOOP_BUDGET_EXCEEDED)` };
+    return {
+      kind: "failed",
+      text: `${name}: its on_success goto would pass max_loops ${event.max} (LOOP_BUDGET_EXCEEDED)`,
+    };
   }
 
   private jobFailed(run: Run, event: Extract<Event, { type: "job.failed" }>): Omit<Note, "at"> {
     const goesOn = event.handled === null ? "" : "; the run goes on (continue_on_failure)";
     const limit = this.failures.get(event.job)?.loopLimit ?? null;
-    const verdict = limit === null ? "the step failed" : `max_loops ${limit} is used up, the step failed (LOOP_BUDGET_EXCEEDED)`;
+    const verdict =
+      limit === null
+        ? "the step failed"
+        : `max_loops ${limit} is used up, the step failed (LOOP_BUDGET_EXCEEDED)`;
     const told = this.failed(run, event.job, `${verdict}${goesOn}`);
     if (told !== null) return told;
     const name = jobName(jobById(run, event.job));
@@ -117,8 +134,13 @@ export class Narrator {
 
   /** A failure that came after its run was canceled ends here too. */
   private jobsCanceled(run: Run, event: Extract<Event, { type: "jobs.canceled" }>): Omit<Note, "at"> {
-    const told = event.jobs.length === 1 ? this.failed(run, event.jobs[0]!, `${event.reason}; nothing more is done`) : null;
-    return told ?? { kind: "canceled", text: `canceled: ${jobNames(run, event.jobs)} (${short(event.reason)})` };
+    const told =
+      event.jobs.length === 1
+        ? this.failed(run, event.jobs[0]!, `${event.reason}; nothing more is done`)
+        : null;
+    return (
+      told ?? { kind: "canceled", text: `canceled: ${jobNames(run, event.jobs)} (${short(event.reason)})` }
+    );
   }
 }
 
@@ -133,18 +155,30 @@ function plainNote(run: Run, event: Event): Omit<Note, "at"> | null {
     case "run.cancel_requested":
       return { kind: "canceled", text: `cancel requested: ${short(event.reason)}` };
     case "attempt.started":
-      return { kind: "started", text: `${name(event.job)} started${event.attempt > 1 ? `, attempt ${event.attempt}` : ""}` };
+      return {
+        kind: "started",
+        text: `${name(event.job)} started${event.attempt > 1 ? `, attempt ${event.attempt}` : ""}`,
+      };
     case "attempt.succeeded": {
       const again = event.attempt > 1;
       const attempt = again ? ` on attempt ${event.attempt}` : "";
-      return { kind: again ? "recovered" : "completed", text: `${name(event.job)} completed${attempt} in ${durationText(event.durationMs)}` };
+      return {
+        kind: again ? "recovered" : "completed",
+        text: `${name(event.job)} completed${attempt} in ${durationText(event.durationMs)}`,
+      };
     }
     case "attempt.stopped":
-      return { kind: "canceled", text: `${name(event.job)} attempt ${event.attempt} stopped (${event.because})` };
+      return {
+        kind: "canceled",
+        text: `${name(event.job)} attempt ${event.attempt} stopped (${event.because})`,
+      };
     case "remediation.finished":
       return event.ok ? { kind: "route", text: `${name(event.job)} is repaired and runs once more` } : null;
     case "follow_up.started":
-      return { kind: "route", text: `${name(event.job)} completed: run ${event.steps.join(", ")} (on_success)` };
+      return {
+        kind: "route",
+        text: `${name(event.job)} completed: run ${event.steps.join(", ")} (on_success)`,
+      };
     case "scopes.opened":
       return { kind: "started", text: `${name(event.job)} opened ${event.items.length} branches` };
     case "scope.abandoned":
@@ -152,14 +186,19 @@ function plainNote(run: Run, event: Event): Omit<Note, "at"> | null {
     case "join.decided":
       return joinNote(name(event.job), event);
     case "jobs.skipped":
-      return SILENT_SKIP.test(event.reason) ? null : { kind: "skipped", text: `skipped: ${jobNames(run, event.jobs)} (${event.reason})` };
+      return SILENT_SKIP.test(event.reason)
+        ? null
+        : { kind: "skipped", text: `skipped: ${jobNames(run, event.jobs)} (${event.reason})` };
     default:
       return null;
   }
 }
 
 function resumedText(run: Run, { lost }: Extract<Event, { type: "run.resumed" }>): string {
-  const lostText = lost.length === 0 ? "nothing was running" : `lost: ${listNames(lost, ({ job }) => jobName(jobById(run, job)))}`;
+  const lostText =
+    lost.length === 0
+      ? "nothing was running"
+      : `lost: ${listNames(lost, ({ job }) => jobName(jobById(run, job)))}`;
   return `run ${run.id} of ${run.workflow} resumed; ${lostText}`;
 }
 
@@ -174,10 +213,12 @@ function joinNote(name: string, event: Extract<Event, { type: "join.decided" }>)
   const { completed, failed, skipped } = event;
   if (event.satisfied && failed === 0) return null;
   const verdict = event.satisfied ? "its join is satisfied" : "its join is not satisfied";
-  return { kind: "route", text: `${name}: of ${completed + failed + skipped} branches ${completed} completed, ${failed} failed; ${verdict}` };
+  return {
+    kind: "route",
+    text: `${name}: of ${completed + failed + skipped} branches ${completed} completed, ${failed} failed; ${verdict}`,
+  };
 }
 
 function short(message: string): string {
-  const line = oneLine(message);
-  return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line;
+  return oneLine(message, MAX_MESSAGE_CHARS);
 }

@@ -3,7 +3,7 @@ import { isSettled, type Job, type Run } from "../../core/run.js";
 import { secondsText } from "../../operations/duration-text.js";
 import { jobName } from "../../operations/job-name.js";
 import type { Paint } from "./paint.js";
-import { fit, padTo, textWidth } from "./text-width.js";
+import { cutTo, padTo, textWidth } from "./text-width.js";
 
 interface Census {
   total: number;
@@ -29,18 +29,21 @@ export function pictureOf(run: Run, now: number, size: PictureSize, paint: Paint
   const census = takeCensus(run);
   const width = Math.max(1, size.width - 1);
   const rows = Math.max(1, Math.min(MAX_ROWS, size.height - ROWS_LEFT_FREE));
-  const head = paint("bold", fit(headline(run, census, now), width));
+  const head = paint("bold", cutTo(headline(run, census, now), width));
   const work = [...run.running, ...census.waiting];
   const room = rows - 1;
   const shown = work.length <= room ? work : work.slice(0, Math.max(0, room - 1));
-  const names = shown.map((job) => fit(jobName(job), MAX_NAME_WIDTH));
+  const names = shown.map((job) => cutTo(jobName(job), MAX_NAME_WIDTH));
   const nameWidth = names.reduce((most, name) => Math.max(most, textWidth(name)), 0);
   const lines = shown.map((job, index) => {
-    const line = fit(`  ${job.status === "waiting" ? "◌" : "●"} ${padTo(names[index]!, nameWidth)}  ${detail(run, job, now)}`, width);
+    const line = cutTo(
+      `  ${job.status === "waiting" ? "◌" : "●"} ${padTo(names[index]!, nameWidth)}  ${detail(run, job, now)}`,
+      width,
+    );
     return paint(job.status === "waiting" ? "yellow" : "cyan", line);
   });
   const hidden = work.length - shown.length;
-  if (hidden > 0 && room > 0) lines.push(paint("dim", fit(`  … and ${hidden} more`, width)));
+  if (hidden > 0 && room > 0) lines.push(paint("dim", cutTo(`  … and ${hidden} more`, width)));
   return [head, ...lines];
 }
 
@@ -59,7 +62,11 @@ function takeCensus(run: Run): Census {
 
 function headline(run: Run, census: Census, now: number): string {
   const spin = SPINNER[Math.floor(now / SPINNER_STEP_MS) % SPINNER.length];
-  const parts = [`${spin} ${run.workflow} #${run.id}`, `${census.done}/${census.total} done`, `${run.running.size} running`];
+  const parts = [
+    `${spin} ${run.workflow} #${run.id}`,
+    `${census.done}/${census.total} done`,
+    `${run.running.size} running`,
+  ];
   if (census.waiting.length > 0) parts.push(`${census.waiting.length} waiting`);
   if (census.failed > 0) parts.push(`${census.failed} failed`);
   if (run.cancelRequested !== null) parts.push("canceling");

@@ -1,11 +1,12 @@
 import type { JobStatus, RunStatus } from "../../core/rows.js";
 import { durationText } from "../../operations/duration-text.js";
 import { listNames, nameOf } from "../../operations/job-name.js";
+import { oneLine } from "../../operations/one-line.js";
 import type { RouteReport, RunReport } from "../../operations/run-report.js";
 import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
 import type { Colour, Paint } from "./paint.js";
 import { tableLines } from "./table.js";
-import { harmlessLines, oneLine } from "./text-width.js";
+import { harmlessLines } from "./text-width.js";
 
 export interface SummaryLook {
   readonly paint: Paint;
@@ -30,8 +31,16 @@ const STATUS_SIGNS: Readonly<Record<RunStatus, readonly [sign: string, colour: C
 };
 
 export const JOB_COLOURS: Readonly<Record<JobStatus, Colour>> = {
-  blocked: "dim", ready: "cyan", running: "cyan", waiting: "yellow", recovering: "yellow", pending_failed: "yellow",
-  completed: "green", failed: "red", skipped: "dim", canceled: "yellow",
+  blocked: "dim",
+  ready: "cyan",
+  running: "cyan",
+  waiting: "yellow",
+  recovering: "yellow",
+  pending_failed: "yellow",
+  completed: "green",
+  failed: "red",
+  skipped: "dim",
+  canceled: "yellow",
 };
 
 /** The end of a run: how it went, which failures it met, what was done about them and what to do next. */
@@ -42,15 +51,18 @@ export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
     ...routeLines(report, look),
     ...handledLines(report, look),
     ...failureLines(summary, look),
-    ...summary.endings.flatMap(({ step, text }) => ["", look.paint("dim", `${step} printed:`), ...harmlessLines(text)]),
+    ...summary.endings.flatMap(({ step, text }) => [
+      "",
+      look.paint("dim", `${step} printed:`),
+      ...harmlessLines(text),
+    ]),
   ];
 }
 
 export function headline({ report, counts }: RunSummary, paint: Paint): string {
   const [sign, colour] = STATUS_SIGNS[report.status];
   const time = report.duration_ms === null ? "" : ` in ${durationText(report.duration_ms)}`;
-  const numbers = counts.map(([status, count]) => `${count} ${status}`).join(", ");
-  return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", report.status)}`)}${time}: ${numbers}`;
+  return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", report.status)}`)}${time}: ${counts.join(", ")}`;
 }
 
 /** Failure routes only: what follows a success is no failure. */
@@ -59,7 +71,11 @@ export function routeLines(report: RunReport, look: SummaryLook): string[] {
   if (routes.length === 0) return [];
   const startedAt = Date.parse(report.created_at);
   const rows = routes.slice(0, MAX_ROUTES).map((route) => routeRow(route, startedAt));
-  const table = tableLines(["time", "step", "attempt", "rung", "to", "reason"], rows, look.width - INDENT.length);
+  const table = tableLines(
+    ["time", "step", "attempt", "rung", "to", "reason"],
+    rows,
+    look.width - INDENT.length,
+  );
   const more = routes.length - rows.length;
   return [
     "failure routes taken:",
@@ -69,7 +85,14 @@ export function routeLines(report: RunReport, look: SummaryLook): string[] {
 }
 
 function routeRow({ at, step, scope, attempt, rung, to, reason }: RouteReport, startedAt: number): string[] {
-  return [`+${durationText(Date.parse(at) - startedAt)}`, nameOf(step, scope), String(attempt), rung, to === step ? "" : to, oneLine(reason)];
+  return [
+    `+${durationText(Date.parse(at) - startedAt)}`,
+    nameOf(step, scope),
+    String(attempt),
+    rung,
+    to === step ? "" : to,
+    oneLine(reason),
+  ];
 }
 
 export function handledLines(report: RunReport, look: SummaryLook): string[] {
@@ -77,7 +100,12 @@ export function handledLines(report: RunReport, look: SummaryLook): string[] {
   if (handled.length === 0) return [];
   return [
     "handled failures:",
-    ...handled.slice(0, MAX_FAILURES).map(({ step, scope, code, message }) => `${INDENT}${look.paint("yellow", nameOf(step, scope))}: ${oneLine(message)} (${code})`),
+    ...handled
+      .slice(0, MAX_FAILURES)
+      .map(
+        ({ step, scope, code, message }) =>
+          `${INDENT}${look.paint("yellow", nameOf(step, scope))}: ${oneLine(message)} (${code})`,
+      ),
     ...(handled.length > MAX_FAILURES ? [`${INDENT}… and ${handled.length - MAX_FAILURES} more`] : []),
   ];
 }
@@ -90,17 +118,25 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
   const lines: string[] = [];
   if (report.status === "canceled") lines.push(`canceled: ${oneLine(report.error?.message ?? "")}`);
   if (first === undefined) {
-    if (report.status === "failed") lines.push(`${look.paint("red", report.error?.code ?? "failed")}: ${oneLine(report.error?.message ?? "")}`);
+    if (report.status === "failed")
+      lines.push(
+        `${look.paint("red", report.error?.code ?? "failed")}: ${oneLine(report.error?.message ?? "")}`,
+      );
   } else {
     lines.push(...failedStepLines(first, look.paint));
-    if (others.length > 0) lines.push(`also failed: ${listNames(others, ({ step, scope, code }) => `${nameOf(step, scope)} (${code})`)}`);
+    if (others.length > 0)
+      lines.push(
+        `also failed: ${listNames(others, ({ step, scope, code }) => `${nameOf(step, scope)} (${code})`)}`,
+      );
   }
   return [...lines, ...nextLines(id, report.status, first, look)];
 }
 
 function failedStepLines(failed: FailedStep, paint: Paint): string[] {
   const attempt = failed.attempt > 0 ? ` on attempt ${failed.attempt}` : "";
-  const lines = [`${paint("red", nameOf(failed.step, failed.scope))} failed${attempt}: ${oneLine(failed.message)} (${failed.code})`];
+  const lines = [
+    `${paint("red", nameOf(failed.step, failed.scope))} failed${attempt}: ${oneLine(failed.message)} (${failed.code})`,
+  ];
   if (failed.stderrTail !== null) {
     const tail = harmlessLines(failed.stderrTail.trimEnd()).slice(-MAX_STDERR_LINES);
     lines.push("last lines of its stderr:", ...tail.map((line) => `${INDENT}${paint("dim", "|")} ${line}`));
@@ -109,7 +145,12 @@ function failedStepLines(failed: FailedStep, paint: Paint): string[] {
   return lines;
 }
 
-function nextLines(id: number, status: RunStatus, failed: FailedStep | undefined, { commandLine }: SummaryLook): string[] {
+function nextLines(
+  id: number,
+  status: RunStatus,
+  failed: FailedStep | undefined,
+  { commandLine }: SummaryLook,
+): string[] {
   if (status !== "failed") return status === "canceled" ? [] : [`next: ${commandLine(`resume ${id}`)}`];
   const lines = [`next: ${commandLine(`explain ${id}`)}`];
   if (failed !== undefined && failed.attempt > 0) {

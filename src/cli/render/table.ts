@@ -1,4 +1,4 @@
-import { fit, padTo, textWidth } from "./text-width.js";
+import { cutTo, padTo, textWidth } from "./text-width.js";
 
 const GAP = "  ";
 /** Narrower than this a last column says nothing; it is then left to wrap. */
@@ -20,7 +20,7 @@ export function tableLines(
     header
       .map((_, column) => {
         const cell = row[column] ?? "";
-        return column === header.length - 1 ? fit(cell, last) : padTo(cell, widths[column]!);
+        return column === header.length - 1 ? cutTo(cell, last) : padTo(cell, widths[column]!);
       })
       .join(GAP)
       .trimEnd(),

@@ -1,9 +1,9 @@
+import { stripEscapes } from "../../operations/one-line.js";
+
 /** Scripts and symbols that take two columns. Not the whole Unicode table: what step names and messages hold. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}]|[\u{20000}-\u{3fffd}]/u;
 const NO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with a control character
-const ESCAPE_SEQUENCE = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])/g;
 const ONLY_ASCII = /^[ -~]*$/;
 
 /** How many columns a text takes on a terminal. */
@@ -19,15 +19,6 @@ function characterWidth(character: string): number {
   return WIDE.test(character) ? 2 : NO_WIDTH.test(character) ? 0 : 1;
 }
 
-export function stripEscapes(text: string): string {
-  return text.replace(ESCAPE_SEQUENCE, "");
-}
-
-/** A text from a step, made harmless: no escape sequences, no control characters, one line. */
-export function oneLine(text: string): string {
-  return stripEscapes(text).replace(/\s+/g, " ").replace(/\p{Cc}/gu, "").trim();
-}
-
 /** Lines of a step's output without what could move the cursor. Tabs and leading blanks stay as blanks. */
 export function harmlessLines(text: string): string[] {
   return stripEscapes(text)
@@ -36,7 +27,7 @@ export function harmlessLines(text: string): string[] {
 }
 
 /** At most `width` columns, with an ellipsis where something was cut. Takes plain text only. */
-export function fit(text: string, width: number): string {
+export function cutTo(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let kept = "";
   let used = 0;

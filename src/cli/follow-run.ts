@@ -1,0 +1,90 @@
+import type { Daruma, RunHandle } from "../operations/daruma.js";
+import { type RunReport, reportRun } from "../operations/run-report.js";
+import { summariseRun } from "../operations/run-summary.js";
+import { outlivePipes } from "./broken-pipe.js";
+import { type Session, writeJson, writeLines } from "./channel.js";
+import { commandLine } from "./command-words.js";
+import { EXIT, exitCodeOfStatus } from "./exit-codes.js";
+import { noProgress, type Progress } from "./render/progress.js";
+
+/** Start or resume a run, show how it goes, tell how it ended. The answer is the exit code. */
+export async function followRun(
+  session: Session,
+  daruma: Daruma,
+  begin: () => Promise<RunHandle>,
+): Promise<number> {
+  outlivePipes();
+  const progress = await chooseProgress(session);
+  daruma.onEvents((run, events) => progress.events(run, events));
+  let runId: number | null = null;
+  const ending = begin().then((handle) => {
+    runId = handle.runId;
+    return handle.result;
+  });
+  try {
+    const outcome = await Promise.race([ending, nextInterrupt()]);
+    progress.end();
+    return outcome === INTERRUPTED
+      ? await stopCleanly(session, daruma, runId)
+      : await tellEnd(session, daruma, outcome);
+  } finally {
+    progress.end();
+    // What went wrong has been told; what fails while letting go must not hide it.
+    await daruma.close().catch(() => {});
+  }
+}
+
+async function chooseProgress({ err, options }: Session): Promise<Progress> {
+  if (options.debug) return (await import("./render/debug-progress.js")).debugProgress(err);
+  if (options.quiet) return noProgress;
+  if (err.isTerminal) return (await import("./render/live-progress.js")).liveProgress(err);
+  return (await import("./render/plain-progress.js")).plainProgress(err);
+}
+
+const INTERRUPTED = Symbol("interrupted");
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** The first signal asks for a clean stop. The second ends this process, and with its pipes every process it started. */
+function nextInterrupt(): Promise<typeof INTERRUPTED> {
+  return new Promise((resolve) => {
+    let asked = false;
+    for (const signal of SIGNALS) {
+      process.on(signal, () => {
+        if (asked) process.exit(EXIT.interrupted);
+        asked = true;
+        resolve(INTERRUPTED);
+      });
+    }
+  });
+}
+
+async function stopCleanly(
+  { out, err, options }: Session,
+  daruma: Daruma,
+  runId: number | null,
+): Promise<number> {
+  if (runId === null) {
+    writeLines(err, ["stopping; the run had not begun"]);
+    return EXIT.interrupted;
+  }
+  writeLines(err, [`stopping; the run stays resumable: ${commandLine(options, `resume ${runId}`)}`]);
+  if (options.json) writeJson(out, await reportRun(daruma.store, runId));
+  return EXIT.interrupted;
+}
+
+async function tellEnd({ out, options }: Session, daruma: Daruma, report: RunReport): Promise<number> {
+  if (options.json) writeJson(out, report);
+  else {
+    const summary = await summariseRun(daruma.store, daruma.outputDir, report);
+    const { failureLines, headline, summaryLines } = await import("./render/summary.js");
+    const look = {
+      paint: out.paint,
+      width: out.width(),
+      commandLine: (command: string) => commandLine(options, command),
+    };
+    if (!options.quiet) writeLines(out, summaryLines(summary, look));
+    else if (report.status !== "completed")
+      writeLines(out, [headline(summary, look.paint), ...failureLines(summary, look)]);
+  }
+  return exitCodeOfStatus(report.status);
+}

@@ -1,0 +1,108 @@
+import type { Event, LoggedEvent } from "../../core/events.js";
+import { createRedactor, type Redactor } from "../../core/redaction.js";
+import { jobById, type Run } from "../../core/run.js";
+import { codeOf } from "../../engine/evaluation.js";
+import { jobName } from "../../operations/job-name.js";
+import { oneLine } from "../../operations/one-line.js";
+import { ReplayedRun } from "../../operations/replayed-log.js";
+import type { Channel } from "../channel.js";
+import { eventText, valueText } from "./event-text.js";
+import { elapsed, plainProgress } from "./plain-progress.js";
+import type { Progress } from "./progress.js";
+
+/**
+ * Plain progress, and below each line what led to it. Made from the log alone: what it prints is what was recorded.
+ * The run that listeners get may be ahead of its committed events, so this follows with a fold of its own.
+ */
+export function debugProgress(
+  channel: Channel,
+  env: { readonly [name: string]: string | undefined } = process.env,
+): Progress {
+  const plain = plainProgress(channel);
+  let replay: ReplayedRun | null = null;
+  let redactor: Redactor | null = null;
+  let startedAt: number | null = null;
+  return {
+    ...plain,
+    events(run, events) {
+      redactor ??= redactorOf(run, env);
+      startedAt ??= events[0]?.at ?? null;
+      // A resumed run is seen from its middle; there the live run must do.
+      if (events[0]?.event.type === "run.created") replay = new ReplayedRun(run.id, () => run.definition);
+      for (const logged of events) {
+        const state = replay?.fold(logged) ?? run;
+        plain.events(state, [logged]);
+        for (const line of debugLines(state, logged.event)) {
+          channel.write(
+            `${elapsed(logged.at - (startedAt ?? logged.at))}  ${channel.paint("dim", `debug: ${redactor.redact(line)}`)}\n`,
+          );
+        }
+      }
+    },
+  };
+}
+
+function redactorOf(run: Run, env: { readonly [name: string]: string | undefined }): Redactor {
+  return createRedactor(
+    run.definition.secrets.flatMap((name) => (env[name] ? [{ name, value: env[name] }] : [])),
+  );
+}
+
+/** Expressions with their results, rungs considered, backoff, transitions and loop counters of one event. */
+export function debugLines(run: Run, event: LoggedEvent["event"]): string[] {
+  switch (event.type) {
+    case "evaluation.finished":
+      return [evaluationLine(run, event)];
+    case "ladder.climbed":
+      return event.considered.map(
+        ({ rung, applied, reason }) =>
+          `${nameIn(run, event.job)} attempt ${event.attempt}: rung ${rung} ${applied ? "taken" : "passed"}: ${reason}`,
+      );
+    case "retry.scheduled":
+      return [
+        `${nameIn(run, event.job)}: backoff ${event.delayMs} ms, due ${new Date(event.dueAt).toISOString()}; ${retryCounter(run, event.job)}`,
+      ];
+    case "goto.taken":
+    case "remediation.finished":
+      return [`${event.type}: ${eventText(run, event)}; ${loopCounter(run, event.job)}`];
+    case "remediation.started":
+    case "follow_up.started":
+    case "follow_up.finished":
+    case "barrier.opened":
+    case "barrier.closed":
+    case "visit.requested":
+    case "visit.entered":
+    case "visit.left":
+    case "scopes.opened":
+    case "scope.abandoned":
+    case "join.decided":
+    case "loop.exceeded":
+    case "restart.granted":
+      return [`${event.type}: ${eventText(run, event)}`];
+    default:
+      return [];
+  }
+}
+
+function evaluationLine(run: Run, event: Extract<Event, { type: "evaluation.finished" }>): string {
+  const { result } = event;
+  const code = oneLine(codeOf(jobById(run, event.job), event.purpose));
+  const value = result.ok
+    ? `gave ${JSON.stringify(result.value)}`
+    : `was refused: ${result.code} ${valueText(result.reason)}`;
+  return `${nameIn(run, event.job)}: ${event.purpose} ${value} in ${result.durationMs.toFixed(1)} ms: ${valueText(code)}`;
+}
+
+function nameIn(run: Run, id: number): string {
+  return jobName(jobById(run, id));
+}
+
+function loopCounter(run: Run, id: number): string {
+  const { scope } = jobById(run, id);
+  return `${scope.loops} of ${run.maxLoops} routing transitions used in ${scope.id}`;
+}
+
+function retryCounter(run: Run, id: number): string {
+  const { scope, retriesInRun } = jobById(run, id);
+  return `${retriesInRun + scope.loops} of ${run.maxLoops} loops used by its retries and the routing of ${scope.id}`;
+}

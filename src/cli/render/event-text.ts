@@ -1,0 +1,83 @@
+import type { Event, Output, RungConsidered } from "../../core/events.js";
+import type { Failure } from "../../core/failure.js";
+import { findJob, type Run } from "../../core/run.js";
+import { durationText } from "../../operations/duration-text.js";
+import { jobName, listNames } from "../../operations/job-name.js";
+import { oneLine } from "../../operations/one-line.js";
+
+const MAX_VALUE_CHARS = 200;
+/** Fields that hold the id of one job, or of several. */
+const JOB_FIELDS = new Set(["job", "target", "by", "partOf"]);
+const JOB_LIST_FIELDS = new Set([
+  "jobs",
+  "canceled",
+  "stopping",
+  "handled",
+  "unhandled",
+  "members",
+  "invalidated",
+  "retired",
+]);
+const HIDDEN_FIELDS = new Set(["type", "token", "definitionHash"]);
+
+/** What an event holds, in one line with names in place of ids: `build attempt 2, error EXIT_1 ...`. */
+export function eventText(run: Run, event: Event): string {
+  return Object.entries(event)
+    .filter(([field, value]) => !HIDDEN_FIELDS.has(field) && !isNothing(value))
+    .map(([field, value]) => fieldText(run, field, value))
+    .join(", ");
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || (typeof value === "object" && Object.keys(value as object).length === 0);
+}
+
+function fieldText(run: Run, field: string, value: unknown): string {
+  if (field === "job") return nameOrId(run, value);
+  if (JOB_FIELDS.has(field)) return `${field} ${nameOrId(run, value)}`;
+  if (JOB_LIST_FIELDS.has(field) && Array.isArray(value))
+    return `${field} ${listNames(value, (id) => nameOrId(run, id))}`;
+  switch (field) {
+    case "error":
+      return errorText(value as Failure);
+    case "considered":
+      return (value as readonly RungConsidered[])
+        .map(({ rung, applied, reason }) => `${rung} ${applied ? "taken" : "passed"} (${reason})`)
+        .join(", ");
+    case "output":
+      return `output ${outputText(value as Output)}`;
+    case "lost":
+      return `lost ${listNames(value as readonly { job: number }[], ({ job }) => nameOrId(run, job))}`;
+    case "items":
+      return `${(value as readonly unknown[]).length} items`;
+    case "durationMs":
+      return `took ${durationText(value as number)}`;
+    case "delayMs":
+      return `delay ${durationText(value as number)}`;
+    case "dueAt":
+      return `due ${new Date(value as number).toISOString()}`;
+    default:
+      return `${field} ${valueText(value)}`;
+  }
+}
+
+function nameOrId(run: Run, id: unknown): string {
+  const job = typeof id === "number" ? findJob(run, id) : null;
+  return job === null ? String(id) : jobName(job);
+}
+
+function errorText({ code, class: failureClass, message }: Failure): string {
+  return `${code} (${failureClass}): ${cut(message)}`;
+}
+
+export function outputText(output: Output): string {
+  return output.kind === "value" ? valueText(output.value) : `${output.bytes} bytes in ${output.path}`;
+}
+
+export function valueText(value: unknown): string {
+  return cut(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+}
+
+function cut(text: string): string {
+  return oneLine(text, MAX_VALUE_CHARS);
+}

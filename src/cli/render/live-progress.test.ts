@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { fakeChannel } from "../../../test/support/fake-channel.js";
+import { replayedTrial } from "../../../test/support/replayed-trial.js";
+import { liveProgress } from "./live-progress.js";
+import { LiveRegion } from "./live-region.js";
+
+/** A clock that draws when the test says so. */
+function handClock() {
+  let call = (): void => {};
+  let stopped = false;
+  return {
+    clock: {
+      now: () => 1_700_000_000_000,
+      every: (_ms: number, each: () => void) => {
+        call = each;
+        return () => {
+          stopped = true;
+        };
+      },
+    },
+    tick: () => call(),
+    isStopped: () => stopped,
+  };
+}
+
+const FILE =
+  "name: r\nsteps: { build: { type: noop, on_fail: { retry: { max: 1, backoff: { mode: fixed, delay_ms: 1000 } } } } }";
+
+describe("live progress", () => {
+  it("draws nothing between frames, however many events come", async () => {
+    const { states } = await replayedTrial(FILE, { build: ["fail", "ok"] });
+    const channel = fakeChannel({ isTerminal: true });
+    const { clock, tick } = handClock();
+    const progress = liveProgress(channel, clock);
+    for (const { run, logged } of states()) progress.events(run, [logged]);
+    expect(channel.writes).toEqual([]);
+    tick();
+    expect(channel.writes).toHaveLength(1);
+  });
+
+  it("keeps failures above the region and leaves nothing of the region at the end", async () => {
+    const { states } = await replayedTrial(FILE, { build: ["fail", "ok"] });
+    const channel = fakeChannel({ isTerminal: true });
+    const { clock, tick, isStopped } = handClock();
+    const progress = liveProgress(channel, clock);
+    for (const { run, logged } of states()) {
+      progress.events(run, [logged]);
+      tick();
+    }
+    progress.end();
+    expect(isStopped()).toBe(true);
+    expect(screen(channel.text, 80)).toEqual([
+      "• run 1 of r started",
+      "✗ build attempt 1 failed: exit code 1 (EXIT_1, application) — retry 1 of 1 in 1.0 s",
+      "✓ build completed on attempt 2 in 0 ms",
+    ]);
+  });
+});
+
+describe("the live region", () => {
+  it("erases the rows that a narrower terminal has wrapped", () => {
+    const channel = fakeChannel({ width: 40 });
+    const region = new LiveRegion(channel);
+    region.frame([], ["x".repeat(30), "y"]);
+    channel.size.width = 20;
+    region.frame([], []);
+    expect(channel.writes[1]).toBe("\x1b[3A\r\x1b[0J");
+  });
+
+  it("writes nothing when there is nothing to show or to erase", () => {
+    const channel = fakeChannel();
+    new LiveRegion(channel).frame([], []);
+    expect(channel.writes).toEqual([]);
+  });
+});
+
+/** What a terminal would show: understands newline, carriage return, cursor up and erase below. */
+function screen(text: string, width: number): string[] {
+  const rows: string[] = [""];
+  let row = 0;
+  for (const part of text.split(/(\n|\r|\x1b\[\d+A|\x1b\[0J)/)) {
+    const up = /^\x1b\[(\d+)A$/.exec(part);
+    if (part === "\n") row += 1;
+    else if (up !== null) row -= Number(up[1]);
+    else if (part === "\x1b[0J") rows.length = row;
+    else if (part !== "\r" && part !== "") rows[row] = (rows[row] ?? "") + part;
+    rows[row] ??= "";
+  }
+  expect(rows.every((line) => line.length <= width + 20)).toBe(true);
+  return rows.filter((line) => line !== "");
+}

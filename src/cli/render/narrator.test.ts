@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { replayedTrial } from "../../../test/support/replayed-trial.js";
+import type { Script } from "../../../test/support/scripted-worker.js";
+import { Narrator } from "./narrator.js";
+
+async function notes(text: string, script: Script): Promise<string[]> {
+  const narrator = new Narrator();
+  const { states } = await replayedTrial(text, script);
+  return [...states()].flatMap(({ run, logged }) =>
+    narrator.tell(run, logged).map(({ kind, text }) => `${kind}: ${text}`),
+  );
+}
+
+describe("what is told of a run", () => {
+  it("makes one line of a failure and its retry: what happened, what comes next", async () => {
+    const file =
+      "steps: { build: { type: noop, on_fail: { retry: { max: 2, backoff: { mode: fixed, delay_ms: 1500 } } } } }";
+    expect(await notes(file, { build: ["fail", "fail", "ok"] })).toEqual([
+      "run: run 1 of test started",
+      "started: build started",
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — retry 1 of 2 in 1.5 s",
+      "started: build started, attempt 2",
+      "failed: build attempt 2 failed: exit code 1 (EXIT_1, application) — retry 2 of 2 in 1.5 s",
+      "started: build started, attempt 3",
+      "recovered: build completed on attempt 3 in 0 ms",
+    ]);
+  });
+
+  it("says of the last failure what was tried, and what it takes down", async () => {
+    const file = `
+steps:
+  build: { type: noop, on_fail: { retry: { max: 1 } } }
+  after: { type: noop, depends_on: [build] }
+`;
+    expect((await notes(file, { build: ["fail"] })).slice(-2)).toEqual([
+      "failed: build attempt 2 failed: exit code 1 (EXIT_1, application) — all 1 retries of this visit are used; the step failed",
+      "canceled: canceled: after (build failed)",
+    ]);
+  });
+
+  it("tells of repairs and jumps in one line each", async () => {
+    const file = `
+steps:
+  setup: { type: noop }
+  build: { type: noop, depends_on: [setup], on_fail: { run: [fix], goto: setup } }
+  fix: { type: noop }
+`;
+    const told = await notes(file, { build: ["fail", "fail", "ok"] });
+    expect(told).toContain(
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — run fix, then once more",
+    );
+    expect(told).toContain("route: build is repaired and runs once more");
+    expect(told).toContain(
+      "failed: build attempt 2 failed: exit code 1 (EXIT_1, application) — this visit has had its remediation; back to setup (loop 2 of 10)",
+    );
+  });
+
+  it("tells a spent loop budget once, in the line of the failure that met it", async () => {
+    const file = `
+routing: { max_loops: 1 }
+steps:
+  a: { type: noop }
+  b: { type: noop, depends_on: [a], on_fail: { goto: a } }
+`;
+    const told = (await notes(file, { b: ["fail"] })).filter((note) => note.includes("LOOP_BUDGET"));
+    expect(told).toEqual([
+      "failed: b attempt 2 failed: exit code 1 (EXIT_1, application) — max_loops 1 is used up, the step failed (LOOP_BUDGET_EXCEEDED)",
+      "canceled: nothing was left to run (LOOP_BUDGET_EXCEEDED)",
+    ]);
+  });
+
+  it("says nothing of routed steps that nobody needed", async () => {
+    const file = "steps: { a: { type: noop, on_fail: { run: [fix] } }, fix: { type: noop } }";
+    expect((await notes(file, {})).join()).not.toContain("skipped");
+  });
+
+  it("sums up many skipped steps in one line", async () => {
+    const dependents = Array.from({ length: 9 }, (_, n) => `  s${n}: { type: noop, depends_on: [a] }`).join(
+      "\n",
+    );
+    const told = await notes(`steps:\n  a: { type: noop, if: "false" }\n${dependents}\n`, {});
+    expect(told).toContain(
+      "skipped: skipped: s0, s1, s2, s3, s4, s5 and 3 more (a step it depends on was skipped)",
+    );
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { replayedTrial } from "../../../test/support/replayed-trial.js";
+import type { Run } from "../../core/run.js";
+import { ansiPaint, plainPaint } from "./paint.js";
+import { pictureOf } from "./run-picture.js";
+import { textWidth } from "./text-width.js";
+
+const FILE = `
+name: release
+steps:
+  slow: { type: noop }
+  fetch: { type: noop, on_fail: { retry: { max: 3, backoff: { mode: fixed, delay_ms: 1500 } } } }
+  after: { type: noop, depends_on: [slow, fetch] }
+`;
+
+async function runWithRetryWaiting(): Promise<Run> {
+  const { runAt } = await replayedTrial(FILE, {
+    slow: [{ output: 1, takesMs: 9000 }],
+    fetch: [{ exit: 1, takesMs: 200 }, "ok"],
+  });
+  return runAt(({ event }) => event.type === "retry.scheduled");
+}
+
+async function wideRun(): Promise<Run> {
+  const steps = Array.from({ length: 50 }, (_, n) => `  step-${n}: { type: noop }`).join("\n");
+  const { runAt } = await replayedTrial(`name: wide\nsteps:\n${steps}\n`, {}, { capacity: 50 });
+  let started = 0;
+  return runAt(({ event }) => event.type === "attempt.started" && ++started === 50);
+}
+
+describe("the picture of a run", () => {
+  it("shows counts, elapsed time, what runs and the countdown of what waits", async () => {
+    const run = await runWithRetryWaiting();
+    const now = run.startedAt! + 700;
+    const [head, ...lines] = pictureOf(run, now, { width: 80, height: 24 }, plainPaint);
+    expect(head?.slice(2)).toBe("release #1 · 0/3 done · 1 running · 1 waiting · 0.7 s");
+    expect(lines).toEqual(["  ● slow   0.7 s", "  ◌ fetch  retry 1 of 3 in 1.0 s"]);
+  });
+
+  it("never counts below zero when a retry is due and has not begun", async () => {
+    const run = await runWithRetryWaiting();
+    expect(pictureOf(run, run.startedAt! + 5_000, { width: 80, height: 24 }, plainPaint).at(-1)).toContain(
+      "in 0.0 s",
+    );
+  });
+
+  it.each([3, 5, 12, 24, 60])(
+    "fits a terminal of %i rows and says how much it leaves out",
+    async (height) => {
+      const run = await wideRun();
+      const lines = pictureOf(run, run.startedAt!, { width: 80, height }, plainPaint);
+      expect(lines.length).toBeLessThan(height);
+      const shown = lines.filter((line) => line.includes("● step-")).length;
+      if (lines.length > 1) expect(lines.at(-1)).toBe(`  … and ${50 - shown} more`);
+    },
+  );
+
+  it("fits the width, colours not counted", async () => {
+    const run = await runWithRetryWaiting();
+    for (const line of pictureOf(run, run.startedAt!, { width: 20, height: 24 }, ansiPaint))
+      expect(textWidth(line)).toBeLessThan(20);
+  });
+});

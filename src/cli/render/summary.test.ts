@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import type { RunReport } from "../../operations/run-report.js";
+import type { RunSummary } from "../../operations/run-summary.js";
+import { plainPaint } from "./paint.js";
+import { summaryLines } from "./summary.js";
+
+const LOOK = { paint: plainPaint, width: 100, commandLine: (command: string) => `daruma ${command}` };
+const REPORT: RunReport = {
+  run_id: 3,
+  workflow: "release",
+  status: "completed",
+  jobs: [],
+  routes: [],
+  handled_failures: [],
+  error: null,
+  created_at: "2026-01-01T00:00:00.000Z",
+  finished_at: "2026-01-01T00:00:02.000Z",
+  duration_ms: 2_000,
+};
+
+function lines(report: Partial<RunReport>, rest: Partial<RunSummary> = {}): string[] {
+  return summaryLines(
+    { report: { ...REPORT, ...report }, counts: ["2 completed"], failures: [], endings: [], ...rest },
+    LOOK,
+  );
+}
+
+const ROUTE = { scope: "root", attempt: 1, rung: "retry", to: "fetch", step: "fetch" } as const;
+
+describe("the summary", () => {
+  it("says how the run ended, how long it took and how many steps went how", () => {
+    expect(lines({})).toEqual(["✓ run 3 of release completed in 2.0 s: 2 completed"]);
+  });
+
+  it("lists the failure routes with time and attempt, and leaves success routes out", () => {
+    const routes: RunReport["routes"] = [
+      { ...ROUTE, seq: 5, at: "2026-01-01T00:00:00.250Z", reason: "EXIT_1: retry 1 of 2" },
+      {
+        ...ROUTE,
+        seq: 9,
+        at: "2026-01-01T00:00:01.500Z",
+        step: "visit",
+        scope: "root/cities[1]",
+        rung: "goto",
+        to: "list",
+        attempt: 2,
+        reason: "goto",
+      },
+      {
+        ...ROUTE,
+        seq: 11,
+        at: "2026-01-01T00:00:01.600Z",
+        rung: "on_success",
+        to: "notify",
+        reason: "on_success.run",
+      },
+    ];
+    expect(lines({ routes }).slice(1)).toEqual([
+      "failure routes taken:",
+      "  time     step             attempt  rung   to    reason",
+      "  +250 ms  fetch            1        retry        EXIT_1: retry 1 of 2",
+      "  +1.5 s   visit@cities[1]  2        goto   list  goto",
+    ]);
+  });
+
+  it("lists handled failures of a completed run", () => {
+    const handled_failures = [{ step: "lint", scope: "root", code: "EXIT_2", message: "exit code 2" }];
+    expect(lines({ handled_failures }).slice(1)).toEqual([
+      "handled failures:",
+      "  lint: exit code 2 (EXIT_2)",
+    ]);
+  });
+
+  it("names the failing step, its last words without escapes, its log and the next commands", () => {
+    const failure = {
+      step: "build",
+      scope: "root",
+      code: "EXIT_1",
+      message: "exit code 1",
+      attempt: 3,
+      stderrTail: "one\n\x1b[31mtwo\x1b[0m\n",
+      stderrFile: "/x/a3.e",
+    };
+    expect(lines({ status: "failed" }, { failures: [failure], counts: ["1 failed"] }).slice(1)).toEqual([
+      "build failed on attempt 3: exit code 1 (EXIT_1)",
+      "last lines of its stderr:",
+      "  | one",
+      "  | two",
+      "log: /x/a3.e",
+      "next: daruma explain 3",
+      "      daruma logs 3 build",
+    ]);
+  });
+
+  it("names the scope in the command for a failed branch", () => {
+    const failure = {
+      step: "v",
+      scope: "root/l[1]",
+      code: "EXIT_1",
+      message: "m",
+      attempt: 1,
+      stderrTail: null,
+      stderrFile: null,
+    };
+    expect(lines({ status: "failed" }, { failures: [failure] }).at(-1)).toBe(
+      "      daruma logs 3 v --scope 'root/l[1]'",
+    );
+  });
+
+  it("shows what the last steps printed", () => {
+    expect(lines({}, { endings: [{ step: "doll", text: "  o o\n  達磨" }] }).slice(1)).toEqual([
+      "",
+      "doll printed:",
+      "  o o",
+      "  達磨",
+    ]);
+  });
+});

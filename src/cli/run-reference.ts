@@ -1,0 +1,23 @@
+import { DarumaError } from "../core/errors.js";
+import type { Store } from "../store/store.js";
+
+/** A run on the command line: its number, or the newest one. */
+export type RunReference = number | "last";
+
+/** Null: the text is neither. */
+export function parseRunReference(text: string): RunReference | null {
+  if (text === "last") return "last";
+  const id = Number(text);
+  return /^\d+$/.test(text) && Number.isSafeInteger(id) && id > 0 ? id : null;
+}
+
+export async function resolveRun(store: Store, reference: RunReference): Promise<number> {
+  if (reference !== "last") {
+    if ((await store.readRun(reference)) === null)
+      throw new DarumaError("RUN_NOT_FOUND", `there is no run ${reference}`);
+    return reference;
+  }
+  const [newest] = await store.listRuns({ limit: 1 });
+  if (newest === undefined) throw new DarumaError("RUN_NOT_FOUND", "there are no runs yet");
+  return newest.id;
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { DarumaError } from "../core/errors.js";
+import type { Json } from "../core/json.js";
+
+type Variables = { readonly [name: string]: Json };
+
+/** Names that every expression sees already; a context file must not seem to replace them. */
+const RESERVED = new Set([
+  "attempt",
+  "branches",
+  "env",
+  "error",
+  "failure",
+  "foreach",
+  "inputs",
+  "loop",
+  "outputs",
+  "state",
+  "step",
+  "visit",
+]);
+
+/** `name=value` pairs. Values stay text here; the workflow says which type they have. */
+export function readInputs(pairs: readonly string[]): Variables {
+  const inputs = new Map<string, string>();
+  for (const pair of pairs) {
+    const at = pair.indexOf("=");
+    if (at < 1)
+      throw new DarumaError("USAGE", `--input ${pair}: there is no name before an =`, {
+        hint: "Write --input name=value.",
+      });
+    const name = pair.slice(0, at);
+    if (inputs.has(name))
+      throw new DarumaError("USAGE", `--input ${name} is given twice`, { hint: "Give each input once." });
+    inputs.set(name, pair.slice(at + 1));
+  }
+  return Object.fromEntries(inputs);
+}
+
+/** A JSON object whose keys become variables of expressions and templates. */
+export function readContext(file: string): Variables {
+  const value = parse(file);
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new DarumaError("INVALID_INPUT", `${file}: the context must be a JSON object`, {
+      hint: 'Write an object such as {"pr": {"number": 7}}.',
+    });
+  }
+  const taken = Object.keys(value).filter((name) => RESERVED.has(name));
+  if (taken.length > 0) {
+    throw new DarumaError("INVALID_INPUT", `${file}: Daruma itself gives the variable ${taken.join(", ")}`, {
+      hint: "Choose another name.",
+    });
+  }
+  return value as Variables;
+}
+
+function parse(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new DarumaError("FILE_NOT_FOUND", `${file}: ${(error as Error).message}`, { cause: error });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new DarumaError("INVALID_INPUT", `${file} is not JSON: ${(error as Error).message}`, {
+      hint: "Fix the file.",
+      cause: error,
+    });
+  }
+}

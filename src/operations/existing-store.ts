@@ -1,0 +1,24 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { DarumaError } from "../core/errors.js";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.js";
+import type { Store } from "../store/store.js";
+
+export function databaseFile(outputDir: string): string {
+  return join(outputDir, "daruma.db");
+}
+
+/** The database of runs that are there already; refuses to make a new, empty one. */
+export function existingDatabase(outputDir: string): string {
+  const file = databaseFile(resolve(outputDir));
+  if (!existsSync(file))
+    throw new DarumaError("RUN_NOT_FOUND", `there are no runs in ${resolve(outputDir)}`, {
+      hint: "Start one with `daruma run FILE`, or name the folder with --output-dir.",
+    });
+  return file;
+}
+
+/** For commands that only read. */
+export async function openExistingStore(outputDir: string): Promise<Store> {
+  return openSqliteStore({ file: existingDatabase(outputDir) });
+}

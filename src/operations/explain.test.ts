@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { type TrialOptions, trial, workflow } from "../../test/support/harness.js";
+import type { Script } from "../../test/support/scripted-worker.js";
+import type { Run } from "../core/run.js";
+import { explain } from "./explain.js";
+import { ReplayedRun } from "./replayed-log.js";
+
+async function story(
+  text: string,
+  script: Script,
+  step?: string,
+  options: TrialOptions = {},
+): Promise<string> {
+  const { log, run } = await trial(text, script, options);
+  const { definition } = workflow(text);
+  const replay = new ReplayedRun(run.id, () => definition);
+  let state: Run | null = null;
+  for (const logged of log) state = replay.fold(logged);
+  return explain(state!, log, step).join("\n");
+}
+
+const RETRIED = `
+name: release
+steps:
+  build: { type: noop, on_fail: { retry: { max: 2, backoff: { mode: fixed, delay_ms: 1500 } } } }
+  after: { type: noop, depends_on: [build] }
+  last: { type: noop, depends_on: [after] }
+`;
+
+describe("the story of a run", () => {
+  it("tells each failure with its class, every rung with its reason, and what the retry cost", async () => {
+    const text = await story(RETRIED, { build: [{ exit: 7, stderr: "a\nno space" }, "ok"] });
+    expect(text).toContain("build: completed");
+    expect(text).toContain("Attempt 1 failed after 0 ms: exit code 7 (EXIT_7).");
+    expect(text).toContain("Its class is application: the program itself ended with an error.");
+    expect(text).toContain('Its last words on stderr: "no space".');
+    expect(text).toContain("- stop: no, the run goes on.");
+    expect(text).toContain("- restart: no, class application is not infrastructure.");
+    expect(text).toContain("- retry: yes, EXIT_7: retry 1 of 2 in 1500 ms.");
+    expect(text).toContain(
+      "Cost: retry 1 of 2 of this visit and 1.5 s of waiting; its retries and the loops of root are at 1 of 10.",
+    );
+    expect(text).toContain("Attempt 2 completed after 0 ms.");
+    expect(text).toContain("Left: 1 of 2 retries of visit 1, 10 of 10 loops of root.");
+    expect(text).toMatch(/Nothing is left to do\.$/);
+  });
+
+  it("says what a failed step took down with it and what to do next", async () => {
+    const text = await story(RETRIED, { build: ["fail"] });
+    expect(text).toMatch(
+      /^Run 1 of release is failed in 3\.0 s: 0 of 3 steps completed, 3 failures met\. EXIT_1: build: exit code 1$/m,
+    );
+    expect(text).toContain("- retry: no, all 2 retries of this visit are used.");
+    expect(text).toContain("- fail: yes, no other rung applies.");
+    expect(text).toContain("The step failed (EXIT_1): exit code 1.");
+    expect(text).toContain("With it went all of after, last, which need it: canceled.");
+    expect(text).toContain("Left: 0 of 2 retries of visit 1");
+    expect(text).toContain(
+      "Next: find out why the program ends with exit code 1. `daruma logs 1 build` prints what it said.",
+    );
+  });
+
+  it("tells of one step only when asked, even of one that was merely canceled", async () => {
+    const text = await story(RETRIED, { build: ["fail"] }, "last");
+    expect(text).toContain("last: canceled\n  It was canceled (DEPENDENCY_FAILED): build failed.");
+    expect(text).not.toContain("Attempt 1 failed");
+  });
+
+  it("tells of a repair, of the jump back after it and of both prices", async () => {
+    const file = `
+steps:
+  setup: { type: noop }
+  build: { type: noop, depends_on: [setup], on_fail: { run: [fix], goto: setup } }
+  fix: { type: noop }
+`;
+    const text = await story(file, { build: ["fail", "fail", "ok"] });
+    expect(text).toContain("- remediate: yes, run fix, then once more.");
+    expect(text).toContain(
+      "The repair worked, so it runs once more. Cost: the remediation of this visit and loop 1 of 10 of root.",
+    );
+    expect(text).toContain("- remediate: no, this visit has had its remediation.");
+    expect(text).toContain("Back to setup (goto). Cost: loop 2 of 10 of root.");
+    expect(text).toContain("A goto sent it on visit 2.");
+    expect(text).toContain("Left: its remediation, 8 of 10 loops of root.");
+  });
+
+  it("tells what an expression gave, and why one was refused", async () => {
+    const file = `
+steps:
+  a: { type: noop }
+  b: { type: noop, depends_on: [a], on_fail: { goto_js: "return visit < 2 ? 'a' : null", run_js: "return boom.x" } }
+`;
+    const text = await story(file, { b: ["fail", "ok"] });
+    expect(text).toContain(
+      "Its on_fail.run_js was refused after 0.0 ms (EXPRESSION_THREW): boom is not defined.",
+    );
+    expect(text).toContain('Its on_fail.goto_js gave "a" in 0.0 ms.');
+    expect(text).toContain("Back to a (goto_js).");
+  });
+
+  it("says that the loop budget ended the run, and how to raise it", async () => {
+    const file = `
+routing: { max_loops: 1 }
+steps:
+  a: { type: noop }
+  b: { type: noop, depends_on: [a], on_fail: { goto: a } }
+`;
+    const text = await story(file, { b: ["fail"] });
+    expect(text).toContain(
+      "That would be transition 2; max_loops is 1. Everything unsettled in root was given up.",
+    );
+    expect(text).toContain("The step failed (LOOP_BUDGET_EXCEEDED)");
+    expect(text).toContain("Next: Fix the cause of the loop, or raise routing.max_loops.");
+  });
+
+  it("names the branch of a fan-out and the tolerance of its join", async () => {
+    const file = `
+steps:
+  list: { type: noop, forEach: true }
+  visit: { type: script, content: "return foreach", depends_on: [list] }
+  report: { type: noop, depends_on: [visit], fanout: reduce, join: any }
+`;
+    const text = await story(file, {
+      list: [{ output: ["x", "y"] }],
+      visit: (assignment) =>
+        (assignment.variables.foreach as { index: number }).index === 1 ? "fail" : "ok",
+    });
+    expect(text).toContain("visit@list[1]: failed");
+    expect(text).toContain(
+      "Nothing is left to do: the run completed although visit@list[1] failed, as the file allows.",
+    );
+  });
+
+  it("refuses an unknown step and lists those there are", async () => {
+    await expect(story(RETRIED, {}, "biuld")).rejects.toMatchObject({
+      code: "STEP_NOT_FOUND",
+      hint: "Its steps: build, after, last.",
+    });
+  });
+
+  it("prints no escape sequence of a step", async () => {
+    const text = await story(RETRIED, { build: [{ exit: 7, stderr: "\x1b[31mred\x1b[0m" }, "ok"] });
+    expect(text).toContain('Its last words on stderr: "red".');
+    expect(text).not.toContain("\x1b");
+  });
+});

@@ -1,0 +1,194 @@
+import type { EvaluationPurpose, Event, LoggedEvent } from "../core/events.js";
+import type { Failure, FailureClass } from "../core/failure.js";
+import { type Job, jobById, type Run } from "../core/run.js";
+import { durationText } from "./duration-text.js";
+import { jobName, jobNames } from "./job-name.js";
+import { oneLine } from "./one-line.js";
+import { ReplayedRun } from "./replayed-log.js";
+
+/** What happened to one job, in sentences, oldest first. */
+export interface JobStory {
+  readonly job: Job;
+  readonly sentences: string[];
+  /** Failed attempts, and failures without one. */
+  failures: number;
+}
+
+const MAX_QUOTE_CHARS = 160;
+
+const CLASS_MEANS: Readonly<Record<FailureClass, string>> = {
+  transient_runtime: "an outage that may pass by itself",
+  stuck_no_progress: "no sign of life",
+  resource: "it needs more memory or time than it had",
+  application: "the program itself ended with an error",
+  deterministic_contract: "what was asked for is wrong, so that asking again cannot help",
+  deterministic_policy: "it is not allowed, so that asking again cannot help",
+  deterministic_repo: "the repository refuses it, so that asking again cannot help",
+  infrastructure: "its worker was lost, which is not the step's fault",
+};
+
+/** One story for each job that the log speaks of, in the order of their first events. */
+export function tellStories(run: Run, log: readonly LoggedEvent[]): JobStory[] {
+  const teller = new StoryTeller(run);
+  const replay = new ReplayedRun(run.id, () => run.definition);
+  for (const logged of log) teller.take(replay.fold(logged), logged.event);
+  return [...teller.stories.values()];
+}
+
+class StoryTeller {
+  readonly stories = new Map<number, JobStory>();
+  /** The job whose failure the next cascade follows from. */
+  private lastFailed: number | null = null;
+
+  constructor(private readonly run: Run) {}
+
+  /** `state` is the run just after the event. */
+  take(state: Run, event: Event): void {
+    switch (event.type) {
+      case "jobs.canceled":
+        this.canceled(event);
+        break;
+      case "jobs.skipped":
+        for (const id of event.jobs) this.say(id, `It was skipped: ${event.reason}.`);
+        break;
+      case "scope.abandoned":
+        for (const id of event.canceled) this.say(id, `It was given up (${event.code}): ${event.reason}.`);
+        break;
+      case "barrier.closed":
+        for (const id of event.invalidated) {
+          if (this.stories.has(id)) this.say(id, `A goto sent it on visit ${jobById(state, id).visit}.`);
+        }
+        break;
+      case "attempt.failed":
+      case "job.failed":
+        this.failed(state, event);
+        break;
+      default:
+        if ("job" in event) this.say(event.job, ...sentencesOf(state, event));
+    }
+  }
+
+  /** A job may fail without a failed attempt, for want of a repair or an `if`. */
+  private failed(state: Run, event: Extract<Event, { type: "attempt.failed" | "job.failed" }>): void {
+    const story = this.storyOf(event.job);
+    if (event.type === "attempt.failed" || story.failures === 0) story.failures += 1;
+    this.lastFailed = event.job;
+    this.say(event.job, ...sentencesOf(state, event));
+  }
+
+  private canceled(event: Extract<Event, { type: "jobs.canceled" }>): void {
+    for (const id of event.jobs) this.say(id, `It was canceled (${event.code}): ${event.reason}.`);
+    if (event.code !== "DEPENDENCY_FAILED" || this.lastFailed === null) return;
+    this.say(
+      this.lastFailed,
+      `With it ${event.jobs.length === 1 ? "went" : "went all of"} ${jobNames(this.run, event.jobs)}, which ${event.jobs.length === 1 ? "needs" : "need"} it: canceled.`,
+    );
+  }
+
+  private say(id: number, ...sentences: readonly string[]): void {
+    if (sentences.length > 0) this.storyOf(id).sentences.push(...sentences);
+  }
+
+  private storyOf(id: number): JobStory {
+    let story = this.stories.get(id);
+    if (story === undefined) {
+      story = { job: jobById(this.run, id), sentences: [], failures: 0 };
+      this.stories.set(id, story);
+    }
+    return story;
+  }
+}
+
+function sentencesOf(state: Run, event: Event): string[] {
+  switch (event.type) {
+    case "attempt.succeeded":
+      return [`Attempt ${event.attempt} completed after ${durationText(event.durationMs)}.`];
+    case "attempt.stopped":
+      return [
+        `Attempt ${event.attempt} was stopped after ${durationText(event.durationMs)}: ${event.because}.`,
+      ];
+    case "attempt.failed":
+      return failureSentences(event.attempt, event.error, event.durationMs);
+    case "evaluation.finished":
+      return [evaluationSentence(event.purpose, event.result)];
+    case "ladder.climbed":
+      return event.considered.map(
+        ({ rung, applied, reason }) => `- ${rung}: ${applied ? "yes" : "no"}, ${reason}.`,
+      );
+    case "restart.granted":
+      return [`Cost: restart ${event.recovery} of ${event.limit} of this visit; no retry, no loop.`];
+    case "retry.scheduled":
+      return [
+        `Cost: retry ${event.retry} of ${event.max} of this visit and ${durationText(event.delayMs)} of waiting; ${retryLoops(state, event.job)}.`,
+      ];
+    case "remediation.started":
+      return [`The repair begins: ${event.steps.join(", then ")}.`];
+    case "remediation.finished":
+      return [
+        event.ok
+          ? `The repair worked, so it runs once more. Cost: the remediation of this visit and ${loops(state, event.job)}.`
+          : `The repair failed: ${event.failedStep} did not complete.`,
+      ];
+    case "follow_up.started":
+      return [`Its success starts ${event.steps.join(", then ")}.`];
+    case "follow_up.finished":
+      return event.ok ? [] : [`What follows its success stopped: ${event.failedStep} did not complete.`];
+    case "goto.taken":
+      return [`Back to ${event.to} (${event.reason}). Cost: ${loops(state, event.job)}.`];
+    case "loop.exceeded":
+      return [
+        `That would be transition ${event.count + 1}; max_loops is ${event.max}. Everything unsettled in ${event.scope} was given up.`,
+      ];
+    case "visit.entered":
+      return [
+        `Visit ${event.visit} began: ${jobName(jobById(state, event.by))} asked for it (${event.role}).`,
+      ];
+    case "join.decided":
+      return [
+        `Of its branches ${event.completed} completed, ${event.failed} failed and ${event.skipped} were skipped: the join is ${event.satisfied ? "" : "not "}satisfied.`,
+      ];
+    case "job.failed":
+      return [failedSentence(event)];
+    default:
+      return [];
+  }
+}
+
+function failureSentences(attempt: number, error: Failure, durationMs: number): string[] {
+  const lines = [
+    `Attempt ${attempt} failed after ${durationText(durationMs)}: ${plain(error.message)} (${error.code}).`,
+    `Its class is ${error.class}: ${CLASS_MEANS[error.class]}.`,
+  ];
+  const lastWords = plain(error.stderr_tail.trimEnd().split("\n").at(-1) ?? "");
+  if (lastWords !== "" && !plain(error.message).includes(lastWords))
+    lines.push(`Its last words on stderr: "${lastWords}".`);
+  return lines;
+}
+
+function evaluationSentence(
+  purpose: EvaluationPurpose,
+  result: Extract<Event, { type: "evaluation.finished" }>["result"],
+): string {
+  const took = `${result.durationMs.toFixed(1)} ms`;
+  if (result.ok) return `Its ${purpose} gave ${plain(JSON.stringify(result.value))} in ${took}.`;
+  return `Its ${purpose} was refused after ${took} (${result.code}): ${plain(result.reason)}.`;
+}
+
+function failedSentence(event: Extract<Event, { type: "job.failed" }>): string {
+  const handled = event.handled === null ? "" : " Its dependents go on (continue_on_failure).";
+  return `The step failed (${event.code}): ${plain(event.message)}.${handled}`;
+}
+
+function loops(state: Run, id: number): string {
+  const { scope } = jobById(state, id);
+  return `loop ${scope.loops} of ${state.maxLoops} of ${scope.id}`;
+}
+
+function retryLoops(state: Run, id: number): string {
+  const { scope, retriesInRun } = jobById(state, id);
+  return `its retries and the loops of ${scope.id} are at ${retriesInRun + scope.loops} of ${state.maxLoops}`;
+}
+
+function plain(text: string): string {
+  return oneLine(text, MAX_QUOTE_CHARS);
+}

@@ -1,0 +1,21 @@
+import { retryMax } from "../core/ladder/retry.js";
+import type { Job, Run } from "../core/run.js";
+
+/** What the ladder of a job still had to give when its log ended. */
+export function budgetSentence(run: Run, job: Job): string | null {
+  const { onFail } = job.step.definition;
+  const parts: string[] = [];
+  const retries = retryMax(run, job.step.definition);
+  if (retries > 0)
+    parts.push(`${Math.max(0, retries - job.retriesInVisit)} of ${retries} retries of visit ${job.visit}`);
+  if (onFail.run.length > 0 || onFail.runJs !== null)
+    parts.push(job.remediatedInVisit ? "no remediation in this visit" : "its remediation");
+  const routed = parts.length > 0 || onFail.goto !== null || onFail.gotoJs !== null;
+  if (routed)
+    parts.push(`${Math.max(0, run.maxLoops - job.scope.loops)} of ${run.maxLoops} loops of ${job.scope.id}`);
+  if (job.recoveriesInVisit > 0) {
+    const limit = run.definition.maxRecoveries;
+    parts.push(`${Math.max(0, limit - job.recoveriesInVisit)} of ${limit} restarts of this visit`);
+  }
+  return parts.length === 0 ? null : `Left: ${parts.join(", ")}.`;
+}

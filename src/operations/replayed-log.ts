@@ -1,0 +1,49 @@
+import type { Definition } from "../core/definition.js";
+import { DarumaError } from "../core/errors.js";
+import type { LoggedEvent } from "../core/events.js";
+import { evolve } from "../core/evolve.js";
+import { newRun, type Run } from "../core/run.js";
+import type { Store } from "../store/store.js";
+
+const PAGE_EVENTS = 5_000;
+
+/** A log read page by page, so that one of any length can be shown. */
+export async function* readLog(store: Store, runId: number, afterSeq = 0): AsyncGenerator<LoggedEvent> {
+  for (let after = afterSeq; ; ) {
+    const page = await store.readEvents(runId, { afterSeq: after, limit: PAGE_EVENTS });
+    yield* page;
+    if (page.length < PAGE_EVENTS) return;
+    after = page.at(-1)!.seq;
+  }
+}
+
+/** The run as it was just after each of its events: a reader of a log needs names for the ids in it. */
+export class ReplayedRun {
+  private run: Run | null = null;
+
+  constructor(
+    private readonly runId: number,
+    private readonly definitionOf: (hash: string) => Definition,
+  ) {}
+
+  fold({ event, at }: LoggedEvent): Run {
+    if (event.type === "run.created")
+      this.run = newRun(this.runId, this.definitionOf(event.definitionHash), event, at);
+    if (this.run === null)
+      throw new DarumaError("STORE_FAILED", `the log of run ${this.runId} does not begin with run.created`);
+    evolve(this.run, event, at);
+    this.run.dirty.clear();
+    return this.run;
+  }
+}
+
+/** For a run in the store: its definition is read once. */
+export async function openReplay(store: Store, runId: number): Promise<ReplayedRun> {
+  const row = await store.readRun(runId);
+  if (row === null) throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
+  const text = await store.readDefinition(row.definition_hash);
+  if (text === null)
+    throw new DarumaError("STORE_FAILED", `the definition of run ${runId} is missing from the store`);
+  const definition = JSON.parse(text) as Definition;
+  return new ReplayedRun(runId, () => definition);
+}

@@ -1,0 +1,115 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { createSandbox } from "../../src/sandbox/quickjs-sandbox.js";
+import { trial } from "../support/harness.js";
+import { trace } from "../support/trace.js";
+
+const sandbox = createSandbox();
+afterAll(() => sandbox.close());
+
+/** setup <- build, build fails once with "module not found", with the given on_fail. */
+function failOnce(onFail: string, outcomes: readonly ("fail" | "ok")[] = ["fail", "ok"]) {
+  return trial(
+    `steps:
+  setup: { exec: make }
+  prepare: { exec: make, depends_on: setup }
+  build: { exec: make, depends_on: prepare, on_fail: ${onFail} }
+  fix: { exec: make, start: routed }
+  extra: { exec: make, start: routed }`,
+    { build: outcomes.map((outcome) => (outcome === "ok" ? "ok" : { exit: 1, stderr: "Error: module not found" })) },
+    { sandbox },
+  );
+}
+
+describe("seed 000, dynamic routing in the real sandbox", () => {
+  it("V21 V32 V61 V75 a valid id from goto_js wins over goto", async () => {
+    const run = await failOnce(`{ goto: prepare, goto_js: "if (error.stderr.includes('module not found')) return 'setup'; return null;" }`);
+    expect(trace(run).slice(4)).toEqual([
+      "start build", "fail build EXIT_1",
+      'evaluated build on_fail.goto_js: "setup"', "climb build goto",
+      "goto build -> setup after failure, loop 1", "again setup prepare build",
+      "start setup", "ok setup", "start prepare", "ok prepare", "start build", "ok build",
+      "skipped fix extra", "run completed",
+    ]);
+    expect(run.events("goto.taken")[0]!.reason).toBe("goto_js");
+  });
+
+  it.each([["null", "return null"], ["undefined", "return undefined"], ["nothing", "const x = 1;"]])("V30 V32 V75 a goto_js that returns %s leaves goto in force", async (_, code) => {
+    const run = await failOnce(`{ goto: prepare, goto_js: "${code}" }`);
+    expect(run.order).toEqual(["setup", "prepare", "build", "prepare", "build"]);
+    expect(run.events("evaluation.finished")[0]!.result).toMatchObject({ ok: true, value: null });
+  });
+
+  it("V30 V61 a goto_js that returns null without a goto means no goto", async () => {
+    const run = await failOnce(`{ goto_js: "return null" }`);
+    expect(run.order).toEqual(["setup", "prepare", "build"]);
+    expect(run.run.status).toBe("failed");
+  });
+
+  it("V21 V62 run_js decides the repair by the error", async () => {
+    const run = await failOnce(`{ run_js: "const fixes = []; if (error.stderr.includes('module')) fixes.push('fix', 'extra'); return fixes;" }`);
+    expect(run.order).toEqual(["setup", "prepare", "build", "fix", "extra", "build"]);
+    expect(run.run.status).toBe("completed");
+  });
+
+  it("V21 both are evaluated after a failure, each when its rung is reached", async () => {
+    const run = await failOnce(`{ retry: { max: 1 }, run_js: "return ['fix']", goto_js: "return 'setup'" }`, ["fail", "fail", "fail", "ok"]);
+    expect(run.order).toEqual(["setup", "prepare", "build", "build", "fix", "build", "setup", "prepare", "build"]);
+    expect(run.events("evaluation.finished").map(({ purpose }) => purpose)).toEqual(["on_fail.run_js", "on_fail.goto_js"]);
+  });
+
+  it.each([
+    ["V40 throws", "throw new Error('no')", "EXPRESSION_THREW"],
+    ["V30 V64 returns a number", "return 42", "EXPRESSION_RESULT"],
+    ["V30 V64 returns a list", "return ['setup']", "EXPRESSION_RESULT"],
+    ["V37 V63 runs for ever", "while (true) {}", "EXPRESSION_TIMEOUT"],
+    ["V37 uses too much memory", "let s = 'x'; for (;;) s += s;", "EXPRESSION_"],
+    ["V36 asks for a module", "return require('fs')", "EXPRESSION_THREW"],
+    ["V36 asks for the process", "return process.env.HOME", "EXPRESSION_THREW"],
+    ["V36 sets a timer", "setTimeout(() => 1, 1)", "EXPRESSION_THREW"],
+    ["V35 asks for randomness", "return Math.random() > 2 ? 'a' : 'b'", "EXPRESSION_THREW"],
+    ["V39 changes its input", "'use strict'; error.message = 'x'; return 'setup'", "EXPRESSION_THREW"],
+  ])("%s in goto_js: refused with its reason, the static goto still applies", async (_, code, refusal) => {
+    const run = await failOnce(`{ goto: prepare, goto_js: "${code}" }`);
+    expect(run.order).toEqual(["setup", "prepare", "build", "prepare", "build"]);
+    expect(run.run.status).toBe("completed");
+    const { result } = run.events("evaluation.finished")[0]!;
+    expect(result).toMatchObject({ ok: false, code: expect.stringContaining(refusal) });
+    expect(run.events("goto.taken")[0]!.reason).toContain("goto_js refused");
+  });
+
+  it.each([
+    ["V40 throws", "throw new Error('no')", "EXPRESSION_THREW"],
+    ["V31 V64 returns a string", "return 'extra'", "EXPRESSION_RESULT"],
+    ["V31 V64 returns a list of numbers", "return [1]", "EXPRESSION_RESULT"],
+    ["V63 runs for ever", "for (;;) {}", "EXPRESSION_TIMEOUT"],
+  ])("%s in run_js: refused with its reason, the static run still applies", async (_, code, refusal) => {
+    const run = await failOnce(`{ run: [fix], run_js: "${code}" }`);
+    expect(run.order).toEqual(["setup", "prepare", "build", "fix", "build"]);
+    expect(run.events("evaluation.finished")[0]!.result).toMatchObject({ ok: false, code: refusal });
+    expect(run.events("remediation.started")[0]!.reason).toContain("run_js refused");
+  });
+
+  it("V30 an unknown step from goto_js is refused, the static goto still applies", async () => {
+    const run = await failOnce(`{ goto: prepare, goto_js: "return 'nowhere'" }`);
+    expect(run.order).toEqual(["setup", "prepare", "build", "prepare", "build"]);
+    expect(run.events("goto.taken")[0]!.reason).toContain("there is no step nowhere");
+  });
+
+  it("V36 Math, JSON and the event's time are there", async () => {
+    const run = await failOnce(`{ goto_js: "return JSON.parse('true') && Math.max(1, 2) === 2 && Date.now() === ${1_700_000_000_000} ? 'setup' : null" }`);
+    expect(run.events("goto.taken")).toHaveLength(1);
+  });
+
+  it("V38 an expression over 8 KB is refused before it runs", async () => {
+    const long = `return 'setup' //${"x".repeat(8200)}`;
+    await expect(failOnce(`{ goto_js: "${long}" }`)).rejects.toThrow(/EXPRESSION|INVALID_VALUE/);
+  });
+
+  it("V2 V35 V51 the decision is in the log: replaying it evaluates nothing", async () => {
+    const run = await failOnce(`{ goto_js: "return 'setup'" }`);
+    const types = run.log.map(({ event }) => event.type);
+    expect(types.indexOf("attempt.failed")).toBeLessThan(types.indexOf("evaluation.requested"));
+    expect(types.indexOf("evaluation.requested")).toBeLessThan(types.indexOf("evaluation.finished"));
+    expect(types.indexOf("evaluation.finished")).toBeLessThan(types.indexOf("ladder.climbed"));
+  });
+});

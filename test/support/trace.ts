@@ -1,0 +1,87 @@
+import type { Event } from "../../src/core/events.js";
+import type { Trial } from "./harness.js";
+
+type Names = (id: number) => string;
+
+/** A run's log as one short line for each event that shows what was decided, in order. */
+export function trace(run: Pick<Trial, "log" | "jobs">): string[] {
+  const byId = new Map(run.jobs.map((job) => [job.id, job.scope === "root" ? job.step : job.step + itemOf(job.scope)]));
+  const name: Names = (id) => byId.get(id) ?? String(id);
+  return run.log.flatMap(({ event }) => lineFor(event, name) ?? []);
+}
+
+/** `[0]` for the first item of a list, `[0][1]` for the second within it. */
+function itemOf(scope: string): string {
+  return [...scope.matchAll(/\[\d+\]/g)].join("");
+}
+
+function lineFor(event: Event, name: Names): string | null {
+  return attemptLine(event, name) ?? routeLine(event, name) ?? endLine(event, name);
+}
+
+function attemptLine(event: Event, name: Names): string | null {
+  switch (event.type) {
+    case "attempt.started":
+      return `start ${name(event.job)}`;
+    case "attempt.succeeded":
+      return `ok ${name(event.job)}`;
+    case "attempt.failed":
+      return `fail ${name(event.job)} ${event.error.code}`;
+    case "attempt.stopped":
+      return `stopped ${name(event.job)} ${event.because}`;
+    default:
+      return null;
+  }
+}
+
+function routeLine(event: Event, name: Names): string | null {
+  switch (event.type) {
+    case "ladder.climbed":
+      return `climb ${name(event.job)} ${event.rung}`;
+    case "retry.scheduled":
+      return `retry ${name(event.job)} ${event.retry}/${event.max} +${event.delayMs}`;
+    case "restart.granted":
+      return `restart ${name(event.job)} ${event.recovery}/${event.limit}`;
+    case "remediation.started":
+      return `remediate ${name(event.job)} by ${event.steps.join(" ")}`;
+    case "remediation.finished":
+      return event.ok ? `remediated ${name(event.job)}` : `not remediated ${name(event.job)}: ${event.failedStep}`;
+    case "follow_up.started":
+      return `follow up ${name(event.job)} by ${event.steps.join(" ")}`;
+    case "follow_up.finished":
+      return event.ok ? `followed up ${name(event.job)}` : `not followed up ${name(event.job)}: ${event.failedStep}`;
+    case "goto.taken":
+      return `goto ${name(event.job)} -> ${event.to} after ${event.trigger}, loop ${event.loop}`;
+    case "barrier.closed":
+      return `again ${event.invalidated.map(name).join(" ")}`;
+    case "loop.exceeded":
+      return `loop budget of ${event.scope}: ${event.transition} of ${name(event.job)} after ${event.count} of ${event.max}`;
+    case "evaluation.finished":
+      return `evaluated ${name(event.job)} ${event.purpose}: ${event.result.ok ? JSON.stringify(event.result.value) : event.result.code}`;
+    default:
+      return null;
+  }
+}
+
+function endLine(event: Event, name: Names): string | null {
+  switch (event.type) {
+    case "job.failed":
+      return `failed ${name(event.job)} ${event.code}`;
+    case "jobs.canceled":
+      return `canceled ${event.jobs.map(name).join(" ")} ${event.code}`;
+    case "jobs.skipped":
+      return `skipped ${event.jobs.map(name).join(" ")}`;
+    case "scope.abandoned":
+      return `abandoned ${event.scope} ${event.because}`;
+    case "join.decided":
+      return `join ${name(event.job)} ${event.satisfied ? "met" : "unmet"}: ${event.completed} completed, ${event.failed} failed, ${event.skipped} skipped`;
+    case "run.completed":
+      return "run completed";
+    case "run.failed":
+      return `run failed ${event.code}`;
+    case "run.canceled":
+      return "run canceled";
+    default:
+      return null;
+  }
+}
