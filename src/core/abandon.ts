@@ -1,6 +1,6 @@
 import type { Decision } from "./decision.js";
 import type { StopReason } from "./events.js";
-import { closeBarrierIfDone } from "./goto.js";
+import { closeBarriersThatAreDone } from "./goto.js";
 import { isSettled, type Scope, scopesUnder } from "./run.js";
 
 /** Give up everything unsettled in a scope and under it: what waits is canceled, what runs is being ended. */
@@ -14,5 +14,5 @@ export function abandonScope(decision: Decision, scope: Scope, because: StopReas
     }
   }
   decision.emit({ type: "scope.abandoned", scope: scope.id, because, code, reason, canceled, stopping });
-  for (const barrier of [...decision.run.barriers.values()]) closeBarrierIfDone(decision, barrier);
+  closeBarriersThatAreDone(decision);
 }

@@ -9,7 +9,7 @@ import type { Event } from "./events.js";
 import { openScopesOf } from "./fan-out-opening.js";
 import type { FailureFacts } from "./failure.js";
 import { followUp } from "./follow-up.js";
-import { closeBarrierIfDone } from "./goto.js";
+import { closeBarriersThatAreDone } from "./goto.js";
 import { climb } from "./ladder/ladder.js";
 import { findJob, isOver, type Job, type Run } from "./run.js";
 import { enterNextVisit } from "./run-lists.js";
@@ -125,13 +125,14 @@ function succeedAttempt(decision: Decision, job: Job, result: Extract<AttemptRes
 function failAttempt(decision: Decision, job: Job, facts: FailureFacts, durationMs: number): void {
   decision.emit({ type: "attempt.failed", job: job.id, attempt: job.attempt, error: classify(facts), durationMs });
   climb(decision, job);
+  closeBarriersThatAreDone(decision);
 }
 
 /** The attempt ended because the engine wanted it to; a barrier may have waited for just that. */
 function endStopped(decision: Decision, job: Job, durationMs: number): void {
   const because = job.stopping ?? "canceled";
   decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, durationMs });
-  for (const barrier of [...decision.run.barriers.values()]) closeBarrierIfDone(decision, barrier);
+  closeBarriersThatAreDone(decision);
   if (job.status === "canceled") return cascade(decision, [job]);
   enterNextVisit(decision, job);
   startAll(decision, [job], "goto");

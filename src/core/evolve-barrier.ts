@@ -58,6 +58,7 @@ function letGoOfList(run: Run, barrier: Barrier, job: Job): void {
     barrier.endingAttempts.add(target);
     return;
   }
+  letGoOfList(run, barrier, target);
   leaveVisitEarly(run, target);
 }
 

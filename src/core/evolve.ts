@@ -2,7 +2,7 @@ import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import type { Event, StopReason } from "./events.js";
 import { settleGates } from "./gate.js";
-import { addJob, beginVisit, dropWork, leaveVisitEarly, rebuildGate, settle } from "./jobs.js";
+import { addJob, beginVisit, codeOfStop, dropWork, leaveVisitEarly, rebuildGate, settle } from "./jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run, type Scope, scopesUnder } from "./run.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
@@ -59,6 +59,7 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "attempt.succeeded":
       return succeed(run, event);
     case "attempt.failed":
+      noLongerEnding(run, jobById(run, event.job));
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
         job.error = event.error;
@@ -167,13 +168,18 @@ function abandonScope(run: Run, event: Payload<"scope.abandoned">): void {
   else forceBranchesLost(run, event.scope);
 }
 
-/** A goto whose target is given up will not happen; what it held back outside the scope goes on as it was. */
+/** A goto to a job that is given up takes with it only what lies outside the scope, such as the scope's reducer. */
 function dropBarriersInto(run: Run, scope: Scope): void {
   const inside = new Set(scopesUnder(scope));
   for (const barrier of [...run.barriers.values()]) {
     if (![...barrier.targets].some((target) => inside.has(target.scope))) continue;
-    for (const job of barrier.members) job.barrier = null;
-    run.barriers.delete(barrier.id);
+    for (const job of barrier.members) {
+      if (!inside.has(job.scope)) continue;
+      job.barrier = null;
+      barrier.members.delete(job);
+      barrier.targets.delete(job);
+    }
+    if (barrier.members.size === 0) run.barriers.delete(barrier.id);
   }
 }
 
@@ -217,7 +223,7 @@ function failJob(run: Run, event: Payload<"job.failed">): void {
 function enterVisit(run: Run, event: Payload<"visit.entered">): void {
   const job = jobById(run, event.job);
   change(run, job, () => {
-    job.beforeVisit = { status: job.status, error: job.error, failure: job.failure, handled: job.handled, partOf: job.partOf };
+    job.beforeVisit = { status: job.status, error: job.error, failure: job.failure, handled: job.handled, partOf: job.partOf, output: job.output };
     beginVisit(job);
     job.visit = event.visit;
     job.status = "blocked";
@@ -225,10 +231,17 @@ function enterVisit(run: Run, event: Payload<"visit.entered">): void {
   });
 }
 
+/** A request may be refused before its visit was entered. */
+function dropRequest(job: Job, by: number): void {
+  const asked = job.requests.findIndex((request) => request.by.id === by);
+  if (asked >= 0) job.requests.splice(asked, 1);
+}
+
 function leaveVisit(run: Run, event: Payload<"visit.left">): void {
   const job = jobById(run, event.job);
   const list = jobById(run, event.by).list;
-  job.visitFor = null;
+  if (job.visitFor?.by.id === event.by) job.visitFor = null;
+  else dropRequest(job, event.by);
   if (event.ok && list !== null && list.jobs[list.next] === job) list.next += 1;
 }
 
@@ -258,12 +271,15 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">): void {
   });
 }
 
+function noLongerEnding(run: Run, job: Job): void {
+  for (const barrier of run.barriers.values()) barrier.endingAttempts.delete(job);
+}
+
 /** A superseded job waits for its barrier (or falls back to what it was before the visit); any other is canceled. */
 function endStoppedAttempt(run: Run, job: Job): void {
-  for (const barrier of run.barriers.values()) barrier.endingAttempts.delete(job);
+  noLongerEnding(run, job);
   if (job.stopping !== "superseded") {
-    const reason = job.stopping === "fail_fast" ? "FAIL_FAST" : job.stopping === "loop_budget" ? "LOOP_BUDGET_EXCEEDED" : "RUN_CANCELED";
-    return cancelJob(run, job, reason, "stopped while it was running");
+    return cancelJob(run, job, codeOfStop(job.stopping), "stopped while it was running");
   }
   if (job.barrier === null) return leaveVisitEarly(run, job);
   change(run, job, () => {

@@ -153,7 +153,8 @@ export function buildGate(step: GraphStep, scope: Scope, forBranch: boolean): Ga
     if (!mine) return;
     for (const member of members) {
       const job = resolve(member, scope);
-      if (job === null || job.settledAs === null) group.open += 1;
+      // A job behind a barrier is about to be invalidated: what it was no longer counts.
+      if (job === null || job.settledAs === null || job.barrier !== null) group.open += 1;
       else if (job.settledAs === "met") group.met = true;
       else group.tainted ||= job.status === "failed" || job.status === "canceled";
     }

@@ -3,7 +3,7 @@ import type { Decision } from "./decision.js";
 import { gateState, reducersWaiting, waitingFor } from "./gate.js";
 import { decideJoin } from "./join.js";
 import type { Barrier, Job, Run, Scope } from "./run.js";
-import { enterNextVisit } from "./run-lists.js";
+import { enterNextVisit, refuseCircularRequests } from "./run-lists.js";
 
 /** Jump back: a barrier over the target and all that depends on it, closed when nothing in it runs any more. */
 export function takeGoto(decision: Decision, job: Job, target: Job, trigger: "failure" | "success", reason: string): void {
@@ -17,6 +17,7 @@ export function takeGoto(decision: Decision, job: Job, target: Job, trigger: "fa
   for (const member of members) if (member.barrier !== null) touched.add(member.barrier);
   const [widened, ...merged] = touched;
   const id = widened?.id ?? run.nextBarrier;
+  const repairing = members.flatMap((member) => [...stepsAtWorkFor(member)]);
   const added = members.filter((member) => member.barrier === null || member.barrier !== widened);
   decision.emit({
     type: "barrier.opened", barrier: id, target: target.id,
@@ -31,6 +32,16 @@ export function takeGoto(decision: Decision, job: Job, target: Job, trigger: "fa
     });
   }
   closeBarrierIfDone(decision, barrier);
+  // A repair step that a member has let go of is free for whoever has asked for it next.
+  for (const target of repairing) enterNextVisit(decision, target);
+}
+
+/** The step that a job's run list is at, and the one that this step's own list is at. */
+function* stepsAtWorkFor(job: Job): Generator<Job> {
+  const target = job.list?.jobs[job.list.next];
+  if (target === undefined) return;
+  yield target;
+  if (target.visitFor?.by === job) yield* stepsAtWorkFor(target);
 }
 
 /** The target and every job that depends on it, directly or not, in whatever scope. */
@@ -56,7 +67,15 @@ function* dependentsInScope(job: Job): Generator<Job> {
   }
 }
 
-export function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
+/** Of one barrier's closing another may be the consequence, so that it is looked up again. */
+export function closeBarriersThatAreDone(decision: Decision): void {
+  for (const id of [...decision.run.barriers.keys()]) {
+    const barrier = decision.run.barriers.get(id);
+    if (barrier !== undefined) closeBarrierIfDone(decision, barrier);
+  }
+}
+
+function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
   if (barrier.endingAttempts.size > 0) return;
   const members = [...barrier.members];
   const [retired, invalidated] = partition(members, (job) => isInsideMember(job.scope, barrier));
@@ -69,6 +88,7 @@ export function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
   startTargets(decision, [...barrier.targets].filter((job) => !retired.includes(job)));
   startAll(decision, invalidated, "goto");
   giveUpLost(decision, invalidated);
+  for (const job of invalidated) refuseCircularRequests(decision, job);
   for (const job of members) enterNextVisit(decision, job);
 }
 

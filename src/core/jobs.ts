@@ -1,3 +1,4 @@
+import type { StopReason } from "./events.js";
 import { buildGate, emptyGate, settleGates } from "./gate.js";
 import type { GraphStep } from "./graph.js";
 import type { JobStatus } from "./rows.js";
@@ -12,7 +13,7 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     retriesInVisit: 0, retriesInRun: 0, recoveriesInVisit: 0, remediatedInVisit: false,
     error: null, failure: null, handled: null, partOf: null, output: null, history: [], dueAt: null,
     stopping: null, barrier: null, evaluation: null, answers: {}, list: null, followingUp: false, items: null,
-    requests: [], visitFor: null, beforeVisit: { status: "blocked", error: null, failure: null, handled: null, partOf: null },
+    requests: [], visitFor: null, beforeVisit: { status: "blocked", error: null, failure: null, handled: null, partOf: null, output: null },
   };
   run.jobs.push(job);
   scope.jobs.set(step, job);
@@ -51,6 +52,12 @@ export function leaveVisitEarly(run: Run, job: Job): void {
     job.stopping = null;
     job.visitFor = null;
   });
+}
+
+/** What a job that was ended while it ran is canceled with. */
+export function codeOfStop(because: StopReason | null): string {
+  if (because === "fail_fast") return "FAIL_FAST";
+  return because === "loop_budget" ? "LOOP_BUDGET_EXCEEDED" : "RUN_CANCELED";
 }
 
 /** As if it had never run in this visit: blocked, its output gone, its dependents untold. */

@@ -36,9 +36,9 @@ function awaits(job: Job, other: Job): boolean {
     if (at === other) return true;
     for (const target of at.list?.jobs.slice(at.list.next) ?? []) seen.add(target);
     if (at.status !== "blocked") continue;
-    for (const step of at.step.groups.flat()) {
+    for (const step of at.step.groups.filter((_, index) => !at.gate.groups[index]!.met).flat()) {
       const needed = resolve(step, at.scope);
-      if (needed !== null && needed.settledAs === null) seen.add(needed);
+      if (needed !== null && (needed.settledAs === null || needed.barrier !== null)) seen.add(needed);
     }
   }
   return false;
@@ -69,6 +69,15 @@ export function requestNext(decision: Decision, source: Job): void {
   if (awaits(target, source)) return finishList(decision, source, list.role, target.step.definition.id);
   decision.emit({ type: "visit.requested", job: target.id, by: source.id, role: list.role });
   enterNextVisit(decision, target);
+}
+
+/** A goto has made this job wait for its dependencies again, and one of them may wait for whoever asked for a visit. */
+export function refuseCircularRequests(decision: Decision, job: Job): void {
+  for (const { by, role } of [...job.requests]) {
+    if (!awaits(job, by)) continue;
+    decision.emit({ type: "visit.left", job: job.id, by: by.id, role, ok: false });
+    finishList(decision, by, role, job.step.definition.id);
+  }
 }
 
 /** Enter the next visit that was asked for, if nothing of the job is under way. */

@@ -121,7 +121,7 @@ export interface Job {
   beforeVisit: BeforeVisit;
 }
 
-export type BeforeVisit = Pick<Job, "status" | "error" | "failure" | "handled" | "partOf">;
+export type BeforeVisit = Pick<Job, "status" | "error" | "failure" | "handled" | "partOf" | "output">;
 
 export interface RunList {
   readonly role: VisitRole;

@@ -14,8 +14,10 @@ export const systemClock: Clock = {
   setTimer(at, call) {
     let handle: NodeJS.Timeout;
     const arm = (): void => {
-      const left = at - Date.now();
-      handle = left > MAX_TIMEOUT_MS ? setTimeout(arm, MAX_TIMEOUT_MS) : setTimeout(call, Math.max(0, left));
+      const left = Math.max(0, at - Date.now());
+      // setTimeout follows another clock and may fire a millisecond early; what is not due would then be dropped.
+      const fire = (): void => (Date.now() < at ? arm() : call());
+      handle = setTimeout(fire, Math.min(left, MAX_TIMEOUT_MS));
     };
     arm();
     return () => clearTimeout(handle);

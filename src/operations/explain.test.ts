@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type TrialOptions, trial, workflow } from "../../test/support/harness.js";
+import type { TrialOptions } from "../../test/support/harness.js";
+import { replayedTrial } from "../../test/support/replayed-trial.js";
 import type { Script } from "../../test/support/scripted-worker.js";
-import type { Run } from "../core/run.js";
 import { explain } from "./explain.js";
-import { ReplayedRun } from "./replayed-log.js";
 
 async function story(
   text: string,
@@ -11,12 +10,8 @@ async function story(
   step?: string,
   options: TrialOptions = {},
 ): Promise<string> {
-  const { log, run } = await trial(text, script, options);
-  const { definition } = workflow(text);
-  const replay = new ReplayedRun(run.id, () => definition);
-  let state: Run | null = null;
-  for (const logged of log) state = replay.fold(logged);
-  return explain(state!, log, step).join("\n");
+  const { runAt, log } = await replayedTrial(text, script, options);
+  return explain(runAt(), log, step).join("\n");
 }
 
 const RETRIED = `

@@ -12,7 +12,10 @@ describe("the order of executions", () => {
     expect(run.order).toEqual(["build", "build", "build", "after"]);
     expect(run.times).toEqual([0, 1500, 3000, 3000]);
     expect(run.run.status).toBe("completed");
-    expect(run.routes.map((route) => [route.rung, route.step, route.attempt])).toEqual([["retry", "build", 1], ["retry", "build", 2]]);
+    expect(run.routes.map((route) => [route.rung, route.step, route.attempt])).toEqual([
+      ["retry", "build", 1],
+      ["retry", "build", 2],
+    ]);
   });
 
   it("cancels dependents when the retries are used up", async () => {
@@ -115,7 +118,11 @@ steps:
   list: { exec: "true", forEach: true }
   work: { exec: "echo {{ foreach.index }}", depends_on: list, on_fail: { retry: { max: 1 } } }
   sum: { exec: "echo {{ outputs.work }}", depends_on: work, fanout: reduce }`,
-      { list: [{ output: ["a", "b", "c"] }], work: (assignment, nth) => ((assignment.variables.foreach as { index: number }).index === 1 && nth === 1 ? "fail" : "ok") },
+      {
+        list: [{ output: ["a", "b", "c"] }],
+        work: (assignment, nth) =>
+          (assignment.variables.foreach as { index: number }).index === 1 && nth === 1 ? "fail" : "ok",
+      },
       { capacity: 1 },
     );
     expect(run.order).toEqual(["list", "work[0]", "work[1]", "work[2]", "work[1]", "sum"]);
@@ -130,7 +137,12 @@ steps:
   s1: { exec: "true" }
   s2: { exec: "true", depends_on: s1 }
   s3: { exec: "true", depends_on: s2 }`,
-      { build: [{ exit: 1, takesMs: 15 }, { exit: 1, takesMs: 15 }, "ok"], s1: [{ output: 1, takesMs: 10 }], s2: [{ output: 1, takesMs: 10 }], s3: [{ output: 1, takesMs: 10 }] },
+      {
+        build: [{ exit: 1, takesMs: 15 }, { exit: 1, takesMs: 15 }, "ok"],
+        s1: [{ output: 1, takesMs: 10 }],
+        s2: [{ output: 1, takesMs: 10 }],
+        s3: [{ output: 1, takesMs: 10 }],
+      },
     );
     expect(run.order.filter((step) => step.startsWith("s") && step !== "setup")).toEqual(["s1", "s2", "s3"]);
     expect(run.order.filter((step) => step === "build")).toHaveLength(3);
@@ -147,7 +159,9 @@ describe("run lists that wait for each other", () => {
   c: { exec: "true", depends_on: a }`,
     );
     expect(run.order).toEqual(["a", "b", "c"]);
-    expect(run.events("follow_up.finished").map(({ ok, failedStep }) => [ok, failedStep])).toEqual([[true, null]]);
+    expect(run.events("follow_up.finished").map(({ ok, failedStep }) => [ok, failedStep])).toEqual([
+      [true, null],
+    ]);
     expect(run.run.status).toBe("completed");
   });
 });

@@ -15,25 +15,44 @@ function failOnce(onFail: string, outcomes: readonly ("fail" | "ok")[] = ["fail"
   build: { exec: make, depends_on: prepare, on_fail: ${onFail} }
   fix: { exec: make, start: routed }
   extra: { exec: make, start: routed }`,
-    { build: outcomes.map((outcome) => (outcome === "ok" ? "ok" : { exit: 1, stderr: "Error: module not found" })) },
+    {
+      build: outcomes.map((outcome) =>
+        outcome === "ok" ? "ok" : { exit: 1, stderr: "Error: module not found" },
+      ),
+    },
     { sandbox },
   );
 }
 
 describe("seed 000, dynamic routing in the real sandbox", () => {
   it("V21 V32 V61 V75 a valid id from goto_js wins over goto", async () => {
-    const run = await failOnce(`{ goto: prepare, goto_js: "if (error.stderr.includes('module not found')) return 'setup'; return null;" }`);
+    const run = await failOnce(
+      `{ goto: prepare, goto_js: "if (error.stderr.includes('module not found')) return 'setup'; return null;" }`,
+    );
     expect(trace(run).slice(4)).toEqual([
-      "start build", "fail build EXIT_1",
-      'evaluated build on_fail.goto_js: "setup"', "climb build goto",
-      "goto build -> setup after failure, loop 1", "again setup prepare build",
-      "start setup", "ok setup", "start prepare", "ok prepare", "start build", "ok build",
-      "skipped fix extra", "run completed",
+      "start build",
+      "fail build EXIT_1",
+      'evaluated build on_fail.goto_js: "setup"',
+      "climb build goto",
+      "goto build -> setup after failure, loop 1",
+      "again setup prepare build",
+      "start setup",
+      "ok setup",
+      "start prepare",
+      "ok prepare",
+      "start build",
+      "ok build",
+      "skipped fix extra",
+      "run completed",
     ]);
     expect(run.events("goto.taken")[0]!.reason).toBe("goto_js");
   });
 
-  it.each([["null", "return null"], ["undefined", "return undefined"], ["nothing", "const x = 1;"]])("V30 V32 V75 a goto_js that returns %s leaves goto in force", async (_, code) => {
+  it.each([
+    ["null", "return null"],
+    ["undefined", "return undefined"],
+    ["nothing", "const x = 1;"],
+  ])("V30 V32 V75 a goto_js that returns %s leaves goto in force", async (_, code) => {
     const run = await failOnce(`{ goto: prepare, goto_js: "${code}" }`);
     expect(run.order).toEqual(["setup", "prepare", "build", "prepare", "build"]);
     expect(run.events("evaluation.finished")[0]!.result).toMatchObject({ ok: true, value: null });
@@ -46,15 +65,35 @@ describe("seed 000, dynamic routing in the real sandbox", () => {
   });
 
   it("V21 V62 run_js decides the repair by the error", async () => {
-    const run = await failOnce(`{ run_js: "const fixes = []; if (error.stderr.includes('module')) fixes.push('fix', 'extra'); return fixes;" }`);
+    const run = await failOnce(
+      `{ run_js: "const fixes = []; if (error.stderr.includes('module')) fixes.push('fix', 'extra'); return fixes;" }`,
+    );
     expect(run.order).toEqual(["setup", "prepare", "build", "fix", "extra", "build"]);
     expect(run.run.status).toBe("completed");
   });
 
   it("V21 both are evaluated after a failure, each when its rung is reached", async () => {
-    const run = await failOnce(`{ retry: { max: 1 }, run_js: "return ['fix']", goto_js: "return 'setup'" }`, ["fail", "fail", "fail", "ok"]);
-    expect(run.order).toEqual(["setup", "prepare", "build", "build", "fix", "build", "setup", "prepare", "build"]);
-    expect(run.events("evaluation.finished").map(({ purpose }) => purpose)).toEqual(["on_fail.run_js", "on_fail.goto_js"]);
+    const run = await failOnce(`{ retry: { max: 1 }, run_js: "return ['fix']", goto_js: "return 'setup'" }`, [
+      "fail",
+      "fail",
+      "fail",
+      "ok",
+    ]);
+    expect(run.order).toEqual([
+      "setup",
+      "prepare",
+      "build",
+      "build",
+      "fix",
+      "build",
+      "setup",
+      "prepare",
+      "build",
+    ]);
+    expect(run.events("evaluation.finished").map(({ purpose }) => purpose)).toEqual([
+      "on_fail.run_js",
+      "on_fail.goto_js",
+    ]);
   });
 
   it.each([
@@ -96,7 +135,9 @@ describe("seed 000, dynamic routing in the real sandbox", () => {
   });
 
   it("V36 Math, JSON and the event's time are there", async () => {
-    const run = await failOnce(`{ goto_js: "return JSON.parse('true') && Math.max(1, 2) === 2 && Date.now() === ${1_700_000_000_000} ? 'setup' : null" }`);
+    const run = await failOnce(
+      `{ goto_js: "return JSON.parse('true') && Math.max(1, 2) === 2 && Date.now() === ${1_700_000_000_000} ? 'setup' : null" }`,
+    );
     expect(run.events("goto.taken")).toHaveLength(1);
   });
 

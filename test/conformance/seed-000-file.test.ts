@@ -70,12 +70,29 @@ describe("seed 000, the file", () => {
   it("V3 V10 V11 V12 the sketch loads and runs with depends_on added to its gotos", async () => {
     const run = await trial(
       WHOLE,
-      { "unit-tests": [{ exit: 1, stderr: "lint" }, { exit: 1, stderr: "lint" }, "ok"], build: ["fail", "ok"], summary: [{ output: "retest" }, { output: "ok" }] },
+      {
+        "unit-tests": [{ exit: 1, stderr: "lint" }, { exit: 1, stderr: "lint" }, "ok"],
+        build: ["fail", "ok"],
+        summary: [{ output: "retest" }, { output: "ok" }],
+      },
       { capacity: 1 },
     );
     expect(run.run.status).toBe("completed");
     // lint-fix repairs unit-tests after its retry; build is retried after the backoff of the defaults.
-    expect(run.order).toEqual(["setup-env", "build", "unit-tests", "build", "unit-tests", "lint-fix", "unit-tests", "summary", "notify", "unit-tests", "summary", "notify"]);
+    expect(run.order).toEqual([
+      "setup-env",
+      "build",
+      "unit-tests",
+      "build",
+      "unit-tests",
+      "lint-fix",
+      "unit-tests",
+      "summary",
+      "notify",
+      "unit-tests",
+      "summary",
+      "notify",
+    ]);
     expect(run.times.slice(0, 5)).toEqual([0, 0, 0, 2000, 3000]);
   });
 
@@ -94,7 +111,11 @@ describe("seed 000, the file", () => {
     ["a run list with itself", "{ exec: make, on_fail: { run: [a] } }", "RUN_TARGET"],
     ["a run list with a dependent", "{ exec: make, on_fail: { run: [b] } }", "RUN_TARGET"],
     ["a dependency in a circle", "{ exec: make, depends_on: b }", "CYCLE"],
-    ["an expression that does not compile", "{ exec: make, on_fail: { goto_js: \"return (\" } }", "EXPRESSION_SYNTAX"],
+    [
+      "an expression that does not compile",
+      '{ exec: make, on_fail: { goto_js: "return (" } }',
+      "EXPRESSION_SYNTAX",
+    ],
     ["a labelled checkpoint", "{ exec: make, on_fail: { goto_checkpoint: b } }", "UNKNOWN_KEY"],
   ])("V50 V80 refuses %s", (_, a, code) => {
     const problems = problemsOf(`steps:\n  a: ${a}\n  b: { exec: make, depends_on: a }\n  c: { exec: make }`);
@@ -102,7 +123,11 @@ describe("seed 000, the file", () => {
   });
 
   it("V83 a qualifier for another scope is no step id", () => {
-    expect(problemsOf(`steps:\n  a: { exec: make }\n  b: { exec: make, depends_on: a, on_fail: { goto: "parent:a" } }`).map(({ code }) => code)).toEqual(["UNKNOWN_STEP"]);
+    expect(
+      problemsOf(
+        `steps:\n  a: { exec: make }\n  b: { exec: make, depends_on: a, on_fail: { goto: "parent:a" } }`,
+      ).map(({ code }) => code),
+    ).toEqual(["UNKNOWN_STEP"]);
   });
 
   it("V3 V72 a file without on_fail runs plainly: each step once, dependents of a failure canceled", async () => {
@@ -112,13 +137,38 @@ describe("seed 000, the file", () => {
   c: { exec: make, depends_on: b }
   d: { exec: make }`;
     const good = await trial(text, {}, { capacity: 1 });
-    expect(trace(good)).toEqual(["start a", "ok a", "start d", "ok d", "start b", "ok b", "start c", "ok c", "run completed"]);
+    expect(trace(good)).toEqual([
+      "start a",
+      "ok a",
+      "start d",
+      "ok d",
+      "start b",
+      "ok b",
+      "start c",
+      "ok c",
+      "run completed",
+    ]);
     const bad = await trial(text, { b: ["fail"] }, { capacity: 1 });
     expect(trace(bad)).toEqual([
-      "start a", "ok a", "start d", "ok d", "start b", "fail b EXIT_1", "climb b fail", "failed b EXIT_1", "canceled c DEPENDENCY_FAILED", "run failed EXIT_1",
+      "start a",
+      "ok a",
+      "start d",
+      "ok d",
+      "start b",
+      "fail b EXIT_1",
+      "climb b fail",
+      "failed b EXIT_1",
+      "canceled c DEPENDENCY_FAILED",
+      "run failed EXIT_1",
     ]);
     expect(bad.routes).toEqual([]);
-    expect(workflow(text).definition.steps[0]!.onFail).toEqual({ retry: null, run: [], runJs: null, goto: null, gotoJs: null });
+    expect(workflow(text).definition.steps[0]!.onFail).toEqual({
+      retry: null,
+      run: [],
+      runJs: null,
+      goto: null,
+      gotoJs: null,
+    });
   });
 
   it("V4 V65 top-level flow with all three answers to failure, in the order of the ladder", async () => {
@@ -130,8 +180,23 @@ describe("seed 000, the file", () => {
   after: { exec: make, depends_on: build }`,
       { build: ["fail", "fail", "fail", "fail", "ok"] },
     );
-    expect(run.order).toEqual(["setup", "build", "build", "fix", "build", "setup", "build", "build", "after"]);
-    expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual(["retry", "remediate", "goto", "retry"]);
+    expect(run.order).toEqual([
+      "setup",
+      "build",
+      "build",
+      "fix",
+      "build",
+      "setup",
+      "build",
+      "build",
+      "after",
+    ]);
+    expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual([
+      "retry",
+      "remediate",
+      "goto",
+      "retry",
+    ]);
     expect(run.routes.map(({ rung }) => rung)).toEqual(["retry", "remediate", "goto", "retry"]);
   });
 });

@@ -14,12 +14,28 @@ describe("seed 000, forEach", () => {
   list: { exec: make, forEach: true }
   work: { exec: "{{ foreach.index }}", depends_on: list, on_fail: { retry: { max: 2, backoff: { delay_ms: 100 } } } }
   sum: { exec: make, depends_on: work, fanout: reduce }`,
-      { list: [{ output: ["a", "b", "c"] }], work: (assignment, nth) => (nth <= { a: 0, b: 1, c: 2 }[keyOf(assignment)]! ? "fail" : "ok") },
+      {
+        list: [{ output: ["a", "b", "c"] }],
+        work: (assignment, nth) => (nth <= { a: 0, b: 1, c: 2 }[keyOf(assignment)]! ? "fail" : "ok"),
+      },
     );
-    expect(run.order).toEqual(["list", "work[0]", "work[1]", "work[2]", "work[1]", "work[2]", "work[2]", "sum"]);
+    expect(run.order).toEqual([
+      "list",
+      "work[0]",
+      "work[1]",
+      "work[2]",
+      "work[1]",
+      "work[2]",
+      "work[2]",
+      "sum",
+    ]);
     expect(run.times).toEqual([0, 0, 0, 0, 100, 100, 200, 200]);
     expect([0, 1, 2].map((index) => run.job("work", `root/list[${index}]`).attempt_id)).toEqual([1, 2, 3]);
-    expect(run.events("retry.scheduled").map(({ retry, max }) => `${retry}/${max}`)).toEqual(["1/2", "1/2", "2/2"]);
+    expect(run.events("retry.scheduled").map(({ retry, max }) => `${retry}/${max}`)).toEqual([
+      "1/2",
+      "1/2",
+      "2/2",
+    ]);
     expect(run.run.status).toBe("completed");
   });
 
@@ -30,9 +46,22 @@ describe("seed 000, forEach", () => {
   fetch: { exec: "{{ foreach.index }}", depends_on: list }
   work: { exec: "{{ foreach.index }}", depends_on: fetch, on_fail: { goto: fetch } }
   sum: { exec: make, depends_on: work, fanout: reduce }`,
-      { list: [{ output: ["a", "b"] }], work: (assignment, nth) => (keyOf(assignment) === "a" && nth === 1 ? { exit: 1, takesMs: 5 } : { output: null, takesMs: 20 }) },
+      {
+        list: [{ output: ["a", "b"] }],
+        work: (assignment, nth) =>
+          keyOf(assignment) === "a" && nth === 1 ? { exit: 1, takesMs: 5 } : { output: null, takesMs: 20 },
+      },
     );
-    expect(run.order).toEqual(["list", "fetch[0]", "fetch[1]", "work[0]", "work[1]", "fetch[0]", "work[0]", "sum"]);
+    expect(run.order).toEqual([
+      "list",
+      "fetch[0]",
+      "fetch[1]",
+      "work[0]",
+      "work[1]",
+      "fetch[0]",
+      "work[0]",
+      "sum",
+    ]);
     expect(run.worker.stopped).toEqual([]);
     expect(run.job("work", "root/list[0]").visit).toBe(2);
     expect(run.job("work", "root/list[1]").visit).toBe(1);
@@ -53,7 +82,10 @@ describe("seed 000, forEach", () => {
     expect(run.job("work", "root/list[1]").status).toBe("completed");
   });
 
-  it.each([["list", "the forEach step"], ["setup", "a step before the fan-out"]])("V48 V76 a goto_js to %s, %s, is refused: it lies in another scope", async (target) => {
+  it.each([
+    ["list", "the forEach step"],
+    ["setup", "a step before the fan-out"],
+  ])("V48 V76 a goto_js to %s, %s, is refused: it lies in another scope", async (target) => {
     const run = await trial(
       `steps:
   setup: { exec: make }
@@ -77,8 +109,21 @@ describe("seed 000, forEach", () => {
       { list: [{ output: ["a", "b"] }], work: (_, nth) => (nth === 1 ? "fail" : "ok") },
       { capacity: 1 },
     );
-    expect(run.order).toEqual(["setup", "list", "work[0]", "work[1]", "fix[0]", "fix[1]", "work[0]", "work[1]", "sum"]);
-    expect(run.events("remediation.started")[0]).toMatchObject({ steps: ["fix"], reason: expect.stringContaining("setup refused: setup is outside the scope root/list[0]") });
+    expect(run.order).toEqual([
+      "setup",
+      "list",
+      "work[0]",
+      "work[1]",
+      "fix[0]",
+      "fix[1]",
+      "work[0]",
+      "work[1]",
+      "sum",
+    ]);
+    expect(run.events("remediation.started")[0]).toMatchObject({
+      steps: ["fix"],
+      reason: expect.stringContaining("setup refused: setup is outside the scope root/list[0]"),
+    });
     expect(run.job("fix", "root/list[1]")).toMatchObject({ status: "completed", visit: 1 });
     expect(run.job("fix").status).toBe("skipped");
     expect(run.run.status).toBe("completed");
@@ -105,9 +150,18 @@ describe("seed 000, forEach", () => {
       { capacity: 1 },
     );
     expect(trace(run)).toEqual([
-      "start list", "ok list",
-      "start one[0]", "fail one[0] EXIT_1", "climb one[0] fail", "failed one[0] EXIT_1", "canceled two[0] DEPENDENCY_FAILED",
-      "start one[1]", "ok one[1]", "start two[1]", "ok two[1]", "run failed EXIT_1",
+      "start list",
+      "ok list",
+      "start one[0]",
+      "fail one[0] EXIT_1",
+      "climb one[0] fail",
+      "failed one[0] EXIT_1",
+      "canceled two[0] DEPENDENCY_FAILED",
+      "start one[1]",
+      "ok one[1]",
+      "start two[1]",
+      "ok two[1]",
+      "run failed EXIT_1",
     ]);
   });
 });

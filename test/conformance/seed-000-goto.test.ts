@@ -13,12 +13,28 @@ describe("seed 000, goto", () => {
       { test: ["fail", "fail", "ok"] },
     );
     expect(trace(run)).toEqual([
-      "start setup-env", "ok setup-env", "start build", "ok build",
-      "start test", "fail test EXIT_1", "climb test retry", "retry test 1/1 +0",
-      "start test", "fail test EXIT_1", "climb test goto",
-      "goto test -> setup-env after failure, loop 1", "again setup-env build test after",
-      "start setup-env", "ok setup-env", "start build", "ok build", "start test", "ok test",
-      "start after", "ok after", "run completed",
+      "start setup-env",
+      "ok setup-env",
+      "start build",
+      "ok build",
+      "start test",
+      "fail test EXIT_1",
+      "climb test retry",
+      "retry test 1/1 +0",
+      "start test",
+      "fail test EXIT_1",
+      "climb test goto",
+      "goto test -> setup-env after failure, loop 1",
+      "again setup-env build test after",
+      "start setup-env",
+      "ok setup-env",
+      "start build",
+      "ok build",
+      "start test",
+      "ok test",
+      "start after",
+      "ok after",
+      "run completed",
     ]);
     expect(run.job("test")).toMatchObject({ attempt_id: 3, visit: 2, status: "completed" });
     expect(run.job("after")).toMatchObject({ attempt_id: 1, visit: 1 });
@@ -81,11 +97,17 @@ describe("seed 000, goto", () => {
     expect(run.order.filter((step) => step === "build")).toHaveLength(1);
     expect(run.run.status).toBe("failed");
     const goto = run.events("ladder.climbed")[0]!.considered.find(({ rung }) => rung === "goto");
-    expect(goto).toMatchObject({ applied: false, reason: expect.stringContaining("other is not a step that build depends on") });
+    expect(goto).toMatchObject({
+      applied: false,
+      reason: expect.stringContaining("other is not a step that build depends on"),
+    });
     expect(run.events("goto.taken")).toEqual([]);
   });
 
-  it.each([["build", "the step itself"], ["after", "its dependent"]])("V15 a goto_js to %s, %s, is refused", async (target) => {
+  it.each([
+    ["build", "the step itself"],
+    ["after", "its dependent"],
+  ])("V15 a goto_js to %s, %s, is refused", async (target) => {
     const run = await trial(
       `steps:
   build: { exec: make, on_fail: { goto_js: "return '${target}'" } }
@@ -123,13 +145,30 @@ describe("seed 000, goto", () => {
       { build: ["fail", "ok"] },
     );
     const [build] = [run.job("build")];
-    expect(run.events("attempt.failed")).toMatchObject([{ job: build.id, attempt: 1, error: { code: "EXIT_1", class: "application", exit_code: 1 } }]);
+    expect(run.events("attempt.failed")).toMatchObject([
+      { job: build.id, attempt: 1, error: { code: "EXIT_1", class: "application", exit_code: 1 } },
+    ]);
     expect(run.events("goto.taken")).toEqual([
-      { type: "goto.taken", job: build.id, attempt: 1, target: run.job("setup").id, to: "setup", trigger: "failure", loop: 1, reason: "goto" },
+      {
+        type: "goto.taken",
+        job: build.id,
+        attempt: 1,
+        target: run.job("setup").id,
+        to: "setup",
+        trigger: "failure",
+        loop: 1,
+        reason: "goto",
+      },
     ]);
     expect(run.events("ladder.climbed")[0]!.considered.map(({ rung, applied }) => [rung, applied])).toEqual([
-      ["stop", false], ["restart", false], ["retry", false], ["remediate", false], ["goto", true],
+      ["stop", false],
+      ["restart", false],
+      ["retry", false],
+      ["remediate", false],
+      ["goto", true],
     ]);
-    expect(run.routes).toMatchObject([{ rung: "goto", step: "build", to: "setup", attempt: 1, scope: "root" }]);
+    expect(run.routes).toMatchObject([
+      { rung: "goto", step: "build", to: "setup", attempt: 1, scope: "root" },
+    ]);
   });
 });

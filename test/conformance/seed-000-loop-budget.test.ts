@@ -16,10 +16,16 @@ steps:
     );
     expect(run.order).toEqual(["setup", "apart", "build", "setup", "build", "setup", "build"]);
     expect(trace(run).slice(-6)).toEqual([
-      "fail build EXIT_1", "climb build goto", "loop budget of root: goto of build after 2 of 2",
-      "failed build LOOP_BUDGET_EXCEEDED", "abandoned root loop_budget", "run failed LOOP_BUDGET_EXCEEDED",
+      "fail build EXIT_1",
+      "climb build goto",
+      "loop budget of root: goto of build after 2 of 2",
+      "failed build LOOP_BUDGET_EXCEEDED",
+      "abandoned root loop_budget",
+      "run failed LOOP_BUDGET_EXCEEDED",
     ]);
-    expect(run.run.error?.message).toMatch(/goto of build would be routing transition 3 of scope root; max_loops is 2/);
+    expect(run.run.error?.message).toMatch(
+      /goto of build would be routing transition 3 of scope root; max_loops is 2/,
+    );
     expect(run.job("after").status).toBe("canceled");
     expect(run.job("apart").status).toBe("completed");
   });
@@ -31,7 +37,9 @@ steps: { build: { exec: make, on_fail: { retry: { max: 5 } } } }`,
       { build: ["fail"] },
     );
     expect(run.order).toEqual(["build", "build", "build"]);
-    expect(run.events("loop.exceeded")).toMatchObject([{ transition: "retry", count: 2, max: 2, scope: "root" }]);
+    expect(run.events("loop.exceeded")).toMatchObject([
+      { transition: "retry", count: 2, max: 2, scope: "root" },
+    ]);
     expect(run.run.error?.code).toBe("LOOP_BUDGET_EXCEEDED");
   });
 
@@ -90,9 +98,15 @@ steps:
       { build: [{ exit: 1, takesMs: 10 }], slow: [{ output: null, takesMs: 1000 }] },
     );
     expect(trace(run)).toEqual([
-      "start build", "start slow", "fail build EXIT_1", "climb build retry",
-      "loop budget of root: retry of build after 0 of 0", "failed build LOOP_BUDGET_EXCEEDED", "abandoned root loop_budget",
-      "stopped slow loop_budget", "run failed LOOP_BUDGET_EXCEEDED",
+      "start build",
+      "start slow",
+      "fail build EXIT_1",
+      "climb build retry",
+      "loop budget of root: retry of build after 0 of 0",
+      "failed build LOOP_BUDGET_EXCEEDED",
+      "abandoned root loop_budget",
+      "stopped slow loop_budget",
+      "run failed LOOP_BUDGET_EXCEEDED",
     ]);
     expect(run.worker.stopped).toEqual(["slow"]);
     expect(run.job("slow")).toMatchObject({ status: "canceled", error: { code: "LOOP_BUDGET_EXCEEDED" } });
@@ -119,12 +133,27 @@ steps:
       },
       { capacity: 1 },
     );
-    expect(run.order.filter((step) => step.endsWith("[1]"))).toEqual(["fetch[1]", "work[1]", "fetch[1]", "work[1]"]);
-    expect(run.order.filter((step) => step.endsWith("[0]"))).toEqual(["fetch[0]", "work[0]", "fetch[0]", "work[0]", "more[0]"]);
-    expect(run.events("loop.exceeded")).toMatchObject([{ scope: "root/list[1]", transition: "goto", count: 1, max: 1 }]);
+    expect(run.order.filter((step) => step.endsWith("[1]"))).toEqual([
+      "fetch[1]",
+      "work[1]",
+      "fetch[1]",
+      "work[1]",
+    ]);
+    expect(run.order.filter((step) => step.endsWith("[0]"))).toEqual([
+      "fetch[0]",
+      "work[0]",
+      "fetch[0]",
+      "work[0]",
+      "more[0]",
+    ]);
+    expect(run.events("loop.exceeded")).toMatchObject([
+      { scope: "root/list[1]", transition: "goto", count: 1, max: 1 },
+    ]);
     expect(run.events("scope.abandoned")).toMatchObject([{ scope: "root/list[1]", because: "loop_budget" }]);
     expect(run.job("more", "root/list[1]").status).toBe("canceled");
-    expect(run.events("join.decided")).toMatchObject([{ satisfied: true, completed: 2, failed: 1, skipped: 0 }]);
+    expect(run.events("join.decided")).toMatchObject([
+      { satisfied: true, completed: 2, failed: 1, skipped: 0 },
+    ]);
     expect(run.order.at(-1)).toBe("sum");
     expect(run.run.status).toBe("completed");
     expect(run.job("work", "root/list[1]").handled).toBe(true);
@@ -138,7 +167,10 @@ steps:
   work: { exec: "{{ foreach.index }}", depends_on: list, on_fail: { retry: { max: 3 } } }
   sum: { exec: make, depends_on: work, fanout: reduce }
   after: { exec: make, depends_on: sum }`,
-      { list: [{ output: ["a", "b"] }], work: ({ variables }) => ((variables.foreach as { index: number }).index === 0 ? "fail" : "ok") },
+      {
+        list: [{ output: ["a", "b"] }],
+        work: ({ variables }) => ((variables.foreach as { index: number }).index === 0 ? "fail" : "ok"),
+      },
       { capacity: 1 },
     );
     expect(run.order).toEqual(["list", "work[0]", "work[1]", "work[0]"]);

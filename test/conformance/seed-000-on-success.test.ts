@@ -19,19 +19,43 @@ describe("seed 000, on_success", () => {
   after: { exec: make, depends_on: summary }`,
     );
     expect(trace(run)).toEqual([
-      "start unit", "ok unit", "start summary", "ok summary",
-      'evaluated summary on_success.run_js: ["extra","notify"]', "follow up summary by notify extra",
-      "start notify", "ok notify", "start extra", "ok extra", "followed up summary",
-      'evaluated summary on_success.goto_js: "unit"', "goto summary -> unit after success, loop 1", "again unit summary after",
-      "start unit", "ok unit", "start summary", "ok summary",
-      'evaluated summary on_success.run_js: ["extra","notify"]', "follow up summary by notify extra",
-      "start notify", "ok notify", "start extra", "ok extra", "followed up summary",
+      "start unit",
+      "ok unit",
+      "start summary",
+      "ok summary",
+      'evaluated summary on_success.run_js: ["extra","notify"]',
+      "follow up summary by notify extra",
+      "start notify",
+      "ok notify",
+      "start extra",
+      "ok extra",
+      "followed up summary",
+      'evaluated summary on_success.goto_js: "unit"',
+      "goto summary -> unit after success, loop 1",
+      "again unit summary after",
+      "start unit",
+      "ok unit",
+      "start summary",
+      "ok summary",
+      'evaluated summary on_success.run_js: ["extra","notify"]',
+      "follow up summary by notify extra",
+      "start notify",
+      "ok notify",
+      "start extra",
+      "ok extra",
+      "followed up summary",
       "evaluated summary on_success.goto_js: null",
-      "start after", "ok after", "run completed",
+      "start after",
+      "ok after",
+      "run completed",
     ]);
     expect(run.job("after").visit).toBe(1);
     expect(run.job("notify").visit).toBe(2);
-    expect(run.routes.map(({ rung, to }) => [rung, to])).toEqual([["on_success", "notify, extra"], ["on_success", "unit"], ["on_success", "notify, extra"]]);
+    expect(run.routes.map(({ rung, to }) => [rung, to])).toEqual([
+      ["on_success", "notify, extra"],
+      ["on_success", "unit"],
+      ["on_success", "notify, extra"],
+    ]);
   });
 
   it("V77 a success goto converges when its expression says so", async () => {
@@ -55,7 +79,10 @@ steps:
     );
     expect(run.order).toEqual(["unit", "summary", "unit", "summary", "unit", "summary"]);
     expect(trace(run).slice(-4)).toEqual([
-      "ok summary", "loop budget of root: on_success.goto of summary after 2 of 2", "abandoned root loop_budget", "run failed LOOP_BUDGET_EXCEEDED",
+      "ok summary",
+      "loop budget of root: on_success.goto of summary after 2 of 2",
+      "abandoned root loop_budget",
+      "run failed LOOP_BUDGET_EXCEEDED",
     ]);
     expect(run.job("summary").status).toBe("completed");
     expect(run.job("after").status).toBe("canceled");
@@ -72,9 +99,20 @@ steps:
       { notify: ["fail"] },
     );
     expect(trace(run)).toEqual([
-      "start unit", "ok unit", "start summary", "ok summary", "follow up summary by notify never",
-      "start notify", "fail notify EXIT_1", "climb notify fail", "failed notify EXIT_1", "not followed up summary: notify",
-      "start after", "ok after", "skipped never", "run failed EXIT_1",
+      "start unit",
+      "ok unit",
+      "start summary",
+      "ok summary",
+      "follow up summary by notify never",
+      "start notify",
+      "fail notify EXIT_1",
+      "climb notify fail",
+      "failed notify EXIT_1",
+      "not followed up summary: notify",
+      "start after",
+      "ok after",
+      "skipped never",
+      "run failed EXIT_1",
     ]);
     expect(run.job("summary").status).toBe("completed");
     expect(run.run.error?.message).toContain("notify");

@@ -15,10 +15,19 @@ describe("seed 000, options of a run", () => {
   it("V54 --no-failure-routing: no retry, repair or goto, neither after failure", async () => {
     const run = await trial(FULL, { build: ["fail"] }, { options: { failureRouting: false } });
     expect(trace(run)).toEqual([
-      "start setup", "ok setup", "start build", "fail build EXIT_1", "climb build fail", "failed build EXIT_1",
-      "canceled after DEPENDENCY_FAILED", "skipped fix note", "run failed EXIT_1",
+      "start setup",
+      "ok setup",
+      "start build",
+      "fail build EXIT_1",
+      "climb build fail",
+      "failed build EXIT_1",
+      "canceled after DEPENDENCY_FAILED",
+      "skipped fix note",
+      "run failed EXIT_1",
     ]);
-    const reasons = run.events("ladder.climbed")[0]!.considered.filter(({ rung }) => ["retry", "remediate", "goto"].includes(rung));
+    const reasons = run
+      .events("ladder.climbed")[0]!
+      .considered.filter(({ rung }) => ["retry", "remediate", "goto"].includes(rung));
     expect(reasons.map(({ reason }) => reason)).toEqual(Array(3).fill("failure routing is off"));
   });
 
@@ -29,7 +38,11 @@ describe("seed 000, options of a run", () => {
   });
 
   it("V54 --no-failure-routing: a lost worker is still replaced", async () => {
-    const run = await trial(FULL, { build: [{ facts: { lost: true, message: "gone" } }, "ok"] }, { options: { failureRouting: false } });
+    const run = await trial(
+      FULL,
+      { build: [{ facts: { lost: true, message: "gone" } }, "ok"] },
+      { options: { failureRouting: false } },
+    );
     expect(run.order).toEqual(["setup", "build", "build", "note", "after"]);
   });
 
@@ -46,7 +59,11 @@ describe("seed 000, options of a run", () => {
   });
 
   it("V53 --retry-max 0 switches retries off and leaves the other rungs", async () => {
-    const run = await trial(FULL, { build: ["fail", "fail", "ok"] }, { options: { retryMax: 0, maxLoops: 2 } });
+    const run = await trial(
+      FULL,
+      { build: ["fail", "fail", "ok"] },
+      { options: { retryMax: 0, maxLoops: 2 } },
+    );
     expect(run.order.slice(0, 6)).toEqual(["setup", "build", "fix", "build", "setup", "build"]);
   });
 
@@ -57,7 +74,10 @@ steps:
   build: { exec: make, depends_on: setup, on_fail: { goto: setup } }`;
     const run = await trial(text, { build: ["fail"] }, { options: { maxLoops: 1 } });
     expect(run.order).toEqual(["setup", "build", "setup", "build"]);
-    expect(run.run.error).toMatchObject({ code: "LOOP_BUDGET_EXCEEDED", message: expect.stringContaining("max_loops is 1") });
+    expect(run.run.error).toMatchObject({
+      code: "LOOP_BUDGET_EXCEEDED",
+      message: expect.stringContaining("max_loops is 1"),
+    });
   });
 
   it("V7 max_loops is 10 unless told", async () => {
@@ -84,9 +104,14 @@ steps:
     const text = `steps: { build: { exec: make }, slow: { exec: make } }`;
     const completed = await trial(text);
     const failed = await trial(text, { build: ["fail"] });
-    const canceled = await trial(text, { slow: [{ output: null, takesMs: 100 }] }, {
-      onTurn: (engine, runId, turn) => turn === 0 && engine.post(runId, { type: "run.cancel", reason: "enough", key: null }),
-    });
+    const canceled = await trial(
+      text,
+      { slow: [{ output: null, takesMs: 100 }] },
+      {
+        onTurn: (engine, runId, turn) =>
+          turn === 0 && engine.post(runId, { type: "run.cancel", reason: "enough", key: null }),
+      },
+    );
     expect([completed, failed, canceled].map(({ run }) => exitCodeOfStatus(run.status))).toEqual([0, 1, 4]);
   });
 });

@@ -13,12 +13,26 @@ describe("seed 000, remediation", () => {
       { build: ["fail", "ok"] },
     );
     expect(trace(run)).toEqual([
-      "start build", "fail build EXIT_1", "climb build remediate", "remediate build by lint-fix format",
-      "start lint-fix", "ok lint-fix", "start format", "ok format", "remediated build",
-      "start build", "ok build", "start after", "ok after", "run completed",
+      "start build",
+      "fail build EXIT_1",
+      "climb build remediate",
+      "remediate build by lint-fix format",
+      "start lint-fix",
+      "ok lint-fix",
+      "start format",
+      "ok format",
+      "remediated build",
+      "start build",
+      "ok build",
+      "start after",
+      "ok after",
+      "run completed",
     ]);
     expect(run.job("build")).toMatchObject({ attempt_id: 2, visit: 1 });
-    expect(run.events("visit.entered").map(({ visit, role }) => [visit, role])).toEqual([[1, "remediation"], [1, "remediation"]]);
+    expect(run.events("visit.entered").map(({ visit, role }) => [visit, role])).toEqual([
+      [1, "remediation"],
+      [1, "remediation"],
+    ]);
     expect(run.routes.map(({ rung, to }) => [rung, to])).toEqual([["remediate", "lint-fix, format"]]);
   });
 
@@ -32,7 +46,11 @@ describe("seed 000, remediation", () => {
     expect(run.order).toEqual(["build", "build", "fix", "build"]);
     expect(run.run.status).toBe("failed");
     const last = run.events("ladder.climbed").at(-1)!;
-    expect(last.considered).toContainEqual({ rung: "remediate", applied: false, reason: "this visit has had its remediation" });
+    expect(last.considered).toContainEqual({
+      rung: "remediate",
+      applied: false,
+      reason: "this visit has had its remediation",
+    });
   });
 
   it("V16 a new visit has its remediation anew", async () => {
@@ -70,13 +88,29 @@ describe("seed 000, remediation", () => {
       { build: [{ exit: 2 }], fix: [{ exit: 3 }] },
     );
     expect(trace(run)).toEqual([
-      "start setup", "ok setup", "start build", "fail build EXIT_2", "climb build remediate", "remediate build by fix never",
-      "start fix", "fail fix EXIT_3", "climb fix fail", "failed fix EXIT_3",
-      "not remediated build: fix", "failed build REMEDIATION_FAILED", "canceled after DEPENDENCY_FAILED",
-      "skipped never", "run failed REMEDIATION_FAILED",
+      "start setup",
+      "ok setup",
+      "start build",
+      "fail build EXIT_2",
+      "climb build remediate",
+      "remediate build by fix never",
+      "start fix",
+      "fail fix EXIT_3",
+      "climb fix fail",
+      "failed fix EXIT_3",
+      "not remediated build: fix",
+      "failed build REMEDIATION_FAILED",
+      "canceled after DEPENDENCY_FAILED",
+      "skipped never",
+      "run failed REMEDIATION_FAILED",
     ]);
-    expect(run.run.error?.message).toMatch(/build: remediation failed: fix did not complete \(after exit code 2\)/);
-    expect(run.events("job.failed")[0]).toMatchObject({ job: run.job("fix").id, partOf: run.job("build").id });
+    expect(run.run.error?.message).toMatch(
+      /build: remediation failed: fix did not complete \(after exit code 2\)/,
+    );
+    expect(run.events("job.failed")[0]).toMatchObject({
+      job: run.job("fix").id,
+      partOf: run.job("build").id,
+    });
   });
 
   it("V16 a remediation step has its own retries but no remediation and no goto of its own", async () => {
@@ -106,10 +140,14 @@ describe("seed 000, remediation", () => {
   });
 
   it("V31 V62 an empty run_js alone means no remediation", async () => {
-    const run = await trial(`steps: { build: { exec: make, on_fail: { run_js: "return []" } } }`, { build: ["fail"] });
+    const run = await trial(`steps: { build: { exec: make, on_fail: { run_js: "return []" } } }`, {
+      build: ["fail"],
+    });
     expect(run.order).toEqual(["build"]);
     expect(run.events("ladder.climbed")[0]!.considered.find(({ rung }) => rung === "remediate")).toEqual({
-      rung: "remediate", applied: false, reason: "run_js named no step",
+      rung: "remediate",
+      applied: false,
+      reason: "run_js named no step",
     });
   });
 

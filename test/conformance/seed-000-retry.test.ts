@@ -11,15 +11,25 @@ describe("seed 000, retry", () => {
       { build: ["fail", "fail", "ok"] },
     );
     expect(trace(run)).toEqual([
-      "start build", "fail build EXIT_1", "climb build retry", "retry build 1/2 +1500",
-      "start build", "fail build EXIT_1", "climb build retry", "retry build 2/2 +1500",
-      "start build", "ok build",
-      "start after", "ok after",
+      "start build",
+      "fail build EXIT_1",
+      "climb build retry",
+      "retry build 1/2 +1500",
+      "start build",
+      "fail build EXIT_1",
+      "climb build retry",
+      "retry build 2/2 +1500",
+      "start build",
+      "ok build",
+      "start after",
+      "ok after",
       "run completed",
     ]);
     expect(run.times).toEqual([0, 1500, 3000, 3000]);
     expect(run.job("build")).toMatchObject({ status: "completed", attempt_id: 3, visit: 1 });
-    expect(run.routes.map(({ rung, step, to, attempt, at }) => [rung, step, to, attempt, at - run.run.created_at])).toEqual([
+    expect(
+      run.routes.map(({ rung, step, to, attempt, at }) => [rung, step, to, attempt, at - run.run.created_at]),
+    ).toEqual([
       ["retry", "build", "build", 1, 0],
       ["retry", "build", "build", 2, 1500],
     ]);
@@ -33,13 +43,27 @@ describe("seed 000, retry", () => {
       { build: [{ exit: 7 }] },
     );
     expect(trace(run)).toEqual([
-      "start build", "fail build EXIT_7", "climb build retry", "retry build 1/2 +0",
-      "start build", "fail build EXIT_7", "climb build retry", "retry build 2/2 +0",
-      "start build", "fail build EXIT_7", "climb build fail",
-      "failed build EXIT_7", "canceled after DEPENDENCY_FAILED", "run failed EXIT_7",
+      "start build",
+      "fail build EXIT_7",
+      "climb build retry",
+      "retry build 1/2 +0",
+      "start build",
+      "fail build EXIT_7",
+      "climb build retry",
+      "retry build 2/2 +0",
+      "start build",
+      "fail build EXIT_7",
+      "climb build fail",
+      "failed build EXIT_7",
+      "canceled after DEPENDENCY_FAILED",
+      "run failed EXIT_7",
     ]);
     const climbs = run.events("ladder.climbed");
-    expect(climbs.at(-1)!.considered).toContainEqual({ rung: "retry", applied: false, reason: "all 2 retries of this visit are used" });
+    expect(climbs.at(-1)!.considered).toContainEqual({
+      rung: "retry",
+      applied: false,
+      reason: "all 2 retries of this visit are used",
+    });
     expect(run.run.error?.message).toContain("build");
   });
 
@@ -47,10 +71,17 @@ describe("seed 000, retry", () => {
     ["fixed", "{ mode: fixed, delay_ms: 200 }", [200, 200, 200, 200]],
     ["linear", "{ mode: linear, delay_ms: 200 }", [200, 400, 600, 800]],
     ["exponential", "{ mode: exponential, delay_ms: 200 }", [200, 400, 800, 1600]],
-    ["exponential with a cap", "{ mode: exponential, delay_ms: 200, max_delay_ms: 500 }", [200, 400, 500, 500]],
+    [
+      "exponential with a cap",
+      "{ mode: exponential, delay_ms: 200, max_delay_ms: 500 }",
+      [200, 400, 500, 500],
+    ],
     ["none", "{ mode: none }", [0, 0, 0, 0]],
   ])("V9 V70 waits the backoff: %s", async (_, backoff, delays) => {
-    const run = await trial(`steps: { build: { exec: make, on_fail: { retry: { max: 4, backoff: ${backoff} } } } }`, { build: ["fail"] });
+    const run = await trial(
+      `steps: { build: { exec: make, on_fail: { retry: { max: 4, backoff: ${backoff} } } } }`,
+      { build: ["fail"] },
+    );
     const gaps = run.times.slice(1).map((time, index) => time - run.times[index]!);
     expect(gaps).toEqual(delays);
     expect(run.events("retry.scheduled").map((event) => event.delayMs)).toEqual(delays);
@@ -92,17 +123,24 @@ describe("seed 000, retry", () => {
   });
 
   it("V70 does not retry an error that another try cannot help", async () => {
-    const run = await trial(
-      `steps: { call: { exec: make, on_fail: { retry: { max: 3 } } } }`,
-      { call: [{ facts: { message: "not found", httpStatus: 404 } }] },
-    );
+    const run = await trial(`steps: { call: { exec: make, on_fail: { retry: { max: 3 } } } }`, {
+      call: [{ facts: { message: "not found", httpStatus: 404 } }],
+    });
     expect(run.order).toEqual(["call"]);
-    expect(run.events("ladder.climbed")[0]!.considered.find(({ rung }) => rung === "retry")).toMatchObject({ applied: false });
-    expect(run.events("attempt.failed")[0]!.error).toMatchObject({ code: "404", class: "deterministic_contract", retryable: false });
+    expect(run.events("ladder.climbed")[0]!.considered.find(({ rung }) => rung === "retry")).toMatchObject({
+      applied: false,
+    });
+    expect(run.events("attempt.failed")[0]!.error).toMatchObject({
+      code: "404",
+      class: "deterministic_contract",
+      retryable: false,
+    });
   });
 
   it("V6 V70 retry.on narrows what is retried", async () => {
-    const run = await trial(`steps: { call: { exec: make, on_fail: { retry: { max: 3, on: [EXIT_2] } } } }`, { call: [{ exit: 2 }, { exit: 3 }] });
+    const run = await trial(`steps: { call: { exec: make, on_fail: { retry: { max: 3, on: [EXIT_2] } } } }`, {
+      call: [{ exit: 2 }, { exit: 3 }],
+    });
     expect(run.order).toEqual(["call", "call"]);
     expect(run.run.error?.code).toBe("EXIT_3");
   });
@@ -117,7 +155,17 @@ steps:
   never: { exec: make, depends_on: slower, on_fail: { retry: { max: 0 } } }`,
       { plain: ["fail", "fail", "ok"], own: ["fail", "ok"], slower: ["fail", "fail", "ok"], never: ["fail"] },
     );
-    expect(run.order).toEqual(["plain", "plain", "plain", "own", "own", "slower", "slower", "slower", "never"]);
+    expect(run.order).toEqual([
+      "plain",
+      "plain",
+      "plain",
+      "own",
+      "own",
+      "slower",
+      "slower",
+      "slower",
+      "never",
+    ]);
     expect(run.times).toEqual([0, 300, 600, 600, 900, 900, 1600, 2300, 2300]);
     expect(run.run.status).toBe("failed");
   });

@@ -1,14 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/core/json.js";
 import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
-import { trial, type TrialOptions } from "../support/harness.js";
+import { type TrialOptions, trial } from "../support/harness.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
 import type { Script } from "../support/scripted-worker.js";
 
 type Variables = { readonly [name: string]: Json };
 
 /** What each evaluation of a run was given, in order. */
-async function evaluationsOf(text: string, script: Script = {}, options: TrialOptions = {}): Promise<Variables[]> {
+async function evaluationsOf(
+  text: string,
+  script: Script = {},
+  options: TrialOptions = {},
+): Promise<Variables[]> {
   const seen: Variables[] = [];
   const sandbox: Sandbox = {
     evaluate(evaluation: Evaluation) {
@@ -37,11 +41,17 @@ describe("seed 000, what expressions see", () => {
   build: { exec: make, depends_on: setup, on_fail: { retry: { max: 1 }, goto_js: "return attempt < 4 ? 'setup' : null" } }`,
       { build: ["fail"] },
     );
-    expect(seen.map(({ attempt, visit }) => [attempt, visit])).toEqual([[2, 1], [4, 2]]);
+    expect(seen.map(({ attempt, visit }) => [attempt, visit])).toEqual([
+      [2, 1],
+      [4, 2],
+    ]);
   });
 
   it("V24 attempt is 1 on the first try", async () => {
-    const [first] = await evaluationsOf(`steps: { build: { exec: make, on_fail: { run_js: "return []" } } }`, { build: ["fail"] });
+    const [first] = await evaluationsOf(
+      `steps: { build: { exec: make, on_fail: { run_js: "return []" } } }`,
+      { build: ["fail"] },
+    );
     expect(first).toMatchObject({ attempt: 1, visit: 1, loop: 0 });
   });
 
@@ -61,7 +71,14 @@ describe("seed 000, what expressions see", () => {
       `steps: { build: { exec: make, on_fail: { goto_js: "return null" } } }`,
       { build: [{ facts: { message: "it broke", exitCode: 3, stdoutTail: "out", stderrTail: "err" } }] },
     );
-    expect(first!.error).toEqual({ message: "it broke", code: "EXIT_3", class: "application", stdout: "out", stderr: "err", exitCode: 3 });
+    expect(first!.error).toEqual({
+      message: "it broke",
+      code: "EXIT_3",
+      class: "application",
+      stdout: "out",
+      stderr: "err",
+      exitCode: 3,
+    });
   });
 
   it("V26 error is that of the last attempt, and null after a success", async () => {
@@ -108,7 +125,11 @@ describe("seed 000, what expressions see", () => {
   list: { exec: make, forEach: true, depends_on: config }
   one: { exec: "{{ foreach.index }}", depends_on: list }
   two: { exec: make, depends_on: one, if: "return [outputs.config, outputs.list, outputs.one].length > 0" }`,
-      { config: [{ output: "c" }], list: [{ output: [{ n: 1 }, { n: 2 }] }], one: (_, nth) => ({ output: `one ${nth}` }) },
+      {
+        config: [{ output: "c" }],
+        list: [{ output: [{ n: 1 }, { n: 2 }] }],
+        one: (_, nth) => ({ output: `one ${nth}` }),
+      },
       { capacity: 1 },
     );
     expect(seen.map(({ outputs }) => outputs)).toEqual([
@@ -125,7 +146,11 @@ describe("seed 000, what expressions see", () => {
   never: { exec: make, start: routed }`,
       { b: [{ output: 1 }, { output: 2 }, { output: 3 }] },
     );
-    expect(seen.map(({ outputs }) => (outputs as { history: { b: Json; never: Json } }).history.b)).toEqual([[1], [1, 2], [1, 2, 3]]);
+    expect(seen.map(({ outputs }) => (outputs as { history: { b: Json; never: Json } }).history.b)).toEqual([
+      [1],
+      [1, 2],
+      [1, 2, 3],
+    ]);
     expect((seen[0]!.outputs as { history: { never: Json } }).history.never).toEqual([]);
   });
 
@@ -138,7 +163,12 @@ steps: { build: { exec: make, env: { MODE: fast }, if: "true" } }`,
       {},
       { inputs: { target: "prod" }, context: { pr: { number: 7 }, files: ["a.ts"] } },
     );
-    expect(first).toMatchObject({ inputs: { target: "prod" }, env: { CI: "1", MODE: "fast" }, pr: { number: 7 }, files: ["a.ts"] });
+    expect(first).toMatchObject({
+      inputs: { target: "prod" },
+      env: { CI: "1", MODE: "fast" },
+      pr: { number: 7 },
+      files: ["a.ts"],
+    });
     expect(first!.env).not.toHaveProperty("TOKEN");
   });
 
@@ -149,7 +179,9 @@ steps: { build: { exec: make, env: { MODE: fast }, if: "true" } }`,
   build: { exec: make, depends_on: setup, on_fail: { retry: { max: 1 }, goto: setup }, on_success: { run_js: "return []" } }`,
       { build: [{ exit: 4 }, { exit: 5 }, "ok"] },
     );
-    const states = seen.map(({ state }) => (state as { _last_error: { code: string; step_id: string } | null })._last_error);
+    const states = seen.map(
+      ({ state }) => (state as { _last_error: { code: string; step_id: string } | null })._last_error,
+    );
     expect(states).toEqual([null, null, null]);
     const [during] = await evaluationsOf(
       `steps:
@@ -157,6 +189,10 @@ steps: { build: { exec: make, env: { MODE: fast }, if: "true" } }`,
   fix: { exec: make, if: "state._last_error.code === 'EXIT_5'" }`,
       { build: [{ exit: 5 }, "ok"] },
     );
-    expect((during!.state as { _last_error: Json })._last_error).toMatchObject({ code: "EXIT_5", step_id: "build", attempt: 1 });
+    expect((during!.state as { _last_error: Json })._last_error).toMatchObject({
+      code: "EXIT_5",
+      step_id: "build",
+      attempt: 1,
+    });
   });
 });

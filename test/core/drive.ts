@@ -46,9 +46,22 @@ export class Chooser {
 }
 
 /** Run a workflow on the bare core: every command that could come next may be the next, with any outcome. */
-export function drive(definition: Definition, options: RunOptions, chooser: Chooser, chances: Chances): Driven {
+export function drive(
+  definition: Definition,
+  options: RunOptions,
+  chooser: Chooser,
+  chances: Chances,
+): Driven {
   const created: Event = {
-    type: "run.created", workflow: definition.name, workflowId: 1, definitionHash: "hash", inputs: {}, context: {}, options, folder: "/", file: null,
+    type: "run.created",
+    workflow: definition.name,
+    workflowId: 1,
+    definitionHash: "hash",
+    inputs: {},
+    context: {},
+    options,
+    folder: "/",
+    file: null,
   };
   let now = START_AT;
   let run = newRun(1, definition, created, now);
@@ -72,7 +85,13 @@ export function drive(definition: Definition, options: RunOptions, chooser: Choo
     if (chooser.oneIn(chances.cancel)) take({ type: "run.cancel", reason: "test", key: null });
     const next = possibleCommands(run, chances.capacity);
     if (isOver(run)) break;
-    if (next.length === 0) return end(`nothing can happen: ${run.jobs.filter((job) => job.status !== "completed").map(describe).join(", ")}`);
+    if (next.length === 0)
+      return end(
+        `nothing can happen: ${run.jobs
+          .filter((job) => job.status !== "completed")
+          .map(describe)
+          .join(", ")}`,
+      );
     const job = next[chooser.below(next.length)]!;
     if (job.status === "waiting" && job.dueAt !== null) now = Math.max(now, job.dueAt);
     take(commandFor(run, job, chooser));
@@ -96,17 +115,31 @@ function describe(job: Job): string {
 
 function possibleCommands(run: Run, capacity: number): Job[] {
   const startable = run.running.size < capacity ? run.ready : [];
-  const asking = run.jobs.filter((job) => job.evaluation !== null || (job.status === "waiting" && job.dueAt !== null));
+  const asking = run.jobs.filter(
+    (job) => job.evaluation !== null || (job.status === "waiting" && job.dueAt !== null),
+  );
   return [...startable, ...run.running, ...asking];
 }
 
 function commandFor(run: Run, job: Job, chooser: Chooser): Command {
   if (job.evaluation !== null) {
-    return { type: "evaluation.finish", job: job.id, id: job.evaluation.id, result: answer(run, job, chooser) };
+    return {
+      type: "evaluation.finish",
+      job: job.id,
+      id: job.evaluation.id,
+      result: answer(run, job, chooser),
+    };
   }
-  if (job.status === "ready") return { type: "attempt.start", job: job.id, worker: "w", token: `t${job.id}-${job.attempt + 1}` };
+  if (job.status === "ready")
+    return { type: "attempt.start", job: job.id, worker: "w", token: `t${job.id}-${job.attempt + 1}` };
   if (job.status === "waiting") return { type: "timer.fire", job: job.id };
-  return { type: "attempt.finish", job: job.id, attempt: job.attempt, result: outcome(job, chooser), durationMs: 1 };
+  return {
+    type: "attempt.finish",
+    job: job.id,
+    attempt: job.attempt,
+    result: outcome(job, chooser),
+    durationMs: 1,
+  };
 }
 
 function outcome(job: Job, chooser: Chooser): AttemptResult {
@@ -117,10 +150,19 @@ function outcome(job: Job, chooser: Chooser): AttemptResult {
     case 2:
       return { kind: "failed", facts: { message: "exit code 1", exitCode: 1 } };
     case 3:
-      return chooser.below(2) === 0 ? { kind: "failed", facts: { message: "gone", lost: true } } : { kind: "failed", facts: { message: "bad", code: "TEMPLATE_ERROR" } };
+      return chooser.below(2) === 0
+        ? { kind: "failed", facts: { message: "gone", lost: true } }
+        : { kind: "failed", facts: { message: "bad", code: "TEMPLATE_ERROR" } };
     default: {
-      const value = job.step.definition.forEach && chooser.below(10) > 0 ? ["a", "b", "c"].slice(0, chooser.below(4)) : null;
-      return { kind: "succeeded", output: { kind: "value", value }, items: value === null ? null : value.map((key) => ({ key })) };
+      const value =
+        job.step.definition.forEach && chooser.below(10) > 0
+          ? ["a", "b", "c"].slice(0, chooser.below(4))
+          : null;
+      return {
+        kind: "succeeded",
+        output: { kind: "value", value },
+        items: value === null ? null : value.map((key) => ({ key })),
+      };
     }
   }
 }
@@ -136,6 +178,10 @@ function answer(run: Run, job: Job, chooser: Chooser): EvaluationResult {
     case "on_success.run_js":
       return { ok: true, value: Array.from({ length: chooser.below(3) }, anyStep), durationMs: 0 };
     default:
-      return { ok: true, value: chooser.below(3) === 0 ? null : chooser.below(8) === 0 ? "nowhere" : anyStep(), durationMs: 0 };
+      return {
+        ok: true,
+        value: chooser.below(3) === 0 ? null : chooser.below(8) === 0 ? "nowhere" : anyStep(),
+        durationMs: 0,
+      };
   }
 }

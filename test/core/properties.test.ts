@@ -6,7 +6,7 @@ import { evolve } from "../../src/core/evolve.js";
 import { newRun, type Run } from "../../src/core/run.js";
 import { findViolations } from "../support/invariants.js";
 import { snapshotRun } from "../support/run-snapshot.js";
-import { Chooser, type Chances, type Driven, drive, PLAIN_OPTIONS, refold } from "./drive.js";
+import { type Chances, Chooser, type Driven, drive, PLAIN_OPTIONS, refold } from "./drive.js";
 import { randomWorkflow } from "./random-workflow.js";
 
 /** More for a long search: `PROPERTY_RUNS=20000 npx vitest run test/core`. */
@@ -20,7 +20,11 @@ const options: fc.Arbitrary<RunOptions> = fc.record({
   only: fc.constant(null),
 });
 
-function check(chances: Omit<Chances, "capacity">, verify: (driven: Driven) => void, runOptions = fc.constant(PLAIN_OPTIONS)): void {
+function check(
+  chances: Omit<Chances, "capacity">,
+  verify: (driven: Driven) => void,
+  runOptions = fc.constant(PLAIN_OPTIONS),
+): void {
   fc.assert(
     fc.property(randomWorkflow, choices, capacity, runOptions, ({ definition }, drawn, slots, chosen) => {
       verify(drive(definition, chosen, new Chooser(drawn), { ...chances, capacity: slots }));
@@ -53,7 +57,9 @@ describe.each(CIRCUMSTANCES)("any workflow with any outcomes, %s", (_, chances) 
   });
 
   it("is told in full by its log", () => {
-    check(chances, ({ run, log }) => expect(snapshotRun(refold(run.definition, log))).toEqual(snapshotRun(run)));
+    check(chances, ({ run, log }) =>
+      expect(snapshotRun(refold(run.definition, log))).toEqual(snapshotRun(run)),
+    );
   });
 });
 

@@ -25,7 +25,14 @@ type StepShape = typeof stepShape extends fc.Arbitrary<infer T> ? T : never;
 
 const workflowShape = fc.record({
   steps: fc.array(stepShape, { minLength: 1, maxLength: 9 }),
-  routed: fc.array(fc.record({ retries: fc.nat(1), dependency: fc.option(fc.nat(20), { freq: 3 }), successRun: fc.boolean() }), { maxLength: 3 }),
+  routed: fc.array(
+    fc.record({
+      retries: fc.nat(1),
+      dependency: fc.option(fc.nat(20), { freq: 3 }),
+      successRun: fc.boolean(),
+    }),
+    { maxLength: 3 },
+  ),
   maxLoops: fc.nat(5),
   failFast: fc.constantFrom(false, false, false, true),
   maxRecoveries: fc.nat(2),
@@ -59,12 +66,14 @@ function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
     steps[placed.at(-1)!.id] = keys;
   });
   const routed = shape.routed.map((_, index) => `r${index}`);
-  shape.steps.forEach((step, index) => addRouting(steps[`s${index}`]!, step, placed[index]!, placed, routed));
+  for (const [index, step] of shape.steps.entries())
+    addRouting(steps[`s${index}`]!, step, placed[index]!, placed, routed);
   shape.routed.forEach(({ retries, dependency, successRun }, index) => {
     const root = placed.filter(({ path, innerPath }) => path.length === 0 && innerPath.length === 0);
     const before = dependency === null ? undefined : pick(root, dependency);
     steps[`r${index}`] = {
-      type: "noop", start: "routed",
+      type: "noop",
+      start: "routed",
       ...(before === undefined ? {} : { depends_on: [before.id] }),
       ...(retries > 0 ? { on_fail: { retry: { max: retries } } } : {}),
       ...(successRun && index > 0 ? { on_success: { run: ["r0"] } } : {}),
@@ -72,11 +81,20 @@ function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
   });
   dropRunsAcrossScopes(steps, placed, shape.routed);
   const text = JSON.stringify({
-    routing: { max_loops: shape.maxLoops }, max_recoveries: shape.maxRecoveries,
-    failure_policy: shape.failFast ? "fail_fast" : "finish_independent", steps,
+    routing: { max_loops: shape.maxLoops },
+    max_recoveries: shape.maxRecoveries,
+    failure_policy: shape.failFast ? "fail_fast" : "finish_independent",
+    steps,
   });
-  const loaded = loadDefinition(text, { file: "random.json", checkExpression: () => null, checkTemplate: () => null });
-  if (!loaded.ok) throw new Error(`${JSON.stringify(loaded.problems.map(({ code, message }) => `${code} ${message}`))}\n${text}`);
+  const loaded = loadDefinition(text, {
+    file: "random.json",
+    checkExpression: () => null,
+    checkTemplate: () => null,
+  });
+  if (!loaded.ok)
+    throw new Error(
+      `${JSON.stringify(loaded.problems.map(({ code, message }) => `${code} ${message}`))}\n${text}`,
+    );
   return { definition: loaded.definition, [fc.toStringMethod]: () => text };
 }
 
@@ -87,7 +105,10 @@ function placeStep(shape: StepShape, index: number, placed: Placed[]): Keys {
   for (const choice of shape.dependencies) {
     const candidate = pick(placed, choice);
     if (candidate === undefined || chosen.includes(candidate)) continue;
-    const [outer, inner] = candidate.innerPath.length < deepest.length ? [candidate.innerPath, deepest] : [deepest, candidate.innerPath];
+    const [outer, inner] =
+      candidate.innerPath.length < deepest.length
+        ? [candidate.innerPath, deepest]
+        : [deepest, candidate.innerPath];
     if (!outer.every((id, depth) => inner[depth] === id)) continue;
     chosen.push(candidate);
     deepest = inner;
@@ -99,9 +120,11 @@ function placeStep(shape: StepShape, index: number, placed: Placed[]): Keys {
   const ancestors = new Set(chosen.flatMap((step) => [step.id, ...step.ancestors]));
   placed.push({ id, path, innerPath: opens ? [...path, id] : path, ancestors });
   const names = chosen.map((step) => step.id);
-  const groups = shape.joinsLastTwo && names.length > 1 ? [...names.slice(0, -2), names.slice(-2).join("|")] : names;
+  const groups =
+    shape.joinsLastTwo && names.length > 1 ? [...names.slice(0, -2), names.slice(-2).join("|")] : names;
   return {
-    type: "noop", start: "auto",
+    type: "noop",
+    start: "auto",
     ...(groups.length > 0 ? { depends_on: groups } : {}),
     ...(opens ? { forEach: true } : {}),
     ...(reduces ? { fanout: "reduce", join: shape.join === "at_least" ? { at_least: 2 } : shape.join } : {}),
@@ -110,22 +133,61 @@ function placeStep(shape: StepShape, index: number, placed: Placed[]): Keys {
   };
 }
 
-function addRouting(keys: Keys, shape: StepShape, step: Placed, all: readonly Placed[], routed: readonly string[]): void {
+function addRouting(
+  keys: Keys,
+  shape: StepShape,
+  step: Placed,
+  all: readonly Placed[],
+  routed: readonly string[],
+): void {
   const isSameScope = (other: Placed): boolean => other.path.join() === step.path.join();
-  const back = all.filter((other) => step.ancestors.has(other.id) && isSameScope(other)).map((other) => other.id);
-  const repair = [...routed, ...routed, ...all.filter((other) => other !== step && isSameScope(other) && !other.ancestors.has(step.id)).map((other) => other.id)];
+  const back = all
+    .filter((other) => step.ancestors.has(other.id) && isSameScope(other))
+    .map((other) => other.id);
+  const repair = [
+    ...routed,
+    ...routed,
+    ...all
+      .filter((other) => other !== step && isSameScope(other) && !other.ancestors.has(step.id))
+      .map((other) => other.id),
+  ];
   // Only backward, since steps that run each other on success in a circle are refused.
-  const earlier = repair.filter((id) => routed.includes(id) || Number(id.slice(1)) < Number(step.id.slice(1)));
+  const earlier = repair.filter(
+    (id) => routed.includes(id) || Number(id.slice(1)) < Number(step.id.slice(1)),
+  );
   const onFail = {
-    ...(shape.retries > 0 ? { retry: { max: shape.retries, backoff: { mode: "fixed", delay_ms: shape.delayMs } } } : {}),
-    ...routing(shape.failRun, shape.failRunJs && shape.rare < 2, shape.failGoto, shape.failGotoJs && shape.rare > 1, repair, back),
+    ...(shape.retries > 0
+      ? { retry: { max: shape.retries, backoff: { mode: "fixed", delay_ms: shape.delayMs } } }
+      : {}),
+    ...routing(
+      shape.failRun,
+      shape.failRunJs && shape.rare < 2,
+      shape.failGoto,
+      shape.failGotoJs && shape.rare > 1,
+      repair,
+      back,
+    ),
   };
-  const onSuccess = routing(shape.rare === 2 ? shape.successRun : [], false, shape.successGoto, shape.successGotoJs && shape.rare === 3, earlier, back);
+  const onSuccess = routing(
+    shape.rare === 2 ? shape.successRun : [],
+    false,
+    shape.successGoto,
+    shape.successGotoJs && shape.rare === 3,
+    earlier,
+    back,
+  );
   if (Object.keys(onFail).length > 0) keys.on_fail = onFail;
   if (Object.keys(onSuccess).length > 0) keys.on_success = onSuccess;
 }
 
-function routing(run: readonly number[], runJs: boolean, goto: number | null, gotoJs: boolean, repair: readonly string[], back: readonly string[]): Keys {
+function routing(
+  run: readonly number[],
+  runJs: boolean,
+  goto: number | null,
+  gotoJs: boolean,
+  repair: readonly string[],
+  back: readonly string[],
+): Keys {
   const list = [...new Set(run.map((choice) => pick(repair, choice)).filter((id) => id !== undefined))];
   const target = goto === null ? undefined : pick(back, goto);
   return {
@@ -137,12 +199,18 @@ function routing(run: readonly number[], runJs: boolean, goto: number | null, go
 }
 
 /** A routed step with a dependency lies in the root scope, and must not be named by what it depends on. */
-function dropRunsAcrossScopes(steps: { [id: string]: Keys }, placed: readonly Placed[], routed: WorkflowShape["routed"]): void {
+function dropRunsAcrossScopes(
+  steps: { [id: string]: Keys },
+  placed: readonly Placed[],
+  routed: WorkflowShape["routed"],
+): void {
   const ancestorsOf = new Map(placed.map((step) => [step.id, step]));
-  const bound = new Map<string, string>(routed.flatMap((_, index) => {
-    const before = (steps[`r${index}`]!.depends_on as string[] | undefined)?.[0];
-    return before === undefined ? [] : [[`r${index}`, before] as const];
-  }));
+  const bound = new Map<string, string>(
+    routed.flatMap((_, index) => {
+      const before = (steps[`r${index}`]!.depends_on as string[] | undefined)?.[0];
+      return before === undefined ? [] : [[`r${index}`, before] as const];
+    }),
+  );
   for (const { id, path } of placed) {
     for (const key of ["on_fail", "on_success"]) {
       const routes = steps[id]![key] as { run?: string[] } | undefined;

@@ -17,7 +17,8 @@ export function attemptsAreNumberedWithoutGaps(log: Log, definition: Definition)
   for (const { seq, event } of log) {
     if (event.type !== "attempt.started") continue;
     const due = (last.get(event.job) ?? 0) + 1;
-    if (event.attempt !== due) return `at ${seq} ${book.name(event.job)} starts attempt ${event.attempt}, ${due} was due`;
+    if (event.attempt !== due)
+      return `at ${seq} ${book.name(event.job)} starts attempt ${event.attempt}, ${due} was due`;
     last.set(event.job, event.attempt);
   }
   return null;
@@ -28,10 +29,12 @@ export function oneAttemptOfAJobAtATime(log: Log, definition: Definition): strin
   const running = new Map<number, number>();
   for (const { seq, event } of log) {
     if (event.type === "attempt.started") {
-      if (running.has(event.job)) return `at ${seq} ${book.name(event.job)} starts while its attempt ${running.get(event.job)} runs`;
+      if (running.has(event.job))
+        return `at ${seq} ${book.name(event.job)} starts while its attempt ${running.get(event.job)} runs`;
       running.set(event.job, event.attempt);
     } else if (isEndOfAttempt(event)) {
-      if (running.get(event.job) !== event.attempt) return `at ${seq} ${book.name(event.job)} ends attempt ${event.attempt}, which does not run`;
+      if (running.get(event.job) !== event.attempt)
+        return `at ${seq} ${book.name(event.job)} ends attempt ${event.attempt}, which does not run`;
       running.delete(event.job);
     }
   }
@@ -44,14 +47,18 @@ export function everyAttemptEnds(log: Log, definition: Definition): string | nul
   const book = new JobBook(log, definition);
   const running = new Map<number, number>();
   for (const { event } of log) {
-    if (event.type === "attempt.started") running.set(event.job, event.attempt);
-    else if (isEndOfAttempt(event)) running.delete(event.job);
+    if (event.type === "attempt.started") {
+      if (running.has(event.job)) break;
+      running.set(event.job, event.attempt);
+    } else if (isEndOfAttempt(event)) running.delete(event.job);
   }
   for (const [job, attempt] of running) return `attempt ${attempt} of ${book.name(job)} never ends`;
   return null;
 }
 
-function isEndOfAttempt(event: Event): event is Extract<Event, { type: "attempt.succeeded" | "attempt.failed" | "attempt.stopped" }> {
+function isEndOfAttempt(
+  event: Event,
+): event is Extract<Event, { type: "attempt.succeeded" | "attempt.failed" | "attempt.stopped" }> {
   return ENDS.includes(event.type);
 }
 
@@ -65,7 +72,8 @@ export function onlyReadyJobsStart(log: Log, definition: Definition): string | n
         for (const id of event.jobs) ready.add(id);
         break;
       case "attempt.started":
-        if (!ready.delete(event.job)) return `at ${seq} ${book.name(event.job)} starts though it is not ready`;
+        if (!ready.delete(event.job))
+          return `at ${seq} ${book.name(event.job)} starts though it is not ready`;
         break;
       case "jobs.canceled":
       case "jobs.skipped":
@@ -106,7 +114,8 @@ export function nothingStartsBehindABarrier(log: Log, definition: Definition): s
         held.clear();
         break;
       case "attempt.started":
-        for (const members of held.values()) if (members.has(event.job)) return `at ${seq} ${book.name(event.job)} starts behind a barrier`;
+        for (const members of held.values())
+          if (members.has(event.job)) return `at ${seq} ${book.name(event.job)} starts behind a barrier`;
         break;
       default:
         break;
@@ -120,37 +129,52 @@ export function everyFailureClimbsOnce(log: Log, definition: Definition): string
   const book = new JobBook(log, definition);
   const climbing = new Map<number, number>();
   const climbed = new Set<string>();
+  const visitedFor = new Map<number, number>();
   for (const { seq, event } of log) {
     switch (event.type) {
       case "attempt.failed":
         climbing.set(event.job, event.attempt);
         break;
+      case "attempt.started":
+        if (climbing.has(event.job))
+          return `at ${seq} ${book.name(event.job)} starts though its last failure has climbed no ladder`;
+        break;
       case "ladder.climbed": {
         const key = `${event.job} ${event.attempt}`;
-        if (climbed.has(key)) return `at ${seq} ${book.name(event.job)} climbs twice with attempt ${event.attempt}`;
-        if (climbing.get(event.job) !== event.attempt) return `at ${seq} ${book.name(event.job)} climbs without a failed attempt ${event.attempt}`;
+        if (climbed.has(key))
+          return `at ${seq} ${book.name(event.job)} climbs twice with attempt ${event.attempt}`;
+        if (climbing.get(event.job) !== event.attempt)
+          return `at ${seq} ${book.name(event.job)} climbs without a failed attempt ${event.attempt}`;
         climbed.add(key);
         climbing.delete(event.job);
         break;
       }
+      case "visit.entered":
+        visitedFor.set(event.job, event.by);
+        break;
+      case "visit.left":
+        visitedFor.delete(event.job);
+        break;
       default:
-        for (const id of takenOffTheLadder(event)) climbing.delete(id);
+        for (const id of takenOffTheLadder(event, visitedFor)) climbing.delete(id);
     }
   }
   if (!isEnded(log)) return null;
-  for (const [job, attempt] of climbing) return `the failure of attempt ${attempt} of ${book.name(job)} climbs no ladder`;
+  for (const [job, attempt] of climbing)
+    return `the failure of attempt ${attempt} of ${book.name(job)} climbs no ladder`;
   return null;
 }
 
-/** `visit.left` with no climb ends a repair whose source was superseded. */
-function takenOffTheLadder(event: Event): readonly number[] {
+/** With a job that a goto sweeps up goes the step that its run list is at. */
+function takenOffTheLadder(event: Event, visitedFor: ReadonlyMap<number, number>): readonly number[] {
   switch (event.type) {
-    case "barrier.opened":
-      return event.members;
+    case "barrier.opened": {
+      const members = new Set(event.members);
+      const visited = [...visitedFor].filter(([, by]) => members.has(by)).map(([job]) => job);
+      return [...members, ...visited];
+    }
     case "scope.abandoned":
       return event.canceled;
-    case "visit.entered":
-      return [event.job];
     default:
       return [];
   }

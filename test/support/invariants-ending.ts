@@ -1,6 +1,6 @@
+import { replay } from "../../src/core/decision.js";
 import type { Definition } from "../../src/core/definition.js";
 import type { Event, LoggedEvent } from "../../src/core/events.js";
-import { replay } from "../../src/core/decision.js";
 import { newRun, type Run } from "../../src/core/run.js";
 import { JobBook } from "./job-book.js";
 
@@ -25,14 +25,17 @@ export function timeNeverRunsBack(log: Log): string | null {
 }
 
 export function theRunNeverStalls(log: Log): string | null {
-  for (const { event } of log) if (event.type === "run.failed" && event.code === "STALLED") return event.message;
+  for (const { event } of log)
+    if (event.type === "run.failed" && event.code === "STALLED") return event.message;
   return null;
 }
 
 export function everyJobIsSettledAtTheEnd(log: Log, definition: Definition): string | null {
   if (!log.some(({ event }) => TERMINAL.includes(event.type))) return null;
   const book = new JobBook(log, definition);
-  const open = fold(log, definition).jobs.find(({ status }) => !["completed", "failed", "skipped", "canceled"].includes(status));
+  const open = fold(log, definition).jobs.find(
+    ({ status }) => !["completed", "failed", "skipped", "canceled"].includes(status),
+  );
   return open === undefined ? null : `${book.name(open.id)} is ${open.status} at the end`;
 }
 
@@ -46,13 +49,12 @@ function fold(log: Log, definition: Definition): Run {
   return run;
 }
 
-/** What a job failed with last, if it has not been entered again since. */
 type LastFailure = Extract<Event, { type: "job.failed" }>;
 
 export function aCompletedRunHasNoUnhandledFailure(log: Log, definition: Definition): string | null {
   if (log.at(-1)?.event.type !== "run.completed") return null;
   const book = new JobBook(log, definition);
-  const { failures, tolerated } = failuresAtTheEnd(log);
+  const { failures, tolerated } = failuresAtTheEnd(log, definition);
   for (const [job, failure] of failures) {
     if (isExcused(failure, failures, tolerated)) continue;
     return `the run is completed though ${book.name(job)} failed with ${failure.code}`;
@@ -64,58 +66,44 @@ export function aFailedRunHasACause(log: Log, definition: Definition): string | 
   const last = log.at(-1)?.event;
   if (last?.type !== "run.failed" || last.code === "STALLED") return null;
   const book = new JobBook(log, definition);
-  const { failures, tolerated } = failuresAtTheEnd(log);
-  const unhandled = [...failures].filter(([, failure]) => !isExcused(failure, failures, tolerated)).map(([job]) => job);
-  const isSame = unhandled.length === last.unhandled.length && unhandled.every((job) => last.unhandled.includes(job));
-  if (!isSame) return `the run blames ${last.unhandled.map((id) => book.name(id)).join(", ")}, unhandled are ${unhandled.map((id) => book.name(id)).join(", ")}`;
+  const { failures, tolerated } = failuresAtTheEnd(log, definition);
+  const unhandled = [...failures]
+    .filter(([, failure]) => !isExcused(failure, failures, tolerated))
+    .map(([job]) => job);
+  const isSame =
+    unhandled.length === last.unhandled.length && unhandled.every((job) => last.unhandled.includes(job));
+  if (!isSame)
+    return `the run blames ${last.unhandled.map((id) => book.name(id)).join(", ")}, unhandled are ${unhandled.map((id) => book.name(id)).join(", ")}`;
   const exceeded = log.some(({ event }) => event.type === "loop.exceeded" && event.scope === "root");
   return unhandled.length > 0 || exceeded ? null : "the run failed though every failure was handled";
 }
 
-function failuresAtTheEnd(log: Log): { failures: Map<number, LastFailure>; tolerated: Set<number> } {
-  const failures = new Map<number, LastFailure>();
+/** Of the jobs that end as failed: the failure that made them so, and which a join has tolerated since. */
+function failuresAtTheEnd(
+  log: Log,
+  definition: Definition,
+): { failures: Map<number, LastFailure>; tolerated: Set<number> } {
+  const last = new Map<number, LastFailure>();
   const tolerated = new Set<number>();
-  /** Failures from before a visit that may yet be given up. */
-  const earlier = new Map<number, LastFailure>();
-  const forget = (job: number): void => {
-    failures.delete(job);
-    tolerated.delete(job);
-    earlier.delete(job);
-  };
   for (const { event } of log) {
-    if (event.type === "job.failed") {
-      forget(event.job);
-      failures.set(event.job, event);
-    } else if (event.type === "join.decided") for (const job of event.handled) tolerated.add(job);
-    else if (event.type === "visit.entered") {
-      const before = failures.get(event.job) ?? earlier.get(event.job);
-      failures.delete(event.job);
-      if (before !== undefined) earlier.set(event.job, before);
-    } else for (const job of settledOrInvalidated(event)) forget(job);
+    if (event.type === "join.decided") for (const job of event.handled) tolerated.add(job);
+    if (event.type !== "job.failed") continue;
+    last.set(event.job, event);
+    tolerated.delete(event.job);
   }
-  for (const [job, failure] of earlier) failures.set(job, failure);
-  return { failures, tolerated };
+  const isFailed = new Set(
+    fold(log, definition)
+      .jobs.filter(({ status }) => status === "failed")
+      .map(({ id }) => id),
+  );
+  return { failures: new Map([...last].filter(([job]) => isFailed.has(job))), tolerated };
 }
 
-function settledOrInvalidated(event: Event): readonly number[] {
-  switch (event.type) {
-    case "attempt.succeeded":
-      return [event.job];
-    case "attempt.stopped":
-      return event.because === "superseded" ? [] : [event.job];
-    case "jobs.skipped":
-    case "jobs.canceled":
-      return event.jobs;
-    case "scope.abandoned":
-      return event.canceled;
-    case "barrier.closed":
-      return [...event.invalidated, ...event.retired];
-    default:
-      return [];
-  }
-}
-
-function isExcused(failure: LastFailure, failures: ReadonlyMap<number, LastFailure>, tolerated: ReadonlySet<number>): boolean {
+function isExcused(
+  failure: LastFailure,
+  failures: ReadonlyMap<number, LastFailure>,
+  tolerated: ReadonlySet<number>,
+): boolean {
   if (failure.handled !== null || tolerated.has(failure.job)) return true;
   if (failure.partOf === null) return false;
   const source = failures.get(failure.partOf);

@@ -22,8 +22,10 @@ export function retriesOfAVisitStayWithinMax(log: Log, definition: Definition): 
     const count = (retries.get(key) ?? 0) + 1;
     retries.set(key, count);
     const max = retryMax ?? book.of(event.job).step.definition.onFail.retry?.max ?? 0;
-    if (count > max) return `at ${seq} ${book.name(event.job)} is retried ${count} times in a visit, max is ${max}`;
-    if (event.retry !== count) return `at ${seq} ${book.name(event.job)} calls its retry ${count} number ${event.retry}`;
+    if (count > max)
+      return `at ${seq} ${book.name(event.job)} is retried ${count} times in a visit, max is ${max}`;
+    if (event.retry !== count)
+      return `at ${seq} ${book.name(event.job)} calls its retry ${count} number ${event.retry}`;
   }
   return null;
 }
@@ -43,18 +45,25 @@ export function loopBudgetIsKept(log: Log, definition: Definition): string | nul
     if (event.type === "scopes.opened") forgetItems(book, book.of(event.job), loops, retries);
     if (event.type === "goto.taken" || (event.type === "remediation.finished" && event.ok)) {
       const taken = spend(event.job);
-      if (taken > max) return `at ${seq} ${book.name(event.job)} takes transition ${taken} of its scope, max_loops is ${max}`;
+      if (taken > max)
+        return `at ${seq} ${book.name(event.job)} takes transition ${taken} of its scope, max_loops is ${max}`;
     }
     if (event.type === "retry.scheduled") {
       retries.set(event.job, (retries.get(event.job) ?? 0) + 1);
       const taken = retries.get(event.job)! + (loops.get(book.of(event.job).scope) ?? 0);
-      if (taken > max) return `at ${seq} the retry of ${book.name(event.job)} is transition ${taken}, max_loops is ${max}`;
+      if (taken > max)
+        return `at ${seq} the retry of ${book.name(event.job)} is transition ${taken}, max_loops is ${max}`;
     }
   }
   return null;
 }
 
-function forgetItems(book: JobBook, opener: BookedJob, loops: Map<string, number>, retries: Map<number, number>): void {
+function forgetItems(
+  book: JobBook,
+  opener: BookedJob,
+  loops: Map<string, number>,
+  retries: Map<number, number>,
+): void {
   const prefix = itemsPrefix(opener);
   for (const scope of [...loops.keys()]) if (scope.startsWith(prefix)) loops.delete(scope);
   for (const id of [...retries.keys()]) if (book.of(id).scope.startsWith(prefix)) retries.delete(id);
@@ -67,8 +76,10 @@ export function gotosLeadBackWithinTheScope(log: Log, definition: Definition): s
     if (event.type !== "goto.taken") continue;
     const source = book.of(event.job);
     const target = book.of(event.target);
-    if (source.scope !== target.scope) return `at ${seq} ${book.name(event.job)} jumps out of its scope to ${book.name(event.target)}`;
-    if (!dependsOn(source, target)) return `at ${seq} ${book.name(event.job)} jumps to ${event.to}, which it does not depend on`;
+    if (source.scope !== target.scope)
+      return `at ${seq} ${book.name(event.job)} jumps out of its scope to ${book.name(event.target)}`;
+    if (!dependsOn(source, target))
+      return `at ${seq} ${book.name(event.job)} jumps to ${event.to}, which it does not depend on`;
   }
   return null;
 }
@@ -95,7 +106,12 @@ export function dependentsWaitForWhatTheyNeed(log: Log, definition: Definition):
   return null;
 }
 
-function findUnmet(book: JobBook, job: BookedJob, met: ReadonlySet<number>, joined: ReadonlySet<number>): string | null {
+function findUnmet(
+  book: JobBook,
+  job: BookedJob,
+  met: ReadonlySet<number>,
+  joined: ReadonlySet<number>,
+): string | null {
   if (job.step.closes !== null && !joined.has(job.id)) return "its join";
   for (const [index, group] of job.step.groups.entries()) {
     if (job.step.branchGroups[index] === true) continue;
@@ -108,7 +124,7 @@ function findUnmet(book: JobBook, job: BookedJob, met: ReadonlySet<number>, join
 function noteWhatHolds(book: JobBook, event: Event, met: Set<number>, joined: Set<number>): void {
   switch (event.type) {
     case "attempt.succeeded":
-      if (!followsUp(book.of(event.job))) met.add(event.job);
+      if (!book.followsUp(event.job)) met.add(event.job);
       break;
     case "job.released":
       met.add(event.job);
@@ -139,19 +155,16 @@ function noteWhatHolds(book: JobBook, event: Event, met: Set<number>, joined: Se
   }
 }
 
-function followsUp(job: BookedJob): boolean {
-  const { run, runJs, goto, gotoJs } = job.step.definition.onSuccess;
-  return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null;
-}
-
 /** A run list enters one visit of a target at a time, and each visit that was entered is for a request. */
 export function visitsAnswerRequests(log: Log, definition: Definition): string | null {
   const book = new JobBook(log, definition);
   const requests = new Map<string, number>();
   for (const { seq, event } of log) {
-    if (event.type === "visit.requested") requests.set(`${event.job} ${event.by}`, (requests.get(`${event.job} ${event.by}`) ?? 0) + 1);
+    if (event.type === "visit.requested")
+      requests.set(`${event.job} ${event.by}`, (requests.get(`${event.job} ${event.by}`) ?? 0) + 1);
     if (event.type !== "visit.entered") continue;
-    if (!requests.has(`${event.job} ${event.by}`)) return `at ${seq} ${book.name(event.job)} is visited for ${book.name(event.by)}, which did not ask`;
+    if (!requests.has(`${event.job} ${event.by}`))
+      return `at ${seq} ${book.name(event.job)} is visited for ${book.name(event.by)}, which did not ask`;
   }
   return null;
 }
@@ -163,7 +176,8 @@ export function visitsNeverFallBack(log: Log, definition: Definition): string | 
   for (const { seq, event } of log) {
     if (event.type !== "attempt.started") continue;
     const before = last.get(event.job) ?? 0;
-    if (event.visit < before) return `at ${seq} ${book.name(event.job)} falls back from visit ${before} to ${event.visit}`;
+    if (event.visit < before)
+      return `at ${seq} ${book.name(event.job)} falls back from visit ${before} to ${event.visit}`;
     last.set(event.job, event.visit);
   }
   return null;

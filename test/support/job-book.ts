@@ -36,13 +36,10 @@ export class JobBook {
     return job.scope === "root" ? job.step.definition.id : `${job.step.definition.id}@${job.scope}`;
   }
 
-  in(scope: string): readonly BookedJob[] {
-    return [...(this.scopes.get(scope)?.values() ?? [])];
-  }
-
-  /** Every job at or under a scope. */
-  *under(scope: string): Generator<BookedJob> {
-    for (const job of this.jobs.values()) if (isWithin(job.scope, scope)) yield job;
+  /** Whether the job's completion is followed by on_success routing before its dependents hear of it. */
+  followsUp(id: number): boolean {
+    const { run, runJs, goto, gotoJs } = this.of(id).step.definition.onSuccess;
+    return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null;
   }
 
   /** The job that a step's name means in a scope: the nearest one outward. */
@@ -72,7 +69,7 @@ export class JobBook {
   }
 }
 
-export function itemScope(opener: BookedJob, index: number): string {
+function itemScope(opener: BookedJob, index: number): string {
   return `${opener.scope}/${opener.step.definition.id}[${index}]`;
 }
 
@@ -81,11 +78,7 @@ export function itemsPrefix(opener: BookedJob): string {
   return `${opener.scope}/${opener.step.definition.id}[`;
 }
 
-export function isWithin(scope: string, outer: string): boolean {
-  return scope === outer || scope.startsWith(`${outer}/`);
-}
-
-export function parentOf(scope: string): string | null {
+function parentOf(scope: string): string | null {
   const cut = scope.lastIndexOf("/");
   return cut < 0 ? null : scope.slice(0, cut);
 }

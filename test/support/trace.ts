@@ -5,7 +5,9 @@ type Names = (id: number) => string;
 
 /** A run's log as one short line for each event that shows what was decided, in order. */
 export function trace(run: Pick<Trial, "log" | "jobs">): string[] {
-  const byId = new Map(run.jobs.map((job) => [job.id, job.scope === "root" ? job.step : job.step + itemOf(job.scope)]));
+  const byId = new Map(
+    run.jobs.map((job) => [job.id, job.scope === "root" ? job.step : job.step + itemOf(job.scope)]),
+  );
   const name: Names = (id) => byId.get(id) ?? String(id);
   return run.log.flatMap(({ event }) => lineFor(event, name) ?? []);
 }
@@ -45,11 +47,15 @@ function routeLine(event: Event, name: Names): string | null {
     case "remediation.started":
       return `remediate ${name(event.job)} by ${event.steps.join(" ")}`;
     case "remediation.finished":
-      return event.ok ? `remediated ${name(event.job)}` : `not remediated ${name(event.job)}: ${event.failedStep}`;
+      return event.ok
+        ? `remediated ${name(event.job)}`
+        : `not remediated ${name(event.job)}: ${event.failedStep}`;
     case "follow_up.started":
       return `follow up ${name(event.job)} by ${event.steps.join(" ")}`;
     case "follow_up.finished":
-      return event.ok ? `followed up ${name(event.job)}` : `not followed up ${name(event.job)}: ${event.failedStep}`;
+      return event.ok
+        ? `followed up ${name(event.job)}`
+        : `not followed up ${name(event.job)}: ${event.failedStep}`;
     case "goto.taken":
       return `goto ${name(event.job)} -> ${event.to} after ${event.trigger}, loop ${event.loop}`;
     case "barrier.closed":

@@ -69,6 +69,19 @@ steps:
     ]);
   });
 
+  it("tells a failed repair as the failure it is, not as the attempt once more", async () => {
+    const file = `
+steps:
+  build: { type: noop, on_fail: { run: [fix] } }
+  fix: { type: noop }
+`;
+    const told = await notes(file, { build: ["fail"], fix: ["fail"] });
+    expect(told.filter((note) => note.startsWith("failed: build"))).toEqual([
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — run fix, then once more",
+      "failed: build failed: remediation failed: fix did not complete (after exit code 1) (REMEDIATION_FAILED)",
+    ]);
+  });
+
   it("says nothing of routed steps that nobody needed", async () => {
     const file = "steps: { a: { type: noop, on_fail: { run: [fix] } }, fix: { type: noop } }";
     expect((await notes(file, {})).join()).not.toContain("skipped");

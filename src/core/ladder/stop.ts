@@ -1,4 +1,5 @@
 import { cascade } from "../cascade.js";
+import { codeOfStop } from "../jobs.js";
 import { isOver } from "../run.js";
 import { pass, type Rung } from "./rung.js";
 
@@ -13,7 +14,7 @@ export const stopRung: Rung = {
       kind: "act",
       reason,
       act() {
-        decision.emit({ type: "jobs.canceled", jobs: [job.id], code: "RUN_CANCELED", reason });
+        decision.emit({ type: "jobs.canceled", jobs: [job.id], code: codeOfStop(job.stopping), reason });
         cascade(decision, [job]);
       },
     };

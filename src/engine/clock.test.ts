@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { systemClock } from "./clock.js";
+
+const NOW = 1_700_000_000_000;
+let wallTime = NOW;
+
+beforeEach(() => {
+  wallTime = NOW;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.spyOn(Date, "now").mockImplementation(() => wallTime);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** The timers of the runtime and the wall clock need not agree. */
+function pass(timerMs: number, wallMs: number): void {
+  wallTime += wallMs;
+  vi.advanceTimersByTime(timerMs);
+}
+
+describe("the system clock", () => {
+  it("never calls before the time has come, even if the runtime's timer fires early", () => {
+    const call = vi.fn();
+    systemClock.setTimer(NOW + 10, call);
+    pass(10, 9);
+    expect(call).not.toHaveBeenCalled();
+    pass(1, 1);
+    expect(call).toHaveBeenCalledTimes(1);
+  });
+
+  it("waits longer than one timer can", () => {
+    const call = vi.fn();
+    const days30 = 30 * 24 * 3_600_000;
+    systemClock.setTimer(NOW + days30, call);
+    pass(2 ** 31 - 1, 2 ** 31 - 1);
+    expect(call).not.toHaveBeenCalled();
+    pass(days30, days30);
+    expect(call).toHaveBeenCalledTimes(1);
+  });
+
+  it("takes a timer back, also after it was set anew", () => {
+    const call = vi.fn();
+    const cancel = systemClock.setTimer(NOW + 10, call);
+    pass(10, 9);
+    cancel();
+    pass(100, 100);
+    expect(call).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,129 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.js";
+import { CliFolder, FAILING, OK } from "../support/cli-folder.js";
+
+const cli = new CliFolder();
+
+describe("commands that look", () => {
+  let id = "";
+  beforeAll(async () => {
+    id = String((await cli.runJson(FAILING)).report.run_id);
+  });
+
+  it("list: newest first, by status", async () => {
+    const all = JSON.parse((await cli.daruma("list", "--json")).stdout) as {
+      run_id: number;
+      status: string;
+    }[];
+    expect(all[0]?.run_id).toBe(Number(id));
+    const failed = JSON.parse(
+      (await cli.daruma("list", "--json", "--status", "failed", "--limit", "1")).stdout,
+    );
+    expect(failed).toMatchObject([{ run_id: Number(id), status: "failed", workflow: "failing" }]);
+    expect((await cli.daruma("list")).stdout).toMatch(new RegExp(`^${id} +failed +failing `, "m"));
+    expect((await runCli(["list", "--output-dir", join(cli.path, "empty"), "--json"])).stdout).toBe("[]\n");
+  });
+
+  it("a folder without runs is told, and not made", async () => {
+    const nowhere = join(cli.path, "nowhere");
+    for (const args of [
+      ["show", "1"],
+      ["resume", "1"],
+      ["cancel", "1"],
+      ["events", "last"],
+    ]) {
+      const { exitCode, stderr } = await runCli([...args, "--output-dir", nowhere]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(/^error RUN_NOT_FOUND: there are no runs in /);
+    }
+    expect(existsSync(nowhere)).toBe(false);
+  });
+
+  it("show: the report with the state that expressions see", async () => {
+    const shown = JSON.parse((await cli.daruma("show", "last", "--json")).stdout);
+    expect(shown).toMatchObject({
+      run_id: Number(id),
+      status: "failed",
+      state: { root: { _last_error: { step_id: "build", code: "EXIT_3" } } },
+    });
+    const text = (await cli.daruma("show", id)).stdout;
+    expect(text).toMatch(/^ {2}build +failed +2 +1 +EXIT_3: /m);
+    expect(text).toContain("state._last_error in root: build EXIT_3");
+  });
+
+  it("events: one a line", async () => {
+    const lines = (await cli.daruma("events", id, "--json")).stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));
+    expect(lines.at(-1)).toMatchObject({ type: "run.failed", at: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect((await cli.daruma("events", id)).stdout).toMatch(
+      /attempt\.failed +build, attempt 1, EXIT_3 \(application\)/,
+    );
+  });
+
+  it("logs: of the attempt that is asked for", async () => {
+    expect((await cli.daruma("logs", id, "build", "--attempt", "1")).stdout).toBe("boom\n");
+    expect((await cli.daruma("logs", id, "build", "--stderr")).stdout).toBe("boom\n");
+    const missing = await cli.daruma("logs", id, "build", "--attempt", "9");
+    expect(missing.exitCode).toBe(2);
+    expect(missing.stderr).toBe(
+      "error ATTEMPT_NOT_FOUND: build has no attempt 9\nhint: Its attempts: 1 (failed), 2 (failed).\n",
+    );
+  });
+
+  it("explain: the story and what to do next", async () => {
+    const { stdout } = await cli.daruma("explain", id, "build");
+    expect(stdout).toContain("- retry: yes, EXIT_3: retry 1 of 1.");
+    expect(stdout).toContain(`daruma logs ${id} build`);
+  });
+
+  it("graph: of a file, and of a run with its colours", async () => {
+    expect((await cli.daruma("graph", cli.write("failing.yaml", FAILING))).stdout).toMatch(
+      /^flowchart TD\n {2}n0\["build/,
+    );
+    expect((await cli.daruma("graph", id)).stdout).toContain("style n0 fill:#fca5a5");
+    expect((await cli.daruma("graph", id, "--format", "dot")).stdout).toMatch(/^digraph "failing" \{/);
+    expect((await cli.daruma("graph", id, "--format", "png")).exitCode).toBe(2);
+  });
+
+  it("schema, validate and version", async () => {
+    expect(JSON.parse((await cli.daruma("schema")).stdout)).toHaveProperty("$schema");
+    const valid = await cli.daruma("validate", cli.write("failing.yaml", FAILING));
+    expect(valid.exitCode).toBe(0);
+    expect(valid.stdout).toMatch(/worst case: 3 attempts in all/);
+    const mixed = await cli.daruma(
+      "validate",
+      cli.write("ok.yaml", OK),
+      cli.write("bad.yaml", "steps: 7\n"),
+      "--json",
+    );
+    expect(mixed.exitCode).toBe(2);
+    expect(JSON.parse(mixed.stdout)).toMatchObject({
+      ok: false,
+      files: [{ ok: true }, { ok: false, problems: [{ code: "WRONG_TYPE" }] }],
+    });
+    expect((await runCli(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each([
+    "run",
+    "resume",
+    "cancel",
+    "validate",
+    "schema",
+    "graph",
+    "list",
+    "show",
+    "events",
+    "logs",
+    "explain",
+  ])("%s --help has examples", async (command) => {
+    const { exitCode, stdout } = await runCli([command, "--help"]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`\nExamples:\n  daruma ${command}`);
+  });
+});

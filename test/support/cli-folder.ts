@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll } from "vitest";
+import { type CliResult, repositoryRoot, runCli } from "./cli.js";
+
+export interface Report {
+  readonly run_id: number;
+  readonly status: string;
+  readonly jobs: { step: string; status: string; attempts: number; error: { code: string } | null }[];
+  readonly routes: { rung: string }[];
+  readonly error: { code: string; message: string; problems?: unknown[] } | null;
+}
+
+export const OK = 'steps: { a: { type: command, exec: "echo hello" } }';
+export const FAILING = `
+name: failing
+steps:
+  build: { type: command, exec: "echo boom >&2; exit 3", on_fail: { retry: { max: 1 } } }
+  after: { type: command, exec: "true", depends_on: [build] }
+`;
+
+/** A folder of its own for one test file: workflow files, and the runs made of them. */
+export class CliFolder {
+  path = "";
+  outputDir = "";
+
+  constructor() {
+    beforeAll(() => {
+      this.path = mkdtempSync(join(tmpdir(), "daruma-cli-"));
+      this.outputDir = join(this.path, "out");
+    });
+    afterAll(() => rmSync(this.path, { recursive: true, force: true }));
+  }
+
+  write(name: string, text: string): string {
+    const file = join(this.path, name);
+    writeFileSync(file, text);
+    return file;
+  }
+
+  daruma(...args: string[]): Promise<CliResult> {
+    return runCli([...args, "--output-dir", this.outputDir]);
+  }
+
+  /** `run FILE --json` with its exit code. */
+  async runJson(text: string, ...flags: string[]): Promise<{ exitCode: number | null; report: Report }> {
+    const result = await this.daruma("run", this.write("flow.yaml", text), "--json", ...flags);
+    return { exitCode: result.exitCode, report: JSON.parse(result.stdout) as Report };
+  }
+
+  /** A command line that goes on while the test looks at what it has printed. */
+  start(...args: string[]): RunningCli {
+    return new RunningCli([...args, "--output-dir", this.outputDir]);
+  }
+}
+
+export class RunningCli {
+  /** Both streams. */
+  text = "";
+  readonly ended: Promise<number | null>;
+  private readonly child;
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, [join(repositoryRoot, "dist/cli/main.js"), ...args], {
+      env: { ...process.env, NO_COLOR: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream.setEncoding("utf8").on("data", (chunk: string) => {
+        this.text += chunk;
+      });
+    }
+    this.ended = new Promise((resolve) => this.child.on("close", resolve));
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async until(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.text);
+      if (found !== null) return found;
+      if (this.child.exitCode !== null) throw new Error(`it ended without ${pattern}:\n${this.text}`);
+      await delay(10);
+    }
+  }
+}
