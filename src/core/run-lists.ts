@@ -35,13 +35,21 @@ function awaits(job: Job, other: Job): boolean {
   for (const at of seen) {
     if (at === other) return true;
     for (const target of at.list?.jobs.slice(at.list.next) ?? []) seen.add(target);
-    if (at.status !== "blocked") continue;
-    for (const step of at.step.groups.filter((_, index) => !at.gate.groups[index]!.met).flat()) {
-      const needed = resolve(step, at.scope);
-      if (needed !== null && (needed.settledAs === null || needed.barrier !== null)) seen.add(needed);
-    }
+    if (at.status === "blocked") for (const needed of dependenciesLeft(at)) seen.add(needed);
   }
   return false;
+}
+
+/** What a blocked job may still wait for; a reducer waits through its items, of which there may be none yet. */
+function* dependenciesLeft(job: Job): Generator<Job> {
+  const { groups, branchGroups, closes } = job.step;
+  const steps = new Set(groups.filter((_, index) => branchGroups[index] === true || !job.gate.groups[index]!.met).flat());
+  if (closes !== null) steps.add(closes);
+  for (const step of steps) {
+    const needed = resolve(step, job.scope);
+    if (needed === null) for (const before of step.groups.flat()) steps.add(before);
+    else if (needed.settledAs === null || needed.barrier !== null) yield needed;
+  }
 }
 
 /** A routed step that depends on nothing belongs to every scope that routes to it. */

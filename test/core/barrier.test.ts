@@ -199,6 +199,29 @@ steps:
 });
 
 describe("steps that wait for each other", () => {
+  it("a repair that waits for a fan-out is not asked of the fan-out's own repair", () => {
+    const bench = new Bench(`steps:
+  tool: { exec: make, start: auto, on_fail: { run: [sum] } }
+  list: { exec: make, forEach: true, on_fail: { run: [tool] } }
+  work: { exec: make, depends_on: list }
+  sum: { exec: make, depends_on: work, fanout: reduce, on_fail: { goto: list } }`);
+    bench.start("list", "tool");
+    bench.succeed("list", []);
+    bench.start("sum");
+    bench.fail("tool");
+    bench.fail("sum");
+    bench.start("list");
+    bench.fail("list");
+    // tool waits for sum, which waits for list: list cannot be repaired by tool.
+    const climb = bench.events.findLast((event) => event.type === "ladder.climbed");
+    expect(climb?.considered).toContainEqual({
+      rung: "remediate",
+      applied: false,
+      reason: "tool refused: tool itself waits for list",
+    });
+    expect(bench.run.status).toBe("failed");
+  });
+
   it("a visit that a goto has made circular is refused, and the run goes on", () => {
     const bench = new Bench(`steps:
   a: { exec: make }
