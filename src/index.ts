@@ -1,5 +1,5 @@
 export type { Action, ActionResult, Attempt } from "./action/action.js";
-export { type StepContext, type StepFunction } from "./action/function-action.js";
+export type { StepContext, StepFunction } from "./action/function-action.js";
 export type { Definition, StepDefinition } from "./core/definition.js";
 export { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "./core/errors.js";
 export type { Event, EventType, LoggedEvent } from "./core/events.js";
@@ -8,7 +8,7 @@ export type { Json } from "./core/json.js";
 export type { JobStatus, RunStatus } from "./core/rows.js";
 export type { Problem } from "./definition/problem.js";
 export type { StepInput, WorkflowInput } from "./definition/workflow-input.js";
-export { defineWorkflow } from "./operations/define-workflow.js";
 export { Daruma, type DarumaOptions, type RunHandle, type StartOptions } from "./operations/daruma.js";
+export { defineWorkflow } from "./operations/define-workflow.js";
 export type { JobReport, RouteReport, RunReport } from "./operations/run-report.js";
 export { InvalidWorkflow, type Workflow } from "./operations/workflow-source.js";

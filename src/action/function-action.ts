@@ -64,16 +64,25 @@ function aborted(signal: AbortSignal): Promise<never> {
 
 function stopFacts(reason: unknown): { message: string; timeout?: "wall" | "idle" } {
   if (reason === "timeout") return { message: "the function ran past its timeout", timeout: "wall" };
-  if (reason === "idle_timeout") return { message: "the function logged nothing for too long", timeout: "idle" };
+  if (reason === "idle_timeout")
+    return { message: "the function logged nothing for too long", timeout: "idle" };
   return { message: "stopped" };
 }
 
-function thrownFacts(error: unknown): { message: string; stack?: string; declared?: { code?: string; retryable?: boolean } } {
+function thrownFacts(error: unknown): {
+  message: string;
+  stack?: string;
+  declared?: { code?: string; retryable?: boolean };
+} {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, retryable } = error as CodedError;
   const declared = {
     ...(typeof code === "string" ? { code } : {}),
     ...(typeof retryable === "boolean" ? { retryable } : {}),
   };
-  return { message: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }), ...(Object.keys(declared).length > 0 ? { declared } : {}) };
+  return {
+    message: error.message,
+    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    ...(Object.keys(declared).length > 0 ? { declared } : {}),
+  };
 }

@@ -1,4 +1,14 @@
-import { close, closeSync, constants, fstatSync, ftruncateSync, mkdir, open, openSync, writeSync } from "node:fs";
+import {
+  close,
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdir,
+  open,
+  openSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { DarumaError } from "../core/errors.js";
@@ -38,7 +48,11 @@ const mkdirAsync = promisify(mkdir);
  * than the disk takes it is slowed down and never fills the memory. Every write has its own position, so order does
  * not depend on which one finishes first.
  */
-export function openLogFile(path: string, redaction: RedactionStream, create: "now" | "on_first_byte" = "now"): LogFile {
+export function openLogFile(
+  path: string,
+  redaction: RedactionStream,
+  create: "now" | "on_first_byte" = "now",
+): LogFile {
   return new AttemptLogFile(path, redaction, create === "now");
 }
 

@@ -4,7 +4,13 @@ import { closeBarriersThatAreDone } from "./goto.js";
 import { isSettled, type Scope, scopesUnder } from "./run.js";
 
 /** Give up everything unsettled in a scope and under it: what waits is canceled, what runs is being ended. */
-export function abandonScope(decision: Decision, scope: Scope, because: StopReason, code: string, reason: string): void {
+export function abandonScope(
+  decision: Decision,
+  scope: Scope,
+  because: StopReason,
+  code: string,
+  reason: string,
+): void {
   const canceled: number[] = [];
   const stopping: number[] = [];
   for (const inner of scopesUnder(scope)) {

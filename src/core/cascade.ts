@@ -11,10 +11,19 @@ import { enterNextVisit, listTargetSettled } from "./run-lists.js";
 export function cascade(decision: Decision, settled: readonly Job[]): void {
   const { canceled, skipped } = findLost(decision, settled);
   if (canceled.length > 0) {
-    decision.emit({ type: "jobs.canceled", jobs: canceled.map((job) => job.id), code: "DEPENDENCY_FAILED", reason: reasonOf(settled) });
+    decision.emit({
+      type: "jobs.canceled",
+      jobs: canceled.map((job) => job.id),
+      code: "DEPENDENCY_FAILED",
+      reason: reasonOf(settled),
+    });
   }
   if (skipped.length > 0) {
-    decision.emit({ type: "jobs.skipped", jobs: skipped.map((job) => job.id), reason: "a step it depends on was skipped" });
+    decision.emit({
+      type: "jobs.skipped",
+      jobs: skipped.map((job) => job.id),
+      reason: "a step it depends on was skipped",
+    });
   }
   const affected = [...settled, ...canceled, ...skipped];
   startMet(decision, affected);
@@ -27,7 +36,9 @@ export function cascade(decision: Decision, settled: readonly Job[]): void {
 
 function reasonOf(settled: readonly Job[]): string {
   const cause = settled.find((job) => job.status === "failed" || job.status === "canceled");
-  return cause === undefined ? "a step it depends on was canceled" : `${cause.step.definition.id} ${cause.status}`;
+  return cause === undefined
+    ? "a step it depends on was canceled"
+    : `${cause.step.definition.id} ${cause.status}`;
 }
 
 /** Start every dependent whose gate has just opened. */
@@ -41,11 +52,21 @@ function startMet(decision: Decision, settled: readonly Job[]): void {
 
 /** Whether the job may start by itself: its gate has opened, and it is not a routed step that nobody asked for. */
 export function canStart(job: Job): boolean {
-  return job.status === "blocked" && job.barrier === null && job.evaluation === null && gateState(job.gate) === "met" && job.step.definition.start === "auto";
+  return (
+    job.status === "blocked" &&
+    job.barrier === null &&
+    job.evaluation === null &&
+    gateState(job.gate) === "met" &&
+    job.step.definition.start === "auto"
+  );
 }
 
 /** Make jobs ready, after their `if` where they have one. */
-export function startAll(decision: Decision, jobs: readonly Job[], reason: "start" | "dependencies" | "goto" | "routed"): void {
+export function startAll(
+  decision: Decision,
+  jobs: readonly Job[],
+  reason: "start" | "dependencies" | "goto" | "routed",
+): void {
   const ready: number[] = [];
   for (const job of jobs) {
     if (!canStart(job)) continue;
@@ -58,16 +79,30 @@ export function startAll(decision: Decision, jobs: readonly Job[], reason: "star
 }
 
 export function askIf(decision: Decision, job: Job): void {
-  decision.emit({ type: "evaluation.requested", id: decision.run.nextEvaluation, job: job.id, purpose: "if", considered: [] });
+  decision.emit({
+    type: "evaluation.requested",
+    id: decision.run.nextEvaluation,
+    job: job.id,
+    purpose: "if",
+    considered: [],
+  });
 }
 
 /** Jobs that have just been made or made anew, and that wait for something which was lost before. */
 export function giveUpLost(decision: Decision, jobs: readonly Job[]): void {
-  const lost = jobs.filter((job) => job.status === "blocked" && job.barrier === null && gateState(job.gate) === "lost");
+  const lost = jobs.filter(
+    (job) => job.status === "blocked" && job.barrier === null && gateState(job.gate) === "lost",
+  );
   const canceled = lost.filter((job) => isTainted(job.gate));
   const skipped = lost.filter((job) => !isTainted(job.gate));
   const reason = "a step it depends on did not complete";
-  if (canceled.length > 0) decision.emit({ type: "jobs.canceled", jobs: canceled.map((job) => job.id), code: "DEPENDENCY_FAILED", reason });
+  if (canceled.length > 0)
+    decision.emit({
+      type: "jobs.canceled",
+      jobs: canceled.map((job) => job.id),
+      code: "DEPENDENCY_FAILED",
+      reason,
+    });
   if (skipped.length > 0) decision.emit({ type: "jobs.skipped", jobs: skipped.map((job) => job.id), reason });
   if (lost.length > 0) cascade(decision, lost);
 }
@@ -87,7 +122,13 @@ function findLost(decision: Decision, settled: readonly Job[]): Lost {
     .map((job) => ({ job, tainted: job.status !== "skipped", counted: true }));
   for (const { job, tainted, counted } of queue) {
     const give = (dependent: Job, gate: Gate, group: Group | null): void => {
-      if (found.has(dependent) || dependent.status !== "blocked" || dependent.barrier !== null || dependent.visitFor !== null) return;
+      if (
+        found.has(dependent) ||
+        dependent.status !== "blocked" ||
+        dependent.barrier !== null ||
+        dependent.visitFor !== null
+      )
+        return;
       const verdict = counted ? lostByNow(gate) : lostByShadow(shadow, group!, tainted);
       if (verdict === null) return;
       found.add(dependent);
@@ -98,7 +139,8 @@ function findLost(decision: Decision, settled: readonly Job[]): Lost {
       if (waiting.branch === null) give(waiting.job, waiting.gate, waiting.gate.groups[waiting.group]!);
     }
     if (job.step.definition.forEach) {
-      for (const reducer of reducersWaiting(decision.run, job)) give(reducer, reducer.gate, reducer.gate.groups.at(-1)!);
+      for (const reducer of reducersWaiting(decision.run, job))
+        give(reducer, reducer.gate, reducer.gate.groups.at(-1)!);
     }
   }
   return lost;
@@ -108,7 +150,11 @@ function lostByNow(gate: Gate): { tainted: boolean } | null {
   return gateState(gate) === "lost" ? { tainted: isTainted(gate) } : null;
 }
 
-function lostByShadow(shadow: Map<Group, { open: number; tainted: boolean }>, group: Group, tainted: boolean): { tainted: boolean } | null {
+function lostByShadow(
+  shadow: Map<Group, { open: number; tainted: boolean }>,
+  group: Group,
+  tainted: boolean,
+): { tainted: boolean } | null {
   const count = shadow.get(group) ?? { open: group.open, tainted: group.tainted };
   count.open -= 1;
   count.tainted ||= tainted;

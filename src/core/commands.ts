@@ -8,9 +8,20 @@ export type Command =
   | { readonly type: "run.resume" }
   | { readonly type: "run.cancel"; readonly reason: string; readonly key: string | null }
   | { readonly type: "attempt.start"; readonly job: number; readonly worker: string; readonly token: string }
-  | { readonly type: "attempt.finish"; readonly job: number; readonly attempt: number; readonly result: AttemptResult; readonly durationMs: number }
+  | {
+      readonly type: "attempt.finish";
+      readonly job: number;
+      readonly attempt: number;
+      readonly result: AttemptResult;
+      readonly durationMs: number;
+    }
   | { readonly type: "timer.fire"; readonly job: number }
-  | { readonly type: "evaluation.finish"; readonly job: number; readonly id: number; readonly result: EvaluationResult };
+  | {
+      readonly type: "evaluation.finish";
+      readonly job: number;
+      readonly id: number;
+      readonly result: EvaluationResult;
+    };
 
 export type AttemptResult =
   /** `items` is given for an output that is an array. */

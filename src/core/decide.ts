@@ -6,8 +6,8 @@ import { Decision } from "./decision.js";
 import { endIfQuiescent } from "./ending.js";
 import { finishEvaluation } from "./evaluations.js";
 import type { Event } from "./events.js";
-import { openScopesOf } from "./fan-out-opening.js";
 import type { FailureFacts } from "./failure.js";
+import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
 import { closeBarriersThatAreDone } from "./goto.js";
 import { climb } from "./ladder/ladder.js";
@@ -65,7 +65,8 @@ function startRun(decision: Decision): void {
   const { only } = run.options;
   if (only === null) return startAll(decision, run.jobs, "start");
   const others = run.jobs.filter((job) => job.step.definition.id !== only).map((job) => job.id);
-  if (others.length > 0) decision.emit({ type: "jobs.skipped", jobs: others, reason: `only ${only} was asked for` });
+  if (others.length > 0)
+    decision.emit({ type: "jobs.skipped", jobs: others, reason: `only ${only} was asked for` });
   const wanted = run.jobs.filter((job) => job.step.definition.id === only).map((job) => job.id);
   decision.emit({ type: "jobs.ready", jobs: wanted, reason: "start" });
 }
@@ -79,7 +80,12 @@ function resumeRun(decision: Decision): void {
   for (const job of lost) {
     const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
     const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
-    finishAttempt(decision, job, job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" }, durationMs);
+    finishAttempt(
+      decision,
+      job,
+      job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" },
+      durationMs,
+    );
   }
 }
 
@@ -94,7 +100,14 @@ function cancelRun(decision: Decision, reason: string, key: string | null): void
 function startAttempt(decision: Decision, jobId: number, worker: string, token: string): void {
   const job = findJob(decision.run, jobId);
   if (job === null || job.status !== "ready") return;
-  decision.emit({ type: "attempt.started", job: job.id, attempt: job.attempt + 1, visit: job.visit, worker, token });
+  decision.emit({
+    type: "attempt.started",
+    job: job.id,
+    attempt: job.attempt + 1,
+    visit: job.visit,
+    worker,
+    token,
+  });
 }
 
 function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
@@ -105,7 +118,12 @@ function finishAttempt(decision: Decision, job: Job, result: AttemptResult, dura
     case "succeeded":
       if (job.stopping !== null) return endStopped(decision, job, durationMs);
       if (job.step.definition.forEach && result.items === null) {
-        return failAttempt(decision, job, { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }, durationMs);
+        return failAttempt(
+          decision,
+          job,
+          { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" },
+          durationMs,
+        );
       }
       return succeedAttempt(decision, job, result, durationMs);
     case "failed":
@@ -113,17 +131,35 @@ function finishAttempt(decision: Decision, job: Job, result: AttemptResult, dura
   }
 }
 
-function succeedAttempt(decision: Decision, job: Job, result: Extract<AttemptResult, { kind: "succeeded" }>, durationMs: number): void {
+function succeedAttempt(
+  decision: Decision,
+  job: Job,
+  result: Extract<AttemptResult, { kind: "succeeded" }>,
+  durationMs: number,
+): void {
   const first = job.settledAs === null;
   const items = job.step.definition.forEach ? result.items : null;
-  decision.emit({ type: "attempt.succeeded", job: job.id, attempt: job.attempt, output: result.output, items, durationMs });
+  decision.emit({
+    type: "attempt.succeeded",
+    job: job.id,
+    attempt: job.attempt,
+    output: result.output,
+    items,
+    durationMs,
+  });
   if (job.followingUp) return followUp(decision, job);
   if (first) openScopesOf(decision, job);
   cascade(decision, [job]);
 }
 
 function failAttempt(decision: Decision, job: Job, facts: FailureFacts, durationMs: number): void {
-  decision.emit({ type: "attempt.failed", job: job.id, attempt: job.attempt, error: classify(facts), durationMs });
+  decision.emit({
+    type: "attempt.failed",
+    job: job.id,
+    attempt: job.attempt,
+    error: classify(facts),
+    durationMs,
+  });
   climb(decision, job);
   closeBarriersThatAreDone(decision);
 }

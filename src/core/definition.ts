@@ -59,7 +59,10 @@ export interface ActionDefinition {
   readonly [key: string]: Json;
 }
 
-export type Join = { readonly kind: "all" } | { readonly kind: "any" } | { readonly kind: "at_least"; readonly count: number };
+export type Join =
+  | { readonly kind: "all" }
+  | { readonly kind: "any" }
+  | { readonly kind: "at_least"; readonly count: number };
 
 /** What a step routes to: `run` + `run_js`, then `goto_js` over `goto`. */
 export interface Routing {

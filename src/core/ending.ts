@@ -15,18 +15,31 @@ function isQuiescent(run: Run): boolean {
 export function endIfQuiescent(decision: Decision): void {
   const { run } = decision;
   if (isOver(run) || run.status === "pending" || !isQuiescent(run)) return;
-  if (run.cancelRequested !== null) return decision.emit({ type: "run.canceled", reason: run.cancelRequested.reason });
+  if (run.cancelRequested !== null)
+    return decision.emit({ type: "run.canceled", reason: run.cancelRequested.reason });
   skipUnrouted(decision);
   if (!isQuiescent(run)) return;
   const blocked = run.jobs.filter((job) => job.status === "blocked");
-  if (blocked.length > 0) return decision.emit({ type: "run.failed", code: "STALLED", message: describeStall(blocked), unhandled: [] });
+  if (blocked.length > 0)
+    return decision.emit({
+      type: "run.failed",
+      code: "STALLED",
+      message: describeStall(blocked),
+      unhandled: [],
+    });
   conclude(decision);
 }
 
 function skipUnrouted(decision: Decision): void {
-  const unrouted = decision.run.jobs.filter((job) => job.status === "blocked" && job.step.definition.start === "routed");
+  const unrouted = decision.run.jobs.filter(
+    (job) => job.status === "blocked" && job.step.definition.start === "routed",
+  );
   if (unrouted.length === 0) return;
-  decision.emit({ type: "jobs.skipped", jobs: unrouted.map((job) => job.id), reason: "nothing routed to it" });
+  decision.emit({
+    type: "jobs.skipped",
+    jobs: unrouted.map((job) => job.id),
+    reason: "nothing routed to it",
+  });
   cascade(decision, unrouted);
 }
 
@@ -38,7 +51,8 @@ function conclude(decision: Decision): void {
     return decision.emit({ type: "run.failed", ...run.fatal, unhandled: unhandled.map((job) => job.id) });
   }
   const first = unhandled.find((job) => job.partOf === null) ?? unhandled[0];
-  if (first === undefined) return decision.emit({ type: "run.completed", handled: failed.map((job) => job.id) });
+  if (first === undefined)
+    return decision.emit({ type: "run.completed", handled: failed.map((job) => job.id) });
   const code = first.failure?.code ?? "UNKNOWN";
   const message = `${first.step.definition.id}: ${first.failure?.message ?? "failed"}`;
   decision.emit({ type: "run.failed", code, message, unhandled: unhandled.map((job) => job.id) });

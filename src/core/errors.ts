@@ -6,63 +6,186 @@ export const ERROR_CATALOGUE = {
   // The workflow file
   FILE_NOT_FOUND: { means: "The file does not exist or cannot be read.", next: "Check the path." },
   YAML_SYNTAX: { means: "The file is not valid YAML or JSON.", next: "Fix the syntax at the given place." },
-  UNKNOWN_KEY: { means: "The file has a key that Daruma does not know.", next: "Fix the spelling; `daruma schema` lists every key." },
-  WRONG_TYPE: { means: "A value has the wrong type.", next: "Give a value of the type named in the message." },
+  UNKNOWN_KEY: {
+    means: "The file has a key that Daruma does not know.",
+    next: "Fix the spelling; `daruma schema` lists every key.",
+  },
+  WRONG_TYPE: {
+    means: "A value has the wrong type.",
+    next: "Give a value of the type named in the message.",
+  },
   MISSING_KEY: { means: "A required key is missing.", next: "Add the key." },
   INVALID_VALUE: { means: "A value is outside what is allowed.", next: "Choose one of the allowed values." },
   DUPLICATE_ID: { means: "Two steps have the same id.", next: "Rename one of them." },
-  UNKNOWN_STEP: { means: "A step is named that the file does not define.", next: "Fix the name or define the step." },
-  CYCLE: { means: "Steps depend on each other in a circle.", next: "Remove one of the dependencies in the printed circle." },
-  GOTO_NOT_ANCESTOR: { means: "A goto names a step that the jumping step does not depend on.", next: "Add the target to depends_on, directly or through another step." },
-  CROSS_SCOPE: { means: "A goto or run names a step of another forEach scope.", next: "Route to a step within the same scope." },
-  RUN_TARGET: { means: "A run list names the step itself or one of its dependents.", next: "Name a step that does not depend on this one." },
-  NO_START: { means: "No step of the file can start.", next: "Give at least one step without depends_on that nothing routes to, or `start: auto`." },
-  FAN_OUT: { means: "forEach, reduce or join is used where it cannot work.", next: "See docs/workflow-file.md, section forEach." },
-  EXPRESSION_SYNTAX: { means: "An expression does not compile.", next: "Fix the JavaScript at the given place." },
+  UNKNOWN_STEP: {
+    means: "A step is named that the file does not define.",
+    next: "Fix the name or define the step.",
+  },
+  CYCLE: {
+    means: "Steps depend on each other in a circle.",
+    next: "Remove one of the dependencies in the printed circle.",
+  },
+  GOTO_NOT_ANCESTOR: {
+    means: "A goto names a step that the jumping step does not depend on.",
+    next: "Add the target to depends_on, directly or through another step.",
+  },
+  CROSS_SCOPE: {
+    means: "A goto or run names a step of another forEach scope.",
+    next: "Route to a step within the same scope.",
+  },
+  RUN_TARGET: {
+    means: "A run list names the step itself or one of its dependents.",
+    next: "Name a step that does not depend on this one.",
+  },
+  NO_START: {
+    means: "No step of the file can start.",
+    next: "Give at least one step without depends_on that nothing routes to, or `start: auto`.",
+  },
+  FAN_OUT: {
+    means: "forEach, reduce or join is used where it cannot work.",
+    next: "See docs/workflow-file.md, section forEach.",
+  },
+  EXPRESSION_SYNTAX: {
+    means: "An expression does not compile.",
+    next: "Fix the JavaScript at the given place.",
+  },
   TEMPLATE_SYNTAX: { means: "A template does not compile.", next: "Fix the Liquid at the given place." },
-  BUDGET_TOO_SMALL: { means: "max_loops is smaller than the routing it must cover (a warning).", next: "Raise routing.max_loops, or lower retry.max." },
-  NO_EFFECT: { means: "A key stands where it changes nothing (a warning).", next: "Remove it, or what overrules it." },
-  RETRY_OF_DETERMINISTIC: { means: "retry.on names a code whose class is never retried; the code wins (a warning).", next: "Remove it unless a retry can really help." },
-  SECRET_IN_ENV: { means: "A name of `secrets` is also set in `env`, where its value stands in the file (a warning).", next: "Take it from the environment of the worker." },
-  UNREACHABLE_STEP: { means: "Nothing can ever run the step (a warning).", next: "Name it in a run list, depend on nothing, or set `start: auto`." },
-  INVALID_INPUT: { means: "An input of the run is missing, unknown or of the wrong type.", next: "Give it with --input name=value." },
+  BUDGET_TOO_SMALL: {
+    means: "max_loops is smaller than the routing it must cover (a warning).",
+    next: "Raise routing.max_loops, or lower retry.max.",
+  },
+  NO_EFFECT: {
+    means: "A key stands where it changes nothing (a warning).",
+    next: "Remove it, or what overrules it.",
+  },
+  RETRY_OF_DETERMINISTIC: {
+    means: "retry.on names a code whose class is never retried; the code wins (a warning).",
+    next: "Remove it unless a retry can really help.",
+  },
+  SECRET_IN_ENV: {
+    means: "A name of `secrets` is also set in `env`, where its value stands in the file (a warning).",
+    next: "Take it from the environment of the worker.",
+  },
+  UNREACHABLE_STEP: {
+    means: "Nothing can ever run the step (a warning).",
+    next: "Name it in a run list, depend on nothing, or set `start: auto`.",
+  },
+  INVALID_INPUT: {
+    means: "An input of the run is missing, unknown or of the wrong type.",
+    next: "Give it with --input name=value.",
+  },
   // Failures of an attempt
   TIMEOUT: { means: "The attempt passed its timeout_ms.", next: "Raise timeout_ms or make the step faster." },
-  IDLE_TIMEOUT: { means: "The attempt printed nothing for idle_timeout_ms.", next: "Raise idle_timeout_ms or print progress." },
-  NETWORK_ERROR: { means: "A connection failed.", next: "Check the address and the network; a retry often helps." },
-  HTTP_ERROR: { means: "A response had a status that was not expected.", next: "See the status; set expect_status if it is right." },
-  TEMPLATE_ERROR: { means: "A template could not be rendered.", next: "Check that every variable it names exists by then." },
-  OUTPUT_INVALID: { means: "The output does not fit the step's schema.", next: "Fix the step's output or its `outputs` schema." },
+  IDLE_TIMEOUT: {
+    means: "The attempt printed nothing for idle_timeout_ms.",
+    next: "Raise idle_timeout_ms or print progress.",
+  },
+  NETWORK_ERROR: {
+    means: "A connection failed.",
+    next: "Check the address and the network; a retry often helps.",
+  },
+  HTTP_ERROR: {
+    means: "A response had a status that was not expected.",
+    next: "See the status; set expect_status if it is right.",
+  },
+  TEMPLATE_ERROR: {
+    means: "A template could not be rendered.",
+    next: "Check that every variable it names exists by then.",
+  },
+  OUTPUT_INVALID: {
+    means: "The output does not fit the step's schema.",
+    next: "Fix the step's output or its `outputs` schema.",
+  },
   SCRIPT_ERROR: { means: "The script threw an error.", next: "Fix the script; see the message." },
-  SPAWN_ERROR: { means: "The process could not be started.", next: "Check the command, cwd and permissions." },
-  SIGNALED: { means: "A signal that Daruma did not send ended the process.", next: "Look for what sent it; a retry often helps." },
-  WORKER_LOST: { means: "The worker or the engine died during the attempt.", next: "Nothing: Daruma restarts it by itself." },
-  MISSING_SECRET: { means: "A variable named in `secrets` is not set.", next: "Set it in the environment of the worker." },
-  REQUEST_INVALID: { means: "The HTTP request cannot be sent as it stands.", next: "Fix url, method, headers, body or expect_status." },
-  ACCESS_DENIED: { means: "The action was refused for want of a right or a credential.", next: "Give it the credential; a retry will not help." },
-  VALIDATION_ERROR: { means: "The action called its input invalid.", next: "Fix the input; a retry will not help." },
-  REPO_ERROR: { means: "A repository refused: a conflict, a protected branch or a missing ref.", next: "Resolve it in the repository." },
-  ACTION_FAILED: { means: "The action failed and said nothing more typed than its message.", next: "See the message." },
-  LOG_FAILED: { means: "An attempt's log file could not be written.", next: "Check that the disk is not full and the folder is writable." },
+  SPAWN_ERROR: {
+    means: "The process could not be started.",
+    next: "Check the command, cwd and permissions.",
+  },
+  SIGNALED: {
+    means: "A signal that Daruma did not send ended the process.",
+    next: "Look for what sent it; a retry often helps.",
+  },
+  WORKER_LOST: {
+    means: "The worker or the engine died during the attempt.",
+    next: "Nothing: Daruma restarts it by itself.",
+  },
+  MISSING_SECRET: {
+    means: "A variable named in `secrets` is not set.",
+    next: "Set it in the environment of the worker.",
+  },
+  REQUEST_INVALID: {
+    means: "The HTTP request cannot be sent as it stands.",
+    next: "Fix url, method, headers, body or expect_status.",
+  },
+  ACCESS_DENIED: {
+    means: "The action was refused for want of a right or a credential.",
+    next: "Give it the credential; a retry will not help.",
+  },
+  VALIDATION_ERROR: {
+    means: "The action called its input invalid.",
+    next: "Fix the input; a retry will not help.",
+  },
+  REPO_ERROR: {
+    means: "A repository refused: a conflict, a protected branch or a missing ref.",
+    next: "Resolve it in the repository.",
+  },
+  ACTION_FAILED: {
+    means: "The action failed and said nothing more typed than its message.",
+    next: "See the message.",
+  },
+  LOG_FAILED: {
+    means: "An attempt's log file could not be written.",
+    next: "Check that the disk is not full and the folder is writable.",
+  },
   UNKNOWN_ACTION: { means: "No action of this type is registered.", next: "Register it, or fix `type`." },
   // Decisions
-  LOOP_BUDGET_EXCEEDED: { means: "The scope took more routing transitions than max_loops.", next: "Fix the cause of the loop, or raise routing.max_loops." },
-  REMEDIATION_FAILED: { means: "A step of on_fail.run failed, so the repair did not happen.", next: "Fix the remediation step; `daruma explain` shows its error." },
-  JOIN_UNSATISFIED: { means: "Too few branches of a fan-out completed.", next: "See the failed branches; loosen `join` to tolerate them." },
+  LOOP_BUDGET_EXCEEDED: {
+    means: "The scope took more routing transitions than max_loops.",
+    next: "Fix the cause of the loop, or raise routing.max_loops.",
+  },
+  REMEDIATION_FAILED: {
+    means: "A step of on_fail.run failed, so the repair did not happen.",
+    next: "Fix the remediation step; `daruma explain` shows its error.",
+  },
+  JOIN_UNSATISFIED: {
+    means: "Too few branches of a fan-out completed.",
+    next: "See the failed branches; loosen `join` to tolerate them.",
+  },
   DEPENDENCY_FAILED: { means: "A step that this one needs failed.", next: "Fix the failed step." },
-  IF_FAILED: { means: "The step's `if` could not be evaluated.", next: "Fix the expression; see the reason." },
-  STALLED: { means: "Nothing can go on though the run is not over: a defect of Daruma.", next: "Report it with the printed dump." },
+  IF_FAILED: {
+    means: "The step's `if` could not be evaluated.",
+    next: "Fix the expression; see the reason.",
+  },
+  STALLED: {
+    means: "Nothing can go on though the run is not over: a defect of Daruma.",
+    next: "Report it with the printed dump.",
+  },
   RUN_CANCELED: { means: "The run was canceled.", next: "Start it again if that was not meant." },
   FAIL_FAST: { means: "Another step failed and failure_policy is fail_fast.", next: "Fix the failed step." },
-  NOT_AN_ARRAY: { means: "A forEach step's output is not an array.", next: "Print a JSON array, or write it to $DARUMA_OUTPUT." },
+  NOT_AN_ARRAY: {
+    means: "A forEach step's output is not an array.",
+    next: "Print a JSON array, or write it to $DARUMA_OUTPUT.",
+  },
   // Expressions
   EXPRESSION_TIMEOUT: { means: "An expression ran too long and was stopped.", next: "Make it simpler." },
   EXPRESSION_MEMORY: { means: "An expression used too much memory.", next: "Make it simpler." },
   EXPRESSION_THREW: { means: "An expression threw an error.", next: "Fix it; see the message." },
-  EXPRESSION_TOO_LONG: { means: "An expression is longer than 8 KB.", next: "Shorten it, or move the logic into a step." },
-  EXPRESSION_RESULT: { means: "An expression returned a value of the wrong type or size.", next: "Return what the key expects." },
-  EXPRESSION_STOPPED: { means: "An expression was stopped because its result is no longer wanted.", next: "Nothing, if the run was stopped on purpose; else resume it." },
-  SANDBOX_FAILED: { means: "The sandbox for expressions could not start, or crashed.", next: "See the message; check that the installation is complete." },
+  EXPRESSION_TOO_LONG: {
+    means: "An expression is longer than 8 KB.",
+    next: "Shorten it, or move the logic into a step.",
+  },
+  EXPRESSION_RESULT: {
+    means: "An expression returned a value of the wrong type or size.",
+    next: "Return what the key expects.",
+  },
+  EXPRESSION_STOPPED: {
+    means: "An expression was stopped because its result is no longer wanted.",
+    next: "Nothing, if the run was stopped on purpose; else resume it.",
+  },
+  SANDBOX_FAILED: {
+    means: "The sandbox for expressions could not start, or crashed.",
+    next: "See the message; check that the installation is complete.",
+  },
   // Store, leases, commands
   RUN_NOT_FOUND: { means: "There is no such run.", next: "See `daruma list`." },
   STEP_NOT_FOUND: { means: "The run has no such step.", next: "See `daruma show RUN`." },
@@ -70,10 +193,16 @@ export const ERROR_CATALOGUE = {
   RUN_OWNED: { means: "Another process is running this run.", next: "Let it finish, or stop that process." },
   RUN_OVER: { means: "The run is over.", next: "Start a new run." },
   LEASE_LOST: { means: "Another engine has taken this run over.", next: "Follow it with `daruma show RUN`." },
-  STORE_FAILED: { means: "The store could not write or read.", next: "Check the disk and the message; nothing recorded is lost, `daruma resume RUN` goes on." },
+  STORE_FAILED: {
+    means: "The store could not write or read.",
+    next: "Check the disk and the message; nothing recorded is lost, `daruma resume RUN` goes on.",
+  },
   STORE_VERSION: { means: "The database was written by a newer Daruma.", next: "Upgrade Daruma." },
   USAGE: { means: "The command line is wrong.", next: "See `daruma --help`." },
-  INTERNAL: { means: "Something happened that Daruma did not expect: a defect of Daruma.", next: "Try again with --debug and report what it prints." },
+  INTERNAL: {
+    means: "Something happened that Daruma did not expect: a defect of Daruma.",
+    next: "Try again with --debug and report what it prints.",
+  },
   PLATFORM: { means: "This platform is not supported.", next: "Use Linux or macOS." },
 } as const satisfies Record<string, { means: string; next: string }>;
 

@@ -7,7 +7,12 @@ import { climb } from "./ladder/ladder.js";
 import { findJob, type Job } from "./run.js";
 
 /** An expression has been evaluated: what asked for it goes on. A job that moved on meanwhile is left alone. */
-export function finishEvaluation(decision: Decision, jobId: number, id: number, result: EvaluationResult): void {
+export function finishEvaluation(
+  decision: Decision,
+  jobId: number,
+  id: number,
+  result: EvaluationResult,
+): void {
   const job = findJob(decision.run, jobId);
   const asked = job?.evaluation;
   if (job === null || asked === undefined || asked === null || asked.id !== id) return;
@@ -29,7 +34,11 @@ export function finishEvaluation(decision: Decision, jobId: number, id: number, 
 function decideIf(decision: Decision, job: Job, result: EvaluationResult): void {
   if (!result.ok) return failJob(decision, job, "IF_FAILED", `if: ${result.reason}`);
   if (result.value === true) {
-    return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: job.visitFor === null ? "dependencies" : "routed" });
+    return decision.emit({
+      type: "jobs.ready",
+      jobs: [job.id],
+      reason: job.visitFor === null ? "dependencies" : "routed",
+    });
   }
   decision.emit({ type: "jobs.skipped", jobs: [job.id], reason: "its `if` is false" });
   cascade(decision, [job]);

@@ -16,7 +16,8 @@ export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.ope
     change(run, job, () => {
       job.barrier = barrier;
       if (job.status === "running") barrier.endingAttempts.add(job);
-      else if (job.status === "ready" || job.status === "waiting" || job.status === "recovering") job.status = "blocked";
+      else if (job.status === "ready" || job.status === "waiting" || job.status === "recovering")
+        job.status = "blocked";
       dropWork(job);
     });
     keepRequest(barrier, job);

@@ -27,9 +27,18 @@ export function openScopes(run: Run, opener: Job, generation: number, items: rea
 function addScope(run: Run, opener: Job, index: number): Scope {
   const scope: Scope = {
     id: `${opener.scope.id}/${opener.step.definition.id}[${index}]`,
-    parent: opener.scope, depth: opener.scope.depth + 1, opener,
-    item: null, open: true, generation: 0, abandoned: false, loops: 0, lastError: null,
-    jobs: new Map(), children: new Map(), branchGates: new Map(),
+    parent: opener.scope,
+    depth: opener.scope.depth + 1,
+    opener,
+    item: null,
+    open: true,
+    generation: 0,
+    abandoned: false,
+    loops: 0,
+    lastError: null,
+    jobs: new Map(),
+    children: new Map(),
+    branchGates: new Map(),
   };
   run.scopes.set(scope.id, scope);
   return scope;

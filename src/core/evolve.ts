@@ -1,6 +1,6 @@
+import type { Event, StopReason } from "./events.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
-import type { Event, StopReason } from "./events.js";
 import { settleGates } from "./gate.js";
 import { addJob, beginVisit, codeOfStop, dropWork, leaveVisitEarly, rebuildGate, settle } from "./jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run, type Scope, scopesUnder } from "./run.js";
@@ -36,13 +36,17 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "job.created":
       return createJob(run, event);
     case "jobs.ready":
-      return event.jobs.forEach((id) => makeReady(run, jobById(run, id)));
+      for (const id of event.jobs) makeReady(run, jobById(run, id));
+      return;
     case "jobs.skipped":
-      return event.jobs.forEach((id) => settle(run, jobById(run, id), "skipped", "lost"));
+      for (const id of event.jobs) settle(run, jobById(run, id), "skipped", "lost");
+      return;
     case "jobs.canceled":
-      return event.jobs.forEach((id) => cancelJob(run, jobById(run, id), event.code, event.reason));
+      for (const id of event.jobs) cancelJob(run, jobById(run, id), event.code, event.reason);
+      return;
     case "jobs.stopping":
-      return event.jobs.forEach((id) => stopJob(run, jobById(run, id), event.because));
+      for (const id of event.jobs) stopJob(run, jobById(run, id), event.because);
+      return;
     case "job.released":
       return releaseJob(run, jobById(run, event.job));
     case "job.failed":
@@ -118,7 +122,12 @@ function unknownEvent(event: never): never {
 
 type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
 
-function endRun(run: Run, status: "completed" | "failed" | "canceled", error: Run["error"], at: number): void {
+function endRun(
+  run: Run,
+  status: "completed" | "failed" | "canceled",
+  error: Run["error"],
+  at: number,
+): void {
   run.status = status;
   run.error = error;
   run.finishedAt = at;
@@ -223,7 +232,14 @@ function failJob(run: Run, event: Payload<"job.failed">): void {
 function enterVisit(run: Run, event: Payload<"visit.entered">): void {
   const job = jobById(run, event.job);
   change(run, job, () => {
-    job.beforeVisit = { status: job.status, error: job.error, failure: job.failure, handled: job.handled, partOf: job.partOf, output: job.output };
+    job.beforeVisit = {
+      status: job.status,
+      error: job.error,
+      failure: job.failure,
+      handled: job.handled,
+      partOf: job.partOf,
+      output: job.output,
+    };
     beginVisit(job);
     job.visit = event.visit;
     job.status = "blocked";
@@ -294,10 +310,21 @@ function endStoppedAttempt(run: Run, job: Job): void {
 function recordClimb(run: Run, event: Payload<"ladder.climbed">, at: number): void {
   const job = jobById(run, event.job);
   if (["stop", "restart", "rule", "retry", "reset"].includes(event.rung) || job.error === null) return;
-  job.scope.lastError = { ...job.error, step_id: job.step.definition.id, job_id: job.id, attempt: event.attempt, timestamp: at };
+  job.scope.lastError = {
+    ...job.error,
+    step_id: job.step.definition.id,
+    job_id: job.id,
+    attempt: event.attempt,
+    timestamp: at,
+  };
 }
 
-function startList(run: Run, job: Job, role: "remediation" | "follow_up", event: Payload<"remediation.started" | "follow_up.started">): void {
+function startList(
+  run: Run,
+  job: Job,
+  role: "remediation" | "follow_up",
+  event: Payload<"remediation.started" | "follow_up.started">,
+): void {
   change(run, job, () => {
     if (role === "remediation") job.remediatedInVisit = true;
     job.list = { role, jobs: event.jobs.map((id) => jobById(run, id)), steps: event.steps, next: 0 };

@@ -14,7 +14,8 @@ import { jobsOf, requestNext } from "./run-lists.js";
 export function followUp(decision: Decision, job: Job): void {
   if (decision.run.options.only !== null) return release(decision, job);
   const { onSuccess } = job.step.definition;
-  if (onSuccess.runJs !== null && job.answers["on_success.run_js"] === undefined) return ask(decision, job, "on_success.run_js");
+  if (onSuccess.runJs !== null && job.answers["on_success.run_js"] === undefined)
+    return ask(decision, job, "on_success.run_js");
   const { targets, notes } = collectTargets(decision, job, onSuccess.run, job.answers["on_success.run_js"]);
   if (targets.length === 0) return followUpGoto(decision, job);
   const jobs = jobsOf(decision, job, targets);
@@ -40,7 +41,8 @@ export function followUpGoto(decision: Decision, job: Job): void {
   const { run } = decision;
   const wanted = onSuccess.goto !== null || onSuccess.gotoJs !== null;
   if (!wanted || !run.options.failureRouting || job.visitFor !== null) return release(decision, job);
-  if (onSuccess.gotoJs !== null && job.answers["on_success.goto_js"] === undefined) return ask(decision, job, "on_success.goto_js");
+  if (onSuccess.gotoJs !== null && job.answers["on_success.goto_js"] === undefined)
+    return ask(decision, job, "on_success.goto_js");
   const choice = chooseGoto(run, job, onSuccess.goto, job.answers["on_success.goto_js"]);
   if (!choice.ok) return release(decision, job);
   if (job.scope.loops >= run.maxLoops) return exceedLoops(decision, job, "on_success.goto", job.scope.loops);
@@ -48,7 +50,13 @@ export function followUpGoto(decision: Decision, job: Job): void {
 }
 
 function ask(decision: Decision, job: Job, purpose: "on_success.run_js" | "on_success.goto_js"): void {
-  decision.emit({ type: "evaluation.requested", id: decision.run.nextEvaluation, job: job.id, purpose, considered: [] });
+  decision.emit({
+    type: "evaluation.requested",
+    id: decision.run.nextEvaluation,
+    job: job.id,
+    purpose,
+    considered: [],
+  });
 }
 
 function release(decision: Decision, job: Job): void {

@@ -100,7 +100,8 @@ export function settleGates(run: Run, job: Job, as: "met" | "lost", tainted: boo
     if (waiting.branch !== null) countBranch(run, waiting.job, before, waiting.gate);
   }
   if (as === "lost" && job.step.definition.forEach) {
-    for (const reducer of reducersWaiting(run, job)) recordMember(reducer.gate, joinGroup(reducer), "lost", tainted);
+    for (const reducer of reducersWaiting(run, job))
+      recordMember(reducer.gate, joinGroup(reducer), "lost", tainted);
   }
 }
 

@@ -6,11 +6,23 @@ import type { Barrier, Job, Run, Scope } from "./run.js";
 import { enterNextVisit, refuseCircularRequests } from "./run-lists.js";
 
 /** Jump back: a barrier over the target and all that depends on it, closed when nothing in it runs any more. */
-export function takeGoto(decision: Decision, job: Job, target: Job, trigger: "failure" | "success", reason: string): void {
+export function takeGoto(
+  decision: Decision,
+  job: Job,
+  target: Job,
+  trigger: "failure" | "success",
+  reason: string,
+): void {
   const { run } = decision;
   decision.emit({
-    type: "goto.taken", job: job.id, attempt: job.attempt, target: target.id, to: target.step.definition.id,
-    trigger, loop: job.scope.loops + 1, reason,
+    type: "goto.taken",
+    job: job.id,
+    attempt: job.attempt,
+    target: target.id,
+    to: target.step.definition.id,
+    trigger,
+    loop: job.scope.loops + 1,
+    reason,
   });
   const members = descendants(run, target);
   const touched = new Set<Barrier>();
@@ -20,14 +32,19 @@ export function takeGoto(decision: Decision, job: Job, target: Job, trigger: "fa
   const repairing = members.flatMap((member) => [...stepsAtWorkFor(member)]);
   const added = members.filter((member) => member.barrier === null || member.barrier !== widened);
   decision.emit({
-    type: "barrier.opened", barrier: id, target: target.id,
-    members: added.map((member) => member.id), merged: merged.map((barrier) => barrier.id),
+    type: "barrier.opened",
+    barrier: id,
+    target: target.id,
+    members: added.map((member) => member.id),
+    merged: merged.map((barrier) => barrier.id),
   });
   const barrier = run.barriers.get(id)!;
   const ending = [...barrier.endingAttempts].filter((member) => member.stopping === null);
   if (ending.length > 0) {
     decision.emit({
-      type: "jobs.stopping", jobs: ending.map((member) => member.id), because: "superseded",
+      type: "jobs.stopping",
+      jobs: ending.map((member) => member.id),
+      because: "superseded",
       reason: `goto ${target.step.definition.id}`,
     });
   }
@@ -80,12 +97,17 @@ function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
   const members = [...barrier.members];
   const [retired, invalidated] = partition(members, (job) => isInsideMember(job.scope, barrier));
   decision.emit({
-    type: "barrier.closed", barrier: barrier.id,
-    invalidated: invalidated.map((job) => job.id), retired: retired.map((job) => job.id),
+    type: "barrier.closed",
+    barrier: barrier.id,
+    invalidated: invalidated.map((job) => job.id),
+    retired: retired.map((job) => job.id),
   });
   // A reducer may find all of its branches still settled: its join is then decided anew, at once.
   for (const job of invalidated) decideJoin(decision, job);
-  startTargets(decision, [...barrier.targets].filter((job) => !retired.includes(job)));
+  startTargets(
+    decision,
+    [...barrier.targets].filter((job) => !retired.includes(job)),
+  );
   startAll(decision, invalidated, "goto");
   giveUpLost(decision, invalidated);
   for (const job of invalidated) refuseCircularRequests(decision, job);

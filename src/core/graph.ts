@@ -37,7 +37,15 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export function buildGraph(definition: Definition): Graph {
   const byId = new Map<string, GraphStep>();
   const steps = definition.steps.map((step, index): GraphStep => {
-    const node = { index, definition: step, path: [], groups: [], branchGroups: [], closes: null, dependents: [] };
+    const node = {
+      index,
+      definition: step,
+      path: [],
+      groups: [],
+      branchGroups: [],
+      closes: null,
+      dependents: [],
+    };
     byId.set(step.id, node);
     return node;
   });
@@ -60,8 +68,13 @@ export function buildGraph(definition: Definition): Graph {
       step.branchGroups = step.groups.map(() => false);
       continue;
     }
-    step.branchGroups = step.groups.map((members) => members.some((member) => innerPath(member).length > step.path.length));
-    const deepest = step.groups.flat().map(innerPath).reduce((a, b) => (b.length > a.length ? b : a), [] as readonly GraphStep[]);
+    step.branchGroups = step.groups.map((members) =>
+      members.some((member) => innerPath(member).length > step.path.length),
+    );
+    const deepest = step.groups
+      .flat()
+      .map(innerPath)
+      .reduce((a, b) => (b.length > a.length ? b : a), [] as readonly GraphStep[]);
     step.closes = deepest.at(-1) ?? null;
     if (step.closes !== null) append(reducersOf, step.closes, step);
   }

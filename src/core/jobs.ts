@@ -2,18 +2,46 @@ import type { StopReason } from "./events.js";
 import { buildGate, emptyGate, settleGates } from "./gate.js";
 import type { GraphStep } from "./graph.js";
 import type { JobStatus } from "./rows.js";
-import { change, type Job, JOB_IDS_PER_RUN, type Run, type Scope } from "./run.js";
+import { change, JOB_IDS_PER_RUN, type Job, type Run, type Scope } from "./run.js";
 
 /** Add a job to its scope; its id is the next of the run. */
 export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
   const job: Job = {
     id: run.id * JOB_IDS_PER_RUN + run.jobs.length + 1,
-    step, scope, status: "blocked", attempt: 0, attemptStartedAt: null, attemptVisit: 0, attemptToken: null, attemptWorker: null,
-    visit: 1, entered: false, gate: emptyGate(), settledAs: null, join: null,
-    retriesInVisit: 0, retriesInRun: 0, recoveriesInVisit: 0, remediatedInVisit: false,
-    error: null, failure: null, handled: null, partOf: null, output: null, history: [], dueAt: null,
-    stopping: null, barrier: null, evaluation: null, answers: {}, list: null, followingUp: false, items: null,
-    requests: [], visitFor: null, beforeVisit: { status: "blocked", error: null, failure: null, handled: null, partOf: null, output: null },
+    step,
+    scope,
+    status: "blocked",
+    attempt: 0,
+    attemptStartedAt: null,
+    attemptVisit: 0,
+    attemptToken: null,
+    attemptWorker: null,
+    visit: 1,
+    entered: false,
+    gate: emptyGate(),
+    settledAs: null,
+    join: null,
+    retriesInVisit: 0,
+    retriesInRun: 0,
+    recoveriesInVisit: 0,
+    remediatedInVisit: false,
+    error: null,
+    failure: null,
+    handled: null,
+    partOf: null,
+    output: null,
+    history: [],
+    dueAt: null,
+    stopping: null,
+    barrier: null,
+    evaluation: null,
+    answers: {},
+    list: null,
+    followingUp: false,
+    items: null,
+    requests: [],
+    visitFor: null,
+    beforeVisit: { status: "blocked", error: null, failure: null, handled: null, partOf: null, output: null },
   };
   run.jobs.push(job);
   scope.jobs.set(step, job);

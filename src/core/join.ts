@@ -2,7 +2,7 @@ import { cascade, startAll } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import { gateState, reducersWaiting, waitingFor } from "./gate.js";
 import type { GraphStep } from "./graph.js";
-import { type Job, type Run, type Scope, isSettled, scopesUnder } from "./run.js";
+import { isSettled, type Job, type Run, type Scope, scopesUnder } from "./run.js";
 
 /** Decide the join of every reducer that one of these jobs' branches feeds, once its last branch has settled. */
 export function decideJoins(decision: Decision, settled: readonly Job[]): void {
@@ -21,7 +21,13 @@ export function decideJoinsOf(decision: Decision, opener: Job): void {
 /** Decide a reducer's join, unless a branch is still under way or it is decided already. */
 export function decideJoin(decision: Decision, reducer: Job): void {
   const count = reducer.join;
-  if (count === null || reducer.barrier !== null || isSettled(reducer.status) || reducer.gate.groups.at(-1)!.met) return;
+  if (
+    count === null ||
+    reducer.barrier !== null ||
+    isSettled(reducer.status) ||
+    reducer.gate.groups.at(-1)!.met
+  )
+    return;
   if (count.met + count.lost < count.total) return;
   const satisfied = count.total === 0 || count.met >= needed(reducer.step, count.total);
   decision.emit({
@@ -35,7 +41,8 @@ export function decideJoin(decision: Decision, reducer: Job): void {
   });
   if (satisfied) return startAll(decision, [reducer], "dependencies");
   const message = `${count.met} of ${count.total} branches completed, ${needed(reducer.step, count.total)} needed`;
-  if (count.failed > 0) decision.emit({ type: "jobs.canceled", jobs: [reducer.id], code: "JOIN_UNSATISFIED", reason: message });
+  if (count.failed > 0)
+    decision.emit({ type: "jobs.canceled", jobs: [reducer.id], code: "JOIN_UNSATISFIED", reason: message });
   else decision.emit({ type: "jobs.skipped", jobs: [reducer.id], reason: message });
   cascade(decision, [reducer]);
 }

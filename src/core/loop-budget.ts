@@ -16,10 +16,20 @@ export function exceedLoops(decision: Decision, job: Job, transition: Transition
   const message = `${transition} of ${job.step.definition.id} would be routing transition ${count + 1} of scope ${job.scope.id}; max_loops is ${max}`;
   decision.emit({ type: "loop.exceeded", job: job.id, scope: job.scope.id, transition, count, max });
   if (transition !== "on_success.goto") {
-    decision.emit({ type: "job.failed", job: job.id, code: "LOOP_BUDGET_EXCEEDED", message, handled: null, partOf: null });
+    decision.emit({
+      type: "job.failed",
+      job: job.id,
+      code: "LOOP_BUDGET_EXCEEDED",
+      message,
+      handled: null,
+      partOf: null,
+    });
   }
   abandonScope(decision, job.scope, "loop_budget", "LOOP_BUDGET_EXCEEDED", message);
   if (job.scope.parent === null) return;
-  cascade(decision, [...job.scope.jobs.values()].filter((other) => other.settledAs === "lost"));
+  cascade(
+    decision,
+    [...job.scope.jobs.values()].filter((other) => other.settledAs === "lost"),
+  );
   decideBranchesOf(decision, job.scope);
 }

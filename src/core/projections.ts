@@ -5,17 +5,35 @@ import { type Job, jobById, type Run } from "./run.js";
 
 export function runRow(run: Run): RunRow {
   return {
-    id: run.id, workflow_id: run.workflowId, workflow: run.workflow, definition_hash: run.definitionHash, status: run.status,
-    inputs: run.inputs, options: run.options, folder: run.folder, file: run.file, error: run.error,
-    created_at: run.createdAt, started_at: run.startedAt, finished_at: run.finishedAt,
+    id: run.id,
+    workflow_id: run.workflowId,
+    workflow: run.workflow,
+    definition_hash: run.definitionHash,
+    status: run.status,
+    inputs: run.inputs,
+    options: run.options,
+    folder: run.folder,
+    file: run.file,
+    error: run.error,
+    created_at: run.createdAt,
+    started_at: run.startedAt,
+    finished_at: run.finishedAt,
   };
 }
 
 export function jobRow(run: Run, job: Job): JobRow {
   return {
-    id: job.id, run_id: run.id, step: job.step.definition.id, scope: job.scope.id, status: job.status,
-    attempt_id: job.attempt, visit: job.visit, handled: job.status === "failed" && isHandled(job), due_at: job.dueAt,
-    error: job.failure ?? job.error, output: job.output,
+    id: job.id,
+    run_id: run.id,
+    step: job.step.definition.id,
+    scope: job.scope.id,
+    status: job.status,
+    attempt_id: job.attempt,
+    visit: job.visit,
+    handled: job.status === "failed" && isHandled(job),
+    due_at: job.dueAt,
+    error: job.failure ?? job.error,
+    output: job.output,
   };
 }
 
@@ -23,7 +41,16 @@ export function jobRow(run: Run, job: Job): JobRow {
 export function attemptRow(run: Run, event: Event, at: number): AttemptRow | null {
   switch (event.type) {
     case "attempt.started":
-      return { ...attemptBase(run, event), visit: event.visit, worker: event.worker, token: event.token, status: "running", started_at: at, finished_at: null, error: null };
+      return {
+        ...attemptBase(run, event),
+        visit: event.visit,
+        worker: event.worker,
+        token: event.token,
+        status: "running",
+        started_at: at,
+        finished_at: null,
+        error: null,
+      };
     case "attempt.succeeded":
       return endedAttempt(run, event, "succeeded", at, null);
     case "attempt.failed":
@@ -35,15 +62,30 @@ export function attemptRow(run: Run, event: Event, at: number): AttemptRow | nul
   }
 }
 
-function attemptBase(run: Run, event: { job: number; attempt: number }): { job_id: number; attempt: number; run_id: number } {
+function attemptBase(
+  run: Run,
+  event: { job: number; attempt: number },
+): { job_id: number; attempt: number; run_id: number } {
   return { job_id: event.job, attempt: event.attempt, run_id: run.id };
 }
 
-function endedAttempt(run: Run, event: { job: number; attempt: number; durationMs: number }, status: AttemptStatus, at: number, error: AttemptRow["error"]): AttemptRow {
+function endedAttempt(
+  run: Run,
+  event: { job: number; attempt: number; durationMs: number },
+  status: AttemptStatus,
+  at: number,
+  error: AttemptRow["error"],
+): AttemptRow {
   const job = jobById(run, event.job);
   return {
-    ...attemptBase(run, event), visit: job.attemptVisit, worker: job.attemptWorker ?? "", token: job.attemptToken ?? "",
-    status, started_at: job.attemptStartedAt ?? at, finished_at: at, error,
+    ...attemptBase(run, event),
+    visit: job.attemptVisit,
+    worker: job.attemptWorker ?? "",
+    token: job.attemptToken ?? "",
+    status,
+    started_at: job.attemptStartedAt ?? at,
+    finished_at: at,
+    error,
   };
 }
 
@@ -51,22 +93,55 @@ function endedAttempt(run: Run, event: { job: number; attempt: number; durationM
 export function routeRow(run: Run, event: Event, seq: number, at: number): RouteRow | null {
   switch (event.type) {
     case "restart.granted":
-      return route(run, event, seq, at, { rung: "restart", to: null, reason: `worker lost, restart ${event.recovery} of ${event.limit}` });
+      return route(run, event, seq, at, {
+        rung: "restart",
+        to: null,
+        reason: `worker lost, restart ${event.recovery} of ${event.limit}`,
+      });
     case "retry.scheduled":
       return route(run, event, seq, at, { rung: "retry", to: null, reason: event.reason });
     case "remediation.started":
-      return route(run, event, seq, at, { rung: "remediate", to: event.steps.join(", "), reason: event.reason });
+      return route(run, event, seq, at, {
+        rung: "remediate",
+        to: event.steps.join(", "),
+        reason: event.reason,
+      });
     case "follow_up.started":
-      return route(run, event, seq, at, { rung: "on_success", to: event.steps.join(", "), reason: event.reason });
+      return route(run, event, seq, at, {
+        rung: "on_success",
+        to: event.steps.join(", "),
+        reason: event.reason,
+      });
     case "goto.taken":
-      return route(run, event, seq, at, { rung: event.trigger === "failure" ? "goto" : "on_success", to: event.to, reason: event.reason });
+      return route(run, event, seq, at, {
+        rung: event.trigger === "failure" ? "goto" : "on_success",
+        to: event.to,
+        reason: event.reason,
+      });
     default:
       return null;
   }
 }
 
-function route(run: Run, event: { job: number; attempt?: number }, seq: number, at: number, way: { rung: RouteRow["rung"]; to: string | null; reason: string }): RouteRow {
+function route(
+  run: Run,
+  event: { job: number; attempt?: number },
+  seq: number,
+  at: number,
+  way: { rung: RouteRow["rung"]; to: string | null; reason: string },
+): RouteRow {
   const job = jobById(run, event.job);
   const step = job.step.definition.id;
-  return { run_id: run.id, seq, at, job_id: job.id, step, scope: job.scope.id, attempt: event.attempt ?? job.attempt, rung: way.rung, to: way.to ?? step, reason: way.reason };
+  return {
+    run_id: run.id,
+    seq,
+    at,
+    job_id: job.id,
+    step,
+    scope: job.scope.id,
+    attempt: event.attempt ?? job.attempt,
+    rung: way.rung,
+    to: way.to ?? step,
+    reason: way.reason,
+  };
 }

@@ -26,10 +26,17 @@ export function collectTargets(
   return { targets, notes };
 }
 
-export type GotoChoice = { readonly ok: true; readonly target: Job; readonly reason: string } | { readonly ok: false; readonly reason: string };
+export type GotoChoice =
+  | { readonly ok: true; readonly target: Job; readonly reason: string }
+  | { readonly ok: false; readonly reason: string };
 
 /** `goto_js` with a valid id wins; null or a refusal leaves the static goto in force. */
-export function chooseGoto(run: Run, job: Job, fixed: string | null, answer: EvaluationResult | undefined): GotoChoice {
+export function chooseGoto(
+  run: Run,
+  job: Job,
+  fixed: string | null,
+  answer: EvaluationResult | undefined,
+): GotoChoice {
   let note = "";
   if (answer !== undefined) {
     if (!answer.ok) note = `goto_js refused: ${answer.reason}; `;
@@ -41,15 +48,19 @@ export function chooseGoto(run: Run, job: Job, fixed: string | null, answer: Eva
   }
   if (fixed === null) return { ok: false, reason: `${note}no goto` };
   const found = findAncestor(run, job, fixed);
-  return found.ok ? { ok: true, target: found.target, reason: `${note}goto` } : { ok: false, reason: note + found.reason };
+  return found.ok
+    ? { ok: true, target: found.target, reason: `${note}goto` }
+    : { ok: false, reason: note + found.reason };
 }
 
 function findAncestor(run: Run, job: Job, id: string): GotoChoice {
   const step = run.graph.byId.get(id);
   if (step === undefined) return { ok: false, reason: `there is no step ${id}` };
-  if (!isAncestor(step, job.step)) return { ok: false, reason: `${id} is not a step that ${job.step.definition.id} depends on` };
+  if (!isAncestor(step, job.step))
+    return { ok: false, reason: `${id} is not a step that ${job.step.definition.id} depends on` };
   const target = job.scope.jobs.get(step);
   // A routed step that a run list has brought into an item is nobody's ancestor there.
-  if (target === undefined || step.path.length !== job.scope.depth) return { ok: false, reason: `${id} is outside the scope ${job.scope.id}` };
+  if (target === undefined || step.path.length !== job.scope.depth)
+    return { ok: false, reason: `${id} is outside the scope ${job.scope.id}` };
   return { ok: true, target, reason: "" };
 }

@@ -1,8 +1,18 @@
-import type { Output, RunOptions, RungName } from "./events.js";
+import type { Output, RungName, RunOptions } from "./events.js";
 import type { Failure } from "./failure.js";
 import type { Json } from "./json.js";
 
-export type JobStatus = "blocked" | "ready" | "running" | "waiting" | "recovering" | "pending_failed" | "completed" | "failed" | "skipped" | "canceled";
+export type JobStatus =
+  | "blocked"
+  | "ready"
+  | "running"
+  | "waiting"
+  | "recovering"
+  | "pending_failed"
+  | "completed"
+  | "failed"
+  | "skipped"
+  | "canceled";
 export type RunStatus = "pending" | "running" | "paused" | "held" | "completed" | "failed" | "canceled";
 export type AttemptStatus = "running" | "succeeded" | "failed" | "stopped";
 

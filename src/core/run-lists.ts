@@ -5,10 +5,12 @@ import { followUpListFinished } from "./follow-up.js";
 import { gateState, resolve } from "./gate.js";
 import { type GraphStep, isAncestor } from "./graph.js";
 import { remediationFinished } from "./ladder/remediate.js";
-import { findJob, type Job, isSettled } from "./run.js";
+import { findJob, isSettled, type Job } from "./run.js";
 
 /** A step that a run list names: the job to enter, or why it cannot be entered. */
-export type Target = { readonly ok: true; readonly step: GraphStep; readonly job: Job | null } | { readonly ok: false; readonly reason: string };
+export type Target =
+  | { readonly ok: true; readonly step: GraphStep; readonly job: Job | null }
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * Find a run list's target in the scope of the job that routes to it. Not the step itself, nor one that depends on it
@@ -18,11 +20,15 @@ export function findTarget(decision: Decision, source: Job, stepId: string): Tar
   const step = decision.run.graph.byId.get(stepId);
   if (step === undefined) return { ok: false, reason: `there is no step ${stepId}` };
   if (step === source.step) return { ok: false, reason: `${stepId} is the step itself` };
-  if (isAncestor(source.step, step)) return { ok: false, reason: `${stepId} depends on ${source.step.definition.id}` };
+  if (isAncestor(source.step, step))
+    return { ok: false, reason: `${stepId} depends on ${source.step.definition.id}` };
   const job = source.scope.jobs.get(step) ?? null;
-  if (job === null && !isFreelyRouted(step)) return { ok: false, reason: `${stepId} is outside the scope ${source.scope.id}` };
-  if (job !== null && gateState(job.gate) !== "met") return { ok: false, reason: `what ${stepId} depends on is not completed` };
-  if (job !== null && awaits(job, source)) return { ok: false, reason: `${stepId} itself waits for ${source.step.definition.id}` };
+  if (job === null && !isFreelyRouted(step))
+    return { ok: false, reason: `${stepId} is outside the scope ${source.scope.id}` };
+  if (job !== null && gateState(job.gate) !== "met")
+    return { ok: false, reason: `what ${stepId} depends on is not completed` };
+  if (job !== null && awaits(job, source))
+    return { ok: false, reason: `${stepId} itself waits for ${source.step.definition.id}` };
   return { ok: true, step, job };
 }
 
@@ -43,7 +49,9 @@ function awaits(job: Job, other: Job): boolean {
 /** What a blocked job may still wait for; a reducer waits through its items, of which there may be none yet. */
 function* dependenciesLeft(job: Job): Generator<Job> {
   const { groups, branchGroups, closes } = job.step;
-  const steps = new Set(groups.filter((_, index) => branchGroups[index] === true || !job.gate.groups[index]!.met).flat());
+  const steps = new Set(
+    groups.filter((_, index) => branchGroups[index] === true || !job.gate.groups[index]!.met).flat(),
+  );
   if (closes !== null) steps.add(closes);
   for (const step of steps) {
     const needed = resolve(step, job.scope);
@@ -95,7 +103,12 @@ export function enterNextVisit(decision: Decision, job: Job): void {
   const visit = job.entered ? job.visit + 1 : job.visit;
   decision.emit({ type: "visit.entered", job: job.id, visit, by: request.by.id, role: request.role });
   if (gateState(job.gate) !== "met") {
-    decision.emit({ type: "jobs.canceled", jobs: [job.id], code: "DEPENDENCY_FAILED", reason: "what it depends on did not complete" });
+    decision.emit({
+      type: "jobs.canceled",
+      jobs: [job.id],
+      code: "DEPENDENCY_FAILED",
+      reason: "what it depends on did not complete",
+    });
     return cascade(decision, [job]);
   }
   if (job.step.definition.if !== null) return askIf(decision, job);
@@ -103,7 +116,8 @@ export function enterNextVisit(decision: Decision, job: Job): void {
 }
 
 function isIdle(job: Job): boolean {
-  if (job.barrier !== null || job.visitFor !== null || job.followingUp || job.evaluation !== null) return false;
+  if (job.barrier !== null || job.visitFor !== null || job.followingUp || job.evaluation !== null)
+    return false;
   if (isSettled(job.status)) return true;
   return job.status === "blocked" && job.step.definition.start === "routed" && gateState(job.gate) === "met";
 }
@@ -112,7 +126,8 @@ function isIdle(job: Job): boolean {
 export function listTargetSettled(decision: Decision, target: Job): void {
   const request = target.visitFor;
   if (request === null || target.followingUp || !isSettled(target.status)) return;
-  const ok = target.status === "completed" || target.handled === "continue_on_failure" || isSkippedByIf(target);
+  const ok =
+    target.status === "completed" || target.handled === "continue_on_failure" || isSkippedByIf(target);
   decision.emit({ type: "visit.left", job: target.id, by: request.by.id, role: request.role, ok });
   const source = findJob(decision.run, request.by.id)!;
   const list = source.list;

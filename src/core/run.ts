@@ -1,5 +1,15 @@
 import type { Definition } from "./definition.js";
-import type { EvaluationPurpose, EvaluationResult, Event, Output, RunOptions, RungConsidered, ScopeItem, StopReason, VisitRole } from "./events.js";
+import type {
+  EvaluationPurpose,
+  EvaluationResult,
+  Event,
+  Output,
+  RungConsidered,
+  RunOptions,
+  ScopeItem,
+  StopReason,
+  VisitRole,
+} from "./events.js";
 import type { Failure } from "./failure.js";
 import type { Gate } from "./gate.js";
 import { buildGraph, type Graph, type GraphStep } from "./graph.js";
@@ -70,7 +80,12 @@ export interface Scope {
   readonly branchGates: Map<GraphStep, Gate>;
 }
 
-export type LastError = Failure & { readonly step_id: string; readonly job_id: number; readonly attempt: number; readonly timestamp: number };
+export type LastError = Failure & {
+  readonly step_id: string;
+  readonly job_id: number;
+  readonly attempt: number;
+  readonly timestamp: number;
+};
 
 export interface Job {
   readonly id: number;
@@ -105,7 +120,11 @@ export interface Job {
   dueAt: number | null;
   stopping: StopReason | null;
   barrier: Barrier | null;
-  evaluation: { readonly id: number; readonly purpose: EvaluationPurpose; readonly considered: readonly RungConsidered[] } | null;
+  evaluation: {
+    readonly id: number;
+    readonly purpose: EvaluationPurpose;
+    readonly considered: readonly RungConsidered[];
+  } | null;
   /** Answers to the expressions of the climb or follow-up under way. */
   answers: { [purpose in EvaluationPurpose]?: EvaluationResult };
   /** The run list under way for this job. */
@@ -151,19 +170,58 @@ export interface Barrier {
   readonly endingAttempts: Set<Job>;
 }
 
-export function newRun(id: number, definition: Definition, created: Extract<Event, { type: "run.created" }>, at: number): Run {
+export function newRun(
+  id: number,
+  definition: Definition,
+  created: Extract<Event, { type: "run.created" }>,
+  at: number,
+): Run {
   const root: Scope = {
-    id: "root", parent: null, depth: 0, opener: null, item: null, open: true, generation: 1, abandoned: false, loops: 0, lastError: null,
-    jobs: new Map(), children: new Map(), branchGates: new Map(),
+    id: "root",
+    parent: null,
+    depth: 0,
+    opener: null,
+    item: null,
+    open: true,
+    generation: 1,
+    abandoned: false,
+    loops: 0,
+    lastError: null,
+    jobs: new Map(),
+    children: new Map(),
+    branchGates: new Map(),
   };
   return {
-    id, definition, graph: buildGraph(definition), root,
-    workflowId: created.workflowId, workflow: created.workflow, definitionHash: created.definitionHash,
-    options: created.options, inputs: created.inputs, context: created.context, folder: created.folder, file: created.file,
+    id,
+    definition,
+    graph: buildGraph(definition),
+    root,
+    workflowId: created.workflowId,
+    workflow: created.workflow,
+    definitionHash: created.definitionHash,
+    options: created.options,
+    inputs: created.inputs,
+    context: created.context,
+    folder: created.folder,
+    file: created.file,
     maxLoops: created.options.maxLoops ?? definition.maxLoops,
-    createdAt: at, startedAt: null, finishedAt: null, status: "pending", error: null, cancelRequested: null, fatal: null,
-    scopes: new Map([[root.id, root]]), jobs: [], ready: new Set(), running: new Set(), failed: new Set(),
-    busy: 0, barriers: new Map(), nextBarrier: 1, nextEvaluation: 1, dirty: new Set(),
+    createdAt: at,
+    startedAt: null,
+    finishedAt: null,
+    status: "pending",
+    error: null,
+    cancelRequested: null,
+    fatal: null,
+    scopes: new Map([[root.id, root]]),
+    jobs: [],
+    ready: new Set(),
+    running: new Set(),
+    failed: new Set(),
+    busy: 0,
+    barriers: new Map(),
+    nextBarrier: 1,
+    nextEvaluation: 1,
+    dirty: new Set(),
   };
 }
 

@@ -150,7 +150,7 @@ checks:
 
   it("is frozen to its leaves, and stays plain JSON", () => {
     const definition = definitionOf(
-      "steps:\n  a: { exec: [x], on_fail: { retry: { max: 1 } }, outputs: { type: object, a: { b: [1] } } }\n",
+      "steps:\n  a: { exec: [x], on_fail: { retry: { max: 1 } }, outputs: { type: object, enum: [{ b: [1] }] } }\n",
     );
     const unfrozen: string[] = [];
     const walk = (value: unknown, path: string): void => {
@@ -373,8 +373,8 @@ describe("warnings", () => {
 
 describe("the outputs schema", () => {
   it("is refused where it uses a keyword that would not be checked", () => {
-    expect(problemsOf("steps:\n  a: { exec: x, outputs: { type: object, contains: { type: string } } }\n")).toMatchObject([
-      { code: "INVALID_VALUE", line: 2, path: "steps.a.outputs" },
-    ]);
+    expect(
+      problemsOf("steps:\n  a: { exec: x, outputs: { type: object, contains: { type: string } } }\n"),
+    ).toMatchObject([{ code: "INVALID_VALUE", line: 2, path: "steps.a.outputs" }]);
   });
 });

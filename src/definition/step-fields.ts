@@ -85,7 +85,12 @@ const outputSchema: Schema<Json> = (() => {
       const schema = any.read(node, path, context);
       if (schema === undefined) return undefined;
       for (const problem of unsupportedKeywords(schema)) {
-        context.findings.error({ code: "INVALID_VALUE", message: `the schema at ${problem.path}: ${problem.message}`, at: node.at, path });
+        context.findings.error({
+          code: "INVALID_VALUE",
+          message: `the schema at ${problem.path}: ${problem.message}`,
+          at: node.at,
+          path,
+        });
       }
       return schema;
     },

@@ -14,26 +14,52 @@ const CODE_KEYS: { readonly [type: string]: readonly string[] } = { script: ["co
 /** Everything a worker needs for the attempt that has just been started, rendered over the run as it is now. */
 export function assignmentFor(run: Run, job: Job, now: number, readArtifact: ReadArtifact): Assignment {
   const { definition } = job.step;
-  const texts = [...stringsIn(definition.action), ...Object.values(run.definition.env), ...Object.values(definition.env), definition.cwd ?? ""];
-  const needsVariables = texts.some(mayReadVariables) || isCustom(definition.action.type) || definition.action.type === "script";
-  const variables = needsVariables ? variablesFor({ run, job, outputs: outputsNamedIn(texts, definition.action), readArtifact }) : {};
+  const texts = [
+    ...stringsIn(definition.action),
+    ...Object.values(run.definition.env),
+    ...Object.values(definition.env),
+    definition.cwd ?? "",
+  ];
+  const needsVariables =
+    texts.some(mayReadVariables) || isCustom(definition.action.type) || definition.action.type === "script";
+  const variables = needsVariables
+    ? variablesFor({ run, job, outputs: outputsNamedIn(texts, definition.action), readArtifact })
+    : {};
   const base = {
-    runId: run.id, workflowId: run.workflowId, jobId: job.id, stepId: definition.id, attempt: job.attempt, token: job.attemptToken ?? "",
-    startedAt: now, secrets: run.definition.secrets, variables, timeoutMs: definition.timeoutMs, idleTimeoutMs: definition.idleTimeoutMs,
-    killGraceMs: definition.killGraceMs, outputSchema: definition.outputSchema,
+    runId: run.id,
+    workflowId: run.workflowId,
+    jobId: job.id,
+    stepId: definition.id,
+    attempt: job.attempt,
+    token: job.attemptToken ?? "",
+    startedAt: now,
+    secrets: run.definition.secrets,
+    variables,
+    timeoutMs: definition.timeoutMs,
+    idleTimeoutMs: definition.idleTimeoutMs,
+    killGraceMs: definition.killGraceMs,
+    outputSchema: definition.outputSchema,
   };
   try {
-    const env = renderDeep({ ...run.definition.env, ...definition.env }, variables) as { [name: string]: string };
+    const env = renderDeep({ ...run.definition.env, ...definition.env }, variables) as {
+      [name: string]: string;
+    };
     const action = renderAction(definition.action, variables);
     const cwd = renderDeep(definition.cwd ?? ".", variables) as string;
     return { ...base, action, env, cwd: isAbsolute(cwd) ? cwd : join(run.folder, cwd), failedAlready: null };
   } catch (error) {
-    const failedAlready: FailureFacts = { code: "TEMPLATE_ERROR", message: error instanceof Error ? error.message : String(error) };
+    const failedAlready: FailureFacts = {
+      code: "TEMPLATE_ERROR",
+      message: error instanceof Error ? error.message : String(error),
+    };
     return { ...base, action: definition.action, env: {}, cwd: run.folder, failedAlready };
   }
 }
 
-function renderAction(action: ActionDefinition, variables: { readonly [name: string]: Json }): ActionDefinition {
+function renderAction(
+  action: ActionDefinition,
+  variables: { readonly [name: string]: Json },
+): ActionDefinition {
   const code = CODE_KEYS[action.type] ?? [];
   const rendered: { [key: string]: Json } = {};
   for (const [key, value] of Object.entries(action)) {
@@ -68,5 +94,6 @@ function outputsNamedIn(texts: readonly string[], action: ActionDefinition): rea
 function* stringsIn(json: Json): Generator<string> {
   if (typeof json === "string") yield json;
   else if (Array.isArray(json)) for (const item of json) yield* stringsIn(item);
-  else if (json !== null && typeof json === "object") for (const item of Object.values(json)) yield* stringsIn(item);
+  else if (json !== null && typeof json === "object")
+    for (const item of Object.values(json)) yield* stringsIn(item);
 }

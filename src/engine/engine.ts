@@ -79,12 +79,25 @@ export class Engine {
   async start(request: NewRun): Promise<number> {
     const { store, clock } = this.options;
     const { definition, hash, text, file } = request;
-    const { workflowId } = await store.registerWorkflow({ name: definition.name, hash, definition: text, file, at: clock.now() });
+    const { workflowId } = await store.registerWorkflow({
+      name: definition.name,
+      hash,
+      definition: text,
+      file,
+      at: clock.now(),
+    });
     const runId = await store.reserveRunId();
     const fence = await this.leases.acquire(runId, (error) => this.lost(runId, error));
     const created: Extract<Event, { type: "run.created" }> = {
-      type: "run.created", workflow: definition.name, workflowId, definitionHash: hash, inputs: request.inputs,
-      context: request.context, options: request.options, folder: request.folder, file,
+      type: "run.created",
+      workflow: definition.name,
+      workflowId,
+      definitionHash: hash,
+      inputs: request.inputs,
+      context: request.context,
+      options: request.options,
+      folder: request.folder,
+      file,
     };
     const now = clock.now();
     const run = newRun(runId, definition, created, now);
@@ -162,7 +175,13 @@ export class Engine {
     await Promise.all([...this.attempts.values()].map(({ done }) => done));
     for (const host of hosts) await this.leases.release(host.run.id);
     this.leases.stop();
-    for (const host of hosts) this.reject(host.run.id, new DarumaError("LEASE_LOST", "the engine was stopped", { hint: `daruma resume ${host.run.id} goes on with it.` }));
+    for (const host of hosts)
+      this.reject(
+        host.run.id,
+        new DarumaError("LEASE_LOST", "the engine was stopped", {
+          hint: `daruma resume ${host.run.id} goes on with it.`,
+        }),
+      );
   }
 
   private async adopt(host: RunHost, command: Command): Promise<ReadonlySet<number>> {
@@ -172,7 +191,9 @@ export class Engine {
     this.planEffects(host, events);
     this.dispatch();
     await this.flushed(host);
-    return new Set(events.flatMap((event) => ("id" in event && event.type === "evaluation.requested" ? [event.id] : [])));
+    return new Set(
+      events.flatMap((event) => ("id" in event && event.type === "evaluation.requested" ? [event.id] : [])),
+    );
   }
 
   /** Resolves when what the host has decided so far is committed; rejects if the run is lost before. */
@@ -190,7 +211,8 @@ export class Engine {
   private rearm(host: RunHost, asked: ReadonlySet<number>): void {
     for (const job of host.run.jobs) {
       if (job.status === "waiting" && job.dueAt !== null) this.arm(host, job.id, job.dueAt);
-      if (job.evaluation !== null && !asked.has(job.evaluation.id)) this.evaluate(host, job, job.evaluation.id, job.evaluation.purpose);
+      if (job.evaluation !== null && !asked.has(job.evaluation.id))
+        this.evaluate(host, job, job.evaluation.id, job.evaluation.purpose);
     }
   }
 
@@ -223,7 +245,12 @@ export class Engine {
       for (const job of host.run.ready) {
         if (this.inUse >= worker.capacity) return;
         this.inUse += 1;
-        const command: Command = { type: "attempt.start", job: job.id, worker: worker.name, token: newToken() };
+        const command: Command = {
+          type: "attempt.start",
+          job: job.id,
+          worker: worker.name,
+          token: newToken(),
+        };
         this.planEffects(host, host.take(command, clock.now()));
       }
     }
@@ -236,10 +263,12 @@ export class Engine {
           this.planAttempt(host, jobById(host.run, event.job));
           break;
         case "jobs.stopping":
-          for (const id of event.jobs) this.commits.afterCommit(host, () => this.attempts.get(id)?.controller.abort("stopped"));
+          for (const id of event.jobs)
+            this.commits.afterCommit(host, () => this.attempts.get(id)?.controller.abort("stopped"));
           break;
         case "scope.abandoned":
-          for (const id of event.stopping) this.commits.afterCommit(host, () => this.attempts.get(id)?.controller.abort("stopped"));
+          for (const id of event.stopping)
+            this.commits.afterCommit(host, () => this.attempts.get(id)?.controller.abort("stopped"));
           break;
         case "retry.scheduled":
           if (event.delayMs > 0) this.commits.afterCommit(host, () => this.arm(host, event.job, event.dueAt));
@@ -279,18 +308,45 @@ export class Engine {
     this.timers.set(job, cancel);
   }
 
-  private planEvaluation(host: RunHost, job: Job, id: number, purpose: Extract<Event, { type: "evaluation.requested" }>["purpose"]): void {
-    const evaluation = evaluationFor(host.run, job, purpose, this.options.clock.now(), this.options.readArtifact);
+  private planEvaluation(
+    host: RunHost,
+    job: Job,
+    id: number,
+    purpose: Extract<Event, { type: "evaluation.requested" }>["purpose"],
+  ): void {
+    const evaluation = evaluationFor(
+      host.run,
+      job,
+      purpose,
+      this.options.clock.now(),
+      this.options.readArtifact,
+    );
     this.commits.afterCommit(host, () => this.runEvaluation(host, job.id, id, evaluation));
   }
 
-  private evaluate(host: RunHost, job: Job, id: number, purpose: Extract<Event, { type: "evaluation.requested" }>["purpose"]): void {
-    this.runEvaluation(host, job.id, id, evaluationFor(host.run, job, purpose, this.options.clock.now(), this.options.readArtifact));
+  private evaluate(
+    host: RunHost,
+    job: Job,
+    id: number,
+    purpose: Extract<Event, { type: "evaluation.requested" }>["purpose"],
+  ): void {
+    this.runEvaluation(
+      host,
+      job.id,
+      id,
+      evaluationFor(host.run, job, purpose, this.options.clock.now(), this.options.readArtifact),
+    );
   }
 
-  private runEvaluation(host: RunHost, job: number, id: number, evaluation: ReturnType<typeof evaluationFor>): void {
+  private runEvaluation(
+    host: RunHost,
+    job: number,
+    id: number,
+    evaluation: ReturnType<typeof evaluationFor>,
+  ): void {
     void this.options.sandbox.evaluate(evaluation).then((result) => {
-      if (this.hosts.get(host.run.id) === host) this.post(host.run.id, { type: "evaluation.finish", job, id, result });
+      if (this.hosts.get(host.run.id) === host)
+        this.post(host.run.id, { type: "evaluation.finish", job, id, result });
     });
   }
 

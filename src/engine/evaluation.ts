@@ -13,7 +13,13 @@ const EXPECTS: { readonly [purpose in EvaluationPurpose]: ExpectedResult } = {
 };
 
 /** An expression with what it may see, as the run is at this moment. */
-export function evaluationFor(run: Run, job: Job, purpose: EvaluationPurpose, now: number, readArtifact: ReadArtifact): Evaluation {
+export function evaluationFor(
+  run: Run,
+  job: Job,
+  purpose: EvaluationPurpose,
+  now: number,
+  readArtifact: ReadArtifact,
+): Evaluation {
   const code = codeOf(job, purpose);
   const variables = variablesFor({ run, job, outputs: outputsNamed(code), readArtifact });
   return { code, variables, now, expects: EXPECTS[purpose] };

@@ -42,7 +42,8 @@ export class GroupCommit {
     this.effects = [];
     this.inFlight = this.write(batch).then((written) => {
       this.inFlight = null;
-      for (const { host, drained } of batch) if (written.has(host)) this.listener.committed(host, drained.events);
+      for (const { host, drained } of batch)
+        if (written.has(host)) this.listener.committed(host, drained.events);
       for (const { host, effect } of effects) if (written.has(host)) effect();
       this.flush(hosts);
     });

@@ -1,5 +1,5 @@
-import type { Definition } from "../core/definition.js";
 import { replay } from "../core/decision.js";
+import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
 import { newRun, type Run } from "../core/run.js";
 import type { Store } from "../store/store.js";
@@ -8,9 +8,11 @@ import type { Store } from "../store/store.js";
 export async function loadRun(store: Store, runId: number): Promise<{ run: Run; nextSeq: number }> {
   const log = await store.readEvents(runId);
   const first = log[0];
-  if (first === undefined || first.event.type !== "run.created") throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
+  if (first === undefined || first.event.type !== "run.created")
+    throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
   const text = await store.readDefinition(first.event.definitionHash);
-  if (text === null) throw new DarumaError("STORE_FAILED", `the definition of run ${runId} is missing from the store`);
+  if (text === null)
+    throw new DarumaError("STORE_FAILED", `the definition of run ${runId} is missing from the store`);
   const run = newRun(runId, JSON.parse(text) as Definition, first.event, first.at);
   replay(run, log);
   run.dirty.clear();

@@ -39,7 +39,14 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
 function errorOf(job: Job): Json {
   const { error } = job;
   if (error === null) return null;
-  return { message: error.message, code: error.code, class: error.class, stdout: error.stdout_tail, stderr: error.stderr_tail, exitCode: error.exit_code };
+  return {
+    message: error.message,
+    code: error.code,
+    class: error.class,
+    stdout: error.stdout_tail,
+    stderr: error.stderr_tail,
+    exitCode: error.exit_code,
+  };
 }
 
 export function lastErrorOf(scope: Scope): Json {
@@ -78,12 +85,12 @@ function outputOf(job: Job, step: GraphStep, read: ReadArtifact): Json | undefin
   const producer = resolve(step, job.scope);
   if (producer === null) return undefined;
   if (producer.status === "failed" && producer.handled === "continue_on_failure") return null;
-  return producer.output === null ? undefined : valueOf(producer.output, read);
+  return producer.output === null ? undefined : valueOfOutput(producer.output, read);
 }
 
 function itemValue(scope: Scope, read: ReadArtifact): Json {
   const output = scope.opener!.output;
-  const items = output === null ? [] : valueOf(output, read);
+  const items = output === null ? [] : valueOfOutput(output, read);
   return (items as readonly Json[])[scope.item!.index] ?? null;
 }
 
@@ -98,18 +105,24 @@ function branchScopes(reducer: Job): Scope[] {
 function branchOutputs(reducer: Job, step: GraphStep, read: ReadArtifact): Json {
   return branchScopes(reducer).map((scope) => {
     const output = scope.jobs.get(step)?.output;
-    return output === undefined || output === null ? null : valueOf(output, read);
+    return output === undefined || output === null ? null : valueOfOutput(output, read);
   });
 }
 
 function branchesOf(reducer: Job): Json {
   return branchScopes(reducer).map((scope) => {
-    const failed = [...scope.jobs.values()].find((job) => job.status === "failed" || job.status === "canceled");
+    const failed = [...scope.jobs.values()].find(
+      (job) => job.status === "failed" || job.status === "canceled",
+    );
     const gate = scope.branchGates.get(reducer.step);
     const met = gate !== undefined && gate.unmet === 0 && !gate.forcedLost;
     const status = met ? "completed" : failed === undefined ? "skipped" : "failed";
     const error = failed?.failure ?? null;
-    return { key: scope.item!.key, status, error: met || error === null ? null : { code: error.code, message: error.message } };
+    return {
+      key: scope.item!.key,
+      status,
+      error: met || error === null ? null : { code: error.code, message: error.message },
+    };
   });
 }
 
@@ -117,11 +130,12 @@ function historyOf(run: Run, scope: Scope, read: ReadArtifact): Json {
   const history: { [id: string]: Json } = {};
   for (const step of run.graph.steps) {
     const job = resolve(step, scope);
-    history[step.definition.id] = job === null ? [] : job.history.map((output) => valueOf(output, read));
+    history[step.definition.id] =
+      job === null ? [] : job.history.map((output) => valueOfOutput(output, read));
   }
   return history;
 }
 
-export function valueOf(output: Output, read: ReadArtifact): Json {
+export function valueOfOutput(output: Output, read: ReadArtifact): Json {
   return output.kind === "value" ? output.value : read(output.path);
 }

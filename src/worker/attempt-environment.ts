@@ -7,7 +7,9 @@ export interface AttemptFiles {
 }
 
 /** What steps inherit from the worker: all but Daruma's own tokens and addresses. */
-export function inheritedEnvironment(env: { readonly [name: string]: string | undefined }): { readonly [name: string]: string } {
+export function inheritedEnvironment(env: { readonly [name: string]: string | undefined }): {
+  readonly [name: string]: string;
+} {
   const inherited: { [name: string]: string } = {};
   for (const [name, value] of Object.entries(env)) {
     if (value !== undefined && !name.startsWith("DARUMA_")) inherited[name] = value;

@@ -16,9 +16,14 @@ export function resultOfOutput(value: Json, schema: Json | null, artifact: strin
   const mismatches = schema === null ? [] : checkJson(schema, value);
   if (mismatches.length > 0) {
     const named = mismatches.slice(0, MAX_NAMED_MISMATCHES).map(({ path, message }) => `${path}: ${message}`);
-    return { kind: "failed", facts: { code: "OUTPUT_INVALID", message: `the output does not fit its schema: ${named.join("; ")}` } };
+    return {
+      kind: "failed",
+      facts: { code: "OUTPUT_INVALID", message: `the output does not fit its schema: ${named.join("; ")}` },
+    };
   }
-  const items = Array.isArray(value) ? value.map((item: Json, index) => ({ key: typeof item === "string" ? item : String(index) })) : null;
+  const items = Array.isArray(value)
+    ? value.map((item: Json, index) => ({ key: typeof item === "string" ? item : String(index) }))
+    : null;
   return { kind: "succeeded", output: storeOutput(value, artifact), items };
 }
 
@@ -30,7 +35,13 @@ function storeOutput(value: Json, artifact: string): Output {
   mkdirSync(dirname(artifact), { recursive: true, mode: 0o700 });
   writeFileSync(artifact, text, { mode: 0o600 });
   const sha256 = createHash("sha256").update(text).digest("hex");
-  return { kind: "artifact", path: artifact, bytes, sha256, preview: [...text.slice(0, PREVIEW_CHARS)].join("") };
+  return {
+    kind: "artifact",
+    path: artifact,
+    bytes,
+    sha256,
+    preview: [...text.slice(0, PREVIEW_CHARS)].join(""),
+  };
 }
 
 function isSmall(value: Json): boolean {

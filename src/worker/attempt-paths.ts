@@ -19,7 +19,10 @@ export function logFolder(base: string): string {
 /** One pair an attempt, never reused. */
 export function logFile(base: string, name: AttemptName, stream: "stdout" | "stderr"): string {
   const { workflowId, jobId, runId, attempt } = name;
-  return join(logFolder(base), `job_wf${workflowId}_j${jobId}_r${runId}_a${attempt}.${stream === "stdout" ? "o" : "e"}`);
+  return join(
+    logFolder(base),
+    `job_wf${workflowId}_j${jobId}_r${runId}_a${attempt}.${stream === "stdout" ? "o" : "e"}`,
+  );
 }
 
 export function outputArtifact(base: string, name: AttemptName): string {

@@ -20,7 +20,8 @@ export class AttemptTimers {
     private readonly stop: (cause: StopCause) => void,
   ) {
     this.lastSignAt = clock.now();
-    if (limits.timeoutMs !== null) this.cancels.push(clock.setTimer(clock.now() + limits.timeoutMs, () => stop("timeout")));
+    if (limits.timeoutMs !== null)
+      this.cancels.push(clock.setTimer(clock.now() + limits.timeoutMs, () => stop("timeout")));
     if (limits.idleTimeoutMs !== null) this.watchIdle(limits.idleTimeoutMs);
   }
 

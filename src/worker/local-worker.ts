@@ -62,7 +62,9 @@ export class LocalWorker implements Worker {
     const key = secrets.join("\0");
     let redactor = this.redactors.get(key);
     if (redactor === undefined) {
-      redactor = createRedactor(secrets.flatMap((name) => (this.env[name] ? [{ name, value: this.env[name] }] : [])));
+      redactor = createRedactor(
+        secrets.flatMap((name) => (this.env[name] ? [{ name, value: this.env[name] }] : [])),
+      );
       this.redactors.set(key, redactor);
     }
     return redactor;
@@ -71,8 +73,16 @@ export class LocalWorker implements Worker {
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<AttemptResult> {
     const redactor = this.redactorFor(assignment.secrets);
     const create = this.actions.get(assignment.action.type)?.silent === true ? "on_first_byte" : "now";
-    const stdout = openLogFile(logFile(this.options.outputDir, assignment, "stdout"), redactor.stream(), create);
-    const stderr = openLogFile(logFile(this.options.outputDir, assignment, "stderr"), redactor.stream(), create);
+    const stdout = openLogFile(
+      logFile(this.options.outputDir, assignment, "stdout"),
+      redactor.stream(),
+      create,
+    );
+    const stderr = openLogFile(
+      logFile(this.options.outputDir, assignment, "stderr"),
+      redactor.stream(),
+      create,
+    );
     const controller = new AbortController();
     const stop = (cause: StopCause): void => controller.abort(cause);
     const onAbort = (): void => stop("stopped");
@@ -85,20 +95,47 @@ export class LocalWorker implements Worker {
     };
     let result: ActionResult;
     try {
-      result = await this.act(assignment, controller.signal, { stdout: write(stdout), stderr: write(stderr) });
+      result = await this.act(assignment, controller.signal, {
+        stdout: write(stdout),
+        stderr: write(stderr),
+      });
     } catch (error) {
-      result = { ok: false, failure: { message: messageOf(error), ...(error instanceof Error && error.stack ? { stack: error.stack } : {}) } };
+      result = {
+        ok: false,
+        failure: {
+          message: messageOf(error),
+          ...(error instanceof Error && error.stack ? { stack: error.stack } : {}),
+        },
+      };
     }
     timers.clear();
     signal.removeEventListener("abort", onAbort);
     const logError = await closeAll([stdout, stderr]);
     if (signal.aborted) return { kind: "stopped" };
-    if (logError !== null) return failed(redactor, { message: `the log could not be written: ${messageOf(logError)}`, code: "LOG_FAILED" });
+    if (logError !== null)
+      return failed(redactor, {
+        message: `the log could not be written: ${messageOf(logError)}`,
+        code: "LOG_FAILED",
+      });
     if (result.ok) {
-      const checked = resultOfOutput(redactor.redactJson(result.output), assignment.outputSchema, outputArtifact(this.options.outputDir, assignment));
-      return checked.kind === "failed" ? failed(redactor, { ...checked.facts, stdoutTail: stdout.tail(TAIL_BYTES), stderrTail: stderr.tail(TAIL_BYTES) }) : checked;
+      const checked = resultOfOutput(
+        redactor.redactJson(result.output),
+        assignment.outputSchema,
+        outputArtifact(this.options.outputDir, assignment),
+      );
+      return checked.kind === "failed"
+        ? failed(redactor, {
+            ...checked.facts,
+            stdoutTail: stdout.tail(TAIL_BYTES),
+            stderrTail: stderr.tail(TAIL_BYTES),
+          })
+        : checked;
     }
-    return failed(redactor, { stdoutTail: stdout.tail(TAIL_BYTES), stderrTail: stderr.tail(TAIL_BYTES), ...result.failure });
+    return failed(redactor, {
+      stdoutTail: stdout.tail(TAIL_BYTES),
+      stderrTail: stderr.tail(TAIL_BYTES),
+      ...result.failure,
+    });
   }
 
   private async act(
@@ -108,9 +145,17 @@ export class LocalWorker implements Worker {
   ): Promise<ActionResult> {
     if (assignment.failedAlready !== null) return { ok: false, failure: assignment.failedAlready };
     const missing = assignment.secrets.filter((name) => !this.env[name]);
-    if (missing.length > 0) return { ok: false, failure: { code: "MISSING_SECRET", message: `not set: ${missing.join(", ")}` } };
+    if (missing.length > 0)
+      return { ok: false, failure: { code: "MISSING_SECRET", message: `not set: ${missing.join(", ")}` } };
     const action = this.actions.get(assignment.action.type);
-    if (action === undefined) return { ok: false, failure: { code: "UNKNOWN_ACTION", message: `no action of type ${assignment.action.type} is registered` } };
+    if (action === undefined)
+      return {
+        ok: false,
+        failure: {
+          code: "UNKNOWN_ACTION",
+          message: `no action of type ${assignment.action.type} is registered`,
+        },
+      };
     const scratch = join(this.scratchFolder(), `j${assignment.jobId}_a${assignment.attempt}`);
     const files = { output: `${scratch}.output`, failure: `${scratch}.failure` };
     const attempt: Attempt = {

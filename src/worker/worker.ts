@@ -1,5 +1,5 @@
-import type { ActionDefinition } from "../core/definition.js";
 import type { AttemptResult } from "../core/commands.js";
+import type { ActionDefinition } from "../core/definition.js";
 import type { FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
 

@@ -15,9 +15,14 @@ const KILLS = Number(process.env.KILLS ?? 50);
 function workflowText(ran: string): string {
   const steps: { [id: string]: unknown } = {};
   for (let index = 0; index < STEPS; index += 1) {
-    const before = [index - 4, ...(index % 7 === 0 ? [index - 9] : [])].filter((at) => at >= 0).map((at) => `s${at}`);
+    const before = [index - 4, ...(index % 7 === 0 ? [index - 9] : [])]
+      .filter((at) => at >= 0)
+      .map((at) => `s${at}`);
     const got = before.length > 0 ? `{{ outputs.s${index - 4} }}` : "0";
-    steps[`s${index}`] = { exec: `echo s${index} >> ${ran}; echo $(( (${got} * 31 + ${index}) % 100003 ))`, ...(before.length > 0 ? { depends_on: before } : {}) };
+    steps[`s${index}`] = {
+      exec: `echo s${index} >> ${ran}; echo $(( (${got} * 31 + ${index}) % 100003 ))`,
+      ...(before.length > 0 ? { depends_on: before } : {}),
+    };
   }
   return JSON.stringify({ name: "kill", steps });
 }
@@ -39,7 +44,11 @@ function makeWorld(): World {
 
 /** Start the run and kill the engine with -9 after a while. */
 async function startAndKill({ folder, file }: World, afterMs: number): Promise<void> {
-  const child = spawn(process.execPath, [commandLine, "run", file, "--quiet", "--max-parallel", "4", "--output-dir", join(folder, "out")], { stdio: "ignore" });
+  const child = spawn(
+    process.execPath,
+    [commandLine, "run", file, "--quiet", "--max-parallel", "4", "--output-dir", join(folder, "out")],
+    { stdio: "ignore" },
+  );
   const exited = new Promise((resolve) => child.once("exit", resolve));
   await Promise.race([delay(afterMs), exited]);
   child.kill("SIGKILL");
@@ -48,7 +57,10 @@ async function startAndKill({ folder, file }: World, afterMs: number): Promise<v
 
 async function readLog({ folder }: World): Promise<LoggedLine[]> {
   const { stdout } = await runCli(["events", "1", "--json", "--output-dir", join(folder, "out")]);
-  return stdout.split("\n").filter((line) => line.startsWith("{\"seq\"")).map((line) => JSON.parse(line) as LoggedLine);
+  return stdout
+    .split("\n")
+    .filter((line) => line.startsWith('{"seq"'))
+    .map((line) => JSON.parse(line) as LoggedLine);
 }
 
 async function readOutputs({ folder }: World): Promise<{ [step: string]: unknown }> {
@@ -64,7 +76,15 @@ describe("kill -9 of the command line at any instant", () => {
   beforeAll(async () => {
     const world = makeWorld();
     const startedAt = performance.now();
-    const run = await runCli(["run", world.file, "--quiet", "--max-parallel", "4", "--output-dir", join(world.folder, "out")]);
+    const run = await runCli([
+      "run",
+      world.file,
+      "--quiet",
+      "--max-parallel",
+      "4",
+      "--output-dir",
+      join(world.folder, "out"),
+    ]);
     wholeRunMs = performance.now() - startedAt;
     expect(run.exitCode, run.stderr).toBe(0);
     expected = await readOutputs(world);
@@ -76,7 +96,9 @@ describe("kill -9 of the command line at any instant", () => {
     for (const { folder } of worlds) rmSync(folder, { recursive: true, force: true });
   });
 
-  it(`loses nothing and repeats nothing that was recorded, ${KILLS} times`, { timeout: 600_000 }, async () => {
+  it(`loses nothing and repeats nothing that was recorded, ${KILLS} times`, {
+    timeout: 600_000,
+  }, async () => {
     let interrupted = 0;
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const world = makeWorld();
@@ -87,20 +109,37 @@ describe("kill -9 of the command line at any instant", () => {
       const before = await readLog(world);
       if (before.length === 0) continue;
       if (!before.some(({ type }) => type === "run.completed")) interrupted += 1;
-      const resumed = await runCli(["resume", "1", "--quiet", "--max-parallel", "4", "--output-dir", join(world.folder, "out")]);
+      const resumed = await runCli([
+        "resume",
+        "1",
+        "--quiet",
+        "--max-parallel",
+        "4",
+        "--output-dir",
+        join(world.folder, "out"),
+      ]);
       expect(resumed.exitCode, `${where}: ${resumed.stderr}`).toBe(0);
       const log = await readLog(world);
       expect(log.slice(0, before.length), where).toEqual(before);
       const succeeded = log.filter(({ type }) => type === "attempt.succeeded").map(({ job }) => job);
       expect(succeeded.length, where).toBe(STEPS);
       expect(new Set(succeeded).size, where).toBe(STEPS);
-      const doneBefore = new Set(before.filter(({ type }) => type === "attempt.succeeded").map(({ job }) => job));
-      const startedAfter = log.slice(before.length).filter(({ type }) => type === "attempt.started").map(({ job }) => job);
-      expect(startedAfter.filter((job) => doneBefore.has(job)), where).toEqual([]);
+      const doneBefore = new Set(
+        before.filter(({ type }) => type === "attempt.succeeded").map(({ job }) => job),
+      );
+      const startedAfter = log
+        .slice(before.length)
+        .filter(({ type }) => type === "attempt.started")
+        .map(({ job }) => job);
+      expect(
+        startedAfter.filter((job) => doneBefore.has(job)),
+        where,
+      ).toEqual([]);
       expect(await readOutputs(world), where).toEqual(expected);
       const started = log.filter(({ type }) => type === "attempt.started").length;
       expect(readFileSync(world.ran, "utf8").trim().split("\n").length, where).toBeLessThanOrEqual(started);
-      for (const { token } of before.filter(({ type }) => type === "attempt.started")) expect(await endProcessesWithToken(String(token)), where).toBe(0);
+      for (const { token } of before.filter(({ type }) => type === "attempt.started"))
+        expect(await endProcessesWithToken(String(token)), where).toBe(0);
     }
     expect(interrupted).toBeGreaterThan(KILLS / 4);
   });

@@ -29,7 +29,10 @@ export class WorkflowMaker {
     for (const id of ROUTED) this.steps[id] = this.routedStep();
     return JSON.stringify({
       name: "sim",
-      routing: { max_loops: random.between(1, 8), ...(random.chance(0.2) ? { defaults: { on_fail: { retry: { max: 1 } } } } : {}) },
+      routing: {
+        max_loops: random.between(1, 8),
+        ...(random.chance(0.2) ? { defaults: { on_fail: { retry: { max: 1 } } } } : {}),
+      },
       failure_policy: random.chance(0.2) ? "fail_fast" : "finish_independent",
       max_recoveries: random.between(0, 3),
       steps: this.steps,
@@ -57,7 +60,11 @@ export class WorkflowMaker {
   /** A forEach step, what happens to each item, and perhaps one or two reducers. */
   private fanOut(path: string, depth: number): void {
     const { random } = this;
-    const opener = this.add(path, path === "" ? random.some(this.plainAt(path), 1) : [random.pick(this.plainAt(path))], { forEach: true });
+    const opener = this.add(
+      path,
+      path === "" ? random.some(this.plainAt(path), 1) : [random.pick(this.plainAt(path))],
+      { forEach: true },
+    );
     const inner = path === "" ? opener : `${path}/${opener}`;
     this.segment(inner, [opener], random.between(1, 3));
     if (depth === 0 && random.chance(0.3)) this.fanOut(inner, 1);
@@ -75,8 +82,12 @@ export class WorkflowMaker {
     const ancestors = this.ancestorsOf(path, through === undefined ? dependencies : [through]);
     const groups = dependencies.map((dependency) => this.orGroup(path, dependency));
     this.steps[id] = {
-      type: "noop", ...(groups.length > 0 ? { depends_on: groups } : {}), start: "auto",
-      ...(random.chance(0.12) ? { if: random.pick(["visit < 2", "attempt >= 0", "false", "nowhere.x"]) } : {}),
+      type: "noop",
+      ...(groups.length > 0 ? { depends_on: groups } : {}),
+      start: "auto",
+      ...(random.chance(0.12)
+        ? { if: random.pick(["visit < 2", "attempt >= 0", "false", "nowhere.x"]) }
+        : {}),
       ...(random.chance(0.15) ? { continue_on_failure: true } : {}),
       ...(random.chance(0.6) ? { on_fail: this.onFail([...ancestors]) } : {}),
       ...(random.chance(0.25) ? { on_success: this.onSuccess([...ancestors]) } : {}),
@@ -87,8 +98,13 @@ export class WorkflowMaker {
   }
 
   private orGroup(path: string, dependency: string): string {
-    const others = this.at(path).filter(({ id }) => id !== dependency && this.steps[id]?.forEach !== true && this.steps[dependency]?.forEach !== true);
-    return this.random.chance(0.2) && others.length > 0 && this.placed.some(({ id, path: at }) => id === dependency && at === path)
+    const others = this.at(path).filter(
+      ({ id }) =>
+        id !== dependency && this.steps[id]?.forEach !== true && this.steps[dependency]?.forEach !== true,
+    );
+    return this.random.chance(0.2) &&
+      others.length > 0 &&
+      this.placed.some(({ id, path: at }) => id === dependency && at === path)
       ? `${dependency}|${this.random.pick(others).id}`
       : dependency;
   }
@@ -109,11 +125,37 @@ export class WorkflowMaker {
     const { random } = this;
     const mode = random.pick(["none", "fixed", "linear", "exponential"]);
     return {
-      ...(random.chance(0.6) ? { retry: { max: random.between(1, 3), backoff: { mode, delay_ms: random.between(0, 50), jitter: random.pick([0, 0.5]) } } } : {}),
+      ...(random.chance(0.6)
+        ? {
+            retry: {
+              max: random.between(1, 3),
+              backoff: { mode, delay_ms: random.between(0, 50), jitter: random.pick([0, 0.5]) },
+            },
+          }
+        : {}),
       ...(random.chance(0.35) ? { run: [random.pick(ROUTED)] } : {}),
-      ...(random.chance(0.2) ? { run_js: random.pick(["return ['fix2']", "return []", "return ['nobody']", "throw 1", "return visit > 1 ? ['fix1', 'fix2'] : []"]) } : {}),
+      ...(random.chance(0.2)
+        ? {
+            run_js: random.pick([
+              "return ['fix2']",
+              "return []",
+              "return ['nobody']",
+              "throw 1",
+              "return visit > 1 ? ['fix1', 'fix2'] : []",
+            ]),
+          }
+        : {}),
       ...(ancestors.length > 0 && random.chance(0.4) ? { goto: random.pick(ancestors) } : {}),
-      ...(ancestors.length > 0 && random.chance(0.2) ? { goto_js: random.pick([`return '${random.pick(ancestors)}'`, "return null", "return 'nobody'", "throw 1"]) } : {}),
+      ...(ancestors.length > 0 && random.chance(0.2)
+        ? {
+            goto_js: random.pick([
+              `return '${random.pick(ancestors)}'`,
+              "return null",
+              "return 'nobody'",
+              "throw 1",
+            ]),
+          }
+        : {}),
     };
   }
 
@@ -122,15 +164,20 @@ export class WorkflowMaker {
     return {
       ...(random.chance(0.6) ? { run: random.chance(0.5) ? ["tell"] : ["tell", "fix1"] } : {}),
       ...(random.chance(0.3) ? { run_js: random.pick(["return ['tell']", "return []", "throw 1"]) } : {}),
-      ...(ancestors.length > 0 && random.chance(0.4) ? { goto_js: `return visit < ${random.between(2, 3)} ? '${random.pick(ancestors)}' : null` } : {}),
+      ...(ancestors.length > 0 && random.chance(0.4)
+        ? { goto_js: `return visit < ${random.between(2, 3)} ? '${random.pick(ancestors)}' : null` }
+        : {}),
     };
   }
 
   private routedStep(): Step {
     const { random } = this;
     return {
-      type: "noop", start: "routed",
-      ...(random.chance(0.4) ? { on_fail: { retry: { max: 1, backoff: { mode: "fixed", delay_ms: 20 } } } } : {}),
+      type: "noop",
+      start: "routed",
+      ...(random.chance(0.4)
+        ? { on_fail: { retry: { max: 1, backoff: { mode: "fixed", delay_ms: 20 } } } }
+        : {}),
       ...(random.chance(0.1) ? { if: random.pick(["visit < 2", "false"]) } : {}),
       ...(random.chance(0.1) ? { continue_on_failure: true } : {}),
     };

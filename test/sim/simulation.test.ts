@@ -13,9 +13,17 @@ describe("the engine in rough weather", () => {
     it(`ends every run rightly, seeds ${batch[0]} to ${batch.at(-1)}`, async () => {
       for (const seed of batch) {
         const result = await new Simulation(seed).run();
-        if (only !== null && process.env.SHOW_LOG === "1") for (const { seq, event } of result.log) console.log(seq, JSON.stringify(event));
-        expect(result.run.error?.code, `seed ${seed}: ${result.run.error?.message}\n${result.text}`).not.toBe("STALLED");
-        expect(result.log.findIndex(({ event }) => ["run.completed", "run.failed", "run.canceled"].includes(event.type)), `seed ${seed}`).toBe(result.log.length - 1);
+        if (only !== null && process.env.SHOW_LOG === "1")
+          for (const { seq, event } of result.log) console.log(seq, JSON.stringify(event));
+        expect(result.run.error?.code, `seed ${seed}: ${result.run.error?.message}\n${result.text}`).not.toBe(
+          "STALLED",
+        );
+        expect(
+          result.log.findIndex(({ event }) =>
+            ["run.completed", "run.failed", "run.canceled"].includes(event.type),
+          ),
+          `seed ${seed}`,
+        ).toBe(result.log.length - 1);
       }
     });
   }

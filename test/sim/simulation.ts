@@ -77,13 +77,22 @@ export class Simulation {
       if (this.over) break;
       if (turn > MAX_TURNS) throw new Error(await this.describe(runId, text, "the run hangs"));
       if (this.lost || this.random.chance(this.weather.crash)) await this.crash(runId);
-      if (this.random.chance(this.weather.cancel)) this.engine.post(runId, { type: "run.cancel", reason: "weather", key: null });
+      if (this.random.chance(this.weather.cancel))
+        this.engine.post(runId, { type: "run.cancel", reason: "weather", key: null });
       await flush();
-      if (!this.over && !this.lost && !this.clock.fireNext()) throw new Error(await this.describe(runId, text, "nothing is due and the run is not over"));
+      if (!this.over && !this.lost && !this.clock.fireNext())
+        throw new Error(await this.describe(runId, text, "nothing is due and the run is not over"));
     }
     const { run } = await loadRun(this.store, runId);
     await this.compareTables(run);
-    return { seed: this.seed, text, definition: request.definition, log: await this.store.readEvents(runId), run, crashes: this.crashes };
+    return {
+      seed: this.seed,
+      text,
+      definition: request.definition,
+      log: await this.store.readEvents(runId),
+      run,
+      crashes: this.crashes,
+    };
   }
 
   private boot(): Engine {
@@ -135,14 +144,16 @@ export class Simulation {
   private mortal(store: Store, dead: { value: boolean }): Store {
     const { random, weather } = this;
     return new Proxy(store, {
-      get: (target, name: keyof Store) => (...args: never[]) => {
-        if (dead.value) return new Promise(() => {});
-        if (name === "commit" && random.chance(weather.commitFault)) {
-          this.store.failNextCommit(new Error("the disk is gone"), { applied: random.chance(0.5) });
-        }
-        const answer = (target[name] as (...all: never[]) => Promise<unknown>)(...args);
-        return answer.then((value) => (dead.value ? new Promise(() => {}) : value));
-      },
+      get:
+        (target, name: keyof Store) =>
+        (...args: never[]) => {
+          if (dead.value) return new Promise(() => {});
+          if (name === "commit" && random.chance(weather.commitFault)) {
+            this.store.failNextCommit(new Error("the disk is gone"), { applied: random.chance(0.5) });
+          }
+          const answer = (target[name] as (...all: never[]) => Promise<unknown>)(...args);
+          return answer.then((value) => (dead.value ? new Promise(() => {}) : value));
+        },
     });
   }
 
@@ -172,7 +183,9 @@ export class Simulation {
       const cancel = clock.setTimer(clock.now() + durationMs, () => finish(result));
       signal.addEventListener("abort", () => {
         cancel();
-        clock.setTimer(clock.now() + random.between(0, 30), () => finish(random.chance(0.7) ? { kind: "stopped" } : result));
+        clock.setTimer(clock.now() + random.between(0, 30), () =>
+          finish(random.chance(0.7) ? { kind: "stopped" } : result),
+        );
       });
     });
   }
@@ -187,12 +200,24 @@ export class Simulation {
 
   private outcome(): AttemptResult {
     const { random, weather } = this;
-    if (random.chance(weather.lost)) return { kind: "failed", facts: { lost: true, message: "the worker is gone" } };
+    if (random.chance(weather.lost))
+      return { kind: "failed", facts: { lost: true, message: "the worker is gone" } };
     if (random.chance(weather.failure)) {
-      return { kind: "failed", facts: random.pick([{ exitCode: 1, message: "exit code 1" }, { httpStatus: 400, message: "bad request" }, { timeout: "wall", message: "too slow" } as const]) };
+      return {
+        kind: "failed",
+        facts: random.pick([
+          { exitCode: 1, message: "exit code 1" },
+          { httpStatus: 400, message: "bad request" },
+          { timeout: "wall", message: "too slow" } as const,
+        ]),
+      };
     }
     const items = Array.from({ length: random.between(0, 3) }, (_, index) => ({ key: String(index) }));
-    return { kind: "succeeded", output: { kind: "value", value: items.map(({ key }) => key) }, items: random.chance(0.9) ? items : null };
+    return {
+      kind: "succeeded",
+      output: { kind: "value", value: items.map(({ key }) => key) },
+      items: random.chance(0.9) ? items : null,
+    };
   }
 
   private sandbox(dead: { value: boolean }): Sandbox {
@@ -215,11 +240,14 @@ export class Simulation {
     const actual = [...rows].sort((a, b) => a.id - b.id).map((row) => JSON.parse(JSON.stringify(row)));
     for (const [index, row] of expected.entries()) {
       if (JSON.stringify(row) !== JSON.stringify(actual[index])) {
-        throw new Error(`seed ${this.seed}: the job table and the log differ:\n${JSON.stringify(actual[index])}\n${JSON.stringify(row)}`);
+        throw new Error(
+          `seed ${this.seed}: the job table and the log differ:\n${JSON.stringify(actual[index])}\n${JSON.stringify(row)}`,
+        );
       }
     }
     const stored = await this.store.readRun(run.id);
-    if (stored?.status !== run.status) throw new Error(`seed ${this.seed}: the run table says ${stored?.status}, the log ${run.status}`);
+    if (stored?.status !== run.status)
+      throw new Error(`seed ${this.seed}: the run table says ${stored?.status}, the log ${run.status}`);
   }
 
   private async describe(runId: number, text: string, what: string): Promise<string> {

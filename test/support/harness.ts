@@ -13,15 +13,38 @@ import { ManualClock } from "./manual-clock.js";
 import { plainSandbox } from "./plain-sandbox.js";
 import { type Script, ScriptedWorker } from "./scripted-worker.js";
 
-export const DEFAULT_OPTIONS: RunOptions = { maxLoops: null, retryMax: null, failureRouting: true, only: null };
+export const DEFAULT_OPTIONS: RunOptions = {
+  maxLoops: null,
+  retryMax: null,
+  failureRouting: true,
+  only: null,
+};
 
 /** A workflow text as a run request, or an error that lists its problems. */
-export function workflow(text: string, extra: { inputs?: { [name: string]: Json }; context?: { [name: string]: Json }; options?: Partial<RunOptions> } = {}): NewRun {
+export function workflow(
+  text: string,
+  extra: {
+    inputs?: { [name: string]: Json };
+    context?: { [name: string]: Json };
+    options?: Partial<RunOptions>;
+  } = {},
+): NewRun {
   const loaded = loadDefinition(text, { file: "test.yaml", checkExpression, checkTemplate });
-  if (!loaded.ok) throw new Error(loaded.problems.map((problem) => `${problem.line}:${problem.column} ${problem.code} ${problem.message}`).join("\n"));
+  if (!loaded.ok)
+    throw new Error(
+      loaded.problems
+        .map((problem) => `${problem.line}:${problem.column} ${problem.code} ${problem.message}`)
+        .join("\n"),
+    );
   return {
-    definition: loaded.definition, hash: createHash("sha256").update(text).digest("hex"), text: JSON.stringify(loaded.definition),
-    file: null, folder: "/tmp", inputs: extra.inputs ?? {}, context: extra.context ?? {}, options: { ...DEFAULT_OPTIONS, ...extra.options },
+    definition: loaded.definition,
+    hash: createHash("sha256").update(text).digest("hex"),
+    text: JSON.stringify(loaded.definition),
+    file: null,
+    folder: "/tmp",
+    inputs: extra.inputs ?? {},
+    context: extra.context ?? {},
+    options: { ...DEFAULT_OPTIONS, ...extra.options },
   };
 }
 
@@ -73,19 +96,28 @@ export async function trial(text: string, script: Script = {}, options: TrialOpt
     options.onTurn?.(engine, runId, turn, clock);
     await flush();
     if (over) break;
-    if (turn > MAX_TURNS || !clock.fireNext()) throw new Error(`the run hangs after ${worker.order.join(" ")}`);
+    if (turn > MAX_TURNS || !clock.fireNext())
+      throw new Error(`the run hangs after ${worker.order.join(" ")}`);
   }
   await done;
   return readTrial(store, runId, worker, startedAt);
 }
 
-export function enginePorts(store: MemoryStore, clock: ManualClock, engine = "test"): Omit<ConstructorParameters<typeof Engine>[0], "worker" | "sandbox"> {
+export function enginePorts(
+  store: MemoryStore,
+  clock: ManualClock,
+  engine = "test",
+): Omit<ConstructorParameters<typeof Engine>[0], "worker" | "sandbox"> {
   let token = 0;
   return {
-    store, clock,
+    store,
+    clock,
     owner: { host: "test", bootId: "boot", pid: 1, processStart: "0", engine },
     readArtifact: () => null,
-    newToken: () => `token-${(token += 1)}`,
+    newToken: () => {
+      token += 1;
+      return `token-${token}`;
+    },
     isDead: () => false,
   };
 }
@@ -120,13 +152,21 @@ export function flush(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-async function readTrial(store: MemoryStore, runId: number, worker: ScriptedWorker, startedAt: number): Promise<Trial> {
+async function readTrial(
+  store: MemoryStore,
+  runId: number,
+  worker: ScriptedWorker,
+  startedAt: number,
+): Promise<Trial> {
   const run = (await store.readRun(runId))!;
   const jobs = await store.readJobs(runId);
   const log = await store.readEvents(runId);
   await loadRun(store, runId);
   return {
-    run, jobs, log, worker,
+    run,
+    jobs,
+    log,
+    worker,
     routes: await store.readRoutes(runId),
     order: worker.order,
     times: worker.startedAt.map((at) => at - startedAt),

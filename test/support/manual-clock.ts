@@ -37,7 +37,9 @@ export class ManualClock implements Clock {
   advance(ms: number): void {
     const target = this.time + ms;
     for (;;) {
-      const due = [...this.timers].filter((timer) => timer.at <= target).sort((a, b) => a.at - b.at || a.order - b.order)[0];
+      const due = [...this.timers]
+        .filter((timer) => timer.at <= target)
+        .sort((a, b) => a.at - b.at || a.order - b.order)[0];
       if (due === undefined) break;
       this.timers.delete(due);
       this.time = Math.max(this.time, due.at);

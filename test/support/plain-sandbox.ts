@@ -7,12 +7,21 @@ export const plainSandbox: Sandbox = {
   close: () => Promise.resolve(),
 };
 
-function evaluate(code: string, variables: Evaluation["variables"], expects: Evaluation["expects"]): EvaluationResult {
+function evaluate(
+  code: string,
+  variables: Evaluation["variables"],
+  expects: Evaluation["expects"],
+): EvaluationResult {
   try {
     const body = code.includes("return") ? code : `return (${code})`;
     const value = new Function(...Object.keys(variables), body)(...Object.values(structuredClone(variables)));
     return { ok: true, value: expects === "boolean" ? Boolean(value) : (value ?? null), durationMs: 0 };
   } catch (error) {
-    return { ok: false, code: "EXPRESSION_THREW", reason: error instanceof Error ? error.message : String(error), durationMs: 0 };
+    return {
+      ok: false,
+      code: "EXPRESSION_THREW",
+      reason: error instanceof Error ? error.message : String(error),
+      durationMs: 0,
+    };
   }
 }

@@ -13,7 +13,9 @@ export type Outcome =
   | { readonly facts: FailureFacts; readonly takesMs?: number };
 
 /** By step id: outcomes attempt by attempt (the last one repeats), or a function of the assignment. */
-export type Script = { readonly [step: string]: readonly Outcome[] | ((assignment: Assignment, nth: number) => Outcome) };
+export type Script = {
+  readonly [step: string]: readonly Outcome[] | ((assignment: Assignment, nth: number) => Outcome);
+};
 
 /** A worker that does what a script says, on the manual clock, and remembers the order in which steps started. */
 export class ScriptedWorker implements Worker {
@@ -38,7 +40,8 @@ export class ScriptedWorker implements Worker {
     const key = `${stepId} ${jobId}`;
     const nth = (this.counts.get(key) ?? 0) + 1;
     this.counts.set(key, nth);
-    if (assignment.failedAlready !== null) return Promise.resolve(report({ kind: "failed", facts: assignment.failedAlready }, 0));
+    if (assignment.failedAlready !== null)
+      return Promise.resolve(report({ kind: "failed", facts: assignment.failedAlready }, 0));
     return this.settle(assignment, this.outcomeOf(assignment, nth), signal);
   }
 
@@ -77,12 +80,17 @@ function resultOf(outcome: Outcome): AttemptResult {
   if (outcome === "fail") return resultOf({ exit: 1 });
   if ("exit" in outcome) {
     const stderrTail = outcome.stderr ?? "";
-    return { kind: "failed", facts: { exitCode: outcome.exit, message: `exit code ${outcome.exit}`, stderrTail } };
+    return {
+      kind: "failed",
+      facts: { exitCode: outcome.exit, message: `exit code ${outcome.exit}`, stderrTail },
+    };
   }
   return "facts" in outcome ? { kind: "failed", facts: outcome.facts } : succeeded(outcome.output);
 }
 
 function succeeded(value: Json): AttemptResult {
-  const items = Array.isArray(value) ? value.map((item, index) => ({ key: typeof item === "string" ? item : String(index) })) : null;
+  const items = Array.isArray(value)
+    ? value.map((item, index) => ({ key: typeof item === "string" ? item : String(index) }))
+    : null;
   return { kind: "succeeded", output: { kind: "value", value }, items };
 }

@@ -11,7 +11,9 @@ export const failRung: Rung = {
   consider({ job, failure, decision }) {
     return {
       kind: "act",
-      reason: job.step.definition.continueOnFailure ? "no other rung applies; continue_on_failure" : "no other rung applies",
+      reason: job.step.definition.continueOnFailure
+        ? "no other rung applies; continue_on_failure"
+        : "no other rung applies",
       act: () => failJob(decision, job, failure.code, failure.message),
     };
   },

@@ -17,7 +17,11 @@ export const gotoRung: Rung = {
     const choice = chooseGoto(run, job, onFail.goto, answer);
     if (!choice.ok) return pass(choice.reason);
     if (job.scope.loops >= run.maxLoops) {
-      return { kind: "act", reason: "the loop budget is used up", act: () => exceedLoops(decision, job, "goto", job.scope.loops) };
+      return {
+        kind: "act",
+        reason: "the loop budget is used up",
+        act: () => exceedLoops(decision, job, "goto", job.scope.loops),
+      };
     }
     const to = choice.target.step.definition.id;
     return {

@@ -27,11 +27,23 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
         passed.push({ rung: rung.name, applied: false, reason: verdict.reason });
         break;
       case "ask":
-        decision.emit({ type: "evaluation.requested", id: decision.run.nextEvaluation, job: job.id, purpose: verdict.purpose, considered: passed });
+        decision.emit({
+          type: "evaluation.requested",
+          id: decision.run.nextEvaluation,
+          job: job.id,
+          purpose: verdict.purpose,
+          considered: passed,
+        });
         return;
       case "act":
         passed.push({ rung: rung.name, applied: true, reason: verdict.reason });
-        decision.emit({ type: "ladder.climbed", job: job.id, attempt: job.attempt, rung: rung.name, considered: passed });
+        decision.emit({
+          type: "ladder.climbed",
+          job: job.id,
+          attempt: job.attempt,
+          rung: rung.name,
+          considered: passed,
+        });
         verdict.act();
         return;
     }

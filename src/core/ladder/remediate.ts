@@ -21,7 +21,11 @@ export const remediateRung: Rung = {
     const { targets, notes } = collectTargets(decision, job, onFail.run, answer);
     if (targets.length === 0) return pass(notes.join("; ") || "run_js named no step");
     if (job.scope.loops >= run.maxLoops) {
-      return { kind: "act", reason: "the loop budget is used up", act: () => exceedLoops(decision, job, "remediate", job.scope.loops) };
+      return {
+        kind: "act",
+        reason: "the loop budget is used up",
+        act: () => exceedLoops(decision, job, "remediate", job.scope.loops),
+      };
     }
     const steps = targets.map(({ step }) => step.definition.id);
     const reason = [`run ${steps.join(", ")}, then once more`, ...notes].join("; ");
@@ -30,7 +34,14 @@ export const remediateRung: Rung = {
       reason,
       act() {
         const jobs = jobsOf(decision, job, targets);
-        decision.emit({ type: "remediation.started", job: job.id, attempt: job.attempt, steps, jobs: jobs.map(({ id }) => id), reason });
+        decision.emit({
+          type: "remediation.started",
+          job: job.id,
+          attempt: job.attempt,
+          steps,
+          jobs: jobs.map(({ id }) => id),
+          reason,
+        });
         requestNext(decision, job);
       },
     };
@@ -43,6 +54,12 @@ export function remediationFinished(decision: Decision, job: Job, failedStep: st
   const over = failedStep === null && job.scope.loops >= run.maxLoops;
   if (over) return exceedLoops(decision, job, "remediate", job.scope.loops);
   decision.emit({ type: "remediation.finished", job: job.id, ok: failedStep === null, failedStep });
-  if (failedStep === null) return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "remediation" });
-  failJob(decision, job, "REMEDIATION_FAILED", `remediation failed: ${failedStep} did not complete (after ${job.error?.message ?? "a failure"})`);
+  if (failedStep === null)
+    return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "remediation" });
+  failJob(
+    decision,
+    job,
+    "REMEDIATION_FAILED",
+    `remediation failed: ${failedStep} did not complete (after ${job.error?.message ?? "a failure"})`,
+  );
 }

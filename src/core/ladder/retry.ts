@@ -1,8 +1,8 @@
 import { retryDelayMs } from "../backoff.js";
 import { isRetryable } from "../classify.js";
+import type { StepDefinition } from "../definition.js";
 import { exceedLoops } from "../loop-budget.js";
 import type { Run } from "../run.js";
-import type { StepDefinition } from "../definition.js";
 import { pass, type Rung } from "./rung.js";
 
 /** The same step again after its backoff, while this visit has retries left and the error is worth one. */
@@ -15,19 +15,36 @@ export const retryRung: Rung = {
     const max = retryMax(run, job.step.definition);
     if (max === 0) return pass("no retry is set");
     if (job.retriesInVisit >= max) return pass(`all ${max} retries of this visit are used`);
-    if (!isRetryable(failure, policy?.on ?? [])) return pass(notRetryable(failure.code, failure.class, policy?.on ?? []));
+    if (!isRetryable(failure, policy?.on ?? []))
+      return pass(notRetryable(failure.code, failure.class, policy?.on ?? []));
     const taken = job.retriesInRun + job.scope.loops;
     if (taken >= run.maxLoops) {
-      return { kind: "act", reason: "the loop budget is used up", act: () => exceedLoops(decision, job, "retry", taken) };
+      return {
+        kind: "act",
+        reason: "the loop budget is used up",
+        act: () => exceedLoops(decision, job, "retry", taken),
+      };
     }
     const retry = job.retriesInVisit + 1;
-    const delayMs = policy === null ? 0 : retryDelayMs(policy.backoff, failure, retry, { run: run.id, job: job.id, attempt: job.attempt });
+    const delayMs =
+      policy === null
+        ? 0
+        : retryDelayMs(policy.backoff, failure, retry, { run: run.id, job: job.id, attempt: job.attempt });
     const reason = `${failure.code}: retry ${retry} of ${max}${delayMs > 0 ? ` in ${delayMs} ms` : ""}`;
     return {
       kind: "act",
       reason,
       act() {
-        decision.emit({ type: "retry.scheduled", job: job.id, attempt: job.attempt, retry, max, delayMs, dueAt: now + delayMs, reason });
+        decision.emit({
+          type: "retry.scheduled",
+          job: job.id,
+          attempt: job.attempt,
+          retry,
+          max,
+          delayMs,
+          dueAt: now + delayMs,
+          reason,
+        });
         if (delayMs === 0) decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
       },
     };

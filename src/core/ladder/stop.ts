@@ -9,7 +9,12 @@ export const stopRung: Rung = {
   consider({ run, job, decision }) {
     const givenUp = job.stopping !== null && job.stopping !== "superseded";
     if (run.cancelRequested === null && !isOver(run) && !givenUp) return pass("the run goes on");
-    const reason = run.cancelRequested !== null ? "the run is canceled" : isOver(run) ? "the run is over" : "the job was given up";
+    const reason =
+      run.cancelRequested !== null
+        ? "the run is canceled"
+        : isOver(run)
+          ? "the run is over"
+          : "the job was given up";
     return {
       kind: "act",
       reason,
