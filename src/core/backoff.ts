@@ -22,7 +22,12 @@ export function backoffDelayMs(backoff: Backoff, retry: number, seed: JitterSeed
 }
 
 /** As `backoffDelayMs`, but a failure that says when to come back is heeded: never sooner than the backoff. */
-export function retryDelayMs(backoff: Backoff, failure: Failure, retry: number, seed: JitterSeed): number {
+export function retryDelayMs(
+  backoff: Backoff,
+  failure: Pick<Failure, "retry_after_ms">,
+  retry: number,
+  seed: JitterSeed,
+): number {
   const delayMs = backoffDelayMs(backoff, retry, seed);
   if (failure.retry_after_ms === null) return delayMs;
   const askedMs = Math.min(failure.retry_after_ms, backoff.maxDelayMs ?? MAX_RETRY_AFTER_MS, MAX_BACKOFF_MS);

@@ -1,4 +1,5 @@
 import type { Decision } from "./decision.js";
+import { openScopesOf } from "./fan-out-opening.js";
 import { type Gate, type Group, gateState, isTainted, reducersWaiting, waitingFor } from "./gate.js";
 import { decideJoins } from "./join.js";
 import type { Job } from "./run.js";
@@ -65,17 +66,40 @@ export function canStart(job: Job): boolean {
 export function startAll(
   decision: Decision,
   jobs: readonly Job[],
-  reason: "start" | "dependencies" | "goto" | "routed",
+  reason: "start" | "dependencies" | "goto" | "routed" | "operator",
 ): void {
   const ready: number[] = [];
   for (const job of jobs) {
     if (!canStart(job)) continue;
+    if (reuse(decision, job)) continue;
     if (job.step.definition.if === null) ready.push(job.id);
     else askIf(decision, job);
   }
   if (ready.length > 0) decision.emit({ type: "jobs.ready", jobs: ready, reason });
   // A visit that was put off while a goto made the job's dependencies run again.
   for (const job of jobs) enterNextVisit(decision, job);
+}
+
+/** A forked run does not do again what came before its fork. */
+function reuse(decision: Decision, job: Job): boolean {
+  const { run } = decision;
+  const key = `${job.scope.id} ${job.step.definition.id}`;
+  const reused = job.entered || job.visit > 1 ? undefined : run.reuse.get(key);
+  if (reused === undefined) return false;
+  decision.emit({ type: "job.reused", job: job.id, output: reused.output, items: reused.items });
+  openScopesOf(decision, job);
+  cascade(decision, [job]);
+  return true;
+}
+
+/** What was routed to before the fork: nobody will route to it again. */
+export function reuseRouted(decision: Decision): void {
+  const { reuse: reused, root, jobs } = decision.run;
+  if (reused.size === 0) return;
+  for (const job of [...jobs]) {
+    if (job.scope === root && job.step.definition.start === "routed" && job.status === "blocked")
+      reuse(decision, job);
+  }
 }
 
 export function askIf(decision: Decision, job: Job): void {
@@ -85,6 +109,7 @@ export function askIf(decision: Decision, job: Job): void {
     job: job.id,
     purpose: "if",
     considered: [],
+    code: null,
   });
 }
 

@@ -1,9 +1,12 @@
 import { judgeStatus, type Verdict } from "./classify-status.js";
 import { classifyWords } from "./classify-words.js";
-import type { Failure, FailureClass, FailureFacts } from "./failure.js";
+import type { ClassifiedFailure, FailureClass, FailureFacts } from "./failure.js";
+import { truncateHeadTail } from "./head-tail.js";
 
 /** The exit code that rules see for a timeout, as `timeout(1)` has it. */
 export const TIMEOUT_EXIT_CODE = 124;
+/** A longer message is cut in the middle; the log has all of it. */
+const MAX_MESSAGE_CHARS = 4_096;
 const SIGNAL_EXIT_BASE = 128;
 
 const RETRYABLE: Readonly<Record<FailureClass, boolean>> = {
@@ -31,6 +34,8 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["SCRIPT_ERROR", "application"],
   ["SPAWN_ERROR", "deterministic_contract"],
   ["TEMPLATE_ERROR", "deterministic_contract"],
+  ["ARTIFACT_MISSING", "deterministic_contract"],
+  ["CHILD_INVALID", "deterministic_contract"],
   ["OUTPUT_INVALID", "deterministic_contract"],
   ["NOT_AN_ARRAY", "deterministic_contract"],
   ["IF_FAILED", "deterministic_contract"],
@@ -92,14 +97,15 @@ const JUDGES: readonly ((facts: FailureFacts) => Verdict | null)[] = [
 ];
 
 /** Judges what an action observed: typed facts in order of trust, words only where there are none. */
-export function classify(facts: FailureFacts): Failure {
+export function classify(facts: FailureFacts): ClassifiedFailure {
   const observed = judgeObserved(facts);
   const verdict = facts.declared?.code ? judgeDeclared(facts.declared.code, observed) : observed;
   return {
     code: verdict.code,
     class: verdict.class,
-    message: messageOf(facts),
+    message: truncateHeadTail(messageOf(facts), MAX_MESSAGE_CHARS).text,
     retryable: facts.declared?.retryable ?? RETRYABLE[verdict.class],
+    final: facts.declared?.retryable === false,
     exit_code: exitCodeOf(facts),
     signal: facts.signal ?? null,
     retry_after_ms: facts.declared?.retryAfterMs ?? facts.retryAfterMs ?? null,
@@ -113,10 +119,12 @@ export function classify(facts: FailureFacts): Failure {
  * Whether the retry rung may take this failure. `on` narrows to the codes and classes it names; a code named there is
  * retried even if its class would not be, but never against the step's own word that it is not retryable.
  */
-export function isRetryable(failure: Failure, on: readonly string[]): boolean {
+export function isRetryable(failure: ClassifiedFailure, on: readonly string[]): boolean {
+  if (failure.final) return false;
   if (on.length === 0) return failure.retryable;
-  if (on.includes(failure.code)) return failure.retryable || !RETRYABLE[failure.class];
-  return on.includes(failure.class) && failure.retryable;
+  return (
+    on.includes(failure.code) || (on.includes(failure.class) && !failure.class.startsWith("deterministic_"))
+  );
 }
 
 function judgeObserved(facts: FailureFacts): Verdict {

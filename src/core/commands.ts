@@ -1,4 +1,4 @@
-import type { EvaluationResult, Output, ScopeItem } from "./events.js";
+import type { EvaluationResult, HoldAction, Output, ReusedJob, ScopeItem } from "./events.js";
 import type { FailureFacts } from "./failure.js";
 
 /** What happened outside, put to the core. Everything that is not here is a consequence that the core finds itself. */
@@ -6,7 +6,34 @@ export type Command =
   | { readonly type: "run.start" }
   /** A new owner has taken the run; attempts that were running are lost. */
   | { readonly type: "run.resume" }
-  | { readonly type: "run.cancel"; readonly reason: string; readonly key: string | null }
+  /** The engine stops in good order: the attempts that were running have been ended. */
+  | { readonly type: "run.interrupt" }
+  | {
+      readonly type: "run.fork";
+      readonly from: number;
+      readonly step: string;
+      readonly reason: string;
+      readonly reuse: readonly ReusedJob[];
+    }
+  | OperatorCommand
+  | {
+      readonly type: "recovery.finish";
+      readonly job: number;
+      readonly attempt: number;
+      readonly ok: boolean;
+      readonly exitCode: number | null;
+      readonly message: string;
+      readonly durationMs: number;
+    }
+  /** A human step's turn has come; nobody works on it, so it takes no worker's place. */
+  | {
+      readonly type: "human.ask";
+      readonly job: number;
+      readonly token: string;
+      readonly prompt: string;
+      readonly choices: readonly string[];
+      readonly timeoutMs: number | null;
+    }
   | { readonly type: "attempt.start"; readonly job: number; readonly worker: string; readonly token: string }
   | {
       readonly type: "attempt.finish";
@@ -22,6 +49,51 @@ export type Command =
       readonly id: number;
       readonly result: EvaluationResult;
     };
+
+/** What a person or an agent asks of a run. The same key is taken once, however often it arrives. */
+export type OperatorCommand =
+  | { readonly type: "run.cancel"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "run.pause";
+      readonly reason: string;
+      readonly key: string | null;
+      readonly takeover: boolean;
+    }
+  | { readonly type: "run.unpause"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "step.retry";
+      readonly job: number;
+      readonly reason: string;
+      readonly key: string | null;
+    }
+  | {
+      readonly type: "step.resume_from";
+      readonly job: number;
+      readonly reason: string;
+      readonly key: string | null;
+    }
+  | { readonly type: "run.reset"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "holds.resolve";
+      readonly items: readonly HoldDecision[];
+      readonly reason: string;
+      readonly key: string | null;
+    }
+  | {
+      readonly type: "human.answer";
+      readonly job: number;
+      readonly choice: string;
+      readonly text: string;
+      readonly key: string | null;
+    };
+
+export interface HoldDecision {
+  readonly job: number;
+  readonly action: HoldAction;
+  /** For `complete`. */
+  readonly output: Output | null;
+  readonly items: readonly ScopeItem[] | null;
+}
 
 export type AttemptResult =
   /** `items` is given for an output that is an array. */

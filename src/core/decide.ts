@@ -1,18 +1,21 @@
-import { abandonScope } from "./abandon.js";
-import { cascade, startAll } from "./cascade.js";
+import { cascade, reuseRouted, startAll } from "./cascade.js";
 import { classify } from "./classify.js";
 import type { AttemptResult, Command } from "./commands.js";
 import { Decision } from "./decision.js";
 import { endIfQuiescent } from "./ending.js";
 import { finishEvaluation } from "./evaluations.js";
 import type { Event } from "./events.js";
-import type { FailureFacts } from "./failure.js";
+import type { Failure, FailureFacts } from "./failure.js";
 import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
 import { closeBarriersThatAreDone } from "./goto.js";
+import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
 import { climb } from "./ladder/ladder.js";
+import { operate } from "./operator.js";
+import { finishRecovery, repeatRecovery } from "./recovery.js";
 import { findJob, isOver, type Job, type Run } from "./run.js";
 import { enterNextVisit } from "./run-lists.js";
+import { failureSignature } from "./signature.js";
 
 /**
  * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
@@ -20,11 +23,16 @@ import { enterNextVisit } from "./run-lists.js";
  */
 export function decide(run: Run, command: Command, now: number): Event[] {
   const decision = new Decision(run, now);
-  if (!isOver(run)) {
+  if (!isOver(run) || reopens(command)) {
     apply(decision, command);
     endIfQuiescent(decision);
   }
   return decision.events;
+}
+
+/** A run that is over takes nothing but an operator's wish to go on with it. */
+function reopens(command: Command): boolean {
+  return command.type === "step.retry" || command.type === "step.resume_from" || command.type === "run.reset";
 }
 
 function apply(decision: Decision, command: Command): void {
@@ -33,8 +41,30 @@ function apply(decision: Decision, command: Command): void {
       return startRun(decision);
     case "run.resume":
       return resumeRun(decision);
+    case "run.interrupt":
+      return interruptRun(decision);
+    case "run.fork":
+      return decision.emit({
+        type: "run.forked",
+        from: command.from,
+        step: command.step,
+        reason: command.reason,
+        reuse: command.reuse,
+      });
     case "run.cancel":
-      return cancelRun(decision, command.reason, command.key);
+    case "run.pause":
+    case "run.unpause":
+    case "step.retry":
+    case "step.resume_from":
+    case "run.reset":
+    case "holds.resolve":
+      return operate(decision, command);
+    case "human.answer":
+      return answerHuman(decision, command);
+    case "human.ask":
+      return askHuman(decision, command);
+    case "recovery.finish":
+      return finishRecovery(decision, command);
     case "attempt.start":
       return startAttempt(decision, command.job, command.worker, command.token);
     case "attempt.finish": {
@@ -45,6 +75,7 @@ function apply(decision: Decision, command: Command): void {
     case "timer.fire": {
       const job = findJob(decision.run, command.job);
       if (job === null || job.status !== "waiting" || job.dueAt === null || job.dueAt > decision.now) return;
+      if (job.question !== null) return timeOutQuestion(decision, job);
       return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
     }
     case "evaluation.finish":
@@ -63,7 +94,10 @@ function startRun(decision: Decision): void {
   if (run.status !== "pending") return;
   decision.emit({ type: "run.started" });
   const { only } = run.options;
-  if (only === null) return startAll(decision, run.jobs, "start");
+  if (only === null) {
+    reuseRouted(decision);
+    return startAll(decision, run.jobs, "start");
+  }
   const others = run.jobs.filter((job) => job.step.definition.id !== only).map((job) => job.id);
   if (others.length > 0)
     decision.emit({ type: "jobs.skipped", jobs: others, reason: `only ${only} was asked for` });
@@ -77,6 +111,7 @@ function resumeRun(decision: Decision): void {
   const lost = [...run.running];
   decision.emit({ type: "run.resumed", lost: lost.map((job) => ({ job: job.id, attempt: job.attempt })) });
   if (run.status === "pending") return startRun(decision);
+  for (const job of run.jobs) if (job.recovery !== null) repeatRecovery(decision, job);
   for (const job of lost) {
     const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
     const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
@@ -89,17 +124,28 @@ function resumeRun(decision: Decision): void {
   }
 }
 
-function cancelRun(decision: Decision, reason: string, key: string | null): void {
-  const { run } = decision;
-  if (run.cancelRequested !== null) return;
-  decision.emit({ type: "run.cancel_requested", reason, key });
-  if (run.status === "pending") decision.emit({ type: "run.started" });
-  abandonScope(decision, run.root, "canceled", "RUN_CANCELED", reason);
+/** What the engine ended itself is ready again, at no cost; what was to end anyway has ended. */
+function interruptRun(decision: Decision): void {
+  for (const job of [...decision.run.running]) {
+    const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
+    if (job.stopping !== null) {
+      endStopped(decision, job, durationMs);
+      continue;
+    }
+    decision.emit({
+      type: "attempt.stopped",
+      job: job.id,
+      attempt: job.attempt,
+      because: "interrupted",
+      durationMs,
+    });
+    decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "restart" });
+  }
 }
 
 function startAttempt(decision: Decision, jobId: number, worker: string, token: string): void {
   const job = findJob(decision.run, jobId);
-  if (job === null || job.status !== "ready") return;
+  if (job === null || job.status !== "ready" || decision.run.paused !== null) return;
   decision.emit({
     type: "attempt.started",
     job: job.id,
@@ -110,7 +156,7 @@ function startAttempt(decision: Decision, jobId: number, worker: string, token: 
   });
 }
 
-function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
+export function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
   if (job.stopping === "superseded") return endStopped(decision, job, durationMs);
   switch (result.kind) {
     case "stopped":
@@ -157,11 +203,26 @@ function failAttempt(decision: Decision, job: Job, facts: FailureFacts, duration
     type: "attempt.failed",
     job: job.id,
     attempt: job.attempt,
-    error: classify(facts),
+    error: recordFailure(decision, job, facts),
     durationMs,
   });
   climb(decision, job);
   closeBarriersThatAreDone(decision);
+}
+
+function recordFailure({ now }: Decision, job: Job, facts: FailureFacts): Failure {
+  const classified = classify(facts);
+  const { id, action } = job.step.definition;
+  const signature = failureSignature(classified);
+  return {
+    ...classified,
+    action: action.type,
+    step_id: id,
+    job_id: job.id,
+    attempt: job.attempt,
+    timestamp: now,
+    signature,
+  };
 }
 
 /** The attempt ended because the engine wanted it to; a barrier may have waited for just that. */

@@ -15,6 +15,11 @@ export interface Definition {
   readonly failurePolicy: FailurePolicy;
   /** Restarts after a lost worker, per visit. */
   readonly maxRecoveries: number;
+  /** What becomes of a failure that no rung has answered: the job fails, or waits for somebody to decide. */
+  readonly unhandled: "fail" | "hold";
+  readonly failureHandlers: readonly FailureHandler[];
+  /** In file order. */
+  readonly transitions: readonly Transition[];
   /** In file order; a step's place here is its index everywhere. */
   readonly steps: readonly StepDefinition[];
 }
@@ -52,7 +57,74 @@ export interface StepDefinition {
   readonly outputSchema: Json | null;
   readonly tags: readonly string[];
   readonly group: string | null;
+  /** Name of the failure handler whose rules answer this step's exit codes. */
+  readonly failureHandler: string | null;
+  /** A shell command that reads a failed attempt's output on stdin and prints a summary of it. */
+  readonly summarize: string | null;
+  readonly resources: ResourceRequirements | null;
 }
+
+/** What a step needs of its worker. Beyond `memoryBytes` or `runtimeMs` the attempt is ended: class `resource`. */
+export interface ResourceRequirements {
+  readonly cpus: number;
+  readonly memoryBytes: number | null;
+  readonly runtimeMs: number | null;
+}
+
+export interface FailureHandler {
+  readonly name: string;
+  readonly rules: readonly FailureRule[];
+}
+
+/** Answers some exit codes, or all that no other rule of the handler names. */
+export interface FailureRule {
+  readonly exitCodes: readonly number[];
+  readonly matchAll: boolean;
+  /** A shell command line, run in the workflow file's folder before the job is ready again. */
+  readonly recoveryScript: string | null;
+  readonly recoveryTimeoutMs: number;
+  /** Attempts in all, the first included (`max_retries` or `max_attempts` in the file). */
+  readonly maxAttempts: number;
+}
+
+/** An edge from the end of one step to the start of another. */
+export interface Transition {
+  /** Its place in the file, from 1. */
+  readonly id: number;
+  readonly from: string;
+  readonly to: string;
+  readonly on: "success" | "failure" | "any";
+  readonly priority: number;
+  readonly when: Condition | null;
+}
+
+/** A test of the run's state: structured, or an expression for the sandbox. */
+export type Condition =
+  | { readonly type: "exists"; readonly field: string }
+  | {
+      readonly type: "comparison";
+      readonly operator: ComparisonOperator;
+      readonly left: Operand;
+      readonly right: Operand;
+    }
+  | { readonly type: "in_set"; readonly field: string; readonly values: readonly Json[] }
+  | {
+      readonly type: "array_length";
+      readonly field: string;
+      readonly operator: ComparisonOperator;
+      readonly value: number;
+    }
+  | { readonly type: "and"; readonly conditions: readonly Condition[] }
+  | { readonly type: "or"; readonly conditions: readonly Condition[] }
+  | { readonly type: "not"; readonly condition: Condition }
+  | { readonly type: "expression"; readonly code: string };
+
+export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=";
+
+/** A field is a path such as `state._last_error.code`, `outputs.build.version`, `error.code`, `inputs.target`. */
+export type Operand =
+  | { readonly type: "field"; readonly path: string }
+  | { readonly type: "literal"; readonly value: Json };
 
 export interface ActionDefinition {
   readonly type: string;
@@ -95,3 +167,5 @@ export interface Backoff {
 export const DEFAULT_MAX_LOOPS = 10;
 export const DEFAULT_MAX_RECOVERIES = 5;
 export const DEFAULT_KILL_GRACE_MS = 3_000;
+export const DEFAULT_RECOVERY_TIMEOUT_MS = 300_000;
+export const DEFAULT_RULE_ATTEMPTS = 3;

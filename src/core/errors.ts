@@ -16,10 +16,17 @@ export const ERROR_CATALOGUE = {
   },
   MISSING_KEY: { means: "A required key is missing.", next: "Add the key." },
   INVALID_VALUE: { means: "A value is outside what is allowed.", next: "Choose one of the allowed values." },
-  DUPLICATE_ID: { means: "Two steps have the same id.", next: "Rename one of them." },
+  DUPLICATE_ID: {
+    means: "Two steps, jobs, failure handlers or resource requirements have the same name.",
+    next: "Rename one of them.",
+  },
   UNKNOWN_STEP: {
     means: "A step is named that the file does not define.",
     next: "Fix the name or define the step.",
+  },
+  UNKNOWN_HANDLER: {
+    means: "A failure handler is named that the file does not define.",
+    next: "Fix the name or define it under `failure_handlers`.",
   },
   CYCLE: {
     means: "Steps depend on each other in a circle.",
@@ -30,7 +37,7 @@ export const ERROR_CATALOGUE = {
     next: "Add the target to depends_on, directly or through another step.",
   },
   CROSS_SCOPE: {
-    means: "A goto or run names a step of another forEach scope.",
+    means: "A goto, run list or transition names a step of another forEach scope.",
     next: "Route to a step within the same scope.",
   },
   RUN_TARGET: {
@@ -108,6 +115,22 @@ export const ERROR_CATALOGUE = {
   WORKER_LOST: {
     means: "The worker or the engine died during the attempt.",
     next: "Nothing: Daruma restarts it by itself.",
+  },
+  CHILD_INVALID: {
+    means: "The child run of a `workflow` step could not begin.",
+    next: "Fix the child's file or the inputs it is given; see the message.",
+  },
+  CHILD_FAILED: {
+    means: "The child run of a `workflow` step did not complete.",
+    next: "See `daruma explain` of the child run named in the message.",
+  },
+  ARTIFACT_MISSING: {
+    means: "An output that was kept as a file cannot be read.",
+    next: "Put the file back, or run the step that made it again.",
+  },
+  REJECTED: {
+    means: "A person chose an answer that fails the step.",
+    next: "See what was said; a failure edge or retry can take it up.",
   },
   MISSING_SECRET: {
     means: "A variable named in `secrets` is not set.",
@@ -191,6 +214,20 @@ export const ERROR_CATALOGUE = {
   STEP_NOT_FOUND: { means: "The run has no such step.", next: "See `daruma show RUN`." },
   ATTEMPT_NOT_FOUND: { means: "The step has no such attempt.", next: "See `daruma show RUN`." },
   RUN_OWNED: { means: "Another process is running this run.", next: "Let it finish, or stop that process." },
+  NOT_ASKED: { means: "The step asks nothing at the moment.", next: "See `daruma show RUN`." },
+  NOT_HELD: {
+    means: "The job is not on hold.",
+    next: "See `daruma holds`; a failed job is retried with `daruma retry`.",
+  },
+  NOT_PAUSED: { means: "The run is not paused.", next: "See `daruma show RUN`." },
+  NOT_RETRYABLE: {
+    means: "The job is in a state that cannot be retried.",
+    next: "Wait until it has ended, or cancel the run.",
+  },
+  STEP_COMPLETED: {
+    means: "The step is completed.",
+    next: "Say --force to go back to it: it and what depends on it run again.",
+  },
   RUN_OVER: { means: "The run is over.", next: "Start a new run." },
   LEASE_LOST: { means: "Another engine has taken this run over.", next: "Follow it with `daruma show RUN`." },
   STORE_FAILED: {

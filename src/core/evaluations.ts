@@ -1,7 +1,7 @@
 import { cascade } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import type { EvaluationResult } from "./events.js";
-import { followUp, followUpGoto } from "./follow-up.js";
+import { followEdges, followUp, followUpGoto } from "./follow-up.js";
 import { failJob } from "./ladder/fail.js";
 import { climb } from "./ladder/ladder.js";
 import { findJob, type Job } from "./run.js";
@@ -25,6 +25,8 @@ export function finishEvaluation(
       return climb(decision, job, asked.considered);
     case "on_success.run_js":
       return followUp(decision, job);
+    case "transition":
+      return job.followingUp ? followEdges(decision, job) : climb(decision, job, asked.considered);
     case "on_success.goto_js":
       return followUpGoto(decision, job);
   }

@@ -1,60 +1,40 @@
+import type {
+  EdgeConsidered,
+  EvaluationPurpose,
+  EvaluationResult,
+  FailureRoute,
+  HoldAction,
+  Output,
+  ReadyReason,
+  RecoveryOutcome,
+  ReusedJob,
+  RungConsidered,
+  RungName,
+  RunOptions,
+  ScopeItem,
+  StopReason,
+  VisitRole,
+} from "./event-parts.js";
 import type { Failure } from "./failure.js";
 import type { Json } from "./json.js";
 
-/** What `daruma run` overrides for one run; frozen with it. */
-export interface RunOptions {
-  readonly maxLoops: number | null;
-  readonly retryMax: number | null;
-  readonly failureRouting: boolean;
-  /** Single-step mode: exactly one attempt of this step, nothing else is scheduled. */
-  readonly only: string | null;
-}
-
-export type RungName =
-  | "stop"
-  | "restart"
-  | "rule"
-  | "retry"
-  | "reset"
-  | "remediate"
-  | "goto"
-  | "edge"
-  | "requeue"
-  | "hold"
-  | "fail";
-
-export interface RungConsidered {
-  readonly rung: RungName;
-  readonly applied: boolean;
-  readonly reason: string;
-}
-
-export type EvaluationPurpose =
-  | "if"
-  | "on_fail.run_js"
-  | "on_fail.goto_js"
-  | "on_success.run_js"
-  | "on_success.goto_js";
-
-/** A result of the sandbox: a value of the right type, or the reason why there is none. */
-export type EvaluationResult =
-  | { readonly ok: true; readonly value: Json; readonly durationMs: number }
-  | { readonly ok: false; readonly code: string; readonly reason: string; readonly durationMs: number };
-
-/** An output small enough for the log, or a pointer to the artifact that holds it with its first part. */
-export type Output =
-  | { readonly kind: "value"; readonly value: Json }
-  | {
-      readonly kind: "artifact";
-      readonly path: string;
-      readonly bytes: number;
-      readonly sha256: string;
-      readonly preview: string;
-    };
-
-export interface ScopeItem {
-  readonly key: string;
-}
+export type {
+  EdgeConsidered,
+  EvaluationPurpose,
+  EvaluationResult,
+  FailureRoute,
+  HoldAction,
+  Output,
+  ReadyReason,
+  RecoveryOutcome,
+  ReusedJob,
+  RungConsidered,
+  RungName,
+  RunOptions,
+  ScopeItem,
+  StopReason,
+  VisitRole,
+} from "./event-parts.js";
 
 /**
  * Everything that can happen in a run. The log of these is the truth; `evolve` folds it into a `Run`, the tables are
@@ -71,6 +51,8 @@ export type Event =
       readonly options: RunOptions;
       readonly folder: string;
       readonly file: string | null;
+      readonly parent: { readonly runId: number; readonly jobId: number } | null;
+      readonly failureHandlers: readonly { readonly name: string; readonly id: number }[];
     }
   | { readonly type: "run.started" }
   | {
@@ -78,6 +60,22 @@ export type Event =
       readonly lost: readonly { readonly job: number; readonly attempt: number }[];
     }
   | { readonly type: "run.cancel_requested"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "run.paused";
+      readonly reason: string;
+      readonly key: string | null;
+      readonly takeover: boolean;
+    }
+  | { readonly type: "run.unpaused"; readonly reason: string; readonly key: string | null }
+  | { readonly type: "run.held"; readonly jobs: readonly number[] }
+  | { readonly type: "run.reopened"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "run.forked";
+      readonly from: number;
+      readonly step: string;
+      readonly reason: string;
+      readonly reuse: readonly ReusedJob[];
+    }
   | { readonly type: "run.completed"; readonly handled: readonly number[] }
   | {
       readonly type: "run.failed";
@@ -133,6 +131,43 @@ export type Event =
       readonly message: string;
       readonly handled: "continue_on_failure" | null;
       readonly partOf: number | null;
+      readonly routed: boolean;
+    }
+  | {
+      readonly type: "job.reused";
+      readonly job: number;
+      readonly output: Output;
+      readonly items: readonly ScopeItem[] | null;
+    }
+  | { readonly type: "job.held"; readonly job: number; readonly code: string; readonly message: string }
+  | {
+      readonly type: "hold.resolved";
+      readonly job: number;
+      readonly action: HoldAction;
+      readonly reason: string;
+      readonly key: string | null;
+      readonly output: Output | null;
+      readonly items: readonly ScopeItem[] | null;
+    }
+  | {
+      readonly type: "jobs.retried";
+      readonly jobs: readonly number[];
+      readonly reblocked: readonly number[];
+      readonly action: "retry_step" | "reset" | "resolve";
+      readonly reason: string;
+      readonly key: string | null;
+    }
+  | {
+      readonly type: "operator.goto";
+      readonly target: number;
+      readonly to: string;
+      readonly reason: string;
+      readonly key: string | null;
+    }
+  | {
+      readonly type: "routes.settled";
+      readonly handled: readonly number[];
+      readonly unhandled: readonly number[];
     }
   | { readonly type: "visit.requested"; readonly job: number; readonly by: number; readonly role: VisitRole }
   | {
@@ -185,6 +220,8 @@ export type Event =
       readonly attempt: number;
       readonly rung: RungName;
       readonly considered: readonly RungConsidered[];
+      readonly recovery: RecoveryOutcome | null;
+      readonly failureRoute: FailureRoute | null;
     }
   | {
       readonly type: "restart.granted";
@@ -192,6 +229,61 @@ export type Event =
       readonly attempt: number;
       readonly recovery: number;
       readonly limit: number;
+    }
+  | {
+      readonly type: "rule.reserved";
+      readonly job: number;
+      readonly attempt: number;
+      readonly next: number;
+      readonly handler: string;
+      readonly rule: number;
+      readonly exitCode: number | null;
+      readonly maxAttempts: number;
+      readonly script: string | null;
+    }
+  | {
+      readonly type: "recovery.started";
+      readonly job: number;
+      readonly attempt: number;
+      readonly try: number;
+      readonly token: string;
+    }
+  | {
+      readonly type: "recovery.finished";
+      readonly job: number;
+      readonly attempt: number;
+      readonly ok: boolean;
+      readonly exitCode: number | null;
+      readonly message: string;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "human.asked";
+      readonly job: number;
+      readonly attempt: number;
+      readonly prompt: string;
+      readonly choices: readonly string[];
+      readonly dueAt: number | null;
+    }
+  | {
+      readonly type: "human.answered";
+      readonly job: number;
+      readonly attempt: number;
+      readonly choice: string;
+      readonly text: string;
+      readonly key: string | null;
+    }
+  | {
+      readonly type: "edge.taken";
+      readonly job: number;
+      readonly attempt: number;
+      readonly edge: number;
+      readonly target: number;
+      readonly to: string;
+      readonly on: "success" | "failure";
+      readonly status: "selected" | "already_scheduled";
+      readonly counted: boolean;
+      readonly considered: readonly EdgeConsidered[];
     }
   | {
       readonly type: "retry.scheduled";
@@ -244,6 +336,9 @@ export type Event =
       readonly type: "barrier.opened";
       readonly barrier: number;
       readonly target: number;
+      readonly forced: boolean;
+      readonly from: number | null;
+      readonly edge: number | null;
       readonly members: readonly number[];
       readonly merged: readonly number[];
     }
@@ -257,7 +352,7 @@ export type Event =
       readonly type: "loop.exceeded";
       readonly job: number;
       readonly scope: string;
-      readonly transition: "retry" | "remediate" | "goto" | "on_success.goto";
+      readonly transition: "retry" | "remediate" | "goto" | "edge" | "on_success.goto" | "on_success.edge";
       readonly count: number;
       readonly max: number;
     }
@@ -267,6 +362,7 @@ export type Event =
       readonly job: number;
       readonly purpose: EvaluationPurpose;
       readonly considered: readonly RungConsidered[];
+      readonly code: string | null;
     }
   | {
       readonly type: "evaluation.finished";
@@ -275,11 +371,6 @@ export type Event =
       readonly purpose: EvaluationPurpose;
       readonly result: EvaluationResult;
     };
-
-export type ReadyReason = "start" | "dependencies" | "restart" | "retry" | "remediation" | "goto" | "routed";
-export type StopReason = "superseded" | "canceled" | "fail_fast" | "loop_budget";
-/** Why a run list entered a job: to repair the job that asked, or to follow its success. */
-export type VisitRole = "remediation" | "follow_up";
 
 export type EventType = Event["type"];
 /** An event as it stands in the log. `at` is milliseconds since the epoch. */

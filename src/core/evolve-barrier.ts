@@ -1,24 +1,43 @@
 import type { Event } from "./events.js";
 import { addBranch } from "./evolve-scopes.js";
-import { dropWork, invalidate, leaveVisitEarly, rebuildGate } from "./jobs.js";
-import { type Barrier, change, isSettled, type Job, jobById, type Run, type Scope } from "./run.js";
+import { carryRouteOn, dropWork, invalidate, leaveVisitEarly, rebuildGate } from "./jobs.js";
+import {
+  type Barrier,
+  change,
+  isInRecovery,
+  isSettled,
+  type Job,
+  jobById,
+  type RoutedFrom,
+  type Run,
+  type Scope,
+} from "./run.js";
 
 /** Nothing in a barrier starts any more: what was ready, waiting or climbing lets go; what runs is being ended. */
 export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.opened" }>): void {
   run.nextBarrier = Math.max(run.nextBarrier, event.barrier + 1);
   const barrier = run.barriers.get(event.barrier) ?? newBarrier(run, event.barrier);
   for (const id of event.merged) mergeBarrier(run, barrier, id);
-  barrier.targets.add(jobById(run, event.target));
+  const target = jobById(run, event.target);
+  const byOperator = event.forced && event.edge === null;
+  barrier.targets.set(target, {
+    forced: event.forced,
+    from: byOperator ? target.routedFrom : routedFrom(run, event),
+    byOperator,
+  });
   const added = event.members.map((id) => jobById(run, id));
   for (const job of added) barrier.members.add(job);
   for (const job of added) {
     letGoOfList(run, barrier, job);
     change(run, job, () => {
       job.barrier = barrier;
-      if (job.status === "running") barrier.endingAttempts.add(job);
-      else if (job.status === "ready" || job.status === "waiting" || job.status === "recovering")
-        job.status = "blocked";
+      const recovery = isInRecovery(job) ? job.recovery : null;
+      const inAttempt = job.status === "running" || job.question !== null;
+      if (inAttempt || recovery !== null) barrier.endingAttempts.add(job);
+      if (!inAttempt && !isSettled(job.status)) job.status = "blocked";
       dropWork(job);
+      // Its script is being ended; the barrier waits for that as it does for an attempt.
+      job.recovery = recovery;
     });
     keepRequest(barrier, job);
   }
@@ -30,8 +49,15 @@ function keepRequest(barrier: Barrier, job: Job): void {
   job.visitFor = null;
 }
 
+/** The failure that an edge brings along, copied before the barrier may wipe it out. */
+function routedFrom(run: Run, event: Extract<Event, { type: "barrier.opened" }>): RoutedFrom | null {
+  const source = event.from === null ? null : jobById(run, event.from);
+  if (source === null || source.error === null || source.status !== "failed") return null;
+  return { job: source, attempt: source.attempt, edge: event.edge ?? 0, failure: source.error };
+}
+
 function newBarrier(run: Run, id: number): Barrier {
-  const barrier: Barrier = { id, targets: new Set(), members: new Set(), endingAttempts: new Set() };
+  const barrier: Barrier = { id, targets: new Map(), members: new Set(), endingAttempts: new Set() };
   run.barriers.set(id, barrier);
   return barrier;
 }
@@ -39,7 +65,7 @@ function newBarrier(run: Run, id: number): Barrier {
 /** A second goto into the same jobs widens the barrier that is there. */
 function mergeBarrier(run: Run, barrier: Barrier, id: number): void {
   const other = run.barriers.get(id)!;
-  for (const job of other.targets) barrier.targets.add(job);
+  for (const [job, how] of other.targets) barrier.targets.set(job, how);
   for (const job of other.members) {
     barrier.members.add(job);
     job.barrier = barrier;
@@ -55,12 +81,14 @@ function letGoOfList(run: Run, barrier: Barrier, job: Job): void {
   const asked = target.requests.findIndex((request) => request.by === job);
   if (asked >= 0) target.requests.splice(asked, 1);
   if (target.visitFor?.by !== job) return;
-  if (target.status === "running") {
+  if (target.status === "running" || target.question !== null || isInRecovery(target)) {
     barrier.endingAttempts.add(target);
     return;
   }
   letGoOfList(run, barrier, target);
-  leaveVisitEarly(run, target);
+  // It has just settled, and is what opened the barrier: its visit is over, not given up.
+  if (isSettled(target.status) && !target.followingUp) target.visitFor = null;
+  else leaveVisitEarly(run, target);
 }
 
 /** The last attempt has ended: new visits for all, outputs gone, gates as the jobs outside make them. */
@@ -71,13 +99,14 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   for (const id of event.retired) retire(run, jobById(run, id));
   const invalidated = event.invalidated.map((id) => jobById(run, id));
   for (const job of invalidated) {
+    const { visit } = job;
     invalidate(run, job);
-    closeScopes(run, job.scope.children.get(job.step) ?? []);
+    if (barrier.targets.get(job)?.byOperator === true) carryRouteOn(job, visit);
+    closeScopes(job.scope.children.get(job.step) ?? []);
   }
-  for (const job of invalidated) {
-    rebuildGate(job);
-    if (job.step.closes !== null) recountBranches(job);
-  }
+  for (const [job, how] of barrier.targets) job.routedFrom = how.from;
+  for (const [job, how] of barrier.targets) if (how.byOperator) job.scope.abandoned = false;
+  for (const job of invalidated) rebuild(job);
 }
 
 /** The job's item scope is gone with the old output of its forEach step. */
@@ -92,13 +121,17 @@ function retire(run: Run, job: Job): void {
   });
 }
 
-/** Routed steps that were brought into the items are no members; they go with their scope. */
-function closeScopes(run: Run, scopes: readonly Scope[]): void {
+function closeScopes(scopes: readonly Scope[]): void {
   for (const scope of scopes) {
     scope.open = false;
-    for (const job of scope.jobs.values()) if (!isSettled(job.status)) retire(run, job);
-    for (const children of scope.children.values()) closeScopes(run, children);
+    for (const children of scope.children.values()) closeScopes(children);
   }
+}
+
+/** The gate as its members make it now; a reducer's count of branches too. */
+export function rebuild(job: Job): void {
+  rebuildGate(job);
+  if (job.step.closes !== null) recountBranches(job);
 }
 
 /** A reducer whose own fan-out still stands counts its branches anew. */

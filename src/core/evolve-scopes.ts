@@ -52,14 +52,13 @@ function reopen(run: Run, scope: Scope, generation: number, item: NonNullable<Sc
   scope.loops = 0;
   scope.lastError = null;
   scope.branchGates.clear();
-  for (const step of run.graph.inItemsOf.get(scope.opener!.step) ?? []) {
-    const job = scope.jobs.get(step) ?? addJob(run, step, scope);
-    if (job.visit > 1 || job.entered || job.status !== "blocked") invalidate(run, job);
-  }
+  for (const step of run.graph.inItemsOf.get(scope.opener!.step) ?? [])
+    if (!scope.jobs.has(step)) addJob(run, step, scope);
   for (const job of scope.jobs.values()) {
+    if (job.visit > 1 || job.entered || job.status !== "blocked") invalidate(run, job);
     job.retriesInRun = 0;
-    rebuildGate(job);
   }
+  for (const job of scope.jobs.values()) rebuildGate(job);
 }
 
 /** Count a branch of a reducer as its gate stands now. */

@@ -1,9 +1,11 @@
-import type { Event, StopReason } from "./events.js";
+import type { Event } from "./events.js";
+import { abandonScope, cancelJob, stopJob } from "./evolve-abandon.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
+import { evolveLadder } from "./evolve-ladder.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import { settleGates } from "./gate.js";
 import { addJob, beginVisit, codeOfStop, dropWork, leaveVisitEarly, rebuildGate, settle } from "./jobs.js";
-import { change, hasFollowUps, type Job, jobById, type Run, type Scope, scopesUnder } from "./run.js";
+import { change, hasFollowUps, type Job, jobById, type Run } from "./run.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
 export function evolve(run: Run, event: Event, at: number): void {
@@ -20,6 +22,22 @@ export function evolve(run: Run, event: Event, at: number): void {
       return;
     case "run.cancel_requested":
       run.cancelRequested = { reason: event.reason };
+      return rememberKey(run, event.key);
+    case "run.paused":
+      run.paused = { takeover: event.takeover };
+      run.status = "paused";
+      return rememberKey(run, event.key);
+    case "run.unpaused":
+      run.paused = null;
+      run.status = "running";
+      return rememberKey(run, event.key);
+    case "run.held":
+      run.status = "held";
+      return markFailures(run);
+    case "run.reopened":
+      return reopenRun(run, event);
+    case "run.forked":
+      for (const reused of event.reuse) run.reuse.set(`${reused.scope} ${reused.step}`, reused);
       return;
     case "run.completed":
       return endRun(run, "completed", null, at);
@@ -51,6 +69,19 @@ export function evolve(run: Run, event: Event, at: number): void {
       return releaseJob(run, jobById(run, event.job));
     case "job.failed":
       return failJob(run, event);
+    case "job.reused":
+    case "job.held":
+    case "hold.resolved":
+    case "jobs.retried":
+    case "operator.goto":
+    case "routes.settled":
+    case "edge.taken":
+    case "rule.reserved":
+    case "recovery.started":
+    case "recovery.finished":
+    case "human.asked":
+    case "human.answered":
+      return evolveLadder(run, event, at);
     case "visit.requested":
       jobById(run, event.job).requests.push({ by: jobById(run, event.by), role: event.role });
       return;
@@ -68,14 +99,18 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.status = "recovering";
         job.error = event.error;
         job.answers = {};
+        job.conditionAnswers = {};
+        job.question = null;
       });
     case "attempt.stopped":
+      if (event.because === "interrupted") return uncharge(run, jobById(run, event.job));
       return endStoppedAttempt(run, jobById(run, event.job));
     case "ladder.climbed":
-      return recordClimb(run, event, at);
+      return recordClimb(run, event);
     case "restart.granted":
       return change(run, jobById(run, event.job), (job) => {
         job.recoveriesInVisit += 1;
+        job.charged -= 1;
       });
     case "retry.scheduled":
       return change(run, jobById(run, event.job), (job) => {
@@ -104,12 +139,19 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "evaluation.requested":
       run.nextEvaluation = event.id + 1;
       return change(run, jobById(run, event.job), (job) => {
-        job.evaluation = { id: event.id, purpose: event.purpose, considered: event.considered };
+        job.evaluation = {
+          id: event.id,
+          purpose: event.purpose,
+          considered: event.considered,
+          code: event.code,
+        };
       });
     case "evaluation.finished":
       return change(run, jobById(run, event.job), (job) => {
+        const { code } = job.evaluation ?? { code: null };
         job.evaluation = null;
-        job.answers[event.purpose] = event.result;
+        if (code === null) job.answers[event.purpose] = event.result;
+        else job.conditionAnswers[code] = event.result;
       });
     default:
       return unknownEvent(event);
@@ -131,8 +173,26 @@ function endRun(
   run.status = status;
   run.error = error;
   run.finishedAt = at;
-  // Whether the failure of a repair step is handled depends on the job it was to repair, which may have gone on since.
+  markFailures(run);
+}
+
+/** Whether a failure is handled depends on the job that its route led to, or that it was to repair, and both go on. */
+function markFailures(run: Run): void {
   for (const job of run.failed) run.dirty.add(job);
+}
+
+function rememberKey(run: Run, key: string | null): void {
+  if (key !== null) run.operatorKeys.add(key);
+}
+
+function reopenRun(run: Run, event: Payload<"run.reopened">): void {
+  run.status = "running";
+  run.error = null;
+  run.finishedAt = null;
+  run.fatal = null;
+  run.paused = null;
+  run.cancelRequested = null;
+  rememberKey(run, event.key);
 }
 
 function createJob(run: Run, event: Payload<"job.created">): void {
@@ -146,67 +206,6 @@ function makeReady(run: Run, job: Job): void {
     job.entered = true;
     job.dueAt = null;
   });
-}
-
-function cancelJob(run: Run, job: Job, code: string, message: string): void {
-  job.failure = { code, message };
-  settle(run, job, "canceled", "lost");
-}
-
-function stopJob(run: Run, job: Job, because: StopReason): void {
-  change(run, job, () => {
-    job.stopping = because;
-  });
-}
-
-/** Give up everything unsettled in a scope. Run lists in it are over; what runs is being ended. */
-function abandonScope(run: Run, event: Payload<"scope.abandoned">): void {
-  const scope = run.scopes.get(event.scope)!;
-  dropBarriersInto(run, scope);
-  for (const id of event.stopping) stopJob(run, jobById(run, id), event.because);
-  for (const id of event.canceled) cancelJob(run, jobById(run, id), event.code, event.reason);
-  for (const inner of scopesUnder(scope)) {
-    for (const job of inner.jobs.values()) {
-      if (job.followingUp) change(run, job, dropWork);
-      job.requests.length = 0;
-      if (job.stopping === null) job.visitFor = null;
-    }
-  }
-  if (event.because !== "loop_budget") return;
-  if (scope.parent === null) run.fatal = { code: event.code, message: event.reason };
-  else forceBranchesLost(run, event.scope);
-}
-
-/** A goto to a job that is given up takes with it only what lies outside the scope, such as the scope's reducer. */
-function dropBarriersInto(run: Run, scope: Scope): void {
-  const inside = new Set(scopesUnder(scope));
-  for (const barrier of [...run.barriers.values()]) {
-    if (![...barrier.targets].some((target) => inside.has(target.scope))) continue;
-    for (const job of barrier.members) {
-      if (!inside.has(job.scope)) continue;
-      job.barrier = null;
-      barrier.members.delete(job);
-      barrier.targets.delete(job);
-    }
-    if (barrier.members.size === 0) run.barriers.delete(barrier.id);
-  }
-}
-
-function forceBranchesLost(run: Run, scopeId: string): void {
-  const scope = run.scopes.get(scopeId)!;
-  scope.abandoned = true;
-  for (const [reducer, gate] of scope.branchGates) {
-    const waiting = scope.parent!.jobs.get(reducer)!;
-    const join = waiting.join;
-    if (join === null || gate.forcedLost) continue;
-    const wasMet = gate.unmet === 0 && gate.lostGroups === 0;
-    const wasLost = gate.lostGroups > 0;
-    const wasTainted = gate.taintedGroups > 0;
-    gate.forcedLost = true;
-    if (wasMet) join.met -= 1;
-    if (!wasLost) join.lost += 1;
-    if (!wasTainted) join.failed += 1;
-  }
 }
 
 function releaseJob(run: Run, job: Job): void {
@@ -226,20 +225,20 @@ function failJob(run: Run, event: Payload<"job.failed">): void {
   job.partOf = event.partOf === null ? null : jobById(run, event.partOf);
   job.output = null;
   job.items = null;
-  settle(run, job, "failed", event.handled === null ? "lost" : "met");
+  if (!event.routed) return settle(run, job, "failed", event.handled === null ? "lost" : "met");
+  change(run, job, () => {
+    job.status = "failed";
+    job.stopping = null;
+    dropWork(job);
+  });
+  if (job.settledAs === null) run.routed.add(job);
 }
 
 function enterVisit(run: Run, event: Payload<"visit.entered">): void {
   const job = jobById(run, event.job);
   change(run, job, () => {
-    job.beforeVisit = {
-      status: job.status,
-      error: job.error,
-      failure: job.failure,
-      handled: job.handled,
-      partOf: job.partOf,
-      output: job.output,
-    };
+    const { status, error, failure, handled, partOf, output, route, routedFrom } = job;
+    job.beforeVisit = { status, error, failure, handled, partOf, output, route, routedFrom };
     beginVisit(job);
     job.visit = event.visit;
     job.status = "blocked";
@@ -265,6 +264,7 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
   change(run, jobById(run, event.job), (job) => {
     job.status = "running";
     job.attempt = event.attempt;
+    job.charged += 1;
     job.attemptStartedAt = at;
     job.attemptVisit = event.visit;
     job.attemptToken = event.token;
@@ -284,6 +284,14 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">): void {
     job.status = "completed";
     job.followingUp = true;
     job.answers = {};
+    job.conditionAnswers = {};
+  });
+}
+
+function uncharge(run: Run, job: Job): void {
+  change(run, job, () => {
+    job.status = "recovering";
+    job.charged -= 1;
   });
 }
 
@@ -307,16 +315,10 @@ function endStoppedAttempt(run: Run, job: Job): void {
 }
 
 /** `_last_error` is for failures that neither a restart nor a retry has answered. */
-function recordClimb(run: Run, event: Payload<"ladder.climbed">, at: number): void {
+function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
   const job = jobById(run, event.job);
   if (["stop", "restart", "rule", "retry", "reset"].includes(event.rung) || job.error === null) return;
-  job.scope.lastError = {
-    ...job.error,
-    step_id: job.step.definition.id,
-    job_id: job.id,
-    attempt: event.attempt,
-    timestamp: at,
-  };
+  job.scope.lastError = job.error;
 }
 
 function startList(

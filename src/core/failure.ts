@@ -1,3 +1,5 @@
+import type { Json } from "./json.js";
+
 export type FailureClass =
   | "transient_runtime"
   | "stuck_no_progress"
@@ -40,10 +42,33 @@ export interface Failure {
   readonly class: FailureClass;
   readonly message: string;
   readonly retryable: boolean;
+  /** The step itself said that trying again is useless: no rule, retry or reset. */
+  readonly final: boolean;
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly retry_after_ms: number | null;
   readonly stdout_tail: string;
   readonly stderr_tail: string;
   readonly stack_trace: string | null;
+  /** The kind of action, and whose attempt it was. */
+  readonly action: string;
+  readonly step_id: string;
+  readonly job_id: number;
+  readonly attempt: number;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number;
+  /** The same for the same failure, whatever its times, paths and process ids. */
+  readonly signature: string;
+}
+
+/** What the facts alone say of a failure. */
+export type ClassifiedFailure = Omit<
+  Failure,
+  "action" | "step_id" | "job_id" | "attempt" | "timestamp" | "signature"
+>;
+
+/** A failure as expressions, conditions and templates see it. */
+export function visibleError(failure: Failure): { readonly [name: string]: Json } {
+  const { message, code, stdout_tail: stdout, stderr_tail: stderr, exit_code: exitCode } = failure;
+  return { message, code, class: failure.class, stdout, stderr, exitCode };
 }

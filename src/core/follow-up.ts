@@ -1,5 +1,6 @@
 import { cascade } from "./cascade.js";
 import type { Decision } from "./decision.js";
+import { chooseEdge, takeEdge } from "./edges.js";
 import { openScopesOf } from "./fan-out-opening.js";
 import { takeGoto } from "./goto.js";
 import { exceedLoops } from "./loop-budget.js";
@@ -32,7 +33,7 @@ export function followUp(decision: Decision, job: Job): void {
 /** A failing step stops the list and the goto, not the dependents. */
 export function followUpListFinished(decision: Decision, job: Job, failedStep: string | null): void {
   decision.emit({ type: "follow_up.finished", job: job.id, ok: failedStep === null, failedStep });
-  if (failedStep !== null) return release(decision, job);
+  if (failedStep !== null) return followEdges(decision, job);
   followUpGoto(decision, job);
 }
 
@@ -40,13 +41,37 @@ export function followUpGoto(decision: Decision, job: Job): void {
   const { onSuccess } = job.step.definition;
   const { run } = decision;
   const wanted = onSuccess.goto !== null || onSuccess.gotoJs !== null;
-  if (!wanted || !run.options.failureRouting || job.visitFor !== null) return release(decision, job);
+  if (!wanted || !run.options.failureRouting || job.visitFor !== null) return followEdges(decision, job);
   if (onSuccess.gotoJs !== null && job.answers["on_success.goto_js"] === undefined)
     return ask(decision, job, "on_success.goto_js");
   const choice = chooseGoto(run, job, onSuccess.goto, job.answers["on_success.goto_js"]);
-  if (!choice.ok) return release(decision, job);
+  if (!choice.ok) return followEdges(decision, job);
   if (job.scope.loops >= run.maxLoops) return exceedLoops(decision, job, "on_success.goto", job.scope.loops);
   takeGoto(decision, job, choice.target, "success", choice.reason);
+}
+
+/** The transitions on success, tried last: the first that matches is taken, then the dependents are released. */
+export function followEdges(decision: Decision, job: Job): void {
+  const { run } = decision;
+  if (job.step.successEdges.length === 0 || job.visitFor?.role === "remediation")
+    return release(decision, job);
+  const choice = chooseEdge(run, job, "success");
+  if (choice.kind === "ask") {
+    return decision.emit({
+      type: "evaluation.requested",
+      id: run.nextEvaluation,
+      job: job.id,
+      purpose: "transition",
+      considered: [],
+      code: choice.code,
+    });
+  }
+  if (choice.kind === "edge" && choice.counted && job.scope.loops >= run.maxLoops) {
+    return exceedLoops(decision, job, "on_success.edge", job.scope.loops);
+  }
+  if (choice.kind === "edge") takeEdge(decision, job, choice, "success");
+  // An edge back may have made the job itself begin anew.
+  if (job.followingUp) release(decision, job);
 }
 
 function ask(decision: Decision, job: Job, purpose: "on_success.run_js" | "on_success.goto_js"): void {
@@ -56,6 +81,7 @@ function ask(decision: Decision, job: Job, purpose: "on_success.run_js" | "on_su
     job: job.id,
     purpose,
     considered: [],
+    code: null,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { GraphStep } from "./graph.js";
+import { isHandledByRoute } from "./handled.js";
 import type { Job, Run, Scope } from "./run.js";
 
 /**
@@ -157,7 +158,7 @@ export function buildGate(step: GraphStep, scope: Scope, forBranch: boolean): Ga
       // A job behind a barrier is about to be invalidated: what it was no longer counts.
       if (job === null || job.settledAs === null || job.barrier !== null) group.open += 1;
       else if (job.settledAs === "met") group.met = true;
-      else group.tainted ||= job.status === "failed" || job.status === "canceled";
+      else group.tainted ||= isTainting(job);
     }
     if (group.met) return;
     gate.unmet += 1;
@@ -169,10 +170,15 @@ export function buildGate(step: GraphStep, scope: Scope, forBranch: boolean): Ga
   return gate;
 }
 
+/** Cancels its dependents, where a handled failure or a skip only skips them. */
+function isTainting(job: Job): boolean {
+  return job.status === "canceled" || (job.status === "failed" && !isHandledByRoute(job));
+}
+
 /** A reducer's last group: lost with its forEach job, else open until the join is decided. */
 function addJoinGroup(gate: Gate, opener: Job | undefined): void {
   const lost = opener?.settledAs === "lost";
-  const tainted = lost && (opener.status === "failed" || opener.status === "canceled");
+  const tainted = lost && isTainting(opener);
   gate.groups.push({ open: lost ? 0 : 1, met: false, tainted });
   gate.unmet += 1;
   if (lost) gate.lostGroups += 1;

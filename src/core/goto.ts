@@ -2,6 +2,7 @@ import { askIf, giveUpLost, startAll } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import { gateState, reducersWaiting, waitingFor } from "./gate.js";
 import { decideJoin } from "./join.js";
+import { endQuestions } from "./questions.js";
 import type { Barrier, Job, Run, Scope } from "./run.js";
 import { enterNextVisit, refuseCircularRequests } from "./run-lists.js";
 
@@ -13,7 +14,6 @@ export function takeGoto(
   trigger: "failure" | "success",
   reason: string,
 ): void {
-  const { run } = decision;
   decision.emit({
     type: "goto.taken",
     job: job.id,
@@ -24,6 +24,20 @@ export function takeGoto(
     loop: job.scope.loops + 1,
     reason,
   });
+  openBarrierOver(decision, target, { forced: false, from: null, edge: null });
+}
+
+export interface BarrierCause {
+  /** The target starts even if what it depends on is not there. */
+  readonly forced: boolean;
+  /** The job whose failure an edge brings to the target. */
+  readonly from: number | null;
+  readonly edge: number | null;
+}
+
+/** Stop everything from the target on, and begin there anew when nothing of it runs any more. */
+export function openBarrierOver(decision: Decision, target: Job, cause: BarrierCause): void {
+  const { run } = decision;
   const members = descendants(run, target);
   const touched = new Set<Barrier>();
   for (const member of members) if (member.barrier !== null) touched.add(member.barrier);
@@ -35,6 +49,7 @@ export function takeGoto(
     type: "barrier.opened",
     barrier: id,
     target: target.id,
+    ...cause,
     members: added.map((member) => member.id),
     merged: merged.map((barrier) => barrier.id),
   });
@@ -48,6 +63,7 @@ export function takeGoto(
       reason: `goto ${target.step.definition.id}`,
     });
   }
+  endQuestions(decision, ending, "superseded");
   closeBarrierIfDone(decision, barrier);
   // A repair step that a member has let go of is free for whoever has asked for it next.
   for (const target of repairing) enterNextVisit(decision, target);
@@ -67,9 +83,19 @@ function descendants(run: Run, target: Job): Job[] {
   for (const job of found) {
     for (const waiting of waitingFor(job)) found.add(waiting.job);
     for (const dependent of dependentsInScope(job)) found.add(dependent);
-    if (job.step.definition.forEach) for (const reducer of reducersWaiting(run, job)) found.add(reducer);
+    if (!job.step.definition.forEach) continue;
+    for (const reducer of reducersWaiting(run, job)) found.add(reducer);
+    for (const routed of routedIntoItemsOf(job)) found.add(routed);
   }
   return [...found];
+}
+
+/** Steps that run lists and transitions have brought into the items; they go with their scope. */
+function* routedIntoItemsOf(opener: Job): Generator<Job> {
+  for (const scope of opener.scope.children.get(opener.step) ?? []) {
+    if (!scope.open) continue;
+    for (const job of scope.jobs.values()) if (job.step.path.length !== scope.depth) yield job;
+  }
 }
 
 /** Jobs of the same scope that depend on this one, also through items, of which there may be none just now. */
@@ -104,10 +130,7 @@ function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
   });
   // A reducer may find all of its branches still settled: its join is then decided anew, at once.
   for (const job of invalidated) decideJoin(decision, job);
-  startTargets(
-    decision,
-    [...barrier.targets].filter((job) => !retired.includes(job)),
-  );
+  startTargets(decision, new Map([...barrier.targets].filter(([job]) => !retired.includes(job))));
   startAll(decision, invalidated, "goto");
   giveUpLost(decision, invalidated);
   for (const job of invalidated) refuseCircularRequests(decision, job);
@@ -123,9 +146,10 @@ function isInsideMember(scope: Scope, barrier: Barrier): boolean {
 }
 
 /** A target starts even if it is a routed step: somebody has just routed to it. */
-function startTargets(decision: Decision, targets: readonly Job[]): void {
-  for (const job of targets) {
-    if (job.status !== "blocked" || gateState(job.gate) !== "met" || job.evaluation !== null) continue;
+function startTargets(decision: Decision, targets: Barrier["targets"]): void {
+  for (const [job, { forced }] of targets) {
+    if (job.status !== "blocked" || job.evaluation !== null || (!forced && gateState(job.gate) !== "met"))
+      continue;
     if (job.step.definition.if !== null) askIf(decision, job);
     else decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "goto" });
   }

@@ -1,4 +1,4 @@
-import type { Definition, StepDefinition } from "./definition.js";
+import type { Definition, StepDefinition, Transition } from "./definition.js";
 import { fanPaths } from "./fan-out.js";
 
 /** One group of a step's `depends_on`, as a dependency points at it. */
@@ -19,6 +19,16 @@ export interface GraphStep {
   /** The fan-out that a reducer closes. */
   readonly closes: GraphStep | null;
   readonly dependents: readonly DependentGroup[];
+  /** Transitions to try when the step completes or fails, in the order in which they are tried. */
+  readonly successEdges: readonly Edge[];
+  readonly failureEdges: readonly Edge[];
+  /** A transition leads here: how its visits end must be remembered. */
+  readonly isEdgeTarget: boolean;
+}
+
+export interface Edge {
+  readonly definition: Transition;
+  readonly to: GraphStep;
 }
 
 export interface Graph {
@@ -45,6 +55,9 @@ export function buildGraph(definition: Definition): Graph {
       branchGroups: [],
       closes: null,
       dependents: [],
+      successEdges: [],
+      failureEdges: [],
+      isEdgeTarget: false,
     };
     byId.set(step.id, node);
     return node;
@@ -78,7 +91,22 @@ export function buildGraph(definition: Definition): Graph {
     step.closes = deepest.at(-1) ?? null;
     if (step.closes !== null) append(reducersOf, step.closes, step);
   }
+  addEdges(definition, byId);
   return { steps, byId, inRoot, inItemsOf, reducersOf };
+}
+
+/** Candidates are tried by priority, then target, then place in the file; the first match wins. */
+function addEdges(definition: Definition, byId: ReadonlyMap<string, GraphStep>): void {
+  const ordered = [...definition.transitions].sort(
+    (a, b) => a.priority - b.priority || (a.to < b.to ? -1 : a.to > b.to ? 1 : a.id - b.id),
+  );
+  for (const transition of ordered) {
+    const from = byId.get(transition.from)!;
+    const edge: Edge = { definition: transition, to: byId.get(transition.to)! };
+    if (transition.on !== "failure") (from.successEdges as Edge[]).push(edge);
+    if (transition.on !== "success") (from.failureEdges as Edge[]).push(edge);
+    (edge.to as Mutable<GraphStep>).isEdgeTarget = true;
+  }
 }
 
 /** The path in which a step's dependents find themselves: a forEach step adds its own fan-out. */
@@ -88,6 +116,19 @@ function innerPath(step: GraphStep): readonly GraphStep[] {
 
 /** Whether `descendant` depends on `ancestor`, directly or through others. */
 export function isAncestor(ancestor: GraphStep, descendant: GraphStep): boolean {
+  const known = knownAncestors.get(descendant) ?? new Map<GraphStep, boolean>();
+  knownAncestors.set(descendant, known);
+  const before = known.get(ancestor);
+  if (before !== undefined) return before;
+  const found = searchDescendant(ancestor, descendant);
+  known.set(ancestor, found);
+  return found;
+}
+
+/** A step asks for the same few ancestors at each of its failures; the search is paid once. */
+const knownAncestors = new WeakMap<GraphStep, Map<GraphStep, boolean>>();
+
+function searchDescendant(ancestor: GraphStep, descendant: GraphStep): boolean {
   if (ancestor === descendant) return false;
   const seen = new Set<GraphStep>([ancestor]);
   const queue = [ancestor];

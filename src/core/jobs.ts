@@ -2,7 +2,7 @@ import type { StopReason } from "./events.js";
 import { buildGate, emptyGate, settleGates } from "./gate.js";
 import type { GraphStep } from "./graph.js";
 import type { JobStatus } from "./rows.js";
-import { change, JOB_IDS_PER_RUN, type Job, type Run, type Scope } from "./run.js";
+import { change, JOB_IDS_PER_RUN, type Job, type Run, type Scope, type VisitOutcome } from "./run.js";
 
 /** Add a job to its scope; its id is the next of the run. */
 export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
@@ -25,6 +25,12 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     retriesInRun: 0,
     recoveriesInVisit: 0,
     remediatedInVisit: false,
+    charged: 0,
+    recovery: null,
+    question: null,
+    route: null,
+    routedFrom: null,
+    outcomes: new Map(),
     error: null,
     failure: null,
     handled: null,
@@ -36,12 +42,22 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     barrier: null,
     evaluation: null,
     answers: {},
+    conditionAnswers: {},
     list: null,
     followingUp: false,
     items: null,
     requests: [],
     visitFor: null,
-    beforeVisit: { status: "blocked", error: null, failure: null, handled: null, partOf: null, output: null },
+    beforeVisit: {
+      status: "blocked",
+      error: null,
+      failure: null,
+      handled: null,
+      partOf: null,
+      output: null,
+      route: null,
+      routedFrom: null,
+    },
   };
   run.jobs.push(job);
   scope.jobs.set(step, job);
@@ -51,6 +67,7 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
 
 /** Budgets and marks that belong to one visit. */
 export function beginVisit(job: Job): void {
+  if (job.entered && job.step.isEdgeTarget) job.outcomes.set(job.visit, outcomeOf(job));
   if (job.entered) job.visit += 1;
   job.entered = false;
   job.retriesInVisit = 0;
@@ -60,7 +77,25 @@ export function beginVisit(job: Job): void {
   job.failure = null;
   job.handled = null;
   job.partOf = null;
+  job.route = null;
+  job.routedFrom = null;
   dropWork(job);
+}
+
+/** How the job's present visit stands. */
+export function outcomeOf(job: Job): VisitOutcome {
+  return {
+    completed: job.status === "completed",
+    handled: job.handled !== null,
+    route: job.status === "failed" ? job.route : null,
+  };
+}
+
+/** A failure that led to `visit` is handled if the visit that an operator gave in its place completes. */
+export function carryRouteOn(job: Job, visit: number): void {
+  const outcome = job.outcomes.get(visit);
+  if (outcome === undefined || outcome.completed || outcome.handled || job.visit === visit) return;
+  job.outcomes.set(visit, { ...outcome, route: { target: job, visit: job.visit } });
 }
 
 /** Forget whatever the job was waiting for or in the middle of. */
@@ -68,8 +103,11 @@ export function dropWork(job: Job): void {
   job.dueAt = null;
   job.evaluation = null;
   job.answers = {};
+  job.conditionAnswers = {};
   job.list = null;
   job.followingUp = false;
+  job.recovery = null;
+  job.question = null;
 }
 
 /** The visit that a run list had entered is over before its time: the job is again what it was before. */
@@ -80,6 +118,7 @@ export function leaveVisitEarly(run: Run, job: Job): void {
     job.stopping = null;
     job.visitFor = null;
   });
+  if (job.status === "failed" && job.settledAs === null) run.routed.add(job);
 }
 
 /** What a job that was ended while it ran is canceled with. */

@@ -2,6 +2,7 @@ import { cascade, startAll } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import { gateState, reducersWaiting, waitingFor } from "./gate.js";
 import type { GraphStep } from "./graph.js";
+import { failFast } from "./ladder/fail.js";
 import { isSettled, type Job, type Run, type Scope, scopesUnder } from "./run.js";
 
 /** Decide the join of every reducer that one of these jobs' branches feeds, once its last branch has settled. */
@@ -39,12 +40,15 @@ export function decideJoin(decision: Decision, reducer: Job): void {
     skipped: count.lost - count.failed,
     handled: satisfied && count.failed > 0 ? toleratedFailures(decision.run, reducer) : [],
   });
+  // A transition has started it before its branches were over.
+  if (reducer.status !== "blocked" || reducer.evaluation !== null) return;
   if (satisfied) return startAll(decision, [reducer], "dependencies");
   const message = `${count.met} of ${count.total} branches completed, ${needed(reducer.step, count.total)} needed`;
   if (count.failed > 0)
     decision.emit({ type: "jobs.canceled", jobs: [reducer.id], code: "JOIN_UNSATISFIED", reason: message });
   else decision.emit({ type: "jobs.skipped", jobs: [reducer.id], reason: message });
   cascade(decision, [reducer]);
+  if (count.failed > 0) failFast(decision, reducer);
 }
 
 function needed(step: GraphStep, total: number): number {
@@ -56,18 +60,26 @@ function needed(step: GraphStep, total: number): number {
 /** The failed jobs of lost branches that the reducer would have needed. */
 function toleratedFailures(run: Run, reducer: Job): number[] {
   const wanted = stepsBefore(reducer.step);
-  const handled: number[] = [];
+  const handled = new Set<number>();
   for (const scope of reducer.scope.children.get(reducer.step.closes!) ?? []) {
     const gate = scope.branchGates.get(reducer.step);
     if (!scope.open || gate === undefined || gateState(gate) !== "lost") continue;
     for (const inner of scopesUnder(scope)) {
       for (const job of inner.jobs.values()) {
         const counts = gate.forcedLost || wanted.has(job.step);
-        if (run.failed.has(job) && job.handled === null && counts) handled.push(job.id);
+        if (run.failed.has(job) && job.handled === null && counts) addWithRoute(run, job, handled);
       }
     }
   }
-  return handled;
+  return [...handled];
+}
+
+/** With a failure, those of the steps to which its route led. */
+function addWithRoute(run: Run, job: Job, handled: Set<number>): void {
+  if (handled.has(job.id)) return;
+  handled.add(job.id);
+  const next = job.route?.target;
+  if (next !== undefined && run.failed.has(next) && next.handled === null) addWithRoute(run, next, handled);
 }
 
 /** A reducer's ancestors, found backwards. */

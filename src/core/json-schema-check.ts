@@ -255,7 +255,7 @@ function isOfType(value: Json, type: string): boolean {
   return type === "integer" ? Number.isInteger(value) : typeOf(value) === type;
 }
 
-function equalJson(a: Json, b: Json): boolean {
+export function equalJson(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((item: Json, index) => equalJson(item, b[index]!));

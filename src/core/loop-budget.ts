@@ -4,7 +4,7 @@ import type { Decision } from "./decision.js";
 import { decideBranchesOf } from "./join.js";
 import type { Job } from "./run.js";
 
-export type Transition = "retry" | "remediate" | "goto" | "on_success.goto";
+export type Transition = "retry" | "remediate" | "goto" | "edge" | "on_success.goto" | "on_success.edge";
 
 /**
  * The transition past max_loops: the job fails (a completed one stays completed), every unsettled job of its scope is
@@ -15,7 +15,7 @@ export function exceedLoops(decision: Decision, job: Job, transition: Transition
   const max = run.maxLoops;
   const message = `${transition} of ${job.step.definition.id} would be routing transition ${count + 1} of scope ${job.scope.id}; max_loops is ${max}`;
   decision.emit({ type: "loop.exceeded", job: job.id, scope: job.scope.id, transition, count, max });
-  if (transition !== "on_success.goto") {
+  if (!transition.startsWith("on_success")) {
     decision.emit({
       type: "job.failed",
       job: job.id,
@@ -23,6 +23,7 @@ export function exceedLoops(decision: Decision, job: Job, transition: Transition
       message,
       handled: null,
       partOf: null,
+      routed: false,
     });
   }
   abandonScope(decision, job.scope, "loop_budget", "LOOP_BUDGET_EXCEEDED", message);

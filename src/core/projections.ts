@@ -1,6 +1,7 @@
-import { isHandled } from "./ending.js";
+import type { Definition } from "./definition.js";
 import type { Event } from "./events.js";
-import type { AttemptRow, AttemptStatus, JobRow, RouteRow, RunRow } from "./rows.js";
+import { isHandled } from "./handled.js";
+import type { AttemptRow, AttemptStatus, FailureHandlerRow, JobRow, RouteRow, RunRow } from "./rows.js";
 import { type Job, jobById, type Run } from "./run.js";
 
 export function runRow(run: Run): RunRow {
@@ -15,6 +16,7 @@ export function runRow(run: Run): RunRow {
     folder: run.folder,
     file: run.file,
     error: run.error,
+    parent: run.parent === null ? null : { run_id: run.parent.runId, job_id: run.parent.jobId },
     created_at: run.createdAt,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
@@ -32,9 +34,30 @@ export function jobRow(run: Run, job: Job): JobRow {
     visit: job.visit,
     handled: job.status === "failed" && isHandled(job),
     due_at: job.dueAt,
-    error: job.failure ?? job.error,
+    error: job.status === "pending_failed" ? job.error : (job.failure ?? job.error),
     output: job.output,
+    failure_handler_id: failureHandlerId(run, job),
   };
+}
+
+function failureHandlerId(run: Run, job: Job): number | null {
+  const { failureHandler } = job.step.definition;
+  return failureHandler === null ? null : (run.failureHandlerIds.get(failureHandler) ?? null);
+}
+
+/** A definition's failure handlers with their rules as JSON, in the words of the workflow file. */
+export function failureHandlersOf(definition: Definition): Pick<FailureHandlerRow, "name" | "rules">[] {
+  return definition.failureHandlers.map(({ name, rules }) => ({
+    name,
+    rules: JSON.stringify(
+      rules.map((rule) => ({
+        exit_codes: rule.exitCodes,
+        match_all_exit_codes: rule.matchAll,
+        recovery_script: rule.recoveryScript,
+        max_retries: rule.maxAttempts,
+      })),
+    ),
+  }));
 }
 
 /** The attempt that an event began or ended, as its row stands after it. */
@@ -100,6 +123,20 @@ export function routeRow(run: Run, event: Event, seq: number, at: number): Route
       });
     case "retry.scheduled":
       return route(run, event, seq, at, { rung: "retry", to: null, reason: event.reason });
+    case "rule.reserved":
+      return route(run, event, seq, at, {
+        rung: "rule",
+        to: null,
+        reason: `${event.handler}: rule ${event.rule}${event.exitCode === null ? "" : ` for exit code ${event.exitCode}`}, attempts in all ${event.maxAttempts}`,
+      });
+    case "edge.taken":
+      return route(run, event, seq, at, {
+        rung: event.on === "failure" ? "edge" : "on_success",
+        to: event.to,
+        reason: `transition ${event.edge}${event.status === "selected" ? "" : ", already scheduled"}`,
+      });
+    case "operator.goto":
+      return route(run, { job: event.target }, seq, at, { rung: "operator", to: null, reason: event.reason });
     case "remediation.started":
       return route(run, event, seq, at, {
         rung: "remediate",

@@ -149,8 +149,23 @@ function spellInBase64(bytes: Uint8Array): string[] {
     const last = Math.floor((shifted.length * 8) / 6);
     let core = "";
     for (let place = first; place < last; place++) core += BASE64[sextet(shifted, place)];
-    return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
+    const both = [core, core.replaceAll("+", "-").replaceAll("/", "_")];
+    return [...both, ...both.flatMap(fragments)];
   });
+}
+
+/** Programs break base64 into lines, at 60 characters or later. */
+const MIN_WRAPPED_CHARS = 60;
+const FRAGMENT_CHARS = 16;
+const FRAGMENT_STEP = 4;
+
+/** Pieces of a long encoding, close enough that every line of it is made of them but for a few characters. */
+function fragments(core: string): string[] {
+  if (core.length < MIN_WRAPPED_CHARS) return [];
+  const found: string[] = [];
+  for (let at = 0; at + FRAGMENT_CHARS <= core.length; at += FRAGMENT_STEP)
+    found.push(core.slice(at, at + FRAGMENT_CHARS));
+  return found;
 }
 
 function sextet(bytes: Uint8Array, place: number): number {

@@ -27,6 +27,8 @@ export interface RunRow {
   readonly options: RunOptions;
   readonly folder: string;
   readonly file: string | null;
+  /** The job of another run for which this is a child run. */
+  readonly parent: { readonly run_id: number; readonly job_id: number } | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly created_at: number;
   readonly started_at: number | null;
@@ -45,6 +47,15 @@ export interface JobRow {
   readonly due_at: number | null;
   readonly error: Failure | { readonly code: string; readonly message: string } | null;
   readonly output: Output | null;
+  readonly failure_handler_id: number | null;
+}
+
+export interface FailureHandlerRow {
+  readonly id: number;
+  readonly workflow_id: number;
+  readonly name: string;
+  /** A JSON array of rules: exit_codes, match_all_exit_codes, recovery_script, max_retries. */
+  readonly rules: string;
 }
 
 export interface AttemptRow {
@@ -68,7 +79,7 @@ export interface RouteRow {
   readonly step: string;
   readonly scope: string;
   readonly attempt: number;
-  readonly rung: RungName | "on_success";
+  readonly rung: RungName | "on_success" | "operator";
   readonly to: string;
   readonly reason: string;
 }

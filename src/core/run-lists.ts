@@ -5,7 +5,7 @@ import { followUpListFinished } from "./follow-up.js";
 import { gateState, resolve } from "./gate.js";
 import { type GraphStep, isAncestor } from "./graph.js";
 import { remediationFinished } from "./ladder/remediate.js";
-import { findJob, isSettled, type Job } from "./run.js";
+import { findJob, isSettled, type Job, nextJobId } from "./run.js";
 
 /** A step that a run list names: the job to enter, or why it cannot be entered. */
 export type Target =
@@ -61,7 +61,7 @@ function* dependenciesLeft(job: Job): Generator<Job> {
 }
 
 /** A routed step that depends on nothing belongs to every scope that routes to it. */
-function isFreelyRouted(step: GraphStep): boolean {
+export function isFreelyRouted(step: GraphStep): boolean {
   return step.definition.start === "routed" && step.groups.length === 0;
 }
 
@@ -70,7 +70,7 @@ export function jobsOf(decision: Decision, source: Job, targets: readonly { step
   const { run } = decision;
   return targets.map(({ step }) => {
     if (!source.scope.jobs.has(step)) {
-      const id = run.id * 10_000_000 + run.jobs.length + 1;
+      const id = nextJobId(run);
       decision.emit({ type: "job.created", job: id, step: step.definition.id, scope: source.scope.id });
     }
     return source.scope.jobs.get(step)!;

@@ -4,6 +4,7 @@ import type {
   EvaluationResult,
   Event,
   Output,
+  ReusedJob,
   RungConsidered,
   RunOptions,
   ScopeItem,
@@ -32,6 +33,9 @@ export interface Run {
   readonly context: { readonly [name: string]: Json };
   readonly folder: string;
   readonly file: string | null;
+  readonly parent: { readonly runId: number; readonly jobId: number } | null;
+  /** By name: where the store keeps the handlers of this run's definition. */
+  readonly failureHandlerIds: ReadonlyMap<string, number>;
   readonly maxLoops: number;
   readonly createdAt: number;
   startedAt: number | null;
@@ -39,6 +43,7 @@ export interface Run {
   status: RunStatus;
   error: { readonly code: string; readonly message: string } | null;
   cancelRequested: { readonly reason: string } | null;
+  paused: { readonly takeover: boolean } | null;
   /** The run fails whatever else happens: its root scope passed max_loops. */
   fatal: { readonly code: string; readonly message: string } | null;
   readonly root: Scope;
@@ -49,6 +54,14 @@ export interface Run {
   readonly ready: Set<Job>;
   readonly running: Set<Job>;
   readonly failed: Set<Job>;
+  /** Jobs that wait for somebody to decide. */
+  readonly held: Set<Job>;
+  /** Failed jobs whose route may still lead somewhere: their dependents have not been told. */
+  readonly routed: Set<Job>;
+  /** Of a forked run, by scope and step: what it need not do again. */
+  readonly reuse: Map<string, ReusedJob>;
+  /** Keys of the operator commands that have been taken. */
+  readonly operatorKeys: Set<string>;
   /** How many jobs have something under way; 0 with no barrier open means quiescent. */
   busy: number;
   readonly barriers: Map<number, Barrier>;
@@ -73,19 +86,12 @@ export interface Scope {
   abandoned: boolean;
   /** Routing transitions other than retries taken in this scope. */
   loops: number;
-  lastError: LastError | null;
+  lastError: Failure | null;
   readonly jobs: Map<GraphStep, Job>;
   readonly children: Map<GraphStep, Scope[]>;
   /** By reducer: whether this branch has given it what it needs. */
   readonly branchGates: Map<GraphStep, Gate>;
 }
-
-export type LastError = Failure & {
-  readonly step_id: string;
-  readonly job_id: number;
-  readonly attempt: number;
-  readonly timestamp: number;
-};
 
 export interface Job {
   readonly id: number;
@@ -109,6 +115,17 @@ export interface Job {
   retriesInRun: number;
   recoveriesInVisit: number;
   remediatedInVisit: boolean;
+  /** Attempts that count against a rule's limit: not those that were lost, nor any before an operator's retry. */
+  charged: number;
+  /** The recovery script under way, and how often it was begun. */
+  recovery: { readonly attempt: number; readonly script: string; tries: number; token: string } | null;
+  question: { readonly prompt: string; readonly choices: readonly string[] } | null;
+  /** Where a transition took this job's failure, in its present visit. */
+  route: Route | null;
+  /** The failure whose edge led here, in the present visit. */
+  routedFrom: RoutedFrom | null;
+  /** How the visits of an edge's target ended. */
+  readonly outcomes: Map<number, VisitOutcome>;
   error: Failure | null;
   failure: { readonly code: string; readonly message: string } | null;
   handled: "continue_on_failure" | "join" | null;
@@ -124,9 +141,12 @@ export interface Job {
     readonly id: number;
     readonly purpose: EvaluationPurpose;
     readonly considered: readonly RungConsidered[];
+    readonly code: string | null;
   } | null;
   /** Answers to the expressions of the climb or follow-up under way. */
   answers: { [purpose in EvaluationPurpose]?: EvaluationResult };
+  /** Answers to expressions in the conditions of transitions, by their code. */
+  conditionAnswers: { [code: string]: EvaluationResult };
   /** The run list under way for this job. */
   list: RunList | null;
   /** Completed, and its on_success routing is not over yet. */
@@ -140,7 +160,10 @@ export interface Job {
   beforeVisit: BeforeVisit;
 }
 
-export type BeforeVisit = Pick<Job, "status" | "error" | "failure" | "handled" | "partOf" | "output">;
+export type BeforeVisit = Pick<
+  Job,
+  "status" | "error" | "failure" | "handled" | "partOf" | "output" | "route" | "routedFrom"
+>;
 
 export interface RunList {
   readonly role: VisitRole;
@@ -162,12 +185,40 @@ export interface JoinCount {
   failed: number;
 }
 
+export interface Route {
+  readonly target: Job;
+  readonly visit: number;
+}
+
+export interface VisitOutcome {
+  readonly completed: boolean;
+  readonly handled: boolean;
+  readonly route: Route | null;
+}
+
+export interface RoutedFrom {
+  readonly job: Job;
+  readonly attempt: number;
+  readonly edge: number;
+  readonly failure: Failure;
+}
+
 /** A goto under way: nothing in it starts; when the last running attempt has ended, all of it is invalidated. */
 export interface Barrier {
   readonly id: number;
-  readonly targets: Set<Job>;
+  readonly targets: Map<Job, BarrierTarget>;
   readonly members: Set<Job>;
   readonly endingAttempts: Set<Job>;
+}
+
+/** Where a barrier starts again. */
+export interface BarrierTarget {
+  /** Whatever becomes of what it depends on. */
+  readonly forced: boolean;
+  /** The failure that an edge brought there. */
+  readonly from: RoutedFrom | null;
+  /** An operator has asked for it, so that its new visit stands for the old one. */
+  readonly byOperator: boolean;
 }
 
 export function newRun(
@@ -204,6 +255,8 @@ export function newRun(
     context: created.context,
     folder: created.folder,
     file: created.file,
+    parent: created.parent,
+    failureHandlerIds: new Map(created.failureHandlers.map(({ name, id: handlerId }) => [name, handlerId])),
     maxLoops: created.options.maxLoops ?? definition.maxLoops,
     createdAt: at,
     startedAt: null,
@@ -211,18 +264,28 @@ export function newRun(
     status: "pending",
     error: null,
     cancelRequested: null,
+    paused: null,
     fatal: null,
     scopes: new Map([[root.id, root]]),
     jobs: [],
     ready: new Set(),
     running: new Set(),
     failed: new Set(),
+    held: new Set(),
+    routed: new Set(),
+    reuse: new Map(),
+    operatorKeys: new Set(),
     busy: 0,
     barriers: new Map(),
     nextBarrier: 1,
     nextEvaluation: 1,
     dirty: new Set(),
   };
+}
+
+/** The id of the job that is made next. */
+export function nextJobId(run: Run): number {
+  return run.id * JOB_IDS_PER_RUN + run.jobs.length + 1;
 }
 
 export function jobById(run: Run, id: number): Job {
@@ -253,8 +316,13 @@ function isBusy(job: Job): boolean {
     case "recovering":
       return true;
     default:
-      return job.followingUp || job.evaluation !== null;
+      return job.followingUp || job.evaluation !== null || job.recovery !== null;
   }
+}
+
+/** Its recovery script is at work, not only reserved. */
+export function isInRecovery(job: Job): boolean {
+  return job.recovery !== null && job.recovery.tries > 0;
 }
 
 /** The one way in which a job changes: keeps the run's counters and the dirty set right. */
@@ -274,13 +342,17 @@ export function change(run: Run, job: Job, edit: (job: Job) => void): void {
 function leaveIndex(run: Run, job: Job, status: JobStatus): void {
   if (status === "ready") run.ready.delete(job);
   else if (status === "running") run.running.delete(job);
-  else if (status === "failed") run.failed.delete(job);
+  else if (status === "failed") {
+    run.failed.delete(job);
+    run.routed.delete(job);
+  } else if (status === "pending_failed") run.held.delete(job);
 }
 
 function enterIndex(run: Run, job: Job): void {
   if (job.status === "ready") run.ready.add(job);
   else if (job.status === "running") run.running.add(job);
   else if (job.status === "failed") run.failed.add(job);
+  else if (job.status === "pending_failed") run.held.add(job);
 }
 
 /** Every scope at or under this one that is open. */
@@ -293,5 +365,5 @@ export function* scopesUnder(scope: Scope): Generator<Scope> {
 
 export function hasFollowUps(step: GraphStep): boolean {
   const { run, runJs, goto, gotoJs } = step.definition.onSuccess;
-  return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null;
+  return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null || step.successEdges.length > 0;
 }

@@ -1,16 +1,30 @@
 import type { Decision } from "../decision.js";
-import type { RungConsidered } from "../events.js";
-import type { Job } from "../run.js";
+import { chooseEdge } from "../edges.js";
+import type { FailureRoute, RungConsidered, RungName } from "../events.js";
+import { type Job, nextJobId, type Run } from "../run.js";
+import { edgeRung } from "./edge.js";
 import { failRung } from "./fail.js";
 import { gotoRung } from "./goto.js";
+import { holdRung } from "./hold.js";
 import { remediateRung } from "./remediate.js";
 import { restartRung } from "./restart.js";
 import { retryRung } from "./retry.js";
+import { recoveryOutcome, ruleRung } from "./rule.js";
 import type { Rung } from "./rung.js";
 import { stopRung } from "./stop.js";
 
 /** In this order, each more invasive than the one before; the first that applies acts. */
-export const LADDER: readonly Rung[] = [stopRung, restartRung, retryRung, remediateRung, gotoRung, failRung];
+export const LADDER: readonly Rung[] = [
+  stopRung,
+  restartRung,
+  ruleRung,
+  retryRung,
+  remediateRung,
+  gotoRung,
+  edgeRung,
+  holdRung,
+  failRung,
+];
 
 /**
  * Take a failed job up the ladder. `considered` is what an earlier part of the same climb has found, when the climb
@@ -20,7 +34,8 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
   const failure = job.error;
   if (failure === null) throw new Error(`job ${job.id} has no failure to climb with`);
   const passed = [...considered];
-  for (const rung of LADDER.slice(considered.length)) {
+  const last = considered.at(-1)?.rung;
+  for (const rung of LADDER.slice(LADDER.findIndex(({ name }) => name === last) + 1)) {
     const verdict = rung.consider({ run: decision.run, job, failure, now: decision.now, decision });
     switch (verdict.kind) {
       case "pass":
@@ -33,6 +48,7 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
           job: job.id,
           purpose: verdict.purpose,
           considered: passed,
+          code: verdict.code ?? null,
         });
         return;
       case "act":
@@ -43,9 +59,46 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
           attempt: job.attempt,
           rung: rung.name,
           considered: passed,
+          recovery:
+            rung.name === "stop" || rung.name === "restart"
+              ? null
+              : recoveryOutcome(decision.run, job, failure),
+          failureRoute: failureRouteOf(decision.run, job, rung.name),
         });
         verdict.act();
         return;
     }
   }
+}
+
+/** Seed 003's diagnostics: tried only once nothing gentler applies. */
+function failureRouteOf(run: Run, job: Job, rung: RungName): FailureRoute | null {
+  const none = {
+    attempted: false,
+    selectedEdgeId: null,
+    targetNodeId: null,
+    targetNodeKey: null,
+    considered: [],
+  };
+  if (rung === "stop") return { ...none, status: "skipped_terminal" };
+  if (rung !== "edge" && rung !== "hold" && rung !== "fail") return null;
+  const choice = chooseEdge(run, job, "failure");
+  if (choice.kind === "ask") return null;
+  const refused = choice.kind === "edge" && choice.counted && job.scope.loops >= run.maxLoops;
+  if (rung !== "edge" || choice.kind === "none" || refused)
+    return {
+      ...none,
+      attempted: job.step.failureEdges.length > 0,
+      status: "no_route",
+      considered: choice.considered,
+    };
+  const target = job.scope.jobs.get(choice.edge.to) ?? null;
+  return {
+    attempted: true,
+    selectedEdgeId: choice.edge.definition.id,
+    targetNodeId: target?.id ?? nextJobId(run),
+    targetNodeKey: choice.edge.to.definition.id,
+    status: choice.status,
+    considered: choice.considered,
+  };
 }

@@ -5,6 +5,7 @@ export const restartRung: Rung = {
   name: "restart",
   consider({ run, job, failure, decision }) {
     if (failure.class !== "infrastructure") return pass(`class ${failure.class} is not infrastructure`);
+    if (run.options.only !== null) return pass("one attempt of one step was asked for");
     const limit = run.definition.maxRecoveries;
     if (job.recoveriesInVisit >= limit) return pass(`all ${limit} restarts of this visit are used`);
     const recovery = job.recoveriesInVisit + 1;

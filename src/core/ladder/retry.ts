@@ -15,6 +15,7 @@ export const retryRung: Rung = {
     const max = retryMax(run, job.step.definition);
     if (max === 0) return pass("no retry is set");
     if (job.retriesInVisit >= max) return pass(`all ${max} retries of this visit are used`);
+    if (failure.final) return pass("the step said that trying again is useless");
     if (!isRetryable(failure, policy?.on ?? []))
       return pass(notRetryable(failure.code, failure.class, policy?.on ?? []));
     const taken = job.retriesInRun + job.scope.loops;

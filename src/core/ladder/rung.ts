@@ -19,7 +19,7 @@ export type Verdict =
   /** Applies: `act` emits what follows. */
   | { readonly kind: "act"; readonly reason: string; readonly act: () => void }
   /** Cannot tell before this expression has been evaluated; the climb goes on from here then. */
-  | { readonly kind: "ask"; readonly purpose: EvaluationPurpose };
+  | { readonly kind: "ask"; readonly purpose: EvaluationPurpose; readonly code?: string };
 
 export interface Rung {
   readonly name: RungName;

@@ -1,0 +1,105 @@
+import type { Json } from "./json.js";
+
+/** What `daruma run` overrides for one run; frozen with it. */
+export interface RunOptions {
+  readonly maxLoops: number | null;
+  readonly retryMax: number | null;
+  readonly failureRouting: boolean;
+  /** Single-step mode: exactly one attempt of this step, nothing else is scheduled. */
+  readonly only: string | null;
+}
+
+export type RungName =
+  | "stop"
+  | "restart"
+  | "rule"
+  | "retry"
+  | "reset"
+  | "remediate"
+  | "goto"
+  | "edge"
+  | "requeue"
+  | "hold"
+  | "fail";
+
+export interface RungConsidered {
+  readonly rung: RungName;
+  readonly applied: boolean;
+  readonly reason: string;
+}
+
+export type EvaluationPurpose =
+  | "if"
+  | "on_fail.run_js"
+  | "on_fail.goto_js"
+  | "on_success.run_js"
+  | "on_success.goto_js"
+  | "transition";
+
+/** What became of a failure that met the failure handlers, as seed 002 names it. */
+export type RecoveryOutcome = "Retried" | "NoHandler" | "NoMatchingRule" | "MaxRetriesExceeded" | "Error";
+
+/** One transition looked at, and why it did or did not match. */
+export interface EdgeConsidered {
+  readonly edge: number;
+  readonly to: string;
+  readonly matched: boolean;
+  readonly why: string;
+}
+
+/** How a person or an agent decides a hold. */
+export type HoldAction = "retry" | "fail" | "skip" | "complete";
+
+/** A result of the sandbox: a value of the right type, or the reason why there is none. */
+export type EvaluationResult =
+  | { readonly ok: true; readonly value: Json; readonly durationMs: number }
+  | { readonly ok: false; readonly code: string; readonly reason: string; readonly durationMs: number };
+
+/** An output small enough for the log, or a pointer to the artifact that holds it with its first part. */
+export type Output =
+  | { readonly kind: "value"; readonly value: Json }
+  | {
+      readonly kind: "artifact";
+      readonly path: string;
+      readonly bytes: number;
+      readonly sha256: string;
+      readonly preview: string;
+    };
+
+export interface ScopeItem {
+  readonly key: string;
+}
+
+export type ReadyReason =
+  | "start"
+  | "dependencies"
+  | "restart"
+  | "rule"
+  | "edge"
+  | "operator"
+  | "retry"
+  | "remediation"
+  | "goto"
+  | "routed";
+/** `interrupted`: the engine was asked to stop and has ended the attempt itself, so nothing is lost or charged. */
+export type StopReason = "superseded" | "canceled" | "fail_fast" | "loop_budget" | "interrupted";
+/** Why a run list entered a job: to repair the job that asked, or to follow its success. */
+export type VisitRole = "remediation" | "follow_up";
+
+/** Seed 003's diagnostics of a failure's route. `selectedEdgeId` is the edge's place among the transitions. */
+export interface FailureRoute {
+  readonly attempted: boolean;
+  readonly selectedEdgeId: number | null;
+  readonly targetNodeId: number | null;
+  readonly targetNodeKey: string | null;
+  readonly status: "selected" | "already_scheduled" | "no_route" | "skipped_terminal";
+  readonly considered: readonly EdgeConsidered[];
+}
+
+/** A completed job of the run that this one was forked from. */
+export interface ReusedJob {
+  readonly scope: string;
+  readonly step: string;
+  readonly output: Output;
+  readonly items: readonly ScopeItem[] | null;
+}

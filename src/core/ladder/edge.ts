@@ -1,0 +1,55 @@
+import type { Decision } from "../decision.js";
+import { chooseEdge, takeEdge } from "../edges.js";
+import { openScopesOf } from "../fan-out-opening.js";
+import { exceedLoops } from "../loop-budget.js";
+import type { Job } from "../run.js";
+import { pass, type Rung } from "./rung.js";
+
+/** A transition on failure matches: the job is failed, and its failure goes to another step with its context. */
+export const edgeRung: Rung = {
+  name: "edge",
+  consider({ run, job, decision }) {
+    if (job.step.failureEdges.length === 0) return pass("no transition on failure");
+    if (run.options.only !== null) return pass("one attempt of one step was asked for");
+    if (!run.options.failureRouting) return pass("failure routing is off");
+    if (job.visitFor?.role === "remediation")
+      return pass("the failure of a remediation step belongs to the step it was to repair");
+    const choice = chooseEdge(run, job, "failure");
+    if (choice.kind === "ask") return { kind: "ask", purpose: "transition", code: choice.code };
+    if (choice.kind === "none")
+      return pass(choice.considered.map(({ to, why }) => `${to}: ${why}`).join("; "));
+    if (choice.counted && job.scope.loops >= run.maxLoops) {
+      return {
+        kind: "act",
+        reason: "the loop budget is used up",
+        act: () => exceedLoops(decision, job, "edge", job.scope.loops),
+      };
+    }
+    const to = choice.edge.to.definition.id;
+    return {
+      kind: "act",
+      reason: `transition ${choice.edge.definition.id} to ${to}${choice.status === "already_scheduled" ? ", which is under way already" : ""}`,
+      act() {
+        failRouted(decision, job);
+        takeEdge(decision, job, choice, "failure");
+      },
+    };
+  },
+};
+
+/** Its dependents wait for what becomes of the route, unless the step says to go on without it. */
+function failRouted(decision: Decision, job: Job): void {
+  const { code, message } = job.error!;
+  const handled = job.step.definition.continueOnFailure ? "continue_on_failure" : null;
+  const first = job.settledAs === null;
+  decision.emit({
+    type: "job.failed",
+    job: job.id,
+    code,
+    message,
+    handled,
+    partOf: null,
+    routed: handled === null,
+  });
+  if (first && handled !== null) openScopesOf(decision, job);
+}
