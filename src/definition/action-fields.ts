@@ -5,9 +5,11 @@ import { json, number, oneOf, text } from "./schema-scalars.js";
 
 export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 export const DEFAULT_HTTP_METHOD = "GET";
+export const DEFAULT_CHOICES = ["approve", "reject"] as const;
+const MAX_CHOICE_CHARS = 200;
 
 /** Types that later versions will know. */
-export const LATER_ACTION_TYPES: readonly string[] = ["llm_call", "agent", "human", "workflow"];
+export const LATER_ACTION_TYPES: readonly string[] = ["llm_call", "agent"];
 
 const template = (expected: string) =>
   text({ expected, asWritten: true, mayBeEmpty: true, check: checkTemplateText });
@@ -62,12 +64,50 @@ const noopFields = {
   output: { schema: json(checkTemplateText), doc: "Becomes the step's output." },
 } as const satisfies Fields;
 
+const choice = text({ expected: "a choice", maxChars: MAX_CHOICE_CHARS, asWritten: true });
+
+const humanFields = {
+  prompt: { schema: filledTemplate("a question"), doc: "What is asked.", required: true },
+  choices: {
+    schema: listOf(choice, { items: "choices", notEmpty: true }) as Schema<Json>,
+    doc: "The answers to choose from.",
+    default: [...DEFAULT_CHOICES],
+  },
+  reject: {
+    schema: listOf(choice, { items: "choices" }) as Schema<Json>,
+    doc: "The choices that fail the step; `reject` if it is among the choices.",
+  },
+} as const satisfies Fields;
+
+const workflowInputs: Schema<Json> = (() => {
+  const map = mapOf(json(checkTemplateText), {
+    keyPattern: /^[A-Za-z_][A-Za-z0-9_-]*$/,
+    keyRule: "An input's name has letters, digits, `_` and `-`, and begins with a letter or `_`.",
+  });
+  return { ...map, read: (node, path, context) => toObject(map.read(node, path, context)) };
+})();
+
+const workflowFields = {
+  file: {
+    schema: text({
+      expected: "a workflow file's path",
+      pattern: /^(?!.*(?:\{\{|\{%))/s,
+      rule: "Write a fixed path; a template cannot choose the workflow.",
+    }),
+    doc: "The workflow file to run; a relative path starts at this file's folder.",
+    required: true,
+  },
+  inputs: { schema: workflowInputs, doc: "The inputs of that run." },
+} as const satisfies Fields;
+
 /** The own keys of each built-in action. */
 export const ACTION_FIELDS = {
   command: commandFields,
   http: httpFields,
   script: scriptFields,
   noop: noopFields,
+  human: humanFields,
+  workflow: workflowFields,
 } as const satisfies { readonly [type: string]: Fields };
 
 export type BuiltInAction = keyof typeof ACTION_FIELDS;

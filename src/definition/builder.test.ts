@@ -60,10 +60,38 @@ describe("defineWorkflow", () => {
     expect(error.message).toBe(
       [
         "the workflow has 2 problems:",
-        "typo: unknown key `typo`. Keys allowed here: version, name, inputs, env, secrets, routing, failure_policy, max_recoveries, steps, checks.",
+        "typo: unknown key `typo`. Keys allowed here: version, name, inputs, env, secrets, routing, failure_policy, max_recoveries, unhandled, failure_handlers, resource_requirements, transitions, steps, checks, jobs.",
         "steps.a.depends_on: depends_on names the unknown step `b`. Fix the name or define the step.",
       ].join("\n"),
     );
+  });
+
+  it("takes jobs, handlers and transitions as a file does", () => {
+    const batch: WorkflowInput = {
+      name: "batch",
+      failure_handlers: [{ name: "h", rules: [{ exit_codes: [10], max_retries: 2 }] }],
+      resource_requirements: [{ name: "small", memory: "1g" }],
+      transitions: [{ from: "a_1", to: "fix", on: "failure", when: "error.code === 'EXIT_3'" }],
+      jobs: [
+        {
+          name: "a_{i}",
+          command: "x {i}",
+          parameters: { i: [1, 2] },
+          failure_handler: "h",
+          resource_requirements: "small",
+        },
+        { name: "fix", command: "y" },
+      ],
+    };
+    const fromFile = loadDefinition(JSON.stringify(batch), {
+      file: "x.json",
+      checkExpression: () => null,
+      checkTemplate: () => null,
+    });
+    const definition = defineWorkflow(batch);
+    expect(fromFile.ok && fromFile.definition).toEqual(definition);
+    expect(definition.steps.map((step) => step.id)).toEqual(["a_1", "a_2", "fix"]);
+    expect(errorOf({ ...batch, steps: { a: { exec: "x" } } }).message).toContain("two forms of a workflow");
   });
 
   it("takes steps of the program's own actions by kind", () => {

@@ -20,11 +20,11 @@ export function defineWorkflow(input: WorkflowInput, options: DefineOptions = {}
     checkTemplate = unchecked,
     customActions = customKinds(input),
   } = options;
-  const definition =
+  const read =
     root === null
       ? null
       : readDefinition(root, DEFAULT_NAME, { checkExpression, checkTemplate, customActions, findings });
-  if (definition !== null) return definition;
+  if (read !== null) return read.definition;
   const lines = findings.errors.map(
     ({ path, message, hint }) =>
       `${path === "" ? "workflow" : path}: ${message}${message.endsWith("?") ? "" : "."} ${hint}`,

@@ -1,5 +1,9 @@
-import type { Definition, Routing, StepDefinition } from "../core/definition.js";
+import type { Definition, Routing, StepDefinition, Transition } from "../core/definition.js";
 import type { JobStatus } from "../core/rows.js";
+import { renderCondition } from "./render-condition.js";
+
+/** A condition is a hint in a picture; the file has the whole of it. */
+const MAX_CONDITION_CHARS = 40;
 
 /** What of a workflow is drawn, whatever the language of the picture. Nodes have safe names of their own: `n0`, `n1`. */
 export interface Drawing {
@@ -17,7 +21,7 @@ export interface DrawnNode {
 export interface DrawnEdge {
   readonly from: string;
   readonly to: string;
-  readonly kind: "depends" | "on_fail" | "on_success";
+  readonly kind: "depends" | "on_fail" | "on_success" | `transition_${Transition["on"]}`;
   readonly label: string | null;
 }
 
@@ -62,7 +66,24 @@ export function draw(definition: Definition, statuses: StepStatuses = {}): Drawi
       ...routes(step.onSuccess, "on_success", to, nameOf),
     );
   }
+  for (const transition of definition.transitions) {
+    const from = nameOf.get(transition.from)!;
+    const to = nameOf.get(transition.to)!;
+    edges.push({ from, to, kind: `transition_${transition.on}`, label: transitionLabel(transition) });
+  }
   return { nodes, edges };
+}
+
+/** `on failure 2: error.code == "TIMEOUT"`. */
+function transitionLabel({ on, priority, when }: Transition): string {
+  const start = `${on === "any" ? "on any end" : `on ${on}`} ${priority}`;
+  if (when === null) return start;
+  const characters = [...renderCondition(when)];
+  const short =
+    characters.length > MAX_CONDITION_CHARS
+      ? `${characters.slice(0, MAX_CONDITION_CHARS).join("")}…`
+      : characters.join("");
+  return `${start}: ${short}`;
 }
 
 function routes(
@@ -81,6 +102,7 @@ function routes(
 function labelOf(step: StepDefinition): string {
   const notes: string[] = [];
   if (step.onFail.retry !== null && step.onFail.retry.max > 0) notes.push(`retry ${step.onFail.retry.max}`);
+  if (step.failureHandler !== null) notes.push(`handler ${step.failureHandler}`);
   if (step.forEach) notes.push("for each item");
   if (step.reduce) notes.push("reduce");
   if (step.if !== null) notes.push("if");

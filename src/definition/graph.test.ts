@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineWorkflow } from "./builder.js";
 import { toDot, toMermaid } from "./graph.js";
+import { renderCondition } from "./render-condition.js";
 
 const definition = defineWorkflow({
   name: 'say "hi"\\',
@@ -67,6 +68,58 @@ describe("toDot", () => {
       '  n2 -> n4 [label="on success: run" style=dotted color="#16a34a" constraint=false];',
     );
     expect(dot).toContain("  n0 -> n2_or0;");
+  });
+});
+
+describe("transitions", () => {
+  const routed = defineWorkflow({
+    name: "routed",
+    steps: { a: { exec: "x" }, b: { exec: "x" }, c: { exec: "x" }, d: { exec: "x" } },
+    transitions: [
+      { from: "a", to: "b" },
+      {
+        from: "a",
+        to: "c",
+        on: "failure",
+        when: { type: "comparison", operator: "==", left: "error.code", right: "TIMEOUT" },
+      },
+      { from: "a", to: "d", on: "any", priority: 9, when: `state._last_error && "${"x".repeat(50)}"` },
+    ],
+  });
+
+  it("are drawn in Mermaid by their outcome, with priority and condition", () => {
+    const picture = toMermaid(routed);
+    expect(picture).toContain('n0 ==>|"on success 1"| n1');
+    expect(picture).toContain('n0 -.->|"on failure 2: error.code #61;#61; #34;TIMEOUT#34;"| n2');
+    expect(picture).toContain(
+      'n0 -.->|"on any end 9: state._last_error #38;#38; #34;xxxxxxxxxxxxxxxxxx#8230;"| n3',
+    );
+    expect(picture).toContain("linkStyle 1 stroke:#dc2626,stroke-dasharray:6 4");
+  });
+
+  it("are drawn for Graphviz by their outcome", () => {
+    const picture = toDot(routed);
+    expect(picture).toContain('n0 -> n1 [label="on success 1" style=bold color="#16a34a" constraint=false];');
+    expect(picture).toContain(
+      'n0 -> n2 [label="on failure 2: error.code == \\"TIMEOUT\\"" style=dashed color="#dc2626" constraint=false];',
+    );
+    expect(picture).toContain('style=dashed color="#6b7280"');
+  });
+
+  it("show their conditions as a person would write them", () => {
+    const exists = { type: "exists", field: "error.x" } as const;
+    expect(
+      renderCondition({
+        type: "and",
+        conditions: [
+          { type: "not", condition: { type: "in_set", field: "error.code", values: ["A", 1] } },
+          {
+            type: "or",
+            conditions: [exists, { type: "array_length", field: "outputs.a", operator: ">", value: 2 }],
+          },
+        ],
+      }),
+    ).toBe('(not (error.code in ["A",1])) and (exists error.x or (length of outputs.a > 2))');
   });
 });
 

@@ -16,7 +16,7 @@ const DOT_SHAPES: Readonly<Record<DrawnNode["shape"], string>> = {
   or: "shape=diamond",
 };
 
-/** Mermaid: dependencies solid, failure routes dashed with a cross, success routes thin with a circle. */
+/** Mermaid: dependencies solid, failures dashed and red, on_success dotted and green; transitions on success bold. */
 export function toMermaid(definition: Definition, statuses?: StepStatuses): string {
   const { nodes, edges } = draw(definition, statuses);
   const lines = ["flowchart TD"];
@@ -36,10 +36,23 @@ export function toMermaid(definition: Definition, statuses?: StepStatuses): stri
 const MERMAID_LINKS = {
   on_fail: "stroke:#dc2626,stroke-dasharray:6 4",
   on_success: "stroke:#16a34a,stroke-dasharray:1 3",
+  transition_success: "stroke:#16a34a,stroke-width:3px",
+  transition_failure: "stroke:#dc2626,stroke-dasharray:6 4",
+  transition_any: "stroke:#6b7280,stroke-dasharray:6 4",
+} as const;
+
+const DOT_LINKS = {
+  on_fail: 'style=dashed color="#dc2626"',
+  on_success: 'style=dotted color="#16a34a"',
+  transition_success: 'style=bold color="#16a34a"',
+  transition_failure: 'style=dashed color="#dc2626"',
+  transition_any: 'style=dashed color="#6b7280"',
 } as const;
 
 function mermaidArrow({ kind, label }: DrawnEdge): string {
-  return kind === "depends" ? "-->" : `-.->|"${escapeMermaid(label ?? "")}"|`;
+  if (kind === "depends") return "-->";
+  const arrow = kind === "transition_success" ? "==>" : "-.->";
+  return `${arrow}|"${escapeMermaid(label ?? "")}"|`;
 }
 
 /** Mermaid knows entities, not backslashes; whatever could end a label or begin markup becomes one. */
@@ -50,7 +63,7 @@ function escapeMermaid(label: string): string {
     .join("<br/>");
 }
 
-/** Graphviz: dependencies solid, failure routes dashed, success routes dotted. */
+/** Graphviz: dependencies solid, failures dashed and red, on_success dotted; transitions on success bold. */
 export function toDot(definition: Definition, statuses?: StepStatuses): string {
   const { nodes, edges } = draw(definition, statuses);
   const lines = [
@@ -75,9 +88,8 @@ function dotLook(shape: DrawnNode["shape"], status: DrawnNode["status"]): string
 
 function dotEdge(kind: DrawnEdge["kind"], label: string | null): string {
   if (kind === "depends") return "";
-  const look = kind === "on_fail" ? 'style=dashed color="#dc2626"' : 'style=dotted color="#16a34a"';
   // Routes lead back or aside; only dependencies may say how steps are ranked.
-  return ` [label=${quoteDot(label ?? "")} ${look} constraint=false]`;
+  return ` [label=${quoteDot(label ?? "")} ${DOT_LINKS[kind]} constraint=false]`;
 }
 
 function quoteDot(text: string): string {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { ACTION_FIELDS } from "./action-fields.js";
+import { JOB_FIELDS } from "./job-fields.js";
 import { workflowJsonSchema } from "./json-schema.js";
 import { loadDefinition } from "./load.js";
 import type { Fields } from "./schema.js";
@@ -64,6 +65,28 @@ const GOOD = [
   "checks: { a: { kind: command, implementation: { exec: [a, 1] } } }",
   "steps: { a: { type: greet, who: x } }",
   `
+unhandled: hold
+failure_handlers:
+  - name: h
+    rules: [{ exit_codes: [10, 11], recovery_script: ./fix.sh, recovery_timeout_ms: 5m, max_retries: 3 }, { match_all_exit_codes: true }]
+resource_requirements: [{ name: small, num_cpus: 2, memory: 2g, runtime: PT30M }]
+transitions:
+  - { from: a, to: b, on: failure, priority: 1 }
+  - { from_node_id: a, to_node_id: c, condition: { type: not, condition: { type: exists, field: { type: field, path: state._last_error } } } }
+  - { from: b, to: c, on: any, when: { type: comparison, operator: ==, left: error.code, right: { type: literal, value: 3 } } }
+  - { from: c, to: d, when: "outputs.c > 1" }
+steps:
+  a: { exec: x, failure_handler: h, resource_requirements: small, summarize: tail -3 }
+  b: { type: human, prompt: Go on?, choices: [go, stop], reject: [stop] }
+  c: { type: workflow, file: other.yaml, inputs: { n: 1 } }
+  d: { exec: x, resource_requirements: { memory: 512m } }
+`,
+  `
+jobs:
+  - { name: prep, command: x }
+  - { name: "train_{i}", command: "t {i}", parameters: { i: "1:3", lr: [0.1, a] }, parameter_mode: zip, depends_on: [prep], env: { I: "{i}" }, on_fail: { retry: { max: 1 } } }
+`,
+  `
 version: "2.0"
 name: release
 inputs: { target: { type: string, default: staging }, n: number }
@@ -88,6 +111,22 @@ steps:
 ];
 
 const BAD = [
+  "steps: { a: { exec: x } }\njobs: [{ name: a, command: x }]",
+  "jobs: [{ name: a }]",
+  "jobs: [{ name: a, command: x, forEach: true }]",
+  "jobs: [{ name: a, command: x, parameters: { i: {} } }]",
+  "steps: { a: { exec: x } }\nunhandled: wait",
+  "steps: { a: { exec: x } }\nfailure_handlers: [{ name: h, rules: [{ max_retries: 1 }] }]",
+  "steps: { a: { exec: x } }\nfailure_handlers: [{ name: h, rules: [{ exit_codes: [1], max_retries: 1, max_attempts: 1 }] }]",
+  "steps: { a: { exec: x } }\nfailure_handlers: [{ name: h, rules: [{ exit_codes: [300] }] }]",
+  "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a }]",
+  "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a, to: b, on: never }]",
+  "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a, to: b, when: { type: exists } }]",
+  "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a, to: b, when: { type: exists, field: nothing } }]",
+  "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a, to: b, when: { type: not, condition: { type: and, conditions: [] } } }]",
+  "steps: { a: { exec: x, resource_requirements: { num_gpus: 2 } } }",
+  "steps: { a: { type: human } }",
+  "steps: { a: { type: workflow, file: '{{ x }}' } }",
   "steps: []",
   "name: x",
   "steps: { a: { exec: x } }\nchecks: { a: { exec: x } }",
@@ -125,6 +164,7 @@ describe("the JSON Schema", () => {
     const spellings = (fields: Fields) =>
       Object.entries(fields).flatMap(([key, field]) => [key, ...(field.aliases ?? [])]);
     described(root.properties, spellings(WORKFLOW_FIELDS));
+    described(definitions.job!.properties, spellings(JOB_FIELDS));
     const variants = definitions.step!.anyOf as Schema[];
     for (const [place, fields] of Object.values(ACTION_FIELDS).entries()) {
       const withoutType = spellings(STEP_FIELDS).filter((key) => key !== "type" && key !== "kind");

@@ -10,7 +10,7 @@ export function workflowJsonSchema(): object {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Daruma workflow",
     ...body,
-    oneOf: [{ required: ["steps"] }, { required: ["checks"] }],
+    oneOf: [{ required: ["steps"] }, { required: ["checks"] }, { required: ["jobs"] }],
     $defs: Object.fromEntries([...definitions].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
   return deepFreeze(schema);

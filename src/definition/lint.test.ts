@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { warningsOf } from "../../test/support/workflow-text.js";
 import { defineWorkflow } from "./builder.js";
 import { lintDefinition } from "./lint.js";
 import { renderSegments } from "./path.js";
-import type { StepInput, WorkflowInput } from "./workflow-input.js";
+import type { FailureRuleInput, StepInput, TransitionInput, WorkflowInput } from "./workflow-input.js";
 import { worstCase } from "./worst-case.js";
 
 const noop = (keys: object = {}): StepInput => ({ type: "noop", ...keys });
@@ -65,6 +66,86 @@ describe("lint", () => {
     ]);
   });
 
+  it("finds steps that only steps lead to which never run", () => {
+    const steps = { a: noop(), b: noop(), c: noop(), d: noop({ depends_on: "c" }) };
+    const circle = [
+      { from: "b", to: "c", on: "failure" as const },
+      { from: "c", to: "b" },
+    ];
+    const lost = ["b", "c", "d"].map((id) => `UNREACHABLE_STEP steps.${id}`);
+    expect(lint(steps, { transitions: circle })).toEqual(lost);
+    expect(lint(steps, { transitions: [...circle, { from: "a", to: "b" }] })).toEqual([]);
+  });
+
+  it("finds handlers that no step uses and rules that can answer nothing", () => {
+    const rules = [
+      { exit_codes: [0, 3] },
+      { exit_codes: [4], max_retries: 1, recovery_script: "x" },
+      { exit_codes: [5], match_all_exit_codes: true },
+    ];
+    const used = { a: { exec: "x", failure_handler: "h" } };
+    expect(
+      lint(used, {
+        failure_handlers: [
+          { name: "h", rules },
+          { name: "idle", rules: [{ exit_codes: 1 }] },
+        ],
+      }),
+    ).toEqual([
+      "NO_EFFECT failure_handlers[1]",
+      "NO_EFFECT failure_handlers[0].rules[0].exit_codes",
+      "NO_EFFECT failure_handlers[0].rules[1].recovery_script",
+      "NO_EFFECT failure_handlers[0].rules[2].exit_codes",
+    ]);
+  });
+
+  it("finds a handler on a step that gives none of its exit codes", () => {
+    const handler = (rule: FailureRuleInput) => ({ failure_handlers: [{ name: "h", rules: [rule] }] });
+    const step = { a: noop({ failure_handler: "h" }) };
+    expect(lint(step, handler({ exit_codes: [3] }))).toEqual(["NO_EFFECT steps.a.failure_handler"]);
+    expect(lint(step, handler({ exit_codes: [124] }))).toEqual([]);
+    expect(lint(step, handler({ match_all_exit_codes: true }))).toEqual([]);
+    expect(lint({ a: { exec: "x", failure_handler: "h" } }, handler({ exit_codes: [3] }))).toEqual([]);
+  });
+
+  it("finds transitions behind one that is always taken", () => {
+    const steps = { a: noop(), b: noop(), c: noop(), r: noop() };
+    const on = (first: TransitionInput["on"], second: TransitionInput["on"], when?: string) =>
+      lint(steps, {
+        transitions: [
+          { from: "a", to: "b", on: second!, priority: 9 },
+          { from: "a", to: "c", on: first!, priority: 2, ...(when === undefined ? {} : { when }) },
+          { from: "r", to: "b" },
+        ],
+      });
+    const never = ["NO_EFFECT transitions[0]"];
+    expect(on("failure", "failure")).toEqual(never);
+    expect(on("any", "success")).toEqual(never);
+    expect(on("any", "any")).toEqual(never);
+    expect(on("success", "any")).toEqual([]);
+    expect(on("success", "failure")).toEqual([]);
+    expect(on("failure", "failure", "x")).toEqual([]);
+  });
+
+  it("finds failure transitions of a step that always jumps back", () => {
+    const steps = { r: noop(), a: noop({ depends_on: "r", on_fail: { goto: "r" } }), b: noop() };
+    expect(lint(steps, { transitions: [{ from: "a", to: "b", on: "failure" }] })).toEqual([
+      "NO_EFFECT transitions[0]",
+    ]);
+    expect(lint(steps, { transitions: [{ from: "a", to: "b", on: "any" }] })).toEqual([]);
+  });
+
+  it("finds a hold that something always forestalls, where the file asks for it", () => {
+    const handler = { failure_handlers: [{ name: "h", rules: [{ match_all_exit_codes: true }] }] };
+    const one = { a: { exec: "x", failure_handler: "h" } };
+    expect(lint(one, { ...handler, unhandled: "hold" })).toEqual(["NO_EFFECT unhandled"]);
+    expect(lint({ ...one, b: { exec: "x" } }, { ...handler, unhandled: "hold" })).toEqual([]);
+    const file =
+      "failure_handlers: [{ name: h, rules: [{ match_all_exit_codes: true }] }]\njobs: [{ name: a, command: x, failure_handler: h }]";
+    expect(warningsOf(file)).toEqual([]);
+    expect(warningsOf(`unhandled: hold\n${file}`)).toEqual(["NO_EFFECT unhandled"]);
+  });
+
   it("finds an idle timeout that the timeout always beats", () => {
     expect(lint({ a: noop({ timeout_ms: "1m", idle_timeout_ms: "60s" }) })).toEqual([
       "NO_EFFECT steps.a.idle_timeout_ms",
@@ -125,6 +206,54 @@ describe("worstCase", () => {
       tell: noop(),
     };
     expect(attempts(steps)).toMatchObject({ fix: 3, tell: 3 });
+  });
+
+  it("counts what the rules of a handler add, once for all visits", () => {
+    const failure_handlers = [
+      {
+        name: "h",
+        rules: [
+          { exit_codes: 1, max_retries: 5 },
+          { exit_codes: 2, max_attempts: 3 },
+        ],
+      },
+    ];
+    const steps = {
+      r: noop(),
+      a: noop({ depends_on: "r", failure_handler: "h", on_fail: { goto: "r", retry: { max: 1 } } }),
+    };
+    expect(attempts(steps, { failure_handlers, routing: { max_loops: 2 } })).toEqual({ r: 3, a: 3 + 2 + 4 });
+  });
+
+  it("gives the target of a transition one visit, and more only where it can be led to again", () => {
+    const steps = { a: noop(), b: noop(), c: noop(), after: noop({ depends_on: "c" }), other: noop() };
+    const chain: TransitionInput[] = [
+      { from: "a", to: "b", on: "failure" },
+      { from: "b", to: "c", on: "failure" },
+    ];
+    const routing = { max_loops: 3 };
+    expect(attempts(steps, { routing, transitions: chain })).toEqual({
+      a: 1,
+      b: 1,
+      c: 1,
+      after: 1,
+      other: 1,
+    });
+    expect(attempts(steps, { routing, transitions: [...chain, { from: "other", to: "c" }] })).toEqual({
+      a: 1,
+      b: 1,
+      c: 4,
+      after: 4,
+      other: 1,
+    });
+    const again = { ...steps, a: noop({ start: "auto" }) };
+    expect(attempts(again, { routing, transitions: [...chain, { from: "c", to: "a" }] })).toEqual({
+      a: 4,
+      b: 4,
+      c: 4,
+      after: 4,
+      other: 1,
+    });
   });
 
   it("leaves open what a run_js may ask for", () => {

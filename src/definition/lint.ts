@@ -1,17 +1,12 @@
 import { classify } from "../core/classify.js";
 import type { Definition, StepDefinition } from "../core/definition.js";
-import { dependencyOrder } from "../core/dependency-order.js";
-import { ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
+import { ERROR_CATALOGUE } from "../core/errors.js";
+import { finding, type LintFinding } from "./lint-finding.js";
+import { lintHandlers } from "./lint-handlers.js";
+import { lintReachability } from "./lint-reachability.js";
+import { lintTransitions } from "./lint-transitions.js";
 import { FAILURE_CLASSES } from "./retry-fields.js";
 import { quote } from "./suggest.js";
-
-/** Something legal that is hardly meant. `segments` say where: `["steps", "build", "on_fail"]`. */
-export interface LintFinding {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly hint: string;
-  readonly segments: readonly (string | number)[];
-}
 
 /** Codes that steps may have without being errors of the catalogue. */
 const OPEN_CODES = /^(?:EXIT_\d{1,3}|[1-5]\d\d|OOM|WALLTIME)$/;
@@ -19,20 +14,13 @@ const OPEN_CODES = /^(?:EXIT_\d{1,3}|[1-5]\d\d|OOM|WALLTIME)$/;
 export function lintDefinition(definition: Definition): LintFinding[] {
   return [
     ...smallBudgets(definition),
-    ...unreachableSteps(definition),
+    ...lintReachability(definition),
     ...secretsInEnv(definition),
     ...definition.steps.flatMap(oddRetryCodes),
     ...definition.steps.flatMap(idleTimeouts),
+    ...lintHandlers(definition),
+    ...lintTransitions(definition),
   ];
-}
-
-function finding(
-  code: ErrorCode,
-  message: string,
-  segments: LintFinding["segments"],
-  hint?: string,
-): LintFinding {
-  return { code, message, hint: hint ?? ERROR_CATALOGUE[code].next, segments };
 }
 
 /** Retries count towards max_loops too: a policy larger than the budget is cut short by LOOP_BUDGET_EXCEEDED. */
@@ -50,28 +38,6 @@ function smallBudgets({ steps, maxLoops }: Definition): LintFinding[] {
     const message = `one visit of ${quote(step.id)} may need ${needed} transitions (${parts}), but max_loops is ${maxLoops}`;
     return [finding("BUDGET_TOO_SMALL", message, ["steps", step.id, "on_fail"])];
   });
-}
-
-/** Routed steps that no run list names, and steps that can only follow such ones. */
-function unreachableSteps({ steps }: Definition): LintFinding[] {
-  if (steps.some((step) => step.onFail.runJs !== null || step.onSuccess.runJs !== null)) return [];
-  const named = new Set(steps.flatMap((step) => [...step.onFail.run, ...step.onSuccess.run]));
-  const unreachable = new Set<string>();
-  const findings: LintFinding[] = [];
-  for (const index of dependencyOrder(steps).order) {
-    const step = steps[index]!;
-    const neverNamed = step.start === "routed" && !named.has(step.id);
-    const lostGroup = step.dependsOn.find((group) => group.every((id) => unreachable.has(id)));
-    if (!neverNamed && lostGroup === undefined) continue;
-    unreachable.add(step.id);
-    const reason = neverNamed
-      ? "it waits for a run list, and none names it"
-      : `it needs ${quote(lostGroup!.join("|"))}, which never runs`;
-    findings.push(
-      finding("UNREACHABLE_STEP", `the step ${quote(step.id)} can never run: ${reason}`, ["steps", step.id]),
-    );
-  }
-  return findings;
 }
 
 function secretsInEnv({ secrets, env, steps }: Definition): LintFinding[] {

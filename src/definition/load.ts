@@ -1,11 +1,15 @@
 import type { Definition } from "../core/definition.js";
+import { expandJobs } from "./expand-jobs.js";
 import { deepFreeze } from "./freeze.js";
-import { type LintFinding, lintDefinition } from "./lint.js";
-import { normalise } from "./normalise.js";
-import { ROOT, renderSegments } from "./path.js";
+import { lintDefinition } from "./lint.js";
+import type { LintFinding } from "./lint-finding.js";
+import { normalise, type WorkflowKeys } from "./normalise.js";
+import { childPath, pathSegments, ROOT, renderSegments } from "./path.js";
 import { type Finding, Findings, type Problem, type SyntaxProblem } from "./problem.js";
 import type { ReadContext } from "./schema.js";
 import { findEntry, Locator, type SourceNode } from "./source-tree.js";
+import type { StepEntry } from "./step-entries.js";
+import { quote } from "./suggest.js";
 import { validateGraph } from "./validate-graph.js";
 import { workflow } from "./workflow-fields.js";
 import { readYaml } from "./yaml-tree.js";
@@ -29,13 +33,18 @@ export function loadDefinition(source: string, options: LoadOptions): LoadResult
   const { root, text } = readYaml(source, findings);
   const toProblems = (found: readonly Finding[]) =>
     found.map((finding) => text.toProblem(finding, options.file)).sort(byPlace);
-  const definition =
+  const read =
     root === null ? null : readDefinition(root, workflowName(options.file), { ...options, findings });
-  if (root === null || definition === null)
-    return deepFreeze({ ok: false, problems: toProblems(findings.errors) });
-  const locator = new Locator(root);
-  const lint = lintDefinition(definition).map((finding) => placeLint(finding, root, locator));
+  if (root === null || read === null) return deepFreeze({ ok: false, problems: toProblems(findings.errors) });
+  const { definition, entries } = read;
+  const lint = placeLint(lintDefinition(definition), root, entries);
   return deepFreeze({ ok: true, definition, warnings: toProblems([...findings.warnings, ...lint]) });
+}
+
+interface ReadWorkflow {
+  readonly definition: Definition;
+  /** The steps with their places in the file. */
+  readonly entries: readonly StepEntry[];
 }
 
 /** The part that files and the builder share: a source tree into a Definition, or null with errors among the findings. */
@@ -43,7 +52,7 @@ export function readDefinition(
   root: SourceNode,
   defaultName: string,
   options: Omit<LoadOptions, "file"> & { findings: Findings },
-): Definition | null {
+): ReadWorkflow | null {
   const { findings, checkExpression, checkTemplate } = options;
   const context: ReadContext = {
     findings,
@@ -53,26 +62,77 @@ export function readDefinition(
   };
   const keys = workflow.read(root, ROOT, context);
   if (keys === undefined) return null;
-  const definition = normalise(keys, defaultName, context);
-  if (keys.steps !== undefined) {
+  const entries = readEntries(keys, root, context);
+  const definition = normalise(keys, entries ?? [], defaultName, context);
+  if (entries !== null) {
     const routed = new Set(definition.steps.flatMap((step) => (step.start === "routed" ? [step.id] : [])));
-    validateGraph({ entries: keys.steps, stepsAt: stepsPlace(root), routed }, findings);
+    const inputs = new Set(keys.inputs?.keys());
+    const transitions = keys.transitions ?? [];
+    validateGraph({ entries, stepsAt: stepsPlace(root), routed, transitions, inputs }, findings);
   }
-  return findings.errors.length > 0 ? null : deepFreeze(definition);
+  if (entries === null || findings.errors.length > 0) return null;
+  return { definition: deepFreeze(definition), entries };
+}
+
+/** The steps of the file, whichever of its two forms it has; null where they are missing or could not be read. */
+function readEntries(
+  keys: WorkflowKeys,
+  root: SourceNode,
+  context: ReadContext,
+): readonly StepEntry[] | null {
+  const written = (key: string) => (root.kind === "map" ? findEntry(root, key) : undefined);
+  const steps = written("steps") ?? written("checks");
+  const jobs = written("jobs");
+  if (steps !== undefined && jobs !== undefined) {
+    const message = `${quote(steps.key)} and \`jobs\` are two forms of a workflow; a file has one`;
+    const hint = "Move the jobs to the steps, or the other way round.";
+    context.findings.error({
+      code: "INVALID_VALUE",
+      message,
+      hint,
+      at: jobs.keyAt,
+      path: childPath(ROOT, "jobs"),
+    });
+    return null;
+  }
+  if (steps === undefined && jobs === undefined) {
+    const message = "the key `steps` is missing";
+    const hint = "Add `steps`: a map of steps (`id: {...}`).";
+    context.findings.error({ code: "MISSING_KEY", message, hint, at: root.at, path: ROOT });
+    return null;
+  }
+  if (keys.jobs !== undefined) return expandJobs(keys.jobs, context);
+  return keys.steps ?? null;
 }
 
 function stepsPlace(root: SourceNode): number {
   if (root.kind !== "map") return root.at;
-  return (findEntry(root, "steps") ?? findEntry(root, "checks"))?.keyAt ?? root.at;
+  const entry = findEntry(root, "steps") ?? findEntry(root, "checks") ?? findEntry(root, "jobs");
+  return entry?.keyAt ?? root.at;
 }
 
-function placeLint(finding: LintFinding, root: SourceNode, locator: Locator): Finding {
-  const written = root.kind === "map" && findEntry(root, "steps") === undefined ? "checks" : "steps";
-  const segments = finding.segments.map((segment, depth) =>
-    depth === 0 && segment === "steps" ? written : segment,
-  );
-  const { code, message, hint } = finding;
-  return { code, message, hint, at: locator.locate(segments), path: renderSegments(segments), inside: null };
+/** Lint speaks of steps by id and of keys whether written or not; here it gets the places of the file. */
+function placeLint(
+  findings: readonly LintFinding[],
+  root: SourceNode,
+  entries: readonly StepEntry[],
+): Finding[] {
+  if (findings.length === 0) return [];
+  const locator = new Locator(root);
+  const pathOf = new Map(entries.map((entry) => [entry.id, entry.path]));
+  const seen = new Set<string>();
+  return findings.flatMap(({ code, message, hint, segments: given }): Finding[] => {
+    const [top, id, ...rest] = given;
+    const ofStep = top === "steps" && pathOf.get(String(id));
+    const segments = ofStep ? [...pathSegments(ofStep), ...rest] : given;
+    const isDefault = root.kind === "map" && findEntry(root, String(segments[0])) === undefined;
+    const at = locator.locate(segments);
+    // One job of the list stands for thousands of steps, which all have the same to say.
+    const identity = ofStep && segments[0] === "jobs" ? `${code} ${renderSegments(segments)}` : null;
+    if (isDefault || (identity !== null && seen.has(identity))) return [];
+    if (identity !== null) seen.add(identity);
+    return [{ code, message, hint, at, path: renderSegments(segments), inside: null }];
+  });
 }
 
 function byPlace(first: Problem, second: Problem): number {

@@ -6,15 +6,19 @@ import {
   type FailureRouting,
   type Routing,
   type StepDefinition,
+  type Transition,
 } from "../core/definition.js";
 import { toObject } from "./action-fields.js";
 import { childPath } from "./path.js";
 import type { RawStep, StepKeys } from "./read-step.js";
+import { References } from "./references.js";
 import { type RetryDraft, reportConflict } from "./retry-fields.js";
 import { mergeRetry, toRetryPolicy } from "./retry-policy.js";
 import type { Located, ReadContext, ReadOf } from "./schema.js";
 import { findEntry } from "./source-tree.js";
-import type { StepEntry, WORKFLOW_FIELDS } from "./workflow-fields.js";
+import type { StepEntry } from "./step-entries.js";
+import type { TransitionDraft } from "./transition-fields.js";
+import type { WORKFLOW_FIELDS } from "./workflow-fields.js";
 
 export type WorkflowKeys = ReadOf<typeof WORKFLOW_FIELDS>;
 type RoutingKeys = NonNullable<StepKeys["on_success"]>;
@@ -23,11 +27,28 @@ const NO_NAMES: readonly string[] = Object.freeze([]);
 const NO_VARIABLES: { readonly [name: string]: string } = Object.freeze({});
 const NO_ROUTING: Routing = Object.freeze({ run: NO_NAMES, runJs: null, goto: null, gotoJs: null });
 
+/** What the steps of a file are read against. */
+interface Surroundings {
+  /** Steps that a `run` list or a transition leads to. */
+  readonly named: ReadonlySet<string>;
+  readonly retryDefaults: RetryDraft | undefined;
+  readonly references: References;
+  readonly context: ReadContext;
+}
+
 /** Defaults filled in, other spellings folded, references turned into ids. */
-export function normalise(keys: WorkflowKeys, nameFromFile: string, context: ReadContext): Definition {
-  const entries = keys.steps ?? [];
-  const named = stepsInRunLists(entries);
-  const retryDefaults = keys.routing?.defaults?.on_fail?.retry;
+export function normalise(
+  keys: WorkflowKeys,
+  entries: readonly StepEntry[],
+  nameFromFile: string,
+  context: ReadContext,
+): Definition {
+  const surroundings: Surroundings = {
+    named: routedTargets(entries, keys.transitions ?? []),
+    retryDefaults: keys.routing?.defaults?.on_fail?.retry,
+    references: new References(keys.failure_handlers, keys.resource_requirements, context),
+    context,
+  };
   return {
     name: keys.name ?? nameFromFile,
     version: keys.version ?? null,
@@ -37,29 +58,50 @@ export function normalise(keys: WorkflowKeys, nameFromFile: string, context: Rea
     maxLoops: keys.routing?.max_loops ?? DEFAULT_MAX_LOOPS,
     failurePolicy: keys.failure_policy ?? "finish_independent",
     maxRecoveries: keys.max_recoveries ?? DEFAULT_MAX_RECOVERIES,
+    unhandled: keys.unhandled ?? (keys.jobs === undefined ? "fail" : "hold"),
+    failureHandlers: (keys.failure_handlers ?? []).flatMap(({ name, rules }) =>
+      name === undefined ? [] : [{ name: name.value, rules }],
+    ),
+    transitions: normaliseTransitions(keys.transitions ?? []),
     steps: entries.flatMap((entry) =>
-      entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, named, retryDefaults, context)],
+      entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, surroundings)],
     ),
   };
 }
 
-/** Every step that a `run` list names, on failure or on success. */
-function stepsInRunLists(entries: readonly StepEntry[]): ReadonlySet<string> {
+/** Every step that a `run` list or a transition names. */
+function routedTargets(
+  entries: readonly StepEntry[],
+  transitions: readonly TransitionDraft[],
+): ReadonlySet<string> {
   const named = new Set<string>();
   for (const { raw } of entries) {
     for (const name of raw?.keys.on_fail?.run ?? []) named.add(name.value);
     for (const name of raw?.keys.on_success?.run ?? []) named.add(name.value);
   }
+  for (const { to } of transitions) if (to !== undefined) named.add(to.value);
   return named;
 }
 
-function normaliseStep(
-  id: string,
-  raw: RawStep,
-  named: ReadonlySet<string>,
-  retryDefaults: RetryDraft | undefined,
-  context: ReadContext,
-): StepDefinition {
+function normaliseTransitions(drafts: readonly TransitionDraft[]): Transition[] {
+  return drafts.flatMap(({ from, to, on, priority, when }, place) => {
+    if (from === undefined || to === undefined) return [];
+    const id = place + 1;
+    return [
+      {
+        id,
+        from: from.value,
+        to: to.value,
+        on,
+        priority: priority?.value ?? id,
+        when: when?.condition ?? null,
+      },
+    ];
+  });
+}
+
+function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): StepDefinition {
+  const { named, retryDefaults, references, context } = surroundings;
   const { keys } = raw;
   const dependsOn = dependencyGroups(keys.depends_on).map((group) => group.map((member) => member.value));
   return {
@@ -82,6 +124,9 @@ function normaliseStep(
     outputSchema: keys.outputs ?? null,
     tags: [...new Set(keys.tags ?? NO_NAMES)],
     group: keys.group ?? null,
+    failureHandler: references.handler(keys.failure_handler),
+    summarize: keys.summarize ?? null,
+    resources: references.resources(keys.resource_requirements),
   };
 }
 

@@ -48,12 +48,16 @@ export interface Report {
   readonly inside?: InsideScalar | null;
 }
 
+/** One line of a file may stand for thousands of steps; whoever reads its first problems knows the others. */
+const MAX_ALIKE_AT_ONE_PLACE = 10;
+
 /** Collects everything found in one load. The same text at the same place (an alias used twice) is told once. */
 export class Findings {
   readonly errors: Finding[] = [];
   readonly warnings: Finding[] = [];
   readonly suggester = new Suggester();
   private readonly seen = new Set<string>();
+  private readonly alike = new Map<string, number>();
 
   /** Answers nothing, in a form that a reader can hand on as its result. */
   error(report: Report): undefined {
@@ -70,6 +74,9 @@ export class Findings {
     const identity = `${code} ${place} ${message}`;
     if (this.seen.has(identity)) return;
     this.seen.add(identity);
+    const count = (this.alike.get(`${code} ${place}`) ?? 0) + 1;
+    this.alike.set(`${code} ${place}`, count);
+    if (count > MAX_ALIKE_AT_ONE_PLACE) return;
     list.push({ code, message, hint: hint ?? ERROR_CATALOGUE[code].next, at, path: rendered, inside });
   }
 }

@@ -10,6 +10,7 @@ import {
   LATER_ACTION_TYPES,
 } from "./action-fields.js";
 import { checkTemplateText } from "./code-fields.js";
+import { finishHuman } from "./human-choices.js";
 import { childPath, type Path } from "./path.js";
 import {
   type Fields,
@@ -23,7 +24,7 @@ import {
 } from "./schema.js";
 import { json } from "./schema-scalars.js";
 import { findEntry, type SourceMap, type SourceNode } from "./source-tree.js";
-import { LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
+import { belongsOutside, LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
 import { didYouMean, quote } from "./suggest.js";
 
 export type StepKeys = ReadOf<typeof STEP_FIELDS>;
@@ -44,13 +45,14 @@ const FLAT_STEPS = new Map(BUILT_IN_ACTIONS.map((type) => [type, flatStep(type)]
 const COMMON_STEP = object(STEP_FIELDS, {
   later: LATER_STEP_KEYS,
   misplaced: (key) =>
-    actionsWithKey(key).length > 0 ? "this step has its own keys in `implementation`" : null,
+    belongsOutside(key) ??
+    (actionsWithKey(key).length > 0 ? "this step has its own keys in `implementation`" : null),
 });
 
 function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
   return object(
     { ...STEP_FIELDS, ...(ACTION_FIELDS[type] as Fields) },
-    { later: LATER_STEP_KEYS, misplaced: (key) => belongsElsewhere(key, type) },
+    { later: LATER_STEP_KEYS, misplaced: (key) => belongsOutside(key) ?? belongsElsewhere(key, type) },
   );
 }
 
@@ -73,7 +75,8 @@ export const step: Schema<RawStep> = {
       const keys = FLAT_STEPS.get(type)!.read(node, path, context) as StepKeys & {
         readonly [key: string]: Json;
       };
-      return { keys, action: toAction(type, keys), node, path };
+      const action = finishAction(toAction(type, keys), node, path, context);
+      return { keys, action, node, path };
     }
     return readOpenStep(node, type, path, context);
   },
@@ -136,7 +139,9 @@ function readSplitStep(
   if (keys === undefined || type === null) return undefined;
   if (isBuiltInAction(type)) {
     const values = object(ACTION_FIELDS[type] as Fields).read(own, here, context);
-    return values && { keys, action: toAction(type, values as { readonly [key: string]: Json }), node, path };
+    if (values === undefined || own.kind !== "map") return undefined;
+    const action = toAction(type, values as { readonly [key: string]: Json });
+    return { keys, action: finishAction(action, own, here, context), node, path };
   }
   if (own.kind !== "map") return wrongType({ expected: "a map" }, own, here, context);
   return {
@@ -157,6 +162,7 @@ function readOpenStep(
   const own: { [key: string]: Json } = {};
   const schema = object(STEP_FIELDS, {
     later: LATER_STEP_KEYS,
+    misplaced: belongsOutside,
     rest(entry, here) {
       if (type === null) return;
       if (entry.key === "__proto__") {
@@ -185,6 +191,16 @@ function toAction(
   }
   if (type === "http") own.method ??= DEFAULT_HTTP_METHOD;
   return { ...own, type };
+}
+
+/** What an action's keys say together. */
+function finishAction(
+  action: ActionDefinition,
+  node: SourceMap,
+  path: Path | null,
+  context: ReadContext,
+): ActionDefinition {
+  return action.type === "human" ? finishHuman(action, node, path, context) : action;
 }
 
 function stepJson(definitions: JsonDefinitions): JsonSchema {

@@ -180,15 +180,22 @@ export function reportRepeatedKeys(node: SourceMap, path: Path | null, context: 
 function objectJson(fields: Fields, open: boolean, definitions: JsonDefinitions): JsonSchema {
   const properties: JsonSchema = {};
   const required: string[] = [];
+  const requiredSpellings: Json[] = [];
   for (const [name, field] of Object.entries(fields)) {
     const described: JsonSchema = { ...field.schema.json(definitions), description: field.doc };
     if (field.default !== undefined) described.default = field.default;
     properties[name] = described;
     for (const alias of field.aliases ?? [])
       properties[alias] = { ...described, description: `The same as \`${name}\`.` };
-    if (field.required && field.aliases === undefined) required.push(name);
+    if (!field.required) continue;
+    if (field.aliases === undefined) required.push(name);
+    else {
+      const spellings = [name, ...field.aliases].map((spelling) => ({ required: [spelling] }));
+      requiredSpellings.push({ oneOf: spellings });
+    }
   }
   const json: JsonSchema = { type: "object", properties };
+  if (requiredSpellings.length > 0) json.allOf = requiredSpellings;
   if (required.length > 0) json.required = required;
   if (!open) json.additionalProperties = false;
   return json;

@@ -4,6 +4,7 @@ import type { Json } from "../core/json.js";
 import { unsupportedKeywords } from "../core/json-schema-check.js";
 import { BUILT_IN_ACTIONS } from "./action-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
+import { resources } from "./resource-fields.js";
 import { MAX_COUNT, retry, retryPolicy } from "./retry-fields.js";
 import {
   type Fields,
@@ -21,13 +22,18 @@ import { boolean, duration, json, number, oneOf, text } from "./schema-scalars.j
 
 const MAX_NAME_CHARS = 200;
 
-export const environment = named(
-  "environment",
-  mapOf(text({ expected: "text", asWritten: true, mayBeEmpty: true, check: checkTemplateText }), {
+/** Environment variables, whatever a value is read into. */
+export function environmentOf<T>(value: Schema<T>): Schema<ReadonlyMap<string, T>> {
+  return mapOf(value, {
     keyPattern: /^(?!DARUMA_)[A-Za-z_][A-Za-z0-9_]*$/,
     keyRule:
       "A variable's name has letters, digits and `_`, and does not begin with DARUMA_, which Daruma sets itself.",
-  }),
+  });
+}
+
+export const environment = named(
+  "environment",
+  environmentOf(text({ expected: "text", asWritten: true, mayBeEmpty: true, check: checkTemplateText })),
 );
 
 const stepName = text({ expected: "a step's id", asWritten: true, maxChars: MAX_NAME_CHARS });
@@ -121,7 +127,7 @@ export const STEP_FIELDS = {
   },
   start: {
     schema: oneOf(["auto", "routed"]),
-    doc: "`routed`: runs only when a run list names it. `auto`: starts by itself.",
+    doc: "`routed`: runs only when a run list or a transition leads to it. `auto`: starts by itself.",
   },
   if: { schema: condition(), doc: "JavaScript; the step is skipped where it is not true." },
   env: { schema: environment, doc: "Environment variables of this step." },
@@ -161,21 +167,32 @@ export const STEP_FIELDS = {
   outputs: { schema: requireMap(outputSchema), doc: "JSON Schema that the output must fit." },
   tags: { schema: plainNames("tags"), doc: "Words to find the step by." },
   group: { schema: text({ maxChars: MAX_NAME_CHARS }), doc: "A group's name." },
+  failure_handler: {
+    schema: located(
+      text({ expected: "a failure handler's name", asWritten: true, maxChars: MAX_NAME_CHARS }),
+    ),
+    doc: "The failure handler whose rules answer this step's exit codes.",
+  },
+  summarize: {
+    schema: text({ expected: "a shell command" }),
+    doc: "A shell command that reads a failed attempt's output and prints a summary of it.",
+  },
+  resource_requirements: {
+    schema: resources,
+    doc: "What the step needs of its worker, or the name of an entry of the file's list.",
+  },
   execution: { schema: execution, doc: "Another way to write the timeout and the retry policy." },
 } as const satisfies Fields;
 
-export const LATER_STEP_KEYS: readonly string[] = [
-  "failure_handler",
-  "hold",
-  "queue",
-  "resource_requirements",
-  "route_on",
-  "routeOn",
-  "self_heal",
-  "transitions",
-  "unhandled",
-  "workspace",
-];
+export const LATER_STEP_KEYS: readonly string[] = ["hold", "queue", "self_heal", "workspace"];
+const TOP_KEYS: readonly string[] = ["failure_handlers", "transitions", "unhandled"];
+const TRANSITION_KEYS: readonly string[] = ["route_on", "routeOn"];
+
+/** Why a key of the file or of a transition does not belong into a step. */
+export function belongsOutside(key: string): string | null {
+  if (TOP_KEYS.includes(key)) return "it stands at the top of the file";
+  return TRANSITION_KEYS.includes(key) ? "it belongs to a transition at the top of the file" : null;
+}
 
 function requireMap(schema: Schema<Json>): Schema<Json> {
   const gate = union(schema);

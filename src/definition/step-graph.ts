@@ -1,7 +1,7 @@
 import { type DependencyOrder, dependencyOrder } from "../core/dependency-order.js";
 import { dependencyGroups } from "./normalise.js";
 import type { Located } from "./schema.js";
-import type { StepEntry } from "./workflow-fields.js";
+import type { StepEntry } from "./step-entries.js";
 
 /** A step that a `run` or `goto` names. */
 export interface RouteReference {

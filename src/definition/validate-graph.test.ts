@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { loadDefinition } from "./load.js";
 import { Findings } from "./problem.js";
+import type { StepEntry } from "./step-entries.js";
 import { validateGraph } from "./validate-graph.js";
-import type { StepEntry } from "./workflow-fields.js";
 
 /** Steps in short: `id: "rest of its map"`. */
 function problemsOf(steps: Record<string, string>) {
@@ -225,7 +225,10 @@ describe("the cost", () => {
       };
     });
     const findings = new Findings();
-    const work = validateGraph({ entries, stepsAt: 0, routed: new Set() }, findings);
+    const work = validateGraph(
+      { entries, stepsAt: 0, routed: new Set(), transitions: [], inputs: new Set() },
+      findings,
+    );
     expect(findings.errors).toEqual([]);
     return work;
   }

@@ -2,36 +2,50 @@ import { findCircles, renderCircle } from "./circles.js";
 import { ROOT } from "./path.js";
 import type { Findings } from "./problem.js";
 import type { Located } from "./schema.js";
+import type { StepEntry } from "./step-entries.js";
 import { buildStepGraph, type StepGraph } from "./step-graph.js";
 import { didYouMean, quote } from "./suggest.js";
+import type { TransitionDraft } from "./transition-fields.js";
 import { validateFanOut } from "./validate-fan-out.js";
 import { validateRoutes } from "./validate-routes.js";
-import type { StepEntry } from "./workflow-fields.js";
+import { validateTransitions } from "./validate-transitions.js";
 
 export interface GraphCheck {
   readonly entries: readonly StepEntry[];
   readonly stepsAt: number;
   /** Ids of the steps that wait to be routed to. */
   readonly routed: ReadonlySet<string>;
+  readonly transitions: readonly TransitionDraft[];
+  readonly inputs: ReadonlySet<string>;
 }
 
 /** Everything about steps that only shows when all of them are known. Returns the work done, for tests of the cost. */
-export function validateGraph({ entries, stepsAt, routed }: GraphCheck, findings: Findings): number {
+export function validateGraph(check: GraphCheck, findings: Findings): number {
+  const { entries, routed } = check;
   const graph = buildStepGraph(entries);
   checkNames(graph, findings);
   checkDependencyCircles(graph, findings);
   checkSuccessCircles(graph, findings);
   const paths = validateFanOut(graph, findings);
   const work = validateRoutes(graph, paths, routed, findings);
-  const canStart = entries.some((entry, index) => graph.groups[index]!.length === 0 && !routed.has(entry.id));
-  if (!canStart && !graph.doubtful.includes(1)) {
-    const message =
-      entries.length === 0
-        ? "there are no steps"
-        : "no step can start: each one depends on another or waits for a run list";
-    findings.error({ code: "NO_START", message, at: stepsAt, path: ROOT });
-  }
+  validateTransitions({ ...check, graph, paths }, findings);
+  checkStart(check, graph, findings);
   return entries.length + work;
+}
+
+function checkStart({ entries, stepsAt, routed }: GraphCheck, graph: StepGraph, findings: Findings): void {
+  const independent = entries.filter((_, index) => graph.groups[index]!.length === 0);
+  if (independent.some((entry) => !routed.has(entry.id)) || graph.doubtful.includes(1)) return;
+  const message =
+    entries.length === 0
+      ? "there are no steps"
+      : "no step can start: each one depends on another or waits for a run list or a transition";
+  const first = independent.find((entry) => entry.raw?.keys.start === undefined);
+  const hint =
+    first === undefined
+      ? undefined
+      : `\`${first.id}\` waits because something routes to it; give it \`start: auto\` if it is to begin by itself.`;
+  findings.error({ code: "NO_START", message, hint, at: stepsAt, path: ROOT });
 }
 
 function checkNames(graph: StepGraph, findings: Findings): void {

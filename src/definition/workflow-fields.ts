@@ -1,25 +1,15 @@
 import { DEFAULT_MAX_LOOPS, DEFAULT_MAX_RECOVERIES, type InputDefinition } from "../core/definition.js";
 import type { Json } from "../core/json.js";
-import { childPath, type Path } from "./path.js";
-import { type RawStep, step } from "./read-step.js";
+import { failureHandlers } from "./failure-handler-fields.js";
+import { jobs } from "./job-fields.js";
+import type { Path } from "./path.js";
+import { resourceList } from "./resource-fields.js";
 import { MAX_COUNT, retry } from "./retry-fields.js";
-import {
-  type Fields,
-  listOf,
-  located,
-  mapOf,
-  mapped,
-  named,
-  object,
-  type ReadContext,
-  type Schema,
-  union,
-  wrongType,
-} from "./schema.js";
+import { type Fields, listOf, located, mapOf, mapped, named, object, type Schema, union } from "./schema.js";
 import { boolean, json, number, oneOf, text } from "./schema-scalars.js";
-import type { SourceMap } from "./source-tree.js";
+import { steps } from "./step-entries.js";
 import { environment } from "./step-fields.js";
-import { quote } from "./suggest.js";
+import { transitions } from "./transition-fields.js";
 
 export const INPUT_TYPES = [
   "string",
@@ -29,10 +19,6 @@ export const INPUT_TYPES = [
   "array",
   "any",
 ] as const satisfies readonly InputDefinition["type"][];
-export const MAX_STEP_ID_CHARS = 200;
-export const STEP_ID_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/;
-/** `outputs.history` holds earlier outputs, and `__proto__` is no ordinary key in JavaScript. */
-const RESERVED_STEP_IDS = new Set(["history", "__proto__"]);
 const MAX_NAME_CHARS = 200;
 
 export function typeOfJson(value: Json): InputDefinition["type"] {
@@ -88,70 +74,6 @@ const inputByMap: Schema<InputDefinition> = {
   },
   json: inputMap.json,
 };
-
-/** One step of the map, also where its content could not be read: others may still name it. */
-export interface StepEntry {
-  readonly id: string;
-  readonly at: number;
-  readonly path: Path | null;
-  readonly raw: RawStep | null;
-  /** Problems in this step leave open what it depends on; graph checks then keep quiet about what follows. */
-  readonly unsure: boolean;
-}
-
-export const steps: Schema<readonly StepEntry[]> = {
-  expected: "a map of steps (`id: {...}`)",
-  fits: (node) => node.kind === "map",
-  read(node, path, context) {
-    if (node.kind !== "map") return wrongType(steps, node, path, context);
-    reportRepeatedSteps(node, path, context);
-    return node.entries.map((entry) => {
-      const here = childPath(path, entry.key);
-      checkStepId(entry.key, entry.keyAt, here, context);
-      const before = context.findings.errors.length;
-      const raw = step.read(entry.value, here, context) ?? null;
-      const unsure =
-        raw === null ||
-        context.findings.errors
-          .slice(before)
-          .some((found) => found.code === "UNKNOWN_KEY" || found.path.includes(".depends_on"));
-      return { id: entry.key, at: entry.keyAt, path: here, raw, unsure };
-    });
-  },
-  json: (definitions) => {
-    definitions.set("step", step.json(definitions));
-    return {
-      type: "object",
-      propertyNames: {
-        pattern: STEP_ID_PATTERN.source,
-        maxLength: MAX_STEP_ID_CHARS,
-        not: { enum: [...RESERVED_STEP_IDS] },
-      },
-      additionalProperties: { $ref: "#/$defs/step" },
-    };
-  },
-};
-
-function reportRepeatedSteps(node: SourceMap, path: Path | null, context: ReadContext): void {
-  for (const { key, at } of node.repeated) {
-    const message = `two steps have the id ${quote(key)}`;
-    context.findings.error({ code: "DUPLICATE_ID", message, at, path: childPath(path, key) });
-  }
-}
-
-function checkStepId(id: string, at: number, path: Path, context: ReadContext): void {
-  const report = (message: string, hint: string) =>
-    context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
-  if (RESERVED_STEP_IDS.has(id))
-    report(`${quote(id)} is reserved and cannot be a step's id`, "Rename the step.");
-  else if (id.length > MAX_STEP_ID_CHARS)
-    report(`the step's id has ${id.length} characters, more than ${MAX_STEP_ID_CHARS}`, "Shorten it.");
-  else if (!STEP_ID_PATTERN.test(id))
-    report(
-      `${quote(id)} is not allowed as a step's id`,
-      "Use letters, digits, `_`, `.`, `:` and `-`; begin with a letter, digit or `_`.",
-    );
-}
 
 const variableName = text({
   expected: "a variable's name",
@@ -220,19 +142,24 @@ export const WORKFLOW_FIELDS = {
     doc: "Restarts after a lost worker, per visit.",
     default: DEFAULT_MAX_RECOVERIES,
   },
-  steps: { schema: steps, doc: "The steps by id.", required: true, aliases: ["checks"] },
+  unhandled: {
+    schema: oneOf(["fail", "hold"]),
+    doc: "What becomes of a failure that nothing answers: the step fails, or waits for a decision. `hold` if `jobs` is used.",
+    default: "fail",
+  },
+  failure_handlers: { schema: failureHandlers, doc: "Rules that answer exit codes; steps name a handler." },
+  resource_requirements: {
+    schema: resourceList,
+    doc: "Resource requirements that jobs and steps refer to by name.",
+  },
+  transitions: { schema: transitions, doc: "Edges from the end of one step to another step." },
+  steps: { schema: steps, doc: "The steps by id.", aliases: ["checks"] },
+  jobs: {
+    schema: jobs,
+    doc: "The batch form: a list of commands, each for many parameters, instead of `steps`.",
+  },
 } as const satisfies Fields;
 
-export const LATER_WORKFLOW_KEYS: readonly string[] = [
-  "failure_handlers",
-  "jobs",
-  "parameters",
-  "queue",
-  "resource_requirements",
-  "self_heal",
-  "transitions",
-  "unhandled",
-  "workspace",
-];
+export const LATER_WORKFLOW_KEYS: readonly string[] = ["parameters", "queue", "self_heal", "workspace"];
 
 export const workflow = object(WORKFLOW_FIELDS, { later: LATER_WORKFLOW_KEYS });

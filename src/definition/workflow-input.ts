@@ -1,4 +1,4 @@
-import type { Backoff, FailurePolicy, InputDefinition } from "../core/definition.js";
+import type { Backoff, ComparisonOperator, FailurePolicy, InputDefinition } from "../core/definition.js";
 import type { Json } from "../core/json.js";
 import type { HTTP_METHODS } from "./action-fields.js";
 
@@ -20,8 +20,77 @@ export interface WorkflowInput {
   };
   readonly failure_policy?: FailurePolicy;
   readonly max_recoveries?: number;
-  readonly steps: { readonly [id: string]: StepInput };
+  /** `fail` if left out; `hold` in a workflow of `jobs`. */
+  readonly unhandled?: "fail" | "hold";
+  readonly failure_handlers?: readonly FailureHandlerInput[];
+  readonly resource_requirements?: readonly (ResourcesInput & { readonly name: string })[];
+  readonly transitions?: readonly TransitionInput[];
+  /** A workflow has either steps or jobs. */
+  readonly steps?: { readonly [id: string]: StepInput };
+  readonly jobs?: readonly JobInput[];
 }
+
+export interface FailureHandlerInput {
+  readonly name: string;
+  readonly rules: readonly FailureRuleInput[];
+}
+
+export interface FailureRuleInput {
+  readonly exit_codes?: OneOrMore<number>;
+  readonly match_all_exit_codes?: boolean;
+  readonly recovery_script?: string;
+  readonly recovery_timeout_ms?: DurationInput;
+  /** Attempts in all, the first included. */
+  readonly max_attempts?: number;
+  /** The same as `max_attempts`; give one of the two. */
+  readonly max_retries?: number;
+}
+
+export interface ResourcesInput {
+  readonly num_cpus?: number;
+  /** `512m`, `2g`, or bytes. */
+  readonly memory?: string | number;
+  /** `PT30M`, `30m`. */
+  readonly runtime?: string;
+  readonly num_gpus?: 0;
+  readonly num_nodes?: 1;
+}
+
+export interface TransitionInput {
+  readonly from: string;
+  readonly to: string;
+  readonly on?: "success" | "failure" | "any";
+  readonly priority?: number;
+  /** A condition, or JavaScript. */
+  readonly when?: ConditionInput | string;
+}
+
+type FieldInput = string | { readonly type: "field"; readonly path: string };
+type OperandInput =
+  | string
+  | number
+  | boolean
+  | null
+  | { readonly type: "field"; readonly path: string }
+  | { readonly type: "literal"; readonly value: Json };
+
+export type ConditionInput =
+  | { readonly type: "exists"; readonly field: FieldInput }
+  | {
+      readonly type: "comparison";
+      readonly operator: ComparisonOperator;
+      readonly left: OperandInput;
+      readonly right: OperandInput;
+    }
+  | { readonly type: "in_set"; readonly field: FieldInput; readonly values: readonly Json[] }
+  | {
+      readonly type: "array_length";
+      readonly field: FieldInput;
+      readonly operator: ComparisonOperator;
+      readonly value: number;
+    }
+  | { readonly type: "and" | "or"; readonly conditions: readonly ConditionInput[] }
+  | { readonly type: "not"; readonly condition: ConditionInput };
 
 export interface InputInput {
   readonly type?: InputDefinition["type"];
@@ -68,6 +137,20 @@ interface CommonStepInput {
   readonly outputs?: { readonly [key: string]: Json };
   readonly tags?: OneOrMore<string>;
   readonly group?: string;
+  readonly failure_handler?: string;
+  readonly summarize?: string;
+  /** What the step needs of its worker, or the name of an entry of the workflow's list. */
+  readonly resource_requirements?: string | ResourcesInput;
+}
+
+/** A job of the batch form: a command for every combination of its parameters. */
+export interface JobInput extends Omit<CommonStepInput, "forEach" | "fanout" | "join"> {
+  /** With parameters a pattern such as `train_{i:03d}`. */
+  readonly name: string;
+  readonly command: string;
+  /** `1:3`, `0:100:10`, or a list. */
+  readonly parameters?: { readonly [name: string]: string | number | readonly (string | number | boolean)[] };
+  readonly parameter_mode?: "product" | "zip";
 }
 
 export interface CommandStepInput extends CommonStepInput {
@@ -95,10 +178,31 @@ export interface NoopStepInput extends CommonStepInput {
   readonly output?: Json;
 }
 
+export interface HumanStepInput extends CommonStepInput {
+  readonly type: "human";
+  readonly prompt: string;
+  readonly choices?: readonly string[];
+  /** The choices that fail the step. */
+  readonly reject?: readonly string[];
+}
+
+export interface WorkflowStepInput extends CommonStepInput {
+  readonly type: "workflow";
+  readonly file: string;
+  readonly inputs?: { readonly [name: string]: Json };
+}
+
 /** A step of an action that the program registers itself; its own keys stand under `implementation`. */
 export interface CustomStepInput extends CommonStepInput {
   readonly kind: string;
   readonly implementation: { readonly [key: string]: Json };
 }
 
-export type StepInput = CommandStepInput | HttpStepInput | ScriptStepInput | NoopStepInput | CustomStepInput;
+export type StepInput =
+  | CommandStepInput
+  | HttpStepInput
+  | ScriptStepInput
+  | NoopStepInput
+  | HumanStepInput
+  | WorkflowStepInput
+  | CustomStepInput;

@@ -40,6 +40,8 @@ export function worstCase(definition: Definition): WorstCase {
     paths: steps.map((step) => fan.get(step.id)!),
   };
   const covered = coveredByGoto(plan);
+  coverByTransitions(plan, covered);
+  const ruleRetries = retriesByRules(definition);
   const visits = countVisits(plan, covered);
   const results = steps.map((step, index): StepWorstCase => {
     const own = visits[index]!;
@@ -56,10 +58,18 @@ export function worstCase(definition: Definition): WorstCase {
       step: step.id,
       path: plan.paths[index]!,
       visits: times(own, generations),
-      attempts: times(own + retries + reAttempts, generations),
+      attempts: times(own + retries + reAttempts + ruleRetries(step), generations),
     };
   });
   return deepFreeze({ steps: results, ...sumByPath(results), restartsPerVisit: definition.maxRecoveries });
+}
+
+/** A rule acts while the job has had fewer attempts than it allows, whatever the visit. */
+function retriesByRules({ failureHandlers }: Definition): (step: StepDefinition) => number {
+  const most = new Map(
+    failureHandlers.map(({ name, rules }) => [name, Math.max(...rules.map((rule) => rule.maxAttempts - 1))]),
+  );
+  return ({ failureHandler }) => (failureHandler === null ? 0 : (most.get(failureHandler) ?? 0));
 }
 
 function times(first: number | null, second: number | null): number | null {
@@ -95,6 +105,36 @@ function coveredByGoto(plan: Plan): Uint8Array {
       if (isSamePath(path, plan.paths[index]!)) covered[index] = 1;
   }
   return covered;
+}
+
+/**
+ * Which steps transitions can send on a new visit, up to max_loops. A routed step that only one step leads to, itself
+ * never visited again, has its one visit.
+ */
+function coverByTransitions({ definition, indexOf, order, paths }: Plan, covered: Uint8Array): void {
+  const { steps, transitions } = definition;
+  const inRunLists = new Set(steps.flatMap(runTargets));
+  const sources = new Map<string, Set<string>>();
+  const targets = new Map<number, number[]>();
+  for (const { from, to } of transitions) {
+    sources.set(to, (sources.get(to) ?? new Set()).add(from));
+    const source = indexOf.get(from)!;
+    const known = targets.get(source);
+    if (known === undefined) targets.set(source, [indexOf.get(to)!]);
+    else known.push(indexOf.get(to)!);
+  }
+  const again = new Set<number>();
+  steps.forEach(({ id, start }, index) => {
+    const count = sources.get(id)?.size ?? 0;
+    if (covered[index] === 1 || count > 1 || (count === 1 && (start === "auto" || inRunLists.has(id))))
+      again.add(index);
+  });
+  // A set is walked in order of insertion, what is added meanwhile included.
+  for (const index of again) {
+    covered[index] = 1;
+    for (const target of targets.get(index) ?? []) again.add(target);
+    for (const next of order.dependents[index]!) if (isSamePath(paths[index]!, paths[next]!)) again.add(next);
+  }
 }
 
 interface GotoGroup {
@@ -134,6 +174,7 @@ function closure(
 function countVisits(plan: Plan, covered: Uint8Array): readonly (number | null)[] {
   const { steps, maxLoops } = plan.definition;
   const anyRunJs = steps.some((step) => step.onFail.runJs !== null || step.onSuccess.runJs !== null);
+  const reached = new Set(plan.definition.transitions.map(({ to }) => to));
   const requests = steps.map((step) => runTargets(step).map((id) => plan.indexOf.get(id)!));
   const waiting = new Int32Array(steps.length);
   for (const target of requests.flat()) waiting[target]!++;
@@ -142,7 +183,8 @@ function countVisits(plan: Plan, covered: Uint8Array): readonly (number | null)[
   const ready = [...steps.keys()].filter((index) => waiting[index] === 0);
   for (const index of ready) {
     const step = steps[index]!;
-    const own = (step.start === "routed" ? 0 : 1) + (covered[index] === 1 ? maxLoops : 0) + asked[index]!;
+    const first = step.start === "auto" || reached.has(step.id) ? 1 : 0;
+    const own = first + (covered[index] === 1 ? maxLoops : 0) + asked[index]!;
     visits[index] = step.start === "routed" && anyRunJs ? null : own;
     for (const target of requests[index]!) {
       asked[target]! += visits[index] ?? Number.POSITIVE_INFINITY;

@@ -1,0 +1,76 @@
+import type { ActionDefinition } from "../core/definition.js";
+import { checkTemplateText } from "./code-fields.js";
+import { JobDependencies } from "./job-dependencies.js";
+import { buildFamilies, type JobFamily, type JobMember, reportUnfillable } from "./job-families.js";
+import type { JobDraft, Unfilled } from "./job-fields.js";
+import { fillPlaceholders } from "./placeholders.js";
+import type { StepKeys } from "./read-step.js";
+import type { Located, ReadContext } from "./schema.js";
+import type { StepEntry } from "./step-entries.js";
+
+/** Dependencies of all jobs together: two large families that share no parameter would need their product. */
+const MAX_DEPENDENCIES = 1_000_000;
+
+/** The batch form as steps; null where it is open which jobs there are, which was reported. */
+export function expandJobs(drafts: readonly JobDraft[], context: ReadContext): readonly StepEntry[] | null {
+  const families = buildFamilies(drafts, context);
+  if (families === null) return null;
+  const dependencies = new JobDependencies(families);
+  const entries: StepEntry[] = [];
+  for (const family of families) {
+    const given = family.draft.keys.depends_on ?? [];
+    for (const [place, member] of family.members.entries()) {
+      const needed = dependencies.resolve(given, member);
+      if (dependencies.count > MAX_DEPENDENCIES) return reportTooMany(given, family, context);
+      entries.push(toEntry(family, member, place === 0, needed, context));
+    }
+  }
+  return entries;
+}
+
+function reportTooMany(given: readonly Located<string>[], { draft }: JobFamily, context: ReadContext): null {
+  const message = `the jobs of the file have more than ${MAX_DEPENDENCIES} dependencies`;
+  const hint =
+    "Put one job between the two families: it depends on all of the first, all of the second on it.";
+  const { at, path } = given[0] ?? { at: draft.node.at, path: draft.path };
+  context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
+  return null;
+}
+
+function toEntry(
+  { draft, name }: JobFamily,
+  member: JobMember,
+  isFirst: boolean,
+  depends_on: readonly Located<string>[],
+  context: ReadContext,
+): StepEntry {
+  const { command, env, cwd, parameters: _, parameter_mode: __, name: ___, ...shared } = draft.keys;
+  const fill = (text: Unfilled) => fillText(text, member, isFirst, context);
+  const keys: StepKeys = {
+    ...shared,
+    type: undefined,
+    forEach: undefined,
+    fanout: undefined,
+    join: undefined,
+    execution: undefined,
+    depends_on,
+    env: env && new Map([...env].map(([variable, value]) => [variable, fill(value)])),
+    cwd: cwd && fill(cwd),
+  };
+  const action: ActionDefinition = { exec: command === undefined ? "" : fill(command), type: "command" };
+  return {
+    id: member.id,
+    at: name.at,
+    path: draft.path,
+    raw: { keys, action, node: draft.node, path: draft.path },
+    unsure: draft.unsure,
+  };
+}
+
+function fillText(given: Unfilled, member: JobMember, isFirst: boolean, context: ReadContext): string {
+  const { text, problem } = fillPlaceholders(given.value, member.values);
+  if (problem !== null) reportUnfillable(problem, given, context);
+  // A text without placeholders is the same for every member; one look is enough.
+  if (text !== given.value || isFirst) checkTemplateText(text, given.node, given.path, context);
+  return text;
+}

@@ -1,0 +1,49 @@
+import type { Definition, Transition } from "../core/definition.js";
+import { finding, type LintFinding } from "./lint-finding.js";
+import { quote } from "./suggest.js";
+
+type Outcome = "success" | "failure";
+
+/** Transitions that can never be taken. */
+export function lintTransitions({ transitions, steps }: Definition): LintFinding[] {
+  const jumping = new Set(steps.filter((step) => step.onFail.goto !== null).map((step) => step.id));
+  const winners = unconditionalWinners(transitions);
+  return transitions.flatMap((transition) => {
+    const { id, from, on } = transition;
+    const blockers = outcomesOf(on).map((outcome) => {
+      const winner = winners.get(keyOf(from, outcome));
+      if (winner !== undefined && winner.priority < transition.priority)
+        return `transition ${winner.id} to ${quote(winner.to)} comes first and has no condition`;
+      return outcome === "failure" && jumping.has(from)
+        ? `the on_fail.goto of ${quote(from)} comes first`
+        : null;
+    });
+    if (blockers.some((blocker) => blocker === null)) return [];
+    const reason = [...new Set(blockers)].join("; ");
+    const message = `transition ${id} from ${quote(from)} can never be taken: ${reason}`;
+    const hint = "Give it a lower priority number, give the other one a condition, or remove it.";
+    return [finding("NO_EFFECT", message, ["transitions", id - 1], hint)];
+  });
+}
+
+/** By source and outcome: the first transition that is taken whatever the state. */
+function unconditionalWinners(transitions: readonly Transition[]): ReadonlyMap<string, Transition> {
+  const winners = new Map<string, Transition>();
+  for (const transition of transitions) {
+    if (transition.when !== null) continue;
+    for (const outcome of outcomesOf(transition.on)) {
+      const key = keyOf(transition.from, outcome);
+      const best = winners.get(key);
+      if (best === undefined || transition.priority < best.priority) winners.set(key, transition);
+    }
+  }
+  return winners;
+}
+
+function outcomesOf(on: Transition["on"]): readonly Outcome[] {
+  return on === "any" ? ["success", "failure"] : [on];
+}
+
+function keyOf(from: string, outcome: Outcome): string {
+  return `${outcome} ${from}`;
+}
