@@ -112,6 +112,12 @@ describe("the output of a command", () => {
     expect(await outputOf(exec)).toEqual(output);
   });
 
+  it("stays text where a number could not hold it", async () => {
+    expect(await outputOf("echo 12345678901234567890")).toBe("12345678901234567890");
+    expect(await outputOf("echo 1e999")).toBe("1e999");
+    expect(await outputOf("echo 42")).toBe(42);
+  });
+
   it("is the JSON in $DARUMA_OUTPUT where the step wrote it", async () => {
     expect(await outputOf('echo noise; echo \'{"version": 3}\' > "$DARUMA_OUTPUT"')).toEqual({ version: 3 });
     expect(await outputOf('echo noise; echo null > "$DARUMA_OUTPUT"')).toBeNull();

@@ -108,7 +108,9 @@ function outputOfText(stdout: HeadCapture): Json {
   const text = stdout.text();
   if (!stdout.isCut) {
     try {
-      return JSON.parse(text) as Json;
+      const value = JSON.parse(text) as Json;
+      // An id of twenty digits is no number that JavaScript can hold: it stays the text that was printed.
+      if (typeof value !== "number" || String(value) === text.trim()) return value;
     } catch {
       // Plain text, then.
     }

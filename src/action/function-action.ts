@@ -5,7 +5,7 @@ import type { Action } from "./action.js";
 export interface StepContext {
   /** The step's own keys, templates rendered. */
   readonly params: { readonly [key: string]: Json };
-  /** `inputs`, `outputs`, `state`, `foreach`, ... as expressions see them. */
+  /** `inputs`, `state`, `foreach`, ... as expressions see them; of `outputs` those of the steps it depends on, directly or not. */
   readonly variables: { readonly [name: string]: Json };
   readonly runId: number;
   readonly jobId: number;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createRedactor } from "../core/redaction.js";
-import { MAX_TAIL_BYTES, openLogFile } from "./log-file.js";
+import { emptyLogsMade, MAX_TAIL_BYTES, openLogFile } from "./log-file.js";
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-log-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -17,6 +17,7 @@ describe("a log file", () => {
   it("exists, for its owner only, even if nothing is printed", async () => {
     const path = newPath();
     await openLog(path).close();
+    await emptyLogsMade();
     expect(statSync(path).size).toBe(0);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });

@@ -56,6 +56,13 @@ export function openLogFile(
   return new AttemptLogFile(path, redaction, create === "now");
 }
 
+const filesBeingMade = new Set<Promise<void>>();
+
+/** Resolves when the files of all logs that were closed empty are there. */
+export async function emptyLogsMade(): Promise<void> {
+  await Promise.all(filesBeingMade);
+}
+
 class AttemptLogFile implements LogFile {
   bytesWritten = 0;
   private readonly keptTail = new LogTail(MAX_TAIL_BYTES);
@@ -166,12 +173,24 @@ class AttemptLogFile implements LogFile {
     this.take(this.redaction.end());
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
-    if (this.fd === null) await this.opening;
+    if (this.fd === null && this.opening !== null) {
+      if (this.bytesWritten === 0) return this.closeLater(this.opening);
+      await this.opening;
+    }
     this.flush();
     this.closeFile();
     if (this.failure === null) return;
     const reason = this.failure instanceof Error ? this.failure.message : String(this.failure);
     throw new DarumaError("LOG_FAILED", `${this.path}: ${reason}`, { cause: this.failure });
+  }
+
+  /** Nothing was printed: the attempt need not wait until its empty file is there. */
+  private closeLater(opening: Promise<void>): void {
+    const made = opening.then(() => {
+      this.closeFile();
+      filesBeingMade.delete(made);
+    });
+    filesBeingMade.add(made);
   }
 
   /** Synchronous: it takes microseconds, where a trip through the thread pool holds up the next step of a chain. */

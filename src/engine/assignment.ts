@@ -1,12 +1,16 @@
 import { isAbsolute, join } from "node:path";
-import type { ActionDefinition } from "../core/definition.js";
+import type { Command } from "../core/commands.js";
+import { type ActionDefinition, DEFAULT_RECOVERY_TIMEOUT_MS } from "../core/definition.js";
 import type { FailureFacts } from "../core/failure.js";
+import { resolve } from "../core/gate.js";
+import type { GraphStep } from "../core/graph.js";
 import type { Json } from "../core/json.js";
+import { matchRule } from "../core/ladder/rule.js";
 import type { Job, Run } from "../core/run.js";
 import { renderDeep } from "../sandbox/template.js";
 import { outputsNamed } from "../sandbox/template-variables.js";
-import type { Assignment } from "../worker/worker.js";
-import { type ReadArtifact, variablesFor } from "./variables.js";
+import type { Assignment, FailureSource, Report } from "../worker/worker.js";
+import { type ReadArtifact, valueOfOutput, variablesFor } from "./variables.js";
 
 /** Keys of an action that hold code; they are not templates. */
 const CODE_KEYS: { readonly [type: string]: readonly string[] } = { script: ["content"] };
@@ -23,7 +27,7 @@ export function assignmentFor(run: Run, job: Job, now: number, readArtifact: Rea
   const needsVariables =
     texts.some(mayReadVariables) || isCustom(definition.action.type) || definition.action.type === "script";
   const variables = needsVariables
-    ? variablesFor({ run, job, outputs: outputsNamedIn(texts, definition.action), readArtifact })
+    ? variablesFor({ run, job, outputs: outputsNamedIn(texts, job.step), readArtifact })
     : {};
   const base = {
     runId: run.id,
@@ -39,6 +43,11 @@ export function assignmentFor(run: Run, job: Job, now: number, readArtifact: Rea
     idleTimeoutMs: definition.idleTimeoutMs,
     killGraceMs: definition.killGraceMs,
     outputSchema: definition.outputSchema,
+    resources: definition.resources,
+    summarize: definition.summarize,
+    returnCode: job.error?.exit_code ?? null,
+    recovery: false,
+    failureSource: failureSourceOf(run, job, readArtifact),
   };
   try {
     const env = renderDeep({ ...run.definition.env, ...definition.env }, variables) as {
@@ -56,6 +65,97 @@ export function assignmentFor(run: Run, job: Job, now: number, readArtifact: Rea
   }
 }
 
+/** The failure that an edge brought to this job, for its context file. */
+function failureSourceOf(run: Run, job: Job, readArtifact: ReadArtifact): FailureSource | null {
+  const from = job.routedFrom;
+  if (from === null) return null;
+  const { definition } = from.job.step;
+  return {
+    workflowId: run.workflowId,
+    runId: run.id,
+    jobId: from.job.id,
+    attempt: from.attempt,
+    step: definition.id,
+    target: job.step.definition.id,
+    edge: from.edge,
+    failure: from.failure,
+    maxRetries: definition.onFail.retry?.max ?? 0,
+    retriesUsed: from.job.retriesInVisit,
+    upstream: upstreamOf(job, readArtifact),
+  };
+}
+
+function upstreamOf(job: Job, readArtifact: ReadArtifact): FailureSource["upstream"] {
+  return [...new Set(job.step.groups.flat())].flatMap((step) => {
+    const output = resolve(step, job.scope)?.output ?? null;
+    if (output === null) return [];
+    const value = valueOfOutput(output, readArtifact);
+    return [{ step: step.definition.id, text: typeof value === "string" ? value : JSON.stringify(value) }];
+  });
+}
+
+/** The recovery script of the rule that has just been reserved: a shell command in the workflow file's folder. */
+export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadArtifact): Assignment {
+  const { definition } = job.step;
+  const script = job.recovery?.script ?? "true";
+  const match = job.error === null ? null : matchRule(run, job, job.error);
+  const timeoutMs =
+    match !== null && "rule" in match ? match.rule.recoveryTimeoutMs : DEFAULT_RECOVERY_TIMEOUT_MS;
+  return {
+    runId: run.id,
+    workflowId: run.workflowId,
+    jobId: job.id,
+    stepId: definition.id,
+    attempt: job.attempt,
+    token: job.recovery?.token ?? "",
+    startedAt: now,
+    action: { type: "command", exec: script },
+    env: recoveryEnv(run, job, readArtifact),
+    secrets: run.definition.secrets,
+    cwd: run.folder,
+    variables: {},
+    timeoutMs,
+    idleTimeoutMs: null,
+    killGraceMs: definition.killGraceMs,
+    outputSchema: null,
+    failedAlready: null,
+    resources: null,
+    summarize: null,
+    returnCode: job.error?.exit_code ?? null,
+    recovery: true,
+    failureSource: null,
+  };
+}
+
+/** A variable that does not render is passed as it stands: the script may not need it. */
+function recoveryEnv(run: Run, job: Job, readArtifact: ReadArtifact): { [name: string]: string } {
+  const env: { [name: string]: string } = { ...run.definition.env };
+  for (const [name, text] of Object.entries(env)) {
+    if (!mayReadVariables(text)) continue;
+    try {
+      const variables = variablesFor({ run, job, outputs: outputsNamed(text), readArtifact });
+      env[name] = renderDeep(text, variables) as string;
+    } catch {}
+  }
+  return env;
+}
+
+/** What a worker's report means to the core. */
+export function reportCommand(assignment: Assignment, { result, durationMs }: Report): Command {
+  const { jobId: job, attempt } = assignment;
+  if (!assignment.recovery) return { type: "attempt.finish", job, attempt, result, durationMs };
+  const failed = result.kind === "failed" ? result.facts : null;
+  return {
+    type: "recovery.finish",
+    job,
+    attempt,
+    durationMs,
+    ok: result.kind === "succeeded",
+    exitCode: failed?.exitCode ?? (result.kind === "succeeded" ? 0 : null),
+    message: failed?.message ?? (result.kind === "stopped" ? "stopped" : ""),
+  };
+}
+
 function renderAction(
   action: ActionDefinition,
   variables: { readonly [name: string]: Json },
@@ -68,7 +168,7 @@ function renderAction(
   return rendered as ActionDefinition;
 }
 
-const BUILT_IN = new Set(["command", "http", "script", "noop"]);
+const BUILT_IN = new Set(["command", "http", "script", "noop", "workflow", "human"]);
 
 function isCustom(type: string): boolean {
   return !BUILT_IN.has(type);
@@ -78,10 +178,10 @@ function mayReadVariables(text: string): boolean {
   return text.includes("{{") || text.includes("{%");
 }
 
-/** A custom action is code of the library's user: it may read any output. */
-function outputsNamedIn(texts: readonly string[], action: ActionDefinition): readonly string[] | "all" {
-  if (isCustom(action.type)) return "all";
-  const names = new Set<string>();
+/** A custom action is code of the library's user: it may read the output of any step it depends on. */
+function outputsNamedIn(texts: readonly string[], step: GraphStep): readonly string[] | "all" {
+  const { action } = step.definition;
+  const names = new Set(isCustom(action.type) ? dependenciesOf(step) : []);
   for (const text of texts) {
     if (!mayReadVariables(text) && action.type !== "script") continue;
     const named = outputsNamed(text);
@@ -89,6 +189,13 @@ function outputsNamedIn(texts: readonly string[], action: ActionDefinition): rea
     for (const name of named) names.add(name);
   }
   return [...names];
+}
+
+/** Directly or through others. */
+function dependenciesOf(step: GraphStep): string[] {
+  const found = new Set(step.groups.flat());
+  for (const dependency of found) for (const further of dependency.groups.flat()) found.add(further);
+  return [...found].map(({ definition }) => definition.id);
 }
 
 function* stringsIn(json: Json): Generator<string> {

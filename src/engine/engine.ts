@@ -1,19 +1,22 @@
-import type { Command } from "../core/commands.js";
+import type { Command, OperatorCommand } from "../core/commands.js";
 import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
-import type { Event, LoggedEvent, RunOptions } from "../core/events.js";
+import type { Event, LoggedEvent, ReusedJob, RunOptions } from "../core/events.js";
 import { evolve } from "../core/evolve.js";
 import type { Json } from "../core/json.js";
-import { type Job, jobById, newRun, type Run } from "../core/run.js";
+import { type Refusal, refusalOf } from "../core/operator.js";
+import { failureHandlersOf } from "../core/projections.js";
+import { jobById, newRun, type Run } from "../core/run.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { LeaseOwner, Store } from "../store/store.js";
-import type { Assignment, Worker } from "../worker/worker.js";
-import { assignmentFor } from "./assignment.js";
+import type { Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
-import { evaluationFor } from "./evaluation.js";
+import { Effects } from "./effects.js";
 import { GroupCommit } from "./group-commit.js";
+import { isHumanStep, questionFor } from "./human-step.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun } from "./load-run.js";
+import { isResting, slotsOf, tokensOf } from "./occupancy.js";
 import { RunHost } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
 
@@ -40,15 +43,26 @@ export interface NewRun {
   readonly inputs: { readonly [name: string]: Json };
   readonly context: { readonly [name: string]: Json };
   readonly options: RunOptions;
+  /** The run goes on from a step of another. */
+  readonly fork?: {
+    readonly from: number;
+    readonly step: string;
+    readonly reason: string;
+    readonly reuse: readonly ReusedJob[];
+  };
+  /** The job for which this is a child run. */
+  readonly parent?: { readonly runId: number; readonly jobId: number };
+}
+
+/** A run that this engine has taken. `ended` settles when it is over, held or paused with nothing under way. */
+export interface OwnedRun {
+  readonly runId: number;
+  readonly run: Run;
+  readonly ended: Promise<Run>;
 }
 
 /** Called with committed events, in order. */
 export type RunListener = (run: Run, events: readonly LoggedEvent[]) => void;
-
-interface Waiter {
-  readonly resolve: (run: Run) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /**
  * The shell around the core: takes what happened, lets the core decide, commits, and only then starts processes,
@@ -58,14 +72,15 @@ export class Engine {
   private readonly hosts = new Map<number, RunHost>();
   private readonly commits: GroupCommit;
   private readonly leases: LeaseKeeper;
-  private readonly waiters = new Map<number, Waiter[]>();
+  /** Runs that are being taken and have no host yet. */
+  private readonly taking = new Set<number>();
   private readonly listeners = new Set<RunListener>();
-  private readonly attempts = new Map<number, { controller: AbortController; done: Promise<void> }>();
-  private readonly timers = new Map<number, () => void>();
+  private readonly effects: Effects;
   private inbox: { host: RunHost; command: Command }[] = [];
   private turning = false;
   private stopping = false;
   private inUse = 0;
+  private firstHost = 0;
 
   constructor(private readonly options: EngineOptions) {
     this.commits = new GroupCommit(options.store, {
@@ -73,18 +88,24 @@ export class Engine {
       refused: (host, error) => this.discard(host, error),
     });
     this.leases = new LeaseKeeper(options.store, options.clock, options.owner, options.isDead);
+    this.effects = new Effects({
+      ...options,
+      afterCommit: (host, effect) => this.commits.afterCommit(host, effect),
+      post: (host, command) => this.put(host, command),
+    });
   }
 
   /** Create a run and start it. The id is given out once the run is on record. */
-  async start(request: NewRun): Promise<number> {
+  async start(request: NewRun): Promise<OwnedRun> {
     const { store, clock } = this.options;
     const { definition, hash, text, file } = request;
-    const { workflowId } = await store.registerWorkflow({
+    const { workflowId, failureHandlers } = await store.registerWorkflow({
       name: definition.name,
       hash,
       definition: text,
       file,
       at: clock.now(),
+      failureHandlers: failureHandlersOf(definition),
     });
     const runId = await store.reserveRunId();
     const fence = await this.leases.acquire(runId, (error) => this.lost(runId, error));
@@ -98,18 +119,35 @@ export class Engine {
       options: request.options,
       folder: request.folder,
       file,
+      parent: request.parent ?? null,
+      failureHandlers,
     };
+    if (this.stopping) {
+      await this.leases.release(runId);
+      throw stoppedError(runId);
+    }
     const now = clock.now();
     const run = newRun(runId, definition, created, now);
     evolve(run, created, now);
     const host = new RunHost(run, fence, 1);
     host.keep([created], now);
-    await this.adopt(host, { type: "run.start" });
-    return runId;
+    const fork: Command[] = request.fork === undefined ? [] : [{ type: "run.fork", ...request.fork }];
+    return (await this.adopt(host, [...fork, { type: "run.start" }])).owned;
   }
 
-  /** Take a run whose engine is gone, and go on with it. A run that is over is left alone. */
-  async resume(runId: number): Promise<Run> {
+  /** Take a run whose engine is gone, and go on with it; a pause is lifted. A run that is over is left alone. */
+  async resume(runId: number, reason = "resume"): Promise<OwnedRun> {
+    if (this.hosts.has(runId) || this.taking.has(runId))
+      throw new DarumaError("RUN_OWNED", `run ${runId} is being run by this process`);
+    this.taking.add(runId);
+    try {
+      return await this.take(runId, reason);
+    } finally {
+      this.taking.delete(runId);
+    }
+  }
+
+  private async take(runId: number, reason: string): Promise<OwnedRun> {
     const { store, worker } = this.options;
     const fence = await this.leases.acquire(runId, (error) => this.lost(runId, error));
     try {
@@ -117,12 +155,16 @@ export class Engine {
       const host = new RunHost(run, fence, nextSeq);
       if (host.isOver) {
         await this.leases.release(runId);
-        return run;
+        return { runId, run, ended: Promise.resolve(run) };
       }
-      for (const job of run.running) await worker.endLeftovers(job.attemptToken ?? "");
-      const touched = await this.adopt(host, { type: "run.resume" });
-      this.rearm(host, touched);
-      return run;
+      for (const token of tokensOf(run)) await worker.endLeftovers(token);
+      if (this.stopping) throw stoppedError(runId);
+      const { owned, asked } = await this.adopt(host, [
+        { type: "run.resume" },
+        { type: "run.unpause", reason, key: null },
+      ]);
+      this.effects.rearm(host, asked);
+      return owned;
     } catch (error) {
       if (!this.hosts.has(runId)) await this.leases.release(runId);
       throw error;
@@ -132,31 +174,34 @@ export class Engine {
   /** Put a command to a run that this engine owns. */
   post(runId: number, command: Command): void {
     const host = this.hosts.get(runId);
-    if (host === undefined) return;
+    if (host !== undefined) this.put(host, command);
+  }
+
+  private put(host: RunHost, command: Command): void {
+    if (this.hosts.get(host.run.id) !== host) return;
     this.inbox.push({ host, command });
     this.wake();
   }
 
-  /** Put a command to a run and wait until what it decided is committed. */
-  ask(runId: number, command: Command): Promise<void> {
+  /**
+   * Put an operator's command to a run of this engine and wait until what it decided is committed. `not_owned`: the run
+   * is not, or no longer, run here, and whoever asks may take it himself.
+   */
+  async operate(runId: number, command: OperatorCommand): Promise<Refusal | "not_owned" | null> {
     const host = this.hosts.get(runId);
-    if (host === undefined) return Promise.resolve();
-    this.planEffects(host, host.take(command, this.options.clock.now()));
-    if (!host.hasPending) return this.commits.settled();
-    return this.flushed(host);
+    if (host === undefined || this.stopping) return "not_owned";
+    const refusal = refusalOf(host.run, command);
+    if (refusal !== null) return refusal;
+    this.decide(host, command);
+    this.dispatch();
+    if (host.hasPending) await this.flushed(host);
+    else await this.commits.settled();
+    if (host.lostBecause !== null) throw host.lostBecause;
+    return null;
   }
 
   ownedRuns(): number[] {
     return [...this.hosts.keys()];
-  }
-
-  /** Resolves when the run is over and that is committed; rejects if this engine loses it. */
-  waitFor(runId: number): Promise<Run> {
-    return new Promise((resolve, reject) => {
-      const waiting = this.waiters.get(runId) ?? [];
-      waiting.push({ resolve, reject });
-      this.waiters.set(runId, waiting);
-    });
   }
 
   onEvents(listener: RunListener): () => void {
@@ -167,52 +212,73 @@ export class Engine {
   /** Let go of every run, leaving it resumable: attempts are ended and count as lost, what was decided is written. */
   async stop(): Promise<void> {
     this.stopping = true;
-    await this.commits.settled();
+    // What has arrived is still decided and written.
+    while (this.inbox.length > 0 || this.commits.isBusy) {
+      this.turn();
+      await this.commits.settled();
+    }
     const hosts = [...this.hosts.values()];
     this.hosts.clear();
-    for (const cancel of this.timers.values()) cancel();
-    for (const { controller } of this.attempts.values()) controller.abort("stopped");
-    await Promise.all([...this.attempts.values()].map(({ done }) => done));
-    for (const host of hosts) await this.leases.release(host.run.id);
+    const stopped = this.effects.stopAll();
+    // The attempt that waits for a child run would else wait for ever.
+    for (const host of hosts) if (host.run.parent !== null) host.lose(stoppedError(host.run.id));
+    await stopped;
+    for (const host of hosts) {
+      // A store that fails now leaves the attempts as lost, which a resume makes good too.
+      await this.interrupt(host).catch(() => {});
+      await this.leases.release(host.run.id);
+    }
     this.leases.stop();
-    for (const host of hosts)
-      this.reject(
-        host.run.id,
-        new DarumaError("LEASE_LOST", "the engine was stopped", {
-          hint: `daruma resume ${host.run.id} goes on with it.`,
-        }),
-      );
+    for (const host of hosts) host.lose(stoppedError(host.run.id));
   }
 
-  private async adopt(host: RunHost, command: Command): Promise<ReadonlySet<number>> {
+  private async interrupt(host: RunHost): Promise<void> {
+    const { store, clock } = this.options;
+    const events = host.take({ type: "run.interrupt" }, clock.now());
+    if (events.length === 0 && !host.hasPending) return;
+    const drained = host.drain();
+    await store.commit([drained.append]);
+    this.tell(host, drained.events);
+  }
+
+  private async adopt(
+    host: RunHost,
+    commands: readonly Command[],
+  ): Promise<{ owned: OwnedRun; asked: ReadonlySet<number> }> {
     const { run } = host;
     this.hosts.set(run.id, host);
-    const events = host.take(command, this.options.clock.now());
-    this.planEffects(host, events);
+    const ended = host.ended();
+    const asked = new Set<number>();
+    for (const command of commands) {
+      const events = this.decide(host, command);
+      for (const event of events) if (event.type === "evaluation.requested") asked.add(event.id);
+    }
     this.dispatch();
     await this.flushed(host);
-    return new Set(
-      events.flatMap((event) => ("id" in event && event.type === "evaluation.requested" ? [event.id] : [])),
-    );
+    return { owned: { runId: run.id, run, ended }, asked };
   }
 
   /** Resolves when what the host has decided so far is committed; rejects if the run is lost before. */
   private flushed(host: RunHost): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.commits.afterCommit(host, resolve);
-      const waiting = this.waiters.get(host.run.id) ?? [];
-      waiting.push({ resolve: () => {}, reject });
-      this.waiters.set(host.run.id, waiting);
+    return host.until((done) => {
+      this.commits.afterCommit(host, done);
       this.commits.flush(() => this.hosts.values());
     });
   }
 
-  /** What an earlier owner had set going and not finished: timers at their recorded time, expressions once more. */
-  private rearm(host: RunHost, asked: ReadonlySet<number>): void {
-    for (const job of host.run.jobs) {
-      if (job.status === "waiting" && job.dueAt !== null) this.arm(host, job.id, job.dueAt);
-      if (job.evaluation !== null && !asked.has(job.evaluation.id))
-        this.evaluate(host, job, job.evaluation.id, job.evaluation.purpose);
+  /** A command's events, with their effects planned. A run that cannot be decided any more is let go, alone. */
+  private decide(host: RunHost, command: Command): readonly Event[] {
+    try {
+      const events = host.take(command, this.options.clock.now());
+      this.effects.plan(host, events);
+      return events;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.discard(
+        host,
+        new DarumaError("INTERNAL", `run ${host.run.id} cannot go on: ${message}`, { cause: error }),
+      );
+      return [];
     }
   }
 
@@ -231,140 +297,54 @@ export class Engine {
     this.inbox = [];
     for (const { host, command } of taken) {
       if (this.hosts.get(host.run.id) !== host) continue;
-      if (command.type === "attempt.finish") this.inUse -= 1;
-      this.planEffects(host, host.take(command, this.options.clock.now()));
+      if (command.type === "attempt.finish") this.inUse -= slotsOf(jobById(host.run, command.job));
+      this.decide(host, command);
     }
     this.dispatch();
     this.commits.flush(() => this.hosts.values());
   }
 
+  /** Hand out ready jobs, each time beginning with another run, so that a long queue keeps nobody else waiting. */
   private dispatch(): void {
-    const { worker, clock, newToken } = this.options;
     if (this.stopping) return;
-    for (const host of this.hosts.values()) {
-      for (const job of host.run.ready) {
-        if (this.inUse >= worker.capacity) return;
-        this.inUse += 1;
-        const command: Command = {
-          type: "attempt.start",
-          job: job.id,
-          worker: worker.name,
-          token: newToken(),
-        };
-        this.planEffects(host, host.take(command, clock.now()));
+    const hosts = [...this.hosts.values()];
+    this.firstHost = hosts.length === 0 ? 0 : (this.firstHost + 1) % hosts.length;
+    for (let index = 0; index < hosts.length; index += 1)
+      this.dispatchRun(hosts[(this.firstHost + index) % hosts.length]!);
+  }
+
+  private dispatchRun(host: RunHost): void {
+    const { worker, newToken, readArtifact } = this.options;
+    for (const job of host.run.paused === null ? host.run.ready : []) {
+      if (isHumanStep(job)) {
+        this.decide(host, questionFor(host.run, job, newToken(), readArtifact));
+        continue;
       }
+      const slots = slotsOf(job);
+      if (this.inUse > 0 && this.inUse + slots > worker.capacity) return;
+      this.inUse += slots;
+      this.decide(host, { type: "attempt.start", job: job.id, worker: worker.name, token: newToken() });
     }
-  }
-
-  private planEffects(host: RunHost, events: readonly Event[]): void {
-    for (const event of events) {
-      switch (event.type) {
-        case "attempt.started":
-          this.planAttempt(host, jobById(host.run, event.job));
-          break;
-        case "jobs.stopping":
-          for (const id of event.jobs)
-            this.commits.afterCommit(host, () => this.attempts.get(id)?.controller.abort("stopped"));
-          break;
-        case "scope.abandoned":
-          for (const id of event.stopping)
-            this.commits.afterCommit(host, () => this.attempts.get(id)?.controller.abort("stopped"));
-          break;
-        case "retry.scheduled":
-          if (event.delayMs > 0) this.commits.afterCommit(host, () => this.arm(host, event.job, event.dueAt));
-          break;
-        case "evaluation.requested":
-          this.planEvaluation(host, jobById(host.run, event.job), event.id, event.purpose);
-          break;
-        default:
-          break;
-      }
-    }
-  }
-
-  private planAttempt(host: RunHost, job: Job): void {
-    const assignment = assignmentFor(host.run, job, this.options.clock.now(), this.options.readArtifact);
-    this.commits.afterCommit(host, () => this.execute(host, assignment));
-  }
-
-  private execute(host: RunHost, assignment: Assignment): void {
-    const { jobId, attempt } = assignment;
-    const controller = new AbortController();
-    const done = this.options.worker.execute(assignment, controller.signal).then((report) => {
-      this.attempts.delete(jobId);
-      if (this.hosts.get(host.run.id) !== host) return;
-      this.inbox.push({ host, command: { type: "attempt.finish", job: jobId, attempt, ...report } });
-      this.wake();
-    });
-    this.attempts.set(jobId, { controller, done });
-  }
-
-  private arm(host: RunHost, job: number, dueAt: number): void {
-    this.timers.get(job)?.();
-    const cancel = this.options.clock.setTimer(dueAt, () => {
-      this.timers.delete(job);
-      if (this.hosts.get(host.run.id) === host) this.post(host.run.id, { type: "timer.fire", job });
-    });
-    this.timers.set(job, cancel);
-  }
-
-  private planEvaluation(
-    host: RunHost,
-    job: Job,
-    id: number,
-    purpose: Extract<Event, { type: "evaluation.requested" }>["purpose"],
-  ): void {
-    const evaluation = evaluationFor(
-      host.run,
-      job,
-      purpose,
-      this.options.clock.now(),
-      this.options.readArtifact,
-    );
-    this.commits.afterCommit(host, () => this.runEvaluation(host, job.id, id, evaluation));
-  }
-
-  private evaluate(
-    host: RunHost,
-    job: Job,
-    id: number,
-    purpose: Extract<Event, { type: "evaluation.requested" }>["purpose"],
-  ): void {
-    this.runEvaluation(
-      host,
-      job.id,
-      id,
-      evaluationFor(host.run, job, purpose, this.options.clock.now(), this.options.readArtifact),
-    );
-  }
-
-  private runEvaluation(
-    host: RunHost,
-    job: number,
-    id: number,
-    evaluation: ReturnType<typeof evaluationFor>,
-  ): void {
-    void this.options.sandbox.evaluate(evaluation).then((result) => {
-      if (this.hosts.get(host.run.id) === host)
-        this.post(host.run.id, { type: "evaluation.finish", job, id, result });
-    });
   }
 
   private committed(host: RunHost, events: readonly LoggedEvent[]): void {
-    for (const listener of this.listeners) listener(host.run, events);
-    if (!host.isOver || host.hasPending) return;
+    this.tell(host, events);
+    if (host.hasPending || !(host.isOver || isResting(host.run))) return;
+    if (this.hosts.get(host.run.id) !== host) return;
     this.hosts.delete(host.run.id);
-    for (const job of host.run.jobs) this.dropTimer(job.id);
-    const waiting = this.waiters.get(host.run.id) ?? [];
-    this.waiters.delete(host.run.id);
-    void this.leases.release(host.run.id).finally(() => {
-      for (const { resolve } of waiting) resolve(host.run);
-    });
+    this.effects.drop(host.run.jobs);
+    void this.leases.release(host.run.id).finally(() => host.finish());
   }
 
-  private dropTimer(job: number): void {
-    this.timers.get(job)?.();
-    this.timers.delete(job);
+  /** A listener's fault is its own. */
+  private tell(host: RunHost, events: readonly LoggedEvent[]): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(host.run, events);
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error));
+      }
+    }
   }
 
   private lost(runId: number, error: unknown): void {
@@ -375,20 +355,17 @@ export class Engine {
   /** The store refused us: what is in memory is worth nothing. End what runs and forget the run. */
   private discard(host: RunHost, error: unknown): void {
     const { run } = host;
+    host.lose(error);
     if (this.hosts.get(run.id) !== host) return;
     this.hosts.delete(run.id);
     this.leases.forget(run.id);
-    for (const job of run.jobs) this.dropTimer(job.id);
-    for (const job of run.running) {
-      this.attempts.get(job.id)?.controller.abort("stopped");
-      this.inUse -= 1;
-    }
-    this.reject(run.id, error);
+    this.effects.drop(run.jobs);
+    for (const job of run.running) if (!isHumanStep(job)) this.inUse -= slotsOf(job);
   }
+}
 
-  private reject(runId: number, error: unknown): void {
-    const waiting = this.waiters.get(runId) ?? [];
-    this.waiters.delete(runId);
-    for (const { reject } of waiting) reject(error);
-  }
+function stoppedError(runId: number): DarumaError {
+  return new DarumaError("LEASE_LOST", "the engine was stopped", {
+    hint: `daruma resume ${runId} goes on with it.`,
+  });
 }

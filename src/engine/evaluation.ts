@@ -10,6 +10,7 @@ const EXPECTS: { readonly [purpose in EvaluationPurpose]: ExpectedResult } = {
   "on_fail.goto_js": "step_id_or_null",
   "on_success.run_js": "step_ids",
   "on_success.goto_js": "step_id_or_null",
+  transition: "boolean",
 };
 
 /** An expression with what it may see, as the run is at this moment. */
@@ -38,5 +39,7 @@ export function codeOf(job: Job, purpose: EvaluationPurpose): string {
       return definition.onSuccess.runJs ?? "";
     case "on_success.goto_js":
       return definition.onSuccess.gotoJs ?? "";
+    case "transition":
+      return job.evaluation?.code ?? "";
   }
 }

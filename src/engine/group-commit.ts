@@ -42,11 +42,25 @@ export class GroupCommit {
     this.effects = [];
     this.inFlight = this.write(batch).then((written) => {
       this.inFlight = null;
+      for (const { host, effect } of effects) if (written.has(host)) this.run(host, effect);
       for (const { host, drained } of batch)
         if (written.has(host)) this.listener.committed(host, drained.events);
-      for (const { host, effect } of effects) if (written.has(host)) effect();
       this.flush(hosts);
     });
+  }
+
+  get isBusy(): boolean {
+    return this.inFlight !== null;
+  }
+
+  /** One run's fault must not keep the effects of the others from happening. */
+  private run(host: RunHost, effect: Effect): void {
+    if (host.lostBecause !== null) return;
+    try {
+      effect();
+    } catch (error) {
+      this.listener.refused(host, error);
+    }
   }
 
   /** Resolves when nothing is under way. */

@@ -1,13 +1,10 @@
-import type { Command } from "../core/commands.js";
+import type { OperatorCommand } from "../core/commands.js";
 import type { Store } from "../store/store.js";
 import type { Clock } from "./clock.js";
 import type { Engine } from "./engine.js";
 
 /** How soon a command from another process is seen. */
 export const INBOX_POLL_MS = 250;
-
-/** Operator commands that may come from outside the owner's process. */
-export type OperatorCommand = Extract<Command, { type: "run.cancel" }>;
 
 /** Takes the commands that other processes left for the runs of this engine, and answers them once they are committed. */
 export class Inbox {
@@ -33,14 +30,21 @@ export class Inbox {
     this.cancelTimer?.();
   }
 
+  /** What cannot be taken now stays unanswered: its sender sees the run's lease go free and acts himself. */
+  private async take(id: number, runId: number, text: string): Promise<void> {
+    try {
+      const refusal = await this.engine.operate(runId, JSON.parse(text) as OperatorCommand);
+      if (refusal !== "not_owned") await this.store.answerCommand(id, JSON.stringify({ refusal }));
+    } catch {
+      // The commit was refused: the run is no longer ours.
+    }
+  }
+
   private async poll(): Promise<void> {
     const owned = this.engine.ownedRuns();
     if (owned.length === 0) return;
     // A store that fails here fails the next commit too, which says so; polling goes on.
     const waiting = await this.store.readInbox(owned).catch(() => []);
-    for (const { id, runId, command } of waiting) {
-      await this.engine.ask(runId, JSON.parse(command) as OperatorCommand);
-      await this.store.answerCommand(id, JSON.stringify({ taken: true })).catch(() => {});
-    }
+    for (const { id, runId, command } of waiting) await this.take(id, runId, command);
   }
 }

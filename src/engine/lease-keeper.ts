@@ -8,6 +8,7 @@ export const LEASE_MS = 30_000;
 interface Held {
   readonly fence: number;
   readonly lost: (error: unknown) => void;
+  expiresAt: number;
 }
 
 /** Takes runs and keeps them by renewing their leases; says so when one is gone. */
@@ -42,7 +43,7 @@ export class LeaseKeeper {
   }
 
   private hold(runId: number, fence: number, lost: (error: unknown) => void): number {
-    this.held.set(runId, { fence, lost });
+    this.held.set(runId, { fence, lost, expiresAt: this.clock.now() + LEASE_MS });
     this.schedule();
     return fence;
   }
@@ -74,13 +75,18 @@ export class LeaseKeeper {
   }
 
   private async renewAll(): Promise<void> {
-    for (const [runId, { fence, lost }] of [...this.held]) {
+    for (const [runId, held] of [...this.held]) {
+      const { fence, lost } = held;
       try {
-        const kept = await this.store.renewLease(runId, fence, this.clock.now() + LEASE_MS);
+        const expiresAt = this.clock.now() + LEASE_MS;
+        const kept = await this.store.renewLease(runId, fence, expiresAt);
+        if (kept) held.expiresAt = expiresAt;
         if (kept || this.held.get(runId)?.fence !== fence) continue;
         this.forget(runId);
         lost(new DarumaError("LEASE_LOST", `run ${runId} was taken over by another engine`));
       } catch (error) {
+        // A store that fails for a moment costs nothing while the lease still has time for another try.
+        if (this.clock.now() + LEASE_MS / 3 < held.expiresAt) continue;
         this.forget(runId);
         lost(error);
       }

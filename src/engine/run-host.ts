@@ -2,24 +2,64 @@ import type { Command } from "../core/commands.js";
 import { decide } from "../core/decide.js";
 import type { Event, LoggedEvent } from "../core/events.js";
 import { attemptRow, jobRow, routeRow, runRow } from "../core/projections.js";
-import type { AttemptRow, JobRow, RouteRow, RunStatus } from "../core/rows.js";
+import type { AttemptRow, JobRow, RouteRow } from "../core/rows.js";
 import { isOver, type Run } from "../core/run.js";
 import type { Append, SerialisedEvent } from "../store/store.js";
 
+interface Waiter {
+  readonly resolve: (run: Run) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** One run in memory under one lease: takes commands, keeps what they decided until it is committed. */
 export class RunHost {
+  /** Why this host no longer speaks for its run; null while it does. */
+  lostBecause: unknown = null;
+  private readonly waiters = new Set<Waiter>();
   private pending: LoggedEvent[] = [];
   private pendingAttempts: AttemptRow[] = [];
   private pendingRoutes: RouteRow[] = [];
-  private writtenStatus: RunStatus | null;
+  private writtenRow: string | null;
 
   constructor(
     readonly run: Run,
     readonly fence: number,
     private nextSeq: number,
   ) {
-    this.writtenStatus = nextSeq === 1 ? null : run.status;
+    this.writtenRow = nextSeq === 1 ? null : rowMark(run);
     if (nextSeq > 1) run.dirty.clear();
+  }
+
+  /** Resolves when the run is over or rests, and that is committed; rejects if this host loses the run. */
+  ended(): Promise<Run> {
+    const ended = new Promise<Run>((resolve, reject) => this.waiters.add({ resolve, reject }));
+    // Whoever asked may look at it later; a loss is no unhandled rejection meanwhile.
+    ended.catch(() => {});
+    return ended;
+  }
+
+  /** Resolves when `subscribe` calls back; rejects if the run is lost before. */
+  until(subscribe: (done: () => void) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.lostBecause !== null) return reject(this.lostBecause);
+      const waiter: Waiter = { resolve: () => resolve(), reject };
+      this.waiters.add(waiter);
+      subscribe(() => {
+        this.waiters.delete(waiter);
+        resolve();
+      });
+    });
+  }
+
+  finish(): void {
+    for (const { resolve } of this.waiters) resolve(this.run);
+    this.waiters.clear();
+  }
+
+  lose(error: unknown): void {
+    this.lostBecause ??= error;
+    for (const { reject } of this.waiters) reject(error);
+    this.waiters.clear();
   }
 
   /** Decide a command and keep its events for the next commit. */
@@ -52,8 +92,9 @@ export class RunHost {
   drain(): { append: Append; events: readonly LoggedEvent[] } {
     const events = this.pending;
     const { run } = this;
-    const changed = run.status !== this.writtenStatus;
-    this.writtenStatus = run.status;
+    const mark = rowMark(run);
+    const changed = mark !== this.writtenRow;
+    this.writtenRow = mark;
     const jobs: JobRow[] = [];
     for (const job of run.dirty) jobs.push(jobRow(run, job));
     run.dirty.clear();
@@ -72,6 +113,11 @@ export class RunHost {
     this.pendingRoutes = [];
     return { append, events };
   }
+}
+
+/** Changes whenever something of the run's own row does. */
+function rowMark(run: Run): string {
+  return `${run.status} ${run.startedAt} ${run.finishedAt} ${run.error?.code}`;
 }
 
 function serialise({ at, event }: LoggedEvent): SerialisedEvent {

@@ -1,8 +1,12 @@
 import type { Output } from "../core/events.js";
+import { type Failure, visibleError } from "../core/failure.js";
 import { resolve } from "../core/gate.js";
 import type { GraphStep } from "../core/graph.js";
 import type { Json } from "../core/json.js";
+import { lastErrorSeenBy } from "../core/last-error.js";
 import type { Job, Run, Scope } from "../core/run.js";
+import { failureSignature } from "../core/signature.js";
+import { renderTemplate } from "../sandbox/template.js";
 
 /** Reads outputs that were too large for the log. */
 export type ReadArtifact = (path: string) => Json;
@@ -28,10 +32,20 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
     error: errorOf(job),
     foreach: itemOf(job.scope),
     inputs: run.inputs,
-    state: { _last_error: lastErrorOf(job.scope) },
-    env: withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets),
+    state: { _last_error: showLastError(lastErrorSeenBy(job)) },
     outputs: outputsOf(run, job, names, readArtifact),
   };
+  variables.env = renderEnv(
+    withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets),
+    variables,
+  );
+  if (job.routedFrom !== null) {
+    variables.failure = {
+      step: job.routedFrom.job.step.definition.id,
+      attempt: job.routedFrom.attempt,
+      ...visibleError(job.routedFrom.failure),
+    };
+  }
   if (job.step.closes !== null) variables.branches = branchesOf(job);
   return variables;
 }
@@ -39,20 +53,12 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
 function errorOf(job: Job): Json {
   const { error } = job;
   if (error === null) return null;
-  return {
-    message: error.message,
-    code: error.code,
-    class: error.class,
-    stdout: error.stdout_tail,
-    stderr: error.stderr_tail,
-    exitCode: error.exit_code,
-  };
+  return visibleError(error);
 }
 
-export function lastErrorOf(scope: Scope): Json {
-  const { lastError } = scope;
-  if (lastError === null) return null;
-  return { ...lastError, timestamp: new Date(lastError.timestamp).toISOString() };
+export function showLastError(error: Failure | null): Json {
+  if (error === null) return null;
+  return { ...error, signature: failureSignature(error), timestamp: new Date(error.timestamp).toISOString() };
 }
 
 function itemOf(scope: Scope): Json {
@@ -60,7 +66,26 @@ function itemOf(scope: Scope): Json {
   return { key: scope.item.key, index: scope.item.index, total: scope.item.total, path: scope.id };
 }
 
-function withoutSecrets(env: { readonly [name: string]: string }, secrets: readonly string[]): Json {
+/** Values are templates too; one that cannot be rendered yet is shown as it stands. */
+function renderEnv(
+  env: { readonly [name: string]: string },
+  variables: { readonly [name: string]: Json },
+): Json {
+  const rendered: { [name: string]: string } = {};
+  for (const [name, value] of Object.entries(env)) {
+    try {
+      rendered[name] = renderTemplate(value, variables);
+    } catch {
+      rendered[name] = value;
+    }
+  }
+  return rendered;
+}
+
+function withoutSecrets(
+  env: { readonly [name: string]: string },
+  secrets: readonly string[],
+): { readonly [name: string]: string } {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
 }
 
@@ -85,6 +110,8 @@ function outputOf(job: Job, step: GraphStep, read: ReadArtifact): Json | undefin
   const producer = resolve(step, job.scope);
   if (producer === null) return undefined;
   if (producer.status === "failed" && producer.handled === "continue_on_failure") return null;
+  // Skipped by decision: its dependents run all the same.
+  if (producer.status === "skipped" && producer.settledAs === "met") return null;
   return producer.output === null ? undefined : valueOfOutput(producer.output, read);
 }
 

@@ -1,14 +1,20 @@
 import type { LoggedEvent } from "../core/events.js";
-import type { AttemptRow, JobRow, RouteRow, RunRow, RunStatus } from "../core/rows.js";
+import type { AttemptRow, FailureHandlerRow, JobRow, RouteRow, RunRow, RunStatus } from "../core/rows.js";
 
 /**
  * The storage port. A store only persists: every rule lives in core. All methods are asynchronous and safe to call at
  * once. Times come from the caller; a store has no clock.
  */
 export interface Store {
-  /** Keep a definition once by its hash and give the workflow of that name its next version if the hash is new. */
+  /**
+   * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
+   * failure handlers; else version and handlers are the ones that are there.
+   */
   registerWorkflow(workflow: NewWorkflow): Promise<RegisteredWorkflow>;
   readDefinition(hash: string): Promise<string | null>;
+  readFailureHandler(id: number): Promise<FailureHandlerRow | null>;
+  /** By id; of all workflows unless one is named. */
+  listFailureHandlers(workflowId?: number): Promise<FailureHandlerRow[]>;
 
   /** A run id that nobody else gets. The run exists only once its first commit is in. */
   reserveRunId(): Promise<number>;
@@ -55,11 +61,15 @@ export interface NewWorkflow {
   readonly definition: string;
   readonly file: string | null;
   readonly at: number;
+  /** No two of one name. */
+  readonly failureHandlers: readonly Pick<FailureHandlerRow, "name" | "rules">[];
 }
 
 export interface RegisteredWorkflow {
   readonly workflowId: number;
   readonly version: number;
+  /** In the order in which they were given. */
+  readonly failureHandlers: readonly Pick<FailureHandlerRow, "id" | "name">[];
 }
 
 export interface Append {
@@ -87,6 +97,8 @@ export interface SerialisedEvent {
 export interface RunFilter {
   readonly status?: readonly RunStatus[];
   readonly workflow?: string;
+  /** Child runs of this job. */
+  readonly parentJob?: number;
   readonly limit?: number;
   readonly beforeId?: number;
 }

@@ -4,6 +4,14 @@ import type { Assignment } from "./worker.js";
 export interface AttemptFiles {
   readonly output: string;
   readonly failure: string;
+  /** Set where a transition brought the attempt a failure. */
+  readonly failureContext: string | null;
+}
+
+/** Where the worker keeps its files and answers. */
+export interface WorkerPlace {
+  readonly base: string;
+  readonly apiUrl: string;
 }
 
 /** What steps inherit from the worker: all but Daruma's own tokens and addresses. */
@@ -22,7 +30,7 @@ export function attemptEnvironment(
   inherited: { readonly [name: string]: string },
   assignment: Assignment,
   files: AttemptFiles,
-  base: string,
+  { base, apiUrl }: WorkerPlace,
 ): { [name: string]: string } {
   return Object.assign({}, inherited, assignment.env, {
     DARUMA_WORKFLOW_ID: String(assignment.workflowId),
@@ -30,9 +38,12 @@ export function attemptEnvironment(
     DARUMA_JOB_ID: String(assignment.jobId),
     DARUMA_JOB_NAME: assignment.stepId,
     DARUMA_ATTEMPT_ID: String(assignment.attempt),
+    DARUMA_RETURN_CODE: assignment.returnCode === null ? "" : String(assignment.returnCode),
     DARUMA_ATTEMPT_TOKEN: assignment.token,
     DARUMA_OUTPUT_DIR: outputFolder(base),
     DARUMA_OUTPUT: files.output,
     DARUMA_FAILURE: files.failure,
+    DARUMA_API_URL: apiUrl,
+    ...(files.failureContext === null ? {} : { DARUMA_FAILURE_CONTEXT: files.failureContext }),
   });
 }

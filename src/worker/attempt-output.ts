@@ -10,6 +10,13 @@ import { checkJson } from "../core/json-schema-check.js";
 export const MAX_LOGGED_OUTPUT_BYTES = 64 * 1024;
 const PREVIEW_CHARS = 1_000;
 const MAX_NAMED_MISMATCHES = 5;
+/** Keys name scopes in paths, logs and pictures; a longer item is known by its index. */
+const MAX_ITEM_KEY_CHARS = 64;
+/** Every item of a fan-out reads the same artifact; parsing it once an item would take quadratic time. */
+const MAX_PARSED_ARTIFACTS = 4;
+
+/** By path, the one read last at the end. */
+const parsedArtifacts = new Map<string, Json>();
 
 /** A value that a step produced (redacted already) as the log keeps it; a mismatch with the schema is a failure. */
 export function resultOfOutput(value: Json, schema: Json | null, artifact: string): AttemptResult {
@@ -21,10 +28,12 @@ export function resultOfOutput(value: Json, schema: Json | null, artifact: strin
       facts: { code: "OUTPUT_INVALID", message: `the output does not fit its schema: ${named.join("; ")}` },
     };
   }
-  const items = Array.isArray(value)
-    ? value.map((item: Json, index) => ({ key: typeof item === "string" ? item : String(index) }))
-    : null;
+  const items = Array.isArray(value) ? value.map((item: Json, index) => ({ key: keyOf(item, index) })) : null;
   return { kind: "succeeded", output: storeOutput(value, artifact), items };
+}
+
+function keyOf(item: Json, index: number): string {
+  return typeof item === "string" && item.length <= MAX_ITEM_KEY_CHARS ? item : String(index);
 }
 
 function storeOutput(value: Json, artifact: string): Output {
@@ -32,6 +41,8 @@ function storeOutput(value: Json, artifact: string): Output {
   const text = JSON.stringify(value);
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_LOGGED_OUTPUT_BYTES) return { kind: "value", value };
+  // An earlier database in the same folder may have used the name.
+  parsedArtifacts.delete(artifact);
   mkdirSync(dirname(artifact), { recursive: true, mode: 0o700 });
   writeFileSync(artifact, text, { mode: 0o600 });
   const sha256 = createHash("sha256").update(text).digest("hex");
@@ -50,5 +61,10 @@ function isSmall(value: Json): boolean {
 }
 
 export function readOutputArtifact(path: string): Json {
-  return JSON.parse(readFileSync(path, "utf8")) as Json;
+  const value = parsedArtifacts.get(path) ?? (JSON.parse(readFileSync(path, "utf8")) as Json);
+  parsedArtifacts.delete(path);
+  parsedArtifacts.set(path, value);
+  if (parsedArtifacts.size > MAX_PARSED_ARTIFACTS)
+    parsedArtifacts.delete(parsedArtifacts.keys().next().value!);
+  return value;
 }

@@ -6,6 +6,8 @@ export interface AttemptName {
   readonly jobId: number;
   readonly runId: number;
   readonly attempt: number;
+  /** The recovery script that follows the attempt, with logs of its own. */
+  readonly recovery?: boolean;
 }
 
 export function outputFolder(base: string): string {
@@ -18,13 +20,31 @@ export function logFolder(base: string): string {
 
 /** One pair an attempt, never reused. */
 export function logFile(base: string, name: AttemptName, stream: "stdout" | "stderr"): string {
-  const { workflowId, jobId, runId, attempt } = name;
-  return join(
-    logFolder(base),
-    `job_wf${workflowId}_j${jobId}_r${runId}_a${attempt}.${stream === "stdout" ? "o" : "e"}`,
-  );
+  const { workflowId, jobId, runId, attempt, recovery } = name;
+  const ending = `${recovery === true ? "recovery." : ""}${stream === "stdout" ? "o" : "e"}`;
+  return join(logFolder(base), `job_wf${workflowId}_j${jobId}_r${runId}_a${attempt}.${ending}`);
 }
 
 export function outputArtifact(base: string, name: AttemptName): string {
-  return join(outputFolder(base), `run-${name.runId}`, "outputs", `j${name.jobId}_a${name.attempt}.json`);
+  return runArtifact(base, name, "outputs", "json");
+}
+
+/** What became of a failed attempt, in a few lines. */
+export function summaryArtifact(base: string, name: AttemptName): string {
+  return runArtifact(base, name, "summaries", "txt");
+}
+
+/** The failure that a transition brought to the attempt, and what of it was kept. */
+export function contextArtifact(
+  base: string,
+  name: AttemptName,
+): { readonly text: string; readonly manifest: string } {
+  return {
+    text: runArtifact(base, name, "contexts", "txt"),
+    manifest: runArtifact(base, name, "contexts", "json"),
+  };
+}
+
+function runArtifact(base: string, name: AttemptName, folder: string, ending: string): string {
+  return join(outputFolder(base), `run-${name.runId}`, folder, `j${name.jobId}_a${name.attempt}.${ending}`);
 }

@@ -1,16 +1,21 @@
-import { mkdirSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Action, ActionResult, Attempt, StopCause } from "../action/action.js";
-import { openLogFile } from "../action/log-file.js";
+import { emptyLogsMade, openLogFile } from "../action/log-file.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import type { AttemptResult } from "../core/commands.js";
 import type { FailureFacts } from "../core/failure.js";
+import { truncateHeadTail } from "../core/head-tail.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
 import { resultOfOutput } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact } from "./attempt-paths.js";
 import { AttemptTimers, type TimerPort } from "./attempt-timers.js";
+import { type FailureContextFiles, writeFailureContext } from "./failure-context-files.js";
+import { writeFailureSummary } from "./failure-summary-file.js";
+import { ResourceLimits } from "./resource-limits.js";
+import { makeScratchFolder } from "./scratch-folder.js";
 import type { Assignment, Report, Worker } from "./worker.js";
 
 export interface LocalWorkerOptions {
@@ -20,10 +25,14 @@ export interface LocalWorkerOptions {
   readonly clock: TimerPort;
   readonly maxParallel?: number;
   readonly env?: { readonly [name: string]: string | undefined };
+  /** For $DARUMA_API_URL; empty where there is no server. */
+  readonly apiUrl?: string;
 }
 
 /** Of each stream, what an error record keeps. */
 const TAIL_BYTES = 8 * 1024;
+/** Of a message or a stack; an action may give any length, and each goes into the log and every row. */
+const MAX_ERROR_TEXT_CHARS = 4 * 1024;
 
 /** Executes attempts in this process's own name: logs, timers and redaction around an action. */
 export class LocalWorker implements Worker {
@@ -45,7 +54,9 @@ export class LocalWorker implements Worker {
 
   async execute(assignment: Assignment, signal: AbortSignal): Promise<Report> {
     const startedAt = this.options.clock.now();
-    const result = await this.attempt(assignment, signal);
+    const result = await this.attempt(assignment, signal).catch((error: unknown) =>
+      this.notKept(assignment, error),
+    );
     return { result, durationMs: this.options.clock.now() - startedAt };
   }
 
@@ -54,6 +65,7 @@ export class LocalWorker implements Worker {
   }
 
   async close(): Promise<void> {
+    await emptyLogsMade();
     if (this.scratch !== null) rmSync(this.scratch, { recursive: true, force: true });
   }
 
@@ -89,6 +101,7 @@ export class LocalWorker implements Worker {
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     const timers = new AttemptTimers(this.options.clock, assignment, stop);
+    const limits = new ResourceLimits(this.options.clock, assignment, () => stop("timeout"));
     const write = (log: typeof stdout) => (chunk: Uint8Array) => {
       timers.signOfLife();
       log.write(chunk);
@@ -109,33 +122,61 @@ export class LocalWorker implements Worker {
       };
     }
     timers.clear();
+    limits.clear();
     signal.removeEventListener("abort", onAbort);
     const logError = await closeAll([stdout, stderr]);
     if (signal.aborted) return { kind: "stopped" };
-    if (logError !== null)
-      return failed(redactor, {
-        message: `the log could not be written: ${messageOf(logError)}`,
-        code: "LOG_FAILED",
-      });
-    if (result.ok) {
-      const checked = resultOfOutput(
+    const failed = (facts: FailureFacts): Promise<AttemptResult> =>
+      this.failed(assignment, redactor, facts, signal);
+    if (logError !== null) return failed(notWritten("the log", logError));
+    const tails = { stdoutTail: stdout.tail(TAIL_BYTES), stderrTail: stderr.tail(TAIL_BYTES) };
+    if (limits.exceeded !== null) return failed({ ...tails, ...limits.exceeded });
+    if (!result.ok) return failed({ ...tails, ...result.failure });
+    let checked: AttemptResult;
+    try {
+      checked = resultOfOutput(
         redactor.redactJson(result.output),
         assignment.outputSchema,
         outputArtifact(this.options.outputDir, assignment),
       );
-      return checked.kind === "failed"
-        ? failed(redactor, {
-            ...checked.facts,
-            stdoutTail: stdout.tail(TAIL_BYTES),
-            stderrTail: stderr.tail(TAIL_BYTES),
-          })
-        : checked;
+    } catch (error) {
+      return failed({ ...tails, ...notWritten("the output", error) });
     }
-    return failed(redactor, {
-      stdoutTail: stdout.tail(TAIL_BYTES),
-      stderrTail: stderr.tail(TAIL_BYTES),
-      ...result.failure,
-    });
+    return checked.kind === "failed" ? failed({ ...tails, ...checked.facts }) : checked;
+  }
+
+  /** The last resort: nobody waits for an attempt that rejects. */
+  private notKept(assignment: Assignment, error: unknown): AttemptResult {
+    const { message, ...facts } = notWritten("what the attempt left", error);
+    return {
+      kind: "failed",
+      facts: { ...facts, message: this.redactorFor(assignment.secrets).redact(message) },
+    };
+  }
+
+  /** The facts without secrets, and a summary of them beside the logs. */
+  private async failed(
+    assignment: Assignment,
+    redactor: Redactor,
+    facts: FailureFacts,
+    signal: AbortSignal,
+  ): Promise<AttemptResult> {
+    // Cut after redaction: half a secret would no longer be recognised.
+    const shown = withShortTexts(redactor.redactJson(facts as never) as unknown as FailureFacts);
+    if (assignment.recovery) return { kind: "failed", facts: shown };
+    const env = { ...this.inherited, ...assignment.env };
+    const command = this.actions.get("command") ?? null;
+    // A summary is a convenience: without it the failure is still the same failure.
+    await writeFailureSummary({
+      base: this.options.outputDir,
+      assignment,
+      facts: shown,
+      redactor,
+      command,
+      env,
+      signal,
+    }).catch(() => {});
+    return { kind: "failed", facts: shown };
   }
 
   private async act(
@@ -156,11 +197,30 @@ export class LocalWorker implements Worker {
           message: `no action of type ${assignment.action.type} is registered`,
         },
       };
-    const scratch = join(this.scratchFolder(), `j${assignment.jobId}_a${assignment.attempt}`);
-    const files = { output: `${scratch}.output`, failure: `${scratch}.failure` };
+    let scratch: string;
+    let context: FailureContextFiles | null;
+    try {
+      scratch = join(this.scratchFolder(), `j${assignment.jobId}_a${assignment.attempt}`);
+      context =
+        assignment.failureSource === null
+          ? null
+          : writeFailureContext(this.options.outputDir, assignment, assignment.failureSource);
+    } catch (error) {
+      return { ok: false, failure: notWritten("what the attempt needs", error) };
+    }
+    const files = {
+      output: `${scratch}.output`,
+      failure: `${scratch}.failure`,
+      failureContext: context?.file ?? null,
+    };
     const attempt: Attempt = {
       ...assignment,
-      env: attemptEnvironment(this.inherited, assignment, files, this.options.outputDir),
+      variables:
+        context === null ? assignment.variables : { ...assignment.variables, failure: context.variable },
+      env: attemptEnvironment(this.inherited, assignment, files, {
+        base: this.options.outputDir,
+        apiUrl: this.options.apiUrl ?? "",
+      }),
       writeStdout: write.stdout,
       writeStderr: write.stderr,
       outputFile: files.output,
@@ -170,24 +230,20 @@ export class LocalWorker implements Worker {
     try {
       return await action.run(attempt);
     } finally {
-      if (action.silent !== true) for (const file of Object.values(files)) removeIfThere(file);
+      if (action.silent !== true) for (const file of [files.output, files.failure]) removeIfThere(file);
     }
   }
 
   /** Raw step outputs lie here until they are read and redacted: out of the output folder, readable by nobody else. */
   private scratchFolder(): string {
-    this.scratch ??= mkdtempSync(join(tmpdir(), "daruma-"));
+    this.scratch ??= makeScratchFolder();
     return this.scratch;
   }
 }
 
-/** Cheaper than rmSync, which looks before it removes. */
+/** Most steps write neither file, and an error with its stack costs more than a look. */
 function removeIfThere(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // Most steps write neither file.
-  }
+  if (existsSync(path)) rmSync(path, { force: true });
 }
 
 async function closeAll(logs: readonly { close(): Promise<void> }[]): Promise<unknown> {
@@ -200,8 +256,24 @@ async function closeAll(logs: readonly { close(): Promise<void> }[]): Promise<un
   return failure;
 }
 
-function failed(redactor: Redactor, facts: FailureFacts): AttemptResult {
-  return { kind: "failed", facts: redactor.redactJson(facts as never) as unknown as FailureFacts };
+function notWritten(what: string, error: unknown): FailureFacts {
+  return { code: "LOG_FAILED", message: `${what} could not be written: ${messageOf(error)}` };
+}
+
+function withShortTexts(facts: FailureFacts): FailureFacts {
+  const { message, stack, declared } = facts;
+  return {
+    ...facts,
+    message: shorten(message),
+    ...(stack === undefined ? {} : { stack: shorten(stack) }),
+    ...(declared?.message === undefined
+      ? {}
+      : { declared: { ...declared, message: shorten(declared.message) } }),
+  };
+}
+
+function shorten(text: string): string {
+  return truncateHeadTail(text, MAX_ERROR_TEXT_CHARS).text;
 }
 
 function messageOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import type { AttemptResult } from "../core/commands.js";
-import type { ActionDefinition } from "../core/definition.js";
-import type { FailureFacts } from "../core/failure.js";
+import type { ActionDefinition, ResourceRequirements } from "../core/definition.js";
+import type { ClassifiedFailure, FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
 
 /** One attempt handed to a worker: everything it needs, templates rendered. */
@@ -22,8 +22,33 @@ export interface Assignment {
   readonly idleTimeoutMs: number | null;
   readonly killGraceMs: number;
   readonly outputSchema: Json | null;
+  readonly resources: ResourceRequirements | null;
+  /** A command that sums up a failed attempt, instead of the built-in summary. */
+  readonly summarize: string | null;
+  /** Exit code of the failure before this attempt; for a recovery script that of the failed attempt. */
+  readonly returnCode: number | null;
+  /** This is a recovery script, not an attempt: its logs have names of their own. */
+  readonly recovery: boolean;
+  /** The failure that a transition brought here. */
+  readonly failureSource: FailureSource | null;
   /** The attempt failed before it could begin: a template did not render. */
   readonly failedAlready: FailureFacts | null;
+}
+
+/** Where a failure came from, for the context that goes with it. */
+export interface FailureSource {
+  readonly workflowId: number;
+  readonly runId: number;
+  readonly jobId: number;
+  readonly attempt: number;
+  readonly step: string;
+  readonly target: string;
+  readonly edge: number;
+  readonly failure: ClassifiedFailure;
+  readonly maxRetries: number;
+  readonly retriesUsed: number;
+  /** What the target's own dependencies gave, for the room that the failure leaves. */
+  readonly upstream: readonly { readonly step: string; readonly text: string }[];
 }
 
 export interface Report {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import type { FailureFacts } from "../../core/failure.js";
 import type { Json } from "../../core/json.js";
 
@@ -74,8 +74,10 @@ function isOptional(value: Json | undefined, type: "string" | "boolean" | "numbe
 /** The file's text; null if there is none; a sentence if it cannot be read. */
 function readAttemptFile(path: string, maxBytes: number): { readonly text: string } | string | null {
   let file: number;
+  // Most steps write no such file: asking for it costs microseconds, an error with its stack or a trip through the
+  // thread pool far more.
+  if (!existsSync(path)) return null;
   try {
-    // Most steps write no such file: asking synchronously costs microseconds, a trip through the thread pool far more.
     // O_NONBLOCK: a step could have put a pipe there that nobody writes to.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {

@@ -7,6 +7,8 @@ const TOKEN_VARIABLE = "DARUMA_ATTEMPT_TOKEN";
 const POLL_MS = 10;
 /** A process that hangs in the kernel does not die of SIGKILL: the search is given up then. */
 const GIVE_UP_MS = 5_000;
+/** Linux counts memory in pages; 4 KB on all machines that matter here. */
+const PAGE_BYTES = 4_096;
 const MAX_PS_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -27,6 +29,17 @@ export async function endProcessesWithToken(token: string, graceMs = 0): Promise
     hasAsked = true;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+/** Resident memory of every process that carries the token, in bytes; 0 where the system does not tell. */
+export async function memoryOfToken(token: string): Promise<number> {
+  if (process.platform !== "linux") return 0;
+  let pages = 0;
+  for (const pid of (await findInProc(token)).keys()) {
+    const statm = await readFile(`/proc/${pid}/statm`, "latin1").catch(() => "0 0");
+    pages += Number(statm.split(" ")[1] ?? 0);
+  }
+  return pages * PAGE_BYTES;
 }
 
 /** Process id to process group. */

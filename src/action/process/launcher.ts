@@ -66,6 +66,16 @@ export class Launcher {
     this.holdEventLoop(false);
   }
 
+  /** Jobs that start together reach the launcher in one write: each write wakes it up. */
+  private send(frame: Uint8Array): void {
+    const stdin = this.child.stdin!;
+    if (stdin.writableCorked === 0) {
+      stdin.cork();
+      process.nextTick(() => stdin.uncork());
+    }
+    stdin.write(frame);
+  }
+
   get running(): number {
     return this.jobs.size;
   }
@@ -75,9 +85,9 @@ export class Launcher {
     this.jobs.set(job.id, job);
     if (this.baseEnv === null) {
       this.baseEnv = { ...job.spec.env };
-      this.child.stdin!.write(encodeBaseEnvironment(this.baseEnv));
+      this.send(encodeBaseEnvironment(this.baseEnv));
     }
-    this.child.stdin!.write(encodeStart(job.id, job.spec, this.baseEnv));
+    this.send(encodeStart(job.id, job.spec, this.baseEnv));
   }
 
   signal(id: number, name: "SIGTERM" | "SIGKILL"): void {

@@ -17,7 +17,15 @@ function firstAppend(runId: number, fence: number): Append {
       inputs: {},
       options,
     },
-    ...{ folder: "/", file: null, error: null, created_at: 1, started_at: null, finished_at: null },
+    ...{
+      folder: "/",
+      file: null,
+      parent: null,
+      error: null,
+      created_at: 1,
+      started_at: null,
+      finished_at: null,
+    },
   };
   const events = [{ at: 1, type: "run.started", data: '{"type":"run.started"}' }];
   return { runId, fence, firstSeq: 1, events, run, jobs: [], attempts: [], routes: [] };
@@ -54,6 +62,7 @@ test("nothing that was put in or read out reaches the data inside", async () => 
   const job: JobRow = {
     ...{ id: 1, run_id: runId, step: "a", scope: "root", status: "ready", attempt_id: 0, visit: 1 },
     ...{ handled: false, due_at: null, error: { code: "X", message: "before" }, output: null },
+    failure_handler_id: null,
   };
   await store.commit([{ ...firstAppend(runId, fence), jobs: [job] }]);
   Object.assign(job.error ?? {}, { message: "changed after the commit" });

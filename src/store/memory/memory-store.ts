@@ -1,6 +1,6 @@
 import { DarumaError } from "../../core/errors.js";
 import type { Event, LoggedEvent } from "../../core/events.js";
-import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import type { AttemptRow, FailureHandlerRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
 import { type RunPosition, refuseMalformedAppend, refuseStaleAppend } from "../append-rules.js";
 import { givesWay } from "../lease-rules.js";
 import { toStorableText } from "../storable-text.js";
@@ -16,6 +16,7 @@ import type {
   SerialisedEvent,
   Store,
 } from "../store.js";
+import { refuseMalformedWorkflow } from "../workflow-rules.js";
 
 export interface MemoryStore extends Store {
   /** The next commit fails with `error`. `applied`: it was written all the same, only the answer is lost. */
@@ -43,9 +44,17 @@ interface LeaseState {
   readonly lease: Lease | null;
 }
 
+interface WorkflowVersion {
+  readonly id: number;
+  readonly name: string;
+  readonly version: number;
+  readonly hash: string;
+}
+
 class MemoryTables {
   lastRunId = 0;
-  readonly workflows: (NewWorkflow & RegisteredWorkflow)[] = [];
+  readonly workflows: WorkflowVersion[] = [];
+  readonly failureHandlers: FailureHandlerRow[] = [];
   readonly definitions = new Map<string, string>();
   readonly runs = new Map<number, RunTables>();
   readonly leases = new Map<number, LeaseState>();
@@ -54,6 +63,14 @@ class MemoryTables {
   positionOf(runId: number): RunPosition {
     const lease = this.leases.get(runId)?.lease ?? null;
     return { fence: lease?.fence ?? null, lastSeq: this.runs.get(runId)?.events.length ?? 0 };
+  }
+
+  /** As a foreign key does it in a database. */
+  refuseUnknownHandlers(jobs: readonly JobRow[]): void {
+    for (const { id, failure_handler_id } of jobs) {
+      if (failure_handler_id === null || this.failureHandlers[failure_handler_id - 1] !== undefined) continue;
+      throw new DarumaError("STORE_FAILED", `job ${id}: there is no failure handler ${failure_handler_id}`);
+    }
   }
 
   apply(append: Append): void {
@@ -92,15 +109,34 @@ class MemoryStoreHandle implements MemoryStore {
   }
 
   async registerWorkflow(workflow: NewWorkflow): Promise<RegisteredWorkflow> {
-    const { workflows, definitions } = this.#open();
+    const { workflows, definitions, failureHandlers } = this.#open();
+    refuseMalformedWorkflow(workflow);
     if (!definitions.has(workflow.hash)) definitions.set(workflow.hash, workflow.definition);
     const versions = workflows.filter(({ name }) => name === workflow.name);
     let registered = versions.find(({ hash }) => hash === workflow.hash);
     if (registered === undefined) {
-      registered = { ...workflow, workflowId: workflows.length + 1, version: versions.length + 1 };
+      const { name, hash } = workflow;
+      registered = { id: workflows.length + 1, name, version: versions.length + 1, hash };
       workflows.push(registered);
+      for (const handler of workflow.failureHandlers) {
+        const place = { id: failureHandlers.length + 1, workflow_id: registered.id };
+        failureHandlers.push({ ...place, name: handler.name, rules: handler.rules });
+      }
     }
-    return { workflowId: registered.workflowId, version: registered.version };
+    const { id: workflowId, version } = registered;
+    const handlers = failureHandlers.filter(({ workflow_id }) => workflow_id === workflowId);
+    return { workflowId, version, failureHandlers: handlers.map(({ id, name }) => ({ id, name })) };
+  }
+
+  async readFailureHandler(id: number): Promise<FailureHandlerRow | null> {
+    const handler = this.#open().failureHandlers[id - 1];
+    return handler === undefined ? null : { ...handler };
+  }
+
+  async listFailureHandlers(workflowId?: number): Promise<FailureHandlerRow[]> {
+    return this.#open()
+      .failureHandlers.filter(({ workflow_id }) => workflowId === undefined || workflow_id === workflowId)
+      .map((handler) => ({ ...handler }));
   }
 
   async readDefinition(hash: string): Promise<string | null> {
@@ -124,6 +160,7 @@ class MemoryStoreHandle implements MemoryStore {
       const { fence, lastSeq } = tables.positionOf(append.runId);
       refuseStaleAppend(append, { fence, lastSeq: ends.get(append.runId) ?? lastSeq });
       ends.set(append.runId, append.firstSeq + append.events.length - 1);
+      tables.refuseUnknownHandlers(append.jobs);
     }
     for (const append of appends) tables.apply(append);
     if (planned !== null) throw planned.error;
@@ -134,11 +171,12 @@ class MemoryStoreHandle implements MemoryStore {
     return run === undefined ? null : parse<RunRow>(run);
   }
 
-  async listRuns({ status, workflow, limit, beforeId }: RunFilter): Promise<RunRow[]> {
+  async listRuns({ status, workflow, parentJob, limit, beforeId }: RunFilter): Promise<RunRow[]> {
     return [...this.#open().runs.values()]
       .map(({ run }) => parse<RunRow>(run))
       .filter((run) => status === undefined || status.includes(run.status))
       .filter((run) => workflow === undefined || run.workflow === workflow)
+      .filter((run) => parentJob === undefined || run.parent?.job_id === parentJob)
       .filter((run) => beforeId === undefined || run.id < beforeId)
       .sort((a, b) => b.id - a.id)
       .slice(0, limit);

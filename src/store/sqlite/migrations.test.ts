@@ -48,3 +48,26 @@ test("a version that is not known yet is refused", () => {
   migrate(db, "f", [ONE, TWO]);
   expect(() => migrate(db, "f", [ONE])).toThrow("version 2");
 });
+
+test("failure handlers go with their workflow, and jobs that named them name none", () => {
+  migrate(db, "f");
+  db.exec(`
+    PRAGMA foreign_keys = ON;
+    INSERT INTO definition VALUES ('h', '{}');
+    INSERT INTO workflow VALUES (1, 'w', 1, 'h', NULL, 0);
+    INSERT INTO failure_handler (workflow_id, name, rules) VALUES (1, 'recover', '[]');
+    INSERT INTO job VALUES (5, 1, 's', 'root', 'ready', 0, 1, 0, NULL, NULL, NULL, 1);
+    DELETE FROM workflow`);
+  expect(db.prepare("SELECT id FROM failure_handler").all()).toEqual([]);
+  expect(db.prepare("SELECT failure_handler_id AS handler FROM job").get()).toEqual({ handler: null });
+});
+
+test("child runs of a job are found without reading all runs", () => {
+  migrate(db, "f");
+  const plan = db.prepare(
+    "EXPLAIN QUERY PLAN SELECT id FROM run WHERE parent_job_id = ? ORDER BY id DESC LIMIT ?",
+  );
+  expect(plan.all(1, 1)).toMatchObject([
+    { detail: expect.stringContaining("USING COVERING INDEX run_by_parent") },
+  ]);
+});

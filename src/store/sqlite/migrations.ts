@@ -21,22 +21,28 @@ export const MIGRATIONS: readonly Migration[] = [
         id INTEGER PRIMARY KEY, name TEXT NOT NULL, version INTEGER NOT NULL,
         definition_hash TEXT NOT NULL REFERENCES definition (hash), file TEXT, created_at INTEGER NOT NULL,
         UNIQUE (name, version), UNIQUE (name, definition_hash));
+      CREATE TABLE failure_handler (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, workflow_id INTEGER NOT NULL REFERENCES workflow (id) ON DELETE CASCADE,
+        name TEXT NOT NULL, rules TEXT NOT NULL,
+        UNIQUE (workflow_id, name));
       CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
       INSERT INTO counter (name, value) VALUES ('run', 0);
 
       CREATE TABLE run (
         id INTEGER PRIMARY KEY, workflow_id INTEGER NOT NULL, workflow TEXT NOT NULL, definition_hash TEXT NOT NULL,
-        status TEXT NOT NULL, inputs TEXT NOT NULL, options TEXT NOT NULL, folder TEXT NOT NULL, file TEXT, error TEXT,
+        status TEXT NOT NULL, inputs TEXT NOT NULL, options TEXT NOT NULL, folder TEXT NOT NULL, file TEXT,
+        parent_run_id INTEGER, parent_job_id INTEGER, error TEXT,
         created_at INTEGER NOT NULL, started_at INTEGER, finished_at INTEGER);
       CREATE INDEX run_by_status ON run (status, id);
       CREATE INDEX run_by_workflow ON run (workflow, id);
+      CREATE INDEX run_by_parent ON run (parent_job_id, id) WHERE parent_job_id IS NOT NULL;
       CREATE TABLE event (
         run_id INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL,
         PRIMARY KEY (run_id, seq)) WITHOUT ROWID;
       CREATE TABLE job (
         id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, step TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL,
         attempt_id INTEGER NOT NULL, visit INTEGER NOT NULL, handled INTEGER NOT NULL, due_at INTEGER, error TEXT,
-        output TEXT);
+        output TEXT, failure_handler_id INTEGER REFERENCES failure_handler (id) ON DELETE SET NULL);
       CREATE INDEX job_by_run ON job (run_id);
       CREATE TABLE attempt (
         job_id INTEGER NOT NULL, attempt INTEGER NOT NULL, run_id INTEGER NOT NULL, visit INTEGER NOT NULL,

@@ -1,5 +1,5 @@
 import type { LoggedEvent } from "../../core/events.js";
-import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import type { AttemptRow, FailureHandlerRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
 import { toStorableText } from "../storable-text.js";
 import type { Append, Lease } from "../store.js";
 import type { Cell } from "./sqlite-driver.js";
@@ -9,11 +9,12 @@ import type { Cell } from "./sqlite-driver.js";
  * copying objects, and they are bound to statements as they are. The order of cells is that of the columns here.
  */
 export const COLUMNS = {
-  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, error, created_at, started_at, finished_at",
+  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, error, created_at, started_at, finished_at",
   event: "run_id, seq, at, type, data",
-  job: "id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output",
+  job: "id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output, failure_handler_id",
   attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",
   route: 'run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason',
+  failure_handler: "id, workflow_id, name, rules",
 } as const;
 export const LOGGED_EVENT_COLUMNS = "seq, at, data";
 
@@ -50,7 +51,8 @@ export function packAppend(append: Append): PackedAppend {
 function packRun(run: RunRow): Cell[] {
   const { id, workflow_id, workflow, definition_hash, status, folder, file } = run;
   const cells: Cell[] = [id, workflow_id, workflow, definition_hash, status];
-  cells.push(JSON.stringify(run.inputs), JSON.stringify(run.options), folder, file, packJson(run.error));
+  cells.push(JSON.stringify(run.inputs), JSON.stringify(run.options), folder, file);
+  cells.push(run.parent?.run_id ?? null, run.parent?.job_id ?? null, packJson(run.error));
   cells.push(run.created_at, run.started_at, run.finished_at);
   return cells;
 }
@@ -59,7 +61,7 @@ function packJob(job: JobRow, into: Cell[]): void {
   const { id, run_id, step, scope, status, attempt_id, visit, due_at } = job;
   const handled = job.handled ? 1 : 0;
   into.push(id, run_id, step, scope, status, attempt_id, visit, handled, due_at);
-  into.push(packJson(job.error), packJson(job.output));
+  into.push(packJson(job.error), packJson(job.output), job.failure_handler_id);
 }
 
 function packAttempt(row: AttemptRow, into: Cell[]): void {
@@ -92,21 +94,22 @@ function widthOf(columns: string): number {
 export type Cells = readonly Cell[];
 
 export function unpackRun(row: Cells): RunRow {
-  const [id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, error, ...times] =
-    row;
-  const [created_at, started_at, finished_at] = times;
+  const [id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, ...rest] = row;
+  const [run_id, job_id, error, created_at, started_at, finished_at] = rest;
+  const parent = job_id === null ? null : { run_id, job_id };
   const known = { id, workflow_id, workflow, definition_hash, status, folder, file };
   const parsed = { inputs: unpackJson(inputs), options: unpackJson(options), error: unpackJson(error) };
-  return { ...known, ...parsed, created_at, started_at, finished_at } as RunRow;
+  return { ...known, ...parsed, parent, created_at, started_at, finished_at } as RunRow;
 }
 
 export function unpackJob(row: Cells): JobRow {
-  const [id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output] = row;
+  const [id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output, handler] = row;
   return {
     ...{ id, run_id, step, scope, status, attempt_id, visit, due_at },
     handled: handled === 1,
     error: unpackJson(error),
     output: unpackJson(output),
+    failure_handler_id: handler,
   } as JobRow;
 }
 
@@ -119,6 +122,10 @@ export function unpackAttempt(row: Cells): AttemptRow {
 export function unpackRoute(row: Cells): RouteRow {
   const [run_id, seq, at, job_id, step, scope, attempt, rung, to, reason] = row;
   return { run_id, seq, at, job_id, step, scope, attempt, rung, to, reason } as RouteRow;
+}
+
+export function unpackFailureHandler([id, workflow_id, name, rules]: Cells): FailureHandlerRow {
+  return { id, workflow_id, name, rules } as FailureHandlerRow;
 }
 
 export function unpackEvent([seq, at, data]: Cells): LoggedEvent {

@@ -12,6 +12,8 @@ import type { Cells, PackedAppend } from "./packed-rows.js";
 /** What the database thread can be asked: the port's verbs over packed rows, lists of rows as one flat list. */
 export interface ReadVerbs {
   readDefinition(hash: string): string | null;
+  readFailureHandler(id: number): Cells | null;
+  listFailureHandlers(workflowId: number | null): Cells;
   readRun(runId: number): Cells | null;
   listRuns(filter: RunFilter): Cells;
   readEvents(runId: number, afterSeq: number, limit: number | null): Cells;

@@ -18,6 +18,10 @@ export function createReadVerbs(db: Database): ReadVerbs {
     };
   };
   const definition = rows("SELECT json FROM definition WHERE hash = ?");
+  const handler = rows(`SELECT ${COLUMNS.failure_handler} FROM failure_handler WHERE id = ?`);
+  const handlers = rows(
+    `SELECT ${COLUMNS.failure_handler} FROM failure_handler WHERE ?1 IS NULL OR workflow_id = ?1 ORDER BY id`,
+  );
   const run = rows(`SELECT ${COLUMNS.run} FROM run WHERE id = ?`);
   const events = rows(
     `SELECT ${LOGGED_EVENT_COLUMNS} FROM event WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
@@ -33,6 +37,8 @@ export function createReadVerbs(db: Database): ReadVerbs {
   const answer = rows("SELECT answer FROM inbox WHERE id = ?");
   return {
     readDefinition: (hash) => (definition(hash)[0]?.[0] ?? null) as string | null,
+    readFailureHandler: (id) => handler(id)[0] ?? null,
+    listFailureHandlers: (workflowId) => handlers(workflowId).flat(),
     readRun: (runId) => run(runId)[0] ?? null,
     listRuns: (filter) => {
       const conditions: string[] = [];
@@ -44,6 +50,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
       };
       demand("status IN (SELECT value FROM json_each(?))", filter.status && JSON.stringify(filter.status));
       demand("workflow = ?", filter.workflow);
+      demand("parent_job_id = ?", filter.parentJob);
       demand("id < ?", filter.beforeId);
       const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
       const list = rows(`SELECT ${COLUMNS.run} FROM run${where} ORDER BY id DESC LIMIT ?`);

@@ -3,12 +3,14 @@ import { refuseMalformedAppend } from "../append-rules.js";
 import { toStorableText } from "../storable-text.js";
 import type { Store } from "../store.js";
 import { threadEntry } from "../thread-entry.js";
+import { refuseMalformedWorkflow } from "../workflow-rules.js";
 import {
   COLUMNS,
   LOGGED_EVENT_COLUMNS,
   packAppend,
   unpackAttempt,
   unpackEvent,
+  unpackFailureHandler,
   unpackJob,
   unpackLease,
   unpackRoute,
@@ -32,7 +34,10 @@ export async function openSqliteStore(options: { readonly file: string }): Promi
 
 function createStore(thread: ThreadClient): Store {
   return {
-    registerWorkflow: (workflow) => thread.call("registerWorkflow", workflow),
+    async registerWorkflow(workflow) {
+      refuseMalformedWorkflow(workflow);
+      return thread.call("registerWorkflow", workflow);
+    },
     readDefinition: (hash) => thread.call("readDefinition", hash),
     reserveRunId: () => thread.call("reserveRunId"),
     async commit(appends) {
@@ -63,6 +68,8 @@ function createStore(thread: ThreadClient): Store {
 }
 
 type Reader =
+  | "readFailureHandler"
+  | "listFailureHandlers"
   | "readRun"
   | "listRuns"
   | "readEvents"
@@ -73,6 +80,14 @@ type Reader =
 
 function createReaders(thread: ThreadClient): Pick<Store, Reader> {
   return {
+    async readFailureHandler(id) {
+      const row = await thread.call("readFailureHandler", id);
+      return row === null ? null : unpackFailureHandler(row);
+    },
+    async listFailureHandlers(workflowId) {
+      const cells = await thread.call("listFailureHandlers", workflowId ?? null);
+      return unpackRows(cells, COLUMNS.failure_handler, unpackFailureHandler);
+    },
     async readRun(runId) {
       const row = await thread.call("readRun", runId);
       return row === null ? null : unpackRun(row);

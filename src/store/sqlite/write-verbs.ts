@@ -11,8 +11,9 @@ export function createWriteVerbs(db: Database): WriteVerbs {
   const writer = new CommitWriter(db);
   const run = (sql: string, ...cells: Cell[]) => statement(sql).run(...cells);
   const get = <Row>(sql: string, ...cells: Cell[]) => statement(sql).get(...cells) as Row | undefined;
+  const all = <Row>(sql: string, ...cells: Cell[]) => statement(sql).all(...cells) as Row[];
   return {
-    registerWorkflow: (workflow) => registerWorkflow(workflow, run, get),
+    registerWorkflow: (workflow) => registerWorkflow(workflow, run, get, all),
     reserveRunId: () =>
       get<{ value: number }>("UPDATE counter SET value = value + 1 WHERE name = 'run' RETURNING value")
         ?.value ?? 0,
@@ -41,14 +42,23 @@ export function createWriteVerbs(db: Database): WriteVerbs {
 
 type Run = (sql: string, ...cells: Cell[]) => { changes: number; lastInsertRowid: number | bigint };
 type Get = <Row>(sql: string, ...cells: Cell[]) => Row | undefined;
+type All = <Row>(sql: string, ...cells: Cell[]) => Row[];
 
-function registerWorkflow(workflow: NewWorkflow, run: Run, get: Get): RegisteredWorkflow {
-  const { name, hash, definition, file, at } = workflow;
-  const known = get<RegisteredWorkflow>(
-    "SELECT id AS workflowId, version FROM workflow WHERE name = ? AND definition_hash = ?",
-    ...[name, hash],
+function registerWorkflow(workflow: NewWorkflow, run: Run, get: Get, all: All): RegisteredWorkflow {
+  const known = get<{ id: number; version: number }>(
+    "SELECT id, version FROM workflow WHERE name = ? AND definition_hash = ?",
+    ...[workflow.name, workflow.hash],
   );
-  if (known !== undefined) return { workflowId: known.workflowId, version: known.version };
+  const { id: workflowId, version } = known ?? insertWorkflow(workflow, run, get);
+  const handlers = all<{ id: number; name: string }>(
+    "SELECT id, name FROM failure_handler WHERE workflow_id = ? ORDER BY id",
+    workflowId,
+  );
+  return { workflowId, version, failureHandlers: handlers.map(({ id, name }) => ({ id, name })) };
+}
+
+function insertWorkflow(workflow: NewWorkflow, run: Run, get: Get): { id: number; version: number } {
+  const { name, hash, definition, file, at } = workflow;
   run("INSERT INTO definition (hash, json) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, definition);
   const newest = get<{ version: number | null }>(
     "SELECT max(version) AS version FROM workflow WHERE name = ?",
@@ -59,7 +69,12 @@ function registerWorkflow(workflow: NewWorkflow, run: Run, get: Get): Registered
     "INSERT INTO workflow (name, version, definition_hash, file, created_at) VALUES (?, ?, ?, ?, ?)",
     ...[name, version, hash, file, at],
   );
-  return { workflowId: Number(lastInsertRowid), version };
+  const id = Number(lastInsertRowid);
+  for (const handler of workflow.failureHandlers) {
+    const cells = [id, handler.name, handler.rules];
+    run("INSERT INTO failure_handler (workflow_id, name, rules) VALUES (?, ?, ?)", ...cells);
+  }
+  return { id, version };
 }
 
 function acquireLease(request: LeaseRequest, run: Run, get: Get): number | Cells {

@@ -1,0 +1,97 @@
+import { DarumaError } from "../core/errors.js";
+import type { FailureFacts } from "../core/failure.js";
+import type { Json } from "../core/json.js";
+import type { Action, Attempt } from "./action.js";
+import { stoppedFacts } from "./stop-cause.js";
+
+/** How a child run went. */
+export interface ChildResult {
+  readonly runId: number;
+  readonly status: string;
+  /** By step of the child's root scope. */
+  readonly outputs: { readonly [step: string]: Json };
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface ChildRequest {
+  readonly parent: { readonly runId: number; readonly jobId: number };
+  readonly file: string;
+  /** Relative files start here. */
+  readonly folder: string;
+  readonly inputs: { readonly [name: string]: Json };
+}
+
+/** Runs child runs to their end. One that an earlier attempt of the same job left unfinished is gone on with. */
+export interface ChildRuns {
+  run(request: ChildRequest, signal: AbortSignal): Promise<ChildResult>;
+}
+
+/** Troubles of the store or of ownership are another matter: those pass. */
+const NEVER_BEGAN: ReadonlySet<string> = new Set([
+  "FILE_NOT_FOUND",
+  "YAML_SYNTAX",
+  "UNKNOWN_KEY",
+  "WRONG_TYPE",
+  "MISSING_KEY",
+  "INVALID_VALUE",
+  "DUPLICATE_ID",
+  "UNKNOWN_STEP",
+  "CYCLE",
+  "GOTO_NOT_ANCESTOR",
+  "CROSS_SCOPE",
+  "RUN_TARGET",
+  "NO_START",
+  "FAN_OUT",
+  "EXPRESSION_SYNTAX",
+  "EXPRESSION_TOO_LONG",
+  "TEMPLATE_SYNTAX",
+  "INVALID_INPUT",
+  "MISSING_SECRET",
+  "UNKNOWN_HANDLER",
+]);
+
+/** `workflow`: another file as a child run. Its failure is this step's, and climbs this run's ladder. */
+export function createWorkflowAction(children: ChildRuns): Action {
+  return {
+    type: "workflow",
+    async run(attempt) {
+      const { file, inputs } = attempt.action;
+      const request = {
+        parent: { runId: attempt.runId, jobId: attempt.jobId },
+        file: String(file),
+        folder: attempt.cwd,
+        inputs: asInputs(inputs),
+      };
+      const child = await children
+        .run(request, attempt.signal)
+        .catch((error: unknown) => invalidChild(error));
+      if ("failure" in child) return { ok: false, failure: child.failure };
+      attempt.writeStdout(new TextEncoder().encode(`run ${child.runId} ${child.status}\n`));
+      return child.status === "completed"
+        ? { ok: true, output: { run_id: child.runId, outputs: child.outputs } }
+        : failureOf(attempt, child);
+    },
+  };
+}
+
+/** The child could not even begin: its file, its inputs or its place is wrong, and trying again would not help. */
+function invalidChild(error: unknown): { failure: FailureFacts } {
+  if (!(error instanceof DarumaError) || !NEVER_BEGAN.has(error.code)) throw error;
+  return { failure: { code: "CHILD_INVALID", message: `${error.code}: ${error.message}` } };
+}
+
+function failureOf(attempt: Attempt, child: ChildResult): Awaited<ReturnType<Action["run"]>> {
+  if (attempt.signal.aborted)
+    return { ok: false, failure: stoppedFacts(attempt.signal, attempt.timeoutMs, attempt.idleTimeoutMs) };
+  const why = child.error === null ? child.status : `${child.error.code}: ${child.error.message}`;
+  return {
+    ok: false,
+    failure: { code: "CHILD_FAILED", message: `child run ${child.runId} is ${child.status} (${why})` },
+  };
+}
+
+function asInputs(inputs: Json | undefined): { readonly [name: string]: Json } {
+  return inputs !== null && typeof inputs === "object" && !Array.isArray(inputs)
+    ? (inputs as { readonly [name: string]: Json })
+    : {};
+}

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readOutputArtifact, resultOfOutput } from "./attempt-output.js";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "daruma-output-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** An output too large for the log. */
+function keep(name: string, first = name): string {
+  const path = join(folder, `${name}.json`);
+  resultOfOutput([first, "x".repeat(100_000)], null, path);
+  return path;
+}
+
+describe("an output kept as a file", () => {
+  it("is parsed once, however many items of a fan-out read it", () => {
+    const path = keep("a");
+    expect(readOutputArtifact(path)).toBe(readOutputArtifact(path));
+  });
+
+  it("is parsed again after four others: only the last few are held", () => {
+    const path = keep("a");
+    const first = readOutputArtifact(path);
+    for (const other of ["b", "c", "d"]) readOutputArtifact(keep(other));
+    expect(readOutputArtifact(path)).toBe(first);
+    for (const other of ["e", "f", "g", "h"]) readOutputArtifact(keep(other));
+    const again = readOutputArtifact(path);
+    expect(again).not.toBe(first);
+    expect(again).toEqual(first);
+  });
+
+  it("is never an older file's of the same name", () => {
+    const path = keep("a", "old");
+    expect(readOutputArtifact(path)).toMatchObject(["old", expect.anything()]);
+    keep("a", "new");
+    expect(readOutputArtifact(path)).toMatchObject(["new", expect.anything()]);
+  });
+});
+
+describe("the key of an item", () => {
+  it("is the item itself if it is a short text, else its index", () => {
+    const longest = "x".repeat(64);
+    const result = resultOfOutput(["a", { b: 1 }, longest, `${longest}x`], null, join(folder, "none"));
+    expect(result).toMatchObject({ items: [{ key: "a" }, { key: "1" }, { key: longest }, { key: "3" }] });
+  });
+});

@@ -1,0 +1,98 @@
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
+import { dirname, relative } from "node:path";
+import { assembleContext } from "../core/context-assembly.js";
+import type { FailureContextInput } from "../core/failure-context.js";
+import type { Json } from "../core/json.js";
+import { contextArtifact, logFile, outputFolder, summaryArtifact } from "./attempt-paths.js";
+import type { Assignment, FailureSource } from "./worker.js";
+
+/** Of each end of a log that long; far more than fits into a context. */
+const LOG_PART_BYTES = 32 * 1024;
+
+export interface FailureContextFiles {
+  /** For $DARUMA_FAILURE_CONTEXT. */
+  readonly file: string;
+  /** For the variable `failure`. */
+  readonly variable: Json;
+}
+
+/**
+ * The failure that a transition brought to this attempt, as one bounded envelope beside the attempt's other files,
+ * with the manifest of what was included, cut and dropped. Logs and summaries are redacted already.
+ */
+export function writeFailureContext(
+  base: string,
+  assignment: Assignment,
+  source: FailureSource,
+): FailureContextFiles {
+  const { failure } = source;
+  const summaryFile = summaryArtifact(base, source);
+  const summary = readIfThere(summaryFile);
+  const stderrFile = logFile(base, source, "stderr");
+  const input: FailureContextInput = {
+    runId: source.runId,
+    targetStep: source.target,
+    sourceStep: source.step,
+    sourceJob: source.jobId,
+    sourceAttempt: source.attempt,
+    failureArtifact: relative(outputFolder(base), stderrFile),
+    retrySummaryArtifact: summary === null ? null : relative(outputFolder(base), summaryFile),
+    createdAt: new Date(assignment.startedAt).toISOString(),
+    maxRetries: source.maxRetries,
+    retriesOver: failure.retryable
+      ? `${source.retriesUsed} of ${source.maxRetries} retries used`
+      : `${failure.code} (${failure.class}) is not retryable`,
+    failure,
+    stderr: readEnds(stderrFile),
+    stdout: readEnds(logFile(base, source, "stdout")),
+    retrySummary: summary,
+  };
+  const { text, manifest } = assembleContext({ failure: input, upstream: source.upstream });
+  const files = contextArtifact(base, assignment);
+  mkdirSync(dirname(files.text), { recursive: true, mode: 0o700 });
+  writeFileSync(files.text, text, { mode: 0o600 });
+  writeFileSync(files.manifest, JSON.stringify(manifest), { mode: 0o600 });
+  const variable = {
+    step: source.step,
+    job_id: source.jobId,
+    attempt: source.attempt,
+    edge: source.edge,
+    code: failure.code,
+    class: failure.class,
+    message: failure.message,
+    exit_code: failure.exit_code,
+    context: text,
+  };
+  return { file: files.text, variable };
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+/** A log whole, or its two ends where it is long. */
+function readEnds(file: string): string {
+  let fd: number;
+  try {
+    fd = openSync(file, "r");
+  } catch {
+    return "";
+  }
+  try {
+    const { size } = fstatSync(fd);
+    if (size <= 2 * LOG_PART_BYTES) return readPart(fd, 0, size);
+    return `${readPart(fd, 0, LOG_PART_BYTES)}\n[... ${size - 2 * LOG_PART_BYTES} bytes ...]\n${readPart(fd, size - LOG_PART_BYTES, LOG_PART_BYTES)}`;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readPart(fd: number, position: number, length: number): string {
+  const bytes = Buffer.alloc(length);
+  const read = readSync(fd, bytes, 0, length, position);
+  return bytes.subarray(0, read).toString("utf8");
+}

@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Action, Attempt } from "../action/action.js";
+import { classify } from "../core/classify.js";
+import type { FailureFacts } from "../core/failure.js";
+import { MAX_FAILURE_SUMMARY_CHARS, summariseFailure } from "../core/failure-summary.js";
+import type { Redactor } from "../core/redaction.js";
+import { summaryArtifact } from "./attempt-paths.js";
+import type { Assignment } from "./worker.js";
+
+/** A summarising command that takes longer is given up; the built-in summary serves then. */
+const SUMMARY_TIMEOUT_MS = 30_000;
+
+export interface SummaryRequest {
+  readonly base: string;
+  readonly assignment: Assignment;
+  readonly facts: FailureFacts;
+  readonly redactor: Redactor;
+  /** Runs the step's own summarising command; null where the worker cannot run commands. */
+  readonly command: Action | null;
+  readonly env: { readonly [name: string]: string };
+  /** Of the attempt: what ends it ends the summarising too. */
+  readonly signal: AbortSignal;
+}
+
+/** Leaves a short account of a failed attempt beside its logs: the step's own command's, else the built-in one. */
+export async function writeFailureSummary(request: SummaryRequest): Promise<void> {
+  const { base, assignment, facts, redactor } = request;
+  const own = assignment.summarize === null ? null : await runSummarizer(request);
+  const text =
+    own ??
+    summariseFailure({
+      failure: classify(facts),
+      stdout: facts.stdoutTail ?? "",
+      stderr: facts.stderrTail ?? "",
+      attempt: assignment.attempt,
+    });
+  const file = summaryArtifact(base, assignment);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, redactor.redact(text), { mode: 0o600 });
+}
+
+/** The command reads stderr, then stdout, and prints the summary. */
+async function runSummarizer({
+  assignment,
+  facts,
+  command,
+  env,
+  signal,
+}: SummaryRequest): Promise<string | null> {
+  if (command === null) return null;
+  const printed: Uint8Array[] = [];
+  const attempt: Attempt = {
+    ...assignment,
+    // By the token its processes are found again if this worker dies.
+    env: { ...env, DARUMA_ATTEMPT_TOKEN: assignment.token },
+    action: {
+      type: "command",
+      exec: assignment.summarize ?? "",
+      stdin: `${facts.stderrTail ?? ""}\n${facts.stdoutTail ?? ""}`,
+    },
+    writeStdout: (chunk) => void printed.push(chunk.slice()),
+    writeStderr: () => {},
+    outputFile: "/dev/null/none",
+    failureFile: "/dev/null/none",
+    signal: AbortSignal.any([signal, AbortSignal.timeout(SUMMARY_TIMEOUT_MS)]),
+  };
+  const result = await command.run(attempt);
+  const text = Buffer.concat(printed).toString("utf8").trim();
+  return result.ok && text !== "" ? text.slice(0, MAX_FAILURE_SUMMARY_CHARS) : null;
+}

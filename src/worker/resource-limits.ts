@@ -1,0 +1,60 @@
+import { memoryOfToken } from "../action/process/attempt-processes.js";
+import type { FailureFacts } from "../core/failure.js";
+import type { TimerPort } from "./attempt-timers.js";
+import type { Assignment } from "./worker.js";
+
+/** How often a step with a memory limit is looked at. */
+const MEMORY_POLL_MS = 250;
+const WALLTIME_EXIT_CODE = 152;
+const OOM_EXIT_CODE = 137;
+
+/** Ends an attempt that takes more time or memory than it asked for. */
+export class ResourceLimits {
+  /** Set once a limit was passed. */
+  exceeded: FailureFacts | null = null;
+  private cancel: (() => void) | null = null;
+  private poll: (() => void) | null = null;
+
+  constructor(
+    private readonly clock: TimerPort,
+    private readonly assignment: Assignment,
+    private readonly stop: () => void,
+  ) {
+    const { resources } = assignment;
+    if (resources?.runtimeMs != null) {
+      const { runtimeMs } = resources;
+      const facts = {
+        code: "WALLTIME",
+        exitCode: WALLTIME_EXIT_CODE,
+        message: `ran longer than the ${runtimeMs} ms it asked for`,
+      };
+      this.cancel = clock.setTimer(clock.now() + runtimeMs, () => this.pass(facts));
+    }
+    if (resources?.memoryBytes != null) this.watch(resources.memoryBytes);
+  }
+
+  clear(): void {
+    this.cancel?.();
+    this.poll?.();
+    this.poll = null;
+  }
+
+  private pass(facts: FailureFacts): void {
+    this.exceeded ??= facts;
+    this.stop();
+  }
+
+  private watch(limit: number): void {
+    this.poll = this.clock.setTimer(this.clock.now() + MEMORY_POLL_MS, () => {
+      void memoryOfToken(this.assignment.token).then((bytes) => {
+        if (this.poll === null) return;
+        if (bytes <= limit) return this.watch(limit);
+        this.pass({
+          code: "OOM",
+          exitCode: OOM_EXIT_CODE,
+          message: `used ${bytes} bytes of memory, more than the ${limit} it asked for`,
+        });
+      });
+    });
+  }
+}
