@@ -4,6 +4,9 @@ export const DEFAULT_OUTPUT_DIR = ".daruma";
 
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
+/** Turns `explain 3` into what must be typed, with the output folder where it is not the default. */
+export type CommandLine = (command: string) => string;
+
 /** What to type to get on, as the reader of a message would have to type it here. */
 export function commandLine(options: Pick<GlobalOptions, "outputDir">, command: string): string {
   const { outputDir } = options;
@@ -12,6 +15,6 @@ export function commandLine(options: Pick<GlobalOptions, "outputDir">, command: 
     : `daruma ${command} --output-dir ${shellWord(outputDir)}`;
 }
 
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return PLAIN_WORD.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -2,11 +2,10 @@ import { Option } from "commander";
 import type { EventsFlags } from "./commands/events.js";
 import type { ListFlags } from "./commands/list.js";
 import type { LogsFlags } from "./commands/logs.js";
-import { collect, runReference, wholeNumber } from "./declare-run-commands.js";
+import { collect, RUN_ARGUMENT, runReference, wholeNumber } from "./declare-run-commands.js";
 import type { Declaration } from "./program.js";
 import type { RunReference } from "./run-reference.js";
 
-const RUN_ARGUMENT = "its number, or last";
 const DEFAULT_LIST_LIMIT = 20;
 
 /** The commands that only look: at files, and at runs. */
@@ -14,6 +13,7 @@ export function declareReadingCommands(declaration: Declaration): void {
   declareFileCommands(declaration);
   declareOverviewCommands(declaration);
   declareDetailCommands(declaration);
+  declareStats(declaration);
 }
 
 function declareFileCommands({ program, act }: Declaration): void {
@@ -71,6 +71,21 @@ function declareOverviewCommands({ program, act }: Declaration): void {
     );
 }
 
+function declareStats({ program, act }: Declaration): void {
+  program
+    .command("stats")
+    .description("count what failed, what was retried and what it cost, over runs")
+    .argument("[run...]", `${RUN_ARGUMENT}; all runs unless told`, collectRuns)
+    .addHelpText("after", "\nExamples:\n  daruma stats\n  daruma stats 3 4\n  daruma stats last --json")
+    .action((runs: readonly RunReference[] | undefined) =>
+      act(async (session) => (await import("./commands/stats.js")).stats(runs ?? [], session)),
+    );
+}
+
+function collectRuns(text: string, before: readonly RunReference[] = []): readonly RunReference[] {
+  return [...before, runReference(text)];
+}
+
 function declareDetailCommands({ program, act }: Declaration): void {
   program
     .command("events")
@@ -91,10 +106,13 @@ function declareDetailCommands({ program, act }: Declaration): void {
     .argument("<step>", "the step's id")
     .option("--attempt <n>", "which attempt (default: the last)", wholeNumber(1))
     .option("--stderr", "only its stderr")
+    .option("--recovery", "of the recovery script that followed the attempt")
+    .option("--context", "the failure that a transition brought to the attempt")
+    .option("--summary", "the short account of a failed attempt")
     .option("--scope <scope>", "which branch of a fan-out, such as root/list[2]")
     .addHelpText(
       "after",
-      "\nExamples:\n  daruma logs 3 build\n  daruma logs last build --attempt 1 --stderr\n  daruma logs 3 visit --scope 'root/cities[1]'",
+      "\nExamples:\n  daruma logs 3 build\n  daruma logs last build --attempt 1 --stderr\n  daruma logs 3 visit --scope 'root/cities[1]'\n  daruma logs 3 build --recovery --attempt 2\n  daruma logs 3 fallback --context",
     )
     .action((run: RunReference, step: string, flags: LogsFlags) =>
       act(async (session) => (await import("./commands/logs.js")).logs(run, step, flags, session)),

@@ -1,8 +1,11 @@
 import { InvalidArgumentError } from "commander";
+import type { CancelFlags } from "./commands/cancel.js";
 import type { ResumeFlags } from "./commands/resume.js";
 import type { RunFlags } from "./commands/run.js";
 import type { Declaration } from "./program.js";
 import { parseRunReference, type RunReference } from "./run-reference.js";
+
+export const RUN_ARGUMENT = "its number, or last";
 
 /** The commands that change something: run, resume, cancel. */
 export function declareRunCommands({ program, act }: Declaration): void {
@@ -37,12 +40,16 @@ Examples:
     );
   program
     .command("resume")
-    .description("go on with a run whose process is gone; tell the result of one that is over")
-    .argument("<run>", "its number, or last", runReference)
+    .description(
+      "go on with a run that was interrupted, paused or resolved; tell the result of one that is over",
+    )
+    .argument("<run>", RUN_ARGUMENT, runReference)
     .option("--max-parallel <n>", "attempts at a time (default: the number of cores)", wholeNumber(1))
+    .option("--reason <text>", 'why a pause is lifted; is kept in the log (default: "by hand")')
     .addHelpText(
       "after",
       `
+A pause is lifted. Of a run whose process still lives only the pause is lifted; it goes on there.
 What the run was started with (inputs, --retry-max and the like) is kept with it.
 
 Examples:
@@ -55,8 +62,9 @@ Examples:
   program
     .command("cancel")
     .description("cancel a run, whichever process runs it")
-    .argument("<run>", "its number, or last", runReference)
+    .argument("<run>", RUN_ARGUMENT, runReference)
     .option("--reason <text>", "is kept in the log", "canceled from the command line")
+    .option("--key <key>", "the same key is taken once, however often it is given")
     .addHelpText(
       "after",
       `
@@ -64,8 +72,8 @@ Examples:
   daruma cancel 3
   daruma cancel last --reason "wrong branch"`,
     )
-    .action((run: RunReference, flags: { reason: string }) =>
-      act(async (session) => (await import("./commands/cancel.js")).cancel(run, flags.reason, session)),
+    .action((run: RunReference, flags: CancelFlags) =>
+      act(async (session) => (await import("./commands/cancel.js")).cancel(run, flags, session)),
     );
 }
 

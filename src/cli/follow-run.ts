@@ -35,10 +35,12 @@ export async function followRun(
 }
 
 async function chooseProgress({ err, options }: Session): Promise<Progress> {
-  if (options.debug) return (await import("./render/debug-progress.js")).debugProgress(err);
+  const toType = (command: string): string => commandLine(options, command);
+  if (options.debug)
+    return (await import("./render/debug-progress.js")).debugProgress(err, process.env, toType);
   if (options.quiet) return noProgress;
-  if (err.isTerminal) return (await import("./render/live-progress.js")).liveProgress(err);
-  return (await import("./render/plain-progress.js")).plainProgress(err);
+  if (err.isTerminal) return (await import("./render/live-progress.js")).liveProgress(err, undefined, toType);
+  return (await import("./render/plain-progress.js")).plainProgress(err, toType);
 }
 
 const INTERRUPTED = Symbol("interrupted");

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { DarumaError } from "../core/errors.js";
 import { type GlobalOptions, openSession, type Session } from "./channel.js";
 import { DEFAULT_OUTPUT_DIR } from "./command-words.js";
+import { declareOperatorCommands } from "./declare-operator-commands.js";
 import { declareReadingCommands } from "./declare-reading-commands.js";
 import { declareRunCommands } from "./declare-run-commands.js";
 import { EXIT, exitCodeOfError } from "./exit-codes.js";
@@ -49,6 +50,7 @@ function createProgram(answer: { exitCode: number }): Command {
     answer.exitCode = await work(openSession(globalOptions(program)));
   };
   declareRunCommands({ program, act });
+  declareOperatorCommands({ program, act });
   declareReadingCommands({ program, act });
   return program;
 }
@@ -57,7 +59,8 @@ const EXAMPLES = `
 Examples:
   daruma run release.yaml          run a workflow file
   daruma explain last              why did the newest run go as it did?
-  daruma resume last               go on with it after a crash or Ctrl-C
+  daruma resume last               go on with it after a crash, Ctrl-C, pause or hold
+  daruma holds                     what waits for a decision?
 
 Exit codes: 0 completed, 1 failed, 2 bad usage or workflow file, 3 held or paused, 4 canceled,
 5 store or infrastructure, 130 interrupted (the run stays resumable)`;

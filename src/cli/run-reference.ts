@@ -17,7 +17,10 @@ export async function resolveRun(store: Store, reference: RunReference): Promise
       throw new DarumaError("RUN_NOT_FOUND", `there is no run ${reference}`);
     return reference;
   }
-  const [newest] = await store.listRuns({ limit: 1 });
+  // A child run is part of its parent's story.
+  let newest = (await store.listRuns({ limit: 1 }))[0];
+  for (let at = newest; at?.parent != null; at = newest)
+    newest = (await store.readRun(at.parent.run_id)) ?? undefined;
   if (newest === undefined) throw new DarumaError("RUN_NOT_FOUND", "there are no runs yet");
   return newest.id;
 }

@@ -8,14 +8,18 @@ import { noopAction } from "../action/noop.js";
 import { createProcessHost } from "../action/process/create-process-host.js";
 import type { ProcessHost } from "../action/process/process-host.js";
 import { createScriptAction } from "../action/script.js";
+import { createWorkflowAction } from "../action/workflow.js";
+import type { OperatorCommand } from "../core/commands.js";
 import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
 import type { RunOptions } from "../core/events.js";
+import { buildGraph } from "../core/graph.js";
 import type { Json } from "../core/json.js";
 import { resolveInputs } from "../definition/validate-inputs.js";
 import { systemClock } from "../engine/clock.js";
-import { Engine, type RunListener } from "../engine/engine.js";
+import { Engine, type NewRun, type RunListener } from "../engine/engine.js";
 import { Inbox } from "../engine/inbox.js";
+import { loadRun } from "../engine/load-run.js";
 import { createSandbox } from "../sandbox/quickjs-sandbox.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
@@ -24,9 +28,11 @@ import { openSqliteStore } from "../store/sqlite/sqlite-store.js";
 import type { Store } from "../store/store.js";
 import { readOutputArtifact } from "../worker/attempt-output.js";
 import { LocalWorker } from "../worker/local-worker.js";
-import { requestCancel } from "./cancel-run.js";
 import { checkSecrets } from "./check-secrets.js";
+import { LocalChildRuns } from "./child-runs.js";
 import { databaseFile } from "./existing-store.js";
+import { reusableJobs } from "./fork-run.js";
+import { operateRun, throwIfRefused } from "./operate-run.js";
 import { type RunReport, reportRun } from "./run-report.js";
 import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
 
@@ -50,6 +56,9 @@ export interface StartOptions {
   readonly retryMax?: number;
   readonly failureRouting?: boolean;
   readonly only?: string;
+  /** Go on from a step of another run: what came before it there is not done again. */
+  readonly fork?: { readonly run: number; readonly step: string; readonly reason?: string };
+  readonly parent?: { readonly runId: number; readonly jobId: number };
 }
 
 /** A run that this program started or resumed. */
@@ -61,6 +70,8 @@ export interface RunHandle {
 
 /** An engine with its store, worker and sandbox: everything to run workflows in one program. */
 export class Daruma {
+  private closing = false;
+
   private constructor(
     readonly store: Store,
     readonly outputDir: string,
@@ -79,6 +90,7 @@ export class Daruma {
     const env = options.env ?? process.env;
     const store = await openStore(options.store, outputDir);
     const sandbox = createSandbox();
+    const children = new LocalChildRuns();
     const processes = createProcessHost();
     const own: Action[] = Object.entries(options.actions ?? {}).map(([type, run]) =>
       functionAction(type, run),
@@ -87,6 +99,7 @@ export class Daruma {
       createCommandAction(processes),
       createHttpAction(),
       createScriptAction(sandbox),
+      createWorkflowAction(children),
       noopAction,
       ...own,
     ];
@@ -109,7 +122,7 @@ export class Daruma {
     });
     const inbox = new Inbox(store, engine, systemClock);
     inbox.start();
-    return new Daruma(
+    const daruma = new Daruma(
       store,
       outputDir,
       engine,
@@ -120,6 +133,15 @@ export class Daruma {
       own.map(({ type }) => type),
       env,
     );
+    children.attach({
+      store,
+      startChild: ({ file, folder, inputs, parent }) =>
+        daruma.start(resolve(folder, file), { inputs, parent }),
+      resume: (runId) => daruma.resume(runId),
+      // A step that is stopped with its engine is begun again by whoever resumes its run, and goes on with its child.
+      cancel: async (runId, reason) => (daruma.closing ? undefined : daruma.cancel(runId, reason)),
+    });
+    return daruma;
   }
 
   /** A workflow file, or a definition made by `defineWorkflow`. */
@@ -133,11 +155,9 @@ export class Daruma {
     const workflow = typeof source === "object" && "definition" in source ? source : this.load(source);
     const { definition } = workflow;
     const inputs = checkedInputs(definition, options.inputs ?? {});
-    checkSecrets(definition.secrets, this.env, { inputs, context: options.context ?? {} });
-    if (options.only !== undefined && !definition.steps.some((step) => step.id === options.only)) {
-      throw new DarumaError("STEP_NOT_FOUND", `${definition.name} has no step ${options.only}`);
-    }
-    const runId = await this.engine.start({
+    checkSecrets(definition.secrets, this.env, { inputs, context: options.context ?? {} }, workflow.text);
+    if (options.only !== undefined) checkOnly(definition, options.only);
+    const { runId, ended } = await this.engine.start({
       definition,
       hash: workflow.hash,
       text: workflow.text,
@@ -146,24 +166,38 @@ export class Daruma {
       inputs,
       context: options.context ?? {},
       options: runOptions(options),
+      ...(options.fork === undefined ? {} : { fork: await this.forkOf(options.fork, definition) }),
+      ...(options.parent === undefined ? {} : { parent: options.parent }),
     });
-    return this.follow(runId);
+    return this.follow(runId, ended);
   }
 
   /** Go on with a run whose engine is gone. A run that is over just gives its result. */
-  async resume(runId: number): Promise<RunHandle> {
-    const run = await this.engine.resume(runId);
-    if (run.status === "running" || run.status === "pending") return this.follow(runId);
-    return { runId, result: reportRun(this.store, runId) };
+  async resume(runId: number, reason?: string): Promise<RunHandle> {
+    const { ended } = await this.engine.resume(runId, reason);
+    return this.follow(runId, ended);
+  }
+
+  private async forkOf(
+    { run: from, step, reason = "" }: NonNullable<StartOptions["fork"]>,
+    definition: Definition,
+  ): Promise<NonNullable<NewRun["fork"]>> {
+    const { run } = await loadRun(this.store, from);
+    return { from, step, reason, reuse: reusableJobs(run, step, buildGraph(definition)) };
   }
 
   /** Cancel a run, whoever runs it. */
-  async cancel(runId: number, reason: string): Promise<void> {
-    if (this.engine.ownedRuns().includes(runId))
-      return this.engine.ask(runId, { type: "run.cancel", reason, key: null });
-    await requestCancel(this.store, {
+  cancel(runId: number, reason: string): Promise<void> {
+    return this.operate(runId, { type: "run.cancel", reason, key: randomUUID() });
+  }
+
+  /** Put an operator's command to a run, whoever runs it. A refusal is thrown with its code. */
+  async operate(runId: number, command: OperatorCommand): Promise<void> {
+    const answer = await this.engine.operate(runId, command);
+    if (answer !== "not_owned") return throwIfRefused(answer);
+    await operateRun(this.store, {
       runId,
-      reason,
+      command,
       owner: currentOwner(randomUUID()),
       isDead,
       endLeftovers: (token) => this.worker.endLeftovers(token),
@@ -176,14 +210,15 @@ export class Daruma {
 
   /** Ends what runs and leaves its runs resumable. */
   async close(): Promise<void> {
+    this.closing = true;
     this.inbox.stop();
     await this.engine.stop();
     await Promise.all([this.processes.close(), this.sandbox.close(), this.worker.close()]);
     await this.store.close();
   }
 
-  private follow(runId: number): RunHandle {
-    const result = this.engine.waitFor(runId).then(() => reportRun(this.store, runId));
+  private follow(runId: number, ended: Promise<unknown>): RunHandle {
+    const result = ended.then(() => reportRun(this.store, runId));
     // The caller may look at it later; a loss is no unhandled rejection meanwhile.
     result.catch(() => {});
     return { runId, result };
@@ -197,6 +232,16 @@ function checkedInputs(
   const resolved = resolveInputs(definition, given);
   if (resolved.ok) return resolved.inputs;
   throw new DarumaError("INVALID_INPUT", resolved.problems.map(({ message }) => message).join("; "));
+}
+
+/** One step alone has no items to run in. */
+function checkOnly(definition: Definition, only: string): void {
+  const step = buildGraph(definition).byId.get(only);
+  if (step === undefined) throw new DarumaError("STEP_NOT_FOUND", `${definition.name} has no step ${only}`);
+  if (step.path.length > 0) {
+    const message = `${only} runs once an item of ${step.path.at(-1)!.definition.id}; --only takes a step outside forEach`;
+    throw new DarumaError("CROSS_SCOPE", message);
+  }
 }
 
 export function runOptions(options: StartOptions): RunOptions {

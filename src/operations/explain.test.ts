@@ -11,7 +11,7 @@ async function story(
   options: TrialOptions = {},
 ): Promise<string> {
   const { runAt, log } = await replayedTrial(text, script, options);
-  return explain(runAt(), log, step).join("\n");
+  return explain(runAt(), log, step === undefined ? {} : { step }).join("\n");
 }
 
 const RETRIED = `
@@ -124,6 +124,48 @@ steps:
     expect(text).toContain(
       "Nothing is left to do: the run completed although visit@list[1] failed, as the file allows.",
     );
+  });
+
+  it("tells of a hold, what it blocks, and the commands that decide it", async () => {
+    const file = `
+unhandled: hold
+steps: { build: { type: noop }, after: { type: noop, depends_on: [build] } }
+`;
+    const { runAt, log } = await replayedTrial(file, { build: ["fail"] });
+    const text = explain(runAt(), log, { commandLine: (command) => `daruma ${command} --output-dir x` }).join(
+      "\n",
+    );
+    expect(text).toContain("- hold: yes, the step has no failure handler.");
+    expect(text).toContain("It was held until somebody decides; what depends on it waits.");
+    expect(text).toContain("It holds up after.");
+    expect(text).toContain("`daruma holds 1 --output-dir x` lists it");
+    expect(text).toMatch(/Then `daruma resume 1 --output-dir x` goes on\.$/);
+  });
+
+  it("gives the catalogue's commands with the output folder, and the way to go on by hand", async () => {
+    const { runAt, log } = await replayedTrial(RETRIED, { build: ["fail"] });
+    const text = explain(runAt(), log, { commandLine: (command) => `daruma ${command} --output-dir x` }).join(
+      "\n",
+    );
+    expect(text).toContain("`daruma logs 1 build --output-dir x` prints what it said.");
+    expect(text).toContain(
+      "Then `daruma retry 1 build --output-dir x` and `daruma resume 1 --output-dir x` go on from there",
+    );
+  });
+
+  it("tells what an edge back to a settled step costs", async () => {
+    const file = `
+routing: { max_loops: 3 }
+steps:
+  a: { type: noop, start: auto }
+  fix: { type: noop }
+transitions:
+  - { from: a, to: fix, on: failure }
+  - { from: fix, to: a, on: success }
+`;
+    const text = await story(file, { a: ["fail", "ok"] });
+    expect(text).toContain("Transition 2 leads on to a. Cost: loop 1 of 3 of root.");
+    expect(text).toContain("Transition 2 brought the success of fix here.");
   });
 
   it("refuses an unknown step and lists those there are", async () => {

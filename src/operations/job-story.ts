@@ -1,8 +1,10 @@
-import type { EvaluationPurpose, Event, LoggedEvent } from "../core/events.js";
+import type { EvaluationPurpose, Event, LoggedEvent, Output } from "../core/events.js";
 import type { Failure, FailureClass } from "../core/failure.js";
+import type { Json } from "../core/json.js";
 import { type Job, jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
 import { jobName, jobNames } from "./job-name.js";
+import { climbSentences, ladderSentences } from "./ladder-sentences.js";
 import { oneLine } from "./one-line.js";
 import { ReplayedRun } from "./replayed-log.js";
 
@@ -12,6 +14,8 @@ export interface JobStory {
   readonly sentences: string[];
   /** Failed attempts, and failures without one. */
   failures: number;
+  /** Somebody or some failure has steered it. */
+  steered: boolean;
 }
 
 const MAX_QUOTE_CHARS = 160;
@@ -39,6 +43,7 @@ class StoryTeller {
   readonly stories = new Map<number, JobStory>();
   /** The job whose failure the next cascade follows from. */
   private lastFailed: number | null = null;
+  private forkedFrom = 0;
 
   constructor(private readonly run: Run) {}
 
@@ -63,6 +68,34 @@ class StoryTeller {
       case "job.failed":
         this.failed(state, event);
         break;
+      case "run.forked":
+        this.forkedFrom = event.from;
+        break;
+      case "job.reused":
+        this.say(event.job, `It was not done again: its output is that of run ${this.forkedFrom}.`);
+        break;
+      case "edge.taken":
+        this.steer(event.job, ...ladderSentences(state, event));
+        this.steer(event.target, arrivalSentence(state, event));
+        break;
+      case "routes.settled":
+        for (const id of event.handled)
+          this.steer(id, "The failure is handled: where it was routed to, it worked out.");
+        for (const id of event.unhandled)
+          this.steer(id, "The failure is not handled: where it was routed to, it did not work out.");
+        break;
+      case "jobs.retried":
+        this.retried(state, event);
+        break;
+      case "operator.goto":
+        this.steer(event.target, `Somebody went back to it ("${plain(event.reason)}"). Cost: nothing.`);
+        break;
+      case "job.held":
+      case "hold.resolved":
+      case "human.asked":
+      case "human.answered":
+        this.steer(event.job, ...ladderSentences(state, event));
+        break;
       default:
         if ("job" in event) this.say(event.job, ...sentencesOf(state, event));
     }
@@ -85,6 +118,26 @@ class StoryTeller {
     );
   }
 
+  /** A resolved hold has said so itself. */
+  private retried(state: Run, event: Extract<Event, { type: "jobs.retried" }>): void {
+    for (const id of event.jobs) {
+      const visit = `visit ${jobById(state, id).visit}`;
+      if (event.action === "resolve") this.steer(id, `That is ${visit}.`);
+      else
+        this.steer(
+          id,
+          `Somebody asked for it again by ${event.action} ("${plain(event.reason)}"): ${visit}, with all budgets anew.`,
+        );
+    }
+    for (const id of event.reblocked)
+      this.say(id, `It waits again: ${jobNames(state, event.jobs)} is done anew.`);
+  }
+
+  private steer(id: number, ...sentences: readonly string[]): void {
+    this.storyOf(id).steered = true;
+    this.say(id, ...sentences);
+  }
+
   private say(id: number, ...sentences: readonly string[]): void {
     if (sentences.length > 0) this.storyOf(id).sentences.push(...sentences);
   }
@@ -92,7 +145,7 @@ class StoryTeller {
   private storyOf(id: number): JobStory {
     let story = this.stories.get(id);
     if (story === undefined) {
-      story = { job: jobById(this.run, id), sentences: [], failures: 0 };
+      story = { job: jobById(this.run, id), sentences: [], failures: 0, steered: false };
       this.stories.set(id, story);
     }
     return story;
@@ -102,7 +155,10 @@ class StoryTeller {
 function sentencesOf(state: Run, event: Event): string[] {
   switch (event.type) {
     case "attempt.succeeded":
-      return [`Attempt ${event.attempt} completed after ${durationText(event.durationMs)}.`];
+      return [
+        `Attempt ${event.attempt} completed after ${durationText(event.durationMs)}.`,
+        ...childSentences(event.output),
+      ];
     case "attempt.stopped":
       return [
         `Attempt ${event.attempt} was stopped after ${durationText(event.durationMs)}: ${event.because}.`,
@@ -112,9 +168,7 @@ function sentencesOf(state: Run, event: Event): string[] {
     case "evaluation.finished":
       return [evaluationSentence(event.purpose, event.result)];
     case "ladder.climbed":
-      return event.considered.map(
-        ({ rung, applied, reason }) => `- ${rung}: ${applied ? "yes" : "no"}, ${reason}.`,
-      );
+      return climbSentences(event);
     case "restart.granted":
       return [`Cost: restart ${event.recovery} of ${event.limit} of this visit; no retry, no loop.`];
     case "retry.scheduled":
@@ -150,8 +204,25 @@ function sentencesOf(state: Run, event: Event): string[] {
     case "job.failed":
       return [failedSentence(event)];
     default:
-      return [];
+      return ladderSentences(state, event);
   }
+}
+
+/** How a failure, or a success, came to a step by a transition. */
+function arrivalSentence(state: Run, event: Extract<Event, { type: "edge.taken" }>): string {
+  const from = jobName(jobById(state, event.job));
+  const what = event.on === "failure" ? `the failure of ${from}` : `the success of ${from}`;
+  return event.status === "selected"
+    ? `Transition ${event.edge} brought ${what} here.`
+    : `Transition ${event.edge} brought ${what} here while it was under way.`;
+}
+
+/** A step that ran a child run names it in its output. */
+function childSentences(output: Output): string[] {
+  const value = output.kind === "value" ? output.value : null;
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return [];
+  const { run_id: child, outputs } = value as { readonly [key: string]: Json };
+  return typeof child === "number" && outputs !== undefined ? [`Its child run ${child} completed.`] : [];
 }
 
 function failureSentences(attempt: number, error: Failure, durationMs: number): string[] {

@@ -1,4 +1,5 @@
 import { retryMax } from "../core/ladder/retry.js";
+import { matchRule } from "../core/ladder/rule.js";
 import type { Job, Run } from "../core/run.js";
 
 /** What the ladder of a job still had to give when its log ended. */
@@ -10,7 +11,14 @@ export function budgetSentence(run: Run, job: Job): string | null {
     parts.push(`${Math.max(0, retries - job.retriesInVisit)} of ${retries} retries of visit ${job.visit}`);
   if (onFail.run.length > 0 || onFail.runJs !== null)
     parts.push(job.remediatedInVisit ? "no remediation in this visit" : "its remediation");
-  const routed = parts.length > 0 || onFail.goto !== null || onFail.gotoJs !== null;
+  const rule = job.error === null ? null : matchRule(run, job, job.error);
+  if (rule !== null && "rule" in rule) {
+    const { maxAttempts } = rule.rule;
+    const left = Math.max(0, maxAttempts - job.charged);
+    parts.push(`${left} of ${maxAttempts} attempts by rule ${rule.index + 1} of ${rule.handler.name}`);
+  }
+  const routed =
+    parts.length > 0 || onFail.goto !== null || onFail.gotoJs !== null || job.step.failureEdges.length > 0;
   if (routed)
     parts.push(`${Math.max(0, run.maxLoops - job.scope.loops)} of ${run.maxLoops} loops of ${job.scope.id}`);
   if (job.recoveriesInVisit > 0) {

@@ -15,6 +15,7 @@ const job = (id: number, step: string, scope = "root"): JobRow => ({
   due_at: null,
   error: null,
   output: null,
+  failure_handler_id: null,
 });
 const attempt = (jobId: number, number: number, status: AttemptRow["status"] = "succeeded"): AttemptRow => ({
   job_id: jobId,

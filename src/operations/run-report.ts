@@ -3,7 +3,7 @@ import type { Output } from "../core/events.js";
 import type { Json } from "../core/json.js";
 import type { JobRow, JobStatus, RouteRow, RunRow, RunStatus } from "../core/rows.js";
 import { loadRun } from "../engine/load-run.js";
-import { lastErrorOf } from "../engine/variables.js";
+import { showLastError } from "../engine/variables.js";
 import type { Store } from "../store/store.js";
 
 /** What `--json` prints for a run. Times are ISO 8601. */
@@ -116,7 +116,7 @@ export async function reportState(store: Store, runId: number): Promise<Json> {
   const state: { [scope: string]: Json } = {};
   for (const scope of run.scopes.values()) {
     if (scope.parent === null || scope.lastError !== null)
-      state[scope.id] = { _last_error: lastErrorOf(scope) };
+      state[scope.id] = { _last_error: showLastError(scope.lastError) };
   }
   return state;
 }

@@ -4,6 +4,7 @@ import type { Failure } from "../core/failure.js";
 import type { AttemptRow, JobStatus } from "../core/rows.js";
 import type { Store } from "../store/store.js";
 import { logFile } from "../worker/attempt-paths.js";
+import { type HoldReport, listHolds } from "./holds.js";
 import type { JobReport, RunReport } from "./run-report.js";
 
 /** What the end of a run is told from, beside its report. */
@@ -12,6 +13,8 @@ export interface RunSummary {
   /** `6 completed`, `1 failed (handled)`; what there is none of is left out. */
   readonly counts: readonly string[];
   readonly failures: readonly FailedStep[];
+  /** What waits for somebody to decide. */
+  readonly holds: readonly HoldReport[];
   /** What the last steps of a completed run printed, if it is short. */
   readonly endings: readonly { readonly step: string; readonly text: string }[];
 }
@@ -59,7 +62,9 @@ export async function summariseRun(store: Store, outputDir: string, report: RunR
     report.status === "completed"
       ? await readEndings(store, run.definition_hash, report, (job) => log(job, "stdout"))
       : [];
-  return { report, counts: countStatuses(report.jobs), failures, endings };
+  const isHeld = report.jobs.some((job) => job.status === "pending_failed");
+  const holds = isHeld ? await listHolds(store, run.id) : [];
+  return { report, counts: countStatuses(report.jobs), failures, holds, endings };
 }
 
 function countStatuses(jobs: readonly JobReport[]): string[] {

@@ -1,7 +1,8 @@
 import type { RungConsidered } from "../core/events.js";
 
 /** Reasons that only say that a rung is not for this step or this failure. */
-const PLAIN_PASS = /^(?:the run goes on|class \S+ is not infrastructure|no retry is set|no on_fail\.\w+)$/;
+const PLAIN_PASS =
+  /^(?:the run goes on|class \S+ is not infrastructure|the step has no failure handler|no retry is set|no on_fail\.\w+|no transition on failure|`unhandled` is not hold)$/;
 
 /** Of the rungs that were passed, those that could have acted and why they did not. */
 export function tellingReasons(considered: readonly RungConsidered[]): string[] {

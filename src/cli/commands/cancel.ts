@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RunRow } from "../../core/rows.js";
 import { Daruma } from "../../operations/daruma.js";
 import { existingDatabase } from "../../operations/existing-store.js";
+import { redacted } from "../../operations/operator-words.js";
 import type { Store } from "../../store/store.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
 import { commandLine } from "../command-words.js";
@@ -11,13 +13,19 @@ import { type RunReference, resolveRun } from "../run-reference.js";
 const END_TIMEOUT_MS = 10_000;
 const POLL_MS = 50;
 
-export async function cancel(reference: RunReference, reason: string, session: Session): Promise<number> {
+export interface CancelFlags {
+  readonly reason: string;
+  readonly key?: string;
+}
+
+export async function cancel(reference: RunReference, flags: CancelFlags, session: Session): Promise<number> {
   const { out, options } = session;
   existingDatabase(options.outputDir);
   const daruma = await Daruma.open({ outputDir: options.outputDir });
   try {
     const runId = await resolveRun(daruma.store, reference);
-    await daruma.cancel(runId, reason);
+    const reason = await redacted(daruma.store, runId, flags.reason);
+    await daruma.operate(runId, { type: "run.cancel", reason, key: flags.key ?? randomUUID() });
     const run = await waitForEnd(daruma.store, runId);
     if (options.json) writeJson(out, { run_id: runId, status: run.status, reason });
     else if (!options.quiet) writeLines(out, [sentence(run, session)]);

@@ -1,5 +1,14 @@
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
-import { type AttemptLogs, findLogs } from "../../operations/read-logs.js";
+import { DarumaError } from "../../core/errors.js";
+import {
+  type AttemptArtifact,
+  type AttemptLogs,
+  findArtifact,
+  findLogs,
+  findRecoveryLogs,
+  type LogRequest,
+} from "../../operations/read-logs.js";
+import type { Store } from "../../store/store.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
 import { type RunReference, resolveRun } from "../run-reference.js";
 import { withStore } from "../with-store.js";
@@ -8,28 +17,61 @@ export interface LogsFlags {
   readonly attempt?: number;
   readonly stderr?: boolean;
   readonly scope?: string;
+  readonly recovery?: boolean;
+  readonly context?: boolean;
+  readonly summary?: boolean;
 }
 
 /** More than this is not put into one JSON object; the path is there to read the rest. */
 const MAX_JSON_LOG_BYTES = 8 * 1_024 * 1_024;
 
-export function logs(
+export async function logs(
   reference: RunReference,
   step: string,
   flags: LogsFlags,
   session: Session,
 ): Promise<number> {
+  const kinds = (["recovery", "context", "summary"] as const).filter((kind) => flags[kind] === true);
+  if (kinds.length > 1) throw new DarumaError("USAGE", `--${kinds.join(" and --")} cannot be shown at once`);
+  const kind = kinds[0] ?? "attempt";
   return withStore(session, async (store, outputDir) => {
-    const found = await findLogs(store, outputDir, {
+    const request: LogRequest = {
       runId: await resolveRun(store, reference),
       step,
       ...(flags.attempt === undefined ? {} : { attempt: flags.attempt }),
       ...(flags.scope === undefined ? {} : { scope: flags.scope }),
-    });
-    if (session.options.json) writeJson(session.out, jsonOf(found));
-    else await print(found, flags.stderr === true, session);
+    };
+    if (kind === "context" || kind === "summary")
+      showArtifact(await findArtifact(store, outputDir, { ...request, kind }), session);
+    else await showLogs(await find(kind, store, outputDir, request), flags, session);
     return 0;
   });
+}
+
+function find(
+  kind: "attempt" | "recovery",
+  store: Store,
+  outputDir: string,
+  request: LogRequest,
+): Promise<AttemptLogs> {
+  return kind === "recovery"
+    ? findRecoveryLogs(store, outputDir, request)
+    : findLogs(store, outputDir, request);
+}
+
+async function showLogs(found: AttemptLogs, flags: LogsFlags, session: Session): Promise<void> {
+  if (session.options.json) writeJson(session.out, jsonOf(found));
+  else await print(found, flags.stderr === true, session);
+}
+
+function showArtifact(found: AttemptArtifact, session: Session): void {
+  if (!session.options.json) {
+    const text = readFileSync(found.file, "utf8");
+    return session.out.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+  const { step, scope, attempt, file, manifest } = found;
+  const kept = manifest === null ? null : (JSON.parse(readFileSync(manifest, "utf8")) as unknown);
+  writeJson(session.out, { step, scope, attempt, text: textOf(file), file, manifest: kept });
 }
 
 /** As it was printed, escape codes included: it is the user's own output. Headings go to stderr, out of the way of pipes. */

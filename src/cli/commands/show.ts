@@ -1,3 +1,5 @@
+import { diagnosticsOf } from "../../operations/attempt-diagnostics.js";
+import { readLog } from "../../operations/replayed-log.js";
 import { reportRun, reportState } from "../../operations/run-report.js";
 import { summariseRun } from "../../operations/run-summary.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
@@ -12,8 +14,10 @@ export function show(reference: RunReference, session: Session): Promise<number>
     const runId = await resolveRun(store, reference);
     const report = await reportRun(store, runId);
     const state = await reportState(store, runId);
-    if (options.json) writeJson(out, { ...report, state });
-    else {
+    if (options.json) {
+      const diagnostics = await diagnosticsOf(report.jobs, readLog(store, runId));
+      writeJson(out, { ...report, state, diagnostics });
+    } else {
       const summary = await summariseRun(store, outputDir, report);
       const look = {
         paint: out.paint,

@@ -6,6 +6,7 @@ import { jobName } from "../../operations/job-name.js";
 import { oneLine } from "../../operations/one-line.js";
 import { ReplayedRun } from "../../operations/replayed-log.js";
 import type { Channel } from "../channel.js";
+import type { CommandLine } from "../command-words.js";
 import { eventText, valueText } from "./event-text.js";
 import { elapsed, plainProgress } from "./plain-progress.js";
 import type { Progress } from "./progress.js";
@@ -17,9 +18,11 @@ import type { Progress } from "./progress.js";
 export function debugProgress(
   channel: Channel,
   env: { readonly [name: string]: string | undefined } = process.env,
+  commandLine?: CommandLine,
 ): Progress {
-  const plain = plainProgress(channel);
-  let replay: ReplayedRun | null = null;
+  const plain = plainProgress(channel, commandLine);
+  /** A run and its child runs. */
+  const replays = new Map<number, ReplayedRun>();
   let redactor: Redactor | null = null;
   let startedAt: number | null = null;
   return {
@@ -28,9 +31,10 @@ export function debugProgress(
       redactor ??= redactorOf(run, env);
       startedAt ??= events[0]?.at ?? null;
       // A resumed run is seen from its middle; there the live run must do.
-      if (events[0]?.event.type === "run.created") replay = new ReplayedRun(run.id, () => run.definition);
+      if (events[0]?.event.type === "run.created")
+        replays.set(run.id, new ReplayedRun(run.id, () => run.definition));
       for (const logged of events) {
-        const state = replay?.fold(logged) ?? run;
+        const state = replays.get(run.id)?.fold(logged) ?? run;
         plain.events(state, [logged]);
         for (const line of debugLines(state, logged.event)) {
           channel.write(
@@ -78,6 +82,12 @@ export function debugLines(run: Run, event: LoggedEvent["event"]): string[] {
     case "join.decided":
     case "loop.exceeded":
     case "restart.granted":
+    case "rule.reserved":
+    case "recovery.started":
+    case "recovery.finished":
+    case "edge.taken":
+    case "routes.settled":
+    case "jobs.retried":
       return [`${event.type}: ${eventText(run, event)}`];
     default:
       return [];

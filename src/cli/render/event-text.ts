@@ -1,4 +1,4 @@
-import type { Event, Output, RungConsidered } from "../../core/events.js";
+import type { EdgeConsidered, Event, FailureRoute, Output, RungConsidered } from "../../core/events.js";
 import type { Failure } from "../../core/failure.js";
 import { findJob, type Run } from "../../core/run.js";
 import { durationText } from "../../operations/duration-text.js";
@@ -17,8 +17,9 @@ const JOB_LIST_FIELDS = new Set([
   "members",
   "invalidated",
   "retired",
+  "reblocked",
 ]);
-const HIDDEN_FIELDS = new Set(["type", "token", "definitionHash"]);
+const HIDDEN_FIELDS = new Set(["type", "token", "definitionHash", "key"]);
 
 /** What an event holds, in one line with names in place of ids: `build attempt 2, error EXIT_1 ...`. */
 export function eventText(run: Run, event: Event): string {
@@ -41,9 +42,11 @@ function fieldText(run: Run, field: string, value: unknown): string {
     case "error":
       return errorText(value as Failure);
     case "considered":
-      return (value as readonly RungConsidered[])
-        .map(({ rung, applied, reason }) => `${rung} ${applied ? "taken" : "passed"} (${reason})`)
-        .join(", ");
+      return (value as readonly (RungConsidered | EdgeConsidered)[]).map(consideredText).join(", ");
+    case "failureRoute":
+      return `failureRoute ${(value as FailureRoute).status}`;
+    case "reuse":
+      return `${(value as readonly unknown[]).length} reused`;
     case "output":
       return `output ${outputText(value as Output)}`;
     case "lost":
@@ -59,6 +62,13 @@ function fieldText(run: Run, field: string, value: unknown): string {
     default:
       return `${field} ${valueText(value)}`;
   }
+}
+
+function consideredText(considered: RungConsidered | EdgeConsidered): string {
+  if ("rung" in considered)
+    return `${considered.rung} ${considered.applied ? "taken" : "passed"} (${considered.reason})`;
+  const { edge, to, matched, why } = considered;
+  return `transition ${edge} to ${to} ${matched ? "taken" : "passed"} (${why})`;
 }
 
 function nameOrId(run: Run, id: unknown): string {

@@ -1,7 +1,9 @@
 import type { Run } from "../../core/run.js";
 import type { Channel } from "../channel.js";
+import type { CommandLine } from "../command-words.js";
 import { LiveRegion } from "./live-region.js";
-import { Narrator, type Note, type NoteKind } from "./narrator.js";
+import { Narrator } from "./narrator.js";
+import type { Note, NoteKind } from "./note.js";
 import type { Colour } from "./paint.js";
 import type { Progress } from "./progress.js";
 import { pictureOf } from "./run-picture.js";
@@ -17,6 +19,9 @@ const SIGNS: Readonly<Record<NoteKind, readonly [sign: string, colour: Colour]>>
   recovered: ["✓", "green"],
   failed: ["✗", "red"],
   route: ["↺", "yellow"],
+  held: ["‖", "yellow"],
+  question: ["?", "cyan"],
+  operator: ["☞", "cyan"],
   skipped: ["-", "dim"],
   canceled: ["⊘", "yellow"],
 };
@@ -36,8 +41,12 @@ const systemLiveClock: LiveClock = {
 };
 
 /** For people: a region that is redrawn in place, and above it a line for each thing worth keeping. */
-export function liveProgress(channel: Channel, clock: LiveClock = systemLiveClock): Progress {
-  const narrator = new Narrator();
+export function liveProgress(
+  channel: Channel,
+  clock: LiveClock = systemLiveClock,
+  commandLine?: CommandLine,
+): Progress {
+  const narrator = new Narrator(commandLine);
   const region = new LiveRegion(channel);
   let shownRun: Run | null = null;
   let waiting: string[] = [];
@@ -50,7 +59,8 @@ export function liveProgress(channel: Channel, clock: LiveClock = systemLiveCloc
   const stop = clock.every(FRAME_MS, draw);
   return {
     events(run, events) {
-      shownRun = run;
+      // Of a run and its child runs the picture shows the one that was asked for.
+      if (shownRun === null || run.parent === null) shownRun = run;
       for (const event of events) {
         for (const note of narrator.tell(run, event)) {
           if (isKept(run, note)) waiting.push(signed(channel, note));

@@ -82,6 +82,55 @@ steps:
     ]);
   });
 
+  it("tells which rule acts, and how its recovery script went", async () => {
+    const file = `
+failure_handlers: [{ name: sim, rules: [{ exit_codes: [1], recovery_script: ./fix.sh, max_retries: 2 }] }]
+steps: { build: { type: noop, failure_handler: sim } }
+`;
+    const told = await notes(file, {
+      build: ["fail", "ok"],
+      "build script": [{ exit: 5 }],
+    });
+    expect(told.slice(2)).toEqual([
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — rule 1 of sim: again after its recovery script, 2 attempts in all",
+      "started: build: its recovery script started",
+      "failed: build: its recovery script failed after 0 ms: exit code 5; the retry happens all the same",
+      "started: build started, attempt 2",
+      "recovered: build completed on attempt 2 in 0 ms",
+    ]);
+  });
+
+  it("makes one line of a failure and the transition that takes it on, and says when it is handled", async () => {
+    const file = `
+steps: { build: { type: noop }, fallback: { type: noop } }
+transitions: [{ from: build, to: fallback, on: failure }]
+`;
+    expect((await notes(file, { build: ["fail"] })).slice(2)).toEqual([
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — on to fallback with the failure (transition 1)",
+      "started: fallback started",
+      "completed: fallback completed in 0 ms",
+      "recovered: handled by the steps it was routed to: build",
+    ]);
+  });
+
+  it("tells a hold with the command that lists it", async () => {
+    expect(
+      (await notes("unhandled: hold\nsteps: { build: { type: noop } }", { build: ["fail"] })).slice(2),
+    ).toEqual([
+      "held: build attempt 1 failed: exit code 1 (EXIT_1, application) — held until somebody decides: daruma holds 1",
+      "held: run 1 is held: build",
+    ]);
+  });
+
+  it("tells a question with its choices and the command that answers it", async () => {
+    const file =
+      'steps: { ask: { type: human, prompt: "Go on?", choices: [yes, no], reject: [no], timeout_ms: 9 } }';
+    expect((await notes(file, {})).slice(1)).toEqual([
+      "question: ask asks: Go on? (yes, no) — daruma answer 1 ask --choose yes",
+      "failed: ask attempt 1 failed: nobody answered in time (TIMEOUT, transient_runtime) — the step failed",
+    ]);
+  });
+
   it("says nothing of routed steps that nobody needed", async () => {
     const file = "steps: { a: { type: noop, on_fail: { run: [fix] } }, fix: { type: noop } }";
     expect((await notes(file, {})).join()).not.toContain("skipped");

@@ -2,26 +2,12 @@ import type { Event, LoggedEvent, RungConsidered } from "../../core/events.js";
 import type { Failure } from "../../core/failure.js";
 import { jobById, type Run } from "../../core/run.js";
 import { durationText } from "../../operations/duration-text.js";
-import { jobName, jobNames, listNames } from "../../operations/job-name.js";
-import { oneLine } from "../../operations/one-line.js";
+import { jobName, jobNames } from "../../operations/job-name.js";
 import { tellingReasons } from "../../operations/telling-reasons.js";
-
-export type NoteKind =
-  | "run"
-  | "started"
-  | "completed"
-  | "recovered"
-  | "failed"
-  | "route"
-  | "skipped"
-  | "canceled";
-
-/** One thing worth a line. */
-export interface Note {
-  readonly kind: NoteKind;
-  readonly at: number;
-  readonly text: string;
-}
+import type { CommandLine } from "../command-words.js";
+import type { NewNote, Note } from "./note.js";
+import { operatorNote } from "./operator-note.js";
+import { plainNote, short } from "./plain-note.js";
 
 interface OpenFailure {
   readonly attempt: number;
@@ -31,10 +17,6 @@ interface OpenFailure {
   loopLimit: number | null;
 }
 
-const MAX_MESSAGE_CHARS = 300;
-/** Skips that say nothing new: what was never selected is counted in the summary. */
-const SILENT_SKIP = /^(?:nothing routed to it|only .* was asked for)$/;
-
 /**
  * Turns a run's events into lines. A failure and what the ladder does about it are several events; they become one
  * line that says what happened, what was tried and what comes next.
@@ -42,12 +24,16 @@ const SILENT_SKIP = /^(?:nothing routed to it|only .* was asked for)$/;
 export class Narrator {
   private readonly failures = new Map<number, OpenFailure>();
 
+  constructor(private readonly commandLine: CommandLine = (command) => `daruma ${command}`) {}
+
   tell(run: Run, { at, event }: LoggedEvent): Note[] {
     const note = this.noteOf(run, event);
-    return note === null ? [] : [{ ...note, at }];
+    if (note === null) return [];
+    const isChild = run.parent !== null && !note.text.startsWith(`run ${run.id} `);
+    return [{ ...note, text: isChild ? `run ${run.id}: ${note.text}` : note.text, at }];
   }
 
-  private noteOf(run: Run, event: Event): Omit<Note, "at"> | null {
+  private noteOf(run: Run, event: Event): NewNote | null {
     switch (event.type) {
       case "attempt.failed":
         this.failures.set(event.job, { ...event, considered: [], loopLimit: null });
@@ -73,8 +59,14 @@ export class Narrator {
         return this.jobFailed(run, event);
       case "jobs.canceled":
         return this.jobsCanceled(run, event);
+      case "rule.reserved":
+        return this.failed(run, event.job, ruleText(event));
+      case "edge.taken":
+        return event.on === "failure" ? this.failed(run, event.job, edgeText(event)) : plainNote(run, event);
+      case "job.held":
+        return this.held(run, event);
       default:
-        return plainNote(run, event);
+        return operatorNote(run, event, this.commandLine) ?? plainNote(run, event);
     }
   }
 
@@ -84,7 +76,7 @@ export class Narrator {
   }
 
   /** The line for a failure that is now answered, or null if there is none. */
-  private failed(run: Run, jobId: number, next: string): Omit<Note, "at"> | null {
+  private failed(run: Run, jobId: number, next: string): NewNote | null {
     const failure = this.failures.get(jobId);
     if (failure === undefined) return null;
     this.failures.delete(jobId);
@@ -98,7 +90,7 @@ export class Narrator {
     };
   }
 
-  private gotoTaken(run: Run, event: Extract<Event, { type: "goto.taken" }>): Omit<Note, "at"> | null {
+  private gotoTaken(run: Run, event: Extract<Event, { type: "goto.taken" }>): NewNote | null {
     const loops = `loop ${event.loop} of ${run.maxLoops}`;
     if (event.trigger === "failure") return this.failed(run, event.job, `back to ${event.to} (${loops})`);
     return {
@@ -107,7 +99,7 @@ export class Narrator {
     };
   }
 
-  private loopExceeded(run: Run, event: Extract<Event, { type: "loop.exceeded" }>): Omit<Note, "at"> | null {
+  private loopExceeded(run: Run, event: Extract<Event, { type: "loop.exceeded" }>): NewNote | null {
     this.update(event.job, (failure) => {
       failure.loopLimit = event.max;
     });
@@ -119,7 +111,20 @@ export class Narrator {
     };
   }
 
-  private jobFailed(run: Run, event: Extract<Event, { type: "job.failed" }>): Omit<Note, "at"> {
+  private held(run: Run, event: Extract<Event, { type: "job.held" }>): NewNote {
+    const told = this.failed(
+      run,
+      event.job,
+      `held until somebody decides: ${this.commandLine(`holds ${run.id}`)}`,
+    );
+    const text =
+      told?.text ?? `${jobName(jobById(run, event.job))} is held: ${short(event.message)} (${event.code})`;
+    return { kind: "held", text };
+  }
+
+  private jobFailed(run: Run, event: Extract<Event, { type: "job.failed" }>): NewNote | null {
+    // The transition that takes the failure on follows at once, and tells both.
+    if (event.routed) return null;
     const goesOn = event.handled === null ? "" : "; the run goes on (continue_on_failure)";
     const limit = this.failures.get(event.job)?.loopLimit ?? null;
     const verdict =
@@ -133,7 +138,7 @@ export class Narrator {
   }
 
   /** A failure that came after its run was canceled ends here too. */
-  private jobsCanceled(run: Run, event: Extract<Event, { type: "jobs.canceled" }>): Omit<Note, "at"> {
+  private jobsCanceled(run: Run, event: Extract<Event, { type: "jobs.canceled" }>): NewNote {
     const told =
       event.jobs.length === 1
         ? this.failed(run, event.jobs[0]!, `${event.reason}; nothing more is done`)
@@ -144,81 +149,13 @@ export class Narrator {
   }
 }
 
-/** Events that are a line by themselves. */
-function plainNote(run: Run, event: Event): Omit<Note, "at"> | null {
-  const name = (id: number): string => jobName(jobById(run, id));
-  switch (event.type) {
-    case "run.started":
-      return { kind: "run", text: `run ${run.id} of ${run.workflow} started` };
-    case "run.resumed":
-      return { kind: "run", text: resumedText(run, event) };
-    case "run.cancel_requested":
-      return { kind: "canceled", text: `cancel requested: ${short(event.reason)}` };
-    case "attempt.started":
-      return {
-        kind: "started",
-        text: `${name(event.job)} started${event.attempt > 1 ? `, attempt ${event.attempt}` : ""}`,
-      };
-    case "attempt.succeeded": {
-      const again = event.attempt > 1;
-      const attempt = again ? ` on attempt ${event.attempt}` : "";
-      return {
-        kind: again ? "recovered" : "completed",
-        text: `${name(event.job)} completed${attempt} in ${durationText(event.durationMs)}`,
-      };
-    }
-    case "attempt.stopped":
-      return {
-        kind: "canceled",
-        text: `${name(event.job)} attempt ${event.attempt} stopped (${event.because})`,
-      };
-    case "remediation.finished":
-      return event.ok ? { kind: "route", text: `${name(event.job)} is repaired and runs once more` } : null;
-    case "follow_up.started":
-      return {
-        kind: "route",
-        text: `${name(event.job)} completed: run ${event.steps.join(", ")} (on_success)`,
-      };
-    case "scopes.opened":
-      return { kind: "started", text: `${name(event.job)} opened ${event.items.length} branches` };
-    case "scope.abandoned":
-      return { kind: "canceled", text: abandonedText(run, event) };
-    case "join.decided":
-      return joinNote(name(event.job), event);
-    case "jobs.skipped":
-      return SILENT_SKIP.test(event.reason)
-        ? null
-        : { kind: "skipped", text: `skipped: ${jobNames(run, event.jobs)} (${event.reason})` };
-    default:
-      return null;
-  }
+function ruleText({ handler, rule, maxAttempts, script }: Extract<Event, { type: "rule.reserved" }>): string {
+  const when = script === null ? "at once" : "after its recovery script";
+  return `rule ${rule} of ${handler}: again ${when}, ${maxAttempts} attempts in all`;
 }
 
-function resumedText(run: Run, { lost }: Extract<Event, { type: "run.resumed" }>): string {
-  const lostText =
-    lost.length === 0
-      ? "nothing was running"
-      : `lost: ${listNames(lost, ({ job }) => jobName(jobById(run, job)))}`;
-  return `run ${run.id} of ${run.workflow} resumed; ${lostText}`;
-}
-
-function abandonedText(run: Run, event: Extract<Event, { type: "scope.abandoned" }>): string {
-  const jobs = [...event.canceled, ...event.stopping];
-  const where = event.scope === "root" ? "" : ` in ${event.scope}`;
-  const names = jobs.length === 0 ? "nothing was left to run" : `given up${where}: ${jobNames(run, jobs)}`;
-  return `${names} (${event.code})`;
-}
-
-function joinNote(name: string, event: Extract<Event, { type: "join.decided" }>): Omit<Note, "at"> | null {
-  const { completed, failed, skipped } = event;
-  if (event.satisfied && failed === 0) return null;
-  const verdict = event.satisfied ? "its join is satisfied" : "its join is not satisfied";
-  return {
-    kind: "route",
-    text: `${name}: of ${completed + failed + skipped} branches ${completed} completed, ${failed} failed; ${verdict}`,
-  };
-}
-
-function short(message: string): string {
-  return oneLine(message, MAX_MESSAGE_CHARS);
+function edgeText({ to, edge, status }: Extract<Event, { type: "edge.taken" }>): string {
+  return status === "selected"
+    ? `on to ${to} with the failure (transition ${edge})`
+    : `on to ${to}, which is under way already (transition ${edge})`;
 }

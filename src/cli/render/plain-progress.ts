@@ -1,4 +1,5 @@
 import type { Channel } from "../channel.js";
+import type { CommandLine } from "../command-words.js";
 import { Narrator } from "./narrator.js";
 import type { Progress } from "./progress.js";
 
@@ -6,8 +7,8 @@ const MS_PER_SECOND = 1_000;
 const TIME_WIDTH = 9;
 
 /** For logs and pipes: one line for each thing worth telling, with the time since this command saw the run. */
-export function plainProgress(channel: Channel): Progress {
-  const narrator = new Narrator();
+export function plainProgress(channel: Channel, commandLine?: CommandLine): Progress {
+  const narrator = new Narrator(commandLine);
   let startedAt: number | null = null;
   return {
     events(run, events) {

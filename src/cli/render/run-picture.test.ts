@@ -37,6 +37,34 @@ describe("the picture of a run", () => {
     expect(lines).toEqual(["  ● slow   0.7 s", "  ◌ fetch  retry 1 of 3 in 1.0 s"]);
   });
 
+  it("shows questions with their choices and the time left, and recovery scripts at work", async () => {
+    const file = `
+name: release
+failure_handlers: [{ name: sim, rules: [{ exit_codes: [1], recovery_script: ./fix.sh }] }]
+steps:
+  ask: { type: human, prompt: "Go on?", timeout_ms: 5000 }
+  build: { type: noop, failure_handler: sim }
+`;
+    const { runAt } = await replayedTrial(file, { build: ["fail", "ok"] });
+    const run = runAt(({ event }) => event.type === "recovery.started");
+    const [head, ...lines] = pictureOf(run, run.startedAt! + 1000, { width: 80, height: 24 }, plainPaint);
+    expect(head?.slice(2)).toBe("release #1 · 0/2 done · 0 running · 2 waiting · 1.0 s");
+    expect(lines).toEqual([
+      "  ◌ build  recovery script after attempt 1",
+      "  ? ask    Go on? (approve, reject, 4.0 s left)",
+    ]);
+  });
+
+  it("says that a run is paused and how many jobs are held", async () => {
+    const { runAt } = await replayedTrial("name: r\nunhandled: hold\nsteps: { a: { type: noop } }", {
+      a: ["fail"],
+    });
+    const run = runAt();
+    run.paused = { takeover: false };
+    const [head] = pictureOf(run, run.startedAt!, { width: 80, height: 24 }, plainPaint);
+    expect(head?.slice(2)).toBe("r #1 · 0/1 done · 0 running · 1 held · paused · 0.0 s");
+  });
+
   it("never counts below zero when a retry is due and has not begun", async () => {
     const run = await runWithRetryWaiting();
     expect(pictureOf(run, run.startedAt! + 5_000, { width: 80, height: 24 }, plainPaint).at(-1)).toContain(

@@ -2,6 +2,7 @@ import { retryMax } from "../../core/ladder/retry.js";
 import { isSettled, type Job, type Run } from "../../core/run.js";
 import { secondsText } from "../../operations/duration-text.js";
 import { jobName } from "../../operations/job-name.js";
+import { oneLine } from "../../operations/one-line.js";
 import type { Paint } from "./paint.js";
 import { cutTo, padTo, textWidth } from "./text-width.js";
 
@@ -9,6 +10,7 @@ interface Census {
   total: number;
   done: number;
   failed: number;
+  held: number;
   readonly waiting: Job[];
 }
 
@@ -37,10 +39,10 @@ export function pictureOf(run: Run, now: number, size: PictureSize, paint: Paint
   const nameWidth = names.reduce((most, name) => Math.max(most, textWidth(name)), 0);
   const lines = shown.map((job, index) => {
     const line = cutTo(
-      `  ${job.status === "waiting" ? "◌" : "●"} ${padTo(names[index]!, nameWidth)}  ${detail(run, job, now)}`,
+      `  ${signOf(job)} ${padTo(names[index]!, nameWidth)}  ${detail(run, job, now)}`,
       width,
     );
-    return paint(job.status === "waiting" ? "yellow" : "cyan", line);
+    return paint(job.status === "running" || job.question !== null ? "cyan" : "yellow", line);
   });
   const hidden = work.length - shown.length;
   if (hidden > 0 && room > 0) lines.push(paint("dim", cutTo(`  … and ${hidden} more`, width)));
@@ -48,13 +50,14 @@ export function pictureOf(run: Run, now: number, size: PictureSize, paint: Paint
 }
 
 function takeCensus(run: Run): Census {
-  const census: Census = { total: 0, done: 0, failed: 0, waiting: [] };
+  const census: Census = { total: 0, done: 0, failed: 0, held: 0, waiting: [] };
   for (const job of run.jobs) {
     if (!job.scope.open) continue;
     census.total += 1;
     if (isSettled(job.status) && !job.followingUp) census.done += 1;
     if (job.status === "failed") census.failed += 1;
-    if (job.status === "waiting") census.waiting.push(job);
+    if (job.status === "waiting" || job.recovery !== null) census.waiting.push(job);
+    if (job.status === "pending_failed") census.held += 1;
   }
   census.waiting.sort((first, second) => (first.dueAt ?? 0) - (second.dueAt ?? 0));
   return census;
@@ -69,12 +72,24 @@ function headline(run: Run, census: Census, now: number): string {
   ];
   if (census.waiting.length > 0) parts.push(`${census.waiting.length} waiting`);
   if (census.failed > 0) parts.push(`${census.failed} failed`);
+  if (census.held > 0) parts.push(`${census.held} held`);
+  if (run.paused !== null) parts.push(run.paused.takeover ? "taken over" : "paused");
   if (run.cancelRequested !== null) parts.push("canceling");
   parts.push(secondsText(now - (run.startedAt ?? run.createdAt)));
   return parts.join(" · ");
 }
 
+function signOf(job: Job): string {
+  if (job.question !== null) return "?";
+  return job.status === "running" ? "●" : "◌";
+}
+
 function detail(run: Run, job: Job, now: number): string {
+  if (job.question !== null) {
+    const left = job.dueAt === null ? "" : `, ${secondsText(job.dueAt - now)} left`;
+    return `${oneLine(job.question.prompt)} (${job.question.choices.join(", ")}${left})`;
+  }
+  if (job.recovery !== null) return `recovery script after attempt ${job.attempt}`;
   if (job.status === "waiting") {
     const retry = `retry ${job.retriesInVisit} of ${retryMax(run, job.step.definition)}`;
     return `${retry} in ${secondsText((job.dueAt ?? now) - now)}`;

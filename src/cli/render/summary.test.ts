@@ -20,7 +20,14 @@ const REPORT: RunReport = {
 
 function lines(report: Partial<RunReport>, rest: Partial<RunSummary> = {}): string[] {
   return summaryLines(
-    { report: { ...REPORT, ...report }, counts: ["2 completed"], failures: [], endings: [], ...rest },
+    {
+      report: { ...REPORT, ...report },
+      counts: ["2 completed"],
+      failures: [],
+      holds: [],
+      endings: [],
+      ...rest,
+    },
     LOOK,
   );
 }
@@ -66,7 +73,7 @@ describe("the summary", () => {
   it("lists handled failures of a completed run", () => {
     const handled_failures = [{ step: "lint", scope: "root", code: "EXIT_2", message: "exit code 2" }];
     expect(lines({ handled_failures }).slice(1)).toEqual([
-      "handled failures:",
+      "completed; 1 failure was handled:",
       "  lint: exit code 2 (EXIT_2)",
     ]);
   });
@@ -104,6 +111,31 @@ describe("the summary", () => {
     };
     expect(lines({ status: "failed" }, { failures: [failure] }).at(-1)).toBe(
       "      daruma logs 3 v --scope 'root/l[1]'",
+    );
+  });
+
+  it("lists holds with their last words and how to resolve them", () => {
+    const hold = {
+      run_id: 3,
+      workflow: "release",
+      job_id: 30_000_001,
+      step: "v",
+      scope: "root/l[1]",
+      error: { code: "EXIT_4", message: "exit code 4", exit_code: 4 },
+      class: "application",
+      attempts: 2,
+      stderr_tail: "one\n\x1b[31mtwo\x1b[0m",
+    } as const;
+    expect(lines({ status: "held", duration_ms: null }, { holds: [hold] }).slice(1)).toEqual([
+      "v@l[1] (run 3, job 30000001) is held after 2 attempts: exit code 4 (EXIT_4, application)",
+      "  | one",
+      "  | two",
+      "to run it again:  daruma resolve 3 'v@l[1]' --retry --reason \"...\"",
+      "to let it fail:   daruma resolve 3 'v@l[1]' --fail --reason \"...\"  (or --skip, or --complete JSON)",
+      "then:             daruma resume 3",
+    ]);
+    expect(lines({ status: "held" }, { holds: [hold, { ...hold, step: "w" }] })).toContain(
+      'to run them again:  daruma resolve 3 --all --retry --reason "..."',
     );
   });
 

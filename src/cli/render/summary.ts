@@ -4,6 +4,8 @@ import { listNames, nameOf } from "../../operations/job-name.js";
 import { oneLine } from "../../operations/one-line.js";
 import type { RouteReport, RunReport } from "../../operations/run-report.js";
 import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
+import type { CommandLine } from "../command-words.js";
+import { holdLines } from "./hold-lines.js";
 import type { Colour, Paint } from "./paint.js";
 import { tableLines } from "./table.js";
 import { harmlessLines } from "./text-width.js";
@@ -11,8 +13,7 @@ import { harmlessLines } from "./text-width.js";
 export interface SummaryLook {
   readonly paint: Paint;
   readonly width: number;
-  /** Turns `explain 3` into what must be typed, with the output folder where it is not the default. */
-  readonly commandLine: (command: string) => string;
+  readonly commandLine: CommandLine;
 }
 
 const MAX_ROUTES = 100;
@@ -99,7 +100,7 @@ export function handledLines(report: RunReport, look: SummaryLook): string[] {
   const handled = report.handled_failures;
   if (handled.length === 0) return [];
   return [
-    "handled failures:",
+    handledTitle(report),
     ...handled
       .slice(0, MAX_FAILURES)
       .map(
@@ -108,6 +109,11 @@ export function handledLines(report: RunReport, look: SummaryLook): string[] {
       ),
     ...(handled.length > MAX_FAILURES ? [`${INDENT}… and ${handled.length - MAX_FAILURES} more`] : []),
   ];
+}
+
+function handledTitle({ status, handled_failures: { length } }: RunReport): string {
+  if (status !== "completed") return "handled failures:";
+  return `completed; ${length === 1 ? "1 failure was" : `${length} failures were`} handled:`;
 }
 
 export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
@@ -129,6 +135,7 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
         `also failed: ${listNames(others, ({ step, scope, code }) => `${nameOf(step, scope)} (${code})`)}`,
       );
   }
+  lines.push(...holdLines(summary.holds, look));
   return [...lines, ...nextLines(id, report.status, first, look)];
 }
 
@@ -151,7 +158,9 @@ function nextLines(
   failed: FailedStep | undefined,
   { commandLine }: SummaryLook,
 ): string[] {
-  if (status !== "failed") return status === "canceled" ? [] : [`next: ${commandLine(`resume ${id}`)}`];
+  // How to go on from a hold stands below the holds.
+  if (status === "held" || status === "canceled") return [];
+  if (status !== "failed") return [`next: ${commandLine(`resume ${id}`)}`];
   const lines = [`next: ${commandLine(`explain ${id}`)}`];
   if (failed !== undefined && failed.attempt > 0) {
     const scope = failed.scope === "root" ? "" : ` --scope '${failed.scope}'`;

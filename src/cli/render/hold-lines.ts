@@ -1,0 +1,55 @@
+import type { HoldReport } from "../../operations/holds.js";
+import { nameOf } from "../../operations/job-name.js";
+import { oneLine } from "../../operations/one-line.js";
+import { type CommandLine, shellWord } from "../command-words.js";
+import type { Paint } from "./paint.js";
+import { harmlessLines } from "./text-width.js";
+
+export interface HoldLook {
+  readonly paint: Paint;
+  readonly commandLine: CommandLine;
+}
+
+const INDENT = "  ";
+
+/** Each hold with what failed and its last words, and once a run how to resolve them. */
+export function holdLines(holds: readonly HoldReport[], look: HoldLook): string[] {
+  const runs = [...new Set(holds.map(({ run_id }) => run_id))];
+  return runs.flatMap((runId, index) => {
+    const ofRun = holds.filter((hold) => hold.run_id === runId);
+    return [
+      ...(index === 0 ? [] : [""]),
+      ...ofRun.flatMap((hold) => oneHold(hold, look)),
+      ...resolveLines(ofRun, look),
+    ];
+  });
+}
+
+function oneHold(hold: HoldReport, { paint }: HoldLook): string[] {
+  const { run_id, job_id, step, scope, error, attempts, stderr_tail } = hold;
+  const failureClass = hold.class === null ? "" : `, ${hold.class}`;
+  const tries = `after ${attempts} attempt${attempts === 1 ? "" : "s"}`;
+  const lines = [
+    `${paint("yellow", nameOf(step, scope))} (run ${run_id}, job ${job_id}) is held ${tries}: ${oneLine(error.message)} (${error.code}${failureClass})`,
+  ];
+  if (stderr_tail.trim() !== "")
+    lines.push(...harmlessLines(stderr_tail).map((line) => `${INDENT}${paint("dim", "|")} ${line}`));
+  return lines;
+}
+
+function resolveLines(holds: readonly HoldReport[], { commandLine }: HoldLook): string[] {
+  const [first] = holds;
+  if (first === undefined) return [];
+  const { run_id } = first;
+  const what = holds.length > 1 ? "--all" : shellWord(nameOf(first.step, first.scope));
+  const reason = '--reason "..."';
+  const line = (action: string): string => commandLine(`resolve ${run_id} ${what} ${action} ${reason}`);
+  const it = holds.length > 1 ? "them" : "it";
+  const rows = [
+    [`to run ${it} again:`, line("--retry")],
+    [`to let ${it} fail:`, `${line("--fail")}  (or --skip, or --complete JSON)`],
+    ["then:", commandLine(`resume ${run_id}`)],
+  ] as const;
+  const width = Math.max(...rows.map(([label]) => label.length));
+  return rows.map(([label, command]) => `${label.padEnd(width)}  ${command}`);
+}

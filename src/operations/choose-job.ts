@@ -1,0 +1,56 @@
+import { DarumaError } from "../core/errors.js";
+import type { JobRow } from "../core/rows.js";
+import { listNames } from "./job-name.js";
+
+/** How a person names a job: its id, its step, or `step@scope`; the scope may also be given apart. */
+export interface JobReference {
+  readonly runId: number;
+  readonly name: string;
+  /** `root/list[2]` or `list[2]`; needed where the step has jobs in several branches. */
+  readonly scope?: string;
+}
+
+const ONLY_DIGITS = /^\d+$/;
+
+/** The one job that the reference names; everything else is refused with what there is to choose from. */
+export function chooseJob(jobs: readonly JobRow[], reference: JobReference): JobRow {
+  const { runId, name } = reference;
+  const byId = ONLY_DIGITS.test(name) ? jobs.find((job) => job.id === Number(name)) : undefined;
+  if (byId !== undefined) return byId;
+  const { step, scope } = splitName(jobs, reference);
+  const ofStep = jobs.filter((job) => job.step === step);
+  if (ofStep.length === 0) {
+    const known = [...new Set(jobs.map((job) => job.step))];
+    throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no step ${name}`, {
+      hint: `Its steps: ${listNames(known, (id) => id)}.`,
+    });
+  }
+  return inScope(ofStep, scope, runId);
+}
+
+/** A step's own name may hold an `@`, so that it comes first. */
+function splitName(jobs: readonly JobRow[], { name, scope }: JobReference): { step: string; scope?: string } {
+  const at = name.indexOf("@");
+  if (scope !== undefined) return { step: name, scope };
+  if (at < 1 || jobs.some((job) => job.step === name)) return { step: name };
+  return { step: name.slice(0, at), scope: name.slice(at + 1) };
+}
+
+function inScope(ofStep: readonly JobRow[], scope: string | undefined, runId: number): JobRow {
+  const { step } = ofStep[0]!;
+  const hint = `Its scopes: ${listNames(ofStep, (job) => job.scope)}.`;
+  if (scope === undefined) {
+    if (ofStep.length === 1) return ofStep[0]!;
+    throw new DarumaError(
+      "USAGE",
+      `${step} has ${ofStep.length} jobs in run ${runId}; name one with --scope`,
+      {
+        hint,
+      },
+    );
+  }
+  const found = ofStep.find((job) => job.scope === scope || job.scope === `root/${scope}`);
+  if (found === undefined)
+    throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no ${step} in the scope ${scope}`, { hint });
+  return found;
+}

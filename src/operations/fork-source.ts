@@ -1,0 +1,58 @@
+import type { Definition } from "../core/definition.js";
+import { DarumaError } from "../core/errors.js";
+import type { Json } from "../core/json.js";
+import { loadRun } from "../engine/load-run.js";
+import type { Store } from "../store/store.js";
+import type { StartOptions } from "./daruma.js";
+import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
+
+export interface ForkRequest {
+  readonly runId: number;
+  readonly step: string;
+  /** A newer workflow file; the run's own frozen definition unless told. */
+  readonly file?: string;
+  /** Over the inputs of the old run. */
+  readonly inputs: { readonly [name: string]: Json };
+  readonly reason: string;
+}
+
+/** What to start to go on from a step of another run: its workflow or a newer one, with what it was started with. */
+export async function forkSource(
+  store: Store,
+  { runId, step, file, inputs, reason }: ForkRequest,
+): Promise<{ readonly workflow: Workflow; readonly options: StartOptions }> {
+  const { run } = await loadRun(store, runId);
+  const workflow =
+    file === undefined
+      ? { ...fromDefinition(run.definition, run.folder), file: run.file }
+      : readWorkflow(file);
+  const { definition } = workflow;
+  if (!definition.steps.some(({ id }) => id === step))
+    throw new DarumaError("STEP_NOT_FOUND", `${definition.name} has no step ${step}`, {
+      hint: `Its steps: ${definition.steps.map(({ id }) => id).join(", ")}.`,
+    });
+  const { maxLoops, retryMax, failureRouting } = run.options;
+  return {
+    workflow,
+    options: {
+      inputs: { ...stillDeclared(run.inputs, definition), ...inputs },
+      context: run.context,
+      failureRouting,
+      ...(maxLoops === null ? {} : { maxLoops }),
+      ...(retryMax === null ? {} : { retryMax }),
+      fork: { run: runId, step, reason },
+    },
+  };
+}
+
+/** A newer file may have given up an input; one that was never given has no value to hand on. */
+function stillDeclared(
+  inputs: { readonly [name: string]: Json },
+  definition: Definition,
+): { [name: string]: Json } {
+  return Object.fromEntries(
+    Object.entries(inputs).filter(
+      ([name, value]) => value !== null && Object.hasOwn(definition.inputs, name),
+    ),
+  );
+}

@@ -1,0 +1,70 @@
+import type { FailureClass } from "../core/failure.js";
+import type { JobRow } from "../core/rows.js";
+import type { Store } from "../store/store.js";
+
+/** A job that waits for somebody to decide, as `daruma holds --json` prints it. */
+export interface HoldReport {
+  readonly run_id: number;
+  readonly workflow: string;
+  readonly job_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly error: { readonly code: string; readonly message: string; readonly exit_code: number | null };
+  readonly class: FailureClass | null;
+  readonly attempts: number;
+  /** The last lines that the failed attempt printed on stderr. */
+  readonly stderr_tail: string;
+}
+
+/** Enough to see what happened; `daruma logs` has the rest. */
+const TAIL_LINES = 20;
+const RUNS_PER_PAGE = 200;
+
+/** The holds of one run, or of every run that is not over. */
+export async function listHolds(store: Store, runId?: number): Promise<HoldReport[]> {
+  const holds: HoldReport[] = [];
+  const runs = runId === undefined ? unfinishedRuns(store) : [(await store.readRun(runId))!];
+  for await (const run of runs) {
+    for (const job of await store.readJobs(run.id)) {
+      if (job.status === "pending_failed") holds.push(holdOf(run.workflow, job));
+    }
+  }
+  return holds;
+}
+
+async function* unfinishedRuns(store: Store): AsyncGenerator<{ id: number; workflow: string }> {
+  for (let beforeId: number | undefined; ; ) {
+    const page = await store.listRuns({
+      status: ["held", "running", "paused"],
+      limit: RUNS_PER_PAGE,
+      ...(beforeId === undefined ? {} : { beforeId }),
+    });
+    yield* page;
+    if (page.length < RUNS_PER_PAGE) return;
+    beforeId = page.at(-1)!.id;
+  }
+}
+
+function holdOf(workflow: string, job: JobRow): HoldReport {
+  const { error } = job;
+  const full = error !== null && "class" in error ? error : null;
+  return {
+    run_id: job.run_id,
+    workflow,
+    job_id: job.id,
+    step: job.step,
+    scope: job.scope,
+    error: {
+      code: error?.code ?? "UNKNOWN",
+      message: error?.message ?? "failed",
+      exit_code: full?.exit_code ?? null,
+    },
+    class: full?.class ?? null,
+    attempts: job.attempt_id,
+    stderr_tail: lastLines(full?.stderr_tail ?? ""),
+  };
+}
+
+function lastLines(text: string): string {
+  return text.trimEnd().split("\n").slice(-TAIL_LINES).join("\n");
+}

@@ -1,0 +1,99 @@
+import type { EdgeConsidered, Event, RecoveryOutcome } from "../core/events.js";
+import { jobById, type Run } from "../core/run.js";
+import { durationText } from "./duration-text.js";
+import { oneLine } from "./one-line.js";
+
+const MAX_QUOTE_CHARS = 160;
+
+/** What rules, transitions, holds and people did to a job; empty for every other event. `state` is the run just after. */
+export function ladderSentences(state: Run, event: Event): string[] {
+  switch (event.type) {
+    case "rule.reserved":
+      return [ruleSentence(state, event)];
+    case "recovery.started":
+      return [
+        event.try === 1
+          ? "Its recovery script began."
+          : `The engine was lost: its recovery script began again (${event.try}).`,
+      ];
+    case "recovery.finished":
+      return [recoverySentence(event)];
+    case "edge.taken":
+      return [edgeSentence(state, event)];
+    case "job.held":
+      return ["It was held until somebody decides; what depends on it waits."];
+    case "hold.resolved":
+      return [resolvedSentence(event)];
+    case "human.asked":
+      return [askedSentence(event)];
+    case "human.answered":
+      return [`The answer was ${event.choice}${event.text === "" ? "" : `: "${quote(event.text)}"`}.`];
+    default:
+      return [];
+  }
+}
+
+const OUTCOME_MEANS: Readonly<Partial<Record<RecoveryOutcome, string>>> = {
+  NoMatchingRule: "its failure handler has no rule for it (NoMatchingRule)",
+  MaxRetriesExceeded: "the rule that matches has no attempt left (MaxRetriesExceeded)",
+  Error: "a rule matches, but the step said that trying again is useless (Error)",
+};
+
+/** Every rung with its reason, what the failure handler said, and every transition that was looked at. */
+export function climbSentences(event: Extract<Event, { type: "ladder.climbed" }>): string[] {
+  const rungs = event.considered.map(
+    ({ rung, applied, reason }) => `- ${rung}: ${applied ? "yes" : "no"}, ${reason}.`,
+  );
+  const outcome = event.recovery === null ? undefined : OUTCOME_MEANS[event.recovery];
+  const edges = event.failureRoute?.considered ?? [];
+  return [
+    ...rungs,
+    ...(outcome === undefined ? [] : [`In short: ${outcome}.`]),
+    ...edges.map(consideredSentence),
+  ];
+}
+
+function consideredSentence({ edge, to, matched, why }: EdgeConsidered): string {
+  return `- transition ${edge} to ${to}: ${matched ? "yes" : "no"}, ${quote(why)}.`;
+}
+
+function ruleSentence(state: Run, event: Extract<Event, { type: "rule.reserved" }>): string {
+  const { handler, rule, exitCode, maxAttempts, script } = event;
+  const code = exitCode === null ? "a failure without exit code" : `exit code ${exitCode}`;
+  const repair = script === null ? "" : ", after its recovery script";
+  const next = jobById(state, event.job).charged + 1;
+  return `Rule ${rule} of ${handler} answers ${code}: again${repair}. Cost: attempt ${next} of ${maxAttempts}; no retry, no loop.`;
+}
+
+function recoverySentence(event: Extract<Event, { type: "recovery.finished" }>): string {
+  const took = durationText(event.durationMs);
+  if (event.ok) return `The recovery script completed after ${took}.`;
+  return `The recovery script failed after ${took}: ${quote(event.message)}; the retry happens all the same.`;
+}
+
+function edgeSentence(state: Run, event: Extract<Event, { type: "edge.taken" }>): string {
+  const { scope } = jobById(state, event.job);
+  const way = event.on === "failure" ? `takes the failure to ${event.to}` : `leads on to ${event.to}`;
+  const when = event.status === "selected" ? "" : ", which is under way already";
+  const cost = event.counted ? `loop ${scope.loops} of ${state.maxLoops} of ${scope.id}` : "nothing";
+  return `Transition ${event.edge} ${way}${when}. Cost: ${cost}.`;
+}
+
+function resolvedSentence({ action, reason }: Extract<Event, { type: "hold.resolved" }>): string {
+  const follows = {
+    retry: "it runs again, with all budgets anew",
+    fail: "it fails",
+    skip: "it is skipped, and what depends on it runs",
+    complete: "it counts as completed with the given output",
+  }[action];
+  return `Somebody resolved the hold by ${action} ("${quote(reason)}"): ${follows}.`;
+}
+
+function askedSentence({ prompt, choices, dueAt }: Extract<Event, { type: "human.asked" }>): string {
+  const due = dueAt === null ? "" : `, until ${new Date(dueAt).toISOString()}`;
+  return `It asked "${quote(prompt)}" (${choices.join(", ")})${due}.`;
+}
+
+function quote(text: string): string {
+  return oneLine(text, MAX_QUOTE_CHARS);
+}

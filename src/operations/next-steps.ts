@@ -1,0 +1,84 @@
+import { ERROR_CATALOGUE } from "../core/errors.js";
+import { isHandled } from "../core/handled.js";
+import type { Job, Run } from "../core/run.js";
+import { jobName, listNames } from "./job-name.js";
+
+/** Turns `resume 3` into what must be typed. */
+export type CommandText = (command: string) => string;
+
+const CODE_OF_CHILD = /^child run (\d+) /;
+
+/** What to do about a run as it stands, with the commands to type. */
+export function nextSteps(run: Run, commandLine: CommandText): string[] {
+  const type = (command: string): string => `\`${commandLine(command)}\``;
+  switch (run.status) {
+    case "completed":
+      return [completedText(run)];
+    case "canceled":
+      return [`Next: start it again if that was not meant: ${startCommand(run, type)}.`];
+    case "failed":
+      return failedNext(run, type, commandLine);
+    case "held":
+      return [
+        `Next: decide what is held: ${type(`holds ${run.id}`)} lists it, ${type(`resolve ${run.id} JOB --retry --reason "..."`)} runs it again (or --fail, --skip, --complete JSON).`,
+        `Then ${type(`resume ${run.id}`)} goes on.`,
+      ];
+    case "paused":
+      return [`Next: ${type(`resume ${run.id}`)} lifts the pause.`];
+    default:
+      return [
+        ...questionsNext(run, type),
+        `Next: if no process runs it any more, ${type(`resume ${run.id}`)} goes on with it.`,
+      ];
+  }
+}
+
+function completedText(run: Run): string {
+  if (run.failed.size === 0) return "Nothing is left to do.";
+  return `Nothing is left to do: the run completed although ${listNames([...run.failed], jobName)} failed, as the file allows.`;
+}
+
+function questionsNext(run: Run, type: CommandText): string[] {
+  return run.jobs
+    .filter((job) => job.question !== null)
+    .map(
+      (job) =>
+        `${jobName(job)} waits for an answer: ${type(`answer ${run.id} ${wordOf(job)} --choose ${job.question!.choices.join("|")}`)}.`,
+    );
+}
+
+function failedNext(run: Run, type: CommandText, commandLine: CommandText): string[] {
+  const unhandled = [...run.failed].filter((job) => !isHandled(job));
+  const job = unhandled.find(({ partOf }) => partOf === null);
+  if (job === undefined) return [`Next: ${adviceFor(run.error?.code ?? "", commandLine)}`];
+  const code = job.failure?.code ?? job.error?.code ?? "";
+  const step = job.step.definition.id;
+  const scope = job.scope.parent === null ? "" : ` --scope '${job.scope.id}'`;
+  const look = job.attempt === 0 ? "" : ` ${type(`logs ${run.id} ${step}${scope}`)} prints what it said.`;
+  const child = CODE_OF_CHILD.exec(job.failure?.message ?? "")?.[1];
+  const childLook = child === undefined ? "" : ` ${type(`explain ${child}`)} tells what went wrong there.`;
+  return [
+    `Next: ${adviceFor(code, commandLine)}${look}${childLook}`,
+    `Then ${type(`retry ${run.id} ${step}${scope}`)} and ${type(`resume ${run.id}`)} go on from there; or run it all again: ${startCommand(run, type)}.`,
+  ];
+}
+
+/** The catalogue's advice, its commands as they must be typed here. */
+function adviceFor(code: string, commandLine: CommandText): string {
+  if (Object.hasOwn(ERROR_CATALOGUE, code)) {
+    const { next } = ERROR_CATALOGUE[code as keyof typeof ERROR_CATALOGUE];
+    return next.replace(/`daruma ([^`]*)`/g, (_, command: string) => `\`${commandLine(command)}\``);
+  }
+  return code.startsWith("EXIT_")
+    ? `find out why the program ends with exit code ${code.slice("EXIT_".length)}.`
+    : "see the message above.";
+}
+
+function startCommand(run: Run, type: CommandText): string {
+  return run.file === null ? "start the workflow once more" : type(`run ${run.file}`);
+}
+
+function wordOf(job: Job): string {
+  const name = jobName(job);
+  return /^[\w@.-]+$/.test(name) ? name : `'${name}'`;
+}

@@ -1,0 +1,25 @@
+import type { Definition } from "../core/definition.js";
+import { createRedactor, type Redactor } from "../core/redaction.js";
+import type { Store } from "../store/store.js";
+
+/** What a person types goes into the log: the secrets of the run's workflow are hidden in it as anywhere. */
+export async function redactorFor(
+  store: Store,
+  runId: number,
+  env: { readonly [name: string]: string | undefined } = process.env,
+): Promise<Redactor> {
+  const definition = await definitionOf(store, runId);
+  return createRedactor(
+    (definition?.secrets ?? []).flatMap((name) => (env[name] ? [{ name, value: env[name] }] : [])),
+  );
+}
+
+export async function redacted(store: Store, runId: number, words: string): Promise<string> {
+  return (await redactorFor(store, runId)).redact(words);
+}
+
+export async function definitionOf(store: Store, runId: number): Promise<Definition | null> {
+  const run = await store.readRun(runId);
+  const text = run === null ? null : await store.readDefinition(run.definition_hash);
+  return text === null ? null : (JSON.parse(text) as Definition);
+}
