@@ -88,10 +88,9 @@ describe("cancel", () => {
         }),
     };
     const engine = new Engine({ ...enginePorts(store, clock), worker: stubborn, sandbox: plainSandbox });
-    const runId = await engine.start(
+    const { runId, ended: over } = await engine.start(
       workflow(`steps: { build: { exec: make, on_fail: { retry: { max: 3 } } } }`),
     );
-    const over = engine.waitFor(runId);
     await flush();
     engine.post(runId, { type: "run.cancel", reason: "enough", key: null });
     const run = await over;

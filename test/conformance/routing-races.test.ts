@@ -147,7 +147,7 @@ describe("goto while others run", () => {
       },
     };
     const engine = new Engine({ ...enginePorts(store, clock), worker: stubborn, sandbox: plainSandbox });
-    const runId = await engine.start(
+    const { runId, ended: over } = await engine.start(
       workflow(`steps:
   setup: { exec: make }
   mid: { exec: make, depends_on: setup }
@@ -155,7 +155,6 @@ describe("goto while others run", () => {
   slow: { exec: make, depends_on: mid }
   bad2: { exec: make, depends_on: setup, on_fail: { goto: setup } }`),
     );
-    const over = engine.waitFor(runId);
     for (let turn = 0; turn < 6; turn += 1) {
       await flush();
       if (clock.now() >= 1_700_000_000_020) break;

@@ -163,6 +163,7 @@ describe("seed 000, goto", () => {
     expect(run.events("ladder.climbed")[0]!.considered.map(({ rung, applied }) => [rung, applied])).toEqual([
       ["stop", false],
       ["restart", false],
+      ["rule", false],
       ["retry", false],
       ["remediate", false],
       ["goto", true],

@@ -112,8 +112,8 @@ describe("the traps that others fell into", () => {
     for (let again = 0; again < 2; again += 1) {
       const worker = new ScriptedWorker(clock, { build: ["fail", "ok"] });
       const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox: plainSandbox });
-      const runId = await engine.start(workflow(text));
-      await engine.waitFor(runId);
+      const { runId, ended } = await engine.start(workflow(text));
+      await ended;
       const starts = (await store.readEvents(runId)).flatMap(({ event }) =>
         event.type === "attempt.started" ? [event.attempt] : [],
       );
@@ -152,7 +152,7 @@ describe("the traps that others fell into", () => {
       worker: new ScriptedWorker(clock, { build: [{ output: null, takesMs: 1000 }] }),
       sandbox: plainSandbox,
     });
-    const runId = await first.start(workflow(text));
+    const { runId } = await first.start(workflow(text));
     await flush();
     // The first engine is never heard of again: the clock stands still for it.
     const worker = new ScriptedWorker(clock, {});
@@ -162,8 +162,8 @@ describe("the traps that others fell into", () => {
       sandbox: plainSandbox,
       isDead: () => true,
     });
-    await second.resume(runId);
-    const run = await second.waitFor(runId);
+    const { ended } = await second.resume(runId);
+    const run = await ended;
     expect(worker.order).toEqual(["build", "after"]);
     expect(run.status).toBe("completed");
     const log = (await store.readEvents(runId)).map(({ event }) => event);
@@ -198,7 +198,7 @@ describe("the traps that others fell into", () => {
 
   it.each([
     ["a misspelt key", "steps: { a: { exec: make, on_fial: { goto: b } } }", "UNKNOWN_KEY"],
-    ["a key of a later version", "steps: { a: { exec: make } }\ntransitions: []", "UNKNOWN_KEY"],
+    ["a key of a later version", "steps: { a: { exec: make } }\nqueue: { max_attempts: 3 }", "UNKNOWN_KEY"],
     ["a join without branches", "steps: { a: { exec: make, join: any } }", "FAN_OUT"],
     [
       "an unknown backoff",

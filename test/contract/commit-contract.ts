@@ -9,6 +9,7 @@ import {
   jobRow,
   mustAcquire,
   RIVAL,
+  registerHandler,
   routeRow,
   runRow,
   takeRun,
@@ -26,8 +27,10 @@ function acceptedCommits(under: StoreUnderTest): void {
       const { store } = under;
       const taken = await takeRun(store);
       const { runId } = taken;
+      const handler = await registerHandler(store);
       const run = runRow(runId, {
         status: "failed",
+        parent: { run_id: 3, job_id: 30_000_007 },
         error: { code: "STALLED", message: "stuck" },
         started_at: 5,
         finished_at: 6,
@@ -41,6 +44,7 @@ function acceptedCommits(under: StoreUnderTest): void {
         jobRow(runId, 3, {
           output: { kind: "value", value: null },
           error: { code: "FAIL_FAST", message: "m" },
+          failure_handler_id: handler,
         }),
       ];
       const attempts = [
@@ -160,6 +164,14 @@ function refusedCommits(under: StoreUnderTest): void {
     test("when a run's first append has no run row", async () => {
       const taken = await takeRun(under.store);
       await refused(appendTo(taken, 1, { run: null }), "STORE_FAILED");
+    });
+
+    test("when a job names a failure handler that is not there", async () => {
+      const taken = await takeRun(under.store);
+      const missing = (await registerHandler(under.store)) + 1;
+      const jobs = [jobRow(taken.runId, 1), jobRow(taken.runId, 2, { failure_handler_id: missing })];
+      await refused(appendTo(taken, 1, { jobs }), "STORE_FAILED");
+      expect(await under.store.readJobs(taken.runId)).toEqual([]);
     });
 
     test("when a row belongs to another run", async () => {

@@ -10,6 +10,7 @@ import {
   FAILURE,
   jobRow,
   mustAcquire,
+  newWorkflow,
   OWNER,
   RIVAL,
   routeRow,
@@ -19,6 +20,8 @@ import {
 const SEQUENCES = Number(process.env.DARUMA_SEQUENCES ?? 40);
 const CALLS_PER_SEQUENCE = 60;
 const LAST_RUN = 3;
+
+const PARENT = { run_id: 1, job_id: 7 };
 
 /** A call of the port, with words that name it when a sequence fails. */
 interface Call {
@@ -45,11 +48,13 @@ const appendPlan = fc.record({
   withRun: fc.constantFrom(true, true, true, false),
   status: fc.constantFrom("running", "failed", "held"),
   workflow: fc.constantFrom("w1", "w2"),
+  parent: fc.constantFrom(null, PARENT, { ...PARENT, job_id: 8 }),
   jobs: fc.array(
     fc.record({
       n: fc.integer({ min: 1, max: 40 }),
       step: text,
       handled: fc.boolean(),
+      handler: fc.boolean(),
       output: fc.jsonValue(),
     }),
     {
@@ -63,6 +68,7 @@ type AppendPlan = typeof appendPlan extends fc.Arbitrary<infer Plan> ? Plan : ne
 
 async function toAppend(store: Store, plan: AppendPlan, earlier: readonly Append[]): Promise<Append> {
   const id = plan.runId;
+  const handlers = await store.listFailureHandlers();
   const current = (await store.readLease(id))?.fence ?? 1;
   const before = earlier.filter((append) => append.runId === id).flatMap(({ events }) => events).length;
   const firstSeq = (await store.readEvents(id)).length + before + 1 + plan.seqOff;
@@ -71,9 +77,14 @@ async function toAppend(store: Store, plan: AppendPlan, earlier: readonly Append
     fence: current + plan.fenceOff,
     firstSeq,
     events: plan.events.map((reason) => canceledEvent(reason)),
-    run: plan.withRun ? runRow(id, { status: plan.status as "running", workflow: plan.workflow }) : null,
-    jobs: plan.jobs.map(({ n, step, handled, output }) =>
-      jobRow(id, n, { step, handled, output: { kind: "value", value: output as null } }),
+    run: plan.withRun
+      ? runRow(id, { status: plan.status as "running", workflow: plan.workflow, parent: plan.parent })
+      : null,
+    jobs: plan.jobs.map(({ n, step, handled, handler, output }) =>
+      jobRow(id, n, {
+        ...{ step, handled, output: { kind: "value", value: output as null } },
+        failure_handler_id: handler ? (handlers[n % handlers.length]?.id ?? null) : null,
+      }),
     ),
     attempts: plan.attempts.map(([n, attempt, failed]) =>
       attemptRow(id, n, attempt, failed ? { status: "failed", error: FAILURE } : {}),
@@ -129,8 +140,13 @@ const answer = call("answerCommand", fc.tuple(fc.integer({ min: 1, max: 7 }), an
 );
 const register = call(
   "registerWorkflow",
-  fc.tuple(fc.constantFrom("w1", "w2"), fc.constantFrom("h1", "h2", "h3")),
-  (store, name, hash) => store.registerWorkflow({ name, hash, definition: `"${hash}"`, file: null, at: 1 }),
+  fc.tuple(
+    fc.constantFrom("w1", "w2"),
+    fc.constantFrom("h1", "h2", "h3"),
+    fc.array(fc.record({ name: fc.constantFrom("f1", "f2", "f3", "f4"), rules: text }), { maxLength: 3 }),
+  ),
+  (store, name, hash, failureHandlers) =>
+    store.registerWorkflow(newWorkflow({ name, hash, definition: `"${hash}"`, failureHandlers })),
 );
 const reserve = call("reserveRunId", fc.tuple(), (store) => store.reserveRunId());
 const list = call(
@@ -140,6 +156,7 @@ const list = call(
       {
         status: fc.subarray(["running", "failed", "held"] as const),
         workflow: fc.constantFrom("w1", "w2"),
+        parentJob: fc.constantFrom(7, 8, 9),
         limit: fc.integer({ min: 0, max: 3 }),
         beforeId: fc.integer({ min: 0, max: LAST_RUN + 1 }),
       },
@@ -147,6 +164,14 @@ const list = call(
     ),
   ),
   (store, filter) => store.listRuns(filter),
+);
+const handler = call(
+  "readFailureHandler and listFailureHandlers",
+  fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 7 })),
+  async (store, id, workflow) => [
+    await store.readFailureHandler(id),
+    await store.listFailureHandlers(workflow),
+  ],
 );
 const follow = call(
   "readEvents",
@@ -157,7 +182,7 @@ const follow = call(
 const anyCall = fc.oneof(
   { weight: 6, arbitrary: commit },
   { weight: 4, arbitrary: acquire },
-  ...[renew, release, send, answer, register, reserve, list, follow].map((arbitrary) => ({
+  ...[renew, release, send, answer, register, reserve, list, handler, follow].map((arbitrary) => ({
     weight: 1,
     arbitrary,
   })),
@@ -184,7 +209,8 @@ async function everything(store: Store): Promise<unknown> {
   const ids = [1, 2, 3, 4, 5, 6, 7];
   const answers = await Promise.all(ids.map((id) => store.readAnswer(id)));
   const definitions = await Promise.all(["h1", "h2", "h3"].map((hash) => store.readDefinition(hash)));
-  return { runs, answers, definitions, inbox: await store.readInbox(ids), list: await store.listRuns({}) };
+  const [inbox, list] = [await store.readInbox(ids), await store.listRuns({})];
+  return { runs, answers, definitions, inbox, list, handlers: await store.listFailureHandlers() };
 }
 
 /** So that most commits of a sequence have a lease to write under. */

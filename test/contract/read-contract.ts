@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RunStatus } from "../../src/core/rows.js";
 import type { StoreUnderTest } from "./store-contract.js";
-import { appendTo, canceledEvent, jobRow, routeRow, runRow, takeRun } from "./store-fixtures.js";
+import { appendTo, canceledEvent, jobRow, newWorkflow, routeRow, runRow, takeRun } from "./store-fixtures.js";
 
 const BIG_TEXT_CHARS = 1_000_000;
 
@@ -13,7 +13,7 @@ export function readContract(under: StoreUnderTest): void {
 }
 
 function workflows(under: StoreUnderTest): void {
-  const release = { name: "release", hash: "h1", definition: '{"name":"release"}', file: "/a.yaml", at: 1 };
+  const release = newWorkflow();
 
   describe("a workflow", () => {
     test("that is new gets version 1, the same again the same, a changed one the next", async () => {
@@ -93,6 +93,24 @@ function runs(under: StoreUnderTest): void {
       expect(await list({ workflow: "even" })).toEqual([e, c, a]);
       expect(await list({ workflow: "even", status: ["running", "failed"] })).toEqual([c, a]);
       expect(await list({ workflow: "none" })).toEqual([]);
+    });
+
+    test("are found by the job whose child runs they are, newest first", async () => {
+      const { store } = under;
+      const parents = [null, { run_id: 1, job_id: 10_000_001 }, { run_id: 1, job_id: 10_000_002 }];
+      const ids: number[] = [];
+      for (const parent of [...parents, ...parents]) {
+        const taken = await takeRun(store);
+        await store.commit([appendTo(taken, 1, { run: runRow(taken.runId, { parent }) })]);
+        ids.push(taken.runId);
+      }
+      const list = async (filter: Parameters<typeof store.listRuns>[0]) =>
+        (await store.listRuns(filter)).map(({ id }) => id);
+      expect(await list({ parentJob: 10_000_001 })).toEqual([ids[4], ids[1]]);
+      expect(await list({ parentJob: 10_000_002, limit: 1 })).toEqual([ids[5]]);
+      expect(await list({ parentJob: 10_000_002, status: ["failed"] })).toEqual([]);
+      expect(await list({ parentJob: 1 })).toEqual([]);
+      expect(await list({})).toEqual(ids.toReversed());
     });
 
     test("are read page by page", async () => {
@@ -191,7 +209,7 @@ function reopening(under: StoreUnderTest): void {
       const { store } = under;
       const taken = await takeRun(store);
       const jobs = [jobRow(taken.runId, 1)];
-      await store.registerWorkflow({ name: "w", hash: "h", definition: "{}", file: null, at: 1 });
+      await store.registerWorkflow(newWorkflow({ name: "w", hash: "h", definition: "{}", file: null }));
       await store.commit([appendTo(taken, 1, { jobs, routes: [routeRow(taken.runId, 1)] })]);
       const command = { runId: taken.runId, key: "k", command: "{}", at: 1 };
       const commandId = await store.sendCommand(command);

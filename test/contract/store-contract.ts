@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import type { Store } from "../../src/store/store.js";
 import { commitContract } from "./commit-contract.js";
+import { failureHandlerContract } from "./failure-handler-contract.js";
 import { inboxContract } from "./inbox-contract.js";
 import { leaseContract } from "./lease-contract.js";
 import { readContract } from "./read-contract.js";
@@ -39,6 +40,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     };
     commitContract(underTest);
     readContract(underTest);
+    failureHandlerContract(underTest);
     leaseContract(underTest);
     inboxContract(underTest);
   });

@@ -1,7 +1,7 @@
 import type { RunOptions } from "../../src/core/events.js";
 import type { Failure } from "../../src/core/failure.js";
 import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../src/core/rows.js";
-import type { Append, LeaseOwner, SerialisedEvent, Store } from "../../src/store/store.js";
+import type { Append, LeaseOwner, NewWorkflow, SerialisedEvent, Store } from "../../src/store/store.js";
 
 export const OWNER: LeaseOwner = {
   host: "h1",
@@ -20,13 +20,25 @@ export const FAILURE: Failure = {
   class: "application",
   message: "it broke",
   retryable: true,
+  final: false,
   exit_code: 2,
   signal: null,
   retry_after_ms: null,
   stdout_tail: "",
   stderr_tail: "line 1\nline 2",
   stack_trace: null,
+  action: "command",
+  step_id: "build",
+  job_id: 10_000_001,
+  attempt: 1,
+  timestamp: 1_700_000_000_000,
+  signature: "v1:0",
 };
+
+export function newWorkflow(changes: Partial<NewWorkflow> = {}): NewWorkflow {
+  const known = { name: "release", hash: "h1", definition: '{"name":"release"}', file: "/a.yaml", at: 1 };
+  return { ...known, failureHandlers: [], ...changes };
+}
 
 export function runRow(id: number, changes: Partial<RunRow> = {}): RunRow {
   return {
@@ -39,6 +51,7 @@ export function runRow(id: number, changes: Partial<RunRow> = {}): RunRow {
     options: OPTIONS,
     folder: "/srv/a b",
     file: "/srv/a b/release.yaml",
+    parent: null,
     error: null,
     created_at: 1_700_000_000_000,
     started_at: null,
@@ -60,6 +73,7 @@ export function jobRow(runId: number, n: number, changes: Partial<JobRow> = {}):
     due_at: null,
     error: null,
     output: null,
+    failure_handler_id: null,
     ...changes,
   };
 }
@@ -135,4 +149,12 @@ export async function mustAcquire(store: Store, runId: number, owner = OWNER): P
   const answer = await store.acquireLease({ runId, owner, now: 0, expiresAt: FAR_FUTURE });
   if (!answer.granted) throw new Error(`run ${runId} is held with token ${answer.lease.fence}`);
   return answer.fence;
+}
+
+/** The id of a failure handler that is there. */
+export async function registerHandler(store: Store): Promise<number> {
+  const failureHandlers = [{ name: "recover", rules: "[]" }];
+  const { failureHandlers: kept } = await store.registerWorkflow(newWorkflow({ failureHandlers }));
+  if (kept[0] === undefined) throw new Error("the failure handler was not kept");
+  return kept[0].id;
 }

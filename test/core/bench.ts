@@ -30,6 +30,8 @@ export class Bench {
       options: PLAIN_OPTIONS,
       folder: "/",
       file: null,
+      parent: null,
+      failureHandlers: [],
     };
     this.run = newRun(1, loaded.definition, created, this.now);
     evolve(this.run, created, this.now);

@@ -4,7 +4,8 @@ import { replay } from "../../src/core/decision.js";
 import type { Definition } from "../../src/core/definition.js";
 import type { EvaluationResult, Event, LoggedEvent, RunOptions } from "../../src/core/events.js";
 import { evolve } from "../../src/core/evolve.js";
-import { isOver, type Job, newRun, type Run } from "../../src/core/run.js";
+import { isInRecovery, isOver, type Job, newRun, type Run } from "../../src/core/run.js";
+import { type Chooser, meddle, wayOutOfRest } from "./meddling.js";
 
 export const PLAIN_OPTIONS: RunOptions = { maxLoops: null, retryMax: null, failureRouting: true, only: null };
 
@@ -21,29 +22,14 @@ export interface Chances {
   /** One in so many turns; 0: never. */
   readonly crash: number;
   readonly cancel: number;
+  /** Operators pause, retry, reset, go back and decide holds. */
+  readonly meddle: number;
 }
 
 const MAX_TURNS = 20_000;
+/** So that a run comes to its end although people keep sending it back. */
+const MAX_MEDDLINGS = 12;
 const START_AT = 1_700_000_000_000;
-
-/** A stream of small numbers from a list of choices: the list itself first, then a mix of it for ever. */
-export class Chooser {
-  private drawn = 0;
-
-  constructor(private readonly choices: readonly number[]) {}
-
-  below(limit: number): number {
-    const choice = this.choices[this.drawn % this.choices.length] ?? 0;
-    const round = Math.floor(this.drawn / Math.max(1, this.choices.length));
-    this.drawn += 1;
-    const mixed = Math.imul(choice + Math.imul(round, 0x9e3779b1), 0x85ebca6b) >>> 0;
-    return (round === 0 ? choice : mixed >>> 7) % limit;
-  }
-
-  oneIn(count: number): boolean {
-    return count > 0 && this.below(count) === 1 % count;
-  }
-}
 
 /** Run a workflow on the bare core: every command that could come next may be the next, with any outcome. */
 export function drive(
@@ -62,41 +48,51 @@ export function drive(
     options,
     folder: "/",
     file: null,
+    parent: null,
+    failureHandlers: definition.failureHandlers.map(({ name }, place) => ({ name, id: place + 1 })),
   };
   let now = START_AT;
   let run = newRun(1, definition, created, now);
   evolve(run, created, now);
   const log: LoggedEvent[] = [{ seq: 1, at: now, event: created }];
   const commands: { command: Command; now: number }[] = [];
+  let meddlings = 0;
   const take = (command: Command): void => {
     commands.push({ command, now });
     for (const event of decide(run, command, now)) log.push({ seq: log.length + 1, at: now, event });
   };
   const end = (stuck: string | null): Driven => ({ run, log, commands, stuck });
   take({ type: "run.start" });
-  for (let turn = 0; !isOver(run); turn += 1) {
+  for (let turn = 0; ; turn += 1) {
     if (turn > MAX_TURNS) return end(`not over after ${MAX_TURNS} turns`);
     now += chooser.below(5);
+    if (
+      meddlings < MAX_MEDDLINGS &&
+      chooser.oneIn(isOver(run) ? Math.min(2, chances.meddle) : chances.meddle)
+    ) {
+      meddlings += 1;
+      take(meddle(run, chooser, `key-${meddlings}`));
+      continue;
+    }
+    if (isOver(run)) return end(null);
     if (chooser.oneIn(chances.crash)) {
       run = refold(definition, log);
       take({ type: "run.resume" });
       continue;
     }
     if (chooser.oneIn(chances.cancel)) take({ type: "run.cancel", reason: "test", key: null });
+    if (isOver(run)) continue;
     const next = possibleCommands(run, chances.capacity);
-    if (isOver(run)) break;
-    if (next.length === 0)
-      return end(
-        `nothing can happen: ${run.jobs
-          .filter((job) => job.status !== "completed")
-          .map(describe)
-          .join(", ")}`,
-      );
-    const job = next[chooser.below(next.length)]!;
-    if (job.status === "waiting" && job.dueAt !== null) now = Math.max(now, job.dueAt);
-    take(commandFor(run, job, chooser));
+    if (next.length > 0) {
+      const job = next[chooser.below(next.length)]!;
+      if (job.status === "waiting" && job.dueAt !== null) now = Math.max(now, job.dueAt);
+      take(commandFor(run, job, chooser));
+      continue;
+    }
+    const wayOut = wayOutOfRest(run, chooser);
+    if (wayOut === null) return end(`nothing can happen: ${unfinished(run)}`);
+    take(wayOut);
   }
-  return end(null);
 }
 
 /** A run as its log tells it. */
@@ -108,38 +104,72 @@ export function refold(definition: Definition, log: readonly LoggedEvent[]): Run
   return run;
 }
 
+function unfinished(run: Run): string {
+  const jobs = run.jobs.filter((job) => job.status !== "completed").map(describe);
+  return `the run is ${run.status}, ${jobs.join(", ")}`;
+}
+
 function describe(job: Job): string {
   const list = job.list === null ? "" : ` waiting for ${job.list.steps[job.list.next]}`;
   return `${job.step.definition.id} in ${job.scope.id} ${job.status}${list}${job.barrier === null ? "" : " behind a barrier"}`;
 }
 
 function possibleCommands(run: Run, capacity: number): Job[] {
-  const startable = run.running.size < capacity ? run.ready : [];
+  const startable = run.paused === null && run.running.size < capacity ? run.ready : [];
   const asking = run.jobs.filter(
-    (job) => job.evaluation !== null || (job.status === "waiting" && job.dueAt !== null),
+    (job) => job.evaluation !== null || isInRecovery(job) || job.status === "waiting",
   );
   return [...startable, ...run.running, ...asking];
 }
 
 function commandFor(run: Run, job: Job, chooser: Chooser): Command {
-  if (job.evaluation !== null) {
+  const { id } = job;
+  if (job.evaluation !== null)
+    return { type: "evaluation.finish", job: id, id: job.evaluation.id, result: answer(run, job, chooser) };
+  if (isInRecovery(job)) {
+    const ok = chooser.below(3) > 0;
     return {
-      type: "evaluation.finish",
-      job: job.id,
-      id: job.evaluation.id,
-      result: answer(run, job, chooser),
+      type: "recovery.finish",
+      job: id,
+      attempt: job.attempt,
+      ok,
+      exitCode: ok ? 0 : 5,
+      message: "",
+      durationMs: 1,
     };
   }
-  if (job.status === "ready")
-    return { type: "attempt.start", job: job.id, worker: "w", token: `t${job.id}-${job.attempt + 1}` };
-  if (job.status === "waiting") return { type: "timer.fire", job: job.id };
+  if (job.status === "ready") return begin(job);
+  if (job.question !== null) return reply(job, chooser);
+  if (job.status === "waiting") return { type: "timer.fire", job: id };
   return {
     type: "attempt.finish",
-    job: job.id,
+    job: id,
     attempt: job.attempt,
     result: outcome(job, chooser),
     durationMs: 1,
   };
+}
+
+function begin(job: Job): Command {
+  const token = `t${job.id}-${job.attempt + 1}`;
+  if (job.step.definition.action.type !== "human")
+    return { type: "attempt.start", job: job.id, worker: "w", token };
+  const { timeoutMs } = job.step.definition;
+  return {
+    type: "human.ask",
+    job: job.id,
+    token,
+    prompt: "Go on?",
+    choices: ["approve", "reject"],
+    timeoutMs,
+  };
+}
+
+/** Nobody looks at the clock here: whether the question times out is a matter of luck. */
+function reply(job: Job, chooser: Chooser): Command {
+  if (job.dueAt !== null && chooser.below(3) === 0) return { type: "timer.fire", job: job.id };
+  const choice = chooser.below(3) === 0 ? "reject" : "approve";
+  return { type: "human.answer", job: job.id, choice, text: "", key: null };
 }
 
 function outcome(job: Job, chooser: Chooser): AttemptResult {
@@ -147,12 +177,11 @@ function outcome(job: Job, chooser: Chooser): AttemptResult {
   switch (chooser.below(8)) {
     case 0:
     case 1:
-    case 2:
       return { kind: "failed", facts: { message: "exit code 1", exitCode: 1 } };
+    case 2:
+      return { kind: "failed", facts: { message: "exit code 10", exitCode: 10 } };
     case 3:
-      return chooser.below(2) === 0
-        ? { kind: "failed", facts: { message: "gone", lost: true } }
-        : { kind: "failed", facts: { message: "bad", code: "TEMPLATE_ERROR" } };
+      return rareFailure(chooser);
     default: {
       const value =
         job.step.definition.forEach && chooser.below(10) > 0
@@ -167,12 +196,24 @@ function outcome(job: Job, chooser: Chooser): AttemptResult {
   }
 }
 
+function rareFailure(chooser: Chooser): AttemptResult {
+  switch (chooser.below(4)) {
+    case 0:
+      return { kind: "failed", facts: { message: "bad", code: "TEMPLATE_ERROR" } };
+    case 1:
+      return { kind: "failed", facts: { message: "no", exitCode: 10, declared: { retryable: false } } };
+    default:
+      return { kind: "failed", facts: { message: "gone", lost: true } };
+  }
+}
+
 function answer(run: Run, job: Job, chooser: Chooser): EvaluationResult {
   if (chooser.below(6) === 0) return { ok: false, code: "EXPRESSION_THREW", reason: "test", durationMs: 0 };
   const steps = run.definition.steps.map((step) => step.id);
   const anyStep = (): string => steps[chooser.below(steps.length)]!;
   switch (job.evaluation!.purpose) {
     case "if":
+    case "transition":
       return { ok: true, value: chooser.below(3) > 0, durationMs: 0 };
     case "on_fail.run_js":
     case "on_success.run_js":

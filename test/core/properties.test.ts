@@ -6,7 +6,8 @@ import { evolve } from "../../src/core/evolve.js";
 import { newRun, type Run } from "../../src/core/run.js";
 import { findViolations } from "../support/invariants.js";
 import { snapshotRun } from "../support/run-snapshot.js";
-import { type Chances, Chooser, type Driven, drive, PLAIN_OPTIONS, refold } from "./drive.js";
+import { type Chances, type Driven, drive, PLAIN_OPTIONS, refold } from "./drive.js";
+import { Chooser } from "./meddling.js";
 import { randomWorkflow } from "./random-workflow.js";
 
 /** For a long search elsewhere: `PROPERTY_SEED=$RANDOM PROPERTY_RUNS=20000 npx vitest run test/core`. */
@@ -44,9 +45,10 @@ function unstarted({ run, log }: Driven): Run {
 }
 
 const CIRCUMSTANCES: readonly (readonly [string, Omit<Chances, "capacity">])[] = [
-  ["undisturbed", { crash: 0, cancel: 0 }],
-  ["with crashes", { crash: 12, cancel: 0 }],
-  ["canceled", { crash: 30, cancel: 25 }],
+  ["undisturbed", { crash: 0, cancel: 0, meddle: 0 }],
+  ["with crashes", { crash: 12, cancel: 0, meddle: 0 }],
+  ["canceled", { crash: 30, cancel: 25, meddle: 0 }],
+  ["operated", { crash: 25, cancel: 60, meddle: 8 }],
 ];
 
 describe.each(CIRCUMSTANCES)("any workflow with any outcomes, %s", (_, chances) => {
@@ -67,7 +69,7 @@ describe.each(CIRCUMSTANCES)("any workflow with any outcomes, %s", (_, chances) 
 describe("any workflow with any outcomes", () => {
   it("keeps every invariant under the options of a run", () => {
     check(
-      { crash: 20, cancel: 0 },
+      { crash: 20, cancel: 0, meddle: 20 },
       ({ stuck, log, run }) => {
         expect(stuck).toBeNull();
         expect(findViolations(log, run.definition)).toEqual([]);
@@ -77,7 +79,7 @@ describe("any workflow with any outcomes", () => {
   });
 
   it("gives the same events for the same commands", () => {
-    check({ crash: 0, cancel: 0 }, (driven) => {
+    check({ crash: 0, cancel: 0, meddle: 10 }, (driven) => {
       const again = unstarted(driven);
       const events = driven.commands.flatMap(({ command, now }) => decide(again, command, now));
       expect(events).toEqual(driven.log.slice(1).map(({ event }) => event));
@@ -85,7 +87,7 @@ describe("any workflow with any outcomes", () => {
   });
 
   it("takes no notice of a command that comes twice", () => {
-    check({ crash: 0, cancel: 0 }, (driven) => {
+    check({ crash: 0, cancel: 0, meddle: 10 }, (driven) => {
       const again = unstarted(driven);
       for (const { command, now } of driven.commands) {
         decide(again, command, now);

@@ -19,11 +19,22 @@ const stepShape = fc.record({
   successRun: fc.array(fc.nat(20), { maxLength: 2 }),
   hasIf: fc.boolean(),
   continues: fc.boolean(),
+  handler: fc.option(fc.nat(2), { freq: 2 }),
+  human: fc.constantFrom(null, null, null, null, null, null, null, "patient", "hasty"),
   rare: fc.nat(3),
 });
 type StepShape = typeof stepShape extends fc.Arbitrary<infer T> ? T : never;
 
+const edgeShape = fc.record({
+  from: fc.nat(20),
+  to: fc.nat(20),
+  on: fc.constantFrom("success", "failure", "failure", "failure", "any"),
+  when: fc.constantFrom(null, null, null, "expression", "error", "no error"),
+});
+
 const workflowShape = fc.record({
+  edges: fc.array(edgeShape, { maxLength: 6 }),
+  holds: fc.constantFrom(false, false, true),
   steps: fc.array(stepShape, { minLength: 1, maxLength: 9 }),
   routed: fc.array(
     fc.record({
@@ -81,6 +92,9 @@ function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
   });
   dropRunsAcrossScopes(steps, placed, shape.routed);
   const text = JSON.stringify({
+    ...(shape.holds ? { unhandled: "hold" } : {}),
+    failure_handlers: HANDLERS,
+    transitions: transitionsOf(shape, placed, steps),
     routing: { max_loops: shape.maxLoops },
     max_recoveries: shape.maxRecoveries,
     failure_policy: shape.failFast ? "fail_fast" : "finish_independent",
@@ -96,6 +110,45 @@ function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
       `${JSON.stringify(loaded.problems.map(({ code, message }) => `${code} ${message}`))}\n${text}`,
     );
   return { definition: loaded.definition, [fc.toStringMethod]: () => text };
+}
+
+const HANDLERS = [
+  { name: "h0", rules: [{ match_all_exit_codes: true, max_retries: 2 }] },
+  { name: "h1", rules: [{ exit_codes: [10], recovery_script: "./fix.sh", max_retries: 3 }] },
+  {
+    name: "h2",
+    rules: [
+      { match_all_exit_codes: true, recovery_script: "./tidy.sh", max_retries: 2 },
+      { exit_codes: [10], max_retries: 4 },
+    ],
+  },
+];
+
+/** Between any two steps of one scope, or to a routed step that depends on nothing. */
+function transitionsOf(
+  shape: WorkflowShape,
+  placed: readonly Placed[],
+  steps: { readonly [id: string]: Keys },
+): Keys[] {
+  const root: readonly string[] = [];
+  const free = Object.keys(steps).filter((id) => id.startsWith("r"));
+  return shape.edges.flatMap(({ from, to, on, when }) => {
+    const source = pick([...placed, ...free.map((id) => ({ id, path: root }))], from)!;
+    const targets = [
+      ...placed.filter(({ path }) => path.join() === source.path.join()).map(({ id }) => id),
+      ...free.filter((id) => source.path.length === 0 || steps[id]!.depends_on === undefined),
+    ].filter((id) => id !== source.id);
+    const target = pick(targets, to);
+    if (target === undefined) return [];
+    return [{ from: source.id, to: target, on, ...conditionOf(when) }];
+  });
+}
+
+function conditionOf(when: string | null): Keys {
+  if (when === null) return {};
+  if (when === "expression") return { when: "outputs.x > 1" };
+  const exists = { type: "exists", field: "state._last_error" };
+  return { when: when === "error" ? exists : { type: "not", condition: exists } };
 }
 
 /** A step's dependencies among the earlier ones, as many as fit under one row of fan-outs. */
@@ -123,7 +176,9 @@ function placeStep(shape: StepShape, index: number, placed: Placed[]): Keys {
   const groups =
     shape.joinsLastTwo && names.length > 1 ? [...names.slice(0, -2), names.slice(-2).join("|")] : names;
   return {
-    type: "noop",
+    ...(shape.human === null || opens ? { type: "noop" } : { type: "human", prompt: "Go on?" }),
+    ...(shape.human === "hasty" && !opens ? { timeout_ms: 50 } : {}),
+    ...(shape.handler === null ? {} : { failure_handler: `h${shape.handler}` }),
     start: "auto",
     ...(groups.length > 0 ? { depends_on: groups } : {}),
     ...(opens ? { forEach: true } : {}),

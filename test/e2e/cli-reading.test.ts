@@ -121,6 +121,15 @@ describe("commands that look", () => {
     "events",
     "logs",
     "explain",
+    "stats",
+    "holds",
+    "resolve",
+    "pause",
+    "takeover",
+    "retry",
+    "reset",
+    "answer",
+    "fork",
   ])("%s --help has examples", async (command) => {
     const { exitCode, stdout } = await runCli([command, "--help"]);
     expect(exitCode).toBe(0);

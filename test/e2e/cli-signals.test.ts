@@ -43,7 +43,8 @@ describe("a run that goes on", () => {
       expect(resumed.exitCode).toBe(0);
       expect(JSON.parse(resumed.stdout)).toMatchObject({
         status: "completed",
-        routes: [{ step: "wait", rung: "restart" }],
+        jobs: [{}, { step: "wait", attempts: 2 }, {}],
+        routes: [],
       });
       expect(readFileSync(`${go}.first`, "utf8")).toBe("1\n");
       const again = await cli.daruma("resume", id!);

@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { repositoryRoot } from "../support/cli.js";
+import { repositoryRoot, runCli } from "../support/cli.js";
 import { listAttempts, type RecordedRun, runAndRead, statusOfJobs } from "../support/recorded-run.js";
 
 interface ExampleCase {
@@ -13,8 +13,11 @@ interface ExampleCase {
   readonly order: readonly (string | readonly string[])[];
   /** Jobs that do not end `completed`. */
   readonly otherStatuses?: Readonly<Record<string, string>>;
-  /** Rungs taken, in order, as `step rung to`. */
+  /** Rungs taken, in order, as `step rung`, and `step rung to` where the rung leads to another step. */
   readonly routes: readonly string[];
+  /** `completed`, exit code 0, unless told. */
+  readonly ends?: { readonly status: string; readonly exitCode: number };
+  readonly args?: readonly string[];
   /** Steps that belong to another branch: they run once, at any time. */
   readonly beside?: readonly string[];
 }
@@ -26,7 +29,7 @@ const CASES: readonly ExampleCase[] = [
       ...["fetch", "fetch", "fetch", "prepare", "lint", "tidy-up", "lint", "build"],
       ...["prepare", "lint", "build", "stand-up"],
     ],
-    routes: ["fetch retry", "fetch retry", "lint remediate", "build goto"],
+    routes: ["fetch retry", "fetch retry", "lint remediate tidy-up", "build goto prepare"],
   },
   {
     file: "lab-05-retry.yaml",
@@ -36,12 +39,12 @@ const CASES: readonly ExampleCase[] = [
   {
     file: "remediate.yaml",
     order: ["build", "fix", "build", "after"],
-    routes: ["build remediate"],
+    routes: ["build remediate fix"],
   },
   {
     file: "goto.yaml",
     order: ["setup", "build", "build", "build", "setup", "build", "after"],
-    routes: ["build retry", "build retry", "build goto"],
+    routes: ["build retry", "build retry", "build goto setup"],
     beside: ["docs"],
   },
   {
@@ -52,18 +55,68 @@ const CASES: readonly ExampleCase[] = [
   {
     file: "on-success.yaml",
     order: ["unit-tests", "summary", "notify", "unit-tests", "summary", "notify", "publish"],
-    routes: ["summary on_success", "summary on_success", "summary on_success"],
+    routes: ["summary on_success notify", "summary on_success unit-tests", "summary on_success notify"],
   },
   {
     file: "dynamic-routing.yaml",
     order: ["install", "check", "lint-fix", "check", "install", "check", "report"],
-    routes: ["check remediate", "check goto"],
+    routes: ["check remediate lint-fix", "check goto install"],
   },
   {
     file: "http-and-script.yaml",
     order: ["sample", "total", "print"],
     otherStatuses: { fetch: "skipped" },
     routes: [],
+  },
+  {
+    file: "failure-handler.yaml",
+    order: ["simulate", "simulate", "simulate", "report"],
+    routes: ["simulate rule", "simulate rule"],
+  },
+  {
+    file: "failure-edge.yaml",
+    order: ["build", "deploy", "deploy", "roll-back"],
+    otherStatuses: { deploy: "failed", announce: "skipped", "page-somebody": "skipped" },
+    routes: ["deploy retry", "deploy edge roll-back"],
+  },
+  {
+    file: "fix-then-retry.yaml",
+    order: ["test", "fix", "test", "publish"],
+    routes: ["test edge fix", "fix on_success test"],
+  },
+  {
+    file: "hold.yaml",
+    order: ["migrate"],
+    otherStatuses: { migrate: "pending_failed", deploy: "blocked" },
+    routes: [],
+    beside: ["docs"],
+    ends: { status: "held", exitCode: 3 },
+  },
+  {
+    file: "batch.yaml",
+    order: [
+      ...["train_0.1_01", "train_0.1_02", "train_0.01_01", "train_0.01_02", "train_0.1_02"],
+      ...["score_01", "score_02", "best"],
+    ],
+    routes: ["train_0.1_02 rule"],
+    args: ["--max-parallel", "1"],
+  },
+  {
+    file: "conditions.yaml",
+    order: ["survey", "bulk", "download", "mirror", "install"],
+    otherStatuses: { download: "failed", "one-by-one": "skipped", queue: "skipped", "give-up": "skipped" },
+    routes: ["survey on_success bulk", "download edge mirror"],
+  },
+  {
+    file: "sub-workflow.yaml",
+    order: ["prepare", "ship", "ship", "report"],
+    routes: ["ship retry"],
+  },
+  {
+    file: "retry-policy.yaml",
+    order: ["quote", "quote", "quote", "order", "manual-order"],
+    otherStatuses: { order: "failed" },
+    routes: ["quote retry", "quote retry", "order edge manual-order"],
   },
 ];
 
@@ -90,14 +143,21 @@ function sortGroups(order: ExampleCase["order"], attempts: readonly string[]): s
   return [...sorted, ...attempts.slice(place)];
 }
 
+function nameRoute({ step, rung, to }: RecordedRun["routes"][number]): string {
+  return to === step ? `${step} ${rung}` : `${step} ${rung} ${to}`;
+}
+
+const outputOf = (run: RecordedRun, step: string): unknown =>
+  run.jobs.find((job) => job.step === step)?.output;
+
 describe("examples", () => {
   it("each have a case here", async () => {
     const files = (await readdir(join(repositoryRoot, "examples"))).filter((name) => name.endsWith(".yaml"));
     expect(files.sort()).toEqual(CASES.map((example) => example.file).sort());
   });
 
-  it.each(CASES)("$file ends completed by exactly the attempts it announces", async (example) => {
-    const run = await runExample(example.file);
+  it.each(CASES)("$file ends as it says, by exactly the attempts it announces", async (example) => {
+    const run = await runExample(example.file, example.args);
     const beside = new Set(example.beside);
     const attempts = listAttempts(run);
     expect(attempts.filter((name) => beside.has(name)).sort()).toEqual([...beside].sort());
@@ -105,11 +165,14 @@ describe("examples", () => {
     expect(sortGroups(example.order, main)).toEqual(example.order.flat());
 
     const statuses = statusOfJobs(run);
-    for (const name of [...example.order.flat(), ...beside]) expect(statuses[name], name).toBe("completed");
-    expect(statuses).toMatchObject(example.otherStatuses ?? {});
-    expect(run.routes.map((route) => `${route.step} ${route.rung}`)).toEqual(example.routes);
-    expect(run.status).toBe("completed");
-    expect(run.exitCode).toBe(0);
+    const others = example.otherStatuses ?? {};
+    for (const name of [...example.order.flat(), ...beside])
+      expect(statuses[name], name).toBe(others[name] ?? "completed");
+    expect(statuses).toMatchObject(others);
+    expect(run.routes.map(nameRoute)).toEqual(example.routes);
+    const { status, exitCode } = example.ends ?? { status: "completed", exitCode: 0 };
+    expect(run.status).toBe(status);
+    expect(run.exitCode).toBe(exitCode);
   });
 
   it("can be run again in the same folder with the same outcome", async () => {
@@ -119,12 +182,61 @@ describe("examples", () => {
     expect(listAttempts(second)).toEqual(["build", "fix", "build", "after"]);
   });
 
-  it("wait the backoff that lab-05-retry.yaml asks for", async () => {
-    const run = await runAndRead("examples/lab-05-retry.yaml", join(folder, "backoff"));
+  it.each(["lab-05-retry.yaml", "retry-policy.yaml"])("wait the backoff that %s asks for", async (file) => {
+    const run = await runAndRead(join("examples", file), join(folder, "backoff"));
     const delays = run.events
       .filter((event) => event.type === "retry.scheduled")
       .map((event) => event.delayMs);
     expect(delays).toEqual([200, 400]);
+  });
+
+  it("run the recovery script of failure-handler.yaml once, for the rule that names the code", async () => {
+    const run = await runAndRead("examples/failure-handler.yaml", join(folder, "rule"));
+    const reserved = run.events.filter((event) => event.type === "rule.reserved");
+    expect(reserved.map(({ rule, exitCode, next }) => ({ rule, exitCode, next }))).toEqual([
+      { rule: 2, exitCode: 10, next: 2 },
+      { rule: 1, exitCode: 75, next: 3 },
+    ]);
+    const logs = await readdir(join(folder, "rule/output/job_stdio"));
+    const recovery = logs.filter((name) => name.endsWith("_a1.recovery.o"));
+    expect(recovery).toHaveLength(1);
+    expect(await readFile(join(folder, "rule/output/job_stdio", recovery[0] ?? ""), "utf8")).toBe(
+      "mending attempt 1 of simulate after exit code 10\n",
+    );
+    expect(logs.filter((name) => name.includes(".recovery.")).every((name) => name.includes("_a1."))).toBe(
+      true,
+    );
+  });
+
+  it("bring the failure to the step that the edge of failure-edge.yaml leads to", async () => {
+    const run = await runAndRead("examples/failure-edge.yaml", join(folder, "edge"));
+    expect(outputOf(run, "roll-back")).toBe(
+      "back to release 6, because deploy failed with EXIT_4:\nerror: the target refused the upload, its disk is full",
+    );
+  });
+
+  it("go on behind the hold of hold.yaml once somebody has decided it", async () => {
+    const outputDir = join(folder, "held");
+    const { runId } = await runAndRead("examples/hold.yaml", outputDir);
+    const said = ["--complete", '{"rows": 3}', "--reason", "migrated by hand", "--output-dir", outputDir];
+    expect((await runCli(["resolve", String(runId), "migrate", ...said])).exitCode).toBe(0);
+    const resumed = await runCli(["resume", String(runId), "--json", "--output-dir", outputDir]);
+    expect(resumed.exitCode).toBe(0);
+    const { jobs } = JSON.parse(resumed.stdout) as { jobs: { step: string; output: unknown }[] };
+    expect(jobs.find((job) => job.step === "deploy")?.output).toBe("deployed after 3 rows");
+  });
+
+  it("start a child run for each attempt of the step in sub-workflow.yaml", async () => {
+    const outputDir = join(folder, "children");
+    const run = await runAndRead("examples/sub-workflow.yaml", outputDir);
+    const listed = await runCli(["list", "--json", "--output-dir", outputDir]);
+    const runs = JSON.parse(listed.stdout) as { workflow: string; status: string }[];
+    expect(runs.map(({ workflow, status }) => `${workflow} ${status}`)).toEqual([
+      "ship-region completed",
+      "ship-region failed",
+      "sub-workflow completed",
+    ]);
+    expect(outputOf(run, "report")).toBe("sent to north");
   });
 
   it("give the reducer of for-each.yaml the outputs in the order of the items", async () => {

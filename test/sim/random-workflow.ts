@@ -13,6 +13,18 @@ interface Placed {
 /** Steps of the root that every part of a workflow may call for repair or follow-up. */
 const ROUTED = ["fix1", "fix2", "tell"];
 
+const HANDLERS = [
+  { name: "tidy", rules: [{ match_all_exit_codes: true, recovery_script: "./tidy.sh", max_retries: 3 }] },
+  {
+    name: "again",
+    rules: [
+      { match_all_exit_codes: true, max_retries: 2 },
+      { exit_codes: [10], recovery_script: "./fix.sh", recovery_timeout_ms: 50, max_retries: 4 },
+    ],
+  },
+  { name: "narrow", rules: [{ exit_codes: [10], max_retries: 3 }] },
+];
+
 /** A valid workflow in which every rule of routing may meet every other. */
 export class WorkflowMaker {
   private readonly steps: { [id: string]: Step } = {};
@@ -35,8 +47,47 @@ export class WorkflowMaker {
       },
       failure_policy: random.chance(0.2) ? "fail_fast" : "finish_independent",
       max_recoveries: random.between(0, 3),
+      ...(random.chance(0.4) ? { unhandled: "hold" } : {}),
+      failure_handlers: HANDLERS,
+      transitions: this.transitions(),
       steps: this.steps,
     });
+  }
+
+  /** From any step to another of its scope, or to a routed one. */
+  private transitions(): Step[] {
+    const { random } = this;
+    const all = [...this.placed, ...ROUTED.map((id) => ({ id, path: "" }))];
+    return Array.from({ length: random.pick([0, 1, 3, 6]) }, () => {
+      const from = random.pick(all);
+      const targets = [...this.at(from.path).map(({ id }) => id), ...ROUTED].filter((id) => id !== from.id);
+      const on = random.pick(["success", "failure", "failure", "failure", "any"]);
+      return {
+        from: from.id,
+        to: random.pick(targets),
+        on,
+        ...(random.chance(0.4) ? { when: this.condition() } : {}),
+      };
+    });
+  }
+
+  private condition(): unknown {
+    const { random } = this;
+    const lastError = { type: "exists", field: "state._last_error" };
+    const code = {
+      type: "comparison",
+      operator: "==",
+      left: { type: "field", path: "state._last_error.code" },
+      right: "EXIT_1",
+    };
+    return random.pick<unknown>([
+      lastError,
+      { type: "not", condition: lastError },
+      code,
+      "visit < 2",
+      "nowhere.x",
+      { type: "or", conditions: [code, "attempt > 1"] },
+    ]);
   }
 
   private at(path: string): Placed[] {
@@ -82,7 +133,8 @@ export class WorkflowMaker {
     const ancestors = this.ancestorsOf(path, through === undefined ? dependencies : [through]);
     const groups = dependencies.map((dependency) => this.orGroup(path, dependency));
     this.steps[id] = {
-      type: "noop",
+      ...(extra.forEach !== true && random.chance(0.06) ? this.human() : { type: "noop" }),
+      ...(random.chance(0.3) ? { failure_handler: random.pick(HANDLERS).name } : {}),
       ...(groups.length > 0 ? { depends_on: groups } : {}),
       start: "auto",
       ...(random.chance(0.12)
@@ -95,6 +147,14 @@ export class WorkflowMaker {
     };
     this.placed.push({ id, path, ancestors });
     return id;
+  }
+
+  private human(): Step {
+    return {
+      type: "human",
+      prompt: "Go on?",
+      ...(this.random.chance(0.5) ? { timeout_ms: this.random.between(10, 80) } : {}),
+    };
   }
 
   private orGroup(path: string, dependency: string): string {

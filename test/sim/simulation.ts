@@ -1,10 +1,12 @@
-import type { AttemptResult } from "../../src/core/commands.js";
+import type { AttemptResult, OperatorCommand } from "../../src/core/commands.js";
 import type { Definition } from "../../src/core/definition.js";
 import type { LoggedEvent } from "../../src/core/events.js";
 import { jobRow } from "../../src/core/projections.js";
 import type { Run } from "../../src/core/run.js";
 import { Engine } from "../../src/engine/engine.js";
+import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { loadRun } from "../../src/engine/load-run.js";
+import { RunHost } from "../../src/engine/run-host.js";
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
@@ -12,6 +14,7 @@ import type { Assignment, Report, Worker } from "../../src/worker/worker.js";
 import { enginePorts, flush, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
+import { Operators } from "./operators.js";
 import { Random } from "./random.js";
 import { WorkflowMaker } from "./random-workflow.js";
 
@@ -35,6 +38,7 @@ interface Weather {
   readonly commitFault: number;
   readonly duplicate: number;
   readonly cancel: number;
+  readonly operators: number;
 }
 
 /** One engine after another on one store, until the run is over. */
@@ -44,12 +48,15 @@ export class Simulation {
   private readonly store: MemoryStore = createMemoryStore();
   private readonly weather: Weather;
   private readonly executing = new Map<number, string>();
+  private readonly operators: Operators;
   private engine: Engine;
   private dead = { value: false };
   private incarnation = 0;
   private crashes = 0;
   private over = false;
   private lost = false;
+  /** Held or paused: nobody runs it until a person has decided something. */
+  private resting = false;
 
   constructor(private readonly seed: number) {
     this.random = new Random(seed);
@@ -62,25 +69,31 @@ export class Simulation {
       commitFault: rough ? 0.02 : 0,
       duplicate: 0.1,
       cancel: random.chance(0.1) ? 0.02 : 0,
+      operators: random.chance(0.5) ? 0.06 : 0,
     };
+    this.operators = new Operators(random, 15);
     this.engine = this.boot();
   }
 
   async run(): Promise<SimResult> {
     const text = new WorkflowMaker(this.random).make();
     const request = workflow(text);
-    const runId = await this.engine.start(request).catch(() => null);
-    if (runId === null) return this.run();
-    this.follow(runId);
-    for (let turn = 0; !this.over; turn += 1) {
+    const started = await this.engine.start(request).catch(() => null);
+    if (started === null) return this.run();
+    const { runId } = started;
+    this.follow(started.ended);
+    for (let turn = 0; ; turn += 1) {
       await flush();
-      if (this.over) break;
+      if (this.over && !(await this.reopen(runId))) break;
+      if (this.resting) await this.endRest(runId);
       if (turn > MAX_TURNS) throw new Error(await this.describe(runId, text, "the run hangs"));
       if (this.lost || this.random.chance(this.weather.crash)) await this.crash(runId);
       if (this.random.chance(this.weather.cancel))
         this.engine.post(runId, { type: "run.cancel", reason: "weather", key: null });
+      if (this.isOperated(runId)) await this.operate(runId);
       await flush();
-      if (!this.over && !this.lost && !this.clock.fireNext())
+      await this.answerQuestions(runId);
+      if (!this.over && !this.lost && !this.resting && !this.clock.fireNext())
         throw new Error(await this.describe(runId, text, "nothing is due and the run is not over"));
     }
     const { run } = await loadRun(this.store, runId);
@@ -110,11 +123,13 @@ export class Simulation {
     });
   }
 
-  private follow(runId: number): void {
+  private follow(ended: Promise<Run>): void {
     this.lost = false;
-    this.engine.waitFor(runId).then(
-      () => {
-        this.over = true;
+    this.resting = false;
+    ended.then(
+      (run) => {
+        if (run.finishedAt === null) this.resting = true;
+        else this.over = true;
       },
       () => {
         this.lost = true;
@@ -122,16 +137,76 @@ export class Simulation {
     );
   }
 
+  private isOperated(runId: number): boolean {
+    return (
+      this.engine.ownedRuns().includes(runId) &&
+      !this.operators.areTired &&
+      this.random.chance(this.weather.operators)
+    );
+  }
+
+  /** A live run takes the command at once; one that is over or rests, in the name of whoever asks. */
+  private async operate(runId: number): Promise<void> {
+    const { run } = await loadRun(this.store, runId);
+    const command = this.operators.ask(run);
+    if (this.engine.ownedRuns().includes(runId)) this.engine.post(runId, command);
+    else await this.decideHere(runId, command);
+  }
+
+  private async decideHere(runId: number, command: OperatorCommand): Promise<void> {
+    const leases = new LeaseKeeper(
+      this.store,
+      this.clock,
+      enginePorts(this.store, this.clock, "operator").owner,
+      () => true,
+    );
+    const fence = await leases.acquire(runId, () => {});
+    const { run, nextSeq } = await loadRun(this.store, runId);
+    const host = new RunHost(run, fence, nextSeq);
+    host.take(command, this.clock.now());
+    if (host.hasPending) await this.store.commit([host.drain().append]);
+    await leases.release(runId);
+    leases.stop();
+  }
+
+  /** Sometimes a person goes on with a run that is over. */
+  private async reopen(runId: number): Promise<boolean> {
+    if (this.operators.areTired || !this.random.chance(this.weather.operators * 5)) return false;
+    await this.operate(runId);
+    if ((await loadRun(this.store, runId)).run.finishedAt !== null) return false;
+    this.over = false;
+    await this.takeOver(runId);
+    return true;
+  }
+
+  /** A held run is decided, a paused one gone on with. */
+  private async endRest(runId: number): Promise<void> {
+    const { run } = await loadRun(this.store, runId);
+    if (run.status === "held") await this.decideHere(runId, this.operators.resolve(run));
+    else if (this.random.chance(0.3) && !this.operators.areTired) await this.operate(runId);
+    await this.takeOver(runId);
+  }
+
+  private async answerQuestions(runId: number): Promise<void> {
+    if (this.over || this.resting || this.lost || !this.random.chance(0.5)) return;
+    const { run } = await loadRun(this.store, runId);
+    for (const job of run.jobs)
+      if (job.question !== null) this.engine.post(runId, this.operators.answer(job));
+  }
+
   /** kill -9, and another engine takes over. */
   private async crash(runId: number): Promise<void> {
     this.crashes += 1;
     this.dead.value = true;
+    await this.takeOver(runId);
+  }
+
+  private async takeOver(runId: number): Promise<void> {
+    this.dead.value = true;
     for (let tries = 0; ; tries += 1) {
       this.engine = this.boot();
       try {
-        const run = await this.engine.resume(runId);
-        if (run.status === "running" || run.status === "pending") this.follow(runId);
-        else this.over = true;
+        this.follow((await this.engine.resume(runId)).ended);
         return;
       } catch (error) {
         if (tries > 20) throw error;
@@ -207,6 +282,8 @@ export class Simulation {
         kind: "failed",
         facts: random.pick([
           { exitCode: 1, message: "exit code 1" },
+          { exitCode: 10, message: "exit code 10" },
+          { exitCode: 10, message: "hopeless", declared: { retryable: false } },
           { httpStatus: 400, message: "bad request" },
           { timeout: "wall", message: "too slow" } as const,
         ]),

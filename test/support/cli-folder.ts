@@ -9,8 +9,17 @@ import { type CliResult, repositoryRoot, runCli } from "./cli.js";
 export interface Report {
   readonly run_id: number;
   readonly status: string;
-  readonly jobs: { step: string; status: string; attempts: number; error: { code: string } | null }[];
-  readonly routes: { rung: string }[];
+  readonly jobs: {
+    id: number;
+    step: string;
+    status: string;
+    attempts: number;
+    visits: number;
+    error: { code: string } | null;
+    output: unknown;
+  }[];
+  readonly routes: { rung: string; step: string; to: string; reason: string }[];
+  readonly handled_failures: { step: string; code: string }[];
   readonly error: { code: string; message: string; problems?: unknown[] } | null;
 }
 
@@ -49,6 +58,18 @@ export class CliFolder {
   async runJson(text: string, ...flags: string[]): Promise<{ exitCode: number | null; report: Report }> {
     const result = await this.daruma("run", this.write("flow.yaml", text), "--json", ...flags);
     return { exitCode: result.exitCode, report: JSON.parse(result.stdout) as Report };
+  }
+
+  /** A command with `--json`, and what it printed. */
+  async json<T>(...args: string[]): Promise<{ exitCode: number | null; value: T }> {
+    const result = await this.daruma(...args, "--json");
+    return { exitCode: result.exitCode, value: JSON.parse(result.stdout) as T };
+  }
+
+  /** `resume RUN --json` with its exit code. */
+  async resume(run: number): Promise<{ exitCode: number | null; report: Report }> {
+    const { exitCode, value } = await this.json<Report>("resume", String(run));
+    return { exitCode, report: value };
   }
 
   /** A command line that goes on while the test looks at what it has printed. */

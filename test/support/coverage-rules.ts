@@ -9,12 +9,18 @@ export interface CoverageRow {
 const STATE =
   /^(?:done|in progress|planned: (?:ladder|doors|self-heal|cluster|page)(?:, (?:doors|self-heal))?)$/;
 /** Test columns that stand for a suite whose tests carry the ids in their names. */
-const SUITES: ReadonlyMap<string, readonly string[]> = new Map([["seed-000", seed000()]]);
+const SUITES: ReadonlyMap<string, readonly string[]> = new Map([
+  suite(
+    "seed-000",
+    "retry goto remediation loop-budget dynamic-routing on-success variables foreach options file command-line",
+  ),
+  suite("seed-001", "retry failure-routing real"),
+  suite("seed-002", "rules holds real"),
+  suite("seed-003", "edges loops conditions context"),
+]);
 
-function seed000(): string[] {
-  const topics =
-    "retry goto remediation loop-budget dynamic-routing on-success variables foreach options file command-line";
-  return topics.split(" ").map((topic) => `test/conformance/seed-000-${topic}.test.ts`);
+function suite(name: string, topics: string): [string, string[]] {
+  return [name, topics.split(" ").map((topic) => `test/conformance/${name}-${topic}.test.ts`)];
 }
 
 export function readCoverage(document: string): CoverageRow[] {

@@ -84,9 +84,9 @@ export async function trial(text: string, script: Script = {}, options: TrialOpt
   const sandbox = new AwaitedSandbox(options.sandbox ?? plainSandbox);
   const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox });
   const startedAt = clock.now();
-  const runId = await engine.start(workflow(text, options));
+  const { runId, ended } = await engine.start(workflow(text, options));
   let over = false;
-  const done = engine.waitFor(runId).then(() => {
+  const done = ended.then(() => {
     over = true;
   });
   for (let turn = 0; ; turn += 1) {
@@ -152,7 +152,7 @@ export function flush(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-async function readTrial(
+export async function readTrial(
   store: MemoryStore,
   runId: number,
   worker: ScriptedWorker,

@@ -1,6 +1,7 @@
 import type { Definition } from "../../src/core/definition.js";
 import type { Event, LoggedEvent } from "../../src/core/events.js";
 import { JobBook } from "./job-book.js";
+import { forgetVisits } from "./visits.js";
 
 type Log = readonly LoggedEvent[];
 
@@ -8,7 +9,7 @@ const TERMINAL: readonly Event["type"][] = ["run.completed", "run.failed", "run.
 const ENDS: readonly Event["type"][] = ["attempt.succeeded", "attempt.failed", "attempt.stopped"];
 
 function isEnded(log: Log): boolean {
-  return log.some(({ event }) => TERMINAL.includes(event.type));
+  return TERMINAL.includes(log.at(-1)!.event.type);
 }
 
 export function attemptsAreNumberedWithoutGaps(log: Log, definition: Definition): string | null {
@@ -157,6 +158,7 @@ export function everyFailureClimbsOnce(log: Log, definition: Definition): string
         break;
       default:
         for (const id of takenOffTheLadder(event, visitedFor)) climbing.delete(id);
+        if (event.type === "barrier.opened") forgetVisits(visitedFor, event.members);
     }
   }
   if (!isEnded(log)) return null;

@@ -8,10 +8,14 @@ type Log = readonly LoggedEvent[];
 
 const TERMINAL: readonly Event["type"][] = ["run.completed", "run.failed", "run.canceled"];
 
+/** Nothing follows the end but an operator's wish to go on. */
 export function theRunEndsOnceAndLast(log: Log): string | null {
-  const at = log.findIndex(({ event }) => TERMINAL.includes(event.type));
-  if (at < 0 || at === log.length - 1) return null;
-  return `${log[at + 1]!.event.type} at ${log[at + 1]!.seq} follows ${log[at]!.event.type}`;
+  for (const [index, { event }] of log.entries()) {
+    const next = log[index + 1];
+    if (!TERMINAL.includes(event.type) || next === undefined || next.event.type === "run.reopened") continue;
+    return `${next.event.type} at ${next.seq} follows ${event.type}`;
+  }
+  return null;
 }
 
 export function sequenceNumbersHaveNoGaps(log: Log): string | null {
@@ -31,7 +35,7 @@ export function theRunNeverStalls(log: Log): string | null {
 }
 
 export function everyJobIsSettledAtTheEnd(log: Log, definition: Definition): string | null {
-  if (!log.some(({ event }) => TERMINAL.includes(event.type))) return null;
+  if (!TERMINAL.includes(log.at(-1)!.event.type)) return null;
   const book = new JobBook(log, definition);
   const open = fold(log, definition).jobs.find(
     ({ status }) => !["completed", "failed", "skipped", "canceled"].includes(status),
@@ -56,7 +60,7 @@ export function aCompletedRunHasNoUnhandledFailure(log: Log, definition: Definit
   const book = new JobBook(log, definition);
   const { failures, tolerated } = failuresAtTheEnd(log, definition);
   for (const [job, failure] of failures) {
-    if (isExcused(failure, failures, tolerated)) continue;
+    if (isExcused(failure, failures, tolerated) || routeMayHaveWorkedOut(log, job)) continue;
     return `the run is completed though ${book.name(job)} failed with ${failure.code}`;
   }
   return null;
@@ -67,15 +71,57 @@ export function aFailedRunHasACause(log: Log, definition: Definition): string | 
   if (last?.type !== "run.failed" || last.code === "STALLED") return null;
   const book = new JobBook(log, definition);
   const { failures, tolerated } = failuresAtTheEnd(log, definition);
-  const unhandled = [...failures]
-    .filter(([, failure]) => !isExcused(failure, failures, tolerated))
-    .map(([job]) => job);
-  const isSame =
-    unhandled.length === last.unhandled.length && unhandled.every((job) => last.unhandled.includes(job));
-  if (!isSame)
-    return `the run blames ${last.unhandled.map((id) => book.name(id)).join(", ")}, unhandled are ${unhandled.map((id) => book.name(id)).join(", ")}`;
+  const unexcused = [...failures].filter(([, failure]) => !isExcused(failure, failures, tolerated));
+  const unhandled = unexcused.filter(([job]) => !routeMayHaveWorkedOut(log, job)).map(([job]) => job);
+  const missing = unhandled.find((job) => !last.unhandled.includes(job));
+  if (missing !== undefined) return `the run does not blame ${book.name(missing)}, which nothing handled`;
+  const innocent = last.unhandled.find((id) => !unexcused.some(([job]) => job === id));
+  if (innocent !== undefined) return `the run blames ${book.name(innocent)}, which is excused`;
   const exceeded = log.some(({ event }) => event.type === "loop.exceeded" && event.scope === "root");
-  return unhandled.length > 0 || exceeded ? null : "the run failed though every failure was handled";
+  const givenUp = last.code === "FAIL_FAST" || last.code === "RUN_CANCELED";
+  return last.unhandled.length > 0 || exceeded || givenUp
+    ? null
+    : "the run failed though every failure was handled";
+}
+
+/** Along the edges that failures took, from each step's last one: does any step complete after it was routed to? */
+export function handledImpliesACompletedHandler(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  for (const { seq, event } of log) {
+    if (event.type !== "routes.settled") continue;
+    const before = log.slice(0, seq);
+    for (const job of event.handled)
+      if (!routeMayHaveWorkedOut(before, job))
+        return `at ${seq} the failure of ${book.name(job)} counts as handled though no step on its way completed`;
+  }
+  return null;
+}
+
+function routeMayHaveWorkedOut(log: Log, job: number, after = 0, seen = new Set<number>()): boolean {
+  const taken = log.findLast(
+    ({ seq, event }) =>
+      seq > after && event.type === "edge.taken" && event.on === "failure" && event.job === job,
+  );
+  if (taken === undefined || taken.event.type !== "edge.taken" || seen.has(taken.seq)) return false;
+  seen.add(taken.seq);
+  const { target } = taken.event;
+  const worked = log.some(({ seq, event }) => seq > taken.seq && isSuccess(event, target));
+  return worked || routeMayHaveWorkedOut(log, target, taken.seq, seen);
+}
+
+function isSuccess(event: Event, job: number): boolean {
+  switch (event.type) {
+    case "attempt.succeeded":
+      return event.job === job;
+    case "hold.resolved":
+      return event.job === job && event.action === "complete";
+    case "job.failed":
+      return event.job === job && event.handled !== null;
+    case "join.decided":
+      return event.handled.includes(job);
+    default:
+      return false;
+  }
 }
 
 /** Of the jobs that end as failed: the failure that made them so, and which a join has tolerated since. */

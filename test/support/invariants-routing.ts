@@ -43,7 +43,9 @@ export function loopBudgetIsKept(log: Log, definition: Definition): string | nul
   };
   for (const { seq, event } of log) {
     if (event.type === "scopes.opened") forgetItems(book, book.of(event.job), loops, retries);
-    if (event.type === "goto.taken" || (event.type === "remediation.finished" && event.ok)) {
+    if (event.type === "jobs.retried")
+      for (const id of [...event.jobs, ...event.reblocked]) retries.delete(id);
+    if (isTransition(event)) {
       const taken = spend(event.job);
       if (taken > max)
         return `at ${seq} ${book.name(event.job)} takes transition ${taken} of its scope, max_loops is ${max}`;
@@ -56,6 +58,11 @@ export function loopBudgetIsKept(log: Log, definition: Definition): string | nul
     }
   }
   return null;
+}
+
+function isTransition(event: Event): event is Extract<Event, { job: number }> {
+  if (event.type === "remediation.finished") return event.ok;
+  return event.type === "goto.taken" || (event.type === "edge.taken" && event.counted);
 }
 
 function forgetItems(
@@ -96,14 +103,46 @@ export function dependentsWaitForWhatTheyNeed(log: Log, definition: Definition):
   if (optionsOf(log).only !== null) return null;
   const met = new Set<number>();
   const joined = new Set<number>();
+  const completed = new Set<number>();
+  const released = new ReleasedTargets();
   for (const { seq, event } of log) {
-    if (event.type === "attempt.started") {
+    released.note(event);
+    if (event.type === "attempt.started" && !released.has(event.job)) {
       const lacking = findUnmet(book, book.of(event.job), met, joined);
       if (lacking !== null) return `at ${seq} ${book.name(event.job)} starts without ${lacking}`;
     }
+    // What follows a success is given up with its scope; the success stays.
+    if (event.type === "attempt.succeeded") completed.add(event.job);
+    if (event.type === "barrier.closed") for (const id of event.invalidated) completed.delete(id);
+    if (event.type === "scope.abandoned") for (const id of completed) met.add(id);
     noteWhatHolds(book, event, met, joined);
   }
   return null;
+}
+
+/** A transition starts its target whatever that depends on. */
+class ReleasedTargets {
+  private readonly jobs = new Set<number>();
+  private readonly behind = new Map<number, Set<number>>();
+
+  has(job: number): boolean {
+    return this.jobs.has(job);
+  }
+
+  note(event: Event): void {
+    if (event.type === "edge.taken" && event.status === "selected" && !event.counted)
+      this.jobs.add(event.target);
+    if (event.type === "barrier.opened") {
+      const targets = this.behind.get(event.barrier) ?? new Set<number>();
+      for (const id of event.merged) for (const target of this.behind.get(id) ?? []) targets.add(target);
+      if (event.forced) targets.add(event.target);
+      this.behind.set(event.barrier, targets);
+    }
+    if (event.type !== "barrier.closed") return;
+    for (const id of event.invalidated) this.jobs.delete(id);
+    for (const id of this.behind.get(event.barrier) ?? []) this.jobs.add(id);
+    this.behind.delete(event.barrier);
+  }
 }
 
 function findUnmet(
@@ -131,6 +170,16 @@ function noteWhatHolds(book: JobBook, event: Event, met: Set<number>, joined: Se
       break;
     case "job.failed":
       if (event.handled !== null) met.add(event.job);
+      break;
+    case "job.reused":
+      met.add(event.job);
+      break;
+    case "hold.resolved":
+      if (event.action === "skip" || (event.action === "complete" && !book.followsUp(event.job)))
+        met.add(event.job);
+      break;
+    case "jobs.retried":
+      for (const id of [...event.jobs, ...event.reblocked]) joined.delete(id);
       break;
     case "join.decided":
       if (event.satisfied) joined.add(event.job);

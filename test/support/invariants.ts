@@ -2,6 +2,7 @@ import type { Definition } from "../../src/core/definition.js";
 import type { LoggedEvent } from "../../src/core/events.js";
 import * as attempts from "./invariants-attempts.js";
 import * as ending from "./invariants-ending.js";
+import * as ladder from "./invariants-ladder.js";
 import * as routing from "./invariants-routing.js";
 
 /** What a log must never show: a sentence that says where it does, or null. The log begins with `run.created`. */
@@ -10,6 +11,7 @@ export type Invariant = (log: readonly LoggedEvent[], definition: Definition) =>
 export const INVARIANTS: { readonly [name: string]: Invariant } = {
   ...attempts,
   ...routing,
+  ...ladder,
   ...ending,
 };
 

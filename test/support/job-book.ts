@@ -38,8 +38,9 @@ export class JobBook {
 
   /** Whether the job's completion is followed by on_success routing before its dependents hear of it. */
   followsUp(id: number): boolean {
-    const { run, runJs, goto, gotoJs } = this.of(id).step.definition.onSuccess;
-    return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null;
+    const { definition, successEdges } = this.of(id).step;
+    const { run, runJs, goto, gotoJs } = definition.onSuccess;
+    return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null || successEdges.length > 0;
   }
 
   /** The job that a step's name means in a scope: the nearest one outward. */

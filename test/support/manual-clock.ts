@@ -33,6 +33,11 @@ export class ManualClock implements Clock {
     return true;
   }
 
+  /** Nothing that was set before ever fires. */
+  forget(): void {
+    this.timers.clear();
+  }
+
   /** Move on without firing anything that is not due. */
   advance(ms: number): void {
     const target = this.time + ms;

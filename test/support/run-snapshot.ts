@@ -1,5 +1,5 @@
 import type { Gate } from "../../src/core/gate.js";
-import type { Barrier, Job, Run, Scope, VisitRequest } from "../../src/core/run.js";
+import type { Barrier, Job, Route, RoutedFrom, Run, Scope, VisitRequest } from "../../src/core/run.js";
 
 /** A run as plain data, jobs by their ids, so that two runs can be compared. `dirty` is no part of the fold. */
 export function snapshotRun(run: Run): unknown {
@@ -13,6 +13,8 @@ export function snapshotRun(run: Run): unknown {
     context: run.context,
     folder: run.folder,
     file: run.file,
+    parent: run.parent,
+    failureHandlerIds: [...run.failureHandlerIds],
     maxLoops: run.maxLoops,
     createdAt: run.createdAt,
     startedAt: run.startedAt,
@@ -20,6 +22,7 @@ export function snapshotRun(run: Run): unknown {
     status: run.status,
     error: run.error,
     cancelRequested: run.cancelRequested,
+    paused: run.paused,
     fatal: run.fatal,
     busy: run.busy,
     nextBarrier: run.nextBarrier,
@@ -27,6 +30,10 @@ export function snapshotRun(run: Run): unknown {
     ready: ids(run.ready),
     running: ids(run.running),
     failed: ids(run.failed),
+    held: ids(run.held),
+    routed: ids(run.routed),
+    reuse: [...run.reuse],
+    operatorKeys: [...run.operatorKeys],
     barriers: [...run.barriers.values()].map(snapshotBarrier),
     scopes: [...run.scopes.values()].map(snapshotScope),
     jobs: run.jobs.map(snapshotJob),
@@ -40,7 +47,7 @@ function ids(jobs: Iterable<Job>): number[] {
 function snapshotBarrier(barrier: Barrier): unknown {
   return {
     id: barrier.id,
-    targets: ids(barrier.targets),
+    targets: [...barrier.targets].map(([job, { from, ...how }]) => [job.id, how, snapshotOrigin(from)]),
     members: ids(barrier.members),
     endingAttempts: ids(barrier.endingAttempts),
   };
@@ -59,18 +66,38 @@ function snapshotScope(scope: Scope): unknown {
 }
 
 function snapshotJob(job: Job): unknown {
-  const { step, scope, barrier, partOf, list, requests, visitFor, beforeVisit, ...plain } = job;
+  const { step, scope, barrier, partOf, list, requests, visitFor, beforeVisit, ...rest } = job;
+  const { route, routedFrom, outcomes, ...plain } = rest;
   return {
     ...plain,
     step: step.definition.id,
     scope: scope.id,
     barrier: barrier?.id ?? null,
     partOf: partOf?.id ?? null,
-    beforeVisit: { ...beforeVisit, partOf: beforeVisit.partOf?.id ?? null },
+    beforeVisit: {
+      ...beforeVisit,
+      partOf: beforeVisit.partOf?.id ?? null,
+      route: snapshotRoute(beforeVisit.route),
+      routedFrom: snapshotOrigin(beforeVisit.routedFrom),
+    },
+    route: snapshotRoute(route),
+    routedFrom: snapshotOrigin(routedFrom),
+    outcomes: [...outcomes].map(([visit, outcome]) => [
+      visit,
+      { ...outcome, route: snapshotRoute(outcome.route) },
+    ]),
     list: list === null ? null : { ...list, jobs: ids(list.jobs) },
     requests: requests.map(snapshotRequest),
     visitFor: visitFor === null ? null : snapshotRequest(visitFor),
   };
+}
+
+function snapshotRoute(route: Route | null): unknown {
+  return route === null ? null : { ...route, target: route.target.id };
+}
+
+function snapshotOrigin(from: RoutedFrom | null): unknown {
+  return from === null ? null : { ...from, job: from.job.id };
 }
 
 function snapshotRequest({ by, role }: VisitRequest): unknown {

@@ -12,7 +12,7 @@ export type Outcome =
   | { readonly output: Json; readonly takesMs?: number }
   | { readonly facts: FailureFacts; readonly takesMs?: number };
 
-/** By step id: outcomes attempt by attempt (the last one repeats), or a function of the assignment. */
+/** By step id (`<step> script` for its recovery script): outcomes attempt by attempt (the last one repeats), or a function of the assignment. */
 export type Script = {
   readonly [step: string]: readonly Outcome[] | ((assignment: Assignment, nth: number) => Outcome);
 };
@@ -33,11 +33,12 @@ export class ScriptedWorker implements Worker {
   ) {}
 
   execute(assignment: Assignment, signal: AbortSignal): Promise<Report> {
-    const { stepId, jobId } = assignment;
+    const { jobId } = assignment;
+    const name = nameOf(assignment);
     const foreach = assignment.variables.foreach as { index: number } | null | undefined;
-    this.order.push(foreach == null ? stepId : `${stepId}[${foreach.index}]`);
+    this.order.push(foreach == null ? name : `${name}[${foreach.index}]`);
     this.startedAt.push(this.clock.now());
-    const key = `${stepId} ${jobId}`;
+    const key = `${name} ${jobId}`;
     const nth = (this.counts.get(key) ?? 0) + 1;
     this.counts.set(key, nth);
     if (assignment.failedAlready !== null)
@@ -54,14 +55,14 @@ export class ScriptedWorker implements Worker {
       const cancel = this.clock.setTimer(startedAt + takesMs, () => resolve(report(result, takesMs)));
       signal.addEventListener("abort", () => {
         cancel();
-        this.stopped.push(assignment.stepId);
+        this.stopped.push(nameOf(assignment));
         resolve(report({ kind: "stopped" }, this.clock.now() - startedAt));
       });
     });
   }
 
   private outcomeOf(assignment: Assignment, nth: number): Outcome {
-    const entry = this.script[assignment.stepId];
+    const entry = this.script[nameOf(assignment)];
     if (entry === undefined) return "ok";
     if (typeof entry === "function") return entry(assignment, nth);
     return entry[Math.min(nth, entry.length) - 1] ?? "ok";
@@ -69,6 +70,10 @@ export class ScriptedWorker implements Worker {
 
   async endLeftovers(): Promise<void> {}
   async close(): Promise<void> {}
+}
+
+function nameOf({ stepId, recovery }: Assignment): string {
+  return recovery ? `${stepId} script` : stepId;
 }
 
 function report(result: AttemptResult, durationMs: number): Report {

@@ -18,7 +18,13 @@ function itemOf(scope: string): string {
 }
 
 function lineFor(event: Event, name: Names): string | null {
-  return attemptLine(event, name) ?? routeLine(event, name) ?? endLine(event, name);
+  return (
+    attemptLine(event, name) ??
+    routeLine(event, name) ??
+    ladderLine(event, name) ??
+    operatorLine(event, name) ??
+    endLine(event, name)
+  );
 }
 
 function attemptLine(event: Event, name: Names): string | null {
@@ -64,6 +70,52 @@ function routeLine(event: Event, name: Names): string | null {
       return `loop budget of ${event.scope}: ${event.transition} of ${name(event.job)} after ${event.count} of ${event.max}`;
     case "evaluation.finished":
       return `evaluated ${name(event.job)} ${event.purpose}: ${event.result.ok ? JSON.stringify(event.result.value) : event.result.code}`;
+    default:
+      return null;
+  }
+}
+
+function ladderLine(event: Event, name: Names): string | null {
+  switch (event.type) {
+    case "rule.reserved":
+      return `reserve ${name(event.job)} attempt ${event.next} by ${event.handler} rule ${event.rule}`;
+    case "recovery.started":
+      return `script ${name(event.job)} try ${event.try}`;
+    case "recovery.finished":
+      return `script over ${name(event.job)} ${event.ok ? "ok" : `failed ${event.exitCode}`}`;
+    case "edge.taken": {
+      const how =
+        event.status === "already_scheduled" ? ", already scheduled" : event.counted ? ", again" : "";
+      return `edge ${event.edge} ${name(event.job)} -> ${event.to} on ${event.on}${how}`;
+    }
+    case "routes.settled":
+      return `settled handled [${event.handled.map(name).join(" ")}] unhandled [${event.unhandled.map(name).join(" ")}]`;
+    case "job.held":
+      return `held ${name(event.job)} ${event.code}`;
+    default:
+      return null;
+  }
+}
+
+function operatorLine(event: Event, name: Names): string | null {
+  switch (event.type) {
+    case "hold.resolved":
+      return `resolved ${name(event.job)} ${event.action}`;
+    case "jobs.retried":
+      return `retried ${event.jobs.map(name).join(" ")}${event.reblocked.length > 0 ? `, blocked again ${event.reblocked.map(name).join(" ")}` : ""}`;
+    case "operator.goto":
+      return `operator goto ${event.to}`;
+    case "human.asked":
+      return `asked ${name(event.job)}`;
+    case "human.answered":
+      return `answered ${name(event.job)} ${event.choice}`;
+    case "job.reused":
+      return `reused ${name(event.job)}`;
+    case "run.paused":
+    case "run.unpaused":
+    case "run.held":
+    case "run.reopened":
+      return event.type.replace(".", " ");
     default:
       return null;
   }

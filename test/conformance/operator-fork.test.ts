@@ -1,0 +1,158 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { RealRun, RealRuns } from "../support/real-run.js";
+
+const real = new RealRuns();
+
+/** Steps that leave a line each time they run. */
+const noted = (step: string, more = "") =>
+  `{ exec: 'echo ${step} >> ran.txt; echo "${step} $TARGET"'${more} }`;
+
+function linesOf(file: string): string[] {
+  const path = join(real.folder, file);
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  rmSync(path);
+  return lines;
+}
+
+describe("fork", () => {
+  it("does again only the step and what depends on it, with new inputs and the rest reused", async () => {
+    const text = `inputs: { target: { type: string, default: staging } }
+env: { TARGET: "{{ inputs.target }}" }
+steps:
+  fetch: ${noted("fetch")}
+  build: ${noted("build", ", depends_on: fetch")}
+  deploy: { exec: 'echo deploy >> ran.txt; echo "{{ outputs.build }} to $TARGET"', depends_on: build }
+  beside: ${noted("beside")}`;
+    const first = await real.run(text);
+    expect(linesOf("ran.txt").toSorted()).toEqual(["beside", "build", "deploy", "fetch"]);
+    const { result } = await first.daruma.start(join(real.folder, "flow-1.yaml"), {
+      inputs: { target: "production" },
+      fork: { run: first.report.run_id, step: "deploy" },
+    });
+    const fork = new RealRun(first.daruma, await result);
+    expect(fork.report.status).toBe("completed");
+    expect(linesOf("ran.txt")).toEqual(["deploy"]);
+    expect(fork.job("deploy").output).toBe("build staging to production");
+    expect(fork.job("build")).toMatchObject({ status: "completed", attempts: 0 });
+    expect(await fork.events("run.forked")).toMatchObject([{ from: first.report.run_id, step: "deploy" }]);
+    expect((await first.daruma.store.readRun(first.report.run_id))!.status).toBe("completed");
+  });
+
+  it("of a failed run takes what had completed, items of a fan-out and routed steps too", async () => {
+    const text = `steps:
+  list: { exec: 'echo list >> ran.txt; echo "[1, 2]"', forEach: true }
+  work: { exec: 'echo work{{ outputs.list }} >> ran.txt', depends_on: list }
+  sum: ${noted("sum", ", depends_on: work, fanout: reduce")}
+  routed: ${noted("routed")}
+  last: { exec: 'echo last >> ran.txt; test -e ok', depends_on: [sum, routed] }
+transitions: [{ from: list, to: routed }]`;
+    const first = await real.run(text);
+    expect(first.report.status).toBe("failed");
+    linesOf("ran.txt");
+    real.write("ok", "");
+    const file = join(real.folder, "flow-2.yaml");
+    const { result } = await first.daruma.start(file, { fork: { run: first.report.run_id, step: "last" } });
+    const fork = new RealRun(first.daruma, await result);
+    expect(linesOf("ran.txt")).toEqual(["last"]);
+    expect(fork.report.status).toBe("completed");
+  });
+
+  it("with a newer file runs what is new, and refuses a step that it does not have", async () => {
+    const first = await real.run(`steps:\n  a: ${noted("a")}\n  b: ${noted("b", ", depends_on: a")}`);
+    linesOf("ran.txt");
+    const newer = real.write(
+      "newer.yaml",
+      `steps:\n  a: ${noted("a")}\n  extra: ${noted("extra", ", depends_on: a")}\n  b: ${noted("b", ", depends_on: extra")}`,
+    );
+    const { result } = await first.daruma.start(newer, { fork: { run: first.report.run_id, step: "b" } });
+    expect((await result).status).toBe("completed");
+    expect(linesOf("ran.txt")).toEqual(["extra", "b"]);
+    await expect(
+      first.daruma.start(newer, { fork: { run: first.report.run_id, step: "nobody" } }),
+    ).rejects.toMatchObject({ code: "STEP_NOT_FOUND" });
+  });
+});
+
+describe("child workflows", () => {
+  const parent = (more = "", transitions = "") => `steps:
+  child: { type: workflow, file: child.yaml, inputs: { word: hello }${more} }
+  after: { type: script, content: "return outputs.child.outputs.say", depends_on: child }
+  fallback: { exec: "true", start: routed }
+transitions: [${transitions}]`;
+
+  it("run as runs of their own, named by their parent, and hand their outputs on", async () => {
+    real.write(
+      "child.yaml",
+      `inputs: { word: string }\nsteps: { say: { exec: 'echo "{{ inputs.word }} from below"' } }`,
+    );
+    const run = await real.run(parent());
+    expect(run.report.status).toBe("completed");
+    expect(run.job("after").output).toBe("hello from below");
+    const { run_id: childId } = run.job("child").output as { run_id: number };
+    expect(await run.daruma.store.readRun(childId)).toMatchObject({
+      status: "completed",
+      parent: { run_id: run.report.run_id, job_id: run.job("child").id },
+    });
+  });
+
+  it("a child that fails climbs its parent's ladder: CHILD_FAILED, retried with a new child, then routed", async () => {
+    real.write("child.yaml", `inputs: { word: string }\nsteps: { say: { exec: "exit 3" } }`);
+    const run = await real.run(
+      parent(", on_fail: { retry: { max: 1 } }", "{ from: child, to: fallback, on: failure }"),
+    );
+    expect(run.report.status).toBe("completed");
+    expect((await run.events("attempt.failed")).map(({ error }) => [error.code, error.class])).toEqual([
+      ["CHILD_FAILED", "application"],
+      ["CHILD_FAILED", "application"],
+    ]);
+    expect(run.job("fallback").status).toBe("completed");
+    expect(await run.daruma.store.listRuns({ parentJob: run.job("child").id })).toHaveLength(2);
+  });
+
+  it("a held child waits for a decision, and then goes on with its parent", async () => {
+    real.write(
+      "child.yaml",
+      `unhandled: hold\ninputs: { word: string }\nsteps: { say: { exec: "test -e allowed && echo done || exit 3" } }`,
+    );
+    const daruma = await real.start();
+    const held = new Promise<{ runId: number; job: number }>((resolve) => {
+      daruma.onEvents((run, events) => {
+        for (const { event } of events)
+          if (event.type === "run.held") resolve({ runId: run.id, job: event.jobs[0]! });
+      });
+    });
+    const { result } = await daruma.start(real.write("parent.yaml", parent()));
+    const { runId, job } = await held;
+    real.write("allowed", "");
+    await daruma.operate(runId, {
+      type: "holds.resolve",
+      items: [{ job, action: "retry", output: null, items: null }],
+      reason: "allowed now",
+      key: "k",
+    });
+    const report = await result;
+    expect(report.status).toBe("completed");
+    expect(report.jobs.find(({ step }) => step === "after")!.output).toBe("done");
+  });
+
+  it("a cancel of the parent cancels the child", async () => {
+    real.write(
+      "child.yaml",
+      `inputs: { word: string }\nsteps: { say: { exec: "sleep 600", kill_grace_ms: 100 } }`,
+    );
+    const daruma = await real.start();
+    const begun = new Promise<number>((resolve) => {
+      daruma.onEvents((run, events) => {
+        for (const { event } of events)
+          if (event.type === "attempt.started" && run.parent !== null) resolve(run.id);
+      });
+    });
+    const { runId, result } = await daruma.start(real.write("parent.yaml", parent()));
+    const child = await begun;
+    await daruma.cancel(runId, "enough");
+    expect((await result).status).toBe("canceled");
+    await expect.poll(async () => (await daruma.store.readRun(child))!.status).toBe("canceled");
+  });
+});

@@ -1,0 +1,225 @@
+import { describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.js";
+import { CliFolder, type Report } from "../support/cli-folder.js";
+
+const cli = new CliFolder();
+
+/** `disk` fails until the file `flag` is there; `cpu` always fails. */
+function held(flag: string): string {
+  return `
+name: batch
+unhandled: hold
+steps:
+  disk: { type: command, exec: "echo no space >&2; test -f ${flag} || exit 4" }
+  cpu: { type: command, exec: "exit 7", depends_on: [disk] }
+  after: { type: command, exec: "echo got {{ outputs.cpu | sh }}", depends_on: [cpu] }
+`;
+}
+
+interface Hold {
+  run_id: number;
+  job_id: number;
+  step: string;
+  scope: string;
+  class: string;
+  attempts: number;
+  stderr_tail: string;
+  error: { code: string };
+}
+
+describe("a hold", () => {
+  it("ends the command with 3, is listed, is resolved by a retry, and the resumed run completes", async () => {
+    const flow = cli.write("hold.yaml", held("disk-ok"));
+    const first = await cli.daruma("run", flow);
+    expect(first.exitCode).toBe(3);
+    const id = Number(/^‖ run (\d+) of batch held: 1 pending_failed, 2 blocked$/m.exec(first.stdout)?.[1]);
+    expect(first.stdout).toMatch(
+      /^disk \(run \d+, job \d+\) is held after 1 attempt: exit code 4: no space \(EXIT_4, application\)\n {2}\| no space$/m,
+    );
+    expect(first.stdout).toContain(
+      `daruma resolve ${id} disk --retry --reason "..." --output-dir ${cli.outputDir}`,
+    );
+    expect(first.stderr).toContain(
+      `held until somebody decides: daruma holds ${id} --output-dir ${cli.outputDir}`,
+    );
+
+    const { value: holds } = await cli.json<Hold[]>("holds");
+    expect(holds).toMatchObject([
+      {
+        run_id: id,
+        step: "disk",
+        scope: "root",
+        class: "application",
+        attempts: 1,
+        stderr_tail: "no space",
+        error: { code: "EXIT_4", exit_code: 4 },
+      },
+    ]);
+    expect((await cli.resume(id)).exitCode).toBe(3);
+
+    cli.write("disk-ok", "");
+    const dry = await cli.daruma("resolve", String(id), "disk", "--retry", "--dry-run");
+    expect(dry.stdout).toBe(
+      `dry run, nothing is changed; it would do this:\n  disk: pending_failed -> ready\n  run ${id}: held -> running\n`,
+    );
+    expect((await cli.json<Hold[]>("holds", String(id))).value).toHaveLength(1);
+
+    const resolved = await cli.daruma(
+      "resolve",
+      String(id),
+      String(holds[0]?.job_id),
+      "--retry",
+      "--reason",
+      "made room",
+    );
+    expect(resolved.exitCode).toBe(0);
+    expect(resolved.stdout).toBe(
+      `resolved by retry: made room\n  disk: pending_failed -> ready\nnext: daruma resume ${id} --output-dir ${cli.outputDir}\n`,
+    );
+    const second = await cli.resume(id);
+    expect(second.exitCode).toBe(3);
+    expect(second.report.jobs).toMatchObject([
+      { step: "disk", status: "completed", attempts: 2, visits: 2 },
+      { step: "cpu", status: "pending_failed" },
+      { step: "after", status: "blocked" },
+    ]);
+
+    const done = await cli.json<{ status: string }>(
+      "resolve",
+      String(id),
+      "cpu",
+      "--complete",
+      '{"cores": 4}',
+    );
+    expect(done.value).toMatchObject({
+      status: "running",
+      changed: [
+        { step: "cpu", to: "completed" },
+        { step: "after", to: "ready" },
+      ],
+    });
+    const last = await cli.resume(id);
+    expect(last.exitCode).toBe(0);
+    expect(last.report.jobs.map(({ output }) => output)).toEqual(["", { cores: 4 }, 'got {"cores":4}']);
+
+    const story = (await cli.daruma("explain", String(id))).stdout;
+    expect(story).toContain(
+      'Somebody resolved the hold by retry ("made room"): it runs again, with all budgets anew.',
+    );
+    expect(story).toContain(
+      'Somebody resolved the hold by complete ("by hand"): it counts as completed with the given output.',
+    );
+  });
+
+  it.each([
+    ["--fail", 1, ["failed", "canceled", "canceled"]],
+    ["--skip", 3, ["skipped", "pending_failed", "blocked"]],
+  ])("resolved by %s leaves its dependents as it says", async (action, exitCode, statuses) => {
+    const { report } = await cli.runJson(held("never"));
+    const id = report.run_id;
+    expect((await cli.daruma("resolve", String(id), "disk", action, "--reason", "so be it")).exitCode).toBe(
+      0,
+    );
+    const after = await cli.resume(id);
+    expect(after.exitCode).toBe(exitCode);
+    expect(after.report.jobs.map(({ status }) => status)).toEqual(statuses);
+  });
+
+  it("is resolved together with others, or none of them is", async () => {
+    const flow = `
+unhandled: hold
+steps:
+  a: { type: command, exec: "exit 1" }
+  b: { type: command, exec: "exit 2" }
+  ok: { type: command, exec: "true" }
+`;
+    const { report } = await cli.runJson(flow);
+    const id = String(report.run_id);
+    const mixed = await cli.daruma("resolve", id, "a", "ok", "--skip");
+    expect(mixed.exitCode).toBe(2);
+    expect(mixed.stderr).toMatch(/^error NOT_HELD: ok is completed, not pending_failed\n/);
+    expect((await cli.json<Hold[]>("holds", id)).value.map(({ step }) => step)).toEqual(["a", "b"]);
+    const all = await cli.json<{ status: string; changed: unknown[] }>(
+      "resolve",
+      id,
+      "--all",
+      "--skip",
+      "--key",
+      "k1",
+    );
+    expect(all.value).toMatchObject({ status: "completed", changed: [{ step: "a" }, { step: "b" }] });
+    const again = await cli.daruma("resolve", id, "a", "b", "--skip", "--key", "k1");
+    expect(again.exitCode).toBe(0);
+    expect(again.stdout).toContain("nothing is changed: a command with this key was taken before");
+    expect((await cli.daruma("holds")).stdout).not.toContain(`(run ${id},`);
+  });
+
+  it("refuses what cannot be: no action, two actions, no jobs, no JSON, an unknown job", async () => {
+    const { report } = await cli.runJson(held("never"));
+    const id = String(report.run_id);
+    const refusal = async (...args: string[]): Promise<string> => {
+      const { exitCode, stderr } = await cli.daruma("resolve", id, ...args);
+      expect(exitCode).toBe(2);
+      return stderr.split("\n")[0]!;
+    };
+    expect(await refusal("disk")).toMatch(/^error USAGE: say exactly one of --retry/);
+    expect(await refusal("disk", "--retry", "--skip")).toMatch(/^error USAGE: say exactly one/);
+    expect(await refusal("--retry")).toMatch(/^error USAGE: name the jobs to resolve, or say --all/);
+    expect(await refusal("disk", "--complete", "{")).toMatch(/^error USAGE: --complete: this is not JSON/);
+    expect(await refusal("dusk", "--retry")).toMatch(/^error STEP_NOT_FOUND: run \d+ has no step dusk/);
+    expect(await refusal("after", "--retry")).toMatch(/^error NOT_HELD: after is blocked/);
+  });
+
+  it("hides secrets in the words and the output of whoever decides", async () => {
+    const flow = `
+unhandled: hold
+secrets: [HOLD_TOKEN]
+steps: { a: { type: command, exec: "exit 1" }, b: { type: command, exec: "exit 1" } }
+`;
+    const env = { HOLD_TOKEN: "Sesame-open-4711" };
+    const daruma = (...args: string[]) => runCli([...args, "--json", "--output-dir", cli.outputDir], env);
+    const { stdout } = await daruma("run", cli.write("secret.yaml", flow));
+    const id = String((JSON.parse(stdout) as Report).run_id);
+    await daruma("resolve", id, "a", "--skip", "--reason", "is it sesame-OPEN-4711?");
+    await daruma("resolve", id, "b", "--complete", '{"word": "Sesame-open-4711"}');
+    const log = (await cli.daruma("events", id, "--json")).stdout;
+    expect(log).toContain("is it [redacted:HOLD_TOKEN]?");
+    expect(log).toContain('"word":"[redacted:HOLD_TOKEN]"');
+    expect(log.toLowerCase()).not.toContain("sesame-open");
+  });
+
+  it("of a forEach step takes only an array", async () => {
+    const flow = `
+unhandled: hold
+steps:
+  list: { type: command, exec: "exit 1", forEach: true }
+  each: { type: command, exec: "echo {{ outputs.list }}", depends_on: [list] }
+  all: { type: command, exec: "echo {{ outputs.each | sh }}", depends_on: [each], fanout: reduce }
+`;
+    const { report } = await cli.runJson(flow);
+    const id = report.run_id;
+    const refused = await cli.daruma("resolve", String(id), "list", "--complete", '{"a": 1}');
+    expect(refused.stderr).toMatch(/^error NOT_AN_ARRAY: list is a forEach step/);
+    await cli.daruma("resolve", String(id), "list", "--complete", '["x", "y"]');
+    const { exitCode, report: done } = await cli.resume(id);
+    expect(exitCode).toBe(0);
+    expect(done.jobs.find(({ step }) => step === "all")?.output).toEqual(["x", "y"]);
+  });
+
+  it("in a branch is named with its scope", async () => {
+    const flow = `
+unhandled: hold
+steps:
+  list: { type: command, exec: "echo '[1,2]'", forEach: true }
+  each: { type: command, exec: "exit 1", depends_on: [list] }
+`;
+    const { report } = await cli.runJson(flow);
+    const id = String(report.run_id);
+    expect((await cli.daruma("resolve", id, "each", "--skip")).stderr).toMatch(
+      /^error USAGE: each has 2 jobs/,
+    );
+    expect((await cli.daruma("resolve", id, "each@list[0]", "--skip")).exitCode).toBe(0);
+    expect((await cli.daruma("resolve", id, "each", "--scope", "root/list[1]", "--skip")).exitCode).toBe(0);
+    expect((await cli.json<Report>("show", id)).value.status).toBe("completed");
+  });
+});

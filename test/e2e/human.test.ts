@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { CliFolder, type Report } from "../support/cli-folder.js";
+
+const cli = new CliFolder();
+
+const RELEASE = `
+name: release
+steps:
+  build: { type: command, exec: "echo 1.2" }
+  approve: { type: human, prompt: "Release {{ outputs.build }}?", depends_on: [build] }
+  ship: { type: command, exec: "echo shipped, {{ outputs.approve.text }}", depends_on: [approve] }
+`;
+
+describe("a human step", () => {
+  it("shows question, choices and the command to answer; an approval completes it with the words said", async () => {
+    const running = cli.start("run", cli.write("release.yaml", RELEASE), "--json");
+    const [, id = ""] = await running.until(/run (\d+) of release started[\s\S]*asks: .*\n/);
+    expect(running.text).toContain(
+      `approve asks: Release 1.2? (approve, reject) — daruma answer ${id} approve --choose approve --output-dir ${cli.outputDir}\n`,
+    );
+    const wrong = await cli.daruma("answer", id, "approve", "--choose", "maybe");
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toMatch(/^error INVALID_VALUE: maybe is not among approve, reject\n/);
+    expect((await cli.daruma("answer", id, "build", "--choose", "approve")).stderr).toMatch(
+      /^error NOT_ASKED: build is completed/,
+    );
+    expect((await cli.daruma("explain", id)).stdout).toContain(
+      `approve waits for an answer: \`daruma answer ${id} approve --choose approve|reject`,
+    );
+    const answered = await cli.daruma("answer", id, "approve", "--choose", "approve", "--text", "all good");
+    expect(answered.exitCode).toBe(0);
+    expect(answered.stdout).toMatch(/^approve is answered: approve\n/);
+    expect(await running.ended).toBe(0);
+    expect(running.text).toContain("approve is answered: approve, all good\n");
+    expect((await cli.json<Report>("show", id)).value.jobs.map(({ output }) => output)).toEqual([
+      1.2,
+      { choice: "approve", text: "all good" },
+      "shipped, all good",
+    ]);
+    expect((await cli.daruma("explain", id)).stdout).toContain('The answer was approve: "all good".');
+  });
+
+  it("rejected fails as REJECTED and climbs the ladder", async () => {
+    const running = cli.start("run", cli.write("reject.yaml", RELEASE));
+    const [, id = ""] = await running.until(/run (\d+) of release started[\s\S]*asks: .*\n/);
+    await cli.daruma("answer", id, "approve", "--choose", "reject", "--text", "not today");
+    expect(await running.ended).toBe(1);
+    const { value } = await cli.json<Report>("show", id);
+    expect(value.jobs).toMatchObject([
+      { status: "completed" },
+      { status: "failed", error: { code: "REJECTED", message: "reject: not today" } },
+      { status: "canceled" },
+    ]);
+  });
+
+  it("that nobody answers in time fails as TIMEOUT", async () => {
+    const flow = 'steps: { approve: { type: human, prompt: "?", timeout_ms: 50 } }';
+    const { exitCode, report } = await cli.runJson(flow);
+    expect(exitCode).toBe(1);
+    expect(report.jobs).toMatchObject([{ error: { code: "TIMEOUT" } }]);
+  });
+
+  it("can be answered while nobody runs the run, which a resume then goes on with", async () => {
+    const running = cli.start("run", cli.write("later.yaml", RELEASE));
+    const [, id = ""] = await running.until(/run (\d+) of release started[\s\S]*asks: .*\n/);
+    running.kill("SIGINT");
+    expect(await running.ended).toBe(130);
+    expect((await cli.daruma("answer", id, "approve", "--choose", "approve")).stdout).toContain(
+      `next: daruma resume ${id}`,
+    );
+    expect((await cli.resume(Number(id))).report.status).toBe("completed");
+  });
+});

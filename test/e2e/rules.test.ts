@@ -1,0 +1,111 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { CliFolder } from "../support/cli-folder.js";
+
+const cli = new CliFolder();
+
+/** Fails with exit code 10 until its third attempt. */
+function ruled(rule: string): string {
+  return `
+name: ruled
+failure_handlers: [{ name: sim, rules: [{ exit_codes: [10], ${rule} }] }]
+steps:
+  a: { type: command, failure_handler: sim, exec: "echo try $DARUMA_ATTEMPT_ID; test $DARUMA_ATTEMPT_ID -ge 3 || exit 10" }
+`;
+}
+
+function logFiles(run: number): string[] {
+  const files = readdirSync(join(cli.outputDir, "output/job_stdio")).filter((file) =>
+    file.includes(`_r${run}_`),
+  );
+  return files.map((file) => file.replace(/^job_wf\d+_j\d+_r\d+_/, "")).sort();
+}
+
+describe("a rule with a recovery script", () => {
+  it("runs the script after each failure: three attempts, a pair of logs for each, and for each script", async () => {
+    const { exitCode, report } = await cli.runJson(
+      ruled('recovery_script: "echo fixed >&2", max_retries: 3'),
+    );
+    expect(exitCode).toBe(0);
+    expect(report.jobs).toMatchObject([{ status: "completed", attempts: 3, visits: 1 }]);
+    expect(report.routes.map(({ rung }) => rung)).toEqual(["rule", "rule"]);
+    const attempts = logFiles(report.run_id).filter((file) => !file.includes("recovery"));
+    expect(attempts).toEqual(["a1.e", "a1.o", "a2.e", "a2.o", "a3.e", "a3.o"]);
+    expect(logFiles(report.run_id).filter((file) => file.includes("recovery"))).toEqual([
+      "a1.recovery.e",
+      "a1.recovery.o",
+      "a2.recovery.e",
+      "a2.recovery.o",
+    ]);
+    const id = String(report.run_id);
+    expect((await cli.daruma("logs", id, "a", "--recovery", "--attempt", "1")).stdout).toBe("fixed\n");
+    expect((await cli.daruma("logs", id, "a", "--attempt", "2")).stdout).toBe("try 2\n");
+    const none = await cli.daruma("logs", id, "a", "--recovery", "--attempt", "3");
+    expect(none.exitCode).toBe(2);
+    expect(none.stderr).toMatch(/^error ATTEMPT_NOT_FOUND: a attempt 3: no recovery script ran\n/);
+  });
+
+  it("gives the script the variables of the failed attempt", async () => {
+    const script = `printf '%s\\n' $DARUMA_WORKFLOW_ID $DARUMA_RUN_ID $DARUMA_JOB_ID $DARUMA_JOB_NAME $DARUMA_ATTEMPT_ID $DARUMA_RETURN_CODE $DARUMA_OUTPUT_DIR`;
+    const { report } = await cli.runJson(ruled(`recovery_script: ${JSON.stringify(script)}`));
+    const id = String(report.run_id);
+    const { stdout } = await cli.daruma("logs", id, "a", "--recovery", "--attempt", "2");
+    const [workflow, ...rest] = stdout.trim().split("\n");
+    expect(workflow).toMatch(/^\d+$/);
+    expect(rest).toEqual([id, String(report.jobs[0]?.id), "a", "2", "10", join(cli.outputDir, "output")]);
+  });
+
+  it.each([
+    ["exits 5", 'recovery_script: "exit 5"', /exit code 5/],
+    [
+      "hangs past its timeout",
+      'recovery_script: "sleep 600", recovery_timeout_ms: 100',
+      /100 ms|timeout|timed out/,
+    ],
+    ["does not exist", "recovery_script: ./not-there.sh", /not-there\.sh|exit code 127/],
+  ])("retries all the same when the script %s", async (_how, rule, message) => {
+    const { exitCode, report } = await cli.runJson(ruled(rule));
+    expect(exitCode).toBe(0);
+    expect(report.jobs).toMatchObject([{ status: "completed", attempts: 3 }]);
+    const { stdout } = await cli.daruma("explain", String(report.run_id));
+    const told = stdout.split("\n").filter((line) => line.includes("The recovery script failed after"));
+    expect(told).toHaveLength(2);
+    expect(told[0]).toMatch(message);
+    expect(told[0]).toMatch(/the retry happens all the same\.$/);
+  });
+
+  it("tells in the progress which rule acts and how its script went", async () => {
+    const flow = cli.write("flow.yaml", ruled('recovery_script: "test $DARUMA_ATTEMPT_ID = 1"'));
+    const { stderr } = await cli.daruma("run", flow);
+    expect(stderr).toMatch(
+      /a attempt 1 failed: exit code 10 \(EXIT_10, application\) — rule 1 of sim: again after its recovery script, 3 attempts in all\n/,
+    );
+    expect(stderr).toMatch(/a: its recovery script completed after /);
+    expect(stderr).toMatch(
+      /a: its recovery script failed after .*: exit code 1; the retry happens all the same\n/,
+    );
+  });
+
+  it("prefers the rule that names the code to a catch-all before it, and says when its attempts are used", async () => {
+    const flow = `
+failure_handlers:
+  - name: sim
+    rules:
+      - { match_all_exit_codes: true, recovery_script: touch wrong-rule, max_retries: 9 }
+      - { exit_codes: [10], max_retries: 2 }
+steps: { a: { type: command, failure_handler: sim, exec: "exit 10" } }
+`;
+    const { exitCode, report } = await cli.runJson(flow);
+    expect(exitCode).toBe(1);
+    expect(report.jobs[0]?.attempts).toBe(2);
+    expect(existsSync(join(cli.path, "wrong-rule"))).toBe(false);
+    const { stdout } = await cli.daruma("explain", String(report.run_id));
+    expect(stdout).toContain(
+      "Rule 2 of sim answers exit code 10: again. Cost: attempt 2 of 2; no retry, no loop.",
+    );
+    expect(stdout).toContain("- rule: no, sim: all 2 attempts are used.");
+    expect(stdout).toContain("In short: the rule that matches has no attempt left (MaxRetriesExceeded).");
+    expect(stdout).toContain("Left: 0 of 2 attempts by rule 2 of sim");
+  });
+});

@@ -1,0 +1,69 @@
+import type { HoldDecision, OperatorCommand } from "../../src/core/commands.js";
+import type { Job, Run } from "../../src/core/run.js";
+import type { Random } from "./random.js";
+
+/** People who look at the run now and then, and what they come up with. */
+export class Operators {
+  private count = 0;
+
+  /** `most`: so that a run ends although they keep sending it back. */
+  constructor(
+    private readonly random: Random,
+    private readonly most: number,
+  ) {}
+
+  get areTired(): boolean {
+    return this.count >= this.most;
+  }
+
+  /** Anything, whether it applies or not. */
+  ask(run: Run): OperatorCommand {
+    const { random } = this;
+    const reason = "weather";
+    const key = this.key();
+    const wrong = run.jobs.filter(({ status }) => ["failed", "canceled", "pending_failed"].includes(status));
+    const job = random.pick(wrong.length > 0 && random.chance(0.7) ? wrong : run.jobs).id;
+    return random.pick<OperatorCommand>([
+      { type: "run.pause", reason, key, takeover: random.chance(0.3) },
+      { type: "run.unpause", reason, key },
+      { type: "run.reset", reason, key },
+      { type: "step.retry", job, reason, key },
+      { type: "step.retry", job, reason, key },
+      { type: "step.resume_from", job, reason, key },
+      { type: "holds.resolve", items: this.decideHolds(run), reason, key },
+    ]);
+  }
+
+  /** What lets a held run go on. */
+  resolve(run: Run): OperatorCommand {
+    return { type: "holds.resolve", items: this.decideHolds(run), reason: "rest", key: this.key() };
+  }
+
+  answer(job: Job): OperatorCommand {
+    const choice = this.random.chance(0.3) ? "reject" : "approve";
+    return { type: "human.answer", job: job.id, choice, text: "", key: this.key() };
+  }
+
+  private key(): string {
+    this.count += 1;
+    return `key-${this.count}`;
+  }
+
+  private decideHolds(run: Run): HoldDecision[] {
+    const held = [...run.held];
+    const chosen = this.random.chance(0.5) ? held : held.slice(0, 1);
+    return chosen.map((job) => this.decideHold(job));
+  }
+
+  /** Tired people give up. */
+  private decideHold(job: Job): HoldDecision {
+    const action = this.areTired ? "fail" : this.random.pick(["retry", "fail", "skip", "complete"] as const);
+    const value = job.step.definition.forEach ? ["a", "b"] : null;
+    return {
+      job: job.id,
+      action,
+      output: action === "complete" ? { kind: "value", value } : null,
+      items: action === "complete" && value !== null ? value.map((key) => ({ key })) : null,
+    };
+  }
+}

@@ -1,0 +1,189 @@
+import type { Definition } from "../../src/core/definition.js";
+import type { Event, LoggedEvent } from "../../src/core/events.js";
+import { itemsPrefix, JobBook } from "./job-book.js";
+import { forgetVisits } from "./visits.js";
+
+type Log = readonly LoggedEvent[];
+
+/** After a failure a job starts again only if something in the log has granted it. */
+export function noAttemptWithoutAReservation(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const failed = new Set<number>();
+  for (const { seq, event } of log) {
+    if (event.type === "attempt.failed") failed.add(event.job);
+    else if (event.type === "attempt.started" && failed.has(event.job))
+      return `at ${seq} ${book.name(event.job)} starts again after a failure, and nothing granted it`;
+    else for (const id of grantsOf(event, book)) failed.delete(id);
+  }
+  return null;
+}
+
+function grantsOf(event: Event, book: JobBook): Iterable<number> {
+  switch (event.type) {
+    case "restart.granted":
+    case "rule.reserved":
+    case "retry.scheduled":
+    case "visit.entered":
+      return [event.job];
+    case "remediation.finished":
+      return event.ok ? [event.job] : [];
+    case "edge.taken":
+      return event.status === "selected" ? [event.target] : [];
+    case "barrier.closed":
+      return event.invalidated;
+    case "jobs.retried":
+      return [...event.jobs, ...event.reblocked];
+    case "scopes.opened": {
+      const prefix = itemsPrefix(book.of(event.job));
+      return [...book.jobs.values()].filter(({ scope }) => scope.startsWith(prefix)).map(({ id }) => id);
+    }
+    default:
+      return [];
+  }
+}
+
+/** `max_retries` is attempts in all since the run began or an operator's retry; lost ones are not charged. */
+export function rulesKeepTheirAttempts(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const charged = new Map<number, number>();
+  const add = (job: number, by: number) => charged.set(job, (charged.get(job) ?? 0) + by);
+  for (const { seq, event } of log) {
+    if (event.type === "attempt.started") add(event.job, 1);
+    if (event.type === "restart.granted") add(event.job, -1);
+    if (event.type === "attempt.stopped" && event.because === "interrupted") add(event.job, -1);
+    if (event.type === "jobs.retried")
+      for (const id of [...event.jobs, ...event.reblocked]) charged.set(id, 0);
+    if (event.type !== "rule.reserved") continue;
+    if (event.next !== event.attempt + 1)
+      return `at ${seq} ${book.name(event.job)} reserves attempt ${event.next} after ${event.attempt}`;
+    if (charged.get(event.job)! >= event.maxAttempts)
+      return `at ${seq} ${book.name(event.job)} has had ${charged.get(event.job)} attempts of ${event.maxAttempts}`;
+  }
+  return null;
+}
+
+/** A recovery script runs after its reservation, before the job is ready, and never beside an attempt. */
+export function recoveryScriptsRunBetweenReservationAndReady(
+  log: Log,
+  definition: Definition,
+): string | null {
+  const book = new JobBook(log, definition);
+  // Once, and again after each crash within the limit.
+  const most = 1 + Math.max(1, definition.maxRecoveries);
+  const reserved = new Set<number>();
+  const tries = new Map<number, number>();
+  for (const { seq, event } of log) {
+    switch (event.type) {
+      case "rule.reserved":
+        if (event.script !== null) reserved.add(event.job);
+        break;
+      case "recovery.started": {
+        if (!reserved.has(event.job)) return `at ${seq} a script runs for ${book.name(event.job)} unreserved`;
+        const due = (tries.get(event.job) ?? 0) + 1;
+        if (event.try !== due || due > most)
+          return `at ${seq} the script of ${book.name(event.job)} begins try ${event.try}, at most ${most}`;
+        tries.set(event.job, due);
+        break;
+      }
+      case "recovery.finished":
+        if (!tries.delete(event.job)) return `at ${seq} a script ends that does not run`;
+        reserved.delete(event.job);
+        break;
+      case "jobs.ready":
+        for (const id of event.jobs)
+          if (tries.has(id)) return `at ${seq} ${book.name(id)} is ready while its script runs`;
+        break;
+      case "attempt.started":
+        if (tries.has(event.job)) return `at ${seq} ${book.name(event.job)} starts while its script runs`;
+        break;
+      default:
+        break;
+    }
+  }
+  return null;
+}
+
+/** A hold is decided once, and only while it stands. A goto, an operator's retry or the end of its scope drops it. */
+export function holdsAreResolvedOnce(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const held = new Set<number>();
+  const visitedFor = new Map<number, number>();
+  for (const { seq, event } of log) {
+    if (event.type === "visit.entered") visitedFor.set(event.job, event.by);
+    if (event.type === "visit.left") visitedFor.delete(event.job);
+    if (event.type === "job.held") held.add(event.job);
+    for (const id of dropsHold(event, visitedFor)) held.delete(id);
+    if (event.type === "barrier.opened") forgetVisits(visitedFor, event.members);
+    if (event.type === "hold.resolved" && !held.delete(event.job))
+      return `at ${seq} ${book.name(event.job)} is resolved though it is not held`;
+    if (event.type === "attempt.started" && held.has(event.job))
+      return `at ${seq} ${book.name(event.job)} starts though it is held`;
+  }
+  return null;
+}
+
+function dropsHold(event: Event, visitedFor: ReadonlyMap<number, number>): readonly number[] {
+  switch (event.type) {
+    case "jobs.retried":
+      return [...event.jobs, ...event.reblocked];
+    case "scope.abandoned":
+      return event.canceled;
+    case "barrier.opened": {
+      const visited = [...visitedFor].filter(([, by]) => event.members.includes(by)).map(([job]) => job);
+      return [...event.members, ...visited];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Each failure is found handled, or not, at most once. */
+export function noFailureIsSettledTwice(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const settled = new Set<number>();
+  for (const { seq, event } of log) {
+    if (event.type === "job.failed") settled.delete(event.job);
+    if (event.type !== "routes.settled") continue;
+    for (const id of [...event.handled, ...event.unhandled]) {
+      if (settled.has(id)) return `at ${seq} the failure of ${book.name(id)} is settled for the second time`;
+      settled.add(id);
+    }
+  }
+  for (const { seq, event } of log) {
+    if (event.type === "run.completed" && new Set(event.handled).size < event.handled.length)
+      return `at ${seq} a job is named twice among the handled failures`;
+  }
+  return null;
+}
+
+/** In a paused run nothing new starts; a script that an engine lost may begin again as the pause is lifted. */
+export function nothingStartsInAPausedRun(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  let paused = false;
+  for (const { seq, event } of log) {
+    if (event.type === "run.paused") paused = true;
+    else if (event.type === "run.unpaused" || event.type === "run.reopened") paused = false;
+    const starts = event.type === "attempt.started" || (event.type === "recovery.started" && event.try === 1);
+    if (paused && starts) return `at ${seq} something of ${book.name(event.job)} starts in a paused run`;
+  }
+  return null;
+}
+
+/** `held` is for runs in which nothing is at work. */
+export function aHeldRunHasNothingUnderWay(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const running = new Set<number>();
+  for (const { seq, event } of log) {
+    if (event.type === "attempt.started" || event.type === "recovery.started") running.add(event.job);
+    else if (
+      event.type === "attempt.succeeded" ||
+      event.type === "attempt.failed" ||
+      event.type === "attempt.stopped" ||
+      event.type === "recovery.finished"
+    )
+      running.delete(event.job);
+    if (event.type !== "run.held") continue;
+    for (const id of running) return `at ${seq} the run is held though ${book.name(id)} runs`;
+  }
+  return null;
+}

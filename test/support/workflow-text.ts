@@ -1,0 +1,31 @@
+import type { Definition } from "../../src/core/definition.js";
+import { type LoadOptions, loadDefinition } from "../../src/definition/load.js";
+import type { Problem } from "../../src/definition/problem.js";
+
+const options: LoadOptions = { file: "flow.yaml", checkExpression: () => null, checkTemplate: () => null };
+
+/** The definition of a file that must be right. */
+export function definitionOf(text: string, more: Partial<LoadOptions> = {}): Definition {
+  const result = loadDefinition(text, { ...options, ...more });
+  if (!result.ok)
+    throw new Error(result.problems.map(({ path, message }) => `${path}: ${message}`).join("\n"));
+  return result.definition;
+}
+
+export function problemsOf(text: string, more: Partial<LoadOptions> = {}): readonly Problem[] {
+  const result = loadDefinition(text, { ...options, ...more });
+  return result.ok ? [] : result.problems;
+}
+
+/** `CODE line:column path` of each problem. */
+export function summaryOf(text: string, more: Partial<LoadOptions> = {}): string[] {
+  return problemsOf(text, more).map(({ code, line, column, path }) => `${code} ${line}:${column} ${path}`);
+}
+
+/** `CODE path` of each warning of a file that must be right. */
+export function warningsOf(text: string): string[] {
+  const result = loadDefinition(text, options);
+  if (!result.ok)
+    throw new Error(result.problems.map(({ path, message }) => `${path}: ${message}`).join("\n"));
+  return result.warnings.map(({ code, path }) => `${code} ${path}`);
+}
