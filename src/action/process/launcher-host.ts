@@ -38,13 +38,11 @@ export class LauncherHost implements ProcessHost {
   start(spec: ProcessSpec): RunningProcess {
     if (this.isUnavailable) return this.fallback.start(spec);
     const unusable = findUnusable(spec);
-    if (unusable !== null) {
-      return {
-        exited: Promise.resolve(spawnFailure(spec, "EINVAL", unusable, "exec")),
-        terminate: async () => {},
-      };
-    }
-    const job = createJob(this.nextId++, spec, this.chooseLauncher());
+    if (unusable !== null) return refusedStart(spec, "EINVAL", unusable);
+    const launcher = this.chooseLauncher();
+    if (launcher === null)
+      return refusedStart(spec, "EMFILE", "too many open files: raise `ulimit -n` or lower --max-parallel");
+    const job = createJob(this.nextId++, spec, launcher);
     return {
       exited: job.exited,
       terminate: async (graceMs) => {
@@ -60,17 +58,19 @@ export class LauncherHost implements ProcessHost {
     await this.fallback.close();
   }
 
-  private chooseLauncher(): Launcher {
+  /** Null: there is none, and no room to start one. */
+  private chooseLauncher(): Launcher | null {
     let idlest: Launcher | null = null;
     for (const launcher of this.launchers) {
       if (idlest === null || launcher.running < idlest.running) idlest = launcher;
     }
     const isFull = this.launchers.size >= MAX_LAUNCHERS;
     if (idlest !== null && (idlest.running < JOBS_PER_LAUNCHER || isFull)) return idlest;
-    const launcher = new Launcher(this.perl, (jobs, cause) => {
-      this.launchers.delete(launcher);
+    const launcher = Launcher.start(this.perl, (jobs, cause) => {
+      if (launcher !== null) this.launchers.delete(launcher);
       this.rescue(jobs, cause);
     });
+    if (launcher === null) return idlest;
     this.launchers.add(launcher);
     return launcher;
   }
@@ -87,6 +87,10 @@ export class LauncherHost implements ProcessHost {
       }
     }
   }
+}
+
+function refusedStart(spec: ProcessSpec, code: string, message: string): RunningProcess {
+  return { exited: Promise.resolve(spawnFailure(spec, code, message, "exec")), terminate: async () => {} };
 }
 
 function createJob(id: number, spec: ProcessSpec, launcher: Launcher): LauncherJob {

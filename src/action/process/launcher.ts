@@ -36,17 +36,28 @@ export interface LauncherJob {
 /** `never_ready`: the launcher could not run at all, so none of its jobs has been started. */
 export type GoneCause = "never_ready" | "lost" | "closed";
 
+type OnGone = (jobs: readonly LauncherJob[], cause: GoneCause) => void;
+
 /** One launcher process and the jobs it runs. */
 export class Launcher {
   readonly gone: Promise<void>;
   private readonly jobs = new Map<number, LauncherJob>();
-  private readonly child: ChildProcess;
   private baseEnv: ProcessSpec["env"] | null = null;
   private isReady = false;
   private isClosing = false;
 
-  constructor(perl: string, onGone: (jobs: readonly LauncherJob[], cause: GoneCause) => void) {
-    this.child = startLauncher(perl);
+  /** Null: this process has no room for another one's pipes. */
+  static start(perl: string, onGone: OnGone): Launcher | null {
+    const child = startLauncher(perl);
+    if (child.stdin && child.stdout) return new Launcher(child, onGone);
+    child.on("error", () => {});
+    return null;
+  }
+
+  private constructor(
+    private readonly child: ChildProcess,
+    onGone: OnGone,
+  ) {
     const frames = new FrameReader((type, id, payload) => this.onFrame(type, id, payload));
     this.child.stdout!.on("data", (chunk: Buffer) => frames.push(chunk));
     // Writing to a launcher that has died: its `close` event tells.
