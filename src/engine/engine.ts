@@ -8,7 +8,7 @@ import { type Refusal, refusalOf } from "../core/operator.js";
 import { failureHandlersOf } from "../core/projections.js";
 import { jobById, newRun, type Run } from "../core/run.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import type { LeaseOwner, Store } from "../store/store.js";
+import type { InboxCommand, LeaseOwner, Store } from "../store/store.js";
 import type { Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
 import { Effects } from "./effects.js";
@@ -159,11 +159,15 @@ export class Engine {
       }
       for (const token of tokensOf(run)) await worker.endLeftovers(token);
       if (this.stopping) throw stoppedError(runId);
+      const left = await store.readInbox([runId]);
       const { owned, asked } = await this.adopt(host, [
+        ...commandsOf(left, run),
         { type: "run.resume" },
         { type: "run.unpause", reason, key: null },
       ]);
       this.effects.rearm(host, asked);
+      for (const { id } of left)
+        await store.answerCommand(id, JSON.stringify({ refusal: null })).catch(() => {});
       return owned;
     } catch (error) {
       if (!this.hosts.has(runId)) await this.leases.release(runId);
@@ -362,6 +366,12 @@ export class Engine {
     this.effects.drop(run.jobs);
     for (const job of run.running) if (!isHumanStep(job)) this.inUse -= slotsOf(job);
   }
+}
+
+/** What was asked of the run while nobody answered comes before anything else: a canceled run must not start again. */
+function commandsOf(left: readonly InboxCommand[], run: Run): Command[] {
+  const commands = left.map(({ command }) => JSON.parse(command) as OperatorCommand);
+  return commands.filter((command) => refusalOf(run, command) === null);
 }
 
 function stoppedError(runId: number): DarumaError {

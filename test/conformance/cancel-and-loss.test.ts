@@ -4,7 +4,7 @@ import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, flush, trial, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
-import type { ScriptedWorker } from "../support/scripted-worker.js";
+import { ScriptedWorker } from "../support/scripted-worker.js";
 import { trace } from "../support/trace.js";
 
 const lost = { facts: { lost: true, message: "gone" } } as const;
@@ -156,5 +156,31 @@ steps:
     const run = await trial(`max_recoveries: 1\nsteps: { build: { exec: make } }`, { build: [lost] });
     expect(run.order).toEqual(["build", "build"]);
     expect(run.run.error?.code).toBe("WORKER_LOST");
+  });
+});
+
+describe("a command that its run's owner never took", () => {
+  it("is taken before the resumed run starts anything", async () => {
+    const store = createMemoryStore();
+    const clock = new ManualClock();
+    const worker = new ScriptedWorker(clock, { a: [{ output: null, takesMs: 1000 }] });
+    const first = new Engine({ ...enginePorts(store, clock, "first"), worker, sandbox: plainSandbox });
+    const { runId } = await first.start(
+      workflow(`steps: { a: { exec: make }, b: { exec: make, depends_on: a } }`),
+    );
+    await flush();
+    const command = JSON.stringify({ type: "run.cancel", reason: "enough", key: "k" });
+    const id = await store.sendCommand({ runId, key: "k", command, at: clock.now() });
+    const idle = new ScriptedWorker(clock, {});
+    const second = new Engine({
+      ...enginePorts(store, clock, "second"),
+      worker: idle,
+      sandbox: plainSandbox,
+      isDead: () => true,
+    });
+    const run = await (await second.resume(runId)).ended;
+    expect(idle.order).toEqual([]);
+    expect(run.status).toBe("canceled");
+    expect(await store.readAnswer(id)).not.toBeNull();
   });
 });

@@ -136,6 +136,7 @@ describe("cancel", () => {
       "canceled",
     ]);
     expect(await stage.operate({ type: "run.reset" })).toBeNull();
+    expect(await stage.operate({ type: "run.unpause" })).toBe("NOT_PAUSED");
     const run = await (await stage.resume()).rest();
     expect(run.order).toEqual(["a", "b", "b", "c"]);
     expect(run.job("fix").status).toBe("skipped");
