@@ -1,6 +1,6 @@
 import type { Event } from "./events.js";
 import { rebuild } from "./evolve-barrier.js";
-import { settleGates, waitingFor } from "./gate.js";
+import { settleGates, withDependentsStillWaiting } from "./gate.js";
 import { carryRouteOn, dropWork, invalidate, leaveVisitEarly, settle } from "./jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "./run.js";
 
@@ -140,15 +140,6 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
   }
   for (const job of all) job.scope.abandoned = false;
   for (const job of withDependentsStillWaiting(all)) rebuild(job);
-}
-
-/** What is blocked for other reasons may have counted the old outcome already. */
-function withDependentsStillWaiting(jobs: readonly Job[]): Set<Job> {
-  const found = new Set(jobs);
-  for (const job of jobs) {
-    for (const waiting of waitingFor(job)) if (waiting.job.status === "blocked") found.add(waiting.job);
-  }
-  return found;
 }
 
 /** The run has nothing else left: dependents of a routed failure learn what became of it. */

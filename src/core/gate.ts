@@ -57,6 +57,15 @@ export function* waitingFor(job: Job): Generator<Waiting> {
   }
 }
 
+/** These jobs and what is blocked behind them, perhaps for other reasons as well. */
+export function withDependentsStillWaiting(jobs: readonly Job[]): Set<Job> {
+  const found = new Set(jobs);
+  for (const job of jobs) {
+    for (const waiting of waitingFor(job)) if (waiting.job.status === "blocked") found.add(waiting.job);
+  }
+  return found;
+}
+
 /** The reducers that close the fan-out of this forEach job. They wait for its items, not for itself. */
 export function* reducersWaiting(run: Run, job: Job): Generator<Job> {
   for (const reducer of run.graph.reducersOf.get(job.step) ?? []) {

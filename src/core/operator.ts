@@ -5,7 +5,7 @@ import type { Decision } from "./decision.js";
 import type { ErrorCode } from "./errors.js";
 import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
-import { gateState, reducersWaiting, waitingFor } from "./gate.js";
+import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "./gate.js";
 import { openBarrierOver } from "./goto.js";
 import { isHandled } from "./handled.js";
 import { decideJoin } from "./join.js";
@@ -182,7 +182,7 @@ function retryJobs(decision: Decision, { jobs, reblocked, action, reason, key }:
     key,
   });
   const fresh = [...jobs, ...waiting];
-  for (const job of fresh) decideJoin(decision, job);
+  for (const job of withDependentsStillWaiting(fresh)) decideJoin(decision, job);
   for (const job of routed) startRouted(decision, job);
   startAll(decision, fresh, "operator");
   giveUpLost(decision, fresh);

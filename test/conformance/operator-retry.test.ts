@@ -119,6 +119,22 @@ steps: { a: { exec: "true", failure_handler: h, on_fail: { retry: { max: 1 }, ru
     expect(run.run.status).toBe("completed");
   });
 
+  it("of a step that a decided join also waits for leaves the join decided", async () => {
+    const stage = await Stage.begin(
+      `steps:
+  list: { exec: "true", forEach: true }
+  work: { exec: "true", depends_on: list }
+  x: { exec: "true" }
+  slow: { exec: "true" }
+  sum: { exec: "true", depends_on: [work, "x|slow"], fanout: reduce }`,
+      { list: [{ output: ["a"] }], x: ["fail", "ok"], slow: [{ output: null, takesMs: 100 }] },
+    );
+    await stage.operate({ type: "step.retry", job: await stage.id("x") });
+    const run = await stage.rest();
+    expect(run.job("sum").status).toBe("completed");
+    expect(run.run.status).toBe("completed");
+  });
+
   it("of one alternative does not make the or-group lost while the other runs", async () => {
     const stage = await Stage.begin(
       `steps:

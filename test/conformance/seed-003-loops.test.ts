@@ -118,6 +118,18 @@ transitions: [{ from: check, to: build, on: failure }]`.replace(
     expect(run.run.status).toBe("completed");
   });
 
+  it("A14 a success edge back makes its own step begin anew: its dependents wait for the last visit", async () => {
+    const run = await trial(
+      `steps:
+  build: { exec: "true", start: auto }
+  check: { exec: "true", depends_on: build }
+  after: { exec: "true", depends_on: check }
+transitions: [{ from: check, to: build, when: "visit < 3" }]`,
+    );
+    expect(run.order).toEqual(["build", "check", "build", "check", "build", "check", "after"]);
+    expect(run.run.status).toBe("completed");
+  });
+
   it("A11 a failure counts by the route of the job's last visit", async () => {
     // The first visit's failure was handled; the second's is not.
     const run = await trial(

@@ -246,3 +246,53 @@ describe("steps that wait for each other", () => {
     expect(bench.run.status).toBe("completed");
   });
 });
+
+describe("a recovery script behind a barrier", () => {
+  const text = `routing: { max_loops: 1 }
+failure_handlers: [{ name: h, rules: [{ match_all_exit_codes: true, recovery_script: ./fix.sh, max_retries: 2 }] }]
+steps:
+  tool: { exec: make }
+  bad: { exec: make, depends_on: tool, on_fail: { goto: tool } }
+  slow: { exec: make, depends_on: tool, failure_handler: h }
+  other: { exec: make, on_fail: { run: [fix] } }
+  fix: { exec: make }`;
+
+  function scriptEnding(): Bench {
+    const bench = new Bench(text);
+    bench.complete("tool");
+    bench.start("bad", "slow", "other");
+    bench.fail("slow");
+    bench.fail("bad");
+    expect(bench.run.barriers.size).toBe(1);
+    return bench;
+  }
+
+  const finish = (bench: Bench) =>
+    bench.take({
+      type: "recovery.finish",
+      job: bench.job("slow").id,
+      attempt: 1,
+      ok: false,
+      exitCode: null,
+      message: "stopped",
+      durationMs: 1,
+    });
+
+  it("is waited for before anything in it begins anew", () => {
+    const bench = scriptEnding();
+    expect(bench.status("tool", "slow")).toEqual(["completed", "blocked"]);
+    finish(bench);
+    expect(bench.run.barriers.size).toBe(0);
+    expect(bench.status("tool", "slow")).toEqual(["ready", "blocked"]);
+  });
+
+  it("keeps a run that is given up from ending before it has gone", () => {
+    const bench = scriptEnding();
+    bench.fail("other");
+    expect(bench.run.status).toBe("running");
+    finish(bench);
+    expect(bench.run.status).toBe("failed");
+    expect(bench.run.error?.code).toBe("LOOP_BUDGET_EXCEEDED");
+    expect(bench.status("slow")).toEqual(["canceled"]);
+  });
+});

@@ -1,7 +1,7 @@
 import type { Definition } from "../../src/core/definition.js";
 import type { Event, LoggedEvent } from "../../src/core/events.js";
 import { JobBook } from "./job-book.js";
-import { forgetVisits } from "./visits.js";
+import { forgetVisits, visitsFor } from "./visits.js";
 
 type Log = readonly LoggedEvent[];
 
@@ -170,11 +170,8 @@ export function everyFailureClimbsOnce(log: Log, definition: Definition): string
 /** With a job that a goto sweeps up goes the step that its run list is at. */
 function takenOffTheLadder(event: Event, visitedFor: ReadonlyMap<number, number>): readonly number[] {
   switch (event.type) {
-    case "barrier.opened": {
-      const members = new Set(event.members);
-      const visited = [...visitedFor].filter(([, by]) => members.has(by)).map(([job]) => job);
-      return [...members, ...visited];
-    }
+    case "barrier.opened":
+      return [...event.members, ...visitsFor(visitedFor, event.members)];
     case "scope.abandoned":
       return event.canceled;
     default:

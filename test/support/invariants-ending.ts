@@ -97,16 +97,30 @@ export function handledImpliesACompletedHandler(log: Log, definition: Definition
   return null;
 }
 
-function routeMayHaveWorkedOut(log: Log, job: number, after = 0, seen = new Set<number>()): boolean {
-  const taken = log.findLast(
-    ({ seq, event }) =>
-      seq > after && event.type === "edge.taken" && event.on === "failure" && event.job === job,
+function routeMayHaveWorkedOut(log: Log, job: number): boolean {
+  const last = edgesOf(log, job, 0).at(-1);
+  return last !== undefined && leadsToSuccess(log, last, new Set());
+}
+
+/** Which of a step's later visits an edge led to is for the core to know; here any of them will do. */
+function leadsToSuccess(log: Log, { seq: taken, target }: TakenEdge, seen: Set<number>): boolean {
+  if (seen.has(taken)) return false;
+  seen.add(taken);
+  if (log.some(({ seq, event }) => seq > taken && isSuccess(event, target))) return true;
+  return edgesOf(log, target, taken).some((edge) => leadsToSuccess(log, edge, seen));
+}
+
+interface TakenEdge {
+  readonly seq: number;
+  readonly target: number;
+}
+
+function edgesOf(log: Log, job: number, after: number): TakenEdge[] {
+  return log.flatMap(({ seq, event }) =>
+    seq > after && event.type === "edge.taken" && event.on === "failure" && event.job === job
+      ? [{ seq, target: event.target }]
+      : [],
   );
-  if (taken === undefined || taken.event.type !== "edge.taken" || seen.has(taken.seq)) return false;
-  seen.add(taken.seq);
-  const { target } = taken.event;
-  const worked = log.some(({ seq, event }) => seq > taken.seq && isSuccess(event, target));
-  return worked || routeMayHaveWorkedOut(log, target, taken.seq, seen);
 }
 
 function isSuccess(event: Event, job: number): boolean {

@@ -1,7 +1,7 @@
 import type { Definition } from "../../src/core/definition.js";
 import type { Event, LoggedEvent } from "../../src/core/events.js";
 import { itemsPrefix, JobBook } from "./job-book.js";
-import { forgetVisits } from "./visits.js";
+import { forgetVisits, visitsFor } from "./visits.js";
 
 type Log = readonly LoggedEvent[];
 
@@ -128,10 +128,8 @@ function dropsHold(event: Event, visitedFor: ReadonlyMap<number, number>): reado
       return [...event.jobs, ...event.reblocked];
     case "scope.abandoned":
       return event.canceled;
-    case "barrier.opened": {
-      const visited = [...visitedFor].filter(([, by]) => event.members.includes(by)).map(([job]) => job);
-      return [...event.members, ...visited];
-    }
+    case "barrier.opened":
+      return [...event.members, ...visitsFor(visitedFor, event.members)];
     default:
       return [];
   }

@@ -112,7 +112,8 @@ export function dependentsWaitForWhatTheyNeed(log: Log, definition: Definition):
       if (lacking !== null) return `at ${seq} ${book.name(event.job)} starts without ${lacking}`;
     }
     // What follows a success is given up with its scope; the success stays.
-    if (event.type === "attempt.succeeded") completed.add(event.job);
+    if (event.type === "attempt.succeeded" || (event.type === "hold.resolved" && event.action === "complete"))
+      completed.add(event.job);
     if (event.type === "barrier.closed") for (const id of event.invalidated) completed.delete(id);
     if (event.type === "scope.abandoned") for (const id of completed) met.add(id);
     noteWhatHolds(book, event, met, joined);
