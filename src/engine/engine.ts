@@ -8,12 +8,13 @@ import { type Refusal, refusalOf } from "../core/operator.js";
 import { failureHandlersOf } from "../core/projections.js";
 import { jobById, newRun, type Run } from "../core/run.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import type { InboxCommand, LeaseOwner, Store } from "../store/store.js";
+import type { LeaseOwner, Store } from "../store/store.js";
 import type { Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
 import { Effects } from "./effects.js";
 import { GroupCommit } from "./group-commit.js";
 import { isHumanStep, questionFor } from "./human-step.js";
+import { answerEntry, readEntry } from "./inbox-entry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun } from "./load-run.js";
 import { isResting, slotsOf, tokensOf } from "./occupancy.js";
@@ -159,15 +160,15 @@ export class Engine {
       }
       for (const token of tokensOf(run)) await worker.endLeftovers(token);
       if (this.stopping) throw stoppedError(runId);
-      const left = await store.readInbox([runId]);
+      // What was asked while nobody answered comes before anything else: a canceled run must not start again.
+      const left = (await store.readInbox([runId])).map((entry) => readEntry(entry, run));
       const { owned, asked } = await this.adopt(host, [
-        ...commandsOf(left, run),
+        ...left.flatMap(({ command, refusal }) => (command !== null && refusal === null ? [command] : [])),
         { type: "run.resume" },
         { type: "run.unpause", reason, key: null },
       ]);
       this.effects.rearm(host, asked);
-      for (const { id } of left)
-        await store.answerCommand(id, JSON.stringify({ refusal: null })).catch(() => {});
+      for (const { id, refusal } of left) await answerEntry(store, id, refusal);
       return owned;
     } catch (error) {
       if (!this.hosts.has(runId)) await this.leases.release(runId);
@@ -366,12 +367,6 @@ export class Engine {
     this.effects.drop(run.jobs);
     for (const job of run.running) if (!isHumanStep(job)) this.inUse -= slotsOf(job);
   }
-}
-
-/** What was asked of the run while nobody answered comes before anything else: a canceled run must not start again. */
-function commandsOf(left: readonly InboxCommand[], run: Run): Command[] {
-  const commands = left.map(({ command }) => JSON.parse(command) as OperatorCommand);
-  return commands.filter((command) => refusalOf(run, command) === null);
 }
 
 function stoppedError(runId: number): DarumaError {

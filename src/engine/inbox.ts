@@ -1,7 +1,7 @@
-import type { OperatorCommand } from "../core/commands.js";
 import type { Store } from "../store/store.js";
 import type { Clock } from "./clock.js";
 import type { Engine } from "./engine.js";
+import { answerEntry, parseCommand, UNREADABLE } from "./inbox-entry.js";
 
 /** How soon a command from another process is seen. */
 export const INBOX_POLL_MS = 250;
@@ -32,9 +32,11 @@ export class Inbox {
 
   /** What cannot be taken now stays unanswered: its sender sees the run's lease go free and acts himself. */
   private async take(id: number, runId: number, text: string): Promise<void> {
+    const command = parseCommand(text);
+    if (command === null) return answerEntry(this.store, id, UNREADABLE);
     try {
-      const refusal = await this.engine.operate(runId, JSON.parse(text) as OperatorCommand);
-      if (refusal !== "not_owned") await this.store.answerCommand(id, JSON.stringify({ refusal }));
+      const refusal = await this.engine.operate(runId, command);
+      if (refusal !== "not_owned") await answerEntry(this.store, id, refusal);
     } catch {
       // The commit was refused: the run is no longer ours.
     }

@@ -171,6 +171,9 @@ describe("a command that its run's owner never took", () => {
     await flush();
     const command = JSON.stringify({ type: "run.cancel", reason: "enough", key: "k" });
     const id = await store.sendCommand({ runId, key: "k", command, at: clock.now() });
+    const answer = JSON.stringify({ type: "human.answer", job: 1, choice: "approve", text: "", key: "h" });
+    const refused = await store.sendCommand({ runId, key: "h", command: answer, at: clock.now() });
+    const broken = await store.sendCommand({ runId, key: "x", command: "{", at: clock.now() });
     const idle = new ScriptedWorker(clock, {});
     const second = new Engine({
       ...enginePorts(store, clock, "second"),
@@ -181,6 +184,10 @@ describe("a command that its run's owner never took", () => {
     const run = await (await second.resume(runId)).ended;
     expect(idle.order).toEqual([]);
     expect(run.status).toBe("canceled");
-    expect(await store.readAnswer(id)).not.toBeNull();
+    expect(JSON.parse((await store.readAnswer(id))!)).toEqual({ refusal: null });
+    expect(JSON.parse((await store.readAnswer(refused))!)).toMatchObject({
+      refusal: { code: "STEP_NOT_FOUND" },
+    });
+    expect(JSON.parse((await store.readAnswer(broken))!)).toMatchObject({ refusal: { code: "USAGE" } });
   });
 });
