@@ -25,6 +25,8 @@ export interface Attempt {
   /** Write what the step prints; redacted, streamed to the attempt's log files, and counted as a sign of life. */
   writeStdout(chunk: Uint8Array): void;
   writeStderr(chunk: Uint8Array): void;
+  /** For actions that are told something in words. */
+  readonly prompt?: AttemptPrompt;
   /** Files of this attempt that a process can be told of. They may not exist yet. */
   readonly outputFile: string;
   readonly failureFile: string;
@@ -32,12 +34,31 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
+/** What an agent or a model is told: redacted, and within the budgets of contexts. */
+export interface AttemptPrompt {
+  readonly text: string;
+  readonly system: string | null;
+  /** Where the text lies, readable by nobody else. */
+  readonly file: string;
+}
+
 /** Why an attempt is ended from outside: its timer ran out, or the engine no longer wants it. */
 export type StopCause = "timeout" | "idle_timeout" | "stopped";
 
 export type ActionResult =
-  | { readonly ok: true; readonly output: Json }
-  | { readonly ok: false; readonly failure: FailureFacts };
+  | { readonly ok: true; readonly output: Json; readonly usage?: TokenUsage }
+  | { readonly ok: false; readonly failure: FailureFacts; readonly usage?: TokenUsage };
+
+/** What a model call cost, as its provider counts it; null where it does not say. */
+export interface TokenUsage {
+  readonly provider: string;
+  readonly model: string;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly total_tokens: number | null;
+  readonly reasoning_tokens: number | null;
+  readonly cached_input_tokens: number | null;
+}
 
 /** One kind of step. Settles exactly once; never throws for a failure of the step itself. */
 export interface Action {

@@ -4,6 +4,8 @@ import type { Json } from "../core/json.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { fetchFollowing } from "./http-redirect.js";
 import { describeUrl, type HttpRequest, readHttpRequest } from "./http-request.js";
+import { errnoOf } from "./network-errno.js";
+import { readRetryAfter } from "./retry-after.js";
 import { stoppedFacts } from "./stop-cause.js";
 
 /** As much of a body becomes the output; the log has all of it. */
@@ -78,32 +80,12 @@ function unexpectedStatus(response: Response, request: HttpRequest, attempt: Att
   };
 }
 
-/** Seconds, or a date by the server's own clock, since ours may differ. */
-function readRetryAfter(headers: Headers, startedAt: number): number | null {
-  const text = headers.get("retry-after")?.trim();
-  if (!text) return null;
-  if (/^\d+$/.test(text)) return Number(text) * 1_000;
-  const dueAt = Date.parse(text);
-  if (Number.isNaN(dueAt)) return null;
-  const serverNow = Date.parse(headers.get("date") ?? "");
-  return Math.max(0, dueAt - (Number.isNaN(serverNow) ? startedAt : serverNow));
-}
-
-/** What undici calls by its own names, by the names that everyone knows. */
-const ERRNO_OF_UNDICI: Readonly<Record<string, string>> = {
-  UND_ERR_SOCKET: "ECONNRESET",
-  UND_ERR_CONNECT_TIMEOUT: "ETIMEDOUT",
-  UND_ERR_HEADERS_TIMEOUT: "ETIMEDOUT",
-  UND_ERR_BODY_TIMEOUT: "ETIMEDOUT",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "ECONNRESET",
-};
-
 function requestFailed(error: unknown, request: HttpRequest | null): FailureFacts {
   if (error instanceof DarumaError) return { message: error.message, code: error.code };
   const cause = (error instanceof Error ? error.cause : undefined) as
     | { code?: string; message?: string }
     | undefined;
-  const errno = ERRNO_OF_UNDICI[cause?.code ?? ""] ?? cause?.code;
+  const errno = errnoOf(cause?.code);
   const target = request ? `${request.method} ${describeUrl(request.url)}` : "the request";
   const reason = cause?.message || (error instanceof Error ? error.message : String(error));
   // `fetch` fails without a code for what it refuses to send or cannot understand, such as a blocked port.

@@ -25,6 +25,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["TIMEOUT", "transient_runtime"],
   ["NETWORK_ERROR", "transient_runtime"],
   ["SIGNALED", "transient_runtime"],
+  ["PROVIDER_ERROR", "transient_runtime"],
   ["IDLE_TIMEOUT", "stuck_no_progress"],
   ["OOM", "resource"],
   ["WALLTIME", "resource"],
@@ -44,6 +45,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["UNKNOWN_ACTION", "deterministic_contract"],
   ["INVALID_INPUT", "deterministic_contract"],
   ["MISSING_SECRET", "deterministic_policy"],
+  ["CONTENT_FILTERED", "deterministic_policy"],
   ["ACCESS_DENIED", "deterministic_policy"],
   ["REPO_ERROR", "deterministic_repo"],
 ]);

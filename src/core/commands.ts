@@ -1,4 +1,11 @@
-import type { EvaluationResult, HoldAction, Output, ReusedJob, ScopeItem } from "./events.js";
+import type {
+  CheckpointFacts,
+  EvaluationResult,
+  HoldAction,
+  Output,
+  ReusedJob,
+  ScopeItem,
+} from "./events.js";
 import type { FailureFacts } from "./failure.js";
 
 /** What happened outside, put to the core. Everything that is not here is a consequence that the core finds itself. */
@@ -22,6 +29,17 @@ export type Command =
       readonly attempt: number;
       readonly ok: boolean;
       readonly exitCode: number | null;
+      readonly message: string;
+      readonly durationMs: number;
+    }
+  /** The run's workspace stands: at this commit, in this folder. */
+  | { readonly type: "workspace.open"; readonly commit: string; readonly path: string }
+  /** A fresh workspace has been built beside the old one and its hashes verified, or could not be. */
+  | {
+      readonly type: "rebuild.finish";
+      readonly rebuild: number;
+      readonly ok: boolean;
+      readonly path: string | null;
       readonly message: string;
       readonly durationMs: number;
     }
@@ -71,6 +89,23 @@ export type OperatorCommand =
       readonly job: number;
       readonly reason: string;
       readonly key: string | null;
+      /** Although a step is at work in the workspace. */
+      readonly force?: boolean;
+    }
+  /** Once more in a fresh workspace, at once. */
+  | {
+      readonly type: "step.hard_reset";
+      readonly job: number;
+      readonly reason: string;
+      readonly key: string | null;
+      readonly force?: boolean;
+    }
+  /** A dead letter goes back into the queue. */
+  | {
+      readonly type: "step.redrive";
+      readonly job: number;
+      readonly reason: string;
+      readonly key: string | null;
     }
   | { readonly type: "run.reset"; readonly reason: string; readonly key: string | null }
   | {
@@ -97,7 +132,13 @@ export interface HoldDecision {
 
 export type AttemptResult =
   /** `items` is given for an output that is an array. */
-  | { readonly kind: "succeeded"; readonly output: Output; readonly items: readonly ScopeItem[] | null }
+  | {
+      readonly kind: "succeeded";
+      readonly output: Output;
+      readonly items: readonly ScopeItem[] | null;
+      /** For a step of the workspace. */
+      readonly checkpoint?: CheckpointFacts | null;
+    }
   | { readonly kind: "failed"; readonly facts: FailureFacts }
   /** The attempt was ended because the engine asked for it. */
   | { readonly kind: "stopped" };

@@ -4,18 +4,21 @@ import type { AttemptResult, Command } from "./commands.js";
 import { Decision } from "./decision.js";
 import { endIfQuiescent } from "./ending.js";
 import { finishEvaluation } from "./evaluations.js";
-import type { Event } from "./events.js";
+import type { Event, NoProgress } from "./events.js";
 import type { Failure, FailureFacts } from "./failure.js";
 import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
 import { closeBarriersThatAreDone } from "./goto.js";
 import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
 import { climb } from "./ladder/ladder.js";
+import { judgeProgress } from "./no-progress.js";
 import { operate } from "./operator.js";
+import { driveWorkspace, finishRebuild, leaveQueue, promoteWorkspace, repeatRebuild } from "./rebuild.js";
 import { finishRecovery, repeatRecovery } from "./recovery.js";
 import { findJob, isOver, type Job, type Run } from "./run.js";
 import { enterNextVisit } from "./run-lists.js";
 import { failureSignature } from "./signature.js";
+import { mayStart, nextOrdinal } from "./workspace-state.js";
 
 /**
  * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
@@ -25,14 +28,25 @@ export function decide(run: Run, command: Command, now: number): Event[] {
   const decision = new Decision(run, now);
   if (!isOver(run) || reopens(command)) {
     apply(decision, command);
+    driveWorkspace(decision);
     endIfQuiescent(decision);
+    // What follows a success may have gone back on the way to the end.
+    driveWorkspace(decision);
   }
   return decision.events;
 }
 
+const REOPENING: ReadonlySet<Command["type"]> = new Set([
+  "step.retry",
+  "step.resume_from",
+  "step.hard_reset",
+  "step.redrive",
+  "run.reset",
+]);
+
 /** A run that is over takes nothing but an operator's wish to go on with it. */
 function reopens(command: Command): boolean {
-  return command.type === "step.retry" || command.type === "step.resume_from" || command.type === "run.reset";
+  return REOPENING.has(command.type);
 }
 
 function apply(decision: Decision, command: Command): void {
@@ -56,6 +70,8 @@ function apply(decision: Decision, command: Command): void {
     case "run.unpause":
     case "step.retry":
     case "step.resume_from":
+    case "step.hard_reset":
+    case "step.redrive":
     case "run.reset":
     case "holds.resolve":
       return operate(decision, command);
@@ -65,6 +81,11 @@ function apply(decision: Decision, command: Command): void {
       return askHuman(decision, command);
     case "recovery.finish":
       return finishRecovery(decision, command);
+    case "workspace.open":
+      if (decision.run.workspace.commit !== null || !decision.run.definition.workspace) return;
+      return decision.emit({ type: "workspace.opened", commit: command.commit, path: command.path });
+    case "rebuild.finish":
+      return finishRebuild(decision, command);
     case "attempt.start":
       return startAttempt(decision, command.job, command.worker, command.token);
     case "attempt.finish": {
@@ -76,6 +97,7 @@ function apply(decision: Decision, command: Command): void {
       const job = findJob(decision.run, command.job);
       if (job === null || job.status !== "waiting" || job.dueAt === null || job.dueAt > decision.now) return;
       if (job.question !== null) return timeOutQuestion(decision, job);
+      if (job.queue.waiting) return leaveQueue(decision, job);
       return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
     }
     case "evaluation.finish":
@@ -112,6 +134,7 @@ function resumeRun(decision: Decision): void {
   decision.emit({ type: "run.resumed", lost: lost.map((job) => ({ job: job.id, attempt: job.attempt })) });
   if (run.status === "pending") return startRun(decision);
   for (const job of run.jobs) if (job.recovery !== null) repeatRecovery(decision, job);
+  repeatRebuild(decision);
   for (const job of lost) {
     const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
     const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
@@ -145,7 +168,7 @@ function interruptRun(decision: Decision): void {
 
 function startAttempt(decision: Decision, jobId: number, worker: string, token: string): void {
   const job = findJob(decision.run, jobId);
-  if (job === null || job.status !== "ready" || decision.run.paused !== null) return;
+  if (job === null || !mayStart(decision.run, job)) return;
   decision.emit({
     type: "attempt.started",
     job: job.id,
@@ -157,7 +180,7 @@ function startAttempt(decision: Decision, jobId: number, worker: string, token: 
 }
 
 export function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
-  if (job.stopping === "superseded") return endStopped(decision, job, durationMs);
+  if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, durationMs);
   switch (result.kind) {
     case "stopped":
       return endStopped(decision, job, durationMs);
@@ -185,14 +208,17 @@ function succeedAttempt(
 ): void {
   const first = job.settledAs === null;
   const items = job.step.definition.forEach ? result.items : null;
+  const made = job.step.definition.usesWorkspace ? (result.checkpoint ?? null) : null;
   decision.emit({
     type: "attempt.succeeded",
     job: job.id,
     attempt: job.attempt,
     output: result.output,
     items,
+    checkpoint: made === null ? null : { ...made, ordinal: nextOrdinal(decision.run) },
     durationMs,
   });
+  promoteWorkspace(decision, job);
   if (job.followingUp) return followUp(decision, job);
   if (first) openScopesOf(decision, job);
   cascade(decision, [job]);
@@ -203,26 +229,36 @@ function failAttempt(decision: Decision, job: Job, facts: FailureFacts, duration
     type: "attempt.failed",
     job: job.id,
     attempt: job.attempt,
-    error: recordFailure(decision, job, facts),
+    ...recordFailure(decision, job, facts),
     durationMs,
   });
   climb(decision, job);
   closeBarriersThatAreDone(decision);
 }
 
-function recordFailure({ now }: Decision, job: Job, facts: FailureFacts): Failure {
+/** A failure that reaches the no-progress limit is of the class `stuck_no_progress`, whatever it was before. */
+function recordFailure(
+  { now }: Decision,
+  job: Job,
+  facts: FailureFacts,
+): { error: Failure; noProgress: NoProgress | null } {
   const classified = classify(facts);
-  const { id, action } = job.step.definition;
-  const signature = failureSignature(classified);
-  return {
+  const { id, action, noProgressLimit } = job.step.definition;
+  const error: Failure = {
     ...classified,
     action: action.type,
     step_id: id,
     job_id: job.id,
     attempt: job.attempt,
     timestamp: now,
-    signature,
+    signature: failureSignature(classified),
+    diff_hash: facts.diffHash ?? null,
+    original_class: null,
   };
+  const noProgress =
+    typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;
+  if (noProgress === null || error.class === "stuck_no_progress") return { error, noProgress };
+  return { error: { ...error, class: "stuck_no_progress", original_class: error.class }, noProgress };
 }
 
 /** The attempt ended because the engine wanted it to; a barrier may have waited for just that. */
@@ -230,6 +266,7 @@ function endStopped(decision: Decision, job: Job, durationMs: number): void {
   const because = job.stopping ?? "canceled";
   decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, durationMs });
   closeBarriersThatAreDone(decision);
+  if (because === "reset") return;
   if (job.status === "canceled") return cascade(decision, [job]);
   enterNextVisit(decision, job);
   startAll(decision, [job], "goto");

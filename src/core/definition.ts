@@ -1,3 +1,4 @@
+import type { FailureClass } from "./failure.js";
 import type { Json } from "./json.js";
 
 /**
@@ -18,10 +19,40 @@ export interface Definition {
   /** What becomes of a failure that no rung has answered: the job fails, or waits for somebody to decide. */
   readonly unhandled: "fail" | "hold";
   readonly failureHandlers: readonly FailureHandler[];
+  /** The git workspace of each run; null: steps work in the file's folder. */
+  readonly workspace: WorkspaceDefinition | null;
+  readonly selfHeal: SelfHeal | null;
+  /** Null: no failure is put back into the queue. */
+  readonly queue: QueuePolicy | null;
   /** In file order. */
   readonly transitions: readonly Transition[];
   /** In file order; a step's place here is its index everywhere. */
   readonly steps: readonly StepDefinition[];
+}
+
+/** Both as the file gives them: what `ref` means is settled when a run begins. */
+export interface WorkspaceDefinition {
+  readonly repo: string;
+  readonly ref: string;
+}
+
+/** Budgets against steps that get stuck rather than fail. */
+export interface SelfHeal {
+  /** Attempts of a step in one round of the queue, the first included. */
+  readonly stepMaxAttempts: number;
+  readonly stepTimeoutMs: number;
+  readonly stepIdleTimeoutMs: number;
+  readonly stepNoProgressLimit: number;
+  /** Hard resets in one run. */
+  readonly maxResets: number;
+}
+
+/** How failures that nothing gentler has answered are put off and tried again from the checkpoints. */
+export interface QueuePolicy {
+  /** Rounds in all, the first included. */
+  readonly maxAttempts: number;
+  readonly backoff: Backoff;
+  readonly classes: readonly FailureClass[];
 }
 
 export type FailurePolicy = "finish_independent" | "fail_fast";
@@ -62,6 +93,12 @@ export interface StepDefinition {
   /** A shell command that reads a failed attempt's output on stdin and prints a summary of it. */
   readonly summarize: string | null;
   readonly resources: ResourceRequirements | null;
+  /** It works in the run's workspace, where one step runs at a time. */
+  readonly usesWorkspace: boolean;
+  /** What counts as a sign of life for the idle timer: output alone, or changes of files in the workspace too. */
+  readonly progress: "output" | "files";
+  /** After how many failures without progress the step is stuck; null: it is not watched. */
+  readonly noProgressLimit: number | null;
 }
 
 /** What a step needs of its worker. Beyond `memoryBytes` or `runtimeMs` the attempt is ended: class `resource`. */
@@ -169,3 +206,15 @@ export const DEFAULT_MAX_RECOVERIES = 5;
 export const DEFAULT_KILL_GRACE_MS = 3_000;
 export const DEFAULT_RECOVERY_TIMEOUT_MS = 300_000;
 export const DEFAULT_RULE_ATTEMPTS = 3;
+export const DEFAULT_SELF_HEAL: SelfHeal = {
+  stepMaxAttempts: 3,
+  stepTimeoutMs: 900_000,
+  stepIdleTimeoutMs: 300_000,
+  stepNoProgressLimit: 2,
+  maxResets: 1,
+};
+export const DEFAULT_QUEUE: QueuePolicy = {
+  maxAttempts: 3,
+  backoff: { mode: "exponential", delayMs: 15_000, maxDelayMs: 600_000, jitter: 0 },
+  classes: ["transient_runtime", "stuck_no_progress"],
+};

@@ -137,8 +137,16 @@ export const ERROR_CATALOGUE = {
     next: "Set it in the environment of the worker.",
   },
   REQUEST_INVALID: {
-    means: "The HTTP request cannot be sent as it stands.",
-    next: "Fix url, method, headers, body or expect_status.",
+    means: "The HTTP request or model call cannot be sent as it stands.",
+    next: "Fix url, method, headers, body or expect_status; base_url or model.",
+  },
+  PROVIDER_ERROR: {
+    means: "The provider of a model failed in a way that it did not explain by a status.",
+    next: "See the message; a retry often helps.",
+  },
+  CONTENT_FILTERED: {
+    means: "The provider of a model withheld the answer.",
+    next: "Change the prompt; a retry will not help.",
   },
   ACCESS_DENIED: {
     means: "The action was refused for want of a right or a credential.",
@@ -179,6 +187,10 @@ export const ERROR_CATALOGUE = {
     means: "The step's `if` could not be evaluated.",
     next: "Fix the expression; see the reason.",
   },
+  RESET_FAILED: {
+    means: "A fresh workspace could not be built from the checkpoints; the old one is as it was.",
+    next: "See the message; a patch that is missing or does not apply must be put right by hand.",
+  },
   STALLED: {
     means: "Nothing can go on though the run is not over: a defect of Daruma.",
     next: "Report it with the printed dump.",
@@ -209,12 +221,65 @@ export const ERROR_CATALOGUE = {
     means: "The sandbox for expressions could not start, or crashed.",
     next: "See the message; check that the installation is complete.",
   },
+  // Workspaces
+  WORKSPACE_BRANCH_EXISTS: {
+    means: "The branch for a run's result cannot be made, because it or one in its way exists.",
+    next: "Give another name with --branch.",
+  },
+  WORKSPACE_BRANCH_INVALID: {
+    means: "The name given for a branch is not one that git takes.",
+    next: "Give another name with --branch.",
+  },
+  WORKSPACE_GIT_FAILED: {
+    means: "git failed in a way that Daruma did not expect.",
+    next: "See the message; check the disk and the permissions.",
+  },
+  WORKSPACE_GIT_MISSING: {
+    means: "The program git is not installed, or too old for workspaces.",
+    next: "Install git 2.32 or newer.",
+  },
+  WORKSPACE_NOT_FOUND: {
+    means: "The run has no workspace, or its folder is gone.",
+    next: "A hard reset makes it again from its checkpoints.",
+  },
+  WORKSPACE_PATCH_ALTERED: {
+    means: "The patch of a checkpoint is not the recorded one, so the workspace was not rebuilt.",
+    next: "Put the file back, or go back to a step before it.",
+  },
+  WORKSPACE_PATCH_FAILED: {
+    means: "The patch of a checkpoint does not apply, so the workspace was not rebuilt.",
+    next: "Go back to a step before it.",
+  },
+  WORKSPACE_PATCH_MISSING: {
+    means: "The patch of a checkpoint is gone, so the workspace was not rebuilt.",
+    next: "Put the file back, or go back to a step before it.",
+  },
+  WORKSPACE_PATCH_TOO_LARGE: {
+    means: "A step changed more than git can replay from one patch.",
+    next: "Name large results in a .gitignore, or split the step.",
+  },
+  WORKSPACE_REF_NOT_FOUND: {
+    means: "The repository has no such branch, tag or commit.",
+    next: "Fix `workspace.ref`.",
+  },
+  WORKSPACE_REPO_NOT_FOUND: {
+    means: "There is no git repository there, or git refuses to read it.",
+    next: "Fix `workspace.repo`; see the message.",
+  },
   // Store, leases, commands
   RUN_NOT_FOUND: { means: "There is no such run.", next: "See `daruma list`." },
   STEP_NOT_FOUND: { means: "The run has no such step.", next: "See `daruma show RUN`." },
   ATTEMPT_NOT_FOUND: { means: "The step has no such attempt.", next: "See `daruma show RUN`." },
   RUN_OWNED: { means: "Another process is running this run.", next: "Let it finish, or stop that process." },
   NOT_ASKED: { means: "The step asks nothing at the moment.", next: "See `daruma show RUN`." },
+  NO_WORKSPACE: {
+    means: "The step does not work in a workspace, so there is nothing to reset.",
+    next: "Retry the step instead: `daruma retry RUN STEP`.",
+  },
+  NOT_DEAD_LETTER: {
+    means: "The job is no dead letter: the queue has not given it up.",
+    next: "See `daruma show RUN`; a failed job is retried with `daruma retry`.",
+  },
   NOT_HELD: {
     means: "The job is not on hold.",
     next: "See `daruma holds`; a failed job is retried with `daruma retry`.",
@@ -227,6 +292,10 @@ export const ERROR_CATALOGUE = {
   STEP_COMPLETED: {
     means: "The step is completed.",
     next: "Say --force to go back to it: it and what depends on it run again.",
+  },
+  WORKSPACE_BUSY: {
+    means: "A step is at work in the workspace.",
+    next: "Wait until it has ended, or say --force.",
   },
   RUN_OVER: { means: "The run is over.", next: "Start a new run." },
   LEASE_LOST: { means: "Another engine has taken this run over.", next: "Follow it with `daruma show RUN`." },

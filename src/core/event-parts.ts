@@ -78,11 +78,16 @@ export type ReadyReason =
   | "edge"
   | "operator"
   | "retry"
+  | "reset"
   | "remediation"
   | "goto"
+  | "requeue"
   | "routed";
-/** `interrupted`: the engine was asked to stop and has ended the attempt itself, so nothing is lost or charged. */
-export type StopReason = "superseded" | "canceled" | "fail_fast" | "loop_budget" | "interrupted";
+/**
+ * `interrupted`: the engine was asked to stop and has ended the attempt itself, so nothing is lost or charged. `reset`:
+ * an operator wants the step to begin anew in a fresh workspace.
+ */
+export type StopReason = "superseded" | "canceled" | "fail_fast" | "loop_budget" | "interrupted" | "reset";
 /** Why a run list entered a job: to repair the job that asked, or to follow its success. */
 export type VisitRole = "remediation" | "follow_up";
 
@@ -102,4 +107,32 @@ export interface ReusedJob {
   readonly step: string;
   readonly output: Output;
   readonly items: readonly ScopeItem[] | null;
+}
+
+/** Why a step is to go on in a fresh workspace. */
+export type ResetTrigger = "no_progress" | "requeue" | "operator";
+
+/** How a failed step is brought back, in the words of seed 004. */
+export type HealStrategy = "soft_reset" | "hard_reset" | "requeue";
+
+/** The no-progress limit is reached: by so many failures in a row that say and leave the same, or by going to and fro. */
+export interface NoProgress {
+  readonly streak: number;
+  readonly limit: number;
+  readonly oscillation: boolean;
+}
+
+/** What a completed step has left in the workspace. The worker makes it before the completion is on record. */
+export interface CheckpointFacts {
+  /** On the run's private ref. */
+  readonly commit: string;
+  readonly diffHash: string | null;
+  readonly changedFiles: readonly string[];
+  /** Path of the patch file. */
+  readonly patch: string;
+}
+
+/** `ordinal` counts the checkpoints of a run from 1. */
+export interface Checkpoint extends CheckpointFacts {
+  readonly ordinal: number;
 }

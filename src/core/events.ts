@@ -1,9 +1,11 @@
 import type {
+  Checkpoint,
   EdgeConsidered,
   EvaluationPurpose,
   EvaluationResult,
   FailureRoute,
   HoldAction,
+  NoProgress,
   Output,
   ReadyReason,
   RecoveryOutcome,
@@ -16,17 +18,23 @@ import type {
   VisitRole,
 } from "./event-parts.js";
 import type { Failure } from "./failure.js";
+import type { HealEvent } from "./heal-events.js";
 import type { Json } from "./json.js";
 
 export type {
+  Checkpoint,
+  CheckpointFacts,
   EdgeConsidered,
   EvaluationPurpose,
   EvaluationResult,
   FailureRoute,
+  HealStrategy,
   HoldAction,
+  NoProgress,
   Output,
   ReadyReason,
   RecoveryOutcome,
+  ResetTrigger,
   ReusedJob,
   RungConsidered,
   RungName,
@@ -153,7 +161,7 @@ export type Event =
       readonly type: "jobs.retried";
       readonly jobs: readonly number[];
       readonly reblocked: readonly number[];
-      readonly action: "retry_step" | "reset" | "resolve";
+      readonly action: "retry_step" | "hard_reset_step" | "redrive" | "reset" | "resolve";
       readonly reason: string;
       readonly key: string | null;
     }
@@ -198,6 +206,7 @@ export type Event =
       readonly attempt: number;
       readonly output: Output;
       readonly items: readonly ScopeItem[] | null;
+      readonly checkpoint: Checkpoint | null;
       readonly durationMs: number;
     }
   | {
@@ -205,6 +214,7 @@ export type Event =
       readonly job: number;
       readonly attempt: number;
       readonly error: Failure;
+      readonly noProgress: NoProgress | null;
       readonly durationMs: number;
     }
   | {
@@ -295,6 +305,7 @@ export type Event =
       readonly dueAt: number;
       readonly reason: string;
     }
+  | HealEvent
   | {
       readonly type: "remediation.started";
       readonly job: number;

@@ -17,6 +17,9 @@ import {
 export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.opened" }>): void {
   run.nextBarrier = Math.max(run.nextBarrier, event.barrier + 1);
   const barrier = run.barriers.get(event.barrier) ?? newBarrier(run, event.barrier);
+  // What was restored for fewer members must be done again for all of them.
+  barrier.rebuild = null;
+  barrier.restored = null;
   for (const id of event.merged) mergeBarrier(run, barrier, id);
   const target = jobById(run, event.target);
   const byOperator = event.forced && event.edge === null;
@@ -57,7 +60,14 @@ function routedFrom(run: Run, event: Extract<Event, { type: "barrier.opened" }>)
 }
 
 function newBarrier(run: Run, id: number): Barrier {
-  const barrier: Barrier = { id, targets: new Map(), members: new Set(), endingAttempts: new Set() };
+  const barrier: Barrier = {
+    id,
+    targets: new Map(),
+    members: new Set(),
+    endingAttempts: new Set(),
+    rebuild: null,
+    restored: null,
+  };
   run.barriers.set(id, barrier);
   return barrier;
 }
@@ -96,6 +106,8 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   const barrier = run.barriers.get(event.barrier)!;
   run.barriers.delete(event.barrier);
   for (const job of barrier.members) job.barrier = null;
+  for (const checkpoint of run.workspace.checkpoints)
+    if (barrier.members.has(checkpoint.job)) checkpoint.superseded = true;
   for (const id of event.retired) retire(run, jobById(run, id));
   const invalidated = event.invalidated.map((id) => jobById(run, id));
   for (const job of invalidated) {

@@ -1,6 +1,7 @@
 import type { Event } from "./events.js";
 import { rebuild } from "./evolve-barrier.js";
 import { settleGates, withDependentsStillWaiting } from "./gate.js";
+import { newQueueState } from "./heal-state.js";
 import { carryRouteOn, dropWork, invalidate, leaveVisitEarly, settle } from "./jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "./run.js";
 
@@ -137,6 +138,7 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
     if (settledAs === "met") job.settledAs = settledAs;
     job.charged = 0;
     job.retriesInRun = 0;
+    job.queue = newQueueState();
   }
   for (const job of all) job.scope.abandoned = false;
   for (const job of withDependentsStillWaiting(all)) rebuild(job);

@@ -1,10 +1,12 @@
 import type { Event } from "./events.js";
 import { abandonScope, cancelJob, stopJob } from "./evolve-abandon.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
+import { evolveHeal } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import { settleGates } from "./gate.js";
 import { addJob, beginVisit, codeOfStop, dropWork, leaveVisitEarly, rebuildGate, settle } from "./jobs.js";
+import { noteFailure } from "./no-progress.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "./run.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
@@ -82,6 +84,15 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "human.asked":
     case "human.answered":
       return evolveLadder(run, event, at);
+    case "reset.reserved":
+    case "requeue.scheduled":
+    case "job.dead_lettered":
+    case "workspace.opened":
+    case "rebuild.started":
+    case "rebuild.finished":
+    case "workspace.promoted":
+    case "workspace.discarded":
+      return evolveHeal(run, event);
     case "visit.requested":
       jobById(run, event.job).requests.push({ by: jobById(run, event.by), role: event.role });
       return;
@@ -92,18 +103,20 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "attempt.started":
       return startAttempt(run, event, at);
     case "attempt.succeeded":
-      return succeed(run, event);
+      return succeed(run, event, at);
     case "attempt.failed":
       noLongerEnding(run, jobById(run, event.job));
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
         job.error = event.error;
+        job.heal = noteFailure(job.heal, event.error, event.noProgress ?? null);
         job.answers = {};
         job.conditionAnswers = {};
         job.question = null;
       });
     case "attempt.stopped":
-      if (event.because === "interrupted") return uncharge(run, jobById(run, event.job));
+      if (event.because === "interrupted" || event.because === "reset")
+        return uncharge(run, jobById(run, event.job));
       return endStoppedAttempt(run, jobById(run, event.job));
     case "ladder.climbed":
       return recordClimb(run, event);
@@ -272,8 +285,11 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
   });
 }
 
-function succeed(run: Run, event: Payload<"attempt.succeeded">): void {
+function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): void {
   const job = jobById(run, event.job);
+  const { attempt, checkpoint } = event;
+  if (checkpoint)
+    run.workspace.checkpoints.push({ ...checkpoint, job, attempt, visit: job.visit, at, superseded: false });
   job.error = null;
   job.output = event.output;
   job.items = event.items;
@@ -291,6 +307,7 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">): void {
 function uncharge(run: Run, job: Job): void {
   change(run, job, () => {
     job.status = "recovering";
+    job.stopping = null;
     job.charged -= 1;
   });
 }
@@ -317,6 +334,7 @@ function endStoppedAttempt(run: Run, job: Job): void {
 /** `_last_error` is for failures that neither a restart nor a retry has answered. */
 function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
   const job = jobById(run, event.job);
+  job.climbed = event.considered;
   if (["stop", "restart", "rule", "retry", "reset"].includes(event.rung) || job.error === null) return;
   job.scope.lastError = job.error;
 }

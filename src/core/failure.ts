@@ -30,6 +30,8 @@ export interface FailureFacts {
   };
   /** The worker or the engine was lost; nothing is known of the attempt. */
   readonly lost?: boolean;
+  /** What the attempt has left in the workspace since the last checkpoint; null: nothing, or there is no workspace. */
+  readonly diffHash?: string | null;
   readonly retryAfterMs?: number;
   readonly stdoutTail?: string;
   readonly stderrTail?: string;
@@ -59,12 +61,16 @@ export interface Failure {
   readonly timestamp: number;
   /** The same for the same failure, whatever its times, paths and process ids. */
   readonly signature: string;
+  /** What the attempt has left in the workspace since the last checkpoint; null: nothing, or there is no workspace. */
+  readonly diff_hash: string | null;
+  /** What the failure was before it became `stuck_no_progress` for want of progress. */
+  readonly original_class: FailureClass | null;
 }
 
 /** What the facts alone say of a failure. */
 export type ClassifiedFailure = Omit<
   Failure,
-  "action" | "step_id" | "job_id" | "attempt" | "timestamp" | "signature"
+  "action" | "step_id" | "job_id" | "attempt" | "timestamp" | "signature" | "diff_hash" | "original_class"
 >;
 
 /** A failure as expressions, conditions and templates see it. */

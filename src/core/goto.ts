@@ -2,9 +2,11 @@ import { askIf, giveUpLost, startAll } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import { gateState, reducersWaiting, waitingFor } from "./gate.js";
 import { decideJoin } from "./join.js";
+import { failJob } from "./ladder/fail.js";
 import { endQuestions } from "./questions.js";
 import type { Barrier, Job, Run, Scope } from "./run.js";
 import { enterNextVisit, refuseCircularRequests } from "./run-lists.js";
+import { awaitsRestore } from "./workspace-state.js";
 
 /** Jump back: a barrier over the target and all that depends on it, closed when nothing in it runs any more. */
 export function takeGoto(
@@ -54,7 +56,9 @@ export function openBarrierOver(decision: Decision, target: Job, cause: BarrierC
     merged: merged.map((barrier) => barrier.id),
   });
   const barrier = run.barriers.get(id)!;
-  const ending = [...barrier.endingAttempts].filter((member) => member.stopping === null);
+  const ending = [...barrier.endingAttempts].filter(
+    ({ stopping }) => stopping === null || stopping === "reset",
+  );
   if (ending.length > 0) {
     decision.emit({
       type: "jobs.stopping",
@@ -119,7 +123,7 @@ export function closeBarriersThatAreDone(decision: Decision): void {
 }
 
 function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
-  if (barrier.endingAttempts.size > 0) return;
+  if (barrier.endingAttempts.size > 0 || awaitsRestore(barrier)) return;
   const members = [...barrier.members];
   const [retired, invalidated] = partition(members, (job) => isInsideMember(job.scope, barrier));
   decision.emit({
@@ -130,7 +134,9 @@ function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
   });
   // A reducer may find all of its branches still settled: its join is then decided anew, at once.
   for (const job of invalidated) decideJoin(decision, job);
-  startTargets(decision, new Map([...barrier.targets].filter(([job]) => !retired.includes(job))));
+  const targets = new Map([...barrier.targets].filter(([job]) => !retired.includes(job)));
+  if (barrier.restored?.ok === false) failTargets(decision, targets, barrier.restored.message);
+  else startTargets(decision, targets);
   startAll(decision, invalidated, "goto");
   giveUpLost(decision, invalidated);
   for (const job of invalidated) refuseCircularRequests(decision, job);
@@ -152,6 +158,14 @@ function startTargets(decision: Decision, targets: Barrier["targets"]): void {
       continue;
     if (job.step.definition.if !== null) askIf(decision, job);
     else decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "goto" });
+  }
+}
+
+/** In a workspace that holds what was to be undone nothing may go on. */
+function failTargets(decision: Decision, targets: Barrier["targets"], message: string): void {
+  for (const job of targets.keys()) {
+    if (job.status === "blocked" && job.evaluation === null)
+      failJob(decision, job, "RESET_FAILED", `the workspace could not be taken back: ${message}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { StopReason } from "./events.js";
 import { buildGate, emptyGate, settleGates } from "./gate.js";
 import type { GraphStep } from "./graph.js";
+import { newHealState, newQueueState } from "./heal-state.js";
 import type { JobStatus } from "./rows.js";
 import { change, JOB_IDS_PER_RUN, type Job, type Run, type Scope, type VisitOutcome } from "./run.js";
 
@@ -23,6 +24,10 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     join: null,
     retriesInVisit: 0,
     retriesInRun: 0,
+    heal: newHealState(),
+    queue: newQueueState(),
+    reset: null,
+    climbed: [],
     recoveriesInVisit: 0,
     remediatedInVisit: false,
     charged: 0,
@@ -71,6 +76,8 @@ export function beginVisit(job: Job): void {
   if (job.entered) job.visit += 1;
   job.entered = false;
   job.retriesInVisit = 0;
+  job.heal = newHealState();
+  job.queue.dead = false;
   job.recoveriesInVisit = 0;
   job.remediatedInVisit = false;
   job.error = null;
@@ -108,6 +115,8 @@ export function dropWork(job: Job): void {
   job.followingUp = false;
   job.recovery = null;
   job.question = null;
+  job.reset = null;
+  job.queue.waiting = false;
 }
 
 /** The visit that a run list had entered is over before its time: the job is again what it was before. */

@@ -2,7 +2,6 @@ import { abandonScope } from "./abandon.js";
 import { askIf, cascade, giveUpLost, startAll } from "./cascade.js";
 import type { HoldDecision, OperatorCommand } from "./commands.js";
 import type { Decision } from "./decision.js";
-import type { ErrorCode } from "./errors.js";
 import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
 import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "./gate.js";
@@ -10,100 +9,11 @@ import { openBarrierOver } from "./goto.js";
 import { isHandled } from "./handled.js";
 import { decideJoin } from "./join.js";
 import { failJob } from "./ladder/fail.js";
+import { refusalOf } from "./operator-refusals.js";
 import { startReservedRecoveries } from "./recovery.js";
-import { findJob, isOver, type Job, jobById, type Run } from "./run.js";
+import { isOver, type Job, jobById, type Run } from "./run.js";
 
-/** Why an operator's command cannot be taken now. */
-export interface Refusal {
-  readonly code: ErrorCode;
-  readonly message: string;
-}
-
-/** Null: the command applies. A key that was taken before never applies again, and is no refusal either. */
-export function refusalOf(run: Run, command: OperatorCommand): Refusal | null {
-  if (command.key !== null && run.operatorKeys.has(command.key)) return null;
-  switch (command.type) {
-    case "run.cancel":
-      return isOver(run) ? over(run) : null;
-    case "run.pause":
-      if (isOver(run)) return over(run);
-      return run.cancelRequested === null ? null : refuse("RUN_OVER", "the run is being canceled");
-    case "run.unpause":
-      return run.paused === null ? refuse("NOT_PAUSED", `run ${run.id} is ${run.status}`) : null;
-    case "step.retry":
-      return refuseRetry(run, command.job);
-    case "step.resume_from":
-      return refuseResumeFrom(run, command.job);
-    case "run.reset":
-      return run.cancelRequested !== null && !isOver(run)
-        ? refuse("RUN_OVER", "the run is being canceled")
-        : null;
-    case "holds.resolve":
-      return refuseHolds(run, command.items);
-    case "human.answer":
-      return refuseAnswer(run, command.job, command.choice);
-  }
-}
-
-function refuse(code: ErrorCode, message: string): Refusal {
-  return { code, message };
-}
-
-function over(run: Run): Refusal {
-  return refuse("RUN_OVER", `run ${run.id} is ${run.status}`);
-}
-
-function refuseRetry(run: Run, id: number): Refusal | null {
-  const job = findJob(run, id);
-  if (job === null) return refuse("STEP_NOT_FOUND", `run ${run.id} has no job ${id}`);
-  if (run.cancelRequested !== null && !isOver(run)) return refuse("RUN_OVER", "the run is being canceled");
-  const step = job.step.definition.id;
-  if (job.status === "completed") return refuse("STEP_COMPLETED", `${step} is completed`);
-  if (!["failed", "canceled", "pending_failed"].includes(job.status))
-    return refuse("NOT_RETRYABLE", `${step} is ${job.status}`);
-  if (job.barrier !== null) return refuse("NOT_RETRYABLE", `${step} is about to begin anew`);
-  if (!job.scope.open) return refuse("NOT_RETRYABLE", `the scope ${job.scope.id} is gone`);
-  if (job.status === "canceled" && gateState(job.gate) === "lost")
-    return refuse("DEPENDENCY_FAILED", `what ${step} depends on did not complete`);
-  return null;
-}
-
-function refuseResumeFrom(run: Run, id: number): Refusal | null {
-  const job = findJob(run, id);
-  if (job === null) return refuse("STEP_NOT_FOUND", `run ${run.id} has no job ${id}`);
-  if (run.cancelRequested !== null && !isOver(run)) return refuse("RUN_OVER", "the run is being canceled");
-  if (!job.scope.open) return refuse("NOT_RETRYABLE", `the scope ${job.scope.id} is gone`);
-  if (gateState(job.gate) !== "met" && job.step.groups.length > 0)
-    return refuse("DEPENDENCY_FAILED", `what ${job.step.definition.id} depends on is not completed`);
-  return null;
-}
-
-function refuseHolds(run: Run, items: readonly HoldDecision[]): Refusal | null {
-  for (const { job: id, action, items: given } of items) {
-    const job = findJob(run, id);
-    if (job === null) return refuse("STEP_NOT_FOUND", `run ${run.id} has no job ${id}`);
-    if (action === "complete" && job.step.definition.forEach && given === null)
-      return refuse(
-        "NOT_AN_ARRAY",
-        `${job.step.definition.id} is a forEach step: its output must be an array`,
-      );
-    if (job.status !== "pending_failed")
-      return refuse("NOT_HELD", `${job.step.definition.id} is ${job.status}, not pending_failed`);
-  }
-  if (new Set(items.map(({ job }) => job)).size < items.length)
-    return refuse("USAGE", "a job is named twice");
-  return null;
-}
-
-function refuseAnswer(run: Run, id: number, choice: string): Refusal | null {
-  const job = findJob(run, id);
-  if (job === null) return refuse("STEP_NOT_FOUND", `run ${run.id} has no job ${id}`);
-  if (job.question === null)
-    return refuse("NOT_ASKED", `${job.step.definition.id} is ${job.status} and asks nothing`);
-  if (!job.question.choices.includes(choice))
-    return refuse("INVALID_VALUE", `${choice} is not among ${job.question.choices.join(", ")}`);
-  return null;
-}
+export { type Refusal, refusalOf } from "./operator-refusals.js";
 
 /** Take a command that `refusalOf` lets through. */
 export function operate(decision: Decision, command: OperatorCommand): void {
@@ -134,6 +44,10 @@ export function operate(decision: Decision, command: OperatorCommand): void {
       });
     case "step.resume_from":
       return resumeFrom(decision, jobById(run, command.job), command.reason, command.key);
+    case "step.hard_reset":
+      return hardReset(decision, jobById(run, command.job), command.reason, command.key);
+    case "step.redrive":
+      return redrive(decision, jobById(run, command.job), command.reason, command.key);
     case "run.reset":
       return resetFailed(decision, command.reason, command.key);
     case "holds.resolve":
@@ -160,13 +74,15 @@ interface Retried {
   readonly jobs: readonly Job[];
   /** Wait again, without being asked to run. */
   readonly reblocked: readonly Job[];
-  readonly action: "retry_step" | "reset" | "resolve";
+  readonly action: "retry_step" | "hard_reset_step" | "redrive" | "reset" | "resolve";
   readonly reason: string;
   readonly key: string | null;
+  /** They go on in a fresh workspace. */
+  readonly afresh?: boolean;
 }
 
 /** New visits for these jobs; what was canceled or skipped because of them waits for them again. */
-function retryJobs(decision: Decision, { jobs, reblocked, action, reason, key }: Retried): void {
+function retryJobs(decision: Decision, { jobs, reblocked, action, reason, key, afresh }: Retried): void {
   reopen(decision, reason, null);
   const waiting = [...new Set([...reblocked, ...givenUpBehind(decision.run, jobs)])];
   // A transition had brought these here: nothing that they depend on will start them.
@@ -181,11 +97,48 @@ function retryJobs(decision: Decision, { jobs, reblocked, action, reason, key }:
     reason,
     key,
   });
+  if (afresh) for (const job of jobs) reserveReset(decision, job, reason, null);
   const fresh = [...jobs, ...waiting];
   for (const job of withDependentsStillWaiting(fresh)) decideJoin(decision, job);
   for (const job of routed) startRouted(decision, job);
   startAll(decision, fresh, "operator");
   giveUpLost(decision, fresh);
+}
+
+/** A step that has ended gets a new visit; one that waits or climbs goes on in its visit; one that runs is ended first. */
+function hardReset(decision: Decision, job: Job, reason: string, key: string | null): void {
+  if (job.status === "failed" || job.status === "pending_failed")
+    return retryJobs(decision, {
+      jobs: [job],
+      reblocked: [],
+      action: "hard_reset_step",
+      reason,
+      key,
+      afresh: true,
+    });
+  reserveReset(decision, job, reason, key);
+  if (job.status === "running")
+    decision.emit({ type: "jobs.stopping", jobs: [job.id], because: "reset", reason: "hard_reset_step" });
+}
+
+/** A dead letter begins anew, with the queue's attempts too, from its checkpoints. */
+function redrive(decision: Decision, job: Job, reason: string, key: string | null): void {
+  const afresh = job.step.definition.usesWorkspace;
+  retryJobs(decision, { jobs: [job], reblocked: [], action: "redrive", reason, key, afresh });
+}
+
+function reserveReset(decision: Decision, job: Job, reason: string, key: string | null): void {
+  const { attempt } = job;
+  decision.emit({
+    type: "reset.reserved",
+    job: job.id,
+    attempt,
+    trigger: "operator",
+    reset: null,
+    max: null,
+    reason,
+    key,
+  });
 }
 
 function startRouted(decision: Decision, job: Job): void {

@@ -123,6 +123,16 @@ export function routeRow(run: Run, event: Event, seq: number, at: number): Route
       });
     case "retry.scheduled":
       return route(run, event, seq, at, { rung: "retry", to: null, reason: event.reason });
+    case "reset.reserved":
+      // The row of the requeue has said it already.
+      if (event.trigger === "requeue") return null;
+      return route(run, event, seq, at, {
+        rung: event.trigger === "operator" ? "operator" : "reset",
+        to: null,
+        reason: event.reason,
+      });
+    case "requeue.scheduled":
+      return route(run, event, seq, at, { rung: "requeue", to: null, reason: event.reason });
     case "rule.reserved":
       return route(run, event, seq, at, {
         rung: "rule",

@@ -4,6 +4,7 @@ import type {
   EvaluationResult,
   Event,
   Output,
+  ResetTrigger,
   ReusedJob,
   RungConsidered,
   RunOptions,
@@ -14,8 +15,10 @@ import type {
 import type { Failure } from "./failure.js";
 import type { Gate } from "./gate.js";
 import { buildGraph, type Graph, type GraphStep } from "./graph.js";
+import type { HealState, QueueState } from "./heal-state.js";
 import type { Json } from "./json.js";
 import type { JobStatus, RunStatus } from "./rows.js";
+import { newWorkspaceState, type WorkspaceState } from "./workspace-state.js";
 
 /** Room for ten million jobs in a run; with it a job's id tells its run. */
 export const JOB_IDS_PER_RUN = 10_000_000;
@@ -64,6 +67,7 @@ export interface Run {
   readonly operatorKeys: Set<string>;
   /** How many jobs have something under way; 0 with no barrier open means quiescent. */
   busy: number;
+  readonly workspace: WorkspaceState;
   readonly barriers: Map<number, Barrier>;
   nextBarrier: number;
   nextEvaluation: number;
@@ -111,8 +115,15 @@ export interface Job {
   settledAs: "met" | "lost" | null;
   /** For a reducer, once its fan-out is open. */
   join: JoinCount | null;
+  /** Since the visit, or the present round of the queue, began. */
   retriesInVisit: number;
   retriesInRun: number;
+  heal: HealState;
+  queue: QueueState;
+  /** The job is to go on in a fresh workspace, which is not built yet. */
+  reset: { readonly trigger: ResetTrigger } | null;
+  /** The rungs that its last climb has considered. */
+  climbed: readonly RungConsidered[];
   recoveriesInVisit: number;
   remediatedInVisit: boolean;
   /** Attempts that count against a rule's limit: not those that were lost, nor any before an operator's retry. */
@@ -209,6 +220,9 @@ export interface Barrier {
   readonly targets: Map<Job, BarrierTarget>;
   readonly members: Set<Job>;
   readonly endingAttempts: Set<Job>;
+  /** The workspace that is being built as it was before the targets, and what came of it. */
+  rebuild: number | null;
+  restored: { readonly ok: boolean; readonly message: string } | null;
 }
 
 /** Where a barrier starts again. */
@@ -276,6 +290,7 @@ export function newRun(
     reuse: new Map(),
     operatorKeys: new Set(),
     busy: 0,
+    workspace: newWorkspaceState(),
     barriers: new Map(),
     nextBarrier: 1,
     nextEvaluation: 1,
@@ -336,7 +351,15 @@ export function change(run: Run, job: Job, edit: (job: Job) => void): void {
   }
   const busy = isBusy(job);
   if (busy !== wasBusy) run.busy += busy ? 1 : -1;
+  if (job.step.definition.usesWorkspace) noteInWorkspace(run, job);
   run.dirty.add(job);
+}
+
+function noteInWorkspace({ workspace }: Run, job: Job): void {
+  if (job.status === "running") workspace.running = job;
+  else if (workspace.running === job) workspace.running = null;
+  if (job.reset === null) workspace.resetting.delete(job);
+  else workspace.resetting.add(job);
 }
 
 function leaveIndex(run: Run, job: Job, status: JobStatus): void {

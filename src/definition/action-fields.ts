@@ -1,4 +1,5 @@
 import type { Json } from "../core/json.js";
+import { agentFields, llmCallFields } from "./agent-fields.js";
 import { checkTemplateText, script } from "./code-fields.js";
 import { type Fields, listOf, mapOf, type Schema, union } from "./schema.js";
 import { json, number, oneOf, text } from "./schema-scalars.js";
@@ -7,9 +8,6 @@ export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 export const DEFAULT_HTTP_METHOD = "GET";
 export const DEFAULT_CHOICES = ["approve", "reject"] as const;
 const MAX_CHOICE_CHARS = 200;
-
-/** Types that later versions will know. */
-export const LATER_ACTION_TYPES: readonly string[] = ["llm_call", "agent"];
 
 const template = (expected: string) =>
   text({ expected, asWritten: true, mayBeEmpty: true, check: checkTemplateText });
@@ -108,6 +106,8 @@ export const ACTION_FIELDS = {
   noop: noopFields,
   human: humanFields,
   workflow: workflowFields,
+  agent: agentFields,
+  llm_call: llmCallFields,
 } as const satisfies { readonly [type: string]: Fields };
 
 export type BuiltInAction = keyof typeof ACTION_FIELDS;

@@ -35,7 +35,7 @@ describe("a human step", () => {
     ["type: human, prompt: p, choices: [stop], reject: [stop]", "every choice fails the step"],
     [
       "type: human, prompt: p, exec: x",
-      "unknown key `exec` here: it belongs to `type: command`, this step is `human`",
+      "unknown key `exec` here: it belongs to `type: command or agent`, this step is `human`",
     ],
   ])("is refused: %s", (keys, message) => {
     expect(messagesOf(keys)).toEqual([message]);
@@ -96,9 +96,128 @@ steps:
     });
   });
 
-  it("is refused for now where it calls a model", () => {
-    expect(messagesOf("kind: llm_call, implementation: { model: m }")).toEqual([
-      "the type `llm_call` is not supported yet",
+  it("may call a model", () => {
+    expect(
+      actionOf("kind: llm_call, implementation: { provider: anthropic, model: m, prompt: p }"),
+    ).toMatchObject({ type: "llm_call", model: "m" });
+    expect(messagesOf("kind: llm_call, implementation: { provider: anthropic, model: m }")).toEqual([
+      "the key `prompt` is missing",
     ]);
+  });
+});
+
+describe("an agent step", () => {
+  it("has a command line or a profile, and a prompt", () => {
+    expect(actionOf("type: agent, exec: [my-agent, 7], prompt: 'do {{ inputs.x }}', objective: o")).toEqual({
+      type: "agent",
+      exec: ["my-agent", "7"],
+      prompt: "do {{ inputs.x }}",
+      objective: "o",
+    });
+    expect(actionOf("type: agent, profile: codex, prompt_via: argument, prompt: p")).toEqual({
+      type: "agent",
+      profile: "codex",
+      prompt_via: "argument",
+      prompt: "p",
+    });
+  });
+
+  it.each([
+    ["type: agent, prompt: p", "an agent needs `exec` or `profile`"],
+    ["type: agent, exec: x", "the key `prompt` is missing"],
+    ["type: agent, exec: x, prompt: ''", "the text is empty"],
+    ["type: agent, profile: codx, prompt: p", "`codx` is not allowed here, did you mean `codex`?"],
+    ["type: agent, exec: x, prompt: p, prompt_via: pipe", "`pipe` is not allowed here"],
+    ["type: agent, exec: x, prompt: p, promt: q", "unknown key `promt`, did you mean `prompt`?"],
+    [
+      "type: agent, exec: x, prompt: p, model: m",
+      "unknown key `model` here: it belongs to `type: llm_call`, this step is `agent`",
+    ],
+    ["kind: agent, implementation: { prompt: p }", "an agent needs `exec` or `profile`"],
+  ])("is refused: %s", (keys, message) => {
+    expect(messagesOf(keys)).toEqual([message]);
+  });
+
+  it.each(["prompt", "objective", "exec"])("has the template in %s compiled", (key) => {
+    const keys = { exec: "x", prompt: "p", objective: "o", [key]: "{{" };
+    const step = Object.entries(keys).map(([name, value]) => `${name}: '${value}'`);
+    expect(
+      problemsOf(`steps: { a: { type: agent, ${step.join(", ")} } }`, {
+        checkTemplate: (text) => (text === "{{" ? { message: "not closed" } : null),
+      }),
+    ).toMatchObject([{ code: "TEMPLATE_SYNTAX", path: `steps.a.${key}` }]);
+  });
+});
+
+describe("a model call", () => {
+  const call = "type: llm_call, provider: openai, model: m, prompt: p";
+
+  it("has all that a request needs", () => {
+    const more = "temperature: 0.2, max_output_tokens: 10, schema: { type: object }";
+    const where = "base_url: 'http://127.0.0.1/v1', api_key_env: MY_KEY, system: s";
+    expect(actionOf(`${call}, ${where}, ${more}`)).toEqual({
+      type: "llm_call",
+      provider: "openai",
+      model: "m",
+      prompt: "p",
+      base_url: "http://127.0.0.1/v1",
+      api_key_env: "MY_KEY",
+      system: "s",
+      temperature: 0.2,
+      max_output_tokens: 10,
+      schema: { type: "object" },
+    });
+  });
+
+  it.each([
+    ["openai", ["OPENAI_API_KEY"]],
+    ["anthropic", ["ANTHROPIC_API_KEY"]],
+    ["google", ["GOOGLE_GENERATIVE_AI_API_KEY"]],
+    ["openai-compatible", []],
+  ])("looks for the key of %s where everybody keeps it, and keeps it secret", (provider, secrets) => {
+    const step = `{ type: llm_call, provider: ${provider}, base_url: 'http://x', model: m, prompt: p }`;
+    expect(definitionOf(`steps: { a: ${step} }`).secrets).toEqual(secrets);
+  });
+
+  it("adds its key to the secrets once", () => {
+    const text = `secrets: [OTHER, MY_KEY]\nsteps: { a: { ${call}, api_key_env: MY_KEY } }`;
+    expect(definitionOf(text).secrets).toEqual(["OTHER", "MY_KEY"]);
+    expect(definitionOf(`steps: { a: { ${call}, api_key_env: MY_KEY } }`).secrets).toEqual(["MY_KEY"]);
+  });
+
+  it.each([
+    [
+      "type: llm_call, provider: openai-compatible, model: m, prompt: p",
+      "the provider `openai-compatible` needs `base_url`",
+    ],
+    [
+      "type: llm_call, provider: opnai, model: m, prompt: p",
+      "`opnai` is not allowed here, did you mean `openai`?",
+    ],
+    ["type: llm_call, provider: openai, prompt: p", "the key `model` is missing"],
+    ["type: llm_call, provider: openai, model: m", "the key `prompt` is missing"],
+    [`${call}, api_key_env: sk-12345`, "`sk-12345` is not allowed here"],
+    [`${call}, temperature: 3`, "`3` is outside what is allowed: a number from 0 to 2"],
+    [`${call}, max_output_tokens: 0`, "`0` is outside what is allowed: a whole number from 1 to 10000000"],
+    [`${call}, schema: [1]`, "expected a JSON Schema (a map), found a list"],
+    [`${call}, top_p: 1`, "unknown key `top_p`"],
+  ])("is refused: %s", (keys, message) => {
+    expect(messagesOf(keys)).toEqual([message]);
+  });
+
+  it("is refused with a schema that cannot be checked", () => {
+    expect(messagesOf(`${call}, schema: { type: object, if: { type: object } }`)).toMatchObject([
+      expect.stringContaining("the schema at"),
+    ]);
+  });
+
+  it.each(["prompt", "system", "model", "base_url"])("has the template in %s compiled", (key) => {
+    const keys = { provider: "openai", prompt: "p", system: "s", model: "m", base_url: "b", [key]: "{{" };
+    const step = Object.entries(keys).map(([name, value]) => `${name}: '${value}'`);
+    expect(
+      problemsOf(`steps: { a: { type: llm_call, ${step.join(", ")} } }`, {
+        checkTemplate: (text) => (text === "{{" ? { message: "not closed" } : null),
+      }),
+    ).toMatchObject([{ code: "TEMPLATE_SYNTAX", path: `steps.a.${key}` }]);
   });
 });

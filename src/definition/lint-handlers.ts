@@ -5,7 +5,14 @@ import { quote } from "./suggest.js";
 /** The only code that an action without a process gives: that of a timeout. */
 const TIMEOUT_CODE = 124;
 /** Built-in actions whose failures have no exit code of their own. */
-const WITHOUT_PROCESS: ReadonlySet<string> = new Set(["http", "script", "noop", "human", "workflow"]);
+const WITHOUT_PROCESS: ReadonlySet<string> = new Set([
+  "http",
+  "script",
+  "noop",
+  "human",
+  "workflow",
+  "llm_call",
+]);
 
 export function lintHandlers(definition: Definition): LintFinding[] {
   return [

@@ -4,6 +4,7 @@ import { ERROR_CATALOGUE } from "../core/errors.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 import { lintHandlers } from "./lint-handlers.js";
 import { lintReachability } from "./lint-reachability.js";
+import { lintSelfHeal } from "./lint-self-heal.js";
 import { lintTransitions } from "./lint-transitions.js";
 import { FAILURE_CLASSES } from "./retry-fields.js";
 import { quote } from "./suggest.js";
@@ -19,6 +20,7 @@ export function lintDefinition(definition: Definition): LintFinding[] {
     ...definition.steps.flatMap(oddRetryCodes),
     ...definition.steps.flatMap(idleTimeouts),
     ...lintHandlers(definition),
+    ...lintSelfHeal(definition),
     ...lintTransitions(definition),
   ];
 }

@@ -49,6 +49,9 @@ describe("a workflow file", () => {
       maxRecoveries: 5,
       unhandled: "fail",
       failureHandlers: [],
+      workspace: null,
+      selfHeal: null,
+      queue: null,
       transitions: [],
       steps: [
         {
@@ -74,6 +77,9 @@ describe("a workflow file", () => {
           failureHandler: null,
           summarize: null,
           resources: null,
+          usesWorkspace: false,
+          progress: "output",
+          noProgressLimit: null,
         },
       ],
     });
@@ -175,19 +181,19 @@ checks:
 
   it("shows all problems at once, sorted, with place, code and hint", () => {
     const text = `name: x
-workspace: {}
+parameters: {}
 steps:
   build: { exec: make, dependson: x, timeout_ms: 5q }
   test: { exec: make, depends_on: [bulid] }
 `;
     expect(summaryOf(text)).toEqual([
-      "UNKNOWN_KEY 2:1 workspace",
+      "UNKNOWN_KEY 2:1 parameters",
       "UNKNOWN_KEY 4:24 steps.build.dependson",
       "INVALID_VALUE 4:50 steps.build.timeout_ms",
       "UNKNOWN_STEP 5:36 steps.test.depends_on[0]",
     ]);
     const messages = problemsOf(text).map((problem) => problem.message);
-    expect(messages[0]).toBe("the key `workspace` is not supported yet");
+    expect(messages[0]).toBe("the key `parameters` is not supported yet");
     expect(messages[1]).toBe("unknown key `dependson`, did you mean `depends_on`?");
     expect(messages[3]).toContain("did you mean `build`?");
     for (const problem of problemsOf(text))
@@ -226,18 +232,9 @@ steps:
     ).toEqual([path]);
   });
 
-  it.each(["workspace", "self_heal", "queue", "parameters"])(
-    "says that the top key %s is not supported yet",
-    (key) => {
-      expect(problemsOf(`steps: { a: { exec: x } }\n${key}: 1`)).toMatchObject([
-        { code: "UNKNOWN_KEY", message: `the key \`${key}\` is not supported yet` },
-      ]);
-    },
-  );
-
-  it.each(["llm_call", "agent"])("says that the type %s is not supported yet", (type) => {
-    expect(problemsOf(`steps: { a: { type: ${type}, prompt: x } }`)).toMatchObject([
-      { code: "INVALID_VALUE", message: `the type \`${type}\` is not supported yet`, path: "steps.a.type" },
+  it.each(["parameters"])("says that the top key %s is not supported yet", (key) => {
+    expect(problemsOf(`steps: { a: { exec: x } }\n${key}: 1`)).toMatchObject([
+      { code: "UNKNOWN_KEY", message: `the key \`${key}\` is not supported yet` },
     ]);
   });
 

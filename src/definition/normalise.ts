@@ -5,16 +5,19 @@ import {
   type Definition,
   type FailureRouting,
   type Routing,
+  type SelfHeal,
   type StepDefinition,
   type Transition,
 } from "../core/definition.js";
 import { toObject } from "./action-fields.js";
+import { keyVariables } from "./agent-fields.js";
 import { childPath } from "./path.js";
 import type { RawStep, StepKeys } from "./read-step.js";
 import { References } from "./references.js";
 import { type RetryDraft, reportConflict } from "./retry-fields.js";
 import { mergeRetry, toRetryPolicy } from "./retry-policy.js";
 import type { Located, ReadContext, ReadOf } from "./schema.js";
+import { healedRetry, healedTimeouts, stepHealing } from "./self-heal-steps.js";
 import { findEntry } from "./source-tree.js";
 import type { StepEntry } from "./step-entries.js";
 import type { TransitionDraft } from "./transition-fields.js";
@@ -32,6 +35,8 @@ interface Surroundings {
   /** Steps that a `run` list or a transition leads to. */
   readonly named: ReadonlySet<string>;
   readonly retryDefaults: RetryDraft | undefined;
+  readonly hasWorkspace: boolean;
+  readonly selfHeal: SelfHeal | null;
   readonly references: References;
   readonly context: ReadContext;
 }
@@ -46,6 +51,8 @@ export function normalise(
   const surroundings: Surroundings = {
     named: routedTargets(entries, keys.transitions ?? []),
     retryDefaults: keys.routing?.defaults?.on_fail?.retry,
+    hasWorkspace: keys.workspace !== undefined,
+    selfHeal: keys.self_heal ?? null,
     references: new References(keys.failure_handlers, keys.resource_requirements, context),
     context,
   };
@@ -54,7 +61,12 @@ export function normalise(
     version: keys.version ?? null,
     inputs: toObject(keys.inputs) ?? {},
     env: toObject(keys.env) ?? NO_VARIABLES,
-    secrets: [...new Set(keys.secrets ?? [])],
+    secrets: [
+      ...new Set([
+        ...(keys.secrets ?? []),
+        ...keyVariables(entries.flatMap(({ raw }) => (raw === null ? [] : [raw.action]))),
+      ]),
+    ],
     maxLoops: keys.routing?.max_loops ?? DEFAULT_MAX_LOOPS,
     failurePolicy: keys.failure_policy ?? "finish_independent",
     maxRecoveries: keys.max_recoveries ?? DEFAULT_MAX_RECOVERIES,
@@ -62,6 +74,9 @@ export function normalise(
     failureHandlers: (keys.failure_handlers ?? []).flatMap(({ name, rules }) =>
       name === undefined ? [] : [{ name: name.value, rules }],
     ),
+    workspace: keys.workspace ?? null,
+    selfHeal: keys.self_heal ?? null,
+    queue: keys.queue ?? null,
     transitions: normaliseTransitions(keys.transitions ?? []),
     steps: entries.flatMap((entry) =>
       entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, surroundings)],
@@ -103,6 +118,7 @@ function normaliseTransitions(drafts: readonly TransitionDraft[]): Transition[] 
 function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): StepDefinition {
   const { named, retryDefaults, references, context } = surroundings;
   const { keys } = raw;
+  const { usesWorkspace, progress, selfHeal } = stepHealing(raw, surroundings, context);
   const dependsOn = dependencyGroups(keys.depends_on).map((group) => group.map((member) => member.value));
   return {
     id,
@@ -112,14 +128,16 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     if: keys.if ?? null,
     env: toObject(keys.env) ?? NO_VARIABLES,
     cwd: keys.cwd ?? null,
-    timeoutMs: readTimeout(raw, context),
-    idleTimeoutMs: keys.idle_timeout_ms ?? null,
+    ...healedTimeouts(
+      { timeoutMs: readTimeout(raw, context), idleTimeoutMs: keys.idle_timeout_ms ?? null },
+      selfHeal,
+    ),
     killGraceMs: keys.kill_grace_ms ?? DEFAULT_KILL_GRACE_MS,
     continueOnFailure: keys.continue_on_failure ?? false,
     forEach: keys.forEach ?? false,
     reduce: keys.fanout?.value === "reduce",
     join: keys.join?.value ?? { kind: "all" },
-    onFail: failureRouting(raw, retryDefaults, context),
+    onFail: failureRouting(raw, healedRetry(retryDefaults, selfHeal), context),
     onSuccess: routing(keys.on_success),
     outputSchema: keys.outputs ?? null,
     tags: [...new Set(keys.tags ?? NO_NAMES)],
@@ -127,6 +145,9 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     failureHandler: references.handler(keys.failure_handler),
     summarize: keys.summarize ?? null,
     resources: references.resources(keys.resource_requirements),
+    usesWorkspace,
+    progress,
+    noProgressLimit: selfHeal?.stepNoProgressLimit ?? null,
   };
 }
 

@@ -7,8 +7,8 @@ import {
   type BuiltInAction,
   DEFAULT_HTTP_METHOD,
   isBuiltInAction,
-  LATER_ACTION_TYPES,
 } from "./action-fields.js";
+import { FURTHER_NEEDS, finishAgent, finishLlmCall } from "./agent-fields.js";
 import { checkTemplateText } from "./code-fields.js";
 import { finishHuman } from "./human-choices.js";
 import { childPath, type Path } from "./path.js";
@@ -93,11 +93,8 @@ function readType(node: SourceMap, path: Path | null, context: ReadContext): str
   const type = value.value;
   if (isBuiltInAction(type) || context.customActions.has(type)) return type;
   const known = [...BUILT_IN_ACTIONS, ...context.customActions];
-  const later = LATER_ACTION_TYPES.includes(type);
-  const suggestion = later ? null : context.findings.suggester.nearest(type, known);
-  const message = later
-    ? `the type ${quote(type)} is not supported yet`
-    : `unknown type ${quote(type)}${didYouMean(suggestion)}`;
+  const suggestion = context.findings.suggester.nearest(type, known);
+  const message = `unknown type ${quote(type)}${didYouMean(suggestion)}`;
   const hint = `Types known here: ${known.join(", ")}.`;
   context.findings.error({
     code: "INVALID_VALUE",
@@ -193,6 +190,12 @@ function toAction(
   return { ...own, type };
 }
 
+const FINISHERS: { readonly [type in BuiltInAction]?: typeof finishAction } = {
+  human: finishHuman,
+  agent: finishAgent,
+  llm_call: finishLlmCall,
+};
+
 /** What an action's keys say together. */
 function finishAction(
   action: ActionDefinition,
@@ -200,7 +203,8 @@ function finishAction(
   path: Path | null,
   context: ReadContext,
 ): ActionDefinition {
-  return action.type === "human" ? finishHuman(action, node, path, context) : action;
+  const finish = FINISHERS[action.type as BuiltInAction];
+  return finish === undefined ? action : finish(action, node, path, context);
 }
 
 function stepJson(definitions: JsonDefinitions): JsonSchema {
@@ -208,7 +212,7 @@ function stepJson(definitions: JsonDefinitions): JsonSchema {
   const custom = object(STEP_FIELDS, { rest: () => {} }).json(definitions);
   const customType: JsonSchema = {
     type: "string",
-    not: { enum: [...BUILT_IN_ACTIONS, ...LATER_ACTION_TYPES] },
+    not: { enum: [...BUILT_IN_ACTIONS] },
   };
   variants.push(withType(custom, customType, true));
   return { anyOf: variants };
@@ -216,13 +220,14 @@ function stepJson(definitions: JsonDefinitions): JsonSchema {
 
 function builtInJson(type: BuiltInAction, definitions: JsonDefinitions): JsonSchema {
   const flat = FLAT_STEPS.get(type)!.json(definitions);
-  const own = object(ACTION_FIELDS[type] as Fields).json(definitions);
+  const needs = FURTHER_NEEDS[type] ?? {};
+  const own = { ...object(ACTION_FIELDS[type] as Fields).json(definitions), ...needs };
   const properties = {
     ...(flat.properties as JsonSchema),
     [IMPLEMENTATION]: { ...own, description: "Another place for the action's own keys." },
   };
   const { required = [], ...rest } = flat;
-  const alternatives: JsonSchema[] = [{ required }, { required: [IMPLEMENTATION] }];
+  const alternatives: JsonSchema[] = [{ required, ...needs }, { required: [IMPLEMENTATION] }];
   return {
     ...withType({ ...rest, properties }, { const: type }, type !== "command"),
     allOf: [{ anyOf: alternatives }],

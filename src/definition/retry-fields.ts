@@ -35,6 +35,10 @@ const CLASS_IS_RETRYABLE = {
 } as const satisfies Record<FailureClass, boolean>;
 export const FAILURE_CLASSES = Object.keys(CLASS_IS_RETRYABLE) as readonly FailureClass[];
 
+export function isWorthAnotherTry(failureClass: FailureClass): boolean {
+  return CLASS_IS_RETRYABLE[failureClass];
+}
+
 /** A retry policy as far as a file gives it; defaults fill the rest. */
 export interface RetryDraft {
   readonly max?: number | undefined;

@@ -148,7 +148,24 @@ export function number(range: { min: number; max: number; whole: boolean }): Sch
 
 /** Milliseconds as a number, or text with units. */
 export function duration(options: { min: number }): Schema<number> {
-  const hint = "Write milliseconds as a number, or text such as 30s, 5m, 1h30m, 250ms or PT1H30M.";
+  return durationIn({ unit: "milliseconds", msPerUnit: 1, minMs: options.min });
+}
+
+/** Seconds as a number, or text with units; read into milliseconds. */
+export function durationInSeconds(options: { min: number }): Schema<number> {
+  return durationIn({ unit: "seconds", msPerUnit: 1_000, minMs: options.min * 1_000 });
+}
+
+function durationIn({
+  unit,
+  msPerUnit,
+  minMs,
+}: {
+  unit: string;
+  msPerUnit: number;
+  minMs: number;
+}): Schema<number> {
+  const hint = `Write ${unit} as a number, or text such as 30s, 5m, 1h30m, 250ms or PT1H30M.`;
   const schema: Schema<number> = {
     expected: "a duration",
     fits: (node) =>
@@ -159,17 +176,25 @@ export function duration(options: { min: number }): Schema<number> {
         context.findings.error({ code: "INVALID_VALUE", message, hint, at: node.at, path });
         return undefined;
       };
-      const ms = typeof node.value === "string" ? parseDuration(node.value) : (node.value as number);
+      const ms =
+        typeof node.value === "string" ? parseDuration(node.value) : (node.value as number) * msPerUnit;
       if (ms === null) return report(`${quote(String(node.value))} is not a duration`);
       if (!Number.isInteger(ms))
         return report(`${quote(node.written)} is not a whole number of milliseconds`);
-      if (ms < options.min) return report(`${quote(node.written)} is too short: at least ${options.min} ms`);
+      if (ms < minMs) return report(`${quote(node.written)} is too short: at least ${minMs} ms`);
       return ms > MAX_DURATION_MS
         ? report(`${quote(node.written)} is too long: at most ${MAX_DURATION_MS} ms (24.8 days)`)
         : ms;
     },
     json: () => ({
-      anyOf: [{ type: "integer", minimum: options.min, maximum: MAX_DURATION_MS }, { type: "string" }],
+      anyOf: [
+        {
+          type: msPerUnit === 1 ? "integer" : "number",
+          minimum: minMs / msPerUnit,
+          maximum: Math.floor(MAX_DURATION_MS / msPerUnit),
+        },
+        { type: "string" },
+      ],
     }),
   };
   return schema;

@@ -1,9 +1,8 @@
 import type { Join } from "../core/definition.js";
 import { DEFAULT_KILL_GRACE_MS } from "../core/definition.js";
-import type { Json } from "../core/json.js";
-import { unsupportedKeywords } from "../core/json-schema-check.js";
 import { BUILT_IN_ACTIONS } from "./action-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
+import { jsonSchemaField } from "./json-schema-field.js";
 import { resources } from "./resource-fields.js";
 import { MAX_COUNT, retry, retryPolicy } from "./retry-fields.js";
 import {
@@ -18,7 +17,7 @@ import {
   type Schema,
   union,
 } from "./schema.js";
-import { boolean, duration, json, number, oneOf, text } from "./schema-scalars.js";
+import { boolean, duration, number, oneOf, text } from "./schema-scalars.js";
 
 const MAX_NAME_CHARS = 200;
 
@@ -81,29 +80,6 @@ const joinCount: Schema<Join> = mapped(
   (given) => ({ kind: "at_least", count: given.at_least ?? 1 }),
 );
 
-const outputSchema: Schema<Json> = (() => {
-  const any = json();
-  return {
-    ...any,
-    expected: "a JSON Schema (a map)",
-    fits: (node) => node.kind === "map",
-    read(node, path, context) {
-      const schema = any.read(node, path, context);
-      if (schema === undefined) return undefined;
-      for (const problem of unsupportedKeywords(schema)) {
-        context.findings.error({
-          code: "INVALID_VALUE",
-          message: `the schema at ${problem.path}: ${problem.message}`,
-          at: node.at,
-          path,
-        });
-      }
-      return schema;
-    },
-    json: () => ({ type: "object" }),
-  };
-})();
-
 const execution = named(
   "execution",
   object({
@@ -164,7 +140,7 @@ export const STEP_FIELDS = {
   },
   on_fail: { schema: onFail, doc: "What happens when an attempt fails." },
   on_success: { schema: onSuccess, doc: "What happens when the step completes." },
-  outputs: { schema: requireMap(outputSchema), doc: "JSON Schema that the output must fit." },
+  outputs: { schema: jsonSchemaField, doc: "JSON Schema that the output must fit." },
   tags: { schema: plainNames("tags"), doc: "Words to find the step by." },
   group: { schema: text({ maxChars: MAX_NAME_CHARS }), doc: "A group's name." },
   failure_handler: {
@@ -181,20 +157,25 @@ export const STEP_FIELDS = {
     schema: resources,
     doc: "What the step needs of its worker, or the name of an entry of the file's list.",
   },
+  workspace: {
+    schema: boolean(),
+    doc: "`false`: the step works outside the file's workspace, also beside its steps.",
+    default: true,
+  },
+  progress: {
+    schema: oneOf(["output", "files"]),
+    doc: "`files`: changes of files in the workspace are a sign of life too.",
+    default: "output",
+  },
   execution: { schema: execution, doc: "Another way to write the timeout and the retry policy." },
 } as const satisfies Fields;
 
-export const LATER_STEP_KEYS: readonly string[] = ["hold", "queue", "self_heal", "workspace"];
-const TOP_KEYS: readonly string[] = ["failure_handlers", "transitions", "unhandled"];
+export const LATER_STEP_KEYS: readonly string[] = ["hold"];
+const TOP_KEYS: readonly string[] = ["failure_handlers", "queue", "self_heal", "transitions", "unhandled"];
 const TRANSITION_KEYS: readonly string[] = ["route_on", "routeOn"];
 
 /** Why a key of the file or of a transition does not belong into a step. */
 export function belongsOutside(key: string): string | null {
   if (TOP_KEYS.includes(key)) return "it stands at the top of the file";
   return TRANSITION_KEYS.includes(key) ? "it belongs to a transition at the top of the file" : null;
-}
-
-function requireMap(schema: Schema<Json>): Schema<Json> {
-  const gate = union(schema);
-  return { ...gate, json: schema.json };
 }

@@ -7,6 +7,7 @@ import { resourceList } from "./resource-fields.js";
 import { MAX_COUNT, retry } from "./retry-fields.js";
 import { type Fields, listOf, located, mapOf, mapped, named, object, type Schema, union } from "./schema.js";
 import { boolean, json, number, oneOf, text } from "./schema-scalars.js";
+import { queue, selfHeal, workspace } from "./self-heal-fields.js";
 import { steps } from "./step-entries.js";
 import { environment } from "./step-fields.js";
 import { transitions } from "./transition-fields.js";
@@ -152,6 +153,18 @@ export const WORKFLOW_FIELDS = {
     schema: resourceList,
     doc: "Resource requirements that jobs and steps refer to by name.",
   },
+  workspace: {
+    schema: workspace,
+    doc: "Each run works in its own git worktree: checkpoints, diff hashes, hard resets.",
+  },
+  self_heal: {
+    schema: selfHeal,
+    doc: "Timeouts, attempts and resets for steps that get stuck; `true` for the defaults.",
+  },
+  queue: {
+    schema: queue,
+    doc: "Failures that nothing else has answered are tried again later, from the checkpoints.",
+  },
   transitions: { schema: transitions, doc: "Edges from the end of one step to another step." },
   steps: { schema: steps, doc: "The steps by id.", aliases: ["checks"] },
   jobs: {
@@ -160,6 +173,6 @@ export const WORKFLOW_FIELDS = {
   },
 } as const satisfies Fields;
 
-export const LATER_WORKFLOW_KEYS: readonly string[] = ["parameters", "queue", "self_heal", "workspace"];
+export const LATER_WORKFLOW_KEYS: readonly string[] = ["parameters"];
 
 export const workflow = object(WORKFLOW_FIELDS, { later: LATER_WORKFLOW_KEYS });

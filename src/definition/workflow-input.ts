@@ -1,6 +1,8 @@
 import type { Backoff, ComparisonOperator, FailurePolicy, InputDefinition } from "../core/definition.js";
+import type { FailureClass } from "../core/failure.js";
 import type { Json } from "../core/json.js";
 import type { HTTP_METHODS } from "./action-fields.js";
+import type { AgentProfileName, LlmProvider, PromptChannel } from "./agent-fields.js";
 
 /** Milliseconds, or text such as `30s`, `1h30m`, `PT5M`. */
 export type DurationInput = number | string;
@@ -23,11 +25,31 @@ export interface WorkflowInput {
   /** `fail` if left out; `hold` in a workflow of `jobs`. */
   readonly unhandled?: "fail" | "hold";
   readonly failure_handlers?: readonly FailureHandlerInput[];
+  readonly workspace?: { readonly repo?: string; readonly ref?: string };
+  /** `true` for the defaults. */
+  readonly self_heal?: boolean | SelfHealInput;
+  readonly queue?: QueueInput;
   readonly resource_requirements?: readonly (ResourcesInput & { readonly name: string })[];
   readonly transitions?: readonly TransitionInput[];
   /** A workflow has either steps or jobs. */
   readonly steps?: { readonly [id: string]: StepInput };
   readonly jobs?: readonly JobInput[];
+}
+
+/** Seconds as a number, or text such as `15m`. */
+export interface SelfHealInput {
+  readonly step_max_attempts?: number;
+  readonly step_timeout_seconds?: DurationInput;
+  readonly step_idle_timeout_seconds?: DurationInput;
+  readonly step_no_progress_limit?: number;
+  readonly job_self_heal_max_resets?: number;
+}
+
+export interface QueueInput {
+  /** Rounds in all, the first included. */
+  readonly max_attempts?: number;
+  readonly backoff?: Backoff["mode"] | BackoffInput;
+  readonly classes?: readonly FailureClass[];
 }
 
 export interface FailureHandlerInput {
@@ -139,6 +161,8 @@ interface CommonStepInput {
   readonly group?: string;
   readonly failure_handler?: string;
   readonly summarize?: string;
+  readonly workspace?: boolean;
+  readonly progress?: "output" | "files";
   /** What the step needs of its worker, or the name of an entry of the workflow's list. */
   readonly resource_requirements?: string | ResourcesInput;
 }
@@ -192,6 +216,31 @@ export interface WorkflowStepInput extends CommonStepInput {
   readonly inputs?: { readonly [name: string]: Json };
 }
 
+export interface AgentStepInput extends CommonStepInput {
+  readonly type: "agent";
+  readonly prompt: string;
+  /** Needed unless there is a profile. */
+  readonly exec?: string | readonly (string | number)[];
+  readonly profile?: AgentProfileName;
+  readonly prompt_via?: PromptChannel;
+  readonly objective?: string;
+}
+
+export interface LlmCallStepInput extends CommonStepInput {
+  readonly type: "llm_call";
+  readonly provider: LlmProvider;
+  readonly model: string;
+  /** Needed for `openai-compatible`. */
+  readonly base_url?: string;
+  /** The name of the variable that holds the key. */
+  readonly api_key_env?: string;
+  readonly system?: string;
+  readonly prompt: string;
+  readonly temperature?: number;
+  readonly max_output_tokens?: number;
+  readonly schema?: { readonly [key: string]: Json };
+}
+
 /** A step of an action that the program registers itself; its own keys stand under `implementation`. */
 export interface CustomStepInput extends CommonStepInput {
   readonly kind: string;
@@ -205,4 +254,6 @@ export type StepInput =
   | NoopStepInput
   | HumanStepInput
   | WorkflowStepInput
+  | AgentStepInput
+  | LlmCallStepInput
   | CustomStepInput;

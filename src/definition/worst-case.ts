@@ -47,7 +47,8 @@ export function worstCase(definition: Definition): WorstCase {
     const own = visits[index]!;
     if (own === null) return { step: step.id, path: plan.paths[index]!, visits: null, attempts: null };
     const repairs = step.onFail.run.length > 0 || step.onFail.runJs !== null;
-    const retries = Math.min(maxLoops, own * (step.onFail.retry?.max ?? 0));
+    const rounds = own === 0 ? 0 : own + (definition.queue?.maxAttempts ?? 1) - 1;
+    const again = triesAgain(definition, step, rounds);
     // Gotos and re-attempts after a repair share one budget; where gotos can use it up, they are in the visits already.
     const reAttempts = repairs && covered[index] === 0 ? Math.min(maxLoops, own) : 0;
     const generations = plan.paths[index]!.reduce<number | null>(
@@ -58,10 +59,17 @@ export function worstCase(definition: Definition): WorstCase {
       step: step.id,
       path: plan.paths[index]!,
       visits: times(own, generations),
-      attempts: times(own + retries + reAttempts + ruleRetries(step), generations),
+      attempts: times(rounds + again + reAttempts + ruleRetries(step), generations),
     };
   });
   return deepFreeze({ steps: results, ...sumByPath(results), restartsPerVisit: definition.maxRecoveries });
+}
+
+/** Retries, which the loop budget bounds, and hard resets, which it does not; together a step has so many a round. */
+function triesAgain({ maxLoops, selfHeal }: Definition, step: StepDefinition, rounds: number): number {
+  const most = rounds * (step.onFail.retry?.max ?? 0);
+  const resets = step.usesWorkspace ? (selfHeal?.maxResets ?? 0) : 0;
+  return Math.min(most, Math.min(maxLoops, most) + resets);
 }
 
 /** A rule acts while the job has had fewer attempts than it allows, whatever the visit. */

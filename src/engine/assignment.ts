@@ -2,7 +2,6 @@ import { isAbsolute, join } from "node:path";
 import type { Command } from "../core/commands.js";
 import { type ActionDefinition, DEFAULT_RECOVERY_TIMEOUT_MS } from "../core/definition.js";
 import type { FailureFacts } from "../core/failure.js";
-import { resolve } from "../core/gate.js";
 import type { GraphStep } from "../core/graph.js";
 import type { Json } from "../core/json.js";
 import { matchRule } from "../core/ladder/rule.js";
@@ -10,10 +9,14 @@ import type { Job, Run } from "../core/run.js";
 import { renderDeep } from "../sandbox/template.js";
 import { outputsNamed } from "../sandbox/template-variables.js";
 import type { Assignment, FailureSource, Report } from "../worker/worker.js";
-import { type ReadArtifact, valueOfOutput, variablesFor } from "./variables.js";
+import { promptMaterialOf, upstreamOf } from "./prompt-material.js";
+import { type ReadArtifact, variablesFor } from "./variables.js";
 
 /** Keys of an action that hold code; they are not templates. */
-const CODE_KEYS: { readonly [type: string]: readonly string[] } = { script: ["content"] };
+const CODE_KEYS: { readonly [type: string]: readonly string[] } = {
+  script: ["content"],
+  llm_call: ["schema"],
+};
 
 /** Everything a worker needs for the attempt that has just been started, rendered over the run as it is now. */
 export function assignmentFor(run: Run, job: Job, now: number, readArtifact: ReadArtifact): Assignment {
@@ -48,6 +51,7 @@ export function assignmentFor(run: Run, job: Job, now: number, readArtifact: Rea
     returnCode: job.error?.exit_code ?? null,
     recovery: false,
     failureSource: failureSourceOf(run, job, readArtifact),
+    ...promptMaterialOf(run, job, readArtifact),
   };
   try {
     const env = renderDeep({ ...run.definition.env, ...definition.env }, variables) as {
@@ -83,15 +87,6 @@ function failureSourceOf(run: Run, job: Job, readArtifact: ReadArtifact): Failur
     retriesUsed: from.job.retriesInVisit,
     upstream: upstreamOf(job, readArtifact),
   };
-}
-
-function upstreamOf(job: Job, readArtifact: ReadArtifact): FailureSource["upstream"] {
-  return [...new Set(job.step.groups.flat())].flatMap((step) => {
-    const output = resolve(step, job.scope)?.output ?? null;
-    if (output === null) return [];
-    const value = valueOfOutput(output, readArtifact);
-    return [{ step: step.definition.id, text: typeof value === "string" ? value : JSON.stringify(value) }];
-  });
 }
 
 /** The recovery script of the rule that has just been reserved: a shell command in the workflow file's folder. */
@@ -168,7 +163,7 @@ function renderAction(
   return rendered as ActionDefinition;
 }
 
-const BUILT_IN = new Set(["command", "http", "script", "noop", "workflow", "human"]);
+const BUILT_IN = new Set(["command", "http", "script", "noop", "workflow", "human", "agent", "llm_call"]);
 
 function isCustom(type: string): boolean {
   return !BUILT_IN.has(type);

@@ -1,6 +1,6 @@
 import type { Command } from "../core/commands.js";
 import type { EvaluationPurpose, Event } from "../core/events.js";
-import { type Job, jobById } from "../core/run.js";
+import { type Job, jobById, type Run } from "../core/run.js";
 import type { Evaluation, Sandbox } from "../sandbox/sandbox.js";
 import type { Assignment, Report, Worker } from "../worker/worker.js";
 import { assignmentFor, recoveryFor, reportCommand } from "./assignment.js";
@@ -9,12 +9,14 @@ import { evaluationFor } from "./evaluation.js";
 import { HUMAN } from "./human-step.js";
 import type { RunHost } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
+import type { WorkspaceRebuilder } from "./workspace-rebuilder.js";
 
 export interface EffectPorts {
   readonly worker: Worker;
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly readArtifact: ReadArtifact;
+  readonly rebuilder: WorkspaceRebuilder;
   /** Run this once what the host has decided is committed. */
   readonly afterCommit: (host: RunHost, effect: () => void) => void;
   /** Put what came of an effect to the host, if it is still the run's. */
@@ -25,6 +27,11 @@ export interface EffectPorts {
 export class Effects {
   private readonly attempts = new Map<number, { controller: AbortController; done: Promise<void> }>();
   private readonly timers = new Map<number, () => void>();
+  /** By run: the fresh workspace that is being built for it. */
+  private readonly rebuilds = new Map<
+    number,
+    { id: number; controller: AbortController; done: Promise<void> }
+  >();
 
   constructor(private readonly ports: EffectPorts) {}
 
@@ -46,6 +53,15 @@ export class Effects {
           break;
         case "human.asked":
           if (event.dueAt !== null) this.planTimer(host, event.job, event.dueAt);
+          break;
+        case "rebuild.started":
+          afterCommit(host, () => this.rebuild(host, event));
+          break;
+        case "workspace.discarded":
+          afterCommit(host, () => this.dropRebuild(host, event));
+          break;
+        case "requeue.scheduled":
+          this.planTimer(host, event.job, event.dueAt);
           break;
         case "retry.scheduled":
           if (event.delayMs > 0) this.planTimer(host, event.job, event.dueAt);
@@ -69,9 +85,10 @@ export class Effects {
     }
   }
 
-  /** End whatever runs for these jobs and forget their timers. */
-  drop(jobs: Iterable<Job>): void {
-    for (const job of jobs) {
+  /** End whatever is at work for this run and forget its timers. */
+  drop(run: Run): void {
+    this.rebuilds.get(run.id)?.controller.abort("stopped");
+    for (const job of run.jobs) {
       this.timers.get(job.id)?.();
       this.timers.delete(job.id);
       this.stop(job.id);
@@ -82,8 +99,9 @@ export class Effects {
   async stopAll(): Promise<void> {
     for (const cancel of this.timers.values()) cancel();
     this.timers.clear();
-    for (const { controller } of this.attempts.values()) controller.abort("stopped");
-    await Promise.all([...this.attempts.values()].map(({ done }) => done));
+    const atWork = [...this.attempts.values(), ...this.rebuilds.values()];
+    for (const { controller } of atWork) controller.abort("stopped");
+    await Promise.all(atWork.map(({ done }) => done));
   }
 
   private stop(job: number): void {
@@ -136,6 +154,36 @@ export class Effects {
         this.ports.post(host, reportCommand(assignment, report));
       });
     this.attempts.set(jobId, { controller, done });
+  }
+
+  /** What comes of it is put to the run, which no longer wants it if it has been discarded meanwhile. */
+  private rebuild(host: RunHost, { rebuild, replay }: Extract<Event, { type: "rebuild.started" }>): void {
+    const { rebuilder, clock, post } = this.ports;
+    const controller = new AbortController();
+    const startedAt = clock.now();
+    const failed = (error: unknown) => ({ ok: false as const, message: messageOf(error) });
+    const done = rebuilder
+      .rebuild({ run: host.run, rebuild, replay }, controller.signal)
+      .catch(failed)
+      .then((built) => {
+        if (this.rebuilds.get(host.run.id)?.controller === controller) this.rebuilds.delete(host.run.id);
+        // An engine that stops leaves it to the next one.
+        if (controller.signal.reason === "stopped") return;
+        const path = built.ok ? built.path : null;
+        const message = built.ok ? "" : built.message;
+        const durationMs = clock.now() - startedAt;
+        post(host, { type: "rebuild.finish", rebuild, ok: built.ok, path, message, durationMs });
+      });
+    this.rebuilds.set(host.run.id, { id: rebuild, controller, done });
+  }
+
+  private dropRebuild(
+    host: RunHost,
+    { rebuild, path }: Extract<Event, { type: "workspace.discarded" }>,
+  ): void {
+    const underWay = this.rebuilds.get(host.run.id);
+    if (underWay?.id === rebuild) underWay.controller.abort("discarded");
+    void this.ports.rebuilder.discard({ run: host.run, rebuild, path }).catch(() => {});
   }
 
   private planTimer(host: RunHost, job: number, dueAt: number): void {

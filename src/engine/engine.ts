@@ -7,6 +7,7 @@ import type { Json } from "../core/json.js";
 import { type Refusal, refusalOf } from "../core/operator.js";
 import { failureHandlersOf } from "../core/projections.js";
 import { jobById, newRun, type Run } from "../core/run.js";
+import { mayStart } from "../core/workspace-state.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import type { Worker } from "../worker/worker.js";
@@ -20,6 +21,7 @@ import { loadRun } from "./load-run.js";
 import { isResting, slotsOf, tokensOf } from "./occupancy.js";
 import { RunHost } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
+import { rebuildRefused, type WorkspaceRebuilder } from "./workspace-rebuilder.js";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -32,6 +34,8 @@ export interface EngineOptions {
   readonly newToken: () => string;
   /** Whether the process that owns a lease is known to be gone. */
   readonly isDead: (owner: LeaseOwner) => boolean;
+  /** Builds fresh workspaces; without it every rebuild is refused. */
+  readonly rebuilder?: WorkspaceRebuilder;
 }
 
 export interface NewRun {
@@ -91,6 +95,7 @@ export class Engine {
     this.leases = new LeaseKeeper(options.store, options.clock, options.owner, options.isDead);
     this.effects = new Effects({
       ...options,
+      rebuilder: options.rebuilder ?? rebuildRefused,
       afterCommit: (host, effect) => this.commits.afterCommit(host, effect),
       post: (host, command) => this.put(host, command),
     });
@@ -325,6 +330,8 @@ export class Engine {
         this.decide(host, questionFor(host.run, job, newToken(), readArtifact));
         continue;
       }
+      // Steps of the workspace run one at a time; this one's turn has not come.
+      if (!mayStart(host.run, job)) continue;
       const slots = slotsOf(job);
       if (this.inUse > 0 && this.inUse + slots > worker.capacity) return;
       this.inUse += slots;
@@ -337,7 +344,7 @@ export class Engine {
     if (host.hasPending || !(host.isOver || isResting(host.run))) return;
     if (this.hosts.get(host.run.id) !== host) return;
     this.hosts.delete(host.run.id);
-    this.effects.drop(host.run.jobs);
+    this.effects.drop(host.run);
     void this.leases.release(host.run.id).finally(() => host.finish());
   }
 
@@ -364,7 +371,7 @@ export class Engine {
     if (this.hosts.get(run.id) !== host) return;
     this.hosts.delete(run.id);
     this.leases.forget(run.id);
-    this.effects.drop(run.jobs);
+    this.effects.drop(run);
     for (const job of run.running) if (!isHumanStep(job)) this.inUse -= slotsOf(job);
   }
 }

@@ -102,7 +102,7 @@ function outputsOf(run: Run, job: Job, names: readonly string[], read: ReadArtif
 }
 
 /** An enclosing fan-out's step means its item; a reducer's dependency means the array of its branches. */
-function outputOf(job: Job, step: GraphStep, read: ReadArtifact): Json | undefined {
+export function outputOf(job: Job, step: GraphStep, read: ReadArtifact): Json | undefined {
   for (let scope: Scope | null = job.scope; scope !== null; scope = scope.parent) {
     if (scope.opener?.step === step && scope.item !== null) return itemValue(scope, read);
   }

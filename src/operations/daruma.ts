@@ -1,9 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { Action } from "../action/action.js";
+import { createAgentAction } from "../action/agent.js";
 import { createCommandAction } from "../action/command.js";
 import { functionAction, type StepFunction } from "../action/function-action.js";
 import { createHttpAction } from "../action/http.js";
+import { createLlmCallAction } from "../action/llm-call.js";
 import { noopAction } from "../action/noop.js";
 import { createProcessHost } from "../action/process/create-process-host.js";
 import type { ProcessHost } from "../action/process/process-host.js";
@@ -100,6 +102,8 @@ export class Daruma {
       createHttpAction(),
       createScriptAction(sandbox),
       createWorkflowAction(children),
+      createAgentAction(processes),
+      createLlmCallAction(),
       noopAction,
       ...own,
     ];

@@ -1,6 +1,7 @@
 import type { EvaluationPurpose, Event, LoggedEvent, Output } from "../core/events.js";
 import type { Failure, FailureClass } from "../core/failure.js";
 import type { Json } from "../core/json.js";
+import { describeNoProgress } from "../core/no-progress.js";
 import { type Job, jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
 import { jobName, jobNames } from "./job-name.js";
@@ -94,6 +95,8 @@ class StoryTeller {
       case "hold.resolved":
       case "human.asked":
       case "human.answered":
+      case "reset.reserved":
+      case "requeue.scheduled":
         this.steer(event.job, ...ladderSentences(state, event));
         break;
       default:
@@ -164,7 +167,10 @@ function sentencesOf(state: Run, event: Event): string[] {
         `Attempt ${event.attempt} was stopped after ${durationText(event.durationMs)}: ${event.because}.`,
       ];
     case "attempt.failed":
-      return failureSentences(event.attempt, event.error, event.durationMs);
+      return [
+        ...failureSentences(event.attempt, event.error, event.durationMs),
+        ...noProgressSentences(event),
+      ];
     case "evaluation.finished":
       return [evaluationSentence(event.purpose, event.result)];
     case "ladder.climbed":
@@ -234,6 +240,16 @@ function failureSentences(attempt: number, error: Failure, durationMs: number): 
   if (lastWords !== "" && !plain(error.message).includes(lastWords))
     lines.push(`Its last words on stderr: "${lastWords}".`);
   return lines;
+}
+
+function noProgressSentences({ error, noProgress }: Extract<Event, { type: "attempt.failed" }>): string[] {
+  if (!noProgress) return [];
+  const before = error.original_class === null ? "" : ` By itself it would be ${error.original_class}.`;
+  return [`${sentence(describeNoProgress(noProgress))}.${before}`];
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function evaluationSentence(

@@ -1,6 +1,7 @@
 import type { EdgeConsidered, Event, RecoveryOutcome } from "../core/events.js";
 import { jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
+import { healSentences } from "./heal-sentences.js";
 import { oneLine } from "./one-line.js";
 
 const MAX_QUOTE_CHARS = 160;
@@ -28,6 +29,14 @@ export function ladderSentences(state: Run, event: Event): string[] {
       return [askedSentence(event)];
     case "human.answered":
       return [`The answer was ${event.choice}${event.text === "" ? "" : `: "${quote(event.text)}"`}.`];
+    case "reset.reserved":
+    case "rebuild.started":
+    case "rebuild.finished":
+    case "workspace.promoted":
+    case "workspace.discarded":
+    case "requeue.scheduled":
+    case "job.dead_lettered":
+      return healSentences(state, event);
     default:
       return [];
   }

@@ -8,7 +8,9 @@ export function budgetSentence(run: Run, job: Job): string | null {
   const parts: string[] = [];
   const retries = retryMax(run, job.step.definition);
   if (retries > 0)
-    parts.push(`${Math.max(0, retries - job.retriesInVisit)} of ${retries} retries of visit ${job.visit}`);
+    parts.push(
+      `${Math.max(0, retries - job.retriesInVisit - job.heal.resets)} of ${retries} retries of visit ${job.visit}`,
+    );
   if (onFail.run.length > 0 || onFail.runJs !== null)
     parts.push(job.remediatedInVisit ? "no remediation in this visit" : "its remediation");
   const rule = job.error === null ? null : matchRule(run, job, job.error);
@@ -16,6 +18,15 @@ export function budgetSentence(run: Run, job: Job): string | null {
     const { maxAttempts } = rule.rule;
     const left = Math.max(0, maxAttempts - job.charged);
     parts.push(`${left} of ${maxAttempts} attempts by rule ${rule.index + 1} of ${rule.handler.name}`);
+  }
+  const { selfHeal, queue } = run.definition;
+  if (selfHeal && job.step.definition.usesWorkspace)
+    parts.push(
+      `${selfHeal.maxResets - run.workspace.resets} of ${selfHeal.maxResets} hard resets of this run`,
+    );
+  if (queue) {
+    const most = queue.maxAttempts - 1;
+    parts.push(`${Math.max(0, most - job.queue.requeues)} of ${most} requeues`);
   }
   const routed =
     parts.length > 0 || onFail.goto !== null || onFail.gotoJs !== null || job.step.failureEdges.length > 0;

@@ -88,6 +88,8 @@ export class StatsCounter {
         this.runningMs += event.durationMs;
         return;
       case "retry.scheduled":
+      case "reset.reserved":
+      case "requeue.scheduled":
       case "rule.reserved":
         job.retryGranted = true;
         return;

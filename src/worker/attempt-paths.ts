@@ -45,6 +45,22 @@ export function contextArtifact(
   };
 }
 
+/** What an agent or a model was told in the attempt, and what of it was kept. */
+export function promptArtifact(
+  base: string,
+  name: AttemptName,
+): { readonly text: string; readonly manifest: string } {
+  return {
+    text: runArtifact(base, name, "contexts", "prompt.txt"),
+    manifest: runArtifact(base, name, "contexts", "prompt.json"),
+  };
+}
+
+/** The tokens that the attempt of a model step used. */
+export function usageArtifact(base: string, name: AttemptName): string {
+  return runArtifact(base, name, "usage", "json");
+}
+
 function runArtifact(base: string, name: AttemptName, folder: string, ending: string): string {
   return join(outputFolder(base), `run-${name.runId}`, folder, `j${name.jobId}_a${name.attempt}.${ending}`);
 }

@@ -26,27 +26,7 @@ export function writeFailureContext(
   source: FailureSource,
 ): FailureContextFiles {
   const { failure } = source;
-  const summaryFile = summaryArtifact(base, source);
-  const summary = readIfThere(summaryFile);
-  const stderrFile = logFile(base, source, "stderr");
-  const input: FailureContextInput = {
-    runId: source.runId,
-    targetStep: source.target,
-    sourceStep: source.step,
-    sourceJob: source.jobId,
-    sourceAttempt: source.attempt,
-    failureArtifact: relative(outputFolder(base), stderrFile),
-    retrySummaryArtifact: summary === null ? null : relative(outputFolder(base), summaryFile),
-    createdAt: new Date(assignment.startedAt).toISOString(),
-    maxRetries: source.maxRetries,
-    retriesOver: failure.retryable
-      ? `${source.retriesUsed} of ${source.maxRetries} retries used`
-      : `${failure.code} (${failure.class}) is not retryable`,
-    failure,
-    stderr: readEnds(stderrFile),
-    stdout: readEnds(logFile(base, source, "stdout")),
-    retrySummary: summary,
-  };
+  const input = failureContextInput(base, assignment, source);
   const { text, manifest } = assembleContext({ failure: input, upstream: source.upstream });
   const files = contextArtifact(base, assignment);
   mkdirSync(dirname(files.text), { recursive: true, mode: 0o700 });
@@ -66,7 +46,37 @@ export function writeFailureContext(
   return { file: files.text, variable };
 }
 
-function readIfThere(file: string): string | null {
+/** The failed attempt as its files and its record tell it. */
+export function failureContextInput(
+  base: string,
+  assignment: Assignment,
+  source: FailureSource,
+): FailureContextInput {
+  const { failure } = source;
+  const summaryFile = summaryArtifact(base, source);
+  const summary = readIfThere(summaryFile);
+  const stderrFile = logFile(base, source, "stderr");
+  return {
+    runId: source.runId,
+    targetStep: source.target,
+    sourceStep: source.step,
+    sourceJob: source.jobId,
+    sourceAttempt: source.attempt,
+    failureArtifact: relative(outputFolder(base), stderrFile),
+    retrySummaryArtifact: summary === null ? null : relative(outputFolder(base), summaryFile),
+    createdAt: new Date(assignment.startedAt).toISOString(),
+    maxRetries: source.maxRetries,
+    retriesOver: failure.retryable
+      ? `${source.retriesUsed} of ${source.maxRetries} retries used`
+      : `${failure.code} (${failure.class}) is not retryable`,
+    failure,
+    stderr: readEnds(stderrFile),
+    stdout: readEnds(logFile(base, source, "stdout")),
+    retrySummary: summary,
+  };
+}
+
+export function readIfThere(file: string): string | null {
   try {
     return readFileSync(file, "utf8");
   } catch {

@@ -1,7 +1,14 @@
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
-import type { Action, ActionResult, Attempt, StopCause } from "../action/action.js";
+import { dirname, join } from "node:path";
+import type {
+  Action,
+  ActionResult,
+  Attempt,
+  AttemptPrompt,
+  StopCause,
+  TokenUsage,
+} from "../action/action.js";
 import { emptyLogsMade, openLogFile } from "../action/log-file.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import type { AttemptResult } from "../core/commands.js";
@@ -10,10 +17,11 @@ import { truncateHeadTail } from "../core/head-tail.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
 import { resultOfOutput } from "./attempt-output.js";
-import { logFile, logFolder, outputArtifact } from "./attempt-paths.js";
+import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers, type TimerPort } from "./attempt-timers.js";
 import { type FailureContextFiles, writeFailureContext } from "./failure-context-files.js";
 import { writeFailureSummary } from "./failure-summary-file.js";
+import { writePrompt } from "./prompt-files.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
 import type { Assignment, Report, Worker } from "./worker.js";
@@ -129,6 +137,8 @@ export class LocalWorker implements Worker {
     const failed = (facts: FailureFacts): Promise<AttemptResult> =>
       this.failed(assignment, redactor, facts, signal);
     if (logError !== null) return failed(notWritten("the log", logError));
+    if (result.usage !== undefined)
+      writeUsage(usageArtifact(this.options.outputDir, assignment), result.usage);
     const tails = { stdoutTail: stdout.tail(TAIL_BYTES), stderrTail: stderr.tail(TAIL_BYTES) };
     if (limits.exceeded !== null) return failed({ ...tails, ...limits.exceeded });
     if (!result.ok) return failed({ ...tails, ...result.failure });
@@ -199,12 +209,22 @@ export class LocalWorker implements Worker {
       };
     let scratch: string;
     let context: FailureContextFiles | null;
+    let prompt: AttemptPrompt | null;
     try {
       scratch = join(this.scratchFolder(), `j${assignment.jobId}_a${assignment.attempt}`);
       context =
         assignment.failureSource === null
           ? null
           : writeFailureContext(this.options.outputDir, assignment, assignment.failureSource);
+      prompt =
+        assignment.promptMaterial === undefined
+          ? null
+          : writePrompt(
+              this.options.outputDir,
+              assignment,
+              assignment.promptMaterial,
+              this.redactorFor(assignment.secrets),
+            );
     } catch (error) {
       return { ok: false, failure: notWritten("what the attempt needs", error) };
     }
@@ -215,6 +235,7 @@ export class LocalWorker implements Worker {
     };
     const attempt: Attempt = {
       ...assignment,
+      ...(prompt === null ? {} : { prompt }),
       variables:
         context === null ? assignment.variables : { ...assignment.variables, failure: context.variable },
       env: attemptEnvironment(this.inherited, assignment, files, {
@@ -239,6 +260,14 @@ export class LocalWorker implements Worker {
     this.scratch ??= makeScratchFolder();
     return this.scratch;
   }
+}
+
+/** A record for people who count; the attempt is what it is without it. */
+function writeUsage(file: string, usage: TokenUsage): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, JSON.stringify(usage), { mode: 0o600 });
+  } catch {}
 }
 
 /** Most steps write neither file, and an error with its stack costs more than a look. */

@@ -1,4 +1,5 @@
 import type { AttemptResult } from "../core/commands.js";
+import type { UpstreamText } from "../core/context-assembly.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/definition.js";
 import type { ClassifiedFailure, FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
@@ -31,8 +32,30 @@ export interface Assignment {
   readonly recovery: boolean;
   /** The failure that a transition brought here. */
   readonly failureSource: FailureSource | null;
+  /** For actions that are told something in words: what goes into their prompt beside their own keys. */
+  readonly promptMaterial?: PromptMaterial;
   /** The attempt failed before it could begin: a template did not render. */
   readonly failedAlready: FailureFacts | null;
+}
+
+export interface PromptMaterial {
+  /** What the whole run is for, unless the step has an objective of its own. */
+  readonly objective: string;
+  /** What its dependencies gave, but for those whose outputs its prompt names itself. */
+  readonly upstream: readonly UpstreamText[];
+  readonly retry: RetryMaterial | null;
+}
+
+/** The failed attempt before this one, in the same visit. */
+export interface RetryMaterial {
+  readonly attempt: number;
+  readonly failure: ClassifiedFailure;
+  readonly signature: string;
+  /** Of a workspace step: what the failed attempt had changed. */
+  readonly changedFiles?: readonly string[];
+  readonly diffHash?: string;
+  /** What the failed attempt ran, unless the action's own keys say it. */
+  readonly lastCommand?: string;
 }
 
 /** Where a failure came from, for the context that goes with it. */
@@ -48,7 +71,7 @@ export interface FailureSource {
   readonly maxRetries: number;
   readonly retriesUsed: number;
   /** What the target's own dependencies gave, for the room that the failure leaves. */
-  readonly upstream: readonly { readonly step: string; readonly text: string }[];
+  readonly upstream: readonly UpstreamText[];
 }
 
 export interface Report {

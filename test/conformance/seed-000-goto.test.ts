@@ -165,6 +165,7 @@ describe("seed 000, goto", () => {
       ["restart", false],
       ["rule", false],
       ["retry", false],
+      ["reset", false],
       ["remediate", false],
       ["goto", true],
     ]);

@@ -198,7 +198,7 @@ describe("the traps that others fell into", () => {
 
   it.each([
     ["a misspelt key", "steps: { a: { exec: make, on_fial: { goto: b } } }", "UNKNOWN_KEY"],
-    ["a key of a later version", "steps: { a: { exec: make } }\nqueue: { max_attempts: 3 }", "UNKNOWN_KEY"],
+    ["a key of a later version", "steps: { a: { exec: make } }\nparameters: { n: 3 }", "UNKNOWN_KEY"],
     ["a join without branches", "steps: { a: { exec: make, join: any } }", "FAN_OUT"],
     [
       "an unknown backoff",

@@ -27,6 +27,8 @@ export const FAILURE: Failure = {
   stdout_tail: "",
   stderr_tail: "line 1\nline 2",
   stack_trace: null,
+  diff_hash: null,
+  original_class: null,
   action: "command",
   step_id: "build",
   job_id: 10_000_001,

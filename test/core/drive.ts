@@ -5,6 +5,7 @@ import type { Definition } from "../../src/core/definition.js";
 import type { EvaluationResult, Event, LoggedEvent, RunOptions } from "../../src/core/events.js";
 import { evolve } from "../../src/core/evolve.js";
 import { isInRecovery, isOver, type Job, newRun, type Run } from "../../src/core/run.js";
+import { mayStart } from "../../src/core/workspace-state.js";
 import { type Chooser, meddle, wayOutOfRest } from "./meddling.js";
 
 export const PLAIN_OPTIONS: RunOptions = { maxLoops: null, retryMax: null, failureRouting: true, only: null };
@@ -82,11 +83,21 @@ export function drive(
     }
     if (chooser.oneIn(chances.cancel)) take({ type: "run.cancel", reason: "test", key: null });
     if (isOver(run)) continue;
+    const early = chooser.below(2) === 0 ? rebuildCommand(run, chooser) : null;
+    if (early !== null) {
+      take(early);
+      continue;
+    }
     const next = possibleCommands(run, chances.capacity);
     if (next.length > 0) {
       const job = next[chooser.below(next.length)]!;
       if (job.status === "waiting" && job.dueAt !== null) now = Math.max(now, job.dueAt);
       take(commandFor(run, job, chooser));
+      continue;
+    }
+    const built = rebuildCommand(run, chooser);
+    if (built !== null) {
+      take(built);
       continue;
     }
     const wayOut = wayOutOfRest(run, chooser);
@@ -115,11 +126,20 @@ function describe(job: Job): string {
 }
 
 function possibleCommands(run: Run, capacity: number): Job[] {
-  const startable = run.paused === null && run.running.size < capacity ? run.ready : [];
+  const startable = run.running.size < capacity ? [...run.ready].filter((job) => mayStart(run, job)) : [];
   const asking = run.jobs.filter(
     (job) => job.evaluation !== null || isInRecovery(job) || job.status === "waiting",
   );
   return [...startable, ...run.running, ...asking];
+}
+
+/** The fresh workspace that is being built comes about, or does not. */
+function rebuildCommand(run: Run, chooser: Chooser): Command | null {
+  const { rebuild } = run.workspace;
+  if (rebuild === null || rebuild.built) return null;
+  const ok = chooser.below(4) > 0;
+  const path = ok ? `/${rebuild.id}` : null;
+  return { type: "rebuild.finish", rebuild: rebuild.id, ok, path, message: "test", durationMs: 1 };
 }
 
 function commandFor(run: Run, job: Job, chooser: Chooser): Command {
@@ -191,6 +211,7 @@ function outcome(job: Job, chooser: Chooser): AttemptResult {
         kind: "succeeded",
         output: { kind: "value", value },
         items: value === null ? null : value.map((key) => ({ key })),
+        checkpoint: { commit: "c", diffHash: "d", changedFiles: [], patch: "p" },
       };
     }
   }

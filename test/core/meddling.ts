@@ -24,7 +24,7 @@ export class Chooser {
 export function meddle(run: Run, chooser: Chooser, key: string): Command {
   const job = run.jobs[chooser.below(run.jobs.length)]!.id;
   const reason = "test";
-  switch (chooser.below(8)) {
+  switch (chooser.below(10)) {
     case 0:
       return { type: "run.pause", reason, key, takeover: chooser.below(2) === 0 };
     case 1:
@@ -32,7 +32,11 @@ export function meddle(run: Run, chooser: Chooser, key: string): Command {
     case 2:
       return { type: "run.reset", reason, key };
     case 3:
-      return { type: "step.resume_from", job, reason, key };
+      return { type: "step.resume_from", job, reason, key, force: chooser.below(2) === 0 };
+    case 8:
+      return { type: "step.hard_reset", job, reason, key, force: chooser.below(2) === 0 };
+    case 9:
+      return { type: "step.redrive", job, reason, key };
     case 4:
       return { type: "holds.resolve", items: someHolds(run, chooser), reason, key };
     default: {

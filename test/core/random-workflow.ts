@@ -47,6 +47,11 @@ const workflowShape = fc.record({
   maxLoops: fc.nat(5),
   failFast: fc.constantFrom(false, false, false, true),
   maxRecoveries: fc.nat(2),
+  healing: fc.record({
+    workspace: fc.boolean(),
+    selfHeal: fc.option(fc.record({ attempts: fc.nat(3), limit: fc.nat(2), resets: fc.nat(2) })),
+    rounds: fc.option(fc.nat(2), { freq: 2 }),
+  }),
 });
 type WorkflowShape = typeof workflowShape extends fc.Arbitrary<infer T> ? T : never;
 
@@ -68,6 +73,33 @@ export interface RandomWorkflow {
 
 /** Small valid workflows with every kind of routing, loaded as a file would be. */
 export const randomWorkflow: fc.Arbitrary<RandomWorkflow> = workflowShape.map(buildWorkflow);
+
+function healing({ healing: { workspace, selfHeal, rounds } }: WorkflowShape): Keys {
+  return {
+    ...(workspace ? { workspace: {} } : {}),
+    ...(selfHeal === null
+      ? {}
+      : {
+          self_heal: {
+            step_max_attempts: selfHeal.attempts + 1,
+            step_no_progress_limit: selfHeal.limit + 1,
+            job_self_heal_max_resets: selfHeal.resets,
+          },
+        }),
+    ...(rounds === null
+      ? {}
+      : { queue: { max_attempts: rounds + 1, classes: ["stuck_no_progress", "application"] } }),
+  };
+}
+
+/** Two of three steps work there. */
+function moveIntoWorkspace(steps: { [id: string]: Keys }): void {
+  Object.values(steps).forEach((keys, index) => {
+    if (keys.type !== "noop" || index % 3 === 2) return;
+    keys.type = "command";
+    keys.exec = "edit";
+  });
+}
 
 function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
   const placed: Placed[] = [];
@@ -91,8 +123,10 @@ function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
     };
   });
   dropRunsAcrossScopes(steps, placed, shape.routed);
+  if (shape.healing.workspace) moveIntoWorkspace(steps);
   const text = JSON.stringify({
     ...(shape.holds ? { unhandled: "hold" } : {}),
+    ...healing(shape),
     failure_handlers: HANDLERS,
     transitions: transitionsOf(shape, placed, steps),
     routing: { max_loops: shape.maxLoops },

@@ -118,6 +118,11 @@ const CASES: readonly ExampleCase[] = [
     otherStatuses: { order: "failed" },
     routes: ["quote retry", "quote retry", "order edge manual-order"],
   },
+  {
+    file: "agent.yaml",
+    order: ["brief", "mend", "mend", "publish"],
+    routes: ["mend retry"],
+  },
 ];
 
 let folder = "";
@@ -237,6 +242,15 @@ describe("examples", () => {
       "sub-workflow completed",
     ]);
     expect(outputOf(run, "report")).toBe("sent to north");
+  });
+
+  it("tell the agent of agent.yaml what went wrong before", async () => {
+    const run = await runAndRead("examples/agent.yaml", join(folder, "agent"));
+    expect(outputOf(run, "mend")).toEqual({
+      title: "Fall seven times, stand up eight",
+      learned: "the title has not changed",
+    });
+    expect(outputOf(run, "publish")).toBe("published as Fall seven times, stand up eight");
   });
 
   it("give the reducer of for-each.yaml the outputs in the order of the items", async () => {

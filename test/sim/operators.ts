@@ -29,7 +29,9 @@ export class Operators {
       { type: "run.reset", reason, key },
       { type: "step.retry", job, reason, key },
       { type: "step.retry", job, reason, key },
-      { type: "step.resume_from", job, reason, key },
+      { type: "step.resume_from", job, reason, key, force: random.chance(0.5) },
+      { type: "step.hard_reset", job, reason, key, force: random.chance(0.5) },
+      { type: "step.redrive", job, reason, key },
       { type: "holds.resolve", items: this.decideHolds(run), reason, key },
     ]);
   }

@@ -30,11 +30,13 @@ export class WorkflowMaker {
   private readonly steps: { [id: string]: Step } = {};
   private readonly placed: Placed[] = [];
   private count = 0;
+  private inWorkspace = false;
 
   constructor(private readonly random: Random) {}
 
   make(): string {
     const { random } = this;
+    this.inWorkspace = random.chance(0.4);
     this.segment("", [], random.between(2, 5));
     if (random.chance(0.5)) this.fanOut("", 0);
     if (random.chance(0.5)) this.segment("", this.plainAt(""), random.between(1, 3));
@@ -48,10 +50,38 @@ export class WorkflowMaker {
       failure_policy: random.chance(0.2) ? "fail_fast" : "finish_independent",
       max_recoveries: random.between(0, 3),
       ...(random.chance(0.4) ? { unhandled: "hold" } : {}),
+      ...this.healing(),
       failure_handlers: HANDLERS,
       transitions: this.transitions(),
       steps: this.steps,
     });
+  }
+
+  private healing(): Step {
+    const { random } = this;
+    const selfHeal = {
+      step_max_attempts: random.between(1, 4),
+      step_no_progress_limit: random.between(1, 3),
+      job_self_heal_max_resets: random.between(0, 3),
+    };
+    const queue = {
+      max_attempts: random.between(1, 3),
+      backoff: { mode: "exponential", delay_ms: random.between(1, 60), max_delay_ms: 100 },
+      classes: random.pick([
+        ["transient_runtime", "stuck_no_progress"],
+        ["application", "transient_runtime"],
+      ]),
+    };
+    return {
+      ...(this.inWorkspace ? { workspace: { repo: "." } } : {}),
+      ...(random.chance(this.inWorkspace ? 0.8 : 0.1) ? { self_heal: selfHeal } : {}),
+      ...(random.chance(0.3) ? { queue } : {}),
+    };
+  }
+
+  /** In a workflow with a workspace most steps work there. */
+  private action(): Step {
+    return this.inWorkspace && this.random.chance(0.7) ? { exec: "edit" } : { type: "noop" };
   }
 
   /** From any step to another of its scope, or to a routed one. */
@@ -133,7 +163,7 @@ export class WorkflowMaker {
     const ancestors = this.ancestorsOf(path, through === undefined ? dependencies : [through]);
     const groups = dependencies.map((dependency) => this.orGroup(path, dependency));
     this.steps[id] = {
-      ...(extra.forEach !== true && random.chance(0.06) ? this.human() : { type: "noop" }),
+      ...(extra.forEach !== true && random.chance(0.06) ? this.human() : this.action()),
       ...(random.chance(0.3) ? { failure_handler: random.pick(HANDLERS).name } : {}),
       ...(groups.length > 0 ? { depends_on: groups } : {}),
       start: "auto",
@@ -233,7 +263,7 @@ export class WorkflowMaker {
   private routedStep(): Step {
     const { random } = this;
     return {
-      type: "noop",
+      ...this.action(),
       start: "routed",
       ...(random.chance(0.4)
         ? { on_fail: { retry: { max: 1, backoff: { mode: "fixed", delay_ms: 20 } } } }

@@ -7,6 +7,7 @@ import { Engine } from "../../src/engine/engine.js";
 import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { loadRun } from "../../src/engine/load-run.js";
 import { RunHost } from "../../src/engine/run-host.js";
+import type { WorkspaceRebuilder } from "../../src/engine/workspace-rebuilder.js";
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
@@ -39,6 +40,8 @@ interface Weather {
   readonly duplicate: number;
   readonly cancel: number;
   readonly operators: number;
+  /** Fresh workspaces that cannot be built. */
+  readonly broken: number;
 }
 
 /** One engine after another on one store, until the run is over. */
@@ -70,6 +73,7 @@ export class Simulation {
       duplicate: 0.1,
       cancel: random.chance(0.1) ? 0.02 : 0,
       operators: random.chance(0.5) ? 0.06 : 0,
+      broken: random.pick([0, 0.1, 0.5]),
     };
     this.operators = new Operators(random, 15);
     this.engine = this.boot();
@@ -120,6 +124,7 @@ export class Simulation {
       newToken: () => `token-${this.incarnation}-${this.random.next()}`,
       worker: this.worker(this.dead),
       sandbox: this.sandbox(this.dead),
+      rebuilder: this.rebuilder(this.dead),
     });
   }
 
@@ -286,6 +291,8 @@ export class Simulation {
           { exitCode: 10, message: "hopeless", declared: { retryable: false } },
           { httpStatus: 400, message: "bad request" },
           { timeout: "wall", message: "too slow" } as const,
+          { httpStatus: 503, message: "unavailable" },
+          { exitCode: 1, message: "exit code 1", diffHash: random.pick(["a", "b"]) },
         ]),
       };
     }
@@ -294,6 +301,26 @@ export class Simulation {
       kind: "succeeded",
       output: { kind: "value", value: items.map(({ key }) => key) },
       items: random.chance(0.9) ? items : null,
+      checkpoint: { commit: "c", diffHash: "d", changedFiles: [], patch: "p" },
+    };
+  }
+
+  private rebuilder(dead: { value: boolean }): WorkspaceRebuilder {
+    const { random, clock } = this;
+    return {
+      rebuild: ({ rebuild }, signal) =>
+        new Promise((resolve) => {
+          const fails = random.chance(this.weather.broken);
+          clock.setTimer(clock.now() + random.between(0, 30), () => {
+            if (dead.value) return;
+            resolve(
+              fails || signal.aborted
+                ? { ok: false, message: "does not apply" }
+                : { ok: true, path: `/${rebuild}` },
+            );
+          });
+        }),
+      discard: async () => {},
     };
   }
 

@@ -11,6 +11,7 @@ import { checkTemplate } from "../../src/sandbox/template.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import { ManualClock } from "./manual-clock.js";
 import { plainSandbox } from "./plain-sandbox.js";
+import { type Rebuilt, ScriptedRebuilder } from "./scripted-rebuilder.js";
 import { type Script, ScriptedWorker } from "./scripted-worker.js";
 
 export const DEFAULT_OPTIONS: RunOptions = {
@@ -69,6 +70,8 @@ export interface TrialOptions {
   readonly options?: Partial<RunOptions>;
   readonly capacity?: number;
   readonly sandbox?: Sandbox;
+  /** How the building of fresh workspaces goes, one by one; the last one repeats. */
+  readonly rebuilds?: readonly Rebuilt[];
   /** Called with each turn of the clock; may post commands. */
   readonly onTurn?: (engine: Engine, runId: number, turn: number, clock: ManualClock) => void;
 }
@@ -82,7 +85,8 @@ export async function trial(text: string, script: Script = {}, options: TrialOpt
   const worker = new ScriptedWorker(clock, script, options.capacity ?? 8);
   const store = createMemoryStore();
   const sandbox = new AwaitedSandbox(options.sandbox ?? plainSandbox);
-  const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox });
+  const rebuilder = new ScriptedRebuilder(clock, options.rebuilds);
+  const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox, rebuilder });
   const startedAt = clock.now();
   const { runId, ended } = await engine.start(workflow(text, options));
   let over = false;

@@ -86,6 +86,9 @@ export function onlyReadyJobsStart(log: Log, definition: Definition): string | n
       case "barrier.opened":
         for (const id of event.members) ready.delete(id);
         break;
+      case "reset.reserved":
+        ready.delete(event.job);
+        break;
       default:
         break;
     }
@@ -130,11 +133,15 @@ export function everyFailureClimbsOnce(log: Log, definition: Definition): string
   const book = new JobBook(log, definition);
   const climbing = new Map<number, number>();
   const climbed = new Set<string>();
+  const failed = new Map<number, number>();
+  const resets = new Map<number, string>();
+  const ofLadder = new Map<number, boolean>();
   const visitedFor = new Map<number, number>();
   for (const { seq, event } of log) {
     switch (event.type) {
       case "attempt.failed":
         climbing.set(event.job, event.attempt);
+        failed.set(event.job, event.attempt);
         break;
       case "attempt.started":
         if (climbing.has(event.job))
@@ -150,6 +157,20 @@ export function everyFailureClimbsOnce(log: Log, definition: Definition): string
         climbing.delete(event.job);
         break;
       }
+      case "rebuild.started":
+        if (event.barrier === null) ofLadder.set(event.rebuild, resets.get(event.job) !== "operator");
+        break;
+      case "rebuild.finished":
+        // The rung that wanted it could not act after all: the climb goes on.
+        if (event.ok || ofLadder.get(event.rebuild) !== true || !failed.has(event.job)) break;
+        climbed.delete(`${event.job} ${failed.get(event.job)}`);
+        climbing.set(event.job, failed.get(event.job)!);
+        break;
+      case "reset.reserved":
+        resets.set(event.job, event.trigger);
+        // An operator takes the job off the ladder.
+        if (event.trigger === "operator") climbing.delete(event.job);
+        break;
       case "visit.entered":
         visitedFor.set(event.job, event.by);
         break;

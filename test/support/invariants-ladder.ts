@@ -23,6 +23,8 @@ function grantsOf(event: Event, book: JobBook): Iterable<number> {
     case "restart.granted":
     case "rule.reserved":
     case "retry.scheduled":
+    case "reset.reserved":
+    case "requeue.scheduled":
     case "visit.entered":
       return [event.job];
     case "remediation.finished":
@@ -50,7 +52,8 @@ export function rulesKeepTheirAttempts(log: Log, definition: Definition): string
   for (const { seq, event } of log) {
     if (event.type === "attempt.started") add(event.job, 1);
     if (event.type === "restart.granted") add(event.job, -1);
-    if (event.type === "attempt.stopped" && event.because === "interrupted") add(event.job, -1);
+    if (event.type === "attempt.stopped" && (event.because === "interrupted" || event.because === "reset"))
+      add(event.job, -1);
     if (event.type === "jobs.retried")
       for (const id of [...event.jobs, ...event.reblocked]) charged.set(id, 0);
     if (event.type !== "rule.reserved") continue;
@@ -172,12 +175,19 @@ export function aHeldRunHasNothingUnderWay(log: Log, definition: Definition): st
   const book = new JobBook(log, definition);
   const running = new Set<number>();
   for (const { seq, event } of log) {
-    if (event.type === "attempt.started" || event.type === "recovery.started") running.add(event.job);
+    if (
+      event.type === "attempt.started" ||
+      event.type === "recovery.started" ||
+      event.type === "rebuild.started"
+    )
+      running.add(event.job);
     else if (
       event.type === "attempt.succeeded" ||
       event.type === "attempt.failed" ||
       event.type === "attempt.stopped" ||
-      event.type === "recovery.finished"
+      event.type === "recovery.finished" ||
+      event.type === "rebuild.finished" ||
+      event.type === "workspace.discarded"
     )
       running.delete(event.job);
     if (event.type !== "run.held") continue;

@@ -17,6 +17,8 @@ export function retriesOfAVisitStayWithinMax(log: Log, definition: Definition): 
   const retries = new Map<string, number>();
   for (const { seq, event } of log) {
     if (event.type === "attempt.started") visits.set(event.job, event.visit);
+    // A round of the queue has the retries of a visit anew.
+    if (event.type === "requeue.scheduled") retries.delete(`${event.job} ${visits.get(event.job)}`);
     if (event.type !== "retry.scheduled") continue;
     const key = `${event.job} ${visits.get(event.job)}`;
     const count = (retries.get(key) ?? 0) + 1;

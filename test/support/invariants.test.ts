@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Event, LoggedEvent } from "../../src/core/events.js";
 import { trial, workflow } from "./harness.js";
 import { findViolations, INVARIANTS } from "./invariants.js";
+import * as heal from "./invariants-heal.js";
 import * as ladder from "./invariants-ladder.js";
 
 const TEXT = `routing: { max_loops: 2 }
@@ -119,7 +120,7 @@ describe("the invariants", () => {
   });
 
   it("are all shown to notice something", () => {
-    const elsewhere = ["handledImpliesACompletedHandler", ...Object.keys(ladder)];
+    const elsewhere = ["handledImpliesACompletedHandler", ...Object.keys(ladder), ...Object.keys(heal)];
     const shown = [
       ...Object.keys(TAMPERINGS),
       "sequenceNumbersHaveNoGaps",

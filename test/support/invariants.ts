@@ -2,6 +2,7 @@ import type { Definition } from "../../src/core/definition.js";
 import type { LoggedEvent } from "../../src/core/events.js";
 import * as attempts from "./invariants-attempts.js";
 import * as ending from "./invariants-ending.js";
+import * as heal from "./invariants-heal.js";
 import * as ladder from "./invariants-ladder.js";
 import * as routing from "./invariants-routing.js";
 
@@ -12,6 +13,7 @@ export const INVARIANTS: { readonly [name: string]: Invariant } = {
   ...attempts,
   ...routing,
   ...ladder,
+  ...heal,
   ...ending,
 };
 

@@ -34,6 +34,7 @@ export function snapshotRun(run: Run): unknown {
     routed: ids(run.routed),
     reuse: [...run.reuse],
     operatorKeys: [...run.operatorKeys],
+    workspace: snapshotWorkspace(run),
     barriers: [...run.barriers.values()].map(snapshotBarrier),
     scopes: [...run.scopes.values()].map(snapshotScope),
     jobs: run.jobs.map(snapshotJob),
@@ -50,6 +51,19 @@ function snapshotBarrier(barrier: Barrier): unknown {
     targets: [...barrier.targets].map(([job, { from, ...how }]) => [job.id, how, snapshotOrigin(from)]),
     members: ids(barrier.members),
     endingAttempts: ids(barrier.endingAttempts),
+    rebuild: barrier.rebuild,
+    restored: barrier.restored,
+  };
+}
+
+function snapshotWorkspace({ workspace }: Run): unknown {
+  const { checkpoints, running, resetting, rebuild, ...plain } = workspace;
+  return {
+    ...plain,
+    checkpoints: checkpoints.map(({ job, ...checkpoint }) => ({ ...checkpoint, job: job.id })),
+    running: running?.id ?? null,
+    resetting: ids(resetting),
+    rebuild: rebuild === null ? null : { ...rebuild, job: rebuild.job.id },
   };
 }
 

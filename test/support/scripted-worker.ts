@@ -1,4 +1,5 @@
 import type { AttemptResult } from "../../src/core/commands.js";
+import type { CheckpointFacts } from "../../src/core/events.js";
 import type { FailureFacts } from "../../src/core/failure.js";
 import type { Json } from "../../src/core/json.js";
 import type { Clock } from "../../src/engine/clock.js";
@@ -8,8 +9,13 @@ import type { Assignment, Report, Worker } from "../../src/worker/worker.js";
 export type Outcome =
   | "ok"
   | "fail"
-  | { readonly exit: number; readonly takesMs?: number; readonly stderr?: string }
-  | { readonly output: Json; readonly takesMs?: number }
+  | {
+      readonly exit: number;
+      readonly takesMs?: number;
+      readonly stderr?: string;
+      readonly diffHash?: string;
+    }
+  | { readonly output: Json; readonly takesMs?: number; readonly checkpoint?: CheckpointFacts }
   | { readonly facts: FailureFacts; readonly takesMs?: number };
 
 /** By step id (`<step> script` for its recovery script): outcomes attempt by attempt (the last one repeats), or a function of the assignment. */
@@ -87,13 +93,28 @@ function resultOf(outcome: Outcome): AttemptResult {
     const stderrTail = outcome.stderr ?? "";
     return {
       kind: "failed",
-      facts: { exitCode: outcome.exit, message: `exit code ${outcome.exit}`, stderrTail },
+      facts: {
+        exitCode: outcome.exit,
+        message: `exit code ${outcome.exit}`,
+        stderrTail,
+        diffHash: outcome.diffHash ?? null,
+      },
     };
   }
-  return "facts" in outcome ? { kind: "failed", facts: outcome.facts } : succeeded(outcome.output);
+  if ("facts" in outcome) return { kind: "failed", facts: outcome.facts };
+  return { ...succeeded(outcome.output), checkpoint: outcome.checkpoint ?? null };
 }
 
-function succeeded(value: Json): AttemptResult {
+/** What a step of the workspace leaves when it completes. */
+export function checkpointed(name: string, more: { takesMs?: number } = {}): Outcome {
+  return {
+    output: null,
+    checkpoint: { commit: `commit-${name}`, diffHash: `diff-${name}`, changedFiles: [name], patch: name },
+    ...more,
+  };
+}
+
+function succeeded(value: Json): Extract<AttemptResult, { kind: "succeeded" }> {
   const items = Array.isArray(value)
     ? value.map((item, index) => ({ key: typeof item === "string" ? item : String(index) }))
     : null;

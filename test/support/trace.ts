@@ -22,6 +22,7 @@ function lineFor(event: Event, name: Names): string | null {
     attemptLine(event, name) ??
     routeLine(event, name) ??
     ladderLine(event, name) ??
+    healLine(event, name) ??
     operatorLine(event, name) ??
     endLine(event, name)
   );
@@ -92,6 +93,27 @@ function ladderLine(event: Event, name: Names): string | null {
       return `settled handled [${event.handled.map(name).join(" ")}] unhandled [${event.unhandled.map(name).join(" ")}]`;
     case "job.held":
       return `held ${name(event.job)} ${event.code}`;
+    default:
+      return null;
+  }
+}
+
+function healLine(event: Event, name: Names): string | null {
+  switch (event.type) {
+    case "reset.reserved":
+      return `reset ${name(event.job)} for ${event.trigger}${event.reset === null ? "" : ` ${event.reset}/${event.max}`}`;
+    case "rebuild.started":
+      return `rebuild ${event.rebuild} for ${name(event.job)} from [${event.replay.join(" ")}]${event.try > 1 ? ` try ${event.try}` : ""}`;
+    case "rebuild.finished":
+      return `rebuilt ${event.rebuild} ${event.ok ? "ok" : "failed"}`;
+    case "workspace.promoted":
+      return `promoted ${event.rebuild}`;
+    case "workspace.discarded":
+      return `discarded ${event.rebuild}`;
+    case "requeue.scheduled":
+      return `requeue ${name(event.job)} ${event.requeue}/${event.max} +${event.delayMs}`;
+    case "job.dead_lettered":
+      return `dead letter ${name(event.job)} after ${event.queueAttempts}`;
     default:
       return null;
   }

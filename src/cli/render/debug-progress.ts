@@ -85,6 +85,13 @@ export function debugLines(run: Run, event: LoggedEvent["event"]): string[] {
     case "rule.reserved":
     case "recovery.started":
     case "recovery.finished":
+    case "reset.reserved":
+    case "rebuild.started":
+    case "rebuild.finished":
+    case "requeue.scheduled":
+    case "workspace.promoted":
+    case "workspace.discarded":
+    case "job.dead_lettered":
     case "edge.taken":
     case "routes.settled":
     case "jobs.retried":

@@ -5,6 +5,7 @@ import { durationText } from "../../operations/duration-text.js";
 import { jobName, jobNames } from "../../operations/job-name.js";
 import { tellingReasons } from "../../operations/telling-reasons.js";
 import type { CommandLine } from "../command-words.js";
+import { healNote, requeueText, resetText } from "./heal-note.js";
 import type { NewNote, Note } from "./note.js";
 import { operatorNote } from "./operator-note.js";
 import { plainNote, short } from "./plain-note.js";
@@ -61,6 +62,13 @@ export class Narrator {
         return this.jobsCanceled(run, event);
       case "rule.reserved":
         return this.failed(run, event.job, ruleText(event));
+      case "reset.reserved":
+        return (
+          (event.trigger === "no_progress" ? this.failed(run, event.job, resetText(event)) : null) ??
+          healNote(run, event)
+        );
+      case "requeue.scheduled":
+        return this.failed(run, event.job, requeueText(event)) ?? healNote(run, event);
       case "edge.taken":
         return event.on === "failure" ? this.failed(run, event.job, edgeText(event)) : plainNote(run, event);
       case "job.held":

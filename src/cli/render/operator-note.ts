@@ -45,7 +45,12 @@ function operator(text: string): NewNote {
 /** A resolved hold has been told already. */
 function retried(run: Run, event: Extract<Event, { type: "jobs.retried" }>): NewNote | null {
   if (event.action === "resolve") return null;
-  const what = event.action === "reset" ? "reset" : "retried";
+  const what = {
+    reset: "reset",
+    retry_step: "retried",
+    hard_reset_step: "reset hard",
+    redrive: "redriven",
+  }[event.action];
   const waiting =
     event.reblocked.length === 0 ? "" : `; waiting for it again: ${jobNames(run, event.reblocked)}`;
   return operator(`${what} by hand: ${jobNames(run, event.jobs)} (${short(event.reason)})${waiting}`);

@@ -4,6 +4,7 @@ import { HUMAN } from "../../engine/human-step.js";
 import { durationText } from "../../operations/duration-text.js";
 import { jobName, jobNames, listNames } from "../../operations/job-name.js";
 import { oneLine } from "../../operations/one-line.js";
+import { healNote } from "./heal-note.js";
 import type { NewNote } from "./note.js";
 
 const MAX_MESSAGE_CHARS = 300;
@@ -55,6 +56,13 @@ export function plainNote(run: Run, event: Event): NewNote | null {
       return recoveryStarted(name(event.job), event);
     case "recovery.finished":
       return recoveryFinished(name(event.job), event);
+    case "workspace.opened":
+    case "rebuild.started":
+    case "rebuild.finished":
+    case "workspace.promoted":
+    case "workspace.discarded":
+    case "job.dead_lettered":
+      return healNote(run, event);
     case "routes.settled":
       return settledNote(run, event);
     case "scopes.opened":

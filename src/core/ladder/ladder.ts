@@ -7,6 +7,8 @@ import { failRung } from "./fail.js";
 import { gotoRung } from "./goto.js";
 import { holdRung } from "./hold.js";
 import { remediateRung } from "./remediate.js";
+import { requeueRung } from "./requeue.js";
+import { resetRung } from "./reset.js";
 import { restartRung } from "./restart.js";
 import { retryRung } from "./retry.js";
 import { recoveryOutcome, ruleRung } from "./rule.js";
@@ -19,9 +21,11 @@ export const LADDER: readonly Rung[] = [
   restartRung,
   ruleRung,
   retryRung,
+  resetRung,
   remediateRung,
   gotoRung,
   edgeRung,
+  requeueRung,
   holdRung,
   failRung,
 ];
@@ -34,12 +38,14 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
   const failure = job.error;
   if (failure === null) throw new Error(`job ${job.id} has no failure to climb with`);
   const passed = [...considered];
+  const marks: (() => void)[] = [];
   const last = considered.at(-1)?.rung;
   for (const rung of LADDER.slice(LADDER.findIndex(({ name }) => name === last) + 1)) {
     const verdict = rung.consider({ run: decision.run, job, failure, now: decision.now, decision });
     switch (verdict.kind) {
       case "pass":
         passed.push({ rung: rung.name, applied: false, reason: verdict.reason });
+        if (verdict.mark !== undefined) marks.push(verdict.mark);
         break;
       case "ask":
         decision.emit({
@@ -65,6 +71,7 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
               : recoveryOutcome(decision.run, job, failure),
           failureRoute: failureRouteOf(decision.run, job, rung.name),
         });
+        for (const mark of marks) mark();
         verdict.act();
         return;
     }

@@ -2,6 +2,7 @@ import { retryDelayMs } from "../backoff.js";
 import { isRetryable } from "../classify.js";
 import type { StepDefinition } from "../definition.js";
 import { exceedLoops } from "../loop-budget.js";
+import { describeNoProgress } from "../no-progress.js";
 import type { Run } from "../run.js";
 import { pass, type Rung } from "./rung.js";
 
@@ -14,8 +15,11 @@ export const retryRung: Rung = {
     const policy = job.step.definition.onFail.retry;
     const max = retryMax(run, job.step.definition);
     if (max === 0) return pass("no retry is set");
-    if (job.retriesInVisit >= max) return pass(`all ${max} retries of this visit are used`);
+    // A hard reset takes one of the step's attempts as a retry does.
+    if (job.retriesInVisit + job.heal.resets >= max)
+      return pass(`all ${max} retries of this ${job.queue.requeues > 0 ? "round" : "visit"} are used`);
     if (failure.final) return pass("the step said that trying again is useless");
+    if (job.heal.noProgress !== null) return pass(describeNoProgress(job.heal.noProgress));
     if (!isRetryable(failure, policy?.on ?? []))
       return pass(notRetryable(failure.code, failure.class, policy?.on ?? []));
     const taken = job.retriesInRun + job.scope.loops;

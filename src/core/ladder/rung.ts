@@ -14,8 +14,8 @@ export interface Climb {
 }
 
 export type Verdict =
-  /** Does not apply; the reason stands in the log. */
-  | { readonly kind: "pass"; readonly reason: string }
+  /** Does not apply; the reason stands in the log. `mark` puts on record what follows from just that. */
+  | { readonly kind: "pass"; readonly reason: string; readonly mark?: () => void }
   /** Applies: `act` emits what follows. */
   | { readonly kind: "act"; readonly reason: string; readonly act: () => void }
   /** Cannot tell before this expression has been evaluated; the climb goes on from here then. */

@@ -1,0 +1,73 @@
+import type { ActionDefinition } from "../core/definition.js";
+import type { AgentProfileName, PromptChannel } from "../definition/agent-fields.js";
+import type { AttemptPrompt } from "./action.js";
+import { type AgentProfile, PROFILES } from "./agent-profiles.js";
+
+export interface AgentCommand {
+  readonly exec: string | readonly string[];
+  readonly stdin: string | null;
+}
+
+const PROMPT_MARK = "{prompt}";
+/** In a shell line the mark stands for a whole word, whether its author put quotes around it or not. */
+const SHELL_PROMPT = /"\{prompt\}"|'\{prompt\}'|\{prompt\}/g;
+const SHELL_FILE = /"\{prompt_file\}"|'\{prompt_file\}'|\{prompt_file\}/g;
+
+export function profileOf(action: ActionDefinition): AgentProfile | null {
+  return typeof action.profile === "string" ? PROFILES[action.profile as AgentProfileName] : null;
+}
+
+/** The process to start: the step's own command line or its profile's, with the prompt handed over as it asks for. */
+export function agentCommand(action: ActionDefinition, prompt: AttemptPrompt): AgentCommand {
+  const exec = execOf(action);
+  const via = (action.prompt_via ?? profileOf(action)?.promptVia ?? "stdin") as PromptChannel;
+  const filled = typeof exec === "string" ? fillLine(exec, via, prompt) : fillList(exec, via, prompt);
+  return { exec: filled, stdin: via === "stdin" ? prompt.text : null };
+}
+
+/** What is run, without the prompt, for those who are told what ran; null for an action without a process. */
+export function agentCommandLine(action: ActionDefinition): string | null {
+  if (action.type !== "agent") return null;
+  const exec = execOf(action);
+  return typeof exec === "string" ? exec : exec.join(" ");
+}
+
+function execOf(action: ActionDefinition): string | readonly string[] {
+  return (action.exec as string | readonly string[] | undefined) ?? profileOf(action)?.argv ?? [];
+}
+
+function fillList(
+  list: readonly string[],
+  via: PromptChannel,
+  { text, file }: AttemptPrompt,
+): readonly string[] {
+  const withFile = list.map((item) => item.replaceAll("{prompt_file}", () => file));
+  if (via !== "argument") return withFile;
+  const argument = asArgument(text);
+  return list.some((item) => item.includes(PROMPT_MARK))
+    ? withFile.map((item) => item.replaceAll(PROMPT_MARK, () => argument))
+    : [...withFile, argument];
+}
+
+/** The prompt is an argument of the shell, not part of its line: nothing in it is read as a command. */
+function fillLine(
+  line: string,
+  via: PromptChannel,
+  { text, file }: AttemptPrompt,
+): string | readonly string[] {
+  const withFile = line.replace(SHELL_FILE, () => shellWord(file));
+  if (via !== "argument") return withFile;
+  const whole = line.includes(PROMPT_MARK)
+    ? withFile.replace(SHELL_PROMPT, () => '"$1"')
+    : `${withFile} "$1"`;
+  return ["sh", "-c", whole, "sh", asArgument(text)];
+}
+
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The system takes no NUL within an argument; a log that was handed on may hold one. */
+function asArgument(text: string): string {
+  return text.replaceAll("\0", "\ufffd");
+}

@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import type { Json } from "../core/json.js";
+import type { Action, ActionResult, Attempt } from "./action.js";
+import { agentCommand, profileOf } from "./agent-command.js";
+import type { AgentProfile } from "./agent-profiles.js";
+import { createCommandAction } from "./command.js";
+import { TailCapture } from "./process/output-capture.js";
+import type { ProcessHost } from "./process/process-host.js";
+
+/** Of the transcript's end, to find the answer in. */
+const ANSWER_TAIL_BYTES = 256 * 1024;
+
+/** The `agent` step: a command-line agent, run exactly as a command and told what to do by an assembled prompt. */
+export function createAgentAction(host: ProcessHost): Action {
+  const command = createCommandAction(host);
+  return { type: "agent", run: (attempt) => runAgent(command, attempt) };
+}
+
+async function runAgent(command: Action, attempt: Attempt): Promise<ActionResult> {
+  const { prompt } = attempt;
+  if (prompt === undefined)
+    return { ok: false, failure: { code: "REQUEST_INVALID", message: "the agent was given no prompt" } };
+  const profile = profileOf(attempt.action);
+  const { exec, stdin } = agentCommand(attempt.action, prompt);
+  const transcriptEnd = new TailCapture(ANSWER_TAIL_BYTES);
+  const result = await command.run({
+    ...attempt,
+    action: { type: "command", exec, ...(stdin === null ? {} : { stdin }) },
+    env: { ...profile?.env, ...attempt.env, DARUMA_PROMPT_FILE: prompt.file },
+    writeStdout: (chunk) => {
+      if (profile?.answerIn !== undefined) transcriptEnd.push(Buffer.from(chunk));
+      attempt.writeStdout(chunk);
+    },
+  });
+  if (!result.ok) return profile === null ? result : explain(result, profile, attempt);
+  if (profile?.answerIn === undefined || existsSync(attempt.outputFile)) return result;
+  const answer = answerOf(transcriptEnd, profile.answerIn);
+  return answer === undefined ? result : { ok: true, output: answer };
+}
+
+function answerOf(
+  transcriptEnd: TailCapture,
+  answerIn: NonNullable<AgentProfile["answerIn"]>,
+): Json | undefined {
+  try {
+    return answerIn(JSON.parse(transcriptEnd.lastLine(ANSWER_TAIL_BYTES)) as Json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is most often missing when a ready-made agent does not even begin. */
+function explain(
+  result: Extract<ActionResult, { ok: false }>,
+  { argv, keys }: AgentProfile,
+  { action, env }: Attempt,
+): ActionResult {
+  const { failure } = result;
+  if (failure.code === "SPAWN_ERROR" && failure.errno === "ENOENT" && action.exec === undefined) {
+    return withMessage(result, `${failure.message} (is ${argv[0]} installed and in PATH?)`);
+  }
+  if (failure.exitCode === undefined || keys.some((name) => env[name])) return result;
+  return withMessage(result, `${failure.message} (not set: ${keys.join(", ")})`);
+}
+
+function withMessage(result: Extract<ActionResult, { ok: false }>, message: string): ActionResult {
+  return { ...result, failure: { ...result.failure, message } };
+}

@@ -1,0 +1,66 @@
+import type { HealEvent } from "../../core/heal-events.js";
+import { jobById, type Run } from "../../core/run.js";
+import { durationText } from "../../operations/duration-text.js";
+import { jobName } from "../../operations/job-name.js";
+import type { NewNote } from "./note.js";
+import { short } from "./plain-note.js";
+
+/** Workspaces that are built and swapped, and failures that the queue has given up. */
+export function healNote(run: Run, event: HealEvent): NewNote | null {
+  if (event.type === "workspace.opened")
+    return { kind: "run", text: `the workspace stands in ${event.path}, at ${event.commit.slice(0, 12)}` };
+  const name = jobName(jobById(run, event.job));
+  switch (event.type) {
+    case "rebuild.started":
+      return { kind: "started", text: `${name}: ${startedText(event)}` };
+    case "rebuild.finished":
+      return event.ok
+        ? {
+            kind: "route",
+            text: `${name}: the fresh workspace stands after ${durationText(event.durationMs)}`,
+          }
+        : {
+            kind: "failed",
+            text: `${name}: the fresh workspace could not be built: ${short(event.message)}; the old one is as it was`,
+          };
+    case "workspace.promoted":
+      return { kind: "recovered", text: `${name}: the run goes on in the fresh workspace` };
+    case "workspace.discarded":
+      return { kind: "canceled", text: `${name}: the fresh workspace is given up (${event.reason})` };
+    case "job.dead_lettered":
+      return {
+        kind: "failed",
+        text: `${name} is a dead letter: the queue gave it up after ${event.queueAttempts} ${event.queueAttempts === 1 ? "round" : "rounds"}`,
+      };
+    case "reset.reserved":
+      return event.trigger === "operator"
+        ? { kind: "operator", text: `${name} is to run in a fresh workspace: ${short(event.reason)}` }
+        : { kind: "route", text: `${name}: its turn in the queue has come` };
+    case "requeue.scheduled":
+      return { kind: "route", text: `${name}: ${requeueText(event)}` };
+  }
+}
+
+export function requeueText({
+  requeue,
+  max,
+  delayMs,
+}: Extract<HealEvent, { type: "requeue.scheduled" }>): string {
+  return `back into the queue, ${requeue} of ${max}, again in ${durationText(delayMs)}`;
+}
+
+export function resetText({ reset, max }: Extract<HealEvent, { type: "reset.reserved" }>): string {
+  return `hard reset ${reset} of ${max}: again in a fresh workspace`;
+}
+
+function startedText({
+  replay,
+  barrier,
+  try: tries,
+}: Extract<HealEvent, { type: "rebuild.started" }>): string {
+  const from = `${replay.length} ${replay.length === 1 ? "checkpoint" : "checkpoints"}`;
+  const again = tries > 1 ? `, once more after a lost engine (${tries})` : "";
+  return barrier === null
+    ? `a fresh workspace is built from ${from}${again}`
+    : `the workspace is taken back to ${from}${again}`;
+}

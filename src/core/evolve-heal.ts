@@ -1,0 +1,93 @@
+import type { HealEvent } from "./heal-events.js";
+import { newHealState } from "./heal-state.js";
+import { change, jobById, type Run } from "./run.js";
+
+type Payload<T extends HealEvent["type"]> = Extract<HealEvent, { type: T }>;
+
+export function evolveHeal(run: Run, event: HealEvent): void {
+  const { workspace } = run;
+  switch (event.type) {
+    case "reset.reserved":
+      return reserveReset(run, event);
+    case "requeue.scheduled":
+      return change(run, jobById(run, event.job), (job) => {
+        job.status = "waiting";
+        job.dueAt = event.dueAt;
+        job.queue.requeues = event.requeue;
+        job.queue.waiting = true;
+        // A round of the queue has the budgets of a visit anew.
+        job.retriesInVisit = 0;
+        job.recoveriesInVisit = 0;
+        job.heal = newHealState();
+      });
+    case "job.dead_lettered":
+      return change(run, jobById(run, event.job), (job) => {
+        job.queue.dead = true;
+      });
+    case "workspace.opened":
+      workspace.commit = event.commit;
+      workspace.path = event.path;
+      return;
+    case "rebuild.started":
+      return startRebuild(run, event);
+    case "rebuild.finished":
+      return finishRebuild(run, event);
+    case "workspace.promoted":
+      workspace.path = event.path;
+      workspace.rebuild = null;
+      return;
+    case "workspace.discarded":
+      workspace.rebuild = null;
+      return;
+  }
+}
+
+/** A running attempt is ended first; the job is recovering from then on. */
+function reserveReset(run: Run, event: Payload<"reset.reserved">): void {
+  if (event.key !== null) run.operatorKeys.add(event.key);
+  if (event.trigger === "no_progress") run.workspace.resets += 1;
+  change(run, jobById(run, event.job), (job) => {
+    job.reset = { trigger: event.trigger };
+    job.evaluation = null;
+    job.dueAt = null;
+    job.queue.waiting = false;
+    if (event.trigger === "no_progress") job.heal = { ...job.heal, resets: job.heal.resets + 1 };
+    if (job.status !== "running") job.status = "recovering";
+  });
+}
+
+function startRebuild(run: Run, event: Payload<"rebuild.started">): void {
+  const { workspace } = run;
+  const job = jobById(run, event.job);
+  if (workspace.rebuild?.id === event.rebuild) {
+    workspace.rebuild.tries = event.try;
+    return;
+  }
+  workspace.nextRebuild = event.rebuild + 1;
+  workspace.rebuild = {
+    id: event.rebuild,
+    job,
+    visit: job.visit,
+    barrier: event.barrier,
+    tries: event.try,
+    built: false,
+    path: null,
+  };
+  const barrier = event.barrier === null ? undefined : run.barriers.get(event.barrier);
+  if (barrier !== undefined) barrier.rebuild = event.rebuild;
+}
+
+function finishRebuild(run: Run, event: Payload<"rebuild.finished">): void {
+  const { workspace } = run;
+  const { rebuild } = workspace;
+  if (rebuild === null) return;
+  const barrier = rebuild.barrier === null ? undefined : run.barriers.get(rebuild.barrier);
+  if (barrier !== undefined) barrier.restored = { ok: event.ok, message: event.message };
+  rebuild.built = event.ok;
+  rebuild.path = event.path;
+  if (!event.ok) workspace.rebuild = null;
+  if (rebuild.barrier !== null) return;
+  change(run, rebuild.job, (job) => {
+    job.reset = null;
+  });
+}

@@ -1,0 +1,65 @@
+import type { ResetTrigger } from "./event-parts.js";
+
+/** The events of workspaces, hard resets and the queue. */
+export type HealEvent =
+  | {
+      readonly type: "reset.reserved";
+      readonly job: number;
+      readonly attempt: number;
+      readonly trigger: ResetTrigger;
+      /** Of the run's hard resets; null where it costs none. */
+      readonly reset: number | null;
+      readonly max: number | null;
+      readonly reason: string;
+      readonly key: string | null;
+    }
+  | {
+      readonly type: "requeue.scheduled";
+      readonly job: number;
+      readonly attempt: number;
+      readonly requeue: number;
+      readonly max: number;
+      readonly delayMs: number;
+      readonly dueAt: number;
+      readonly reason: string;
+    }
+  | {
+      readonly type: "job.dead_lettered";
+      readonly job: number;
+      readonly attempt: number;
+      readonly code: string;
+      readonly queueAttempts: number;
+    }
+  | { readonly type: "workspace.opened"; readonly commit: string; readonly path: string }
+  | {
+      readonly type: "rebuild.started";
+      readonly rebuild: number;
+      /** The job that is to go on in it; for a goto, its target. */
+      readonly job: number;
+      readonly barrier: number | null;
+      readonly try: number;
+      /** Ordinals of the checkpoints to replay, in order. */
+      readonly replay: readonly number[];
+    }
+  | {
+      readonly type: "rebuild.finished";
+      readonly rebuild: number;
+      readonly job: number;
+      readonly ok: boolean;
+      readonly path: string | null;
+      readonly message: string;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "workspace.promoted";
+      readonly rebuild: number;
+      readonly job: number;
+      readonly path: string;
+    }
+  | {
+      readonly type: "workspace.discarded";
+      readonly rebuild: number;
+      readonly job: number;
+      readonly path: string | null;
+      readonly reason: string;
+    };

@@ -1,0 +1,95 @@
+import type { Checkpoint } from "./events.js";
+import type { Barrier, Job, Run } from "./run.js";
+
+/** The run's git workspace as the log tells it. The folders themselves are the shell's. */
+export interface WorkspaceState {
+  /** The pinned commit; null before the workspace stands. */
+  commit: string | null;
+  /** The folder in which steps work. */
+  path: string | null;
+  /** In order of their ordinals. */
+  readonly checkpoints: RunCheckpoint[];
+  /** Hard resets for want of progress, in this run. */
+  resets: number;
+  /** The step that is at work in it: never more than one. */
+  running: Job | null;
+  /** Jobs that are to go on in a fresh workspace, in the order in which that was decided. */
+  readonly resetting: Set<Job>;
+  rebuild: Rebuild | null;
+  nextRebuild: number;
+}
+
+export interface RunCheckpoint extends Checkpoint {
+  readonly job: Job;
+  readonly attempt: number;
+  readonly visit: number;
+  readonly at: number;
+  /** A goto has taken its step back: kept, but no longer replayed. */
+  superseded: boolean;
+}
+
+/** A fresh workspace beside the active one: being built, or built and tried out by its job. */
+export interface Rebuild {
+  readonly id: number;
+  /** Who goes on in it. */
+  readonly job: Job;
+  readonly visit: number;
+  /** The goto that takes the run back, where there is one; then it is nobody's to try out. */
+  readonly barrier: number | null;
+  tries: number;
+  built: boolean;
+  path: string | null;
+}
+
+export function newWorkspaceState(): WorkspaceState {
+  return {
+    commit: null,
+    path: null,
+    checkpoints: [],
+    resets: 0,
+    running: null,
+    resetting: new Set(),
+    rebuild: null,
+    nextRebuild: 1,
+  };
+}
+
+/** What the next checkpoint is called. It stands while a step is at work, since no other one is. */
+export function nextOrdinal(run: Run): number {
+  return (run.workspace.checkpoints.at(-1)?.ordinal ?? 0) + 1;
+}
+
+/** Where the job's next attempt works: in the workspace that was built for it, or in the active one. */
+export function workspacePathFor(run: Run, job: Job): string | null {
+  if (!job.step.definition.usesWorkspace) return null;
+  const { rebuild, path } = run.workspace;
+  return rebuild?.job === job && rebuild.built ? rebuild.path : path;
+}
+
+/** Whether an attempt of a ready job may begin: steps of the workspace run one at a time. */
+export function mayStart(run: Run, job: Job): boolean {
+  if (job.status !== "ready" || run.paused !== null) return false;
+  if (!job.step.definition.usesWorkspace) return true;
+  const { running, rebuild } = run.workspace;
+  return running === null && (rebuild === null || (rebuild.built && rebuild.job === job));
+}
+
+/** Nobody works in the workspace and none is being built or tried out. */
+export function isWorkspaceFree({ workspace }: Run): boolean {
+  return workspace.running === null && workspace.rebuild === null;
+}
+
+/** What the barrier takes back has left something in the workspace, and that is not undone yet. */
+export function awaitsRestore(barrier: Barrier): boolean {
+  if (barrier.restored !== null) return false;
+  for (const { step, attempt } of barrier.members)
+    if (step.definition.usesWorkspace && attempt > 0) return true;
+  return false;
+}
+
+/** The checkpoints that make up the workspace once the barrier's members are taken back. */
+export function checkpointsToReplay(run: Run, barrier: Barrier | null): number[] {
+  return run.workspace.checkpoints
+    .filter(({ superseded, job }) => !superseded && barrier?.members.has(job) !== true)
+    .map(({ ordinal }) => ordinal);
+}

@@ -1,0 +1,54 @@
+import { MAX_CONTEXT_CHARS_TOTAL, type UpstreamText } from "../core/context-assembly.js";
+import { firstChars, type LoggedText, lastChars } from "../core/head-tail.js";
+import type { Json } from "../core/json.js";
+import type { Job, Run } from "../core/run.js";
+import { failureSignature } from "../core/signature.js";
+import { outputsNamed } from "../sandbox/template-variables.js";
+import type { Assignment, RetryMaterial } from "../worker/worker.js";
+import { outputOf, type ReadArtifact } from "./variables.js";
+
+/** Actions that are told something in words. */
+const PROMPTED: ReadonlySet<string> = new Set(["agent", "llm_call"]);
+
+/** What the prompt of an agent or a model gets beside the step's own keys; nothing for other steps. */
+export function promptMaterialOf(
+  run: Run,
+  job: Job,
+  readArtifact: ReadArtifact,
+): Pick<Assignment, "promptMaterial"> {
+  const { action } = job.step.definition;
+  if (!PROMPTED.has(action.type)) return {};
+  const named = outputsNamed(`${textOf(action.prompt)}\n${textOf(action.system)}`);
+  const upstream = upstreamOf(job, readArtifact).filter(
+    ({ step }) => named === "all" || !named.includes(step),
+  );
+  return { promptMaterial: { objective: run.definition.name, upstream, retry: retryOf(job) } };
+}
+
+/** What the step's own dependencies gave, in their order. */
+export function upstreamOf(job: Job, readArtifact: ReadArtifact): UpstreamText[] {
+  return [...new Set(job.step.groups.flat())].flatMap((step) => {
+    const value = outputOf(job, step, readArtifact) ?? null;
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return value === null || text === "" ? [] : [{ step: step.definition.id, text: endsOf(text) }];
+  });
+}
+
+function retryOf({ error }: Job): RetryMaterial | null {
+  if (error === null) return null;
+  const { attempt, diff_hash } = error;
+  const known = { attempt, failure: error, signature: failureSignature(error) };
+  return typeof diff_hash === "string" ? { ...known, diffHash: diff_hash } : known;
+}
+
+/** No context has room for more than this, so a worker need not be sent it. */
+function endsOf(text: string): LoggedText {
+  if (text.length <= 2 * MAX_CONTEXT_CHARS_TOTAL) return text;
+  const head = firstChars(text, MAX_CONTEXT_CHARS_TOTAL);
+  const tail = lastChars(text, MAX_CONTEXT_CHARS_TOTAL);
+  return { head, tail, omittedChars: text.length - head.length - tail.length };
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}

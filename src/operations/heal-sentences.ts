@@ -1,0 +1,60 @@
+import type { HealEvent } from "../core/heal-events.js";
+import { jobById, type Run } from "../core/run.js";
+import { durationText } from "./duration-text.js";
+import { oneLine } from "./one-line.js";
+
+const MAX_QUOTE_CHARS = 160;
+
+/** What resets, fresh workspaces and the queue did to a job. `state` is the run just after. */
+export function healSentences(state: Run, event: HealEvent): string[] {
+  switch (event.type) {
+    case "reset.reserved":
+      return [reservedSentence(event)];
+    case "rebuild.started":
+      return [startedSentence(event)];
+    case "rebuild.finished": {
+      const took = durationText(event.durationMs);
+      return [
+        event.ok
+          ? `The fresh workspace stood after ${took}.`
+          : `The fresh workspace could not be built: ${quote(event.message)}; the old one is as it was.`,
+      ];
+    }
+    case "workspace.promoted":
+      return [`The fresh workspace is the run's from now on: ${event.path}.`];
+    case "workspace.discarded":
+      return [`The fresh workspace was given up: ${event.reason}.`];
+    case "requeue.scheduled":
+      return [
+        `It went back into the queue. Cost: requeue ${event.requeue} of ${event.max} and ${durationText(event.delayMs)} of waiting; no retry, no loop.`,
+      ];
+    case "job.dead_lettered":
+      return [
+        `The queue gave it up after ${event.queueAttempts} ${event.queueAttempts === 1 ? "round" : "rounds"}: it is a dead letter until somebody redrives it (visit ${jobById(state, event.job).visit}).`,
+      ];
+    case "workspace.opened":
+      return [];
+  }
+}
+
+function reservedSentence(event: Extract<HealEvent, { type: "reset.reserved" }>): string {
+  if (event.trigger === "requeue") return `Its turn in the queue came (${event.reason}).`;
+  if (event.trigger === "operator")
+    return `Somebody asked for a fresh workspace ("${quote(event.reason)}"). Cost: nothing.`;
+  return `It goes on in a fresh workspace. Cost: hard reset ${event.reset} of ${event.max} of this run and one attempt of the step; no loop.`;
+}
+
+function startedSentence(event: Extract<HealEvent, { type: "rebuild.started" }>): string {
+  const from =
+    event.replay.length === 0
+      ? "from the pinned commit"
+      : `from the pinned commit and ${event.replay.length === 1 ? "checkpoint" : "checkpoints"} ${event.replay.join(", ")}`;
+  if (event.try > 1) return `The engine was lost: the workspace is built once more ${from} (${event.try}).`;
+  return event.barrier === null
+    ? `A fresh workspace was built beside the old one, ${from}.`
+    : `The workspace was taken back: built anew ${from}.`;
+}
+
+function quote(text: string): string {
+  return oneLine(text, MAX_QUOTE_CHARS);
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { classify } from "../core/classify.js";
+import type { ActionDefinition } from "../core/definition.js";
+import { createRedactor } from "../core/redaction.js";
+import { promptArtifact } from "./attempt-paths.js";
+import { writePrompt } from "./prompt-files.js";
+import type { Assignment, PromptMaterial } from "./worker.js";
+
+const SECRET = "Tr0ub4dor-and-3";
+const redactor = createRedactor([{ name: "TOKEN", value: SECRET }]);
+let base: string;
+
+beforeAll(() => {
+  base = mkdtempSync(join(tmpdir(), "daruma-prompt-"));
+});
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+function told(action: ActionDefinition, material: Partial<PromptMaterial> = {}) {
+  const assignment = {
+    workflowId: 1,
+    runId: 1,
+    jobId: 10_000_001,
+    attempt: 2,
+    stepId: "mend",
+    startedAt: 0,
+    action,
+    failureSource: null,
+    summarize: null,
+  } as Partial<Assignment> as Assignment;
+  const prompt = writePrompt(
+    base,
+    assignment,
+    { objective: "o", upstream: [], retry: null, ...material },
+    redactor,
+  );
+  const files = promptArtifact(base, assignment);
+  return { prompt, stored: readFileSync(files.text, "utf8"), manifest: readFileSync(files.manifest, "utf8") };
+}
+
+const failure = classify({ message: "exit code 1", exitCode: 1, stderrTail: "boom" });
+
+describe("a prompt without secrets", () => {
+  it("hides them in the step's own words before it is stored or handed on", () => {
+    const { prompt, stored } = told({
+      type: "llm_call",
+      prompt: `use ${SECRET}`,
+      system: `you are ${SECRET}`,
+    });
+    expect(prompt).toMatchObject({ text: "use [redacted:TOKEN]", system: "you are [redacted:TOKEN]" });
+    expect(stored).toBe(prompt.text);
+  });
+
+  it("hides them in objective, last command and names of changed files", () => {
+    const { prompt, manifest } = told(
+      { type: "agent", exec: ["agent", `--key=${SECRET}`], prompt: "p", objective: `for ${SECRET}` },
+      {
+        retry: { attempt: 1, failure, signature: "v1:x", changedFiles: [`${SECRET}.txt`], diffHash: "d1ff" },
+      },
+    );
+    expect(prompt.text + manifest).not.toContain(SECRET);
+    expect(prompt.text).toContain("objective:\nfor [redacted:TOKEN]\n");
+    expect(prompt.text).toContain("last_command: agent --key=[redacted:TOKEN]\n");
+    expect(prompt.text).toContain("changed_files: 1\n- [redacted:TOKEN].txt\n");
+    expect(prompt.text).toContain("diff_hash: d1ff\n");
+  });
+
+  it("stays within its budget though labels are longer than what they hide", () => {
+    const words = `${SECRET.slice(0, 4)}`;
+    const short = createRedactor([{ name: "A_LONG_NAME_FOR_A_SECRET", value: words }]);
+    const assignment = {
+      ...{ workflowId: 1, runId: 1, jobId: 10_000_001, attempt: 3, stepId: "mend", startedAt: 0 },
+      action: { type: "llm_call", prompt: `${words} `.repeat(6_000) },
+      failureSource: null,
+      summarize: null,
+    } as Partial<Assignment> as Assignment;
+    const { text } = writePrompt(base, assignment, { objective: "o", upstream: [], retry: null }, short);
+    expect(text).not.toContain(words);
+    expect(text.length).toBeLessThanOrEqual(32_000);
+  });
+});

@@ -1,0 +1,112 @@
+import { join } from "node:path";
+import { readDifference, writePatch } from "./difference.js";
+import { writeDurably } from "./durable-file.js";
+import type { GitProgram } from "./git-program.js";
+import { withSnapshot } from "./snapshot.js";
+import { keepIndex } from "./tree-index.js";
+import type { Checkpoint, Workspace } from "./workspace.js";
+import { checkpointRef, ordinalText, patchFile, stateFile, type WorkspacePaths } from "./workspace-paths.js";
+
+/** How many changed files a checkpoint names itself; its state file names all. */
+export const MAX_LISTED_FILES = 200;
+
+/** Of checkpoints: what they hold must not depend on when they were made. */
+const NO_DATE = "@0 +0000";
+
+export interface CheckpointInput {
+  readonly ordinal: number;
+  readonly stepId: string;
+  readonly index: number;
+  readonly attempts: number;
+  readonly at: number;
+  /** The commit of the checkpoint before it that still counts; the pinned commit for the first. */
+  readonly since: string;
+}
+
+export interface MadeCheckpoint extends Checkpoint {
+  /** The first of them; the state file names all. */
+  readonly changedFiles: readonly string[];
+  readonly changedFileCount: number;
+}
+
+/**
+ * Keeps what changed since the checkpoint before. Every part is written whole or not at all, under the name of its
+ * ordinal: after a crash at any point the same call gives the same result. The difference is taken to the commit
+ * that the caller's log names, not to the last one found here, which a crash may have left unrecorded.
+ */
+export async function makeCheckpoint(
+  git: GitProgram,
+  paths: WorkspacePaths,
+  workspace: Workspace,
+  input: CheckpointInput,
+): Promise<MadeCheckpoint> {
+  const { ordinal, since } = input;
+  const { tree, path } = workspace;
+  return withSnapshot(git, paths, { tree, path, commit: since }, async ({ treeId, index }) => {
+    const ends = { store: paths.store, from: since, to: treeId };
+    const patch = patchFile(ordinal);
+    const [{ hash, changedFiles }, commit] = await Promise.all([
+      readDifference(git, ends),
+      commitCheckpoint(git, paths, { ordinal, since, treeId }),
+      writePatch(git, ends, join(paths.run, patch)),
+    ]);
+    await pinCheckpoints(git, paths, [{ ordinal, commit }]);
+    await keepIndex(paths, tree, index, { new: commit, old: since });
+    const checkpoint: Checkpoint = { ordinal, commit, diffHash: hash, patch };
+    await writeState(paths, input, checkpoint, changedFiles);
+    const listed = changedFiles.slice(0, MAX_LISTED_FILES);
+    return { ...checkpoint, changedFiles: listed, changedFileCount: changedFiles.length };
+  });
+}
+
+export async function commitCheckpoint(
+  git: GitProgram,
+  paths: WorkspacePaths,
+  of: { readonly ordinal: number; readonly since: string; readonly treeId: string },
+): Promise<string> {
+  const message = `Checkpoint ${ordinalText(of.ordinal)}\n`;
+  return commitTree(git, paths, { ...of, message, date: NO_DATE });
+}
+
+/** Private refs hold the commits, and with them the files. */
+export async function pinCheckpoints(
+  git: GitProgram,
+  paths: WorkspacePaths,
+  checkpoints: readonly Pick<Checkpoint, "ordinal" | "commit">[],
+): Promise<void> {
+  const updates = checkpoints.map(({ ordinal, commit }) => `update ${checkpointRef(ordinal)} ${commit}\n`);
+  const call = { cwd: paths.store, env: { GIT_DIR: paths.store }, input: updates.join("") };
+  await git.run(["update-ref", "--stdin"], call);
+}
+
+export async function commitTree(
+  git: GitProgram,
+  paths: WorkspacePaths,
+  of: { readonly treeId: string; readonly since: string; readonly message: string; readonly date: string },
+): Promise<string> {
+  const env = { GIT_DIR: paths.store, GIT_AUTHOR_DATE: of.date, GIT_COMMITTER_DATE: of.date };
+  const args = ["commit-tree", of.treeId, "-p", of.since, "-F", "-"];
+  return git.line(args, { cwd: paths.store, env, input: of.message });
+}
+
+async function writeState(
+  paths: WorkspacePaths,
+  input: CheckpointInput,
+  checkpoint: Checkpoint,
+  changedFiles: readonly string[],
+): Promise<void> {
+  const state = {
+    ordinal: input.ordinal,
+    step_id: input.stepId,
+    index: input.index,
+    attempts: input.attempts,
+    diff_hash: checkpoint.diffHash,
+    changed_files: changedFiles,
+    at: new Date(input.at).toISOString(),
+    since: input.since,
+    commit: checkpoint.commit,
+    patch: checkpoint.patch,
+  };
+  const file = join(paths.run, stateFile(input.ordinal));
+  await writeDurably(file, (handle) => handle.writeFile(`${JSON.stringify(state, null, 2)}\n`));
+}

@@ -1,0 +1,128 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import type { GitCall, GitProgram } from "./git-program.js";
+import { inTree, withTemporaryIndex } from "./tree-index.js";
+import type { WorkspacePaths } from "./workspace-paths.js";
+
+/** A file that a process still writes can vanish or change under the look; the next look sees it settled. */
+const SNAPSHOT_TRIES = 3;
+const SLASH = "/".charCodeAt(0);
+const NUL = Buffer.from([0]);
+
+export interface TreeState {
+  /** Git's id of all the files: names, modes and contents. */
+  readonly treeId: string;
+  /** The index behind it; gone when the look is over unless it is kept. */
+  readonly index: string;
+}
+
+/** The files as they are now: tracked and untracked ones, not those that a .gitignore names unless they are tracked. */
+export async function withSnapshot<Result>(
+  git: GitProgram,
+  paths: WorkspacePaths,
+  at: { readonly tree: number; readonly path: string; readonly commit: string },
+  use: (state: TreeState) => Promise<Result>,
+): Promise<Result> {
+  return withTemporaryIndex(git, paths, at, async (index) => {
+    const treeId = await takeSnapshot(git, inTree(paths, at.path, index), at.path, SNAPSHOT_TRIES);
+    return use({ treeId, index });
+  });
+}
+
+async function takeSnapshot(
+  git: GitProgram,
+  call: GitCall,
+  path: string,
+  triesLeft: number,
+): Promise<string> {
+  try {
+    const [nested, forced] = await Promise.all([
+      findNestedRepositories(git, call),
+      listForcedFiles(git, call, path),
+    ]);
+    const others = nested.map((folder) => `:(exclude,top,literal)${folder.toString("latin1")}`);
+    await addAll(git, call, others);
+    const files = [...forced, ...(await listNestedFiles(git, call, nested))];
+    if (files.length > 0)
+      await git.run(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], {
+        ...call,
+        input: Buffer.concat(files.flatMap((file) => [file, NUL])),
+      });
+    return await git.line(["write-tree"], call);
+  } catch (error) {
+    if (triesLeft <= 1) throw error;
+    return takeSnapshot(git, call, path, triesLeft - 1);
+  }
+}
+
+/** By a file, because a name need not be text and an argument must be. */
+async function addAll(git: GitProgram, call: GitCall, others: readonly string[]): Promise<void> {
+  if (others.length === 0) {
+    await git.run(["add", "--all"], call);
+    return;
+  }
+  const pathspecs = Buffer.from([":(top)", ...others].map((pathspec) => `${pathspec}\0`).join(""), "latin1");
+  const args = ["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"];
+  await git.run(args, { ...call, input: pathspecs });
+}
+
+/**
+ * Repositories that a step cloned or made within the tree. `git add` would record the id of their commit in place of
+ * their files, which nothing could bring back.
+ */
+async function findNestedRepositories(git: GitProgram, call: GitCall): Promise<Buffer[]> {
+  const untracked = splitAtNul(await git.run(["ls-files", "-o", "--exclude-standard", "-z"], call));
+  return untracked.filter((path) => path.at(-1) === SLASH);
+}
+
+/** Their files, those of repositories within them too, but for what their own .gitignore leaves out. */
+async function listNestedFiles(git: GitProgram, call: GitCall, nested: readonly Buffer[]): Promise<Buffer[]> {
+  const files: Buffer[] = [];
+  for (const folder of nested) {
+    const cwd = Buffer.concat([Buffer.from(`${call.cwd}/`), folder]);
+    const env = {
+      ...call.env,
+      GIT_WORK_TREE: cwd.toString("utf8"),
+      GIT_INDEX_FILE: `${call.env?.GIT_INDEX_FILE}.none`,
+    };
+    const within = { cwd: cwd.toString("utf8"), env };
+    const paths = splitAtNul(await git.run(["ls-files", "-o", "--exclude-standard", "-z"], within));
+    const deeper = paths.filter((path) => path.at(-1) === SLASH);
+    const found = [
+      ...paths.filter((path) => path.at(-1) !== SLASH),
+      ...(await listNestedFiles(git, within, deeper)),
+    ];
+    files.push(...found.map((path) => Buffer.concat([folder, path])));
+  }
+  return files;
+}
+
+/** Files that a .gitignore names and that a step has put under version control all the same with `git add -f`. */
+async function listForcedFiles(git: GitProgram, call: GitCall, path: string): Promise<Buffer[]> {
+  const env = { ...call.env, GIT_INDEX_FILE: join(path, ".git", "index") };
+  const args = ["ls-files", "-c", "-i", "--exclude-standard", "-z"];
+  const { status, stdout } = await git.attempt(args, { ...call, env });
+  // A step may break its own repository; its files are still there.
+  if (status !== 0) return [];
+  const files: Buffer[] = [];
+  for (const file of splitAtNul(stdout)) if (await isNoFolder(path, file)) files.push(file);
+  return files;
+}
+
+async function isNoFolder(path: string, file: Buffer): Promise<boolean> {
+  try {
+    return !(await lstat(Buffer.concat([Buffer.from(`${path}/`), file]))).isDirectory();
+  } catch {
+    return true;
+  }
+}
+
+export function splitAtNul(bytes: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
+    parts.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return parts;
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { PRIVATE_FOLDER } from "./durable-file.js";
+import type { GitProgram } from "./git-program.js";
+import type { Workspace } from "./workspace.js";
+import type { WorkspacePaths } from "./workspace-paths.js";
+
+const TEMPORARY = "tmp-";
+
+/** Our index of a tree as of a commit: the paths that count as known, and what saves reading unchanged files. */
+export function baseIndex(paths: WorkspacePaths, tree: number, commit: string): string {
+  return join(paths.indexes, String(tree), commit);
+}
+
+/**
+ * An index of its own for one look at the tree. It always begins with the paths of the commit, never with those that
+ * an earlier look found: else a file that a failed attempt left would count as known, also once it is ignored.
+ */
+export async function withTemporaryIndex<Result>(
+  git: GitProgram,
+  paths: WorkspacePaths,
+  at: { readonly tree: number; readonly path: string; readonly commit: string },
+  use: (index: string) => Promise<Result>,
+): Promise<Result> {
+  const kept = baseIndex(paths, at.tree, at.commit);
+  const index = join(dirname(kept), `${TEMPORARY}${randomUUID()}`);
+  await mkdir(dirname(kept), { recursive: true, mode: PRIVATE_FOLDER });
+  try {
+    // A link keeps the time of the file, by which git knows which entries it cannot trust; a copy would not.
+    await link(kept, index).catch(() => git.run(["read-tree", at.commit], inTree(paths, at.path, index)));
+    return await use(index);
+  } finally {
+    await rm(index, { force: true });
+  }
+}
+
+/** The index that a look ended with becomes that of the new commit; only it and the one before are of use. */
+export async function keepIndex(
+  paths: WorkspacePaths,
+  tree: number,
+  index: string,
+  commits: { readonly new: string; readonly old: string },
+): Promise<void> {
+  await rename(index, baseIndex(paths, tree, commits.new));
+  const folder = join(paths.indexes, String(tree));
+  for (const name of await readdir(folder))
+    if (name !== commits.new && name !== commits.old && !name.startsWith(TEMPORARY))
+      await rm(join(folder, name), { force: true });
+}
+
+/** Our repository, the tree's files, an index of our own. */
+export function inTree(paths: WorkspacePaths, path: string, index: string) {
+  return { cwd: path, env: { GIT_DIR: paths.store, GIT_WORK_TREE: path, GIT_INDEX_FILE: index } };
+}
+
+/**
+ * For a step that works in the tree. Without the ceiling, a step that has deleted its `.git` would find the
+ * repository around the output folder, which is the user's.
+ */
+export function stepEnvironment(workspace: Workspace): { readonly [name: string]: string } {
+  return { GIT_CEILING_DIRECTORIES: dirname(workspace.path) };
+}

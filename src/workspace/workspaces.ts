@@ -1,0 +1,214 @@
+import { basename, resolve } from "node:path";
+import { DarumaError } from "../core/errors.js";
+import {
+  type CheckpointInput,
+  commitTree,
+  MAX_LISTED_FILES,
+  type MadeCheckpoint,
+  makeCheckpoint,
+} from "./checkpoint.js";
+import { readDifference, writePatch } from "./difference.js";
+import { GitProgram } from "./git-program.js";
+import { nextTree, removeOtherTrees, removeTree } from "./make-tree.js";
+import { isFolder, readPointer, writePointer } from "./pointer.js";
+import { type Replay, rebuildTree } from "./rebuild.js";
+import { removeFolder } from "./remove-folder.js";
+import { ensureStore } from "./run-store.js";
+import { withSnapshot } from "./snapshot.js";
+import { createBranch, openSource, resolveCommit } from "./source-repository.js";
+import type { Workspace } from "./workspace.js";
+import { treeFolder, type WorkspacePaths, workspacePaths } from "./workspace-paths.js";
+
+const TREE_NAME = /^[1-9]\d*$/;
+const MS_PER_SECOND = 1_000;
+
+export interface WorkspaceChanges {
+  /** null if there are none. */
+  readonly diffHash: string | null;
+  /** The first of them. */
+  readonly changedFiles: readonly string[];
+  readonly changedFileCount: number;
+}
+
+export interface ResultPatch {
+  readonly file: string;
+  readonly changedFileCount: number;
+}
+
+/**
+ * The git workspaces of runs. One caller at a time for a run (the owner of its lease); different runs do not meet, also
+ * not on one repository. `since` is always the commit of the last checkpoint that counts, or the pinned commit.
+ */
+export interface Workspaces {
+  /** The run's workspace at the commit that `ref` names now; the one that is there, if the run has one already. */
+  create(runId: number, from: { readonly repo: string; readonly ref: string }): Promise<Workspace>;
+  /** The tree that the pointer names; always a whole one, or null. */
+  current(runId: number): Promise<Workspace | null>;
+  /** The tree that was at the path when it was made: a candidate from before a restart. null if it is not there. */
+  find(runId: number, path: string): Promise<Workspace | null>;
+  changes(workspace: Workspace, since: string): Promise<WorkspaceChanges>;
+  checkpoint(workspace: Workspace, input: CheckpointInput): Promise<MadeCheckpoint>;
+  /** A candidate beside the workspace, which stays as it is. Other candidates of the run are removed first. */
+  rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<Workspace>;
+  /** The candidate becomes the workspace, then the old tree is removed. Once more does no harm. */
+  promote(candidate: Workspace): Promise<void>;
+  discard(candidate: Workspace): Promise<void>;
+  /** The workspace as it was after the last of the given checkpoints: rebuilt beside, then promoted. */
+  restore(runId: number, to: Replay & { readonly repo: string }): Promise<Workspace>;
+  /** All that differs from the pinned commit now, as one patch. */
+  resultPatch(
+    workspace: Workspace,
+    to: { readonly since: string; readonly file: string },
+  ): Promise<ResultPatch>;
+  /** The same as one commit on a new branch of a repository that has the pinned commit. Answers with the commit. */
+  resultBranch(workspace: Workspace, to: ResultBranch): Promise<string>;
+  /** Patches and states stay: they belong to the record of the run. */
+  remove(runId: number): Promise<void>;
+}
+
+export interface ResultBranch {
+  readonly since: string;
+  readonly repo: string;
+  readonly name: string;
+  readonly message: string;
+  readonly at: number;
+}
+
+export function openWorkspaces(options: { readonly outputDir: string; readonly git?: string }): Workspaces {
+  return new GitWorkspaces(resolve(options.outputDir), new GitProgram(options.git ?? "git"));
+}
+
+class GitWorkspaces implements Workspaces {
+  constructor(
+    private readonly outputDir: string,
+    private readonly git: GitProgram,
+  ) {}
+
+  async create(runId: number, from: { readonly repo: string; readonly ref: string }): Promise<Workspace> {
+    const existing = await this.current(runId);
+    if (existing !== null) return existing;
+    const source = await openSource(this.git, from.repo);
+    const commit = await resolveCommit(this.git, source, from.ref);
+    return this.restore(runId, { repo: source.repo, commit, checkpoints: [] });
+  }
+
+  async current(runId: number): Promise<Workspace | null> {
+    return readPointer(this.paths(runId), runId);
+  }
+
+  async find(runId: number, path: string): Promise<Workspace | null> {
+    const current = await this.current(runId);
+    // The name alone: the output folder may have been moved.
+    const name = basename(path);
+    if (current === null || !TREE_NAME.test(name)) return null;
+    const here = treeFolder(this.paths(runId), Number(name));
+    return (await isFolder(here)) ? { ...current, tree: Number(name), path: here } : null;
+  }
+
+  async changes(workspace: Workspace, since: string): Promise<WorkspaceChanges> {
+    const { hash, changedFiles } = await this.withTree(workspace, since, (treeId, store) =>
+      readDifference(this.git, { store, from: since, to: treeId }),
+    );
+    const listed = changedFiles.slice(0, MAX_LISTED_FILES);
+    return { diffHash: hash, changedFiles: listed, changedFileCount: changedFiles.length };
+  }
+
+  async checkpoint(workspace: Workspace, input: CheckpointInput): Promise<MadeCheckpoint> {
+    await assertPresent(workspace);
+    return makeCheckpoint(this.git, this.paths(workspace.runId), workspace, input);
+  }
+
+  async rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<Workspace> {
+    const { repo, commit } = from;
+    const paths = this.paths(runId);
+    const current = await this.current(runId);
+    await removeOtherTrees(paths, current?.tree ?? null);
+    await ensureStore(this.git, paths, () => openSource(this.git, repo), commit);
+    const tree = await nextTree(paths);
+    const path = await rebuildTree(this.git, paths, tree, from);
+    return { runId, tree, path, repo: resolve(repo), commit };
+  }
+
+  async promote(candidate: Workspace): Promise<void> {
+    await assertPresent(candidate);
+    const paths = this.paths(candidate.runId);
+    const current = await this.current(candidate.runId);
+    if (current?.tree === candidate.tree) return;
+    await writePointer(paths, candidate);
+    if (current !== null) await removeTree(paths, current.tree);
+  }
+
+  async discard(candidate: Workspace): Promise<void> {
+    const current = await this.current(candidate.runId);
+    if (current?.tree === candidate.tree)
+      throw new DarumaError(
+        "WORKSPACE_BUSY",
+        `tree ${candidate.tree} is the workspace of run ${candidate.runId}`,
+      );
+    await removeTree(this.paths(candidate.runId), candidate.tree);
+  }
+
+  async restore(runId: number, to: Replay & { readonly repo: string }): Promise<Workspace> {
+    const candidate = await this.rebuild(runId, to);
+    await this.promote(candidate);
+    return candidate;
+  }
+
+  async resultPatch(
+    workspace: Workspace,
+    to: { readonly since: string; readonly file: string },
+  ): Promise<ResultPatch> {
+    return this.withTree(workspace, to.since, async (treeId, store) => {
+      const ends = { store, from: workspace.commit, to: treeId };
+      const { changedFiles } = await readDifference(this.git, ends);
+      const file = resolve(to.file);
+      await writePatch(this.git, ends, file);
+      return { file, changedFileCount: changedFiles.length };
+    });
+  }
+
+  async resultBranch(workspace: Workspace, to: ResultBranch): Promise<string> {
+    const source = await openSource(this.git, to.repo);
+    await resolveCommit(this.git, source, workspace.commit);
+    return this.withTree(workspace, to.since, async (treeId, store) => {
+      const paths = this.paths(workspace.runId);
+      const date = `@${Math.floor(to.at / MS_PER_SECOND)} +0000`;
+      const { message } = to;
+      const commit = await commitTree(this.git, paths, { treeId, since: workspace.commit, message, date });
+      await createBranch(this.git, source, { name: to.name, commit, store });
+      return commit;
+    });
+  }
+
+  async remove(runId: number): Promise<void> {
+    const paths = this.paths(runId);
+    // First: a workspace that is half removed must not be found.
+    await removeFolder(paths.pointer);
+    await removeFolder(paths.home);
+  }
+
+  private paths(runId: number): WorkspacePaths {
+    return workspacePaths(this.outputDir, runId);
+  }
+
+  private async withTree<Result>(
+    workspace: Workspace,
+    since: string,
+    use: (treeId: string, store: string) => Promise<Result>,
+  ): Promise<Result> {
+    await assertPresent(workspace);
+    const paths = this.paths(workspace.runId);
+    const { tree, path } = workspace;
+    return withSnapshot(this.git, paths, { tree, path, commit: since }, ({ treeId }) =>
+      use(treeId, paths.store),
+    );
+  }
+}
+
+async function assertPresent(workspace: Workspace): Promise<void> {
+  if (await isFolder(workspace.path)) return;
+  throw new DarumaError(
+    "WORKSPACE_NOT_FOUND",
+    `the workspace of run ${workspace.runId} is not at ${workspace.path} any more`,
+  );
+}

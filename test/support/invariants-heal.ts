@@ -1,0 +1,158 @@
+import type { Definition } from "../../src/core/definition.js";
+import type { Event, LoggedEvent } from "../../src/core/events.js";
+import { JobBook } from "./job-book.js";
+
+type Log = readonly LoggedEvent[];
+
+export function workspaceStepsRunOneAtATime(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  let running: number | null = null;
+  for (const { seq, event } of log) {
+    if (!("attempt" in event) || !book.of(event.job).step.definition.usesWorkspace) continue;
+    if (event.type === "attempt.started") {
+      if (running !== null)
+        return `at ${seq} ${book.name(event.job)} starts in the workspace beside ${book.name(running)}`;
+      running = event.job;
+    } else if (isEnd(event) && running === event.job) running = null;
+  }
+  return null;
+}
+
+function isEnd(event: Event): boolean {
+  return (
+    event.type === "attempt.succeeded" || event.type === "attempt.failed" || event.type === "attempt.stopped"
+  );
+}
+
+interface Open {
+  readonly id: number;
+  readonly job: number;
+  readonly built: boolean;
+}
+
+/** One at a time; nothing runs in the workspace meanwhile but the step that tries the fresh one out. */
+export function freshWorkspacesComeOneByOne(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  let open: Open | null = null as Open | null;
+  for (const { seq, event } of log) {
+    switch (event.type) {
+      case "rebuild.started":
+        if (open !== null && open.id !== event.rebuild)
+          return `at ${seq} rebuild ${event.rebuild} begins while ${open.id} is open`;
+        if (open === null && event.try > 1)
+          return `at ${seq} rebuild ${event.rebuild} begins with a second try`;
+        if (event.try > 1 + Math.max(1, definition.maxRecoveries))
+          return `at ${seq} rebuild ${event.rebuild} is begun ${event.try} times`;
+        open = { id: event.rebuild, job: event.job, built: false };
+        break;
+      case "rebuild.finished":
+        if (open?.id !== event.rebuild || open.built)
+          return `at ${seq} rebuild ${event.rebuild} ends, which is not under way`;
+        open = event.ok ? { ...open, built: true } : null;
+        break;
+      case "workspace.promoted":
+        if (open?.id !== event.rebuild || !open.built)
+          return `at ${seq} workspace ${event.rebuild} becomes the run's, which is not built`;
+        open = null;
+        break;
+      case "workspace.discarded":
+        if (open?.id !== event.rebuild) return `at ${seq} workspace ${event.rebuild} is discarded unopened`;
+        open = null;
+        break;
+      case "attempt.started":
+        if (open === null || !book.of(event.job).step.definition.usesWorkspace) break;
+        if (!open.built || open.job !== event.job)
+          return `at ${seq} ${book.name(event.job)} starts while workspace ${open.id} is open`;
+        break;
+      case "run.completed":
+      case "run.failed":
+      case "run.canceled":
+        if (open !== null) return `at ${seq} the run ends with workspace ${open.id} open`;
+        break;
+      default:
+        break;
+    }
+  }
+  return null;
+}
+
+export function resetsStayWithinTheirBudget(log: Log, definition: Definition): string | null {
+  const max = definition.selfHeal?.maxResets ?? 0;
+  let resets = 0;
+  for (const { seq, event } of log) {
+    if (event.type !== "reset.reserved" || event.trigger !== "no_progress") continue;
+    resets += 1;
+    if (resets > max || event.reset !== resets) return `at ${seq} hard reset ${event.reset}, at most ${max}`;
+  }
+  return null;
+}
+
+/** First tries, retries and hard resets together, in a visit or a round of the queue; rules have bounds of their own. */
+export function stepAttemptsAreBounded(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const created = log[0]?.event;
+  const retryMax = created?.type === "run.created" ? created.options.retryMax : null;
+  const used = new Map<number, number>();
+  const visits = new Map<number, number>();
+  for (const { seq, event } of log) {
+    if (event.type === "attempt.started") {
+      if (visits.get(event.job) !== event.visit) used.delete(event.job);
+      visits.set(event.job, event.visit);
+    }
+    if (event.type === "requeue.scheduled") used.delete(event.job);
+    const again =
+      event.type === "retry.scheduled" ||
+      (event.type === "reset.reserved" && event.trigger === "no_progress");
+    if (!again) continue;
+    used.set(event.job, (used.get(event.job) ?? 0) + 1);
+    const max = retryMax ?? book.of(event.job).step.definition.onFail.retry?.max ?? 0;
+    if (used.get(event.job)! > max)
+      return `at ${seq} ${book.name(event.job)} is tried again ${used.get(event.job)} times, at most ${max}`;
+  }
+  return null;
+}
+
+export function theQueueKeepsItsAttempts(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const requeues = new Map<number, number>();
+  for (const { seq, event } of log) {
+    if (event.type === "jobs.retried")
+      for (const id of [...event.jobs, ...event.reblocked]) requeues.delete(id);
+    if (event.type !== "requeue.scheduled") continue;
+    const count = (requeues.get(event.job) ?? 0) + 1;
+    requeues.set(event.job, count);
+    if (count >= (definition.queue?.maxAttempts ?? 1) || event.requeue !== count)
+      return `at ${seq} ${book.name(event.job)} is put back for the ${event.requeue}th time`;
+  }
+  return null;
+}
+
+/** Ordinals count up; nothing that a goto has taken back is replayed. */
+export function onlyStandingCheckpointsAreReplayed(log: Log): string | null {
+  const jobs = new Map<number, number>();
+  const standing = new Set<number>();
+  const behind = new Map<number, Set<number>>();
+  for (const { seq, event } of log) {
+    if (event.type === "attempt.succeeded" && event.checkpoint !== null) {
+      if (event.checkpoint.ordinal !== jobs.size + 1)
+        return `at ${seq} checkpoint ${event.checkpoint.ordinal} is number ${jobs.size + 1}`;
+      jobs.set(event.checkpoint.ordinal, event.job);
+      standing.add(event.checkpoint.ordinal);
+    }
+    if (event.type === "barrier.opened") {
+      const members = behind.get(event.barrier) ?? new Set<number>();
+      for (const id of event.merged) for (const member of behind.get(id) ?? []) members.add(member);
+      for (const id of event.members) members.add(id);
+      behind.set(event.barrier, members);
+    }
+    if (event.type === "barrier.closed")
+      for (const [ordinal, job] of jobs)
+        if (event.invalidated.includes(job) || event.retired.includes(job)) standing.delete(ordinal);
+    if (event.type !== "rebuild.started") continue;
+    const members = event.barrier === null ? undefined : behind.get(event.barrier);
+    const wanted = [...standing].filter((ordinal) => members?.has(jobs.get(ordinal)!) !== true);
+    if (JSON.stringify(wanted) !== JSON.stringify(event.replay))
+      return `at ${seq} rebuild ${event.rebuild} replays ${event.replay}, not ${wanted}`;
+  }
+  return null;
+}

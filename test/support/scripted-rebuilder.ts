@@ -1,0 +1,41 @@
+import type { Clock } from "../../src/engine/clock.js";
+import type {
+  BuiltWorkspace,
+  WantedWorkspace,
+  WorkspaceRebuilder,
+} from "../../src/engine/workspace-rebuilder.js";
+
+/** What building one fresh workspace comes to; the last one repeats. */
+export type Rebuilt = "ok" | "fail" | { readonly takesMs: number; readonly fails?: boolean };
+
+/** Builds no workspaces, but remembers which were asked for and which were given up. */
+export class ScriptedRebuilder implements WorkspaceRebuilder {
+  readonly asked: { readonly rebuild: number; readonly replay: readonly number[] }[] = [];
+  readonly discarded: number[] = [];
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly script: readonly Rebuilt[] = ["ok"],
+  ) {}
+
+  rebuild({ rebuild, replay }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
+    const outcome = this.script[Math.min(this.asked.length, this.script.length - 1)] ?? "ok";
+    this.asked.push({ rebuild, replay });
+    const fails = outcome === "fail" || (typeof outcome === "object" && outcome.fails === true);
+    const built: BuiltWorkspace = fails
+      ? { ok: false, message: "patch 1 does not apply" }
+      : { ok: true, path: `/workspace-${rebuild}` };
+    if (typeof outcome === "string") return Promise.resolve(built);
+    return new Promise((resolve) => {
+      const cancel = this.clock.setTimer(this.clock.now() + outcome.takesMs, () => resolve(built));
+      signal.addEventListener("abort", () => {
+        cancel();
+        resolve({ ok: false, message: "given up" });
+      });
+    });
+  }
+
+  async discard({ rebuild }: { rebuild: number }): Promise<void> {
+    this.discarded.push(rebuild);
+  }
+}
