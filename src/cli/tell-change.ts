@@ -1,100 +1,56 @@
-import { randomUUID } from "node:crypto";
-import type { OperatorCommand } from "../core/commands.js";
 import { nameOf } from "../operations/job-name.js";
-import { redacted } from "../operations/operator-words.js";
-import { type CommandAnswer, type JobChange, putCommand, tryCommand } from "../operations/put-command.js";
-import type { Store } from "../store/store.js";
+import type { JobChange } from "../operations/put-command.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import { commandLine } from "./command-words.js";
-import { type RunReference, resolveRun } from "./run-reference.js";
-import { withStore } from "./with-store.js";
 
-/** Flags that every operator's command has. */
-export interface OperatorFlags {
-  readonly reason?: string;
-  /** The same key is taken once, however often the command is given. */
-  readonly key?: string;
-}
-
-export const DEFAULT_REASON = "by hand";
 const MAX_CHANGES_TOLD = 20;
 const INDENT = "  ";
 
-export interface Operation {
+/** What an operator's command did, or would do. */
+export interface Change {
+  readonly run_id: number;
   /** The word for it in `--json`. */
   readonly action: string;
-  readonly command: OperatorCommand;
-  /** What has happened, in the present: `run 3 is paused`. */
-  readonly sentence: (answer: CommandAnswer) => string;
+  readonly before: string;
+  readonly status: string;
+  readonly changed: readonly JobChange[];
+  readonly reason: string;
+  readonly key: string;
+  readonly owner: { readonly host: string; readonly pid: number } | null;
   readonly dryRun?: boolean;
 }
 
-export type PlanOperation = (target: {
-  readonly store: Store;
-  readonly outputDir: string;
-  readonly runId: number;
-  readonly key: string;
-  readonly reason: string;
-}) => Promise<Operation>;
-
-/** Put one operator's command to a run and tell what changed. Refusals are thrown with their code: exit 2. */
-export function operate(
-  session: Session,
-  reference: RunReference,
-  flags: OperatorFlags,
-  plan: PlanOperation,
-): Promise<number> {
-  return withStore(session, async (store, outputDir) => {
-    const runId = await resolveRun(store, reference);
-    const key = flags.key ?? randomUUID();
-    const reason = await redacted(store, runId, flags.reason ?? DEFAULT_REASON);
-    const operation = await plan({ store, outputDir, runId, key, reason });
-    const { command, dryRun } = operation;
-    const answer =
-      dryRun === true ? await tryCommand(store, runId, command) : await putCommand(store, runId, command);
-    if (session.options.json) writeJson(session.out, jsonOf(operation, answer, { key, reason }));
-    else if (!session.options.quiet)
-      writeLines(session.out, answerLines(operation, answer, session, flags.key !== undefined));
-    return 0;
-  });
+export interface Telling {
+  /** What has happened, in the present: `run 3 is paused`. */
+  readonly sentence: string;
+  readonly isKeyGiven: boolean;
 }
 
-function jsonOf(
-  { action, dryRun }: Operation,
-  { runId, status, changed, owner }: CommandAnswer,
-  { key, reason }: { key: string; reason: string },
-): object {
-  const ownerPid = owner?.pid ?? null;
-  return {
-    run_id: runId,
-    action,
-    dry_run: dryRun === true,
-    status,
-    changed,
-    reason,
-    key,
-    owner_pid: ownerPid,
-  };
+/** Tell what changed. Refusals were thrown before. */
+export function tellChange(session: Session, change: Change, telling: Telling): number {
+  const { out, options } = session;
+  if (options.json) writeJson(out, jsonOf(change));
+  else if (!options.quiet) writeLines(out, changeLines(change, telling, session));
+  return 0;
 }
 
-function answerLines(
-  operation: Operation,
-  answer: CommandAnswer,
-  session: Session,
-  isKeyGiven: boolean,
-): string[] {
-  const { changed } = answer;
-  const told = changed.slice(0, MAX_CHANGES_TOLD).map((change) => INDENT + changeText(change));
+function jsonOf({ run_id, action, status, changed, reason, key, owner, dryRun = false }: Change): object {
+  return { run_id, action, dry_run: dryRun, status, changed, reason, key, owner_pid: owner?.pid ?? null };
+}
+
+function changeLines(change: Change, { sentence, isKeyGiven }: Telling, session: Session): string[] {
+  const { changed } = change;
+  const told = changed.slice(0, MAX_CHANGES_TOLD).map((each) => INDENT + changeText(each));
   const more = changed.length - told.length;
   if (more > 0) told.push(`${INDENT}… and ${more} more`);
-  if (operation.dryRun === true) {
-    const run = `${INDENT}run ${answer.runId}: ${answer.before} -> ${answer.status}`;
+  if (change.dryRun === true) {
+    const run = `${INDENT}run ${change.run_id}: ${change.before} -> ${change.status}`;
     return ["dry run, nothing is changed; it would do this:", ...told, run];
   }
-  const isSame = changed.length === 0 && answer.before === answer.status;
+  const isSame = changed.length === 0 && change.before === change.status;
   const lines =
     isKeyGiven && isSame ? ["nothing is changed: a command with this key was taken before"] : told;
-  return [operation.sentence(answer), ...lines, ...goingOn(answer, session)];
+  return [sentence, ...lines, ...goingOn(change, session)];
 }
 
 function changeText({ step, scope, from, to }: JobChange): string {
@@ -102,10 +58,10 @@ function changeText({ step, scope, from, to }: JobChange): string {
 }
 
 /** Who goes on with a run that can go on. */
-function goingOn({ runId, status, before, owner }: CommandAnswer, { options }: Session): string[] {
+function goingOn({ run_id, status, before, owner }: Change, { options }: Session): string[] {
   if (status === "running" && owner !== null) return [`process ${owner.pid} goes on with it`];
   if (status === "running" || status === "paused")
-    return [`next: ${commandLine(options, `resume ${runId}`)}`];
-  if (status === "held") return [`next: ${commandLine(options, `holds ${runId}`)}`];
-  return status === before ? [] : [`run ${runId} is ${status}`];
+    return [`next: ${commandLine(options, `resume ${run_id}`)}`];
+  if (status === "held") return [`next: ${commandLine(options, `holds ${run_id}`)}`];
+  return status === before ? [] : [`run ${run_id} is ${status}`];
 }
