@@ -9,25 +9,41 @@ const catalogueFile = join(root, "src/core/errors.ts");
 const documentFile = join(root, "docs/errors.md");
 
 /** The sections of the catalogue in its own order: a line comment opens one. */
-function readSections(text) {
-  const tree = ts.createSourceFile(catalogueFile, text, ts.ScriptTarget.ES2023, true);
+function readSections() {
   const sections = [];
+  for (const { comments, rows } of readTable(catalogueFile, "ERROR_CATALOGUE")) {
+    for (const title of comments) sections.push({ title, rows: [] });
+    sections.at(-1).rows.push(...rows);
+  }
+  return sections;
+}
+
+/** The entries of a table, each with the comments before it. `...NAME` stands for the table of that name in `name.ts`. */
+function readTable(file, name) {
+  const text = readFileSync(file, "utf8");
+  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
+  const entries = [];
   const visit = (node) => {
-    if (ts.isVariableDeclaration(node) && node.name.getText() === "ERROR_CATALOGUE") {
-      for (const property of findObject(node.initializer).properties) {
-        for (const comment of ts.getLeadingCommentRanges(text, property.getFullStart()) ?? []) {
-          const title = text.slice(comment.pos, comment.end).replace(/^\/\/\s*/, "");
-          sections.push({ title, rows: [] });
-        }
-        const [means, next] = ["means", "next"].map((key) => readText(property.initializer, key));
-        sections.at(-1).rows.push({ code: property.name.getText(), means, next });
-      }
-    } else {
-      ts.forEachChild(node, visit);
+    if (!ts.isVariableDeclaration(node) || node.name.getText() !== name) return ts.forEachChild(node, visit);
+    for (const property of findObject(node.initializer).properties) {
+      const comments = (ts.getLeadingCommentRanges(text, property.getFullStart()) ?? []).map(({ pos, end }) =>
+        text.slice(pos, end).replace(/^\/\/\s*/, ""),
+      );
+      entries.push({ comments, rows: rowsOf(file, property) });
     }
   };
   visit(tree);
-  return sections;
+  return entries;
+}
+
+function rowsOf(file, property) {
+  if (ts.isSpreadAssignment(property)) {
+    const table = property.expression.getText();
+    const other = join(dirname(file), `${table.toLowerCase().replaceAll("_", "-")}.ts`);
+    return readTable(other, table).flatMap(({ rows }) => rows);
+  }
+  const [means, next] = ["means", "next"].map((key) => readText(property.initializer, key));
+  return [{ code: property.name.getText(), means, next }];
 }
 
 function findObject(node) {
@@ -58,7 +74,7 @@ function render(sections) {
   return parts.join("\n");
 }
 
-const document = render(readSections(readFileSync(catalogueFile, "utf8")));
+const document = render(readSections());
 const present = existsSync(documentFile) ? readFileSync(documentFile, "utf8") : "";
 if (process.argv.includes("--check")) {
   const same = present === document;

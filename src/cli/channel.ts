@@ -19,6 +19,11 @@ export interface Session {
 
 export interface GlobalOptions {
   readonly outputDir: string;
+  /** A database file, or the address of a PostgreSQL database; the one in the output folder unless told. */
+  readonly store?: string | undefined;
+  /** The address of a server that does what is asked; this process unless told. */
+  readonly server?: string | undefined;
+  readonly token?: string | undefined;
   readonly json: boolean;
   readonly color: boolean;
   readonly quiet: boolean;

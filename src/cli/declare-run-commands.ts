@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from "commander";
-import type { CancelFlags } from "./commands/cancel.js";
 import type { ResumeFlags } from "./commands/resume.js";
 import type { RunFlags } from "./commands/run.js";
 import type { Declaration } from "./program.js";
@@ -7,12 +6,15 @@ import { parseRunReference, type RunReference } from "./run-reference.js";
 
 export const RUN_ARGUMENT = "its number, or last";
 
-/** The commands that change something: run, resume, cancel. */
+/** The commands that run workflows. Their words are the table's (a test compares them), their flags are not. */
 export function declareRunCommands({ program, act }: Declaration): void {
   program
     .command("run")
     .description("run a workflow file to its end")
-    .argument("<file>", "a workflow file, YAML or JSON")
+    .argument(
+      "<file>",
+      "a workflow file, YAML or JSON; with --stored the name of a workflow, or name@version",
+    )
     .option("--max-parallel <n>", "attempts at a time (default: the number of cores)", wholeNumber(1))
     .option("--input <name=value>", "an input of the workflow; may be given several times", collect)
     .option(
@@ -26,6 +28,9 @@ export function declareRunCommands({ program, act }: Declaration): void {
       "a failure fails its step at once; only restarts after a lost worker stay",
     )
     .option("--only <step>", "exactly one attempt of this step and nothing else")
+    .option("--stored", "run a stored workflow instead of a file")
+    .option("--detach", "with --server: only start it, and print its number")
+    .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .addHelpText(
       "after",
       `
@@ -33,7 +38,8 @@ Examples:
   daruma run release.yaml
   daruma run release.yaml --input target=production --max-parallel 4
   daruma run release.yaml --only test --debug
-  daruma run release.yaml --json > result.json`,
+  daruma run release.yaml --json > result.json
+  daruma run release.yaml --server http://127.0.0.1:7420 --detach`,
     )
     .action((file: string, flags: RunFlags) =>
       act(async (session) => (await import("./commands/run.js")).run(file, flags, session)),
@@ -45,6 +51,8 @@ Examples:
     )
     .argument("<run>", RUN_ARGUMENT, runReference)
     .option("--max-parallel <n>", "attempts at a time (default: the number of cores)", wholeNumber(1))
+    .option("--detach", "with --server: only let it go on")
+    .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .option("--reason <text>", 'why a pause is lifted; is kept in the log (default: "by hand")')
     .addHelpText(
       "after",
@@ -58,22 +66,6 @@ Examples:
     )
     .action((run: RunReference, flags: ResumeFlags) =>
       act(async (session) => (await import("./commands/resume.js")).resume(run, flags, session)),
-    );
-  program
-    .command("cancel")
-    .description("cancel a run, whichever process runs it")
-    .argument("<run>", RUN_ARGUMENT, runReference)
-    .option("--reason <text>", "is kept in the log", "canceled from the command line")
-    .option("--key <key>", "the same key is taken once, however often it is given")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  daruma cancel 3
-  daruma cancel last --reason "wrong branch"`,
-    )
-    .action((run: RunReference, flags: CancelFlags) =>
-      act(async (session) => (await import("./commands/cancel.js")).cancel(run, flags, session)),
     );
 }
 

@@ -17,6 +17,8 @@ const INFRASTRUCTURE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "LEASE_LOST",
   "RUN_OWNED",
   "SANDBOX_FAILED",
+  "SERVER_STOPPING",
+  "SERVER_UNREACHABLE",
   "STORE_FAILED",
   "STORE_VERSION",
 ]);

@@ -1,6 +1,6 @@
 import type { Daruma, RunHandle } from "../operations/daruma.js";
 import { type RunReport, reportRun } from "../operations/run-report.js";
-import { summariseRun } from "../operations/run-summary.js";
+import { type RunSummary, summariseRun } from "../operations/run-summary.js";
 import { outlivePipes } from "./broken-pipe.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import { commandLine } from "./command-words.js";
@@ -26,7 +26,7 @@ export async function followRun(
     progress.end();
     return outcome === INTERRUPTED
       ? await stopCleanly(session, daruma, runId)
-      : await tellEnd(session, daruma, outcome);
+      : await tellEnd(session, outcome, () => summariseRun(daruma.store, daruma.outputDir, outcome));
   } finally {
     progress.end();
     // What went wrong has been told; what fails while letting go must not hide it.
@@ -34,7 +34,7 @@ export async function followRun(
   }
 }
 
-async function chooseProgress({ err, options }: Session): Promise<Progress> {
+export async function chooseProgress({ err, options }: Session): Promise<Progress> {
   const toType = (command: string): string => commandLine(options, command);
   if (options.debug)
     return (await import("./render/debug-progress.js")).debugProgress(err, process.env, toType);
@@ -43,11 +43,11 @@ async function chooseProgress({ err, options }: Session): Promise<Progress> {
   return (await import("./render/plain-progress.js")).plainProgress(err, toType);
 }
 
-const INTERRUPTED = Symbol("interrupted");
+export const INTERRUPTED: unique symbol = Symbol("interrupted");
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** The first signal asks for a clean stop. The second ends this process, and with its pipes every process it started. */
-function nextInterrupt(): Promise<typeof INTERRUPTED> {
+export function nextInterrupt(): Promise<typeof INTERRUPTED> {
   return new Promise((resolve) => {
     let asked = false;
     for (const signal of SIGNALS) {
@@ -74,10 +74,15 @@ async function stopCleanly(
   return EXIT.interrupted;
 }
 
-async function tellEnd({ out, options }: Session, daruma: Daruma, report: RunReport): Promise<number> {
+/** The result of a run, wherever it ran. */
+export async function tellEnd(
+  { out, options }: Session,
+  report: RunReport,
+  summarise: () => Promise<RunSummary>,
+): Promise<number> {
   if (options.json) writeJson(out, report);
   else {
-    const summary = await summariseRun(daruma.store, daruma.outputDir, report);
+    const summary = await summarise();
     const { failureLines, headline, summaryLines } = await import("./render/summary.js");
     const look = {
       paint: out.paint,

@@ -1,18 +1,17 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { DarumaError } from "../core/errors.js";
 import { type GlobalOptions, openSession, type Session } from "./channel.js";
 import { DEFAULT_OUTPUT_DIR } from "./command-words.js";
-import { declareOperatorCommands } from "./declare-operator-commands.js";
-import { declareReadingCommands } from "./declare-reading-commands.js";
 import { declareRunCommands } from "./declare-run-commands.js";
+import { declareServerCommands } from "./declare-server-commands.js";
 import { EXIT, exitCodeOfError } from "./exit-codes.js";
 import { reportError } from "./report-error.js";
+import { readVersion } from "./version.js";
 
 /** Runs one command line and answers with its exit code. Nothing is thrown. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   const answer = { exitCode: 0 };
-  const program = createProgram(answer);
+  const program = await createProgram(answer, args);
   try {
     await program.parseAsync(args, { from: "user" });
     return answer.exitCode;
@@ -30,13 +29,24 @@ export interface Declaration {
   readonly act: (work: (session: Session) => Promise<number>) => Promise<void>;
 }
 
-function createProgram(answer: { exitCode: number }): Command {
+/**
+ * Commands that are declared by hand. They are the ones whose start is waited for, and the table of operations with its
+ * schemas takes about 60 ms to load.
+ */
+const LIGHT_WORDS: ReadonlySet<string> = new Set(["run", "resume", "serve", "worker", "mcp"]);
+const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set(["--output-dir", "--store", "--server", "--token"]);
+
+/** With the commands that this command line could mean: all of them, unless it says which. */
+export async function createProgram(answer: { exitCode: number }, args: readonly string[]): Promise<Command> {
   const program = new Command("daruma")
     .description(
       "Runs workflows that get up again: retry, repair, jump back, and survive being killed at any instant.",
     )
     .version(readVersion(), "-V, --version", "print the version")
     .option("--output-dir <dir>", "where the database, logs and artifacts lie", DEFAULT_OUTPUT_DIR)
+    .option("--store <store>", "a database file, or postgres://... (also: DARUMA_STORE)")
+    .option("--server <url>", "let a server do it (also: DARUMA_SERVER)")
+    .option("--token <token>", "the server's token (better: DARUMA_TOKEN)")
     .option("--json", "print the result as JSON on stdout; progress goes to stderr")
     .option("--no-color", "no colours (also: NO_COLOR)")
     .option("-q, --quiet", "print only what went wrong")
@@ -47,12 +57,24 @@ function createProgram(answer: { exitCode: number }): Command {
     .exitOverride()
     .addHelpText("after", EXAMPLES);
   const act: Declaration["act"] = async (work) => {
+    checkPlace(program.opts<PlaceFlags>());
     answer.exitCode = await work(openSession(globalOptions(program)));
   };
   declareRunCommands({ program, act });
-  declareOperatorCommands({ program, act });
-  declareReadingCommands({ program, act });
+  const isLight = LIGHT_WORDS.has(commandWord(args)) || /^(-V|--version)$/.test(args[0] ?? "");
+  if (!isLight) (await import("./declare-operations.js")).declareOperations({ program, act });
+  declareServerCommands({ program, act });
   return program;
+}
+
+/** The first word that is no flag and no value of one; "" where there is none. */
+function commandWord(args: readonly string[]): string {
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at]!;
+    if (GLOBAL_VALUE_FLAGS.has(word)) at += 1;
+    else if (!word.startsWith("-")) return word;
+  }
+  return "";
 }
 
 const EXAMPLES = `
@@ -65,17 +87,27 @@ Examples:
 Exit codes: 0 completed, 1 failed, 2 bad usage or workflow file, 3 held or paused, 4 canceled,
 5 store or infrastructure, 130 interrupted (the run stays resumable)`;
 
-function readVersion(): string {
-  const file = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(file) as { version: string }).version;
-}
+type PlaceFlags = Pick<GlobalOptions, "store" | "server" | "token">;
 
 function globalOptions(program: Command): GlobalOptions {
+  const flags = program.opts<Pick<GlobalOptions, "outputDir" | "color"> & PlaceFlags>();
+  return { json: false, quiet: false, debug: false, ...flags, ...placeOf(flags, process.env) };
+}
+
+function checkPlace({ server, store }: PlaceFlags): void {
+  if (server !== undefined && store !== undefined)
+    throw new DarumaError("USAGE", "--server and --store cannot both be given", {
+      hint: "A server has a store of its own.",
+    });
+}
+
+/** A flag wins over the environment, also over what it says of the other place. */
+function placeOf(flags: PlaceFlags, env: NodeJS.ProcessEnv): PlaceFlags {
+  const isSet = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
   return {
-    json: false,
-    quiet: false,
-    debug: false,
-    ...program.opts<Pick<GlobalOptions, "outputDir" | "color">>(),
+    server: flags.server ?? (flags.store === undefined ? isSet(env.DARUMA_SERVER) : undefined),
+    store: flags.store ?? (flags.server === undefined ? isSet(env.DARUMA_STORE) : undefined),
+    token: flags.token ?? isSet(env.DARUMA_TOKEN),
   };
 }
 
@@ -92,7 +124,9 @@ function endParsing(error: CommanderError, args: readonly string[], program: Com
     quiet: false,
     debug: false,
   });
-  if (error.code === "commander.help" && !session.options.json) session.err.write(program.helpInformation());
+  const group = program.commands.find((command) => command.name() === asked && command.commands.length > 0);
+  if (error.code === "commander.help" && !session.options.json)
+    session.err.write((group ?? program).helpInformation());
   else reportError(new DarumaError("USAGE", usageMessage(error), { hint }), session);
   return EXIT.usage;
 }

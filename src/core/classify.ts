@@ -46,6 +46,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["INVALID_INPUT", "deterministic_contract"],
   ["MISSING_SECRET", "deterministic_policy"],
   ["CONTENT_FILTERED", "deterministic_policy"],
+  ["NO_WORKER", "deterministic_policy"],
   ["ACCESS_DENIED", "deterministic_policy"],
   ["REPO_ERROR", "deterministic_repo"],
 ]);

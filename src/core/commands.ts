@@ -11,10 +11,10 @@ import type { FailureFacts } from "./failure.js";
 /** What happened outside, put to the core. Everything that is not here is a consequence that the core finds itself. */
 export type Command =
   | { readonly type: "run.start" }
-  /** A new owner has taken the run; attempts that were running are lost. */
-  | { readonly type: "run.resume" }
-  /** The engine stops in good order: the attempts that were running have been ended. */
-  | { readonly type: "run.interrupt" }
+  /** A new owner has taken the run. Attempts and scripts that were under way are lost, but for the jobs in `kept`. */
+  | { readonly type: "run.resume"; readonly kept: readonly number[] }
+  /** The engine stops in good order. It has ended the attempts that were running, but for the jobs in `kept`. */
+  | { readonly type: "run.interrupt"; readonly kept: readonly number[] }
   | {
       readonly type: "run.fork";
       readonly from: number;
@@ -128,6 +128,8 @@ export interface HoldDecision {
   /** For `complete`. */
   readonly output: Output | null;
   readonly items: readonly ScopeItem[] | null;
+  /** Instead of the command's. */
+  readonly reason?: string;
 }
 
 export type AttemptResult =

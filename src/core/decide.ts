@@ -54,9 +54,9 @@ function apply(decision: Decision, command: Command): void {
     case "run.start":
       return startRun(decision);
     case "run.resume":
-      return resumeRun(decision);
+      return resumeRun(decision, new Set(command.kept));
     case "run.interrupt":
-      return interruptRun(decision);
+      return interruptRun(decision, new Set(command.kept));
     case "run.fork":
       return decision.emit({
         type: "run.forked",
@@ -127,13 +127,13 @@ function startRun(decision: Decision): void {
   decision.emit({ type: "jobs.ready", jobs: wanted, reason: "start" });
 }
 
-/** The attempts that were running died with their owner: each climbs as lost, or ends if it was being ended. */
-function resumeRun(decision: Decision): void {
+/** The attempts that died with their owner: each climbs as lost, or ends if it was being ended. Kept ones go on. */
+function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
   const { run } = decision;
-  const lost = [...run.running];
+  const lost = [...run.running].filter((job) => !kept.has(job.id));
   decision.emit({ type: "run.resumed", lost: lost.map((job) => ({ job: job.id, attempt: job.attempt })) });
   if (run.status === "pending") return startRun(decision);
-  for (const job of run.jobs) if (job.recovery !== null) repeatRecovery(decision, job);
+  for (const job of run.jobs) if (job.recovery !== null && !kept.has(job.id)) repeatRecovery(decision, job);
   repeatRebuild(decision);
   for (const job of lost) {
     const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
@@ -148,8 +148,9 @@ function resumeRun(decision: Decision): void {
 }
 
 /** What the engine ended itself is ready again, at no cost; what was to end anyway has ended. */
-function interruptRun(decision: Decision): void {
+function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
   for (const job of [...decision.run.running]) {
+    if (kept.has(job.id)) continue;
     const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
     if (job.stopping !== null) {
       endStopped(decision, job, durationMs);

@@ -87,6 +87,8 @@ export interface StepDefinition {
   /** JSON Schema that the output must fit, or null. */
   readonly outputSchema: Json | null;
   readonly tags: readonly string[];
+  /** Tags that a worker must have to be given this step. */
+  readonly runsOn: readonly string[];
   readonly group: string | null;
   /** Name of the failure handler whose rules answer this step's exit codes. */
   readonly failureHandler: string | null;

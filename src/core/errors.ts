@@ -1,3 +1,5 @@
+import { WORKSPACE_ERRORS } from "./workspace-errors.js";
+
 /**
  * Every code a user can see: one line of what it means, one of what to do next. `docs/errors.md` is checked against
  * this table. Codes are stable: programs match on them.
@@ -78,8 +80,8 @@ export const ERROR_CATALOGUE = {
     next: "Name it in a run list, depend on nothing, or set `start: auto`.",
   },
   INVALID_INPUT: {
-    means: "An input of the run is missing, unknown or of the wrong type.",
-    next: "Give it with --input name=value.",
+    means: "An input of a run, or a field of a request, is missing, unknown or of the wrong type.",
+    next: "Give what the message names; an input of a run with --input name=value.",
   },
   // Failures of an attempt
   TIMEOUT: { means: "The attempt passed its timeout_ms.", next: "Raise timeout_ms or make the step faster." },
@@ -131,6 +133,10 @@ export const ERROR_CATALOGUE = {
   REJECTED: {
     means: "A person chose an answer that fails the step.",
     next: "See what was said; a failure edge or retry can take it up.",
+  },
+  NO_WORKER: {
+    means: "The step's `runs_on` asks for tags that this worker does not offer.",
+    next: "Run it on a server with such a worker, or fix `runs_on`.",
   },
   MISSING_SECRET: {
     means: "A variable named in `secrets` is not set.",
@@ -222,51 +228,45 @@ export const ERROR_CATALOGUE = {
     next: "See the message; check that the installation is complete.",
   },
   // Workspaces
-  WORKSPACE_BRANCH_EXISTS: {
-    means: "The branch for a run's result cannot be made, because it or one in its way exists.",
-    next: "Give another name with --branch.",
-  },
-  WORKSPACE_BRANCH_INVALID: {
-    means: "The name given for a branch is not one that git takes.",
-    next: "Give another name with --branch.",
-  },
-  WORKSPACE_GIT_FAILED: {
-    means: "git failed in a way that Daruma did not expect.",
-    next: "See the message; check the disk and the permissions.",
-  },
-  WORKSPACE_GIT_MISSING: {
-    means: "The program git is not installed, or too old for workspaces.",
-    next: "Install git 2.32 or newer.",
-  },
-  WORKSPACE_NOT_FOUND: {
-    means: "The run has no workspace, or its folder is gone.",
-    next: "A hard reset makes it again from its checkpoints.",
-  },
-  WORKSPACE_PATCH_ALTERED: {
-    means: "The patch of a checkpoint is not the recorded one, so the workspace was not rebuilt.",
-    next: "Put the file back, or go back to a step before it.",
-  },
-  WORKSPACE_PATCH_FAILED: {
-    means: "The patch of a checkpoint does not apply, so the workspace was not rebuilt.",
-    next: "Go back to a step before it.",
-  },
-  WORKSPACE_PATCH_MISSING: {
-    means: "The patch of a checkpoint is gone, so the workspace was not rebuilt.",
-    next: "Put the file back, or go back to a step before it.",
-  },
-  WORKSPACE_PATCH_TOO_LARGE: {
-    means: "A step changed more than git can replay from one patch.",
-    next: "Name large results in a .gitignore, or split the step.",
-  },
-  WORKSPACE_REF_NOT_FOUND: {
-    means: "The repository has no such branch, tag or commit.",
-    next: "Fix `workspace.ref`.",
-  },
-  WORKSPACE_REPO_NOT_FOUND: {
-    means: "There is no git repository there, or git refuses to read it.",
-    next: "Fix `workspace.repo`; see the message.",
-  },
+  ...WORKSPACE_ERRORS,
   // Store, leases, commands
+  ARTIFACT_NOT_FOUND: {
+    means: "The run has no artifact of this name.",
+    next: "See `daruma artifacts RUN`.",
+  },
+  DRAFT_CONFLICT: {
+    means: "Somebody else has saved the draft meanwhile.",
+    next: "Read it again, put the two together, and save over the new revision.",
+  },
+  DRAFT_NOT_FOUND: { means: "There is no draft of this name.", next: "See `daruma workflow drafts`." },
+  HANDLER_NOT_FOUND: { means: "There is no such failure handler.", next: "See `daruma handlers`." },
+  IMPORT_INVALID: {
+    means: "The document is no run that `daruma export` wrote, or it has been changed since.",
+    next: "Export the run again, with the same or an older Daruma.",
+  },
+  JOB_NOT_FOUND: { means: "There is no such job.", next: "See `daruma jobs`." },
+  NO_RUNNER: {
+    means: "Nothing stays here that could run a workflow.",
+    next: "Use `daruma run`, or ask a server: `daruma serve`.",
+  },
+  NOT_SUPPORTED: {
+    means: "The workflow has nothing that this could be done with.",
+    next: "See the message for what can be done instead.",
+  },
+  RETRIES_USED_UP: {
+    means: "The job has had as many attempts as max_retries allows.",
+    next: "Ask with a larger max_retries, or leave it failed.",
+  },
+  SERVER_UNREACHABLE: {
+    means: "The server does not answer, or what answers is no Daruma server.",
+    next: "Check the address (--server, DARUMA_SERVER) and that `daruma serve` runs there.",
+  },
+  TOKEN_NOT_FOUND: { means: "There is no such token.", next: "See `daruma token list`." },
+  WORKFLOW_NOT_FOUND: {
+    means: "There is no stored workflow of this name, id or version.",
+    next: "See `daruma workflows`.",
+  },
+  WRONG_RUN: { means: "The job belongs to another run.", next: "Name the run that the job belongs to." },
   RUN_NOT_FOUND: { means: "There is no such run.", next: "See `daruma list`." },
   STEP_NOT_FOUND: { means: "The run has no such step.", next: "See `daruma show RUN`." },
   ATTEMPT_NOT_FOUND: { means: "The step has no such attempt.", next: "See `daruma show RUN`." },
@@ -303,7 +303,66 @@ export const ERROR_CATALOGUE = {
     means: "The store could not write or read.",
     next: "Check the disk and the message; nothing recorded is lost, `daruma resume RUN` goes on.",
   },
+  STALE_ATTEMPT: {
+    means: "The attempt is not, or no longer, this worker's.",
+    next: "Nothing: the run has gone on without it.",
+  },
+  WORKER_NOT_FOUND: {
+    means: "The server does not know this worker.",
+    next: "It registers again by itself.",
+  },
+  RUN_NOT_HERE: {
+    means: "This server does not have the attempt's run yet.",
+    next: "The worker keeps the result and offers it again.",
+  },
   STORE_VERSION: { means: "The database was written by a newer Daruma.", next: "Upgrade Daruma." },
+  // The server
+  BODY_TOO_LARGE: { means: "The request's body is larger than the server takes.", next: "Send less." },
+  FORBIDDEN: {
+    means: "The token's role may not do this.",
+    next: "Use a token of the role that the message names; `daruma token create` makes one.",
+  },
+  HOST_REFUSED: {
+    means: "The request names a host that is not this machine, as a web page of somebody else's would.",
+    next: "Use http://127.0.0.1 or http://localhost, or start the server with tokens.",
+  },
+  MALFORMED_REQUEST: {
+    means: "The request cannot be read: its address, headers or body are broken.",
+    next: "Fix what the message names.",
+  },
+  MEDIA_TYPE: {
+    means: "The body is not of a type that the server takes.",
+    next: "Send JSON with `content-type: application/json`.",
+  },
+  METHOD_NOT_ALLOWED: {
+    means: "The address is there, but not for this method.",
+    next: "Use a method that the `allow` header names.",
+  },
+  ORIGIN_REFUSED: {
+    means: "A web page of another origin asked for a change.",
+    next: "Start the server with --allow-origin if that page is yours.",
+  },
+  RATE_LIMITED: {
+    means: "Too many requests in too short a time.",
+    next: "Wait as long as the `retry-after` header says.",
+  },
+  ROUTE_NOT_FOUND: {
+    means: "The server has nothing at this address.",
+    next: "See /api/v1/docs for what there is.",
+  },
+  SERVER_STOPPING: {
+    means: "The server is going down, or not up yet.",
+    next: "Ask again in a moment.",
+  },
+  TOKENS_NEEDED: {
+    means: "The server would be open to other machines, and there is no token yet.",
+    next: "Make one with `daruma token create`, or bind to 127.0.0.1.",
+  },
+  UNAUTHENTICATED: {
+    means: "The request has no token, or one that is unknown, expired or revoked.",
+    next: "Send `authorization: Bearer TOKEN`; `daruma token create` makes one.",
+  },
+  // The program
   USAGE: { means: "The command line is wrong.", next: "See `daruma --help`." },
   INTERNAL: {
     means: "Something happened that Daruma did not expect: a defect of Daruma.",

@@ -60,6 +60,8 @@ export type Event =
       readonly folder: string;
       readonly file: string | null;
       readonly parent: { readonly runId: number; readonly jobId: number } | null;
+      /** Servers go on with it by themselves. */
+      readonly managed: boolean;
       readonly failureHandlers: readonly { readonly name: string; readonly id: number }[];
     }
   | { readonly type: "run.started" }

@@ -51,7 +51,8 @@ export function operate(decision: Decision, command: OperatorCommand): void {
     case "run.reset":
       return resetFailed(decision, command.reason, command.key);
     case "holds.resolve":
-      for (const item of command.items) resolveHold(decision, item, command.reason, command.key);
+      for (const item of command.items)
+        resolveHold(decision, item, item.reason ?? command.reason, command.key);
       return;
     case "human.answer":
       return answer(decision, command);

@@ -1,8 +1,9 @@
 import type { Definition } from "./definition.js";
 import type { Event } from "./events.js";
 import { isHandled } from "./handled.js";
+import { isResting } from "./resting.js";
 import type { AttemptRow, AttemptStatus, FailureHandlerRow, JobRow, RouteRow, RunRow } from "./rows.js";
-import { type Job, jobById, type Run } from "./run.js";
+import { isOver, type Job, jobById, type Run } from "./run.js";
 
 export function runRow(run: Run): RunRow {
   return {
@@ -17,6 +18,8 @@ export function runRow(run: Run): RunRow {
     file: run.file,
     error: run.error,
     parent: run.parent === null ? null : { run_id: run.parent.runId, job_id: run.parent.jobId },
+    managed: run.managed,
+    wanted: run.managed && !isOver(run) && !isResting(run),
     created_at: run.createdAt,
     started_at: run.startedAt,
     finished_at: run.finishedAt,

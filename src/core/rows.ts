@@ -29,6 +29,10 @@ export interface RunRow {
   readonly file: string | null;
   /** The job of another run for which this is a child run. */
   readonly parent: { readonly run_id: number; readonly job_id: number } | null;
+  /** Servers go on with it by themselves; a run of `daruma run` is its own process's business. */
+  readonly managed: boolean;
+  /** A managed run in which something is to be done: an engine must have it. */
+  readonly wanted: boolean;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly created_at: number;
   readonly started_at: number | null;

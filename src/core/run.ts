@@ -37,6 +37,7 @@ export interface Run {
   readonly folder: string;
   readonly file: string | null;
   readonly parent: { readonly runId: number; readonly jobId: number } | null;
+  readonly managed: boolean;
   /** By name: where the store keeps the handlers of this run's definition. */
   readonly failureHandlerIds: ReadonlyMap<string, number>;
   readonly maxLoops: number;
@@ -270,6 +271,7 @@ export function newRun(
     folder: created.folder,
     file: created.file,
     parent: created.parent,
+    managed: created.managed,
     failureHandlerIds: new Map(created.failureHandlers.map(({ name, id: handlerId }) => [name, handlerId])),
     maxLoops: created.options.maxLoops ?? definition.maxLoops,
     createdAt: at,

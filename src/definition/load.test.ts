@@ -73,6 +73,7 @@ describe("a workflow file", () => {
           onSuccess: { run: [], runJs: null, goto: null, gotoJs: null },
           outputSchema: null,
           tags: [],
+          runsOn: [],
           group: null,
           failureHandler: null,
           summarize: null,

@@ -141,6 +141,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     onSuccess: routing(keys.on_success),
     outputSchema: keys.outputs ?? null,
     tags: [...new Set(keys.tags ?? NO_NAMES)],
+    runsOn: [...new Set(keys.runs_on ?? NO_NAMES)],
     group: keys.group ?? null,
     failureHandler: references.handler(keys.failure_handler),
     summarize: keys.summarize ?? null,

@@ -142,6 +142,10 @@ export const STEP_FIELDS = {
   on_success: { schema: onSuccess, doc: "What happens when the step completes." },
   outputs: { schema: jsonSchemaField, doc: "JSON Schema that the output must fit." },
   tags: { schema: plainNames("tags"), doc: "Words to find the step by." },
+  runs_on: {
+    schema: plainNames("tags"),
+    doc: "Tags that a worker must have to be given this step.",
+  },
   group: { schema: text({ maxChars: MAX_NAME_CHARS }), doc: "A group's name." },
   failure_handler: {
     schema: located(

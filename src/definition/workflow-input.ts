@@ -158,6 +158,7 @@ interface CommonStepInput {
   readonly on_success?: RoutingInput;
   readonly outputs?: { readonly [key: string]: Json };
   readonly tags?: OneOrMore<string>;
+  readonly runs_on?: OneOrMore<string>;
   readonly group?: string;
   readonly failure_handler?: string;
   readonly summarize?: string;

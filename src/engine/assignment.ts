@@ -47,10 +47,13 @@ export function assignmentFor(run: Run, job: Job, now: number, readArtifact: Rea
     killGraceMs: definition.killGraceMs,
     outputSchema: definition.outputSchema,
     resources: definition.resources,
+    runsOn: definition.runsOn ?? [],
     summarize: definition.summarize,
     returnCode: job.error?.exit_code ?? null,
     recovery: false,
+    lastWorker: null,
     failureSource: failureSourceOf(run, job, readArtifact),
+    failureContext: null,
     ...promptMaterialOf(run, job, readArtifact),
   };
   try {
@@ -115,10 +118,13 @@ export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadA
     outputSchema: null,
     failedAlready: null,
     resources: null,
+    runsOn: definition.runsOn ?? [],
     summarize: null,
     returnCode: job.error?.exit_code ?? null,
     recovery: true,
+    lastWorker: job.attemptWorker,
     failureSource: null,
+    failureContext: null,
   };
 }
 
@@ -136,9 +142,11 @@ function recoveryEnv(run: Run, job: Job, readArtifact: ReadArtifact): { [name: s
 }
 
 /** What a worker's report means to the core. */
-export function reportCommand(assignment: Assignment, { result, durationMs }: Report): Command {
-  const { jobId: job, attempt } = assignment;
-  if (!assignment.recovery) return { type: "attempt.finish", job, attempt, result, durationMs };
+export function reportCommand(
+  { jobId: job, attempt, recovery }: Pick<Assignment, "jobId" | "attempt" | "recovery">,
+  { result, durationMs }: Report,
+): Command {
+  if (!recovery) return { type: "attempt.finish", job, attempt, result, durationMs };
   const failed = result.kind === "failed" ? result.facts : null;
   return {
     type: "recovery.finish",

@@ -2,8 +2,9 @@ import type { Command } from "../core/commands.js";
 import type { EvaluationPurpose, Event } from "../core/events.js";
 import { type Job, jobById, type Run } from "../core/run.js";
 import type { Evaluation, Sandbox } from "../sandbox/sandbox.js";
-import type { Assignment, Report, Worker } from "../worker/worker.js";
+import type { Assignment, HeldAttempt, Place, Report, ReportOutcome, Worker } from "../worker/worker.js";
 import { assignmentFor, recoveryFor, reportCommand } from "./assignment.js";
+import { AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
 import { evaluationFor } from "./evaluation.js";
 import { HUMAN } from "./human-step.js";
@@ -17,23 +18,34 @@ export interface EffectPorts {
   readonly clock: Clock;
   readonly readArtifact: ReadArtifact;
   readonly rebuilder: WorkspaceRebuilder;
-  /** Run this once what the host has decided is committed. */
-  readonly afterCommit: (host: RunHost, effect: () => void) => void;
+  /** Run this once what the host has decided is committed; `dropped` if that is refused. */
+  readonly afterCommit: (host: RunHost, effect: () => void, dropped?: () => void) => void;
   /** Put what came of an effect to the host, if it is still the run's. */
-  readonly post: (host: RunHost, command: Command) => void;
+  readonly post: (host: RunHost, command: Command, settled?: (outcome: ReportOutcome) => void) => void;
 }
 
 /** What follows from events in the world outside: processes, timers, expressions. Planned now, done after the commit. */
 export class Effects {
-  private readonly attempts = new Map<number, { controller: AbortController; done: Promise<void> }>();
+  private readonly attempts: AttemptsUnderWay;
   private readonly timers = new Map<number, () => void>();
   /** By run: the fresh workspace that is being built for it. */
   private readonly rebuilds = new Map<
     number,
     { id: number; controller: AbortController; done: Promise<void> }
   >();
+  /** By job: room for the attempt that is being decided. */
+  private readonly places = new Map<number, Place>();
 
-  constructor(private readonly ports: EffectPorts) {}
+  constructor(private readonly ports: EffectPorts) {
+    this.attempts = new AttemptsUnderWay(ports.worker);
+  }
+
+  /** `begin` decides the job's next attempt, which is to run on this place; if it decides none, the place is given back. */
+  onPlace(job: number, place: Place, begin: () => void): void {
+    this.places.set(job, place);
+    begin();
+    if (this.places.delete(job)) this.ports.worker.release(place);
+  }
 
   plan(host: RunHost, events: readonly Event[]): void {
     const { afterCommit } = this.ports;
@@ -85,75 +97,73 @@ export class Effects {
     }
   }
 
-  /** End whatever is at work for this run and forget its timers. */
-  drop(run: Run): void {
-    this.rebuilds.get(run.id)?.controller.abort("stopped");
-    for (const job of run.jobs) {
-      this.timers.get(job.id)?.();
-      this.timers.delete(job.id);
-      this.stop(job.id);
+  /** What an earlier owner began and may still go on. False: it is certainly gone. */
+  adopt(host: RunHost, held: HeldAttempt): boolean {
+    // Its report waits until this engine speaks for the run.
+    return this.attempts.adopt(held, host.speaks, (report) => this.report(host, held, report));
+  }
+
+  stop(job: number): void {
+    this.attempts.abort(job, "stopped");
+  }
+
+  /**
+   * Let go of a run: forget its timers, end what dies with this engine, the building of a workspace too. Resolves to
+   * the jobs that go on without it.
+   */
+  async release(run: Run): Promise<number[]> {
+    const ids: number[] = [];
+    for (const { id } of run.jobs) {
+      this.timers.get(id)?.();
+      this.timers.delete(id);
+      ids.push(id);
     }
-  }
-
-  /** Resolves when every process has gone. */
-  async stopAll(): Promise<void> {
-    for (const cancel of this.timers.values()) cancel();
-    this.timers.clear();
-    const atWork = [...this.attempts.values(), ...this.rebuilds.values()];
-    for (const { controller } of atWork) controller.abort("stopped");
-    await Promise.all(atWork.map(({ done }) => done));
-  }
-
-  private stop(job: number): void {
-    this.attempts.get(job)?.controller.abort("stopped");
+    const rebuild = this.rebuilds.get(run.id);
+    rebuild?.controller.abort("stopped");
+    const kept = await this.attempts.release(ids);
+    await rebuild?.done;
+    return kept;
   }
 
   private planAttempt(host: RunHost, job: Job): void {
-    const { afterCommit, clock, post, readArtifact } = this.ports;
+    const { afterCommit, clock, readArtifact, worker } = this.ports;
+    const place = this.places.get(job.id) ?? null;
     let assignment: Assignment;
     try {
       assignment = assignmentFor(host.run, job, clock.now(), readArtifact);
     } catch (error) {
-      const facts = {
-        code: "ARTIFACT_MISSING",
-        message: `what the step needs cannot be read: ${messageOf(error)}`,
-      };
-      const { id, attempt } = job;
-      afterCommit(host, () =>
-        post(host, {
-          type: "attempt.finish",
-          job: id,
-          attempt,
-          result: { kind: "failed", facts },
-          durationMs: 0,
-        }),
-      );
-      return;
+      return this.failUnreadable(host, job, error);
     }
-    afterCommit(host, () => this.execute(host, assignment));
+    this.places.delete(job.id);
+    afterCommit(
+      host,
+      () => this.execute(host, assignment, place),
+      () => (place === null ? undefined : worker.release(place)),
+    );
+  }
+
+  private failUnreadable(host: RunHost, { id: job, attempt }: Job, error: unknown): void {
+    const facts = {
+      code: "ARTIFACT_MISSING",
+      message: `what the step needs cannot be read: ${messageOf(error)}`,
+    };
+    const result = { kind: "failed", facts } as const;
+    this.ports.afterCommit(host, () =>
+      this.ports.post(host, { type: "attempt.finish", job, attempt, result, durationMs: 0 }),
+    );
   }
 
   private planRecovery(host: RunHost, job: Job): void {
     const assignment = recoveryFor(host.run, job, this.ports.clock.now(), this.ports.readArtifact);
-    this.ports.afterCommit(host, () => this.execute(host, assignment));
+    this.ports.afterCommit(host, () => this.execute(host, assignment, null));
   }
 
-  private execute(host: RunHost, assignment: Assignment): void {
-    const { jobId } = assignment;
-    const controller = new AbortController();
-    const lost = (error: unknown): Report => ({
-      result: { kind: "failed", facts: { lost: true, message: messageOf(error) } },
-      durationMs: 0,
-    });
-    const done = this.ports.worker
-      .execute(assignment, controller.signal)
-      .catch(lost)
-      .then((report) => {
-        // After a loss and a resume the job may have another attempt by now.
-        if (this.attempts.get(jobId)?.controller === controller) this.attempts.delete(jobId);
-        this.ports.post(host, reportCommand(assignment, report));
-      });
-    this.attempts.set(jobId, { controller, done });
+  private execute(host: RunHost, assignment: Assignment, place: Place | null): void {
+    this.attempts.execute(assignment, place, (report) => this.report(host, assignment, report));
+  }
+
+  private report(host: RunHost, of: Assignment | HeldAttempt, report: Report): void {
+    this.ports.post(host, reportCommand(of, report), report.settled);
   }
 
   /** What comes of it is put to the run, which no longer wants it if it has been discarded meanwhile. */

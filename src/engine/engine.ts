@@ -1,27 +1,26 @@
 import type { Command, OperatorCommand } from "../core/commands.js";
-import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
-import type { Event, LoggedEvent, ReusedJob, RunOptions } from "../core/events.js";
-import { evolve } from "../core/evolve.js";
-import type { Json } from "../core/json.js";
+import type { Event, LoggedEvent } from "../core/events.js";
 import { type Refusal, refusalOf } from "../core/operator.js";
-import { failureHandlersOf } from "../core/projections.js";
-import { jobById, newRun, type Run } from "../core/run.js";
-import { mayStart } from "../core/workspace-state.js";
+import { isResting } from "../core/resting.js";
+import type { Run } from "../core/run.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { LeaseOwner, Store } from "../store/store.js";
-import type { Worker } from "../worker/worker.js";
+import type { ReportOutcome, Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
+import { Dispatcher } from "./dispatcher.js";
 import { Effects } from "./effects.js";
 import { GroupCommit } from "./group-commit.js";
-import { isHumanStep, questionFor } from "./human-step.js";
 import { answerEntry, readEntry } from "./inbox-entry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun } from "./load-run.js";
-import { isResting, slotsOf, tokensOf } from "./occupancy.js";
+import { createRun, firstCommands, type NewRun, registerWorkflowOf } from "./new-run.js";
+import { heldAttempts } from "./occupancy.js";
 import { RunHost } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
 import { rebuildRefused, type WorkspaceRebuilder } from "./workspace-rebuilder.js";
+
+export type { NewRun } from "./new-run.js";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -36,27 +35,8 @@ export interface EngineOptions {
   readonly isDead: (owner: LeaseOwner) => boolean;
   /** Builds fresh workspaces; without it every rebuild is refused. */
   readonly rebuilder?: WorkspaceRebuilder;
-}
-
-export interface NewRun {
-  readonly definition: Definition;
-  readonly hash: string;
-  /** The definition as JSON. */
-  readonly text: string;
-  readonly file: string | null;
-  readonly folder: string;
-  readonly inputs: { readonly [name: string]: Json };
-  readonly context: { readonly [name: string]: Json };
-  readonly options: RunOptions;
-  /** The run goes on from a step of another. */
-  readonly fork?: {
-    readonly from: number;
-    readonly step: string;
-    readonly reason: string;
-    readonly reuse: readonly ReusedJob[];
-  };
-  /** The job for which this is a child run. */
-  readonly parent?: { readonly runId: number; readonly jobId: number };
+  /** How long a silent owner on another host keeps its runs; 30 s unless told. */
+  readonly leaseMs?: number;
 }
 
 /** A run that this engine has taken. `ended` settles when it is over, held or paused with nothing under way. */
@@ -66,8 +46,17 @@ export interface OwnedRun {
   readonly ended: Promise<Run>;
 }
 
+interface Posted {
+  readonly host: RunHost;
+  readonly command: Command;
+  readonly settled: ((outcome: ReportOutcome) => void) | null;
+}
+
 /** Called with committed events, in order. */
 export type RunListener = (run: Run, events: readonly LoggedEvent[]) => void;
+
+/** Called when a run is lost to this engine, once what it had under way here is over. */
+export type LossListener = (run: Run, error: unknown) => void;
 
 /**
  * The shell around the core: takes what happened, lets the core decide, commits, and only then starts processes,
@@ -81,104 +70,133 @@ export class Engine {
   private readonly taking = new Set<number>();
   private readonly listeners = new Set<RunListener>();
   private readonly effects: Effects;
-  private inbox: { host: RunHost; command: Command }[] = [];
+  private readonly losses = new Set<LossListener>();
+  private readonly dispatcher: Dispatcher;
+  private readonly forgetRoom: () => void;
+  private inbox: Posted[] = [];
   private turning = false;
   private stopping = false;
-  private inUse = 0;
-  private firstHost = 0;
 
   constructor(private readonly options: EngineOptions) {
     this.commits = new GroupCommit(options.store, {
       committed: (host, events) => this.committed(host, events),
       refused: (host, error) => this.discard(host, error),
     });
-    this.leases = new LeaseKeeper(options.store, options.clock, options.owner, options.isDead);
+    const { store, clock, owner, isDead, leaseMs, worker } = options;
+    this.leases = new LeaseKeeper(store, clock, owner, isDead, leaseMs);
     this.effects = new Effects({
       ...options,
       rebuilder: options.rebuilder ?? rebuildRefused,
-      afterCommit: (host, effect) => this.commits.afterCommit(host, effect),
-      post: (host, command) => this.put(host, command),
+      afterCommit: (host, effect, dropped) => this.commits.afterCommit(host, effect, dropped),
+      post: (host, command, settled) => this.put(host, command, settled),
     });
+    this.dispatcher = new Dispatcher({
+      ...options,
+      ask: (host, command) => this.decide(host, command),
+      start: (host, { id }, place) =>
+        this.effects.onPlace(id, place, () =>
+          this.decide(host, {
+            type: "attempt.start",
+            job: id,
+            worker: place.worker,
+            token: options.newToken(),
+          }),
+        ),
+    });
+    this.forgetRoom = worker.onRoom(() => this.wake());
   }
 
   /** Create a run and start it. The id is given out once the run is on record. */
   async start(request: NewRun): Promise<OwnedRun> {
     const { store, clock } = this.options;
-    const { definition, hash, text, file } = request;
-    const { workflowId, failureHandlers } = await store.registerWorkflow({
-      name: definition.name,
-      hash,
-      definition: text,
-      file,
-      at: clock.now(),
-      failureHandlers: failureHandlersOf(definition),
-    });
+    const workflow = await registerWorkflowOf(store, request, clock.now());
     const runId = await store.reserveRunId();
     const fence = await this.leases.acquire(runId, (error) => this.lost(runId, error));
-    const created: Extract<Event, { type: "run.created" }> = {
-      type: "run.created",
-      workflow: definition.name,
-      workflowId,
-      definitionHash: hash,
-      inputs: request.inputs,
-      context: request.context,
-      options: request.options,
-      folder: request.folder,
-      file,
-      parent: request.parent ?? null,
-      failureHandlers,
-    };
     if (this.stopping) {
       await this.leases.release(runId);
       throw stoppedError(runId);
     }
-    const now = clock.now();
-    const run = newRun(runId, definition, created, now);
-    evolve(run, created, now);
-    const host = new RunHost(run, fence, 1);
-    host.keep([created], now);
-    const fork: Command[] = request.fork === undefined ? [] : [{ type: "run.fork", ...request.fork }];
-    return (await this.adopt(host, [...fork, { type: "run.start" }])).owned;
+    const host = createRun(request, workflow, { runId, fence, now: clock.now() });
+    return (await this.adopt(host, firstCommands(request))).owned;
   }
 
   /** Take a run whose engine is gone, and go on with it; a pause is lifted. A run that is over is left alone. */
-  async resume(runId: number, reason = "resume"): Promise<OwnedRun> {
+  resume(runId: number, reason = "resume"): Promise<OwnedRun> {
+    const unpause: Command = { type: "run.unpause", reason, key: null };
+    return this.take(runId, () => this.leases.acquire(runId, (error) => this.lost(runId, error)), [unpause]);
+  }
+
+  /** Go on with a run whose lease was granted to this engine's owner by `Store.claimRuns`. */
+  takeClaimed({ runId, fence }: { readonly runId: number; readonly fence: number }): Promise<OwnedRun> {
+    const hold = (): number => this.leases.hold(runId, fence, (error) => this.lost(runId, error));
+    return this.take(runId, async () => hold(), []);
+  }
+
+  /** Go on with a run that this engine has lost, or that a dead engine on this host has; a pause stays. */
+  retake(runId: number): Promise<OwnedRun> {
+    return this.take(runId, () => this.leases.acquire(runId, (error) => this.lost(runId, error)), []);
+  }
+
+  private async take(
+    runId: number,
+    acquire: () => Promise<number>,
+    then: readonly Command[],
+    isAsked = then.length > 0,
+  ): Promise<OwnedRun> {
     if (this.hosts.has(runId) || this.taking.has(runId))
       throw new DarumaError("RUN_OWNED", `run ${runId} is being run by this process`);
     this.taking.add(runId);
     try {
-      return await this.take(runId, reason);
+      return await this.load(runId, await acquire(), then);
+    } catch (error) {
+      // The claimer tries again as the same owner; a lease given back would come back at once.
+      if (this.hosts.has(runId)) throw error;
+      if (isAsked || this.stopping) await this.leases.release(runId);
+      else this.leases.forget(runId);
+      throw error;
     } finally {
       this.taking.delete(runId);
     }
   }
 
-  private async take(runId: number, reason: string): Promise<OwnedRun> {
-    const { store, worker } = this.options;
-    const fence = await this.leases.acquire(runId, (error) => this.lost(runId, error));
+  private async load(runId: number, fence: number, then: readonly Command[]): Promise<OwnedRun> {
+    const { store } = this.options;
+    const { run, nextSeq } = await loadRun(store, runId);
+    const host = new RunHost(run, fence, nextSeq);
+    if (host.isOver) {
+      await this.leases.release(runId);
+      return { runId, run, ended: Promise.resolve(run) };
+    }
     try {
-      const { run, nextSeq } = await loadRun(store, runId);
-      const host = new RunHost(run, fence, nextSeq);
-      if (host.isOver) {
-        await this.leases.release(runId);
-        return { runId, run, ended: Promise.resolve(run) };
-      }
-      for (const token of tokensOf(run)) await worker.endLeftovers(token);
+      const kept = await this.adoptAttempts(host);
       if (this.stopping) throw stoppedError(runId);
       // What was asked while nobody answered comes before anything else: a canceled run must not start again.
       const left = (await store.readInbox([runId])).map((entry) => readEntry(entry, run));
-      const { owned, asked } = await this.adopt(host, [
-        ...left.flatMap(({ command, refusal }) => (command !== null && refusal === null ? [command] : [])),
-        { type: "run.resume" },
-        { type: "run.unpause", reason, key: null },
-      ]);
-      this.effects.rearm(host, asked);
+      const asked = left.flatMap(({ command, refusal }) =>
+        command !== null && refusal === null ? [command] : [],
+      );
+      const taking = this.adopt(host, [...asked, { type: "run.resume", kept }, ...then]);
+      host.beginSpeaking();
+      const adopted = await taking;
+      for (const { id, stopping } of run.running) if (stopping !== null) this.effects.stop(id);
+      this.effects.rearm(host, adopted.asked);
       for (const { id, refusal } of left) await answerEntry(store, id, refusal);
-      return owned;
+      return adopted.owned;
     } catch (error) {
-      if (!this.hosts.has(runId)) await this.leases.release(runId);
+      host.beginSpeaking();
+      if (this.hosts.get(runId) !== host) void this.effects.release(run);
       throw error;
     }
+  }
+
+  /** The jobs whose attempts go on elsewhere. What is left of the others is ended. */
+  private async adoptAttempts(host: RunHost): Promise<number[]> {
+    const kept: number[] = [];
+    for (const held of heldAttempts(host.run)) {
+      if (this.effects.adopt(host, held)) kept.push(held.jobId);
+      else await this.options.worker.endLeftovers(held.token);
+    }
+    return kept;
   }
 
   /** Put a command to a run that this engine owns. */
@@ -187,10 +205,11 @@ export class Engine {
     if (host !== undefined) this.put(host, command);
   }
 
-  private put(host: RunHost, command: Command): void {
-    if (this.hosts.get(host.run.id) !== host) return;
-    this.inbox.push({ host, command });
+  private put(host: RunHost, command: Command, settled: Posted["settled"] = null): void {
+    // Even where nobody wants the report, it has left room behind.
     this.wake();
+    if (this.hosts.get(host.run.id) === host) this.inbox.push({ host, command, settled });
+    else settled?.("not_owned");
   }
 
   /**
@@ -219,7 +238,12 @@ export class Engine {
     return () => this.listeners.delete(listener);
   }
 
-  /** Let go of every run, leaving it resumable: attempts are ended and count as lost, what was decided is written. */
+  onLost(listener: LossListener): () => void {
+    this.losses.add(listener);
+    return () => this.losses.delete(listener);
+  }
+
+  /** Let go of every run, leaving it resumable: attempts that would die with it are ended, what was decided is written. */
   async stop(): Promise<void> {
     this.stopping = true;
     // What has arrived is still decided and written.
@@ -229,22 +253,23 @@ export class Engine {
     }
     const hosts = [...this.hosts.values()];
     this.hosts.clear();
-    const stopped = this.effects.stopAll();
+    this.forgetRoom();
+    const kept = Promise.all(hosts.map((host) => this.effects.release(host.run)));
     // The attempt that waits for a child run would else wait for ever.
     for (const host of hosts) if (host.run.parent !== null) host.lose(stoppedError(host.run.id));
-    await stopped;
-    for (const host of hosts) {
+    const keptOf = await kept;
+    for (const [index, host] of hosts.entries()) {
       // A store that fails now leaves the attempts as lost, which a resume makes good too.
-      await this.interrupt(host).catch(() => {});
+      await this.interrupt(host, keptOf[index]!).catch(() => {});
       await this.leases.release(host.run.id);
     }
     this.leases.stop();
     for (const host of hosts) host.lose(stoppedError(host.run.id));
   }
 
-  private async interrupt(host: RunHost): Promise<void> {
+  private async interrupt(host: RunHost, kept: readonly number[]): Promise<void> {
     const { store, clock } = this.options;
-    const events = host.take({ type: "run.interrupt" }, clock.now());
+    const events = host.take({ type: "run.interrupt", kept }, clock.now());
     if (events.length === 0 && !host.hasPending) return;
     const drained = host.drain();
     await store.commit([drained.append]);
@@ -305,38 +330,26 @@ export class Engine {
   private turn(): void {
     const taken = this.inbox;
     this.inbox = [];
-    for (const { host, command } of taken) {
-      if (this.hosts.get(host.run.id) !== host) continue;
-      if (command.type === "attempt.finish") this.inUse -= slotsOf(jobById(host.run, command.job));
-      this.decide(host, command);
-    }
+    for (const posted of taken) this.takePosted(posted);
     this.dispatch();
     this.commits.flush(() => this.hosts.values());
   }
 
-  /** Hand out ready jobs, each time beginning with another run, so that a long queue keeps nobody else waiting. */
-  private dispatch(): void {
-    if (this.stopping) return;
-    const hosts = [...this.hosts.values()];
-    this.firstHost = hosts.length === 0 ? 0 : (this.firstHost + 1) % hosts.length;
-    for (let index = 0; index < hosts.length; index += 1)
-      this.dispatchRun(hosts[(this.firstHost + index) % hosts.length]!);
+  private takePosted({ host, command, settled }: Posted): void {
+    if (this.hosts.get(host.run.id) !== host) return settled?.("not_owned");
+    const events = this.decide(host, command);
+    if (settled === null) return;
+    if (host.lostBecause !== null) return settled("not_owned");
+    if (events.length === 0) return settled("stale");
+    this.commits.afterCommit(
+      host,
+      () => settled("committed"),
+      () => settled("not_owned"),
+    );
   }
 
-  private dispatchRun(host: RunHost): void {
-    const { worker, newToken, readArtifact } = this.options;
-    for (const job of host.run.paused === null ? host.run.ready : []) {
-      if (isHumanStep(job)) {
-        this.decide(host, questionFor(host.run, job, newToken(), readArtifact));
-        continue;
-      }
-      // Steps of the workspace run one at a time; this one's turn has not come.
-      if (!mayStart(host.run, job)) continue;
-      const slots = slotsOf(job);
-      if (this.inUse > 0 && this.inUse + slots > worker.capacity) return;
-      this.inUse += slots;
-      this.decide(host, { type: "attempt.start", job: job.id, worker: worker.name, token: newToken() });
-    }
+  private dispatch(): void {
+    if (!this.stopping) this.dispatcher.dispatch(this.hosts.values());
   }
 
   private committed(host: RunHost, events: readonly LoggedEvent[]): void {
@@ -344,7 +357,7 @@ export class Engine {
     if (host.hasPending || !(host.isOver || isResting(host.run))) return;
     if (this.hosts.get(host.run.id) !== host) return;
     this.hosts.delete(host.run.id);
-    this.effects.drop(host.run);
+    void this.effects.release(host.run);
     void this.leases.release(host.run.id).finally(() => host.finish());
   }
 
@@ -364,15 +377,17 @@ export class Engine {
     if (host !== undefined) this.discard(host, error);
   }
 
-  /** The store refused us: what is in memory is worth nothing. End what runs and forget the run. */
+  /** The store refused us: what is in memory is worth nothing. Forget the run; what can go on without us does. */
   private discard(host: RunHost, error: unknown): void {
     const { run } = host;
     host.lose(error);
     if (this.hosts.get(run.id) !== host) return;
     this.hosts.delete(run.id);
     this.leases.forget(run.id);
-    this.effects.drop(run);
-    for (const job of run.running) if (!isHumanStep(job)) this.inUse -= slotsOf(job);
+    this.commits.forget(host);
+    void this.effects.release(run).then(() => {
+      for (const listener of this.losses) listener(run, error);
+    });
   }
 }
 

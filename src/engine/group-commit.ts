@@ -10,6 +10,13 @@ export interface CommitListener {
   refused(host: RunHost, error: unknown): void;
 }
 
+interface Waiting {
+  readonly host: RunHost;
+  readonly effect: Effect;
+  /** Called instead where the commit was refused. */
+  readonly dropped: Effect | null;
+}
+
 interface Batch {
   readonly host: RunHost;
   readonly drained: ReturnType<RunHost["drain"]>;
@@ -20,7 +27,7 @@ interface Batch {
  * way goes into the next. Effects leave only after their batch is in, in order: what is not committed did not happen.
  */
 export class GroupCommit {
-  private effects: { host: RunHost; effect: Effect }[] = [];
+  private effects: Waiting[] = [];
   private inFlight: Promise<void> | null = null;
 
   constructor(
@@ -28,8 +35,15 @@ export class GroupCommit {
     private readonly listener: CommitListener,
   ) {}
 
-  afterCommit(host: RunHost, effect: Effect): void {
-    this.effects.push({ host, effect });
+  afterCommit(host: RunHost, effect: Effect, dropped: Effect | null = null): void {
+    this.effects.push({ host, effect, dropped });
+  }
+
+  /** A host that is let go commits nothing more: what waits for it will not happen. */
+  forget(host: RunHost): void {
+    const gone = this.effects.filter((waiting) => waiting.host === host);
+    this.effects = this.effects.filter((waiting) => waiting.host !== host);
+    for (const { dropped } of gone) dropped?.();
   }
 
   /** Send the next batch unless one is under way. `hosts` is asked again when it has arrived. */
@@ -42,7 +56,7 @@ export class GroupCommit {
     this.effects = [];
     this.inFlight = this.write(batch).then((written) => {
       this.inFlight = null;
-      for (const { host, effect } of effects) if (written.has(host)) this.run(host, effect);
+      for (const waiting of effects) this.run(waiting, written);
       for (const { host, drained } of batch)
         if (written.has(host)) this.listener.committed(host, drained.events);
       this.flush(hosts);
@@ -54,8 +68,8 @@ export class GroupCommit {
   }
 
   /** One run's fault must not keep the effects of the others from happening. */
-  private run(host: RunHost, effect: Effect): void {
-    if (host.lostBecause !== null) return;
+  private run({ host, effect, dropped }: Waiting, written: ReadonlySet<RunHost>): void {
+    if (!written.has(host) || host.lostBecause !== null) return dropped?.();
     try {
       effect();
     } catch (error) {

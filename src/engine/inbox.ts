@@ -9,6 +9,9 @@ export const INBOX_POLL_MS = 250;
 /** Takes the commands that other processes left for the runs of this engine, and answers them once they are committed. */
 export class Inbox {
   private cancelTimer: (() => void) | null = null;
+  private forgetChanges: () => void = () => {};
+  private polling: Promise<void> | null = null;
+  private askedAgain = false;
   private closed = false;
 
   constructor(
@@ -18,16 +21,37 @@ export class Inbox {
   ) {}
 
   start(): void {
-    this.cancelTimer = this.clock.setTimer(this.clock.now() + INBOX_POLL_MS, () => {
-      void this.poll().finally(() => {
-        if (!this.closed) this.start();
-      });
-    });
+    this.forgetChanges = this.store.onChange(({ kind }) => kind === "inbox" && this.look());
+    this.schedule();
   }
 
   stop(): void {
     this.closed = true;
     this.cancelTimer?.();
+    this.forgetChanges();
+  }
+
+  private schedule(): void {
+    if (this.closed) return;
+    this.cancelTimer?.();
+    this.cancelTimer = this.clock.setTimer(this.clock.now() + INBOX_POLL_MS, () => this.look());
+  }
+
+  /** One look at a time; what arrives meanwhile is seen right after it. */
+  private look(): void {
+    if (this.closed) return;
+    this.askedAgain = true;
+    this.polling ??= this.pollAll().finally(() => {
+      this.polling = null;
+      this.schedule();
+    });
+  }
+
+  private async pollAll(): Promise<void> {
+    while (this.askedAgain && !this.closed) {
+      this.askedAgain = false;
+      await this.poll();
+    }
   }
 
   /** What cannot be taken now stays unanswered: its sender sees the run's lease go free and acts himself. */

@@ -3,7 +3,7 @@ import type { LeaseOwner, Store } from "../store/store.js";
 import type { Clock } from "./clock.js";
 
 /** How long a silent owner on another host keeps its runs. */
-export const LEASE_MS = 30_000;
+export const DEFAULT_LEASE_MS = 30_000;
 
 interface Held {
   readonly fence: number;
@@ -21,6 +21,7 @@ export class LeaseKeeper {
     private readonly clock: Clock,
     private readonly owner: LeaseOwner,
     private readonly isDead: (owner: LeaseOwner) => boolean,
+    private readonly leaseMs = DEFAULT_LEASE_MS,
   ) {}
 
   /** The fencing token under which the run may be written. A dead owner on this host is replaced at once. */
@@ -38,12 +39,13 @@ export class LeaseKeeper {
 
   private request(runId: number, evenFrom?: number): ReturnType<Store["acquireLease"]> {
     const now = this.clock.now();
-    const request = { runId, owner: this.owner, now, expiresAt: now + LEASE_MS };
+    const request = { runId, owner: this.owner, now, expiresAt: now + this.leaseMs };
     return this.store.acquireLease(evenFrom === undefined ? request : { ...request, evenFrom });
   }
 
-  private hold(runId: number, fence: number, lost: (error: unknown) => void): number {
-    this.held.set(runId, { fence, lost, expiresAt: this.clock.now() + LEASE_MS });
+  /** Keep a lease that was granted already. */
+  hold(runId: number, fence: number, lost: (error: unknown) => void): number {
+    this.held.set(runId, { fence, lost, expiresAt: this.clock.now() + this.leaseMs });
     this.schedule();
     return fence;
   }
@@ -68,7 +70,7 @@ export class LeaseKeeper {
 
   private schedule(): void {
     if (this.cancelTimer !== null) return;
-    this.cancelTimer = this.clock.setTimer(this.clock.now() + LEASE_MS / 3, () => {
+    this.cancelTimer = this.clock.setTimer(this.clock.now() + this.leaseMs / 3, () => {
       this.cancelTimer = null;
       void this.renewAll();
     });
@@ -78,7 +80,7 @@ export class LeaseKeeper {
     for (const [runId, held] of [...this.held]) {
       const { fence, lost } = held;
       try {
-        const expiresAt = this.clock.now() + LEASE_MS;
+        const expiresAt = this.clock.now() + this.leaseMs;
         const kept = await this.store.renewLease(runId, fence, expiresAt);
         if (kept) held.expiresAt = expiresAt;
         if (kept || this.held.get(runId)?.fence !== fence) continue;
@@ -86,7 +88,7 @@ export class LeaseKeeper {
         lost(new DarumaError("LEASE_LOST", `run ${runId} was taken over by another engine`));
       } catch (error) {
         // A store that fails for a moment costs nothing while the lease still has time for another try.
-        if (this.clock.now() + LEASE_MS / 3 < held.expiresAt) continue;
+        if (this.clock.now() + this.leaseMs / 3 < held.expiresAt) continue;
         this.forget(runId);
         lost(error);
       }

@@ -1,24 +1,28 @@
 import { isInRecovery, type Job, type Run } from "../core/run.js";
+import { type HeldAttempt, isLocalWorker } from "../worker/worker.js";
+import { HUMAN } from "./human-step.js";
 
-/** How many of a worker's places an attempt takes. */
-export function slotsOf(job: Job): number {
-  // A child run's own steps take places; its parent waiting with one could leave none for them.
-  if (job.step.definition.action.type === "workflow") return 0;
-  return job.step.definition.resources?.cpus ?? 1;
+/** What an earlier owner had under way: attempts and recovery scripts. */
+export function heldAttempts(run: Run): HeldAttempt[] {
+  const held = [...run.running].map((job) => heldBy(run, job, job.attemptToken ?? "", false));
+  for (const job of run.jobs) if (isInRecovery(job)) held.push(heldBy(run, job, job.recovery!.token, true));
+  return held;
 }
 
-/** The run needs no engine until somebody decides something: it is held, or paused with nothing under way. */
-export function isResting(run: Run): boolean {
-  if (run.status === "held") return run.running.size === 0 && run.ready.size === 0;
-  if (run.paused === null || run.cancelRequested !== null || run.running.size > 0) return false;
-  const { rebuild } = run.workspace;
-  if (rebuild !== null && !rebuild.built) return false;
-  return !run.jobs.some((job) => job.evaluation !== null || isInRecovery(job));
+function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttempt {
+  const { id: runId, workflowId } = run;
+  return {
+    runId,
+    workflowId,
+    jobId: job.id,
+    attempt: job.attempt,
+    token,
+    worker: job.attemptWorker ?? "",
+    recovery,
+  };
 }
 
-/** Marks of the processes that an earlier owner may have left behind. */
-export function tokensOf(run: Run): string[] {
-  const tokens = [...run.running].map((job) => job.attemptToken ?? "");
-  for (const job of run.jobs) if (isInRecovery(job)) tokens.push(job.recovery!.token);
-  return tokens;
+/** It may go on though the engine that began it is gone. */
+export function mayGoOn({ worker }: HeldAttempt): boolean {
+  return worker !== "" && worker !== HUMAN && !isLocalWorker(worker);
 }

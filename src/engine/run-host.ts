@@ -15,6 +15,12 @@ interface Waiter {
 export class RunHost {
   /** Why this host no longer speaks for its run; null while it does. */
   lostBecause: unknown = null;
+  /** Settles this.speaks. */
+  beginSpeaking: () => void = () => {};
+  /** Resolves when the engine takes reports for this host, or never will. */
+  readonly speaks = new Promise<void>((resolve) => {
+    this.beginSpeaking = resolve;
+  });
   private readonly waiters = new Set<Waiter>();
   private pending: LoggedEvent[] = [];
   private pendingAttempts: AttemptRow[] = [];
@@ -117,7 +123,8 @@ export class RunHost {
 
 /** Changes whenever something of the run's own row does. */
 function rowMark(run: Run): string {
-  return `${run.status} ${run.startedAt} ${run.finishedAt} ${run.error?.code}`;
+  const { status, wanted, started_at, finished_at, error } = runRow(run);
+  return `${status} ${wanted} ${started_at} ${finished_at} ${error?.code}`;
 }
 
 function serialise({ at, event }: LoggedEvent): SerialisedEvent {

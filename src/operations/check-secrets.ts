@@ -29,6 +29,17 @@ export function checkSecrets(
       hint: `Refer to it as an environment variable, \`$${written[0]}\`.`,
     });
   }
+  refuseVisibleSecrets(given);
+  const shown = shownIn(JSON.stringify(given), secrets);
+  if (shown.length > 0) {
+    throw new DarumaError("INVALID_INPUT", `an input or the context holds the value of ${shown.join(", ")}`, {
+      hint: "Steps get secrets from their environment; do not pass them as inputs.",
+    });
+  }
+}
+
+/** Inputs are recorded openly: what looks like a password or token is not taken. */
+export function refuseVisibleSecrets(given: { readonly [name: string]: Json }): void {
   if (JSON.stringify(SHAPES_ONLY.redactJson(given)) !== JSON.stringify(given)) {
     throw new DarumaError(
       "INVALID_INPUT",
@@ -37,12 +48,6 @@ export function checkSecrets(
         hint: "Name it under `secrets:` and set it in the environment; inputs are recorded openly.",
       },
     );
-  }
-  const shown = shownIn(JSON.stringify(given), secrets);
-  if (shown.length > 0) {
-    throw new DarumaError("INVALID_INPUT", `an input or the context holds the value of ${shown.join(", ")}`, {
-      hint: "Steps get secrets from their environment; do not pass them as inputs.",
-    });
   }
 }
 

@@ -12,8 +12,11 @@ export interface JobReference {
 
 const ONLY_DIGITS = /^\d+$/;
 
+/** What of a job its name is found by. */
+export type NamedJob = Pick<JobRow, "id" | "step" | "scope" | "status">;
+
 /** The one job that the reference names; everything else is refused with what there is to choose from. */
-export function chooseJob(jobs: readonly JobRow[], reference: JobReference): JobRow {
+export function chooseJob<T extends NamedJob>(jobs: readonly T[], reference: JobReference): T {
   const { runId, name } = reference;
   const byId = ONLY_DIGITS.test(name) ? jobs.find((job) => job.id === Number(name)) : undefined;
   if (byId !== undefined) return byId;
@@ -29,14 +32,17 @@ export function chooseJob(jobs: readonly JobRow[], reference: JobReference): Job
 }
 
 /** A step's own name may hold an `@`, so that it comes first. */
-function splitName(jobs: readonly JobRow[], { name, scope }: JobReference): { step: string; scope?: string } {
+function splitName(
+  jobs: readonly NamedJob[],
+  { name, scope }: JobReference,
+): { step: string; scope?: string } {
   const at = name.indexOf("@");
   if (scope !== undefined) return { step: name, scope };
   if (at < 1 || jobs.some((job) => job.step === name)) return { step: name };
   return { step: name.slice(0, at), scope: name.slice(at + 1) };
 }
 
-function inScope(ofStep: readonly JobRow[], scope: string | undefined, runId: number): JobRow {
+function inScope<T extends NamedJob>(ofStep: readonly T[], scope: string | undefined, runId: number): T {
   const { step } = ofStep[0]!;
   const hint = `Its scopes: ${listNames(ofStep, (job) => job.scope)}.`;
   if (scope === undefined) {

@@ -25,15 +25,14 @@ import { loadRun } from "../engine/load-run.js";
 import { createSandbox } from "../sandbox/quickjs-sandbox.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
-import { createMemoryStore } from "../store/memory/memory-store.js";
-import { openSqliteStore } from "../store/sqlite/sqlite-store.js";
-import type { Store } from "../store/store.js";
+import type { LeaseOwner, Store } from "../store/store.js";
 import { readOutputArtifact } from "../worker/attempt-output.js";
 import { LocalWorker } from "../worker/local-worker.js";
+import type { Worker } from "../worker/worker.js";
 import { checkSecrets } from "./check-secrets.js";
 import { LocalChildRuns } from "./child-runs.js";
-import { databaseFile } from "./existing-store.js";
 import { reusableJobs } from "./fork-run.js";
+import { openStore } from "./open-store.js";
 import { operateRun, throwIfRefused } from "./operate-run.js";
 import { type RunReport, reportRun } from "./run-report.js";
 import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
@@ -48,6 +47,10 @@ export interface DarumaOptions {
   /** TypeScript functions as steps, by the `type` that names them. */
   readonly actions?: { readonly [type: string]: StepFunction };
   readonly env?: { readonly [name: string]: string | undefined };
+  /** How long a run stays with a program that gives no sign of life. */
+  readonly leaseMs?: number;
+  /** The address of the server that this is part of, for $DARUMA_API_URL. */
+  readonly apiUrl?: () => string;
 }
 
 export interface StartOptions {
@@ -61,6 +64,8 @@ export interface StartOptions {
   /** Go on from a step of another run: what came before it there is not done again. */
   readonly fork?: { readonly run: number; readonly step: string; readonly reason?: string };
   readonly parent?: { readonly runId: number; readonly jobId: number };
+  /** Servers go on with it by themselves. */
+  readonly managed?: boolean;
 }
 
 /** A run that this program started or resumed. */
@@ -68,6 +73,12 @@ export interface RunHandle {
   readonly runId: number;
   /** Resolves when the run is over; rejects if this program loses it. */
   readonly result: Promise<RunReport>;
+}
+
+export interface AssembledDaruma {
+  readonly daruma: Daruma;
+  readonly engine: Engine;
+  readonly owner: LeaseOwner;
 }
 
 /** An engine with its store, worker and sandbox: everything to run workflows in one program. */
@@ -79,7 +90,7 @@ export class Daruma {
     readonly outputDir: string,
     private readonly engine: Engine,
     private readonly inbox: Inbox,
-    private readonly worker: LocalWorker,
+    private readonly worker: Worker,
     private readonly sandbox: Sandbox,
     private readonly processes: ProcessHost,
     private readonly customActions: readonly string[],
@@ -87,6 +98,14 @@ export class Daruma {
   ) {}
 
   static async open(options: DarumaOptions = {}): Promise<Daruma> {
+    return (await Daruma.assemble(options, (local) => local)).daruma;
+  }
+
+  /** For a server, which has more workers than the one in its process. */
+  static async assemble(
+    options: DarumaOptions,
+    workerOf: (local: LocalWorker, place: { readonly store: Store; readonly outputDir: string }) => Worker,
+  ): Promise<AssembledDaruma> {
     if (process.platform === "win32") throw new DarumaError("PLATFORM", "Windows is not supported yet");
     const outputDir = resolve(options.outputDir ?? ".daruma");
     const env = options.env ?? process.env;
@@ -107,22 +126,26 @@ export class Daruma {
       noopAction,
       ...own,
     ];
-    const worker = new LocalWorker({
+    const local = new LocalWorker({
       actions,
       outputDir,
       clock: systemClock,
       env,
       ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
+      ...(options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl }),
     });
+    const worker = workerOf(local, { store, outputDir });
+    const owner = currentOwner(randomUUID());
     const engine = new Engine({
       store,
       worker,
       sandbox,
       clock: systemClock,
       isDead,
-      owner: currentOwner(randomUUID()),
+      owner,
       readArtifact: readOutputArtifact,
       newToken: () => randomBytes(16).toString("hex"),
+      ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     });
     const inbox = new Inbox(store, engine, systemClock);
     inbox.start();
@@ -145,7 +168,7 @@ export class Daruma {
       // A step that is stopped with its engine is begun again by whoever resumes its run, and goes on with its child.
       cancel: async (runId, reason) => (daruma.closing ? undefined : daruma.cancel(runId, reason)),
     });
-    return daruma;
+    return { daruma, engine, owner };
   }
 
   /** A workflow file, or a definition made by `defineWorkflow`. */
@@ -159,7 +182,10 @@ export class Daruma {
     const workflow = typeof source === "object" && "definition" in source ? source : this.load(source);
     const { definition } = workflow;
     const inputs = checkedInputs(definition, options.inputs ?? {});
-    checkSecrets(definition.secrets, this.env, { inputs, context: options.context ?? {} }, workflow.text);
+    // The secrets of a server's run are those of the workers that execute it; it has not all of them, if any.
+    const secrets =
+      options.managed === true ? definition.secrets.filter((name) => this.env[name]) : definition.secrets;
+    checkSecrets(secrets, this.env, { inputs, context: options.context ?? {} }, workflow.text);
     if (options.only !== undefined) checkOnly(definition, options.only);
     const { runId, ended } = await this.engine.start({
       definition,
@@ -172,6 +198,7 @@ export class Daruma {
       options: runOptions(options),
       ...(options.fork === undefined ? {} : { fork: await this.forkOf(options.fork, definition) }),
       ...(options.parent === undefined ? {} : { parent: options.parent }),
+      ...(options.managed === undefined ? {} : { managed: options.managed }),
     });
     return this.follow(runId, ended);
   }
@@ -255,10 +282,4 @@ export function runOptions(options: StartOptions): RunOptions {
     failureRouting: options.failureRouting ?? true,
     only: options.only ?? null,
   };
-}
-
-async function openStore(store: string | Store | undefined, outputDir: string): Promise<Store> {
-  if (typeof store === "object") return store;
-  if (store === "memory") return createMemoryStore();
-  return openSqliteStore({ file: store === undefined ? databaseFile(outputDir) : resolve(store) });
 }

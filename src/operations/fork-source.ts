@@ -4,13 +4,13 @@ import type { Json } from "../core/json.js";
 import { loadRun } from "../engine/load-run.js";
 import type { Store } from "../store/store.js";
 import type { StartOptions } from "./daruma.js";
-import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
+import { fromDefinition, type Workflow } from "./workflow-source.js";
 
 export interface ForkRequest {
   readonly runId: number;
   readonly step: string;
-  /** A newer workflow file; the run's own frozen definition unless told. */
-  readonly file?: string;
+  /** The run's own frozen definition unless told. */
+  readonly newer?: Workflow;
   /** Over the inputs of the old run. */
   readonly inputs: { readonly [name: string]: Json };
   readonly reason: string;
@@ -19,13 +19,10 @@ export interface ForkRequest {
 /** What to start to go on from a step of another run: its workflow or a newer one, with what it was started with. */
 export async function forkSource(
   store: Store,
-  { runId, step, file, inputs, reason }: ForkRequest,
+  { runId, step, newer, inputs, reason }: ForkRequest,
 ): Promise<{ readonly workflow: Workflow; readonly options: StartOptions }> {
   const { run } = await loadRun(store, runId);
-  const workflow =
-    file === undefined
-      ? { ...fromDefinition(run.definition, run.folder), file: run.file }
-      : readWorkflow(file);
+  const workflow = newer ?? { ...fromDefinition(run.definition, run.folder), file: run.file };
   const { definition } = workflow;
   if (!definition.steps.some(({ id }) => id === step))
     throw new DarumaError("STEP_NOT_FOUND", `${definition.name} has no step ${step}`, {

@@ -8,7 +8,7 @@ import { systemClock } from "../engine/clock.js";
 import { INBOX_POLL_MS } from "../engine/inbox.js";
 import { LeaseKeeper } from "../engine/lease-keeper.js";
 import { loadRun } from "../engine/load-run.js";
-import { tokensOf } from "../engine/occupancy.js";
+import { heldAttempts, mayGoOn } from "../engine/occupancy.js";
 import { RunHost } from "../engine/run-host.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 
@@ -78,9 +78,12 @@ async function operateOrphan(store: Store, request: OperateRequest, fence: numbe
   if (command.type === "run.cancel") await cancelChildren(store, request, run);
   const host = new RunHost(run, fence, nextSeq);
   const now = systemClock.now();
-  if (command.type === "run.cancel") for (const token of tokensOf(run)) await request.endLeftovers(token);
+  const held = command.type === "run.cancel" ? heldAttempts(run) : [];
+  for (const { token } of held) await request.endLeftovers(token);
   host.take(command, now);
-  if (command.type === "run.cancel") host.take({ type: "run.resume" }, now);
+  // What runs on another machine is ended by the server that takes the run next.
+  const kept = held.filter(mayGoOn).map(({ jobId }) => jobId);
+  if (command.type === "run.cancel") host.take({ type: "run.resume", kept }, now);
   if (host.hasPending) await store.commit([host.drain().append]);
   return null;
 }
@@ -113,15 +116,36 @@ async function sendToOwner(store: Store, request: KeyedRequest, deadline: number
     command: JSON.stringify(command),
     at: systemClock.now(),
   });
+  let wake = (): void => {};
+  const forget = store.onChange(({ kind }) => kind === "answer" && wake());
+  try {
+    return await untilAnswered(store, request, { id, deadline, woken: (call) => (wake = call) });
+  } finally {
+    forget();
+  }
+}
+
+async function untilAnswered(
+  store: Store,
+  { runId, isDead }: KeyedRequest,
+  sent: {
+    readonly id: number;
+    readonly deadline: number;
+    /** Calls when an answer may be there. */
+    readonly woken: (call: () => void) => void;
+  },
+): Promise<number | null> {
+  const { id, deadline } = sent;
   while (systemClock.now() < deadline) {
+    const answered = new Promise<void>(sent.woken);
     const lease = await store.readLease(runId);
     const answer = await store.readAnswer(id);
     if (answer !== null) {
       throwIfRefused((JSON.parse(answer) as { refusal: Refusal | null }).refusal);
       return null;
     }
-    if (lease === null || request.isDead(lease.owner)) return id;
-    await delay(INBOX_POLL_MS / 2);
+    if (lease === null || isDead(lease.owner)) return id;
+    await Promise.race([answered, delay(INBOX_POLL_MS / 2)]);
   }
   return id;
 }

@@ -2,6 +2,9 @@ import type { Definition } from "../core/definition.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
 import type { Store } from "../store/store.js";
 
+/** What stands in the log where nobody said why. */
+export const DEFAULT_REASON = "by hand";
+
 /** What a person types goes into the log: the secrets of the run's workflow are hidden in it as anywhere. */
 export async function redactorFor(
   store: Store,

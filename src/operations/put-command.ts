@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import type { OperatorCommand } from "../core/commands.js";
 import { decide } from "../core/decide.js";
 import { refusalOf } from "../core/operator.js";
@@ -7,9 +5,9 @@ import { jobRow } from "../core/projections.js";
 import type { JobRow, JobStatus, RunStatus } from "../core/rows.js";
 import { systemClock } from "../engine/clock.js";
 import { loadRun } from "../engine/load-run.js";
-import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
-import { operateRun, throwIfRefused } from "./operate-run.js";
+import type { Context } from "./context.js";
+import { throwIfRefused } from "./operate-run.js";
 import { ownerOf } from "./run-owner.js";
 
 export interface JobChange {
@@ -32,21 +30,13 @@ export interface CommandAnswer {
 
 /** Put a command to a run, whoever runs it, and tell what changed. A refusal is thrown with its code. */
 export async function putCommand(
-  store: Store,
+  { store, operate }: Pick<Context, "store" | "operate">,
   runId: number,
   command: OperatorCommand,
 ): Promise<CommandAnswer> {
   const before = (await store.readRun(runId))!.status;
   const jobsBefore = await store.readJobs(runId);
-  await operateRun(store, {
-    runId,
-    command,
-    owner: currentOwner(randomUUID()),
-    isDead,
-    endLeftovers: async (token) => {
-      if (token !== "") await endProcessesWithToken(token);
-    },
-  });
+  await operate(runId, command);
   const { status } = (await store.readRun(runId))!;
   const changed = changesBetween(jobsBefore, await store.readJobs(runId));
   return { runId, before, status, changed, owner: await ownerOf(store, runId) };

@@ -36,14 +36,3 @@ export class ReplayedRun {
     return this.run;
   }
 }
-
-/** For a run in the store: its definition is read once. */
-export async function openReplay(store: Store, runId: number): Promise<ReplayedRun> {
-  const row = await store.readRun(runId);
-  if (row === null) throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
-  const text = await store.readDefinition(row.definition_hash);
-  if (text === null)
-    throw new DarumaError("STORE_FAILED", `the definition of run ${runId} is missing from the store`);
-  const definition = JSON.parse(text) as Definition;
-  return new ReplayedRun(runId, () => definition);
-}

@@ -1,54 +1,134 @@
+import { randomUUID } from "node:crypto";
 import type { HoldDecision, OperatorCommand } from "../core/commands.js";
 import { DarumaError } from "../core/errors.js";
 import type { HoldAction } from "../core/events.js";
 import type { Json } from "../core/json.js";
+import { refusalOf } from "../core/operator.js";
+import type { Redactor } from "../core/redaction.js";
 import type { JobRow } from "../core/rows.js";
+import type { Run } from "../core/run.js";
+import { loadRun } from "../engine/load-run.js";
 import type { Store } from "../store/store.js";
 import { resultOfOutput } from "../worker/attempt-output.js";
 import { outputArtifact } from "../worker/attempt-paths.js";
-import { chooseJob } from "./choose-job.js";
+import type { Context } from "./context.js";
+import { requireJob } from "./job-report.js";
+import { throwIfRefused } from "./operate-run.js";
 import { definitionOf, redactorFor } from "./operator-words.js";
+import { type CommandAnswer, putCommand, tryCommand } from "./put-command.js";
+
+export interface Classification {
+  readonly job_id: number;
+  readonly action: HoldAction;
+  readonly reason: string;
+  /** For `complete`. */
+  readonly output?: unknown;
+}
 
 export interface ResolveRequest {
-  readonly runId: number;
-  /** Job ids, step ids or `step@scope`; empty: every hold of the run. */
-  readonly jobs: readonly string[];
-  readonly scope?: string;
+  readonly classifications: readonly Classification[];
+  readonly dry_run: boolean;
+  readonly key?: string | undefined;
+}
+
+interface ItemResult {
+  readonly job_id: number;
+  readonly run_id: number | null;
+  readonly step: string | null;
+  readonly scope: string | null;
   readonly action: HoldAction;
-  /** For `complete`. */
-  readonly output: Json;
+  /** As it is kept: without the secrets of the run. */
   readonly reason: string;
+  readonly ok: boolean;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+interface RunResult {
+  readonly run_id: number;
+  readonly before: CommandAnswer["before"];
+  readonly status: CommandAnswer["status"];
+  readonly changed: CommandAnswer["changed"][number][];
+  readonly owner: { readonly host: string; readonly pid: number } | null;
+}
+
+/** All decisions of one run in one command: they apply together or not at all. */
+interface RunPlan {
+  readonly runId: number;
+  readonly run: Run;
+  readonly redactor: Redactor;
+  readonly items: HoldDecision[];
+}
+
+export interface ResolveAnswer {
+  /** False: it was a dry run, or some decision was refused and nothing at all is changed. */
+  readonly applied: boolean;
+  readonly dry_run: boolean;
   readonly key: string;
+  readonly results: ItemResult[];
+  readonly runs: RunResult[];
 }
 
-/** One command for all of the holds: it applies to all of them or to none. */
-export async function resolveCommand(
-  store: Store,
-  outputDir: string,
-  request: ResolveRequest,
-): Promise<OperatorCommand> {
-  const { runId, action, scope, key } = request;
-  const rows = await store.readJobs(runId);
-  const chosen =
-    request.jobs.length === 0
-      ? heldJobs(rows, runId)
-      : request.jobs.map((name) =>
-          chooseJob(rows, { runId, name, ...(scope === undefined ? {} : { scope }) }),
-        );
-  const redactor = await redactorFor(store, runId);
-  const output = redactor.redactJson(request.output);
-  const given = async (job: JobRow): Promise<Pick<HoldDecision, "output" | "items">> =>
-    action === "complete" ? completedWith(store, outputDir, job, output) : { output: null, items: null };
-  const items = await Promise.all(
-    chosen.map(async (job) => ({ job: job.id, action, ...(await given(job)) })),
-  );
-  return { type: "holds.resolve", items, reason: request.reason, key };
+/** Decide holds. Every decision is checked first; one that is refused keeps all of them from being taken. */
+export async function resolveHolds(context: Context, request: ResolveRequest): Promise<ResolveAnswer> {
+  const { dry_run, key = randomUUID() } = request;
+  const plans = new Map<number, RunPlan>();
+  const seen = new Set<number>();
+  const results: ItemResult[] = [];
+  for (const item of request.classifications) results.push(await checkItem(context, item, plans, seen, key));
+  const isRefused = results.some(({ ok }) => !ok);
+  const runs: RunResult[] = [];
+  for (const plan of isRefused ? [] : plans.values()) {
+    const reason = plan.items[0]!.reason ?? "";
+    const command: OperatorCommand = { type: "holds.resolve", items: plan.items, reason, key };
+    const answer = dry_run
+      ? await tryCommand(context.store, plan.runId, command)
+      : await putCommand(context, plan.runId, command);
+    runs.push(runResult(answer));
+  }
+  return { applied: !dry_run && !isRefused, dry_run, key, results, runs };
 }
 
-function heldJobs(rows: readonly JobRow[], runId: number): JobRow[] {
-  const held = rows.filter(({ status }) => status === "pending_failed");
-  if (held.length === 0) throw new DarumaError("NOT_HELD", `run ${runId} has no hold`);
-  return held;
+async function checkItem(
+  context: Context,
+  item: Classification,
+  plans: Map<number, RunPlan>,
+  seen: Set<number>,
+  key: string,
+): Promise<ItemResult> {
+  let job: JobRow | null = null;
+  try {
+    job = await requireJob(context.store, item.job_id);
+    if (seen.has(job.id)) throw new DarumaError("INVALID_INPUT", `job ${job.id} is named twice`);
+    seen.add(job.id);
+    const plan = plans.get(job.run_id) ?? (await openPlan(context.store, job.run_id));
+    plans.set(job.run_id, plan);
+    // A key that was taken before decides nothing again; the job has gone on since.
+    const decision = plan.run.operatorKeys.has(key)
+      ? { job: job.id, action: item.action, output: null, items: null }
+      : await decisionFor(context, plan, job, item);
+    throwIfRefused(refusalOf(plan.run, { type: "holds.resolve", items: [decision], reason: "", key }));
+    plan.items.push(decision);
+    return resultFor({ ...item, reason: plan.redactor.redact(item.reason) }, job, null);
+  } catch (error) {
+    if (error instanceof DarumaError) return resultFor(item, job, error);
+    throw error;
+  }
+}
+
+async function openPlan(store: Store, runId: number): Promise<RunPlan> {
+  const { run } = await loadRun(store, runId);
+  return { runId, run, redactor: await redactorFor(store, runId), items: [] };
+}
+
+async function decisionFor(
+  { store, outputDir }: Context,
+  { redactor }: RunPlan,
+  job: JobRow,
+  { action, reason, output }: Classification,
+): Promise<HoldDecision> {
+  const said = { job: job.id, action, reason: redactor.redact(reason) };
+  if (action !== "complete" || job.status !== "pending_failed") return { ...said, output: null, items: null };
+  return { ...said, ...(await completedWith(store, outputDir, job, redactor.redactJson(output as Json))) };
 }
 
 /** As if an attempt had given it: the step's schema holds, a large value becomes an artifact. */
@@ -66,11 +146,38 @@ async function completedWith(
     runId: job.run_id,
     attempt: job.attempt_id,
   };
-  const result = resultOfOutput(output, schema, outputArtifact(outputDir, name));
+  const result = resultOfOutput(output ?? null, schema, outputArtifact(outputDir, name));
   if (result.kind !== "succeeded")
     throw new DarumaError(
       "OUTPUT_INVALID",
       `${job.step}: ${result.kind === "failed" ? result.facts.message : "no output"}`,
     );
   return { output: result.output, items: result.items };
+}
+
+function resultFor(
+  { job_id, action, reason }: Classification,
+  job: JobRow | null,
+  error: DarumaError | null,
+): ItemResult {
+  return {
+    job_id,
+    run_id: job?.run_id ?? null,
+    step: job?.step ?? null,
+    scope: job?.scope ?? null,
+    action,
+    reason,
+    ok: error === null,
+    error: error === null ? null : { code: error.code, message: error.message },
+  };
+}
+
+function runResult({ runId, before, status, changed, owner }: CommandAnswer): RunResult {
+  return {
+    run_id: runId,
+    before,
+    status,
+    changed: [...changed],
+    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
+  };
 }

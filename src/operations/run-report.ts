@@ -104,7 +104,7 @@ function reportJob(job: JobRow): JobReport {
 }
 
 /** A large output is shown as where it lies. */
-function showOutput(output: Output | null): Json {
+export function showOutput(output: Output | null): Json {
   if (output === null) return null;
   if (output.kind === "value") return output.value;
   return { artifact: output.path, bytes: output.bytes, sha256: output.sha256, preview: output.preview };

@@ -37,10 +37,24 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Throws InvalidWorkflow with every problem, or FILE_NOT_FOUND. */
 export function readWorkflow(file: string, customActions: readonly string[] = []): Workflow {
-  const loaded = loadDefinition(readText(file), { file, checkExpression, checkTemplate, customActions });
-  if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems);
   const path = resolve(file);
-  return { ...fromDefinition(loaded.definition, dirname(path)), file: path, warnings: loaded.warnings };
+  const text = readSource(file);
+  return { ...readWorkflowText(text, { file, folder: dirname(path), customActions }), file: path };
+}
+
+/** A workflow that is no file here. Throws InvalidWorkflow with every problem. */
+export function readWorkflowText(source: string, { file, folder, customActions }: TextPlace): Workflow {
+  const loaded = loadDefinition(source, { file, checkExpression, checkTemplate, customActions });
+  if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems);
+  return { ...fromDefinition(loaded.definition, folder), warnings: loaded.warnings };
+}
+
+export interface TextPlace {
+  /** Shown in problems; its name without the ending is the workflow's default name. */
+  readonly file: string;
+  /** Relative paths start here. */
+  readonly folder: string;
+  readonly customActions: readonly string[];
 }
 
 export function fromDefinition(definition: Definition, folder: string): Workflow {
@@ -55,7 +69,7 @@ export function fromDefinition(definition: Definition, folder: string): Workflow
   };
 }
 
-function readText(file: string): string {
+export function readSource(file: string): string {
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);

@@ -1,8 +1,13 @@
 import type { Lease, LeaseOwner, LeaseRequest } from "./store.js";
 
+/** Nobody has it: it was never taken, was given back, or has run out. */
+export function isFree(lease: Lease | null, now: number): boolean {
+  return lease === null || lease.expiresAt <= now;
+}
+
 /** Whether a lease as it stands gives way to this request. */
 export function givesWay(lease: Lease | null, request: LeaseRequest): boolean {
-  if (lease === null || lease.expiresAt <= request.now) return true;
+  if (lease === null || isFree(lease, request.now)) return true;
   return lease.fence === request.evenFrom || isSameOwner(lease.owner, request.owner);
 }
 

@@ -1,5 +1,13 @@
 import type { LoggedEvent } from "../core/events.js";
-import type { AttemptRow, FailureHandlerRow, JobRow, RouteRow, RunRow, RunStatus } from "../core/rows.js";
+import type {
+  AttemptRow,
+  FailureHandlerRow,
+  JobRow,
+  JobStatus,
+  RouteRow,
+  RunRow,
+  RunStatus,
+} from "../core/rows.js";
 
 /**
  * The storage port. A store only persists: every rule lives in core. All methods are asynchronous and safe to call at
@@ -16,6 +24,18 @@ export interface Store {
   /** By id; of all workflows unless one is named. */
   listFailureHandlers(workflowId?: number): Promise<FailureHandlerRow[]>;
 
+  /** Newest version of each workflow unless a name is given: then all its versions, newest first. */
+  listWorkflows(filter: WorkflowFilter): Promise<WorkflowRow[]>;
+  readWorkflow(id: number): Promise<WorkflowRow | null>;
+  /** A text under work that no run uses yet; one a name. The revision it is based on must still be the present one. */
+  saveDraft(
+    draft: NewDraft,
+  ): Promise<{ saved: true; draft: DraftRow } | { saved: false; draft: DraftRow | null }>;
+  readDraft(name: string): Promise<DraftRow | null>;
+  /** By name. */
+  listDrafts(): Promise<DraftRow[]>;
+  deleteDraft(name: string): Promise<void>;
+
   /** A run id that nobody else gets. The run exists only once its first commit is in. */
   reserveRunId(): Promise<number>;
   /**
@@ -28,6 +48,9 @@ export interface Store {
   listRuns(filter: RunFilter): Promise<RunRow[]>;
   readEvents(runId: number, range?: { afterSeq?: number; limit?: number }): Promise<LoggedEvent[]>;
   readJobs(runId: number): Promise<JobRow[]>;
+  readJob(id: number): Promise<JobRow | null>;
+  /** Across runs, by id, after `afterId`. Statuses that are all unsettled: of runs not over, unless one is named. */
+  listJobs(filter: JobFilter): Promise<JobRow[]>;
   readAttempts(runId: number): Promise<AttemptRow[]>;
   readRoutes(runId: number): Promise<RouteRow[]>;
 
@@ -43,6 +66,11 @@ export interface Store {
   renewLease(runId: number, fence: number, expiresAt: number): Promise<boolean>;
   releaseLease(runId: number, fence: number): Promise<void>;
   readLease(runId: number): Promise<Lease | null>;
+  /**
+   * Take runs that want an engine (`run.wanted`) and have none: no lease, or one that has run out. Two that ask at once
+   * never get the same run and never wait for each other.
+   */
+  claimRuns(request: ClaimRequest): Promise<{ readonly runId: number; readonly fence: number }[]>;
 
   /** Put a command for the owner of a run into its inbox. A key that is there already answers with that entry's id. */
   sendCommand(command: NewInboxCommand): Promise<number>;
@@ -51,7 +79,98 @@ export interface Store {
   answerCommand(id: number, answer: string): Promise<void>;
   readAnswer(id: number): Promise<string | null>;
 
+  /** Everything of a run that is over, in one transaction. False: it is not over, or somebody holds its lease. */
+  deleteRun(runId: number): Promise<boolean>;
+
+  putToken(token: NewToken): Promise<TokenRow>;
+  findToken(hash: string): Promise<TokenRow | null>;
+  listTokens(): Promise<TokenRow[]>;
+  /** False: there is none, or it is revoked already. */
+  revokeToken(id: number, at: number): Promise<boolean>;
+
+  /**
+   * Called after something was committed: by this store object always, by others where the database can tell
+   * (PostgreSQL). It may come twice or, after a lost connection, not at all: it wakes, it does not inform.
+   */
+  onChange(listener: (change: StoreChange) => void): () => void;
+  /** Rejects if the store cannot answer. */
+  ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** `events`: a run's log grew. `inbox`: a command waits for the run's owner. `wanted`: a run wants an engine. */
+export interface StoreChange {
+  readonly kind: "events" | "inbox" | "answer" | "wanted";
+  readonly runId: number;
+}
+
+export interface WorkflowFilter {
+  readonly name?: string;
+  readonly limit?: number;
+  /** Workflows whose id is smaller. */
+  readonly beforeId?: number;
+}
+
+/** One version of a workflow. */
+export interface WorkflowRow {
+  readonly id: number;
+  readonly name: string;
+  readonly version: number;
+  readonly definition_hash: string;
+  readonly file: string | null;
+  readonly created_at: number;
+  /** The text it was published from; null for one that `run FILE` registered. */
+  readonly source: string | null;
+}
+
+export interface DraftRow {
+  readonly name: string;
+  readonly source: string;
+  /** 1 at first, one more with each save. */
+  readonly revision: number;
+  readonly updated_at: number;
+}
+
+export interface NewDraft {
+  readonly name: string;
+  readonly source: string;
+  /** 0: there must be none yet. Null: whatever is there is replaced. */
+  readonly basedOn: number | null;
+  readonly at: number;
+}
+
+export interface JobFilter {
+  readonly status?: readonly JobStatus[];
+  readonly runId?: number;
+  readonly workflowId?: number;
+  readonly step?: string;
+  readonly limit?: number;
+  readonly afterId?: number;
+}
+
+export interface ClaimRequest {
+  readonly owner: LeaseOwner;
+  readonly now: number;
+  readonly expiresAt: number;
+  readonly limit: number;
+}
+
+export interface TokenRow {
+  readonly id: number;
+  readonly name: string;
+  readonly role: string;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+/** Only the hash of a token is ever kept. */
+export interface NewToken {
+  readonly name: string;
+  readonly role: string;
+  readonly hash: string;
+  readonly at: number;
+  readonly expiresAt: number | null;
 }
 
 export interface NewWorkflow {
@@ -60,6 +179,8 @@ export interface NewWorkflow {
   /** The Definition as JSON. */
   readonly definition: string;
   readonly file: string | null;
+  /** The text it is published from. Given for a hash that is there, it is kept where there was none. */
+  readonly source?: string;
   readonly at: number;
   /** No two of one name. */
   readonly failureHandlers: readonly Pick<FailureHandlerRow, "name" | "rules">[];

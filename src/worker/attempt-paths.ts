@@ -18,6 +18,11 @@ export function logFolder(base: string): string {
   return join(outputFolder(base), "job_stdio");
 }
 
+/** Everything of a run but its logs. */
+export function runFolder(base: string, runId: number): string {
+  return join(outputFolder(base), `run-${runId}`);
+}
+
 /** One pair an attempt, never reused. */
 export function logFile(base: string, name: AttemptName, stream: "stdout" | "stderr"): string {
   const { workflowId, jobId, runId, attempt, recovery } = name;
@@ -62,5 +67,5 @@ export function usageArtifact(base: string, name: AttemptName): string {
 }
 
 function runArtifact(base: string, name: AttemptName, folder: string, ending: string): string {
-  return join(outputFolder(base), `run-${name.runId}`, folder, `j${name.jobId}_a${name.attempt}.${ending}`);
+  return join(runFolder(base, name.runId), folder, `j${name.jobId}_a${name.attempt}.${ending}`);
 }

@@ -4,7 +4,7 @@ import { assembleContext } from "../core/context-assembly.js";
 import type { FailureContextInput } from "../core/failure-context.js";
 import type { Json } from "../core/json.js";
 import { contextArtifact, logFile, outputFolder, summaryArtifact } from "./attempt-paths.js";
-import type { Assignment, FailureSource } from "./worker.js";
+import type { Assignment, FailureContext, FailureSource } from "./worker.js";
 
 /** Of each end of a log that long; far more than fits into a context. */
 const LOG_PART_BYTES = 32 * 1024;
@@ -18,21 +18,32 @@ export interface FailureContextFiles {
 
 /**
  * The failure that a transition brought to this attempt, as one bounded envelope beside the attempt's other files,
- * with the manifest of what was included, cut and dropped. Logs and summaries are redacted already.
+ * with the manifest of what was included, cut and dropped. Null where none did.
  */
-export function writeFailureContext(
-  base: string,
-  assignment: Assignment,
-  source: FailureSource,
-): FailureContextFiles {
-  const { failure } = source;
-  const input = failureContextInput(base, assignment, source);
-  const { text, manifest } = assembleContext({ failure: input, upstream: source.upstream });
+export function writeFailureContext(base: string, assignment: Assignment): FailureContextFiles | null {
+  const context = assignment.failureContext ?? failureContextFor(base, assignment);
+  if (context === null) return null;
   const files = contextArtifact(base, assignment);
   mkdirSync(dirname(files.text), { recursive: true, mode: 0o700 });
-  writeFileSync(files.text, text, { mode: 0o600 });
-  writeFileSync(files.manifest, JSON.stringify(manifest), { mode: 0o600 });
-  const variable = {
+  writeFileSync(files.text, context.text, { mode: 0o600 });
+  writeFileSync(files.manifest, JSON.stringify(context.manifest), { mode: 0o600 });
+  return { file: files.text, variable: context.variable };
+}
+
+/** Read from the logs and summaries of the failed attempt, which are redacted already. */
+export function failureContextFor(base: string, assignment: Assignment): FailureContext | null {
+  const source = assignment.failureSource;
+  if (source === null) return null;
+  const { text, manifest } = assembleContext({
+    failure: failureContextInput(base, assignment, source),
+    upstream: source.upstream,
+  });
+  return { text, manifest: JSON.parse(JSON.stringify(manifest)) as Json, variable: variableOf(source, text) };
+}
+
+function variableOf(source: FailureSource, context: string): Json {
+  const { failure } = source;
+  return {
     step: source.step,
     job_id: source.jobId,
     attempt: source.attempt,
@@ -41,9 +52,8 @@ export function writeFailureContext(
     class: failure.class,
     message: failure.message,
     exit_code: failure.exit_code,
-    context: text,
+    context,
   };
-  return { file: files.text, variable };
 }
 
 /** The failed attempt as its files and its record tell it. */

@@ -45,6 +45,9 @@ const ASSIGNMENT: Assignment = {
   summarize: null,
   returnCode: null,
   recovery: false,
+  runsOn: [],
+  lastWorker: null,
+  failureContext: null,
   failureSource: null,
   failedAlready: null,
 };
@@ -61,7 +64,7 @@ async function execute(
   const { signal = new AbortController().signal, ...more } = options;
   const worker = new LocalWorker({ actions, outputDir: folder, clock: CLOCK, ...more });
   workers.push(worker);
-  return (await worker.execute({ ...ASSIGNMENT, ...assignment }, signal)).result;
+  return (await worker.execute({ ...ASSIGNMENT, ...assignment }, null, signal)).result;
 }
 
 /** A file where a folder should be: nothing can be written below it. */
@@ -119,7 +122,7 @@ describe("an attempt whose files cannot be written", () => {
         throw new Error(`no resources for ${SECRET}`);
       },
     });
-    const { result } = await worker.execute(assignment, new AbortController().signal);
+    const { result } = await worker.execute(assignment, null, new AbortController().signal);
     expect(result).toEqual({
       kind: "failed",
       facts: {

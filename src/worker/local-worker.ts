@@ -21,20 +21,33 @@ import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-pat
 import { AttemptTimers, type TimerPort } from "./attempt-timers.js";
 import { type FailureContextFiles, writeFailureContext } from "./failure-context-files.js";
 import { writeFailureSummary } from "./failure-summary-file.js";
+import { LocalRoom } from "./local-room.js";
 import { writePrompt } from "./prompt-files.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
-import type { Assignment, Report, Worker } from "./worker.js";
+import { workFolder } from "./work-folder.js";
+import {
+  type Assignment,
+  type HeldAttempt,
+  LOCAL_WORKER_PREFIX,
+  type Needs,
+  type Place,
+  type Report,
+  type Worker,
+} from "./worker.js";
 
 export interface LocalWorkerOptions {
   readonly actions: readonly Action[];
   /** Where logs and artifacts go. */
   readonly outputDir: string;
   readonly clock: TimerPort;
+  /** Slots; the number of cores unless told. 0: only steps that take none, such as child runs. */
   readonly maxParallel?: number;
+  /** What steps with `runs_on` may ask for. */
+  readonly tags?: readonly string[];
   readonly env?: { readonly [name: string]: string | undefined };
-  /** For $DARUMA_API_URL; empty where there is no server. */
-  readonly apiUrl?: string;
+  /** For $DARUMA_API_URL; empty where there is no server. A server knows its own only once it listens. */
+  readonly apiUrl?: string | (() => string);
 }
 
 /** Of each stream, what an error record keeps. */
@@ -44,8 +57,8 @@ const MAX_ERROR_TEXT_CHARS = 4 * 1024;
 
 /** Executes attempts in this process's own name: logs, timers and redaction around an action. */
 export class LocalWorker implements Worker {
-  readonly name = `local-${process.pid}`;
-  readonly capacity: number;
+  readonly name = `${LOCAL_WORKER_PREFIX}${process.pid}`;
+  private readonly room: LocalRoom;
   private readonly actions: ReadonlyMap<string, Action>;
   private readonly env: { readonly [name: string]: string | undefined };
   private readonly inherited: { readonly [name: string]: string };
@@ -53,19 +66,50 @@ export class LocalWorker implements Worker {
   private scratch: string | null = null;
 
   constructor(private readonly options: LocalWorkerOptions) {
-    this.capacity = options.maxParallel ?? availableParallelism();
+    this.room = new LocalRoom(this.name, options.maxParallel ?? availableParallelism());
     this.actions = new Map(options.actions.map((action) => [action.type, action]));
     this.env = { ...(options.env ?? process.env) };
     this.inherited = inheritedEnvironment(this.env);
     mkdirSync(logFolder(options.outputDir), { recursive: true, mode: 0o700 });
   }
 
-  async execute(assignment: Assignment, signal: AbortSignal): Promise<Report> {
+  get slots(): number {
+    return this.room.slots;
+  }
+
+  get used(): number {
+    return this.room.used;
+  }
+
+  get tags(): readonly string[] {
+    return this.options.tags ?? [];
+  }
+
+  /** Tags are looked at when the attempt begins: a lone worker that lacks one must say so, not wait for ever. */
+  place(needs: Needs): Place | "full" | null {
+    return this.room.place(needs);
+  }
+
+  release(place: Place): void {
+    this.room.release(place);
+  }
+
+  async execute(assignment: Assignment, _place: Place | null, signal: AbortSignal): Promise<Report> {
     const startedAt = this.options.clock.now();
     const result = await this.attempt(assignment, signal).catch((error: unknown) =>
       this.notKept(assignment, error),
     );
     return { result, durationMs: this.options.clock.now() - startedAt };
+  }
+
+  /** What ran in a process that is gone has gone with it. */
+  adopt(_attempt: HeldAttempt, _signal: AbortSignal): null {
+    return null;
+  }
+
+  /** Room appears only with a report. */
+  onRoom(_listener: () => void): () => void {
+    return () => {};
   }
 
   async endLeftovers(token: string): Promise<void> {
@@ -198,6 +242,9 @@ export class LocalWorker implements Worker {
     const missing = assignment.secrets.filter((name) => !this.env[name]);
     if (missing.length > 0)
       return { ok: false, failure: { code: "MISSING_SECRET", message: `not set: ${missing.join(", ")}` } };
+    const lacking = assignment.runsOn.filter((tag) => !this.tags.includes(tag));
+    if (lacking.length > 0 && !assignment.recovery)
+      return { ok: false, failure: { code: "NO_WORKER", message: noSuchTags(lacking) } };
     const action = this.actions.get(assignment.action.type);
     if (action === undefined)
       return {
@@ -208,14 +255,13 @@ export class LocalWorker implements Worker {
         },
       };
     let scratch: string;
+    let cwd: string;
     let context: FailureContextFiles | null;
     let prompt: AttemptPrompt | null;
     try {
       scratch = join(this.scratchFolder(), `j${assignment.jobId}_a${assignment.attempt}`);
-      context =
-        assignment.failureSource === null
-          ? null
-          : writeFailureContext(this.options.outputDir, assignment, assignment.failureSource);
+      cwd = workFolder(this.options.outputDir, assignment);
+      context = writeFailureContext(this.options.outputDir, assignment);
       prompt =
         assignment.promptMaterial === undefined
           ? null
@@ -233,14 +279,16 @@ export class LocalWorker implements Worker {
       failure: `${scratch}.failure`,
       failureContext: context?.file ?? null,
     };
+    const { apiUrl = "" } = this.options;
     const attempt: Attempt = {
       ...assignment,
+      cwd,
       ...(prompt === null ? {} : { prompt }),
       variables:
         context === null ? assignment.variables : { ...assignment.variables, failure: context.variable },
       env: attemptEnvironment(this.inherited, assignment, files, {
         base: this.options.outputDir,
-        apiUrl: this.options.apiUrl ?? "",
+        apiUrl: typeof apiUrl === "string" ? apiUrl : apiUrl(),
       }),
       writeStdout: write.stdout,
       writeStderr: write.stderr,
@@ -303,6 +351,10 @@ function withShortTexts(facts: FailureFacts): FailureFacts {
 
 function shorten(text: string): string {
   return truncateHeadTail(text, MAX_ERROR_TEXT_CHARS).text;
+}
+
+function noSuchTags(tags: readonly string[]): string {
+  return `the step runs on ${tags.join(", ")}, which this worker does not offer`;
 }
 
 function messageOf(error: unknown): string {

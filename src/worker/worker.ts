@@ -17,6 +17,7 @@ export interface Assignment {
   /** The file's and the step's own variables; the worker puts its environment below and DARUMA_* above them. */
   readonly env: { readonly [name: string]: string };
   readonly secrets: readonly string[];
+  /** Relative where the run has no folder: it begins at the worker's own folder of the run. */
   readonly cwd: string;
   readonly variables: { readonly [name: string]: Json };
   readonly timeoutMs: number | null;
@@ -24,16 +25,22 @@ export interface Assignment {
   readonly killGraceMs: number;
   readonly outputSchema: Json | null;
   readonly resources: ResourceRequirements | null;
+  /** Tags that the worker must have. */
+  readonly runsOn: readonly string[];
   /** A command that sums up a failed attempt, instead of the built-in summary. */
   readonly summarize: string | null;
   /** Exit code of the failure before this attempt; for a recovery script that of the failed attempt. */
   readonly returnCode: number | null;
   /** This is a recovery script, not an attempt: its logs have names of their own. */
   readonly recovery: boolean;
+  /** Where the attempt before ran: a recovery script is wanted there, if that can be. */
+  readonly lastWorker: string | null;
   /** The failure that a transition brought here. */
   readonly failureSource: FailureSource | null;
   /** For actions that are told something in words: what goes into their prompt beside their own keys. */
   readonly promptMaterial?: PromptMaterial;
+  /** The same, prepared where all logs are, for a worker that does not have them. */
+  readonly failureContext: FailureContext | null;
   /** The attempt failed before it could begin: a template did not render. */
   readonly failedAlready: FailureFacts | null;
 }
@@ -58,6 +65,13 @@ export interface RetryMaterial {
   readonly lastCommand?: string;
 }
 
+/** The envelope for `$DARUMA_FAILURE_CONTEXT`, its manifest, and the variable `failure`. */
+export interface FailureContext {
+  readonly text: string;
+  readonly manifest: Json;
+  readonly variable: Json;
+}
+
 /** Where a failure came from, for the context that goes with it. */
 export interface FailureSource {
   readonly workflowId: number;
@@ -77,16 +91,72 @@ export interface FailureSource {
 export interface Report {
   readonly result: AttemptResult;
   readonly durationMs: number;
+  /** Called once: what became of the report. */
+  readonly settled?: (outcome: ReportOutcome) => void;
 }
 
-/** Executes attempts. The engine decides, a worker does. */
+/**
+ * `committed`: it is on record. `stale`: the run has moved on and has no use for it. `not_owned`: this engine does not,
+ * or no longer, speak for the run; whoever takes it next may want the report.
+ */
+export type ReportOutcome = "committed" | "stale" | "not_owned";
+
+/** What an attempt asks of the worker that is to have it. */
+export interface Needs {
+  /** One, or as many as it wants processors; 0 for a step that only waits for others. */
+  readonly slots: number;
+  /** Processors that it asks for by name; 0 where it says nothing. */
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly tags: readonly string[];
+  readonly actionType: string;
+}
+
+/** Room on a worker that is held for one attempt. */
+export interface Place {
+  /** As the log names it. */
+  readonly worker: string;
+}
+
+/** An attempt, or a recovery script, that an earlier engine had begun. */
+export interface HeldAttempt {
+  readonly runId: number;
+  readonly workflowId: number;
+  readonly jobId: number;
+  readonly attempt: number;
+  readonly token: string;
+  /** The worker that had it; for a recovery script the one that had the failed attempt. */
+  readonly worker: string;
+  readonly recovery: boolean;
+}
+
+/** Why an attempt's signal is aborted: nobody wants it any more, or this engine lets go of its run. */
+export type AbortCause = "stopped" | "released";
+
+/** Executes attempts, in this process or through any number of others. The engine decides, a worker does. */
 export interface Worker {
-  readonly name: string;
-  /** How many attempts it takes at once. */
-  readonly capacity: number;
-  /** Settles once, never rejects. Aborting the signal ends the attempt's processes. */
-  execute(assignment: Assignment, signal: AbortSignal): Promise<Report>;
+  /** A place for an attempt now. `full`: nobody has any room, do not ask again this turn; null: none for this one. */
+  place(needs: Needs): Place | "full" | null;
+  /** Give back a place: its attempt has reported, or no attempt came to it. */
+  release(place: Place): void;
+  /**
+   * Settles once, never rejects. Without a place (a recovery script) it takes no room. Aborting the signal with
+   * `stopped` ends the attempt's processes; with `released` too where they would die with this process, else it settles
+   * as null: the attempt goes on, and the next owner of its run adopts it.
+   */
+  execute(assignment: Assignment, place: Place | null, signal: AbortSignal): Promise<Report | null>;
+  /** What an earlier engine began on a worker that may still have it. Settles as `execute`. Null: it is certainly gone. */
+  adopt(attempt: HeldAttempt, signal: AbortSignal): Promise<Report | null> | null;
+  /** Called when room may have appeared without a report. The answer takes it back. */
+  onRoom(listener: () => void): () => void;
   /** End what an attempt that is to be declared lost may have left running on this host. */
   endLeftovers(token: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Names of workers inside an engine's own process begin so; what they ran died with it. */
+export const LOCAL_WORKER_PREFIX = "local-";
+
+export function isLocalWorker(name: string): boolean {
+  return name.startsWith(LOCAL_WORKER_PREFIX);
 }

@@ -4,7 +4,7 @@ import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, flush, trial, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
-import { ScriptedWorker } from "../support/scripted-worker.js";
+import { freePlaces, ScriptedWorker } from "../support/scripted-worker.js";
 import { trace } from "../support/trace.js";
 
 const lost = { facts: { lost: true, message: "gone" } } as const;
@@ -73,11 +73,10 @@ describe("cancel", () => {
     const clock = new ManualClock();
     const store = createMemoryStore();
     const stubborn = {
-      name: "stubborn",
-      capacity: 1,
+      ...freePlaces("stubborn"),
       endLeftovers: () => Promise.resolve(),
       close: () => Promise.resolve(),
-      execute: (_: unknown, signal: AbortSignal) =>
+      execute: (_: unknown, _place: unknown, signal: AbortSignal) =>
         new Promise<Awaited<ReturnType<ScriptedWorker["execute"]>>>((resolve) => {
           signal.addEventListener("abort", () =>
             resolve({

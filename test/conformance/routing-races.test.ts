@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { Engine } from "../../src/engine/engine.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
+import type { Assignment, Place } from "../../src/worker/worker.js";
 import { enginePorts, flush, trial, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
-import { ScriptedWorker } from "../support/scripted-worker.js";
+import { freePlaces, ScriptedWorker } from "../support/scripted-worker.js";
 import { trace } from "../support/trace.js";
 
 describe("run lists that want the same step", () => {
@@ -134,12 +135,11 @@ describe("goto while others run", () => {
     // Ending the slow attempt takes its time: the engine hears of it only when the test says so.
     let endSlow = (): void => {};
     const stubborn = {
-      name: "stubborn",
-      capacity: 8,
+      ...freePlaces("stubborn"),
       endLeftovers: () => Promise.resolve(),
       close: () => Promise.resolve(),
-      execute: (assignment: Parameters<ScriptedWorker["execute"]>[0], signal: AbortSignal) => {
-        const done = worker.execute(assignment, signal);
+      execute: (assignment: Assignment, place: Place | null, signal: AbortSignal) => {
+        const done = worker.execute(assignment, place, signal);
         if (assignment.stepId !== "slow" || assignment.attempt > 1) return done;
         return done.then(
           (report) => new Promise<typeof report>((resolve) => (endSlow = () => resolve(report))),

@@ -31,6 +31,8 @@ function acceptedCommits(under: StoreUnderTest): void {
       const run = runRow(runId, {
         status: "failed",
         parent: { run_id: 3, job_id: 30_000_007 },
+        managed: true,
+        wanted: true,
         error: { code: "STALLED", message: "stuck" },
         started_at: 5,
         finished_at: 6,
@@ -74,6 +76,17 @@ function acceptedCommits(under: StoreUnderTest): void {
       expect(await store.readRun(runId)).toEqual(run);
       expect(await store.readJobs(runId)).toEqual([changed, second]);
       expect(await store.readAttempts(runId)).toEqual([finished, again]);
+    });
+
+    test("tells managed from wanted", async () => {
+      const { store } = under;
+      const taken = await takeRun(store);
+      const run = runRow(taken.runId, { managed: true, wanted: false });
+      await store.commit([appendTo(taken, 1, { run })]);
+      expect(await store.listRuns({})).toEqual([run]);
+      const wanted = runRow(taken.runId, { managed: true, wanted: true });
+      await store.commit([appendTo(taken, 2, { run: wanted })]);
+      expect(await store.listRuns({})).toEqual([wanted]);
     });
 
     test("may leave the run's row out after the first", async () => {

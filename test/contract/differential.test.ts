@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { DarumaError } from "../../src/core/errors.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Append, Store } from "../../src/store/store.js";
+import { openInFreshSchema } from "../support/embedded-postgres.js";
 import { openInFreshFolder } from "./sqlite-folder.js";
 import {
   attemptRow,
@@ -19,8 +20,10 @@ import {
 
 const SEQUENCES = Number(process.env.DARUMA_SEQUENCES ?? 40);
 const CALLS_PER_SEQUENCE = 60;
+const TIMEOUT_MS = 300_000;
 const LAST_RUN = 3;
 
+const JOB_STATUSES = ["blocked", "waiting", "failed", "completed"] as const;
 const PARENT = { run_id: 1, job_id: 7 };
 
 /** A call of the port, with words that name it when a sequence fails. */
@@ -47,11 +50,13 @@ const appendPlan = fc.record({
   events: fc.array(anyText, { maxLength: 4 }),
   withRun: fc.constantFrom(true, true, true, false),
   status: fc.constantFrom("running", "failed", "held"),
+  marks: fc.record({ managed: fc.boolean(), wanted: fc.boolean() }),
   workflow: fc.constantFrom("w1", "w2"),
   parent: fc.constantFrom(null, PARENT, { ...PARENT, job_id: 8 }),
   jobs: fc.array(
     fc.record({
       n: fc.integer({ min: 1, max: 40 }),
+      status: fc.constantFrom(...JOB_STATUSES),
       step: text,
       handled: fc.boolean(),
       handler: fc.boolean(),
@@ -78,11 +83,14 @@ async function toAppend(store: Store, plan: AppendPlan, earlier: readonly Append
     firstSeq,
     events: plan.events.map((reason) => canceledEvent(reason)),
     run: plan.withRun
-      ? runRow(id, { status: plan.status as "running", workflow: plan.workflow, parent: plan.parent })
+      ? runRow(id, {
+          ...{ status: plan.status, workflow: plan.workflow, parent: plan.parent },
+          ...{ workflow_id: plan.workflow === "w1" ? 1 : 2, ...plan.marks },
+        })
       : null,
-    jobs: plan.jobs.map(({ n, step, handled, handler, output }) =>
+    jobs: plan.jobs.map(({ n, status, step, handled, handler, output }) =>
       jobRow(id, n, {
-        ...{ step, handled, output: { kind: "value", value: output as null } },
+        ...{ status, step, handled, output: { kind: "value", value: output as null } },
         failure_handler_id: handler ? (handlers[n % handlers.length]?.id ?? null) : null,
       }),
     ),
@@ -144,9 +152,12 @@ const register = call(
     fc.constantFrom("w1", "w2"),
     fc.constantFrom("h1", "h2", "h3"),
     fc.array(fc.record({ name: fc.constantFrom("f1", "f2", "f3", "f4"), rules: text }), { maxLength: 3 }),
+    fc.option(anyText, { nil: undefined }),
   ),
-  (store, name, hash, failureHandlers) =>
-    store.registerWorkflow(newWorkflow({ name, hash, definition: `"${hash}"`, failureHandlers })),
+  (store, name, hash, failureHandlers, source) => {
+    const known = { name, hash, definition: `"${hash}"`, failureHandlers };
+    return store.registerWorkflow(newWorkflow(source === undefined ? known : { ...known, source }));
+  },
 );
 const reserve = call("reserveRunId", fc.tuple(), (store) => store.reserveRunId());
 const list = call(
@@ -179,14 +190,72 @@ const follow = call(
   (store, id, afterSeq, limit) => store.readEvents(id, { afterSeq, limit }),
 );
 
+const claim = call(
+  "claimRuns",
+  fc.tuple(owner, time, fc.integer({ min: 0, max: LAST_RUN })),
+  (store, by, now, limit) => store.claimRuns({ owner: by, now, expiresAt: now + 5, limit }),
+);
+/** Given back first, else no sequence would delete many. */
+const remove = call(
+  "releaseLease and deleteRun",
+  fc.tuple(runId, fc.boolean()),
+  async (store, id, isGivenBack) => {
+    const lease = await store.readLease(id);
+    if (isGivenBack && lease !== null) await store.releaseLease(id, lease.fence);
+    return store.deleteRun(id);
+  },
+);
+const draftName = fc.constantFrom("d1", "d2");
+const draft = call(
+  "saveDraft",
+  fc.tuple(draftName, anyText, fc.option(fc.integer({ min: 0, max: 3 })), time),
+  (store, name, source, basedOn, at) => store.saveDraft({ name, source, basedOn, at }),
+);
+const dropDraft = call("deleteDraft", fc.tuple(draftName), (store, name) => store.deleteDraft(name));
+const token = call(
+  "putToken",
+  fc.tuple(anyText, fc.constantFrom("t1", "t2", "t3"), time, fc.option(time)),
+  (store, name, hash, at, expiresAt) => store.putToken({ name, role: "viewer", hash, at, expiresAt }),
+);
+const revoke = call("revokeToken", fc.tuple(fc.integer({ min: 1, max: 3 }), time), (store, ...args) =>
+  store.revokeToken(...args),
+);
+const page = { limit: fc.integer({ min: 0, max: 3 }) };
+const versions = call(
+  "listWorkflows",
+  fc.tuple(
+    fc.record(
+      { ...page, name: fc.constantFrom("w1", "w2"), beforeId: fc.integer({ min: 0, max: 7 }) },
+      { requiredKeys: [] },
+    ),
+  ),
+  (store, filter) => store.listWorkflows(filter),
+);
+const jobs = call(
+  "listJobs",
+  fc.tuple(
+    fc.record(
+      {
+        ...{ ...page, runId, step: text, workflowId: fc.constantFrom(1, 2) },
+        status: fc.subarray([...JOB_STATUSES]),
+        afterId: fc.constantFrom(10_000_003, 20_000_001),
+      },
+      { requiredKeys: [] },
+    ),
+  ),
+  (store, filter) => store.listJobs(filter),
+);
+
 const anyCall = fc.oneof(
   { weight: 6, arbitrary: commit },
   { weight: 4, arbitrary: acquire },
-  ...[renew, release, send, answer, register, reserve, list, handler, follow].map((arbitrary) => ({
-    weight: 1,
-    arbitrary,
-  })),
+  ...[renew, release, send, answer, register, reserve, list, handler, follow].map(rarely),
+  ...[claim, remove, draft, dropDraft, token, revoke, versions, jobs].map(rarely),
 );
+
+function rarely(arbitrary: fc.Arbitrary<Call>): { weight: number; arbitrary: fc.Arbitrary<Call> } {
+  return { weight: 1, arbitrary };
+}
 
 /** What a caller sees: the value or the refusal. */
 async function observe(
@@ -210,7 +279,9 @@ async function everything(store: Store): Promise<unknown> {
   const answers = await Promise.all(ids.map((id) => store.readAnswer(id)));
   const definitions = await Promise.all(["h1", "h2", "h3"].map((hash) => store.readDefinition(hash)));
   const [inbox, list] = [await store.readInbox(ids), await store.listRuns({})];
-  return { runs, answers, definitions, inbox, list, handlers: await store.listFailureHandlers() };
+  const [workflows, handlers] = [await store.listWorkflows({}), await store.listFailureHandlers()];
+  const [drafts, tokens] = [await store.listDrafts(), await store.listTokens()];
+  return { runs, answers, definitions, inbox, list, workflows, handlers, drafts, tokens };
 }
 
 /** So that most commits of a sequence have a lease to write under. */
@@ -218,30 +289,39 @@ async function takeAllRuns(store: Store): Promise<void> {
   for (let id = 1; id <= LAST_RUN; id += 1) await mustAcquire(store, id);
 }
 
-test("any sequence of calls gives the same answers and leaves the same data on memory and SQLite", async () => {
-  let [committed, refused] = [0, 0];
-  await fc.assert(
-    fc.asyncProperty(fc.array(anyCall, { maxLength: CALLS_PER_SEQUENCE, size: "max" }), async (calls) => {
-      const memory = createMemoryStore();
-      const sqlite = await openInFreshFolder();
-      try {
-        for (const store of [memory, sqlite.store]) await takeAllRuns(store);
-        for (const { words, make } of calls) {
-          const expected = await observe(() => make(memory));
-          if ("value" in expected && expected.value === "committed") committed += 1;
-          if ("code" in expected) refused += 1;
-          expect(await observe(() => make(sqlite.store)), words).toEqual(expected);
+test(
+  "any sequence of calls gives the same answers and leaves the same data on memory, SQLite and PostgreSQL",
+  async () => {
+    let [committed, refused, deleted] = [0, 0, 0];
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyCall, { maxLength: CALLS_PER_SEQUENCE, size: "max" }), async (calls) => {
+        const memory = createMemoryStore();
+        const databases = [await openInFreshFolder(), await openInFreshSchema()];
+        try {
+          for (const store of [memory, ...databases.map((each) => each.store)]) await takeAllRuns(store);
+          for (const { words, make } of calls) {
+            const expected = await observe(() => make(memory));
+            if ("value" in expected && expected.value === "committed") committed += 1;
+            if ("code" in expected) refused += 1;
+            else if (expected.value === true && words.includes("deleteRun")) deleted += 1;
+            for (const { store } of databases)
+              expect(await observe(() => make(store)), words).toEqual(expected);
+          }
+          const expected = await everything(memory);
+          for (const { store, reopen } of databases) {
+            expect(await everything(store)).toEqual(expected);
+            expect(await everything(await reopen())).toEqual(expected);
+          }
+        } finally {
+          for (const database of databases) await database.dispose();
         }
-        const expected = await everything(memory);
-        expect(await everything(sqlite.store)).toEqual(expected);
-        expect(await everything(await sqlite.reopen())).toEqual(expected);
-      } finally {
-        await sqlite.dispose();
-      }
-    }),
-    { numRuns: SEQUENCES },
-  );
-  // Else the sequences would say little.
-  expect(committed).toBeGreaterThan(SEQUENCES);
-  expect(refused).toBeGreaterThan(SEQUENCES);
-});
+      }),
+      { numRuns: SEQUENCES },
+    );
+    // Else the sequences would say little.
+    expect(committed).toBeGreaterThan(SEQUENCES);
+    expect(refused).toBeGreaterThan(SEQUENCES);
+    expect(deleted).toBeGreaterThan(0);
+  },
+  TIMEOUT_MS,
+);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
 import { makeFolder } from "./sqlite-folder.js";
-import { OWNER } from "./store-fixtures.js";
+import { OWNER, putRun } from "./store-fixtures.js";
 import { startStoreProcess } from "./store-process.js";
 
 let folder = "";
@@ -35,6 +35,24 @@ test("two processes that open a new file and want the same runs share them witho
   const won = (await runTogether([takeEach("a"), takeEach("b")])) as [number, number][][];
   const together = won.flat().sort(([a], [b]) => a - b);
   expect(together).toEqual(Array.from({ length: 40 }, (_, i) => [i + 1, 1]));
+});
+
+test("two processes that claim runs share them without ever both getting one", async () => {
+  const store = await openSqliteStore({ file });
+  const runs: number[] = [];
+  for (let i = 0; i < 40; i += 1) runs.push(await putRun(store, { managed: true, wanted: true }));
+  await store.close();
+  const claimAll = (engine: string) => `
+    const store = await open();
+    const owner = { ...${JSON.stringify(OWNER)}, engine: ${JSON.stringify(engine)} };
+    const claimed = [];
+    for (let some = [0]; some.length > 0; claimed.push(...some.map(({ runId }) => runId))) {
+      some = await store.claimRuns({ owner, now: 0, expiresAt: 10, limit: 3 });
+    }
+    await store.close();
+    return claimed;`;
+  const claimed = (await runTogether([claimAll("a"), claimAll("b")])) as number[][];
+  expect(claimed.flat().sort((a, b) => a - b)).toEqual(runs);
 });
 
 test("run ids that several processes reserve at once are all different", async () => {

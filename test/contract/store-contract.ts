@@ -1,10 +1,17 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import type { Store } from "../../src/store/store.js";
+import { changeContract } from "./change-contract.js";
+import { claimContract } from "./claim-contract.js";
 import { commitContract } from "./commit-contract.js";
+import { deleteContract } from "./delete-contract.js";
+import { draftContract } from "./draft-contract.js";
 import { failureHandlerContract } from "./failure-handler-contract.js";
 import { inboxContract } from "./inbox-contract.js";
+import { jobContract } from "./job-contract.js";
 import { leaseContract } from "./lease-contract.js";
 import { readContract } from "./read-contract.js";
+import { tokenContract } from "./token-contract.js";
+import { workflowContract } from "./workflow-contract.js";
 
 export interface OpenedStore {
   readonly store: Store;
@@ -40,8 +47,15 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     };
     commitContract(underTest);
     readContract(underTest);
+    workflowContract(underTest);
+    draftContract(underTest);
     failureHandlerContract(underTest);
+    jobContract(underTest);
     leaseContract(underTest);
+    claimContract(underTest);
     inboxContract(underTest);
+    deleteContract(underTest);
+    tokenContract(underTest);
+    changeContract(underTest);
   });
 }

@@ -54,6 +54,8 @@ export function runRow(id: number, changes: Partial<RunRow> = {}): RunRow {
     folder: "/srv/a b",
     file: "/srv/a b/release.yaml",
     parent: null,
+    managed: false,
+    wanted: false,
     error: null,
     created_at: 1_700_000_000_000,
     started_at: null,
@@ -151,6 +153,18 @@ export async function mustAcquire(store: Store, runId: number, owner = OWNER): P
   const answer = await store.acquireLease({ runId, owner, now: 0, expiresAt: FAR_FUTURE });
   if (!answer.granted) throw new Error(`run ${runId} is held with token ${answer.lease.fence}`);
   return answer.fence;
+}
+
+/** A run that is there and that nobody holds; its rows as given. */
+export async function putRun(
+  store: Store,
+  changes: Partial<RunRow> = {},
+  more: (runId: number) => Partial<Append> = () => ({}),
+): Promise<number> {
+  const taken = await takeRun(store);
+  await store.commit([appendTo(taken, 1, { run: runRow(taken.runId, changes), ...more(taken.runId) })]);
+  await store.releaseLease(taken.runId, taken.fence);
+  return taken.runId;
 }
 
 /** The id of a failure handler that is there. */

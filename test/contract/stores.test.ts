@@ -1,4 +1,5 @@
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
+import { openInFreshSchema } from "../support/embedded-postgres.js";
 import { openInFreshFolder } from "./sqlite-folder.js";
 import { storeContract } from "./store-contract.js";
 
@@ -15,3 +16,5 @@ storeContract("memory store", async () => {
 });
 
 storeContract("SQLite store", openInFreshFolder);
+
+storeContract("PostgreSQL store", openInFreshSchema);

@@ -63,7 +63,7 @@ describe("a barrier that waits for a running attempt", () => {
 
   it("survives a crash: the lost attempt ends it", () => {
     const bench = barrierOpen();
-    bench.take({ type: "run.resume" });
+    bench.take({ type: "run.resume", kept: [] });
     expect(bench.run.barriers.size).toBe(0);
     expect(bench.status("tool")).toEqual(["ready"]);
     expect(bench.events.filter((event) => event.type === "attempt.stopped")).toMatchObject([

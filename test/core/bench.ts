@@ -31,6 +31,7 @@ export class Bench {
       folder: "/",
       file: null,
       parent: null,
+      managed: false,
       failureHandlers: [],
     };
     this.run = newRun(1, loaded.definition, created, this.now);

@@ -50,6 +50,7 @@ export function drive(
     folder: "/",
     file: null,
     parent: null,
+    managed: false,
     failureHandlers: definition.failureHandlers.map(({ name }, place) => ({ name, id: place + 1 })),
   };
   let now = START_AT;
@@ -78,7 +79,9 @@ export function drive(
     if (isOver(run)) return end(null);
     if (chooser.oneIn(chances.crash)) {
       run = refold(definition, log);
-      take({ type: "run.resume" });
+      // Some attempts may have survived on workers that are still there.
+      const kept = run.jobs.filter((job) => isUnderWay(job) && chooser.oneIn(2)).map(({ id }) => id);
+      take({ type: "run.resume", kept });
       continue;
     }
     if (chooser.oneIn(chances.cancel)) take({ type: "run.cancel", reason: "test", key: null });
@@ -104,6 +107,10 @@ export function drive(
     if (wayOut === null) return end(`nothing can happen: ${unfinished(run)}`);
     take(wayOut);
   }
+}
+
+function isUnderWay(job: Job): boolean {
+  return job.status === "running" || isInRecovery(job);
 }
 
 /** A run as its log tells it. */

@@ -1,4 +1,4 @@
-import type { AttemptResult, OperatorCommand } from "../../src/core/commands.js";
+import type { OperatorCommand } from "../../src/core/commands.js";
 import type { Definition } from "../../src/core/definition.js";
 import type { LoggedEvent } from "../../src/core/events.js";
 import { jobRow } from "../../src/core/projections.js";
@@ -11,13 +11,13 @@ import type { WorkspaceRebuilder } from "../../src/engine/workspace-rebuilder.js
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
-import type { Assignment, Report, Worker } from "../../src/worker/worker.js";
 import { enginePorts, flush, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
 import { Operators } from "./operators.js";
 import { Random } from "./random.js";
 import { WorkflowMaker } from "./random-workflow.js";
+import { SimulatedWorkers } from "./simulated-workers.js";
 
 /** Turns of the clock after which a run that is not over has hung. */
 const MAX_TURNS = 5_000;
@@ -42,15 +42,16 @@ interface Weather {
   readonly operators: number;
   /** Fresh workspaces that cannot be built. */
   readonly broken: number;
+  /** How many attempts run on workers that outlive the engine. */
+  readonly remote: number;
 }
 
 /** One engine after another on one store, until the run is over. */
 export class Simulation {
   private readonly random: Random;
   private readonly clock = new ManualClock();
-  private readonly store: MemoryStore = createMemoryStore();
   private readonly weather: Weather;
-  private readonly executing = new Map<number, string>();
+  private readonly workers: SimulatedWorkers;
   private readonly operators: Operators;
   private engine: Engine;
   private dead = { value: false };
@@ -61,7 +62,10 @@ export class Simulation {
   /** Held or paused: nobody runs it until a person has decided something. */
   private resting = false;
 
-  constructor(private readonly seed: number) {
+  constructor(
+    private readonly seed: number,
+    private readonly store: MemoryStore = createMemoryStore(),
+  ) {
     this.random = new Random(seed);
     const { random } = this;
     const rough = random.chance(0.7);
@@ -74,7 +78,12 @@ export class Simulation {
       cancel: random.chance(0.1) ? 0.02 : 0,
       operators: random.chance(0.5) ? 0.06 : 0,
       broken: random.pick([0, 0.1, 0.5]),
+      remote: random.pick([0, 0.5, 1]),
     };
+    this.workers = new SimulatedWorkers(random, this.clock, {
+      ...this.weather,
+      post: (runId, command) => this.engine.post(runId, command),
+    });
     this.operators = new Operators(random, 15);
     this.engine = this.boot();
   }
@@ -115,14 +124,13 @@ export class Simulation {
   private boot(): Engine {
     this.incarnation += 1;
     this.dead = { value: false };
-    this.executing.clear();
     const ports = enginePorts(this.store, this.clock, `engine-${this.incarnation}`);
     return new Engine({
       ...ports,
       store: this.mortal(this.store, this.dead),
       isDead: () => true,
       newToken: () => `token-${this.incarnation}-${this.random.next()}`,
-      worker: this.worker(this.dead),
+      worker: this.workers.boot(this.dead),
       sandbox: this.sandbox(this.dead),
       rebuilder: this.rebuilder(this.dead),
     });
@@ -235,74 +243,6 @@ export class Simulation {
           return answer.then((value) => (dead.value ? new Promise(() => {}) : value));
         },
     });
-  }
-
-  private worker(dead: { value: boolean }): Worker {
-    return {
-      name: `worker-${this.incarnation}`,
-      capacity: this.random.between(1, 4),
-      execute: (assignment, signal) => this.execute(assignment, signal, dead),
-      endLeftovers: async () => {},
-      close: async () => {},
-    };
-  }
-
-  private execute(assignment: Assignment, signal: AbortSignal, dead: { value: boolean }): Promise<Report> {
-    const { random, clock } = this;
-    if (this.executing.has(assignment.jobId)) throw new Error(`job ${assignment.jobId} runs twice at once`);
-    this.executing.set(assignment.jobId, assignment.token);
-    const durationMs = random.between(0, 40);
-    const result = this.outcome();
-    return new Promise((resolve) => {
-      const finish = (what: AttemptResult): void => {
-        if (dead.value) return;
-        this.executing.delete(assignment.jobId);
-        resolve({ result: what, durationMs });
-        if (random.chance(this.weather.duplicate)) this.repeat(assignment, what);
-      };
-      const cancel = clock.setTimer(clock.now() + durationMs, () => finish(result));
-      signal.addEventListener("abort", () => {
-        cancel();
-        clock.setTimer(clock.now() + random.between(0, 30), () =>
-          finish(random.chance(0.7) ? { kind: "stopped" } : result),
-        );
-      });
-    });
-  }
-
-  /** The same result once more, later, when much may have happened in between. */
-  private repeat(assignment: Assignment, result: AttemptResult): void {
-    const { runId, jobId: job, attempt } = assignment;
-    this.clock.setTimer(this.clock.now() + this.random.between(0, 100), () => {
-      this.engine.post(runId, { type: "attempt.finish", job, attempt, result, durationMs: 0 });
-    });
-  }
-
-  private outcome(): AttemptResult {
-    const { random, weather } = this;
-    if (random.chance(weather.lost))
-      return { kind: "failed", facts: { lost: true, message: "the worker is gone" } };
-    if (random.chance(weather.failure)) {
-      return {
-        kind: "failed",
-        facts: random.pick([
-          { exitCode: 1, message: "exit code 1" },
-          { exitCode: 10, message: "exit code 10" },
-          { exitCode: 10, message: "hopeless", declared: { retryable: false } },
-          { httpStatus: 400, message: "bad request" },
-          { timeout: "wall", message: "too slow" } as const,
-          { httpStatus: 503, message: "unavailable" },
-          { exitCode: 1, message: "exit code 1", diffHash: random.pick(["a", "b"]) },
-        ]),
-      };
-    }
-    const items = Array.from({ length: random.between(0, 3) }, (_, index) => ({ key: String(index) }));
-    return {
-      kind: "succeeded",
-      output: { kind: "value", value: items.map(({ key }) => key) },
-      items: random.chance(0.9) ? items : null,
-      checkpoint: { commit: "c", diffHash: "d", changedFiles: [], patch: "p" },
-    };
   }
 
   private rebuilder(dead: { value: boolean }): WorkspaceRebuilder {

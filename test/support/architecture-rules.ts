@@ -11,7 +11,7 @@ export interface SourceText {
 const LAYERS: readonly (readonly string[])[] = [
   ["core"],
   ["definition"],
-  ["store", "action", "sandbox", "workspace"],
+  ["store", "action", "sandbox", "workspace", "telemetry"],
   ["engine", "worker", "cluster"],
   ["operations"],
   ["api", "mcp", "cli"],

@@ -3,7 +3,8 @@ import type { CheckpointFacts } from "../../src/core/events.js";
 import type { FailureFacts } from "../../src/core/failure.js";
 import type { Json } from "../../src/core/json.js";
 import type { Clock } from "../../src/engine/clock.js";
-import type { Assignment, Report, Worker } from "../../src/worker/worker.js";
+import { LocalRoom } from "../../src/worker/local-room.js";
+import type { Assignment, Needs, Place, Report, Worker } from "../../src/worker/worker.js";
 
 /** What one attempt of a step does. `takesMs` is time on the manual clock. */
 export type Outcome =
@@ -31,14 +32,25 @@ export class ScriptedWorker implements Worker {
   readonly startedAt: number[] = [];
   readonly stopped: string[] = [];
   private readonly counts = new Map<string, number>();
+  private readonly room: LocalRoom;
 
   constructor(
     private readonly clock: Clock,
     private readonly script: Script,
-    readonly capacity = 8,
-  ) {}
+    capacity = 8,
+  ) {
+    this.room = new LocalRoom(this.name, capacity);
+  }
 
-  execute(assignment: Assignment, signal: AbortSignal): Promise<Report> {
+  place(needs: Needs): Place | "full" {
+    return this.room.place(needs);
+  }
+
+  release(place: Place): void {
+    this.room.release(place);
+  }
+
+  execute(assignment: Assignment, _place: Place | null, signal: AbortSignal): Promise<Report> {
     const { jobId } = assignment;
     const name = nameOf(assignment);
     const foreach = assignment.variables.foreach as { index: number } | null | undefined;
@@ -74,8 +86,21 @@ export class ScriptedWorker implements Worker {
     return entry[Math.min(nth, entry.length) - 1] ?? "ok";
   }
 
+  adopt(): null {
+    return null;
+  }
+
+  onRoom(): () => void {
+    return () => {};
+  }
+
   async endLeftovers(): Promise<void> {}
   async close(): Promise<void> {}
+}
+
+/** The part of a worker that finds places, for one that has room for everything. */
+export function freePlaces(worker: string): Pick<Worker, "place" | "release" | "adopt" | "onRoom"> {
+  return { place: () => ({ worker }), release: () => {}, adopt: () => null, onRoom: () => () => {} };
 }
 
 function nameOf({ stepId, recovery }: Assignment): string {

@@ -1,70 +1,80 @@
-import { setTimeout as delay } from "node:timers/promises";
-import type { EventType, LoggedEvent } from "../../core/events.js";
-import { openReplay, readLog } from "../../operations/replayed-log.js";
-import { iso } from "../../operations/run-report.js";
-import type { Store } from "../../store/store.js";
-import type { Session } from "../channel.js";
+import type { Definition } from "../../core/definition.js";
+import type { Client } from "../../operations/client.js";
+import { ReplayedRun } from "../../operations/replayed-log.js";
+import { type EventItem, loggedEvent } from "../../operations/run-events.js";
+import type { RunReference } from "../../operations/run-reference.js";
+import type { Channel, Session } from "../channel.js";
+import type { Present } from "../presenters.js";
 import { eventText } from "../render/event-text.js";
 import { elapsed } from "../render/plain-progress.js";
-import { type RunReference, resolveRun } from "../run-reference.js";
-import { withStore } from "../with-store.js";
 
-export interface EventsFlags {
-  readonly follow?: boolean;
-}
-
-const FOLLOW_POLL_MS = 250;
+const PAGE = 1_000;
 const TYPE_WIDTH = 22;
 const SEQ_WIDTH = 5;
 /** Lines are handed over in pieces of this size, so that a long log neither waits for its end nor goes line by line. */
 const PIECE_CHARS = 64 * 1_024;
-const LAST_EVENTS: ReadonlySet<EventType> = new Set(["run.completed", "run.failed", "run.canceled"]);
 
-export function events(reference: RunReference, flags: EventsFlags, session: Session): Promise<number> {
-  return withStore(session, async (store) => {
-    const runId = await resolveRun(store, reference);
-    const line = session.options.json ? jsonLine : await readableLines(store, runId);
-    let piece = "";
-    for await (const logged of flags.follow === true
-      ? followLog(store, runId, flushPiece)
-      : readLog(store, runId)) {
-      piece += `${line(logged)}\n`;
-      if (piece.length > PIECE_CHARS) flushPiece();
-    }
-    flushPiece();
-    return 0;
+export const events: Present = async ({ input, flags }, session, client) => {
+  const reference = input.run_id as RunReference;
+  const { line, runId } = await linesFor(client, reference, session);
+  const pieces = new Pieces(session.out);
+  const log = flags.follow === true ? followed(client, runId) : readAll(client, runId);
+  for await (const event of log) pieces.add(`${line(event)}\n`);
+  pieces.flush();
+  return 0;
+};
 
-    function flushPiece(): void {
-      if (piece !== "") session.out.write(piece);
-      piece = "";
-    }
-  });
-}
-
-function jsonLine({ seq, at, event }: LoggedEvent): string {
-  return JSON.stringify({ seq, at: iso(at), ...event });
-}
-
-async function readableLines(store: Store, runId: number): Promise<(logged: LoggedEvent) => string> {
-  const replay = await openReplay(store, runId);
+async function linesFor(
+  client: Client,
+  reference: RunReference,
+  { options }: Session,
+): Promise<{ line: (event: EventItem) => string; runId: number }> {
+  const { run_id: runId, definition } = await client.call("get_run_definition", { run_id: reference });
+  if (options.json) return { line: (event) => JSON.stringify(event), runId };
+  const replay = new ReplayedRun(runId, () => definition as unknown as Definition);
   let startedAt: number | null = null;
-  return (logged) => {
+  const line = (event: EventItem): string => {
+    const logged = loggedEvent(event);
     startedAt ??= logged.at;
     const run = replay.fold(logged);
     const seq = String(logged.seq).padStart(SEQ_WIDTH);
     return `${seq} ${elapsed(logged.at - startedAt)}  ${logged.event.type.padEnd(TYPE_WIDTH)} ${eventText(run, logged.event)}`.trimEnd();
   };
+  return { line, runId };
+}
+
+async function* readAll(client: Client, runId: number): AsyncGenerator<EventItem> {
+  for (let after = 0; ; ) {
+    const page = await client.call("list_run_events", { run_id: runId, after, limit: PAGE });
+    yield* page.items as EventItem[];
+    if (page.next === null) return;
+    after = page.next;
+  }
 }
 
 /** Waits for more until the run is over. */
-async function* followLog(store: Store, runId: number, beforeWait: () => void): AsyncGenerator<LoggedEvent> {
-  for (let after = 0; ; ) {
-    for await (const logged of readLog(store, runId, after)) {
-      yield logged;
-      after = logged.seq;
-      if (LAST_EVENTS.has(logged.event.type)) return;
-    }
-    beforeWait();
-    await delay(FOLLOW_POLL_MS);
+async function* followed(client: Client, runId: number): AsyncGenerator<EventItem> {
+  const stream = client.stream("list_run_events", { run_id: runId }, new AbortController().signal);
+  for await (const { data } of stream) yield data as EventItem;
+}
+
+/** Text that is written when much has come together, or nothing more comes at once. */
+export class Pieces {
+  private text = "";
+  private timer: NodeJS.Immediate | null = null;
+
+  constructor(private readonly out: Channel) {}
+
+  add(text: string): void {
+    this.text += text;
+    if (this.text.length > PIECE_CHARS) this.flush();
+    else this.timer ??= setImmediate(() => this.flush());
+  }
+
+  flush(): void {
+    if (this.timer !== null) clearImmediate(this.timer);
+    this.timer = null;
+    if (this.text !== "") this.out.write(this.text);
+    this.text = "";
   }
 }

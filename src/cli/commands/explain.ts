@@ -1,24 +1,17 @@
-import { loadRun } from "../../engine/load-run.js";
-import { explain } from "../../operations/explain.js";
-import { type Session, writeJson, writeLines } from "../channel.js";
+import type { InputOf } from "../../operations/client.js";
+import { writeJson, writeLines } from "../channel.js";
 import { commandLine } from "../command-words.js";
-import { type RunReference, resolveRun } from "../run-reference.js";
-import { withStore } from "../with-store.js";
+import type { Present } from "../presenters.js";
 
-export function explainRun(
-  reference: RunReference,
-  step: string | undefined,
-  session: Session,
-): Promise<number> {
-  return withStore(session, async (store) => {
-    const runId = await resolveRun(store, reference);
-    const { run } = await loadRun(store, runId);
-    const lines = explain(run, await store.readEvents(runId), {
-      ...(step === undefined ? {} : { step }),
-      commandLine: (command) => commandLine(session.options, command),
-    });
-    if (session.options.json) writeJson(session.out, { run_id: runId, step: step ?? null, lines });
-    else writeLines(session.out, lines);
-    return 0;
-  });
-}
+const COMMAND = /`daruma ([^`]*)`/g;
+
+export const explainRun: Present = async ({ input }, { out, options }, client) => {
+  const { run_id, step, lines } = await client.call("explain_run", input as InputOf<"explain_run">);
+  // Commands as they must be typed here.
+  const told = lines.map((line) =>
+    line.replace(COMMAND, (_, command: string) => `\`${commandLine(options, command)}\``),
+  );
+  if (options.json) writeJson(out, { run_id, step, lines: told });
+  else writeLines(out, told);
+  return 0;
+};

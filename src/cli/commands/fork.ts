@@ -1,14 +1,18 @@
 import { Daruma } from "../../operations/daruma.js";
-import { existingDatabase } from "../../operations/existing-store.js";
 import { forkSource } from "../../operations/fork-source.js";
-import { redacted } from "../../operations/operator-words.js";
+import { DEFAULT_REASON, redacted } from "../../operations/operator-words.js";
+import type { RunReference } from "../../operations/run-reference.js";
+import { readSource, readWorkflow } from "../../operations/workflow-source.js";
 import type { Session } from "../channel.js";
+import { existingStore } from "../existing-store.js";
 import { followRun } from "../follow-run.js";
-import { DEFAULT_REASON } from "../operate.js";
-import { type RunReference, resolveRun } from "../run-reference.js";
+import { startRemotely } from "../follow-server-run.js";
+import type { Present } from "../presenters.js";
+import { resolveRun } from "../run-reference.js";
 import { readInputs } from "../run-variables.js";
+import { type FollowFlags, refuseLocalFlags, refuseServerFlags } from "../server-flags.js";
 
-export interface ForkFlags {
+interface ForkFlags extends FollowFlags {
   readonly from: string;
   readonly input?: readonly string[];
   readonly file?: string;
@@ -17,11 +21,25 @@ export interface ForkFlags {
 }
 
 /** A new run that reuses what another had completed before a step, and goes on from there. */
-export async function fork(reference: RunReference, flags: ForkFlags, session: Session): Promise<number> {
+export const fork: Present = async ({ input, flags: given }, session, client) => {
+  const flags = given as unknown as ForkFlags;
+  const reference = input.run_id as RunReference;
   const inputs = readInputs(flags.input ?? []);
-  existingDatabase(session.options.outputDir);
+  const { from: step, file, reason = DEFAULT_REASON } = flags;
+  if (session.options.server === undefined) return forkHere(reference, { ...flags, reason }, session);
+  refuseLocalFlags(flags);
+  const newer = file === undefined ? {} : { source: readSource(file), file_name: file };
+  return startRemotely(session, client, flags, () =>
+    client.call("fork_run", { run_id: reference, step, inputs, reason, ...newer }),
+  );
+};
+
+async function forkHere(reference: RunReference, flags: ForkFlags, session: Session): Promise<number> {
+  refuseServerFlags(flags);
+  const inputs = readInputs(flags.input ?? []);
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
+    store: await existingStore(session.options),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
   return followRun(session, daruma, async () => {
@@ -29,7 +47,7 @@ export async function fork(reference: RunReference, flags: ForkFlags, session: S
     const { workflow, options } = await forkSource(daruma.store, {
       runId,
       step: flags.from,
-      ...(flags.file === undefined ? {} : { file: flags.file }),
+      ...(flags.file === undefined ? {} : { newer: readWorkflow(flags.file) }),
       inputs,
       reason: await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON),
     });

@@ -1,56 +1,26 @@
-import type { Definition } from "../../core/definition.js";
-import type { JobStatus } from "../../core/rows.js";
-import { toDot, toMermaid } from "../../definition/graph.js";
-import type { Session } from "../channel.js";
+import { DarumaError } from "../../core/errors.js";
+import { readSource } from "../../operations/workflow-source.js";
 import { writeJson } from "../channel.js";
-import { parseRunReference, type RunReference, resolveRun } from "../run-reference.js";
+import type { Present } from "../presenters.js";
+import { parseRunReference } from "../run-reference.js";
 
-type Format = "mermaid" | "dot";
-type Statuses = { readonly [step: string]: JobStatus };
-
-/** A step may have a job in each branch; the one that most needs a look gives the colour. */
-const MOST_TELLING: readonly JobStatus[] = [
-  "failed",
-  "pending_failed",
-  "running",
-  "recovering",
-  "waiting",
-  "canceled",
-  "ready",
-  "blocked",
-  "completed",
-  "skipped",
-];
-
-export async function graph(what: string, format: Format, session: Session): Promise<number> {
-  const reference = parseRunReference(what);
-  if (reference !== null) return graphOfRun(reference, format, session);
-  const { readWorkflow } = await import("../../operations/workflow-source.js");
-  return print(readWorkflow(what).definition, {}, format, session);
-}
-
-async function graphOfRun(reference: RunReference, format: Format, session: Session): Promise<number> {
-  const { withStore } = await import("../with-store.js");
-  return withStore(session, async (store) => {
-    const run = (await store.readRun(await resolveRun(store, reference)))!;
-    const definition = JSON.parse((await store.readDefinition(run.definition_hash)) ?? "null") as Definition;
-    const statuses: { [step: string]: JobStatus } = {};
-    for (const { step, status } of await store.readJobs(run.id)) {
-      const before = Object.hasOwn(statuses, step) ? statuses[step]! : status;
-      statuses[step] = MOST_TELLING.indexOf(status) < MOST_TELLING.indexOf(before) ? status : before;
-    }
-    return print(definition, statuses, format, session);
+/** A workflow file, a stored workflow, or a run coloured by the status of its steps. */
+export const graph: Present = async ({ input, args, flags }, { out, options }, client) => {
+  const what = args[0] as string | undefined;
+  if ((what === undefined) === (input.workflow === undefined))
+    throw new DarumaError("USAGE", "name a workflow file or a run, or a stored workflow with --workflow");
+  const reference = what === undefined ? null : parseRunReference(what);
+  const drawn =
+    what === undefined
+      ? input
+      : reference === null
+        ? { source: readSource(what), file_name: what }
+        : { run_id: reference };
+  const picture = await client.call("workflow_graph", {
+    ...drawn,
+    format: flags.format as "mermaid" | "dot",
   });
-}
-
-function print(
-  definition: Definition,
-  statuses: Statuses,
-  format: Format,
-  { out, options }: Session,
-): number {
-  const text = format === "dot" ? toDot(definition, statuses) : toMermaid(definition, statuses);
-  if (options.json) writeJson(out, { format, text });
-  else out.write(text);
+  if (options.json) writeJson(out, picture);
+  else out.write(picture.text);
   return 0;
-}
+};

@@ -1,116 +1,124 @@
-import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { DarumaError } from "../../core/errors.js";
-import {
-  type AttemptArtifact,
-  type AttemptLogs,
-  findArtifact,
-  findLogs,
-  findRecoveryLogs,
-  type LogRequest,
-} from "../../operations/read-logs.js";
-import type { Store } from "../../store/store.js";
+import type { Client, OutputOf } from "../../operations/client.js";
+import type { RunReference } from "../../operations/run-reference.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
-import { type RunReference, resolveRun } from "../run-reference.js";
-import { withStore } from "../with-store.js";
+import { findJobs } from "../find-job.js";
+import type { Present } from "../presenters.js";
+import { writeBytes } from "../write-bytes.js";
 
-export interface LogsFlags {
+interface LogsFlags {
   readonly attempt?: number;
   readonly stderr?: boolean;
   readonly scope?: string;
   readonly recovery?: boolean;
   readonly context?: boolean;
   readonly summary?: boolean;
+  readonly follow?: boolean;
+}
+
+type LogPiece = OutputOf<"get_job_logs">;
+type Stream = "stdout" | "stderr";
+
+/** What is asked for in every piece. */
+interface Wanted {
+  readonly job_id: number;
+  readonly attempt?: number;
+  readonly recovery: boolean;
 }
 
 /** More than this is not put into one JSON object; the path is there to read the rest. */
 const MAX_JSON_LOG_BYTES = 8 * 1_024 * 1_024;
+const PIECE_BYTES = 1_024 * 1_024;
 
-export async function logs(
-  reference: RunReference,
-  step: string,
-  flags: LogsFlags,
-  session: Session,
-): Promise<number> {
+export const logs: Present = async ({ args, flags: given }, session, client) => {
+  const flags = given as LogsFlags;
   const kinds = (["recovery", "context", "summary"] as const).filter((kind) => flags[kind] === true);
   if (kinds.length > 1) throw new DarumaError("USAGE", `--${kinds.join(" and --")} cannot be shown at once`);
-  const kind = kinds[0] ?? "attempt";
-  return withStore(session, async (store, outputDir) => {
-    const request: LogRequest = {
-      runId: await resolveRun(store, reference),
-      step,
-      ...(flags.attempt === undefined ? {} : { attempt: flags.attempt }),
-      ...(flags.scope === undefined ? {} : { scope: flags.scope }),
-    };
-    if (kind === "context" || kind === "summary")
-      showArtifact(await findArtifact(store, outputDir, { ...request, kind }), session);
-    else await showLogs(await find(kind, store, outputDir, request), flags, session);
-    return 0;
-  });
+  const [reference, step] = args as [RunReference, string];
+  const [job] = await findJobs(client, reference, [step], flags.scope);
+  const wanted: Wanted = {
+    job_id: job!.id,
+    ...(flags.attempt === undefined ? {} : { attempt: flags.attempt }),
+    recovery: flags.recovery === true,
+  };
+  if (flags.context === true) await showArtifact(client, wanted, "context", session);
+  else if (flags.summary === true) await showArtifact(client, wanted, "summary", session);
+  else if (flags.follow === true) await follow(client, wanted, flags.stderr === true ? "stderr" : "stdout");
+  else if (session.options.json) await showJson(client, wanted, session);
+  else await print(client, wanted, flags.stderr === true ? ["stderr"] : ["stdout", "stderr"], session);
+  return 0;
+};
+
+function whole(client: Client, wanted: Wanted, stream: Stream | "context" | "summary"): Promise<LogPiece> {
+  return client.call("get_job_logs", { ...wanted, stream, limit_bytes: MAX_JSON_LOG_BYTES });
 }
 
-function find(
-  kind: "attempt" | "recovery",
-  store: Store,
-  outputDir: string,
-  request: LogRequest,
-): Promise<AttemptLogs> {
-  return kind === "recovery"
-    ? findRecoveryLogs(store, outputDir, request)
-    : findLogs(store, outputDir, request);
+async function showArtifact(
+  client: Client,
+  wanted: Wanted,
+  kind: "context" | "summary",
+  { out, options }: Session,
+): Promise<void> {
+  const { step, scope, attempt, text, file, manifest } = await whole(client, wanted, kind);
+  if (options.json) writeJson(out, { step, scope, attempt, text, file, manifest });
+  else out.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-async function showLogs(found: AttemptLogs, flags: LogsFlags, session: Session): Promise<void> {
-  if (session.options.json) writeJson(session.out, jsonOf(found));
-  else await print(found, flags.stderr === true, session);
-}
-
-function showArtifact(found: AttemptArtifact, session: Session): void {
-  if (!session.options.json) {
-    const text = readFileSync(found.file, "utf8");
-    return session.out.write(text.endsWith("\n") ? text : `${text}\n`);
-  }
-  const { step, scope, attempt, file, manifest } = found;
-  const kept = manifest === null ? null : (JSON.parse(readFileSync(manifest, "utf8")) as unknown);
-  writeJson(session.out, { step, scope, attempt, text: textOf(file), file, manifest: kept });
-}
-
-/** As it was printed, escape codes included: it is the user's own output. Headings go to stderr, out of the way of pipes. */
-async function print({ stdout, stderr }: AttemptLogs, onlyStderr: boolean, session: Session): Promise<void> {
-  const files = (onlyStderr ? [stderr] : [stdout, stderr]).filter((file) => sizeOf(file) > 0);
-  for (const file of files) {
-    if (files.length > 1 && session.err.isTerminal)
-      writeLines(session.err, [session.err.paint("dim", `-- ${file === stdout ? "stdout" : "stderr"} --`)]);
-    await copy(file);
-  }
-  if (files.length === 0 && !session.options.quiet) writeLines(session.err, ["nothing was printed"]);
-}
-
-function copy(file: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    createReadStream(file).on("error", reject).on("end", resolve).pipe(process.stdout, { end: false });
-  });
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function jsonOf(found: AttemptLogs): object {
-  const { step, scope, attempt, status } = found;
-  return {
+async function showJson(client: Client, wanted: Wanted, { out }: Session): Promise<void> {
+  const stdout = await whole(client, wanted, "stdout");
+  const stderr = await whole(client, { ...wanted, attempt: stdout.attempt }, "stderr");
+  const { step, scope, attempt, status } = stdout;
+  writeJson(out, {
     step,
     scope,
     attempt,
     status,
-    stdout: textOf(found.stdout),
-    stderr: textOf(found.stderr),
-    stdout_file: found.stdout,
-    stderr_file: found.stderr,
-  };
+    stdout: textOf(stdout),
+    stderr: textOf(stderr),
+    stdout_file: stdout.file,
+    stderr_file: stderr.file,
+  });
 }
 
 /** Null: too large for one object. */
-function textOf(file: string): string | null {
-  if (!existsSync(file)) return "";
-  return sizeOf(file) > MAX_JSON_LOG_BYTES ? null : readFileSync(file, "utf8");
+function textOf({ text, size }: LogPiece): string | null {
+  return size > MAX_JSON_LOG_BYTES ? null : text;
+}
+
+/** As it was printed, escape codes included: it is the user's own output. Headings go to stderr, out of the way of pipes. */
+async function print(
+  client: Client,
+  wanted: Wanted,
+  streams: readonly Stream[],
+  { err, options }: Session,
+): Promise<void> {
+  const pieces = await Promise.all(streams.map((stream) => pieceAt(client, wanted, stream, 0)));
+  const filled = pieces.filter(({ size }) => size > 0);
+  for (const first of filled) {
+    if (filled.length > 1 && err.isTerminal) writeLines(err, [err.paint("dim", `-- ${first.stream} --`)]);
+    const same = { ...wanted, attempt: first.attempt };
+    for (let piece = first; ; ) {
+      await writeBytes(Buffer.from(piece.text, "base64"));
+      if (piece.next_offset >= piece.size) break;
+      piece = await pieceAt(client, same, first.stream as Stream, piece.next_offset);
+    }
+  }
+  if (filled.length === 0 && !options.quiet) writeLines(err, ["nothing was printed"]);
+}
+
+function pieceAt(client: Client, wanted: Wanted, stream: Stream, offset: number): Promise<LogPiece> {
+  return client.call("get_job_logs", {
+    ...wanted,
+    stream,
+    offset,
+    limit_bytes: PIECE_BYTES,
+    encoding: "base64",
+  });
+}
+
+/** What is written, as it is written, until the attempt has ended. */
+async function follow(client: Client, wanted: Wanted, stream: Stream): Promise<void> {
+  const input = { ...wanted, stream, encoding: "base64" } as const;
+  for await (const { data } of client.stream("get_job_logs", input, new AbortController().signal))
+    await writeBytes(Buffer.from((data as { text: string }).text, "base64"));
 }

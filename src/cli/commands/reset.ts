@@ -1,24 +1,22 @@
 import { DarumaError } from "../../core/errors.js";
-import type { Session } from "../channel.js";
-import { type OperatorFlags, operate } from "../operate.js";
-import type { RunReference } from "../run-reference.js";
+import type { InputOf } from "../../operations/client.js";
+import type { Present } from "../presenters.js";
+import { tellChange } from "../tell-change.js";
 
-export interface ResetFlags extends OperatorFlags {
-  readonly failedOnly?: boolean;
-}
-
-/** Everything that failed unhandled, was canceled or is held begins anew; what completed stays. */
-export async function reset(reference: RunReference, flags: ResetFlags, session: Session): Promise<number> {
+/** What failed unhandled, was canceled or is held begins anew; what completed stays. */
+export const reset: Present = async ({ input, flags }, session, client) => {
   if (flags.failedOnly !== true)
     throw new DarumaError("USAGE", "say what to reset: only --failed-only is known", {
       hint: "To begin wholly anew, start a new run; to go back to a step, `daruma retry RUN STEP --force`.",
     });
-  return operate(session, reference, flags, async ({ runId, reason, key }) => ({
-    action: "reset",
-    command: { type: "run.reset", reason, key },
-    sentence: ({ changed }) =>
-      changed.length === 0
-        ? `run ${runId} has nothing that failed unhandled, was canceled or is held: nothing is changed`
-        : `run ${runId}: what failed, was canceled or held begins anew`,
-  }));
-}
+  const answer = await client.call("control_run", input as InputOf<"control_run">);
+  const sentence =
+    answer.changed.length === 0
+      ? `run ${answer.run_id} has nothing that failed unhandled, was canceled or is held: nothing is changed`
+      : `run ${answer.run_id}: what failed, was canceled or held begins anew`;
+  return tellChange(
+    session,
+    { ...answer, action: "reset" },
+    { sentence, isKeyGiven: input.key !== undefined },
+  );
+};

@@ -1,12 +1,15 @@
 import { DarumaError } from "../../core/errors.js";
 import type { HoldAction } from "../../core/events.js";
 import type { Json } from "../../core/json.js";
-import { resolveCommand } from "../../operations/resolve-holds.js";
-import type { Session } from "../channel.js";
-import { type OperatorFlags, operate } from "../operate.js";
-import type { RunReference } from "../run-reference.js";
+import type { Client } from "../../operations/client.js";
+import { DEFAULT_REASON } from "../../operations/operator-words.js";
+import type { RunReference } from "../../operations/run-reference.js";
+import { throwFirstError } from "../../operations/throw-first-error.js";
+import { findJobs } from "../find-job.js";
+import type { Present } from "../presenters.js";
+import { tellChange } from "../tell-change.js";
 
-export interface ResolveFlags extends OperatorFlags {
+interface ResolveFlags {
   readonly all?: boolean;
   readonly scope?: string;
   readonly retry?: boolean;
@@ -14,31 +17,54 @@ export interface ResolveFlags extends OperatorFlags {
   readonly skip?: boolean;
   readonly complete?: string;
   readonly dryRun?: boolean;
+  readonly reason?: string;
+  readonly key?: string;
 }
 
 /** Decide holds: all that are named in one step, or none of them. */
-export async function resolveHolds(
-  reference: RunReference,
-  jobs: readonly string[],
-  flags: ResolveFlags,
-  session: Session,
-): Promise<number> {
+export const resolveHolds: Present = async (given, session, client) => {
+  const flags = given.flags as ResolveFlags;
+  const [reference, names = []] = given.args as [RunReference, string[] | undefined];
   const action = chosenAction(flags);
   const output = flags.complete === undefined ? null : parseOutput(flags.complete);
-  if ((jobs.length === 0) !== (flags.all === true))
+  if ((names.length === 0) !== (flags.all === true))
     throw new DarumaError("USAGE", "name the jobs to resolve, or say --all", {
       hint: "See `daruma holds RUN` for what can be resolved.",
     });
-  return operate(session, reference, flags, async ({ store, outputDir, runId, reason, key }) => {
-    const scope = flags.scope === undefined ? {} : { scope: flags.scope };
-    const request = { runId, jobs, ...scope, action, output, reason, key };
-    return {
-      action: `resolve.${action}`,
-      command: await resolveCommand(store, outputDir, request),
-      sentence: () => `resolved by ${action}: ${reason}`,
-      dryRun: flags.dryRun === true,
-    };
+  const ids =
+    names.length === 0 ? await heldJobs(client, reference) : await namedJobs(client, reference, names, flags);
+  const reason = flags.reason ?? DEFAULT_REASON;
+  const answer = await client.call("classify_and_resolve_failures", {
+    classifications: ids.map((id) => ({ job_id: id, action, reason, output })),
+    dry_run: flags.dryRun === true,
+    key: flags.key,
   });
+  throwFirstError(answer);
+  const { key, dry_run: dryRun } = answer;
+  const said = answer.results[0]!.reason;
+  return tellChange(
+    session,
+    { ...answer.runs[0]!, action: `resolve.${action}`, reason: said, key, dryRun },
+    { sentence: `resolved by ${action}: ${said}`, isKeyGiven: flags.key !== undefined },
+  );
+};
+
+async function namedJobs(
+  client: Client,
+  reference: RunReference,
+  names: readonly string[],
+  { scope }: ResolveFlags,
+): Promise<number[]> {
+  return (await findJobs(client, reference, names, scope)).map(({ id }) => id);
+}
+
+async function heldJobs(client: Client, reference: RunReference): Promise<number[]> {
+  const { items } = await client.call("list_pending_failed_jobs", { run_id: reference });
+  if (items.length === 0) {
+    const { run_id } = await client.call("get_run_definition", { run_id: reference });
+    throw new DarumaError("NOT_HELD", `run ${run_id} has no hold`);
+  }
+  return items.map(({ job_id }) => job_id);
 }
 
 function chosenAction(flags: ResolveFlags): HoldAction {

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { Daruma } from "../../operations/daruma.js";
-import { existingDatabase, openExistingStore } from "../../operations/existing-store.js";
-import { redacted } from "../../operations/operator-words.js";
+import { operateThrough } from "../../operations/local-operate.js";
+import { DEFAULT_REASON, redacted } from "../../operations/operator-words.js";
 import { putCommand } from "../../operations/put-command.js";
 import { ownerOf } from "../../operations/run-owner.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
+import { existingStore } from "../existing-store.js";
 import { followRun } from "../follow-run.js";
-import { DEFAULT_REASON } from "../operate.js";
 import { type RunReference, resolveRun } from "../run-reference.js";
+import { type FollowFlags, refuseServerFlags } from "../server-flags.js";
 
-export interface ResumeFlags {
-  readonly maxParallel?: number;
+export interface ResumeFlags extends FollowFlags {
   readonly reason?: string;
 }
 
@@ -20,8 +20,10 @@ export interface ResumeFlags {
  * process still lives goes on there.
  */
 export async function resume(reference: RunReference, flags: ResumeFlags, session: Session): Promise<number> {
-  existingDatabase(session.options.outputDir);
-  const store = await openExistingStore(session.options.outputDir);
+  if (session.options.server !== undefined)
+    return (await import("../follow-server-run.js")).resumeRemotely(session, reference, flags);
+  refuseServerFlags(flags);
+  const store = await existingStore(session.options);
   const lifted = await liftWhereOwned(store, reference, flags, session).catch(async (error: unknown) => {
     await store.close();
     throw error;
@@ -53,7 +55,8 @@ async function liftWhereOwned(
   if (owner === null || (await store.readRun(runId))?.status !== "paused") return false;
   const key = randomUUID();
   const reason = await redacted(store, runId, flags.reason ?? DEFAULT_REASON);
-  const answer = await putCommand(store, runId, { type: "run.unpause", reason, key });
+  const target = { store, operate: operateThrough(store) };
+  const answer = await putCommand(target, runId, { type: "run.unpause", reason, key });
   // Where the owner let go of the run meanwhile, the pause is lifted and nobody goes on: then this process does.
   if (answer.owner === null) return false;
   tell(session, { run_id: runId, status: answer.status, reason, key }, owner);

@@ -1,32 +1,33 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { databaseFile, openExistingStore } from "../../operations/existing-store.js";
+import type { Workflow } from "../../operations/workflow-source.js";
 import type { Store } from "../../store/store.js";
-import { type Session, writeLines } from "../channel.js";
+import { type GlobalOptions, type Session, writeLines } from "../channel.js";
 import { readContext, readInputs } from "../run-variables.js";
+import { type FollowFlags, refuseServerFlags } from "../server-flags.js";
 
-export interface RunFlags {
-  readonly maxParallel?: number;
+export interface RunFlags extends FollowFlags {
   readonly input?: readonly string[];
   readonly context?: string;
   readonly onFailMaxLoops?: number;
   readonly retryMax?: number;
   readonly failureRouting: boolean;
   readonly only?: string;
+  readonly stored?: boolean;
 }
 
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {
   const inputs = readInputs(flags.input ?? []);
   const context = flags.context === undefined ? {} : readContext(flags.context);
-  const { outputDir } = session.options;
-  const early = openEarly(outputDir);
-  const { readWorkflow } = await import("../../operations/workflow-source.js");
-  // Before anything is made: a broken file leaves no trace.
-  const workflow = readWorkflow(file);
-  if (workflow.warnings.length > 0 && !session.options.quiet) {
-    const { problemLines } = await import("../report-error.js");
-    writeLines(session.err, problemLines(workflow.warnings, "warning", session.err.paint));
+  const { outputDir, server } = session.options;
+  if (server !== undefined) {
+    const { runRemotely } = await import("../follow-server-run.js");
+    return runRemotely(session, file, flags, { inputs, context });
   }
+  refuseServerFlags(flags);
+  const early = openEarly(session.options);
+  const workflow = flags.stored === true ? null : await readChecked(file, session);
   const { Daruma } = await import("../../operations/daruma.js");
   const { followRun } = await import("../follow-run.js");
   const store = await early;
@@ -35,8 +36,8 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     ...(store === null ? {} : { store }),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return followRun(session, daruma, () =>
-    daruma.start(workflow, {
+  return followRun(session, daruma, async () =>
+    daruma.start(workflow ?? (await readStored(file, daruma)), {
       inputs,
       context,
       failureRouting: flags.failureRouting,
@@ -47,13 +48,42 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   );
 }
 
+/** Before anything is made: a broken file leaves no trace. */
+async function readChecked(file: string, session: Session): Promise<Workflow> {
+  const { readWorkflow } = await import("../../operations/workflow-source.js");
+  const workflow = readWorkflow(file);
+  if (workflow.warnings.length > 0 && !session.options.quiet) {
+    const { problemLines } = await import("../report-error.js");
+    writeLines(session.err, problemLines(workflow.warnings, "warning", session.err.paint));
+  }
+  return workflow;
+}
+
+async function readStored(
+  name: string,
+  place: { readonly store: Store; readonly outputDir: string },
+): Promise<Workflow> {
+  const { chooseWorkflow } = await import("../../operations/start-run.js");
+  return chooseWorkflow({ ...place, customActions: [] }, { ...splitVersion(name), file_name: name });
+}
+
+/** `release`, or `release@3`. */
+export function splitVersion(name: string): { workflow: string; version?: number } {
+  const parts = /^(.+)@(\d+)$/.exec(name);
+  return parts === null ? { workflow: name } : { workflow: parts[1]!, version: Number(parts[2]) };
+}
+
 /**
  * The database's thread takes about 50 ms to start, and loading the rest of the program as long: both at once where the
  * database is there already.
  */
-function openEarly(outputDir: string): Promise<Store | null> {
-  const isThere = existsSync(databaseFile(resolve(outputDir)));
-  const opening = isThere ? openExistingStore(outputDir) : Promise.resolve(null);
+function openEarly({ outputDir, store }: GlobalOptions): Promise<Store | null> {
+  const opening =
+    store !== undefined
+      ? import("../../operations/open-store.js").then(({ openStore }) => openStore(store, outputDir))
+      : existsSync(databaseFile(resolve(outputDir)))
+        ? openExistingStore(outputDir)
+        : Promise.resolve(null);
   // A workflow file that is refused meanwhile is the error to tell.
   opening.catch(() => {});
   return opening;

@@ -1,7 +1,6 @@
-import { workflowJsonSchema } from "../../definition/json-schema.js";
-import type { Session } from "../channel.js";
+import type { Present } from "../presenters.js";
 
-export async function schema({ out }: Session): Promise<number> {
-  out.write(`${JSON.stringify(workflowJsonSchema(), null, 2)}\n`);
+export const schema: Present = async (_given, { out }, client) => {
+  out.write(`${JSON.stringify(await client.call("get_workflow_schema", {}), null, 2)}\n`);
   return 0;
-}
+};

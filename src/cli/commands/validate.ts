@@ -1,9 +1,11 @@
 import { DarumaError } from "../../core/errors.js";
 import type { Problem } from "../../definition/problem.js";
-import { type WorstCase, worstCase } from "../../definition/worst-case.js";
-import { InvalidWorkflow, readWorkflow } from "../../operations/workflow-source.js";
+import type { WorstCase } from "../../definition/worst-case.js";
+import type { Client } from "../../operations/client.js";
+import { readSource } from "../../operations/workflow-source.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
 import { EXIT } from "../exit-codes.js";
+import type { Present } from "../presenters.js";
 import { worstCaseLines } from "../render/worst-case-table.js";
 import { problemLines } from "../report-error.js";
 
@@ -15,32 +17,31 @@ interface Checked {
   readonly worst_case: WorstCase | null;
 }
 
-export async function validate(files: readonly string[], session: Session): Promise<number> {
-  const results = files.map(check);
+export const validate: Present = async ({ args }, session, client) => {
+  const results: Checked[] = [];
+  for (const file of args[0] as readonly string[]) results.push(await check(file, client));
   const ok = results.every((result) => result.ok);
   if (session.options.json) writeJson(session.out, { ok, files: results });
-  else for (const result of results) tell(result, session);
+  else for (const result of results) tellCheck(result, session);
   return ok ? EXIT.completed : EXIT.usage;
-}
+};
 
-function check(file: string): Checked {
+async function check(file: string, client: Client): Promise<Checked> {
+  let source: string;
   try {
-    const { definition, warnings } = readWorkflow(file);
-    return { file, ok: true, problems: [], warnings, worst_case: worstCase(definition) };
+    source = readSource(file);
   } catch (error) {
-    return { file, ok: false, problems: problemsOf(error, file), warnings: [], worst_case: null };
+    if (!(error instanceof DarumaError)) throw error;
+    const { code, message, hint } = error;
+    const problem = { code, message, hint, file, line: 1, column: 1, path: "" };
+    return { file, ok: false, problems: [problem], warnings: [], worst_case: null };
   }
-}
-
-function problemsOf(error: unknown, file: string): readonly Problem[] {
-  if (error instanceof InvalidWorkflow) return error.problems;
-  if (!(error instanceof DarumaError)) throw error;
-  const { code, message, hint } = error;
-  return [{ code, message, hint, file, line: 1, column: 1, path: "" }];
+  const { name: _name, ...checked } = await client.call("validate_workflow", { source, file_name: file });
+  return { file, ...checked } as Checked;
 }
 
 /** Problems are errors and go to stderr; what can be said of a file that is right goes to stdout. */
-function tell(result: Checked, { out, err, options }: Session): void {
+export function tellCheck(result: Checked, { out, err, options }: Session): void {
   if (!result.ok) writeLines(err, problemLines(result.problems, "error", err.paint));
   if (result.warnings.length > 0) writeLines(err, problemLines(result.warnings, "warning", err.paint));
   if (result.worst_case === null || options.quiet) return;

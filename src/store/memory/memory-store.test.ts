@@ -21,6 +21,8 @@ function firstAppend(runId: number, fence: number): Append {
       folder: "/",
       file: null,
       parent: null,
+      managed: false,
+      wanted: false,
       error: null,
       created_at: 1,
       started_at: null,

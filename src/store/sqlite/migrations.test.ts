@@ -1,6 +1,8 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import { beforeEach, expect, test } from "vitest";
+import { FIND_CLAIMABLE_RUNS } from "./lease-writes.js";
 import { MIGRATIONS, migrate, readVersion } from "./migrations.js";
+import { findJobs } from "./read-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 
 let db: Database;
@@ -54,12 +56,46 @@ test("failure handlers go with their workflow, and jobs that named them name non
   db.exec(`
     PRAGMA foreign_keys = ON;
     INSERT INTO definition VALUES ('h', '{}');
-    INSERT INTO workflow VALUES (1, 'w', 1, 'h', NULL, 0);
+    INSERT INTO workflow VALUES (1, 'w', 1, 'h', NULL, 0, NULL);
     INSERT INTO failure_handler (workflow_id, name, rules) VALUES (1, 'recover', '[]');
     INSERT INTO job VALUES (5, 1, 's', 'root', 'ready', 0, 1, 0, NULL, NULL, NULL, 1);
     DELETE FROM workflow`);
   expect(db.prepare("SELECT id FROM failure_handler").all()).toEqual([]);
   expect(db.prepare("SELECT failure_handler_id AS handler FROM job").get()).toEqual({ handler: null });
+});
+
+test("a file of version 1 keeps its rows, which are of runs that no server goes on with", () => {
+  migrate(db, "f", MIGRATIONS.slice(0, 1));
+  db.exec(`
+    INSERT INTO definition VALUES ('h', '{}');
+    INSERT INTO workflow VALUES (1, 'w', 1, 'h', '/w.yaml', 5);
+    INSERT INTO run VALUES (3, 1, 'w', 'h', 'running', '{}', '{}', '/', NULL, NULL, NULL, NULL, 1, NULL, NULL)`);
+  migrate(db, "f");
+  expect(readVersion(db, "f", MIGRATIONS.length)).toBe(MIGRATIONS.length);
+  expect(db.prepare("SELECT id, file, source FROM workflow").get()).toEqual({
+    ...{ id: 1, file: "/w.yaml", source: null },
+  });
+  expect(db.prepare("SELECT id, managed, wanted FROM run").get()).toEqual({ id: 3, managed: 0, wanted: 0 });
+});
+
+test("runs that want an engine are found without reading all runs", () => {
+  migrate(db, "f");
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${FIND_CLAIMABLE_RUNS}`).all(1, 1);
+  expect(plan).toMatchObject([
+    { detail: expect.stringContaining("USING COVERING INDEX run_wanted") },
+    { detail: expect.stringContaining("SEARCH lease USING INTEGER PRIMARY KEY") },
+  ]);
+});
+
+test("jobs that are not settled are found by way of the runs that are not over", () => {
+  migrate(db, "f");
+  const { sql, cells } = findJobs({ status: ["waiting"], afterId: 7 }, true);
+  const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...cells) as { detail: string }[];
+  const tables = steps.map(({ detail }) => detail).filter((detail) => /run_by_status|job/.test(detail));
+  expect(tables).toEqual([
+    expect.stringContaining("SEARCH run USING COVERING INDEX run_by_status"),
+    expect.stringContaining("SEARCH job USING INDEX job_by_run (run_id=?"),
+  ]);
 });
 
 test("child runs of a job are found without reading all runs", () => {

@@ -62,6 +62,20 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE INDEX inbox_unanswered ON inbox (run_id) WHERE answer IS NULL;
     `,
   },
+  {
+    version: 2,
+    sql: `
+      ALTER TABLE run ADD COLUMN managed INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE run ADD COLUMN wanted INTEGER NOT NULL DEFAULT 0;
+      CREATE INDEX run_wanted ON run (id) WHERE wanted = 1;
+      ALTER TABLE workflow ADD COLUMN source TEXT;
+      CREATE TABLE draft (
+        name TEXT PRIMARY KEY, source TEXT NOT NULL, revision INTEGER NOT NULL, updated_at INTEGER NOT NULL);
+      CREATE TABLE token (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, role TEXT NOT NULL, hash TEXT NOT NULL UNIQUE,
+        created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER);
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

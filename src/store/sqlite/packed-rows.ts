@@ -1,7 +1,7 @@
 import type { LoggedEvent } from "../../core/events.js";
 import type { AttemptRow, FailureHandlerRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
 import { toStorableText } from "../storable-text.js";
-import type { Append, Lease } from "../store.js";
+import type { Append, DraftRow, Lease, TokenRow, WorkflowRow } from "../store.js";
 import type { Cell } from "./sqlite-driver.js";
 
 /**
@@ -9,12 +9,15 @@ import type { Cell } from "./sqlite-driver.js";
  * copying objects, and they are bound to statements as they are. The order of cells is that of the columns here.
  */
 export const COLUMNS = {
-  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, error, created_at, started_at, finished_at",
+  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, managed, wanted, error, created_at, started_at, finished_at",
   event: "run_id, seq, at, type, data",
   job: "id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output, failure_handler_id",
   attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",
   route: 'run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason',
   failure_handler: "id, workflow_id, name, rules",
+  workflow: "id, name, version, definition_hash, file, created_at, source",
+  draft: "name, source, revision, updated_at",
+  token: "id, name, role, created_at, expires_at, revoked_at",
 } as const;
 export const LOGGED_EVENT_COLUMNS = "seq, at, data";
 
@@ -52,7 +55,8 @@ function packRun(run: RunRow): Cell[] {
   const { id, workflow_id, workflow, definition_hash, status, folder, file } = run;
   const cells: Cell[] = [id, workflow_id, workflow, definition_hash, status];
   cells.push(JSON.stringify(run.inputs), JSON.stringify(run.options), folder, file);
-  cells.push(run.parent?.run_id ?? null, run.parent?.job_id ?? null, packJson(run.error));
+  cells.push(run.parent?.run_id ?? null, run.parent?.job_id ?? null);
+  cells.push(run.managed ? 1 : 0, run.wanted ? 1 : 0, packJson(run.error));
   cells.push(run.created_at, run.started_at, run.finished_at);
   return cells;
 }
@@ -95,11 +99,12 @@ export type Cells = readonly Cell[];
 
 export function unpackRun(row: Cells): RunRow {
   const [id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, ...rest] = row;
-  const [run_id, job_id, error, created_at, started_at, finished_at] = rest;
+  const [run_id, job_id, managed, wanted, error, created_at, started_at, finished_at] = rest;
   const parent = job_id === null ? null : { run_id, job_id };
   const known = { id, workflow_id, workflow, definition_hash, status, folder, file };
   const parsed = { inputs: unpackJson(inputs), options: unpackJson(options), error: unpackJson(error) };
-  return { ...known, ...parsed, parent, created_at, started_at, finished_at } as RunRow;
+  const marks = { managed: managed === 1, wanted: wanted === 1 };
+  return { ...known, ...parsed, parent, ...marks, created_at, started_at, finished_at } as RunRow;
 }
 
 export function unpackJob(row: Cells): JobRow {
@@ -126,6 +131,19 @@ export function unpackRoute(row: Cells): RouteRow {
 
 export function unpackFailureHandler([id, workflow_id, name, rules]: Cells): FailureHandlerRow {
   return { id, workflow_id, name, rules } as FailureHandlerRow;
+}
+
+export function unpackWorkflow(row: Cells): WorkflowRow {
+  const [id, name, version, definition_hash, file, created_at, source] = row;
+  return { id, name, version, definition_hash, file, created_at, source } as WorkflowRow;
+}
+
+export function unpackDraft([name, source, revision, updated_at]: Cells): DraftRow {
+  return { name, source, revision, updated_at } as DraftRow;
+}
+
+export function unpackToken([id, name, role, created_at, expires_at, revoked_at]: Cells): TokenRow {
+  return { id, name, role, created_at, expires_at, revoked_at } as TokenRow;
 }
 
 export function unpackEvent([seq, at, data]: Cells): LoggedEvent {

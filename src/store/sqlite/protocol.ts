@@ -1,11 +1,16 @@
 import type { ErrorCode } from "../../core/errors.js";
 import type {
+  ClaimRequest,
   InboxCommand,
+  JobFilter,
   LeaseRequest,
+  NewDraft,
   NewInboxCommand,
+  NewToken,
   NewWorkflow,
   RegisteredWorkflow,
   RunFilter,
+  WorkflowFilter,
 } from "../store.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
 
@@ -14,27 +19,46 @@ export interface ReadVerbs {
   readDefinition(hash: string): string | null;
   readFailureHandler(id: number): Cells | null;
   listFailureHandlers(workflowId: number | null): Cells;
+  listWorkflows(filter: WorkflowFilter): Cells;
+  readWorkflow(id: number): Cells | null;
+  readDraft(name: string): Cells | null;
+  listDrafts(): Cells;
   readRun(runId: number): Cells | null;
   listRuns(filter: RunFilter): Cells;
   readEvents(runId: number, afterSeq: number, limit: number | null): Cells;
   readJobs(runId: number): Cells;
+  readJob(id: number): Cells | null;
+  /** `unfinishedRunsOnly`: jobs of runs that are over are left out. */
+  listJobs(filter: JobFilter, unfinishedRunsOnly: boolean): Cells;
   readAttempts(runId: number): Cells;
   readRoutes(runId: number): Cells;
   readLease(runId: number): Cells | null;
   readInbox(runIds: readonly number[]): InboxCommand[];
   readAnswer(id: number): string | null;
+  findToken(hash: string): Cells | null;
+  listTokens(): Cells;
+  ping(): null;
 }
 
 export interface WriteVerbs {
   registerWorkflow(workflow: NewWorkflow): RegisteredWorkflow;
+  /** The row as it is now, and whether that is what was to be saved. */
+  saveDraft(draft: NewDraft): { readonly saved: boolean; readonly draft: Cells | null };
+  deleteDraft(name: string): null;
   reserveRunId(): number;
   commit(appends: readonly PackedAppend[]): null;
   /** The new token, or the lease that stands in the way. */
   acquireLease(request: LeaseRequest): number | Cells;
   renewLease(runId: number, fence: number, expiresAt: number): boolean;
-  releaseLease(runId: number, fence: number): null;
+  /** Whether the run is free now and wants an engine. */
+  releaseLease(runId: number, fence: number): boolean;
+  claimRuns(request: ClaimRequest): { readonly runId: number; readonly fence: number }[];
   sendCommand(command: NewInboxCommand): number;
-  answerCommand(id: number, answer: string): null;
+  /** The run whose command it was; null: nothing was there to answer. */
+  answerCommand(id: number, answer: string): number | null;
+  deleteRun(runId: number): boolean;
+  putToken(token: NewToken): Cells;
+  revokeToken(id: number, at: number): boolean;
 }
 
 export interface ThreadVerbs extends ReadVerbs, WriteVerbs {

@@ -1,68 +1,111 @@
-import type { InboxCommand } from "../store.js";
+import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
+import type { InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
 import { type Cells, COLUMNS, LOGGED_EVENT_COLUMNS } from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
-import type { Cell, Database, Statement } from "./sqlite-driver.js";
+import type { Cell, Database } from "./sqlite-driver.js";
+import { Conditions, keepStatements, type Statements } from "./statements.js";
 
 const NO_LIMIT = -1;
 
-/** The verbs that only read. Their statements are prepared when they are first needed, and kept. */
+/** The verbs that only read. */
 export function createReadVerbs(db: Database): ReadVerbs {
-  const rows = (sql: string) => {
-    let statement: Statement | null = null;
-    return (...cells: Cell[]): Cells[] => {
-      if (statement === null) {
-        statement = db.prepare(sql);
-        statement.setReturnArrays(true);
-      }
-      return statement.all(...cells) as Cells[];
-    };
-  };
-  const definition = rows("SELECT json FROM definition WHERE hash = ?");
-  const handler = rows(`SELECT ${COLUMNS.failure_handler} FROM failure_handler WHERE id = ?`);
-  const handlers = rows(
-    `SELECT ${COLUMNS.failure_handler} FROM failure_handler WHERE ?1 IS NULL OR workflow_id = ?1 ORDER BY id`,
-  );
-  const run = rows(`SELECT ${COLUMNS.run} FROM run WHERE id = ?`);
-  const events = rows(
-    `SELECT ${LOGGED_EVENT_COLUMNS} FROM event WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
-  );
-  const jobs = rows(`SELECT ${COLUMNS.job} FROM job WHERE run_id = ? ORDER BY id`);
-  const attempts = rows(`SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = ? ORDER BY job_id, attempt`);
-  const routes = rows(`SELECT ${COLUMNS.route} FROM route WHERE run_id = ? ORDER BY seq, rowid`);
-  const lease = rows("SELECT fence, owner, expires_at FROM lease WHERE run_id = ?");
-  const inbox = rows(
-    `SELECT id, run_id, command FROM inbox
-     WHERE answer IS NULL AND run_id IN (SELECT value FROM json_each(?)) ORDER BY id`,
-  );
-  const answer = rows("SELECT answer FROM inbox WHERE id = ?");
+  const statements = keepStatements(db);
+  const { row, rows } = statements;
   return {
-    readDefinition: (hash) => (definition(hash)[0]?.[0] ?? null) as string | null,
-    readFailureHandler: (id) => handler(id)[0] ?? null,
-    listFailureHandlers: (workflowId) => handlers(workflowId).flat(),
-    readRun: (runId) => run(runId)[0] ?? null,
-    listRuns: (filter) => {
-      const conditions: string[] = [];
-      const cells: Cell[] = [];
-      const demand = (condition: string, cell: Cell | undefined) => {
-        if (cell === undefined) return;
-        conditions.push(condition);
-        cells.push(cell);
-      };
-      demand("status IN (SELECT value FROM json_each(?))", filter.status && JSON.stringify(filter.status));
-      demand("workflow = ?", filter.workflow);
-      demand("parent_job_id = ?", filter.parentJob);
-      demand("id < ?", filter.beforeId);
-      const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-      const list = rows(`SELECT ${COLUMNS.run} FROM run${where} ORDER BY id DESC LIMIT ?`);
-      return list(...cells, filter.limit ?? NO_LIMIT).flat();
-    },
-    readEvents: (runId, afterSeq, limit) => events(runId, afterSeq, limit ?? NO_LIMIT).flat(),
-    readJobs: (runId) => jobs(runId).flat(),
-    readAttempts: (runId) => attempts(runId).flat(),
-    readRoutes: (runId) => routes(runId).flat(),
-    readLease: (runId) => lease(runId)[0] ?? null,
+    readDefinition: (hash) => textOf(row("SELECT json FROM definition WHERE hash = ?", hash)),
+    readFailureHandler: (id) =>
+      row(`SELECT ${COLUMNS.failure_handler} FROM failure_handler WHERE id = ?`, id),
+    listFailureHandlers: (workflowId) =>
+      rows(
+        `SELECT ${COLUMNS.failure_handler} FROM failure_handler WHERE ?1 IS NULL OR workflow_id = ?1 ORDER BY id`,
+        workflowId,
+      ).flat(),
+    listWorkflows: (filter) => listWorkflows(statements, filter),
+    readWorkflow: (id) => row(`SELECT ${COLUMNS.workflow} FROM workflow WHERE id = ?`, id),
+    readDraft: (name) => row(`SELECT ${COLUMNS.draft} FROM draft WHERE name = ?`, name),
+    listDrafts: () => rows(`SELECT ${COLUMNS.draft} FROM draft ORDER BY name`).flat(),
+    ...createRunReads(statements),
+    readLease: (runId) => row("SELECT fence, owner, expires_at FROM lease WHERE run_id = ?", runId),
     readInbox: (runIds) =>
-      inbox(JSON.stringify(runIds)).map(([id, runId, command]) => ({ id, runId, command }) as InboxCommand),
-    readAnswer: (id) => (answer(id)[0]?.[0] ?? null) as string | null,
+      rows(
+        `SELECT id, run_id, command FROM inbox
+         WHERE answer IS NULL AND run_id IN (SELECT value FROM json_each(?)) ORDER BY id`,
+        JSON.stringify(runIds),
+      ).map(([id, runId, command]) => ({ id, runId, command }) as InboxCommand),
+    readAnswer: (id) => textOf(row("SELECT answer FROM inbox WHERE id = ?", id)),
+    findToken: (hash) => row(`SELECT ${COLUMNS.token} FROM token WHERE hash = ?`, hash),
+    listTokens: () => rows(`SELECT ${COLUMNS.token} FROM token ORDER BY id`).flat(),
+    ping: () => {
+      rows("SELECT version FROM schema_version");
+      return null;
+    },
   };
+}
+
+type RunRead = "readRun" | "listRuns" | "readEvents" | "readJobs" | "readJob" | "listJobs" | "readAttempts";
+
+function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | "readRoutes"> {
+  const { row, rows } = statements;
+  return {
+    readRun: (runId) => row(`SELECT ${COLUMNS.run} FROM run WHERE id = ?`, runId),
+    listRuns: (filter) => listRuns(statements, filter),
+    readEvents: (runId, afterSeq, limit) =>
+      rows(
+        `SELECT ${LOGGED_EVENT_COLUMNS} FROM event WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+        ...[runId, afterSeq, limit ?? NO_LIMIT],
+      ).flat(),
+    readJobs: (runId) => rows(`SELECT ${COLUMNS.job} FROM job WHERE run_id = ? ORDER BY id`, runId).flat(),
+    readJob: (id) => row(`SELECT ${COLUMNS.job} FROM job WHERE id = ?`, id),
+    listJobs: (filter, unfinishedRunsOnly) => {
+      const { sql, cells } = findJobs(filter, unfinishedRunsOnly);
+      return rows(sql, ...cells).flat();
+    },
+    readAttempts: (runId) =>
+      rows(`SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = ? ORDER BY job_id, attempt`, runId).flat(),
+    readRoutes: (runId) =>
+      rows(`SELECT ${COLUMNS.route} FROM route WHERE run_id = ? ORDER BY seq, rowid`, runId).flat(),
+  };
+}
+
+function listRuns({ rows }: Statements, filter: RunFilter): Cells {
+  const { where, cells } = new Conditions()
+    .demandOneOf("status", filter.status)
+    .demand("workflow = ?", filter.workflow)
+    .demand("parent_job_id = ?", filter.parentJob)
+    .demand("id < ?", filter.beforeId);
+  const sql = `SELECT ${COLUMNS.run} FROM run ${where} ORDER BY id DESC LIMIT ?`;
+  return rows(sql, ...cells, filter.limit ?? NO_LIMIT).flat();
+}
+
+function listWorkflows({ rows }: Statements, { name, limit, beforeId }: WorkflowFilter): Cells {
+  const { where, cells } = new Conditions().demand("name = ?", name).demand("id < ?", beforeId);
+  const newestOnly =
+    "NOT EXISTS (SELECT 1 FROM workflow AS newer WHERE newer.name = workflow.name AND newer.version > workflow.version)";
+  const demands =
+    name !== undefined ? where : where === "" ? `WHERE ${newestOnly}` : `${where} AND ${newestOnly}`;
+  const sql = `SELECT ${COLUMNS.workflow} FROM workflow ${demands} ORDER BY id DESC LIMIT ?`;
+  return rows(sql, ...cells, limit ?? NO_LIMIT).flat();
+}
+
+/** CROSS JOIN keeps SQLite from reading every job there ever was: the runs come first, then the jobs of each. */
+export function findJobs(
+  filter: JobFilter,
+  unfinishedRunsOnly: boolean,
+): { readonly sql: string; readonly cells: readonly Cell[] } {
+  const { where, cells } = new Conditions()
+    .demandOneOf("run.status", unfinishedRunsOnly ? UNFINISHED_RUN_STATUSES : undefined)
+    .demand("run.workflow_id = ?", filter.workflowId)
+    .demand("job.run_id = ?", filter.runId)
+    .demandOneOf("job.status", filter.status)
+    .demand("job.step = ?", filter.step)
+    .demand("job.id > ?", filter.afterId);
+  const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
+  const from = needsRun ? "run CROSS JOIN job ON job.run_id = run.id" : "job";
+  const columns = COLUMNS.job.replaceAll(/\w+/g, "job.$&");
+  const sql = `SELECT ${columns} FROM ${from} ${where} ORDER BY job.id LIMIT ?`;
+  return { sql, cells: [...cells, filter.limit ?? NO_LIMIT] };
+}
+
+function textOf(row: Cells | null): string | null {
+  return (row?.[0] ?? null) as string | null;
 }

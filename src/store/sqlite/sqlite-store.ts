@@ -1,22 +1,12 @@
 import { resolve } from "node:path";
 import { refuseMalformedAppend } from "../append-rules.js";
+import { ChangeListeners } from "../change-listeners.js";
 import { toStorableText } from "../storable-text.js";
 import type { Store } from "../store.js";
 import { threadEntry } from "../thread-entry.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
-import {
-  COLUMNS,
-  LOGGED_EVENT_COLUMNS,
-  packAppend,
-  unpackAttempt,
-  unpackEvent,
-  unpackFailureHandler,
-  unpackJob,
-  unpackLease,
-  unpackRoute,
-  unpackRows,
-  unpackRun,
-} from "./packed-rows.js";
+import { COLUMNS, packAppend, unpackDraft, unpackLease, unpackRows, unpackToken } from "./packed-rows.js";
+import { createRowReaders } from "./row-readers.js";
 import { ThreadClient } from "./thread-client.js";
 
 /** Open a database file as a store; the file and its folder are made where they are missing. */
@@ -33,18 +23,60 @@ export async function openSqliteStore(options: { readonly file: string }): Promi
 }
 
 function createStore(thread: ThreadClient): Store {
+  const listeners = new ChangeListeners();
   return {
     async registerWorkflow(workflow) {
       refuseMalformedWorkflow(workflow);
-      return thread.call("registerWorkflow", workflow);
+      const source = workflow.source === undefined ? {} : { source: toStorableText(workflow.source) };
+      return thread.call("registerWorkflow", { ...workflow, ...source });
     },
     readDefinition: (hash) => thread.call("readDefinition", hash),
     reserveRunId: () => thread.call("reserveRunId"),
     async commit(appends) {
       for (const append of appends) refuseMalformedAppend(append);
       await thread.call("commit", appends.map(packAppend));
+      listeners.tellCommit(appends);
     },
-    ...createReaders(thread),
+    deleteRun: (runId) => thread.call("deleteRun", runId),
+    ...createRowReaders(thread),
+    ...createDraftVerbs(thread),
+    ...createLeaseVerbs(thread, listeners),
+    ...createInboxVerbs(thread, listeners),
+    ...createTokenVerbs(thread),
+    onChange: (listener) => listeners.add(listener),
+    async ping() {
+      await thread.call("ping");
+    },
+    close: () => thread.close(),
+  };
+}
+
+type DraftVerb = "saveDraft" | "readDraft" | "listDrafts" | "deleteDraft";
+
+function createDraftVerbs(thread: ThreadClient): Pick<Store, DraftVerb> {
+  return {
+    async saveDraft(draft) {
+      const { saved, draft: row } = await thread.call("saveDraft", draft);
+      if (row === null) return { saved: false, draft: null };
+      return { saved, draft: unpackDraft(row) };
+    },
+    async readDraft(name) {
+      const row = await thread.call("readDraft", name);
+      return row === null ? null : unpackDraft(row);
+    },
+    async listDrafts() {
+      return unpackRows(await thread.call("listDrafts"), COLUMNS.draft, unpackDraft);
+    },
+    async deleteDraft(name) {
+      await thread.call("deleteDraft", name);
+    },
+  };
+}
+
+type LeaseVerb = "acquireLease" | "renewLease" | "releaseLease" | "claimRuns";
+
+function createLeaseVerbs(thread: ThreadClient, listeners: ChangeListeners): Pick<Store, LeaseVerb> {
+  return {
     async acquireLease(request) {
       const answer = await thread.call("acquireLease", request);
       if (typeof answer === "number") return { granted: true, fence: answer };
@@ -54,63 +86,45 @@ function createStore(thread: ThreadClient): Store {
     },
     renewLease: (runId, fence, expiresAt) => thread.call("renewLease", runId, fence, expiresAt),
     async releaseLease(runId, fence) {
-      await thread.call("releaseLease", runId, fence);
+      const isWanted = await thread.call("releaseLease", runId, fence);
+      if (isWanted) listeners.tell("wanted", runId);
     },
-    sendCommand: (command) =>
-      thread.call("sendCommand", { ...command, command: toStorableText(command.command) }),
-    readInbox: (runIds) => thread.call("readInbox", runIds),
-    async answerCommand(id, answer) {
-      await thread.call("answerCommand", id, toStorableText(answer));
-    },
-    readAnswer: (id) => thread.call("readAnswer", id),
-    close: () => thread.close(),
+    claimRuns: (request) => thread.call("claimRuns", request),
   };
 }
 
-type Reader =
-  | "readFailureHandler"
-  | "listFailureHandlers"
-  | "readRun"
-  | "listRuns"
-  | "readEvents"
-  | "readJobs"
-  | "readAttempts"
-  | "readRoutes"
-  | "readLease";
+type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer";
 
-function createReaders(thread: ThreadClient): Pick<Store, Reader> {
+function createInboxVerbs(thread: ThreadClient, listeners: ChangeListeners): Pick<Store, InboxVerb> {
   return {
-    async readFailureHandler(id) {
-      const row = await thread.call("readFailureHandler", id);
-      return row === null ? null : unpackFailureHandler(row);
+    async sendCommand(command) {
+      const id = await thread.call("sendCommand", { ...command, command: toStorableText(command.command) });
+      listeners.tell("inbox", command.runId);
+      return id;
     },
-    async listFailureHandlers(workflowId) {
-      const cells = await thread.call("listFailureHandlers", workflowId ?? null);
-      return unpackRows(cells, COLUMNS.failure_handler, unpackFailureHandler);
+    readInbox: (runIds) => thread.call("readInbox", runIds),
+    async answerCommand(id, answer) {
+      const runId = await thread.call("answerCommand", id, toStorableText(answer));
+      if (runId !== null) listeners.tell("answer", runId);
     },
-    async readRun(runId) {
-      const row = await thread.call("readRun", runId);
-      return row === null ? null : unpackRun(row);
+    readAnswer: (id) => thread.call("readAnswer", id),
+  };
+}
+
+type TokenVerb = "putToken" | "findToken" | "listTokens" | "revokeToken";
+
+function createTokenVerbs(thread: ThreadClient): Pick<Store, TokenVerb> {
+  return {
+    async putToken(token) {
+      return unpackToken(await thread.call("putToken", { ...token, name: toStorableText(token.name) }));
     },
-    async listRuns(filter) {
-      return unpackRows(await thread.call("listRuns", filter), COLUMNS.run, unpackRun);
+    async findToken(hash) {
+      const row = await thread.call("findToken", hash);
+      return row === null ? null : unpackToken(row);
     },
-    async readEvents(runId, range = {}) {
-      const cells = await thread.call("readEvents", runId, range.afterSeq ?? 0, range.limit ?? null);
-      return unpackRows(cells, LOGGED_EVENT_COLUMNS, unpackEvent);
+    async listTokens() {
+      return unpackRows(await thread.call("listTokens"), COLUMNS.token, unpackToken);
     },
-    async readJobs(runId) {
-      return unpackRows(await thread.call("readJobs", runId), COLUMNS.job, unpackJob);
-    },
-    async readAttempts(runId) {
-      return unpackRows(await thread.call("readAttempts", runId), COLUMNS.attempt, unpackAttempt);
-    },
-    async readRoutes(runId) {
-      return unpackRows(await thread.call("readRoutes", runId), COLUMNS.route, unpackRoute);
-    },
-    async readLease(runId) {
-      const row = await thread.call("readLease", runId);
-      return row === null ? null : unpackLease(row);
-    },
+    revokeToken: (id, at) => thread.call("revokeToken", id, at),
   };
 }

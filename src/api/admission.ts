@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DarumaError } from "../core/errors.js";
+import type { Principal } from "../operations/context.js";
+import { mayAct, type Role } from "../operations/roles.js";
+import type { Authenticator, Caller } from "./authenticate.js";
+import { checkLocalRequest, checkOrigin } from "./browser-guard.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Null on routes that are open to everybody. */
+    caller: Caller | null;
+  }
+  interface FastifyContextConfig {
+    /** Open to everybody, without a token. */
+    public?: true;
+    /** The number of requests is not limited. */
+    unlimited?: true;
+  }
+}
+
+const ALLOWED_HEADERS = "authorization, content-type, last-event-id";
+const ALLOWED_METHODS = "GET, POST, PUT, DELETE";
+const PREFLIGHT_SECONDS = 600;
+
+/** Who may come in at all. What a role may do is asked by each route. */
+export function admitRequests(
+  app: FastifyInstance,
+  authenticator: Authenticator,
+  allowedOrigins: readonly string[],
+): void {
+  app.decorateRequest("caller", null);
+  app.addHook("onRequest", async (request, reply) => {
+    const { origin, host } = request.headers;
+    if (origin !== undefined && allowedOrigins.includes(origin)) {
+      reply.header("access-control-allow-origin", origin).header("vary", "origin");
+      if (request.method === "OPTIONS") return answerPreflight(reply);
+    }
+    if (request.routeOptions.config?.public === true) return;
+    const from = { method: request.method, host, origin };
+    checkOrigin(from, allowedOrigins);
+    if (request.headers.authorization === undefined && !(await authenticator.tokensNeeded()))
+      checkLocalRequest(from, allowedOrigins);
+    request.caller = await authenticator.authenticate(request.headers.authorization, request.ip);
+  });
+}
+
+function answerPreflight(reply: FastifyReply): FastifyReply {
+  return reply
+    .header("access-control-allow-methods", ALLOWED_METHODS)
+    .header("access-control-allow-headers", ALLOWED_HEADERS)
+    .header("access-control-max-age", PREFLIGHT_SECONDS)
+    .code(204)
+    .send();
+}
+
+export function principalOf(request: FastifyRequest): Principal {
+  if (request.caller === null) throw new DarumaError("UNAUTHENTICATED", "the request has no token");
+  return request.caller.principal;
+}
+
+/** Before the body is read: nobody fills memory with what he may not ask for. */
+export function requireRole(role: Role): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const { role: own } = principalOf(request);
+    if (!mayAct(own, role))
+      throw new DarumaError("FORBIDDEN", `this needs the role ${role}; the token's role is ${own}`);
+  };
+}

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { DarumaError } from "../core/errors.js";
+import type { Principal } from "../operations/context.js";
+import { ROLES, type Role } from "../operations/roles.js";
+import type { Store } from "../store/store.js";
+import { MAX_WRONG_TOKENS_PER_MINUTE } from "./limits.js";
+
+/** Who asks, and under what name the number of its requests is kept. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly key: string;
+}
+
+export interface AuthenticatorOptions {
+  readonly store: Pick<Store, "findToken" | "listTokens">;
+  readonly now: () => number;
+  /** Even where no token exists. */
+  readonly requireTokens: boolean;
+}
+
+const LOCAL: Principal = { name: "local", role: "admin" };
+const WINDOW_MS = 60_000;
+const MAX_REMEMBERED_ADDRESSES = 10_000;
+const TOKEN = /^Bearer +([A-Za-z0-9_-]{16,200})$/i;
+
+/** Says who asks, by the token of the request. */
+export class Authenticator {
+  private readonly wrong = new Map<string, { count: number; since: number }>();
+
+  constructor(private readonly options: AuthenticatorOptions) {}
+
+  /** Throws UNAUTHENTICATED, or RATE_LIMITED once an address has guessed too often. */
+  async authenticate(authorization: string | undefined, address: string): Promise<Caller> {
+    if (authorization === undefined) {
+      if (!(await this.tokensNeeded())) return { principal: LOCAL, key: `address ${address}` };
+      throw new DarumaError("UNAUTHENTICATED", "the request has no token");
+    }
+    // Looked up even for an address that guesses: else somebody behind the same proxy could lock others out.
+    const caller = await this.find(authorization);
+    if (caller !== null) return caller;
+    this.count(address);
+    throw new DarumaError("UNAUTHENTICATED", "the token is unknown, expired or revoked");
+  }
+
+  /** A token that was revoked or has expired counts too: the server must not fall open when the last one ends. */
+  async tokensNeeded(): Promise<boolean> {
+    return this.options.requireTokens || (await this.options.store.listTokens()).length > 0;
+  }
+
+  /**
+   * The look-up is by the token's SHA-256, so that what its timing could tell is about a hash that nobody can steer:
+   * the comparison is constant in time as far as the token is concerned.
+   */
+  private async find(authorization: string): Promise<Caller | null> {
+    const token = TOKEN.exec(authorization)?.[1];
+    if (token === undefined) return null;
+    const row = await this.options.store.findToken(hashOfToken(token));
+    if (row === null || row.revoked_at !== null || !isRole(row.role)) return null;
+    if (row.expires_at !== null && row.expires_at <= this.options.now()) return null;
+    return { principal: { name: row.name, role: row.role }, key: `token ${row.id}` };
+  }
+
+  private count(address: string): void {
+    const now = this.options.now();
+    let entry = this.wrong.get(address);
+    if (entry === undefined || now - entry.since >= WINDOW_MS) {
+      if (this.wrong.size >= MAX_REMEMBERED_ADDRESSES) this.wrong.clear();
+      entry = { count: 0, since: now };
+      this.wrong.set(address, entry);
+    }
+    entry.count += 1;
+    if (entry.count > MAX_WRONG_TOKENS_PER_MINUTE)
+      throw new DarumaError("RATE_LIMITED", "too many requests with a wrong token");
+  }
+}
+
+export function hashOfToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+function isRole(text: string): text is Role {
+  return (ROLES as readonly string[]).includes(text);
+}

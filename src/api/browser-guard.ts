@@ -1,0 +1,59 @@
+import { isIP } from "node:net";
+import { DarumaError } from "../core/errors.js";
+
+/** What a browser tells about where a request comes from. */
+export interface RequestOrigin {
+  readonly method: string;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+}
+
+const READING = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Web pages of others must not use the browser of somebody who may use this server. A request of a page carries its
+ * origin; programs send none.
+ */
+export function checkOrigin({ method, host, origin }: RequestOrigin, allowed: readonly string[]): void {
+  if (READING.has(method) || isOwnOrigin(host, origin) || (origin !== undefined && allowed.includes(origin)))
+    return;
+  throw new DarumaError("ORIGIN_REFUSED", "the request comes from a web page of another origin");
+}
+
+/**
+ * Without tokens the network is the only fence. A page whose name was pointed at this machine (DNS rebinding) gets
+ * through it, but its requests name that host.
+ */
+export function checkLocalRequest(
+  { host, origin }: Omit<RequestOrigin, "method">,
+  allowed: readonly string[],
+): void {
+  if (host === undefined || !isLoopbackHost(hostName(host)))
+    throw new DarumaError("HOST_REFUSED", "the request names a host that is not this machine");
+  if (isOwnOrigin(host, origin) || (origin !== undefined && allowed.includes(origin))) return;
+  throw new DarumaError("ORIGIN_REFUSED", "the request comes from a web page of another origin");
+}
+
+/** Behind a proxy that speaks TLS the scheme differs; host and port decide. */
+function isOwnOrigin(host: string | undefined, origin: string | undefined): boolean {
+  if (origin === undefined) return true;
+  try {
+    return host !== undefined && new URL(origin).host === new URL(`http://${host}`).host;
+  } catch {
+    return false;
+  }
+}
+
+function hostName(host: string): string {
+  try {
+    return new URL(`http://${host}`).hostname;
+  } catch {
+    return "";
+  }
+}
+
+/** A name, or an address as it stands in an URL. */
+export function isLoopbackHost(name: string): boolean {
+  const bare = name.replace(/^\[|\]$/g, "").toLowerCase();
+  return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
+}

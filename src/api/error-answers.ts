@@ -1,0 +1,92 @@
+import type { Socket } from "node:net";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DarumaError } from "../core/errors.js";
+import type { Operation } from "../operations/operation.js";
+import { API_PREFIX } from "./limits.js";
+import { PROBLEM_TYPE, problemOf } from "./problem.js";
+
+/** Told what an answer with a reference did not say. */
+export type FaultListener = (reference: string, error: unknown) => void;
+
+export function answerErrors(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  onFault: FaultListener | undefined,
+): void {
+  const known = knownPaths(operations);
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, onFault));
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?", 1)[0]!;
+    const allowed = known.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods);
+    if (allowed.length > 0) reply.header("allow", [...new Set(allowed)].join(", "));
+    const error =
+      allowed.length > 0
+        ? new DarumaError("METHOD_NOT_ALLOWED", `${path} does not take ${request.method}`)
+        : new DarumaError("ROUTE_NOT_FOUND", "there is nothing at this address");
+    return sendProblem(error, request, reply, onFault);
+  });
+}
+
+/** What never reaches a route: an address that cannot be decoded, or bytes that are no HTTP. */
+export function answerBrokenRequests(onFault: FaultListener | undefined): {
+  frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => void;
+  clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => void;
+} {
+  return {
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, onFault),
+    clientErrorHandler: (error, socket) => {
+      if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+      const status = BROKEN_STATUS[error.code ?? ""] ?? "400 Bad Request";
+      const problem = problemOf(new DarumaError("MALFORMED_REQUEST", "the request cannot be read"));
+      const body = JSON.stringify({ ...problem, status: Number.parseInt(status, 10) });
+      const head = [
+        `HTTP/1.1 ${status}`,
+        `content-type: ${PROBLEM_TYPE}`,
+        `content-length: ${Buffer.byteLength(body)}`,
+        "connection: close",
+      ];
+      socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+    },
+  };
+}
+
+const BROKEN_STATUS: { readonly [code: string]: string } = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+function sendProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  onFault: FaultListener | undefined,
+): FastifyReply {
+  const problem = problemOf(error);
+  if (problem.reference !== undefined) onFault?.(problem.reference, error);
+  if (problem.status === 401) reply.header("www-authenticate", 'Bearer realm="daruma"');
+  if (problem.status === 429 && reply.getHeader("retry-after") === undefined) reply.header("retry-after", 60);
+  // A body that was not read may still be on its way, and would be taken for the next request.
+  if (problem.status === 413) reply.header("connection", "close");
+  return reply
+    .code(problem.status)
+    .header("content-type", PROBLEM_TYPE)
+    .header("cache-control", "no-store")
+    .send(request.method === "HEAD" ? undefined : JSON.stringify(problem));
+}
+
+interface KnownPath {
+  readonly pattern: RegExp;
+  readonly methods: readonly string[];
+}
+
+function knownPaths(operations: readonly Operation[]): KnownPath[] {
+  return operations.flatMap(({ rest }) => {
+    const methods = rest.method === "GET" ? ["GET", "HEAD"] : [rest.method];
+    const paths = [`${API_PREFIX}${rest.path}`, ...(rest.unprefixed === true ? [rest.path] : [])];
+    return paths.map((path) => ({ pattern: patternOf(path), methods }));
+  });
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}/?$`);
+}

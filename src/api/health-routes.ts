@@ -1,0 +1,28 @@
+import type { FastifyInstance } from "fastify";
+import { DarumaError } from "../core/errors.js";
+import type { Store } from "../store/store.js";
+import { requireRole } from "./admission.js";
+
+export interface HealthParts {
+  readonly store: Pick<Store, "ping">;
+  readonly isReady: () => boolean;
+  readonly metrics?: () => string;
+}
+
+/** The content type of the text form of Prometheus. */
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** For whoever keeps the server running: it lives, it can work, how it fares. */
+export function healthRoutes(app: FastifyInstance, { store, isReady, metrics }: HealthParts): void {
+  const open = { config: { public: true as const } };
+  app.get("/healthz", open, async () => ({ status: "ok" }));
+  app.get("/readyz", open, async () => {
+    if (!isReady()) throw new DarumaError("SERVER_STOPPING", "the server is starting or going down");
+    await store.ping();
+    return { status: "ready" };
+  });
+  if (metrics === undefined) return;
+  app.get("/metrics", { onRequest: requireRole("viewer") }, async (_request, reply) =>
+    reply.header("content-type", METRICS_TYPE).send(metrics()),
+  );
+}

@@ -1,0 +1,230 @@
+import { z } from "zod";
+import type { Operation } from "../operations/operation.js";
+import { API_PREFIX } from "./limits.js";
+import { codesOfStatus } from "./problem.js";
+import { hasBody, pathParameters, queryParameters } from "./read-input.js";
+
+export interface DocumentedGroup {
+  readonly document?: { readonly [path: string]: object };
+}
+
+type Schema = { readonly [key: string]: unknown };
+type Paths = { [path: string]: { [method: string]: object } };
+
+/** The OpenAPI 3.1 document of the operations and of what else the server offers. */
+export function openApiDocument(
+  operations: readonly Operation[],
+  groups: readonly DocumentedGroup[] = [],
+): object {
+  const schemas: { [name: string]: Schema } = { Problem: PROBLEM_SCHEMA };
+  const paths: Paths = {};
+  for (const operation of operations) {
+    const { rest } = operation;
+    const described = describeOperation(operation, schemas);
+    const method = rest.method.toLowerCase();
+    put(paths, `${API_PREFIX}${rest.path}`, method, described);
+    if (rest.unprefixed === true)
+      put(paths, rest.path, method, { ...described, operationId: `${operation.name}_unprefixed` });
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Daruma",
+      version: "1",
+      description: "Runs, jobs and workflows of a Daruma server. Errors are problem+json with a stable code.",
+    },
+    servers: [{ url: "/" }],
+    security: [{ token: [] }],
+    paths: withGroups(paths, groups),
+    components: {
+      securitySchemes: {
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description: "A token that `daruma token create` made. Not needed on loopback while there is none.",
+        },
+      },
+      schemas,
+      responses: PROBLEM_RESPONSES,
+    },
+  };
+}
+
+/** A group may have other methods of a path that an operation has too. */
+function withGroups(paths: Paths, groups: readonly DocumentedGroup[]): Paths {
+  for (const document of [SERVER_PATHS, ...groups.map((group) => group.document ?? {})])
+    for (const [path, methods] of Object.entries(document)) paths[path] = { ...paths[path], ...methods };
+  return paths;
+}
+
+function put(paths: Paths, path: string, method: string, described: object): void {
+  paths[path] = { ...paths[path], [method]: described };
+}
+
+function describeOperation(operation: Operation, schemas: { [name: string]: Schema }): object {
+  const { name, summary, description, role, rest } = operation;
+  const input = schemaOf(operation.input, "input", `${name}_input`, schemas);
+  const output = schemaOf(operation.output, "output", `${name}_output`, schemas);
+  return {
+    operationId: name,
+    tags: [rest.path.split("/")[1]],
+    summary,
+    description,
+    "x-daruma-role": role,
+    parameters: parametersOf(operation, input),
+    ...(hasBody(operation) ? { requestBody: bodyOf(operation, input) } : {}),
+    responses: {
+      [rest.status ?? 200]: { description: "It worked.", ...contentOf(operation, output) },
+      ...Object.fromEntries(
+        Object.keys(PROBLEM_RESPONSES).map((status) => [
+          status,
+          { $ref: `#/components/responses/${status}` },
+        ]),
+      ),
+    },
+  };
+}
+
+function contentOf({ rest, stream }: Operation, output: Schema): object {
+  if (rest.status === 204) return {};
+  const text = { schema: { type: "string" } };
+  return {
+    content: {
+      "application/json": { schema: output },
+      ...(stream === undefined ? {} : { "text/event-stream": text }),
+      ...(rest.streamsText === true ? { "text/plain": text } : {}),
+    },
+  };
+}
+
+function parametersOf(operation: Operation, input: Schema): object[] {
+  const properties = propertiesOf(input);
+  const required = new Set((input.required as readonly string[] | undefined) ?? []);
+  const describe = (place: "path" | "query") => (name: string) => {
+    const { description, ...schema } = properties[name] ?? {};
+    return {
+      name,
+      in: place,
+      required: place === "path" || required.has(name),
+      ...(description === undefined ? {} : { description }),
+      schema,
+      ...(schema.type === "array" ? { style: "form", explode: true } : {}),
+    };
+  };
+  return [
+    ...pathParameters(operation.rest.path).map(describe("path")),
+    ...queryParameters(operation).map(describe("query")),
+    ...(operation.stream === undefined ? [] : STREAM_PARAMETERS),
+  ];
+}
+
+function bodyOf(operation: Operation, input: Schema): object {
+  const elsewhere = new Set([...pathParameters(operation.rest.path), ...queryParameters(operation)]);
+  const properties = Object.entries(propertiesOf(input)).filter(([name]) => !elsewhere.has(name));
+  const required = ((input.required as readonly string[] | undefined) ?? []).filter(
+    (name) => !elsewhere.has(name),
+  );
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+  return { required: required.length > 0, content: { "application/json": { schema } } };
+}
+
+function propertiesOf(schema: Schema): { readonly [name: string]: Schema } {
+  return (schema.properties ?? {}) as { readonly [name: string]: Schema };
+}
+
+/** Definitions that a schema refers to move to where a document of many schemas keeps them. */
+function schemaOf(
+  type: z.ZodType,
+  io: "input" | "output",
+  name: string,
+  schemas: { [name: string]: Schema },
+): Schema {
+  const { $schema: _, ...schema } = z.toJSONSchema(type, { io, unrepresentable: "any" });
+  const text = JSON.stringify(schema).replaceAll('"#/$defs/', `"#/components/schemas/${name}_`);
+  const { $defs = {}, ...moved } = JSON.parse(text) as { $defs?: { [name: string]: Schema } };
+  for (const [key, definition] of Object.entries($defs)) schemas[`${name}_${key}`] = definition;
+  return moved;
+}
+
+const STREAM_PARAMETERS = [
+  {
+    name: "follow",
+    in: "query",
+    required: false,
+    description: "Answer with what is there and then with what comes, until it is over.",
+    schema: { type: "boolean" },
+  },
+  {
+    name: "last-event-id",
+    in: "header",
+    required: false,
+    description: "Go on after this item of the stream.",
+    schema: { type: "string" },
+  },
+];
+
+const PROBLEM_SCHEMA: Schema = {
+  type: "object",
+  required: ["type", "title", "status", "detail", "code", "hint"],
+  properties: {
+    type: { type: "string" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    code: { type: "string", description: "Stable; programs match on it. All are in docs/errors.md." },
+    hint: { type: "string", description: "What to do next." },
+    errors: {
+      type: "array",
+      items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } } },
+    },
+    problems: { type: "array", items: { type: "object" } },
+    reference: { type: "string", description: "Stands in the server's log too." },
+  },
+};
+
+const PROBLEM_TITLES: { readonly [status: string]: string } = {
+  "400": "The request cannot be read.",
+  "401": "There is no token, or none that is known.",
+  "403": "The token's role may not do this.",
+  "404": "There is no such thing.",
+  "409": "Somebody else is at it.",
+  "413": "The body is too large.",
+  "415": "The body is not JSON.",
+  "422": "What was asked cannot be done; the code says why.",
+  "429": "Too many requests.",
+  "503": "The server or its store cannot answer now.",
+};
+
+const PROBLEM_RESPONSES = Object.fromEntries(
+  Object.entries(PROBLEM_TITLES).map(([status, title]) => [
+    status,
+    {
+      description: `${title} Codes: ${codesOfStatus(Number(status)).join(", ")}.`,
+      content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+    },
+  ]),
+);
+
+const OPEN_ANSWER = { responses: { "200": { description: "Yes." } }, security: [] };
+
+const SERVER_PATHS = {
+  "/healthz": {
+    get: { operationId: "healthz", tags: ["server"], summary: "the process lives", ...OPEN_ANSWER },
+  },
+  "/readyz": { get: { operationId: "readyz", tags: ["server"], summary: "it can work", ...OPEN_ANSWER } },
+  "/metrics": {
+    get: {
+      operationId: "metrics",
+      tags: ["server"],
+      summary: "series for Prometheus",
+      responses: {
+        "200": { description: "Text.", content: { "text/plain": { schema: { type: "string" } } } },
+      },
+    },
+  },
+};

@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DarumaError } from "../core/errors.js";
+import type { Context, Principal } from "../operations/context.js";
+import type { Operation } from "../operations/operation.js";
+import { principalOf, requireRole } from "./admission.js";
+import { API_PREFIX, MAX_BODY_BYTES, MAX_LARGE_BODY_BYTES } from "./limits.js";
+import { type Fields, type InputReader, inputReader } from "./read-input.js";
+import type { StreamForm, StreamReplies } from "./stream-reply.js";
+
+export interface OperationRouteParts {
+  readonly context: (principal: Principal) => Context | Promise<Context>;
+  readonly streams: StreamReplies;
+  readonly checkOutput: boolean;
+}
+
+/** Those that bring a whole workflow or a whole run. */
+const LARGE_BODIES: ReadonlySet<string> = new Set(["import_run", "start_run"]);
+
+const TRUE = new Set(["true", "1"]);
+const FALSE = new Set(["false", "0", ""]);
+
+export function operationRoutes(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  parts: OperationRouteParts,
+): void {
+  for (const operation of operations) {
+    const { rest } = operation;
+    const route = {
+      method: rest.method,
+      bodyLimit: LARGE_BODIES.has(operation.name) ? MAX_LARGE_BODY_BYTES : MAX_BODY_BYTES,
+      onRequest: requireRole(operation.role),
+      handler: handlerOf(operation, parts),
+    };
+    app.route({ ...route, url: `${API_PREFIX}${routePath(rest.path)}` });
+    if (rest.unprefixed === true) app.route({ ...route, url: routePath(rest.path) });
+  }
+}
+
+/** `/runs/{run_id}` as the router writes it. */
+function routePath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ":$1");
+}
+
+function handlerOf(
+  operation: Operation,
+  parts: OperationRouteParts,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  const read = inputReader(operation);
+  const { stream, rest } = operation;
+  return async (request, reply) => {
+    const form = streamForm(operation, request);
+    const input = readRequest(operation, read, request, form !== null);
+    const context = await parts.context(principalOf(request));
+    if (form !== null && stream !== undefined)
+      return parts.streams.send(reply, form, (signal) => stream(context, input, signal));
+    const output = await operation.handler(context, input);
+    if (parts.checkOutput) operation.output.parse(output);
+    reply.code(rest.status ?? 200).header("cache-control", "no-store");
+    return rest.status === 204 ? reply.send() : reply.send(output);
+  };
+}
+
+function readRequest(
+  operation: Operation,
+  read: InputReader,
+  request: FastifyRequest,
+  streams: boolean,
+): Fields {
+  const query: { [name: string]: unknown } = { ...(request.query as Fields) };
+  if (operation.stream !== undefined) delete query.follow;
+  const last = request.headers["last-event-id"];
+  const { streamFrom } = operation;
+  if (streams && streamFrom !== undefined && typeof last === "string" && last !== "")
+    query[streamFrom] = last;
+  return read({ params: request.params as Fields, query, body: request.body });
+}
+
+/** Null: the answer is one JSON object. */
+function streamForm({ stream, rest }: Operation, request: FastifyRequest): StreamForm | null {
+  if (stream === undefined || request.method === "HEAD") return null;
+  if (/\btext\/event-stream\b/i.test(request.headers.accept ?? "")) return "events";
+  const { follow = "" } = request.query as { follow?: unknown };
+  if (typeof follow === "string" && FALSE.has(follow)) return null;
+  if (typeof follow === "string" && TRUE.has(follow)) return rest.streamsText === true ? "text" : "events";
+  throw new DarumaError("INVALID_INPUT", "follow: must be true or false");
+}

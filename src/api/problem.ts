@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
+
+/** An error as RFC 9457 has it, with the code that programs match on. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly hint: string;
+  /** Fields of the request that were refused. */
+  readonly errors?: readonly FieldError[];
+  /** What is wrong with a workflow file, with line and column. */
+  readonly problems?: readonly unknown[];
+  /** Stands in the server's log too, beside what is not told here. */
+  readonly reference?: string;
+}
+
+export interface FieldError {
+  /** `classifications.0.action` */
+  readonly path: string;
+  readonly message: string;
+}
+
+export const PROBLEM_TYPE = "application/problem+json";
+
+/** Every other code is a refusal: what was asked is understood and cannot be done. */
+const REFUSED = 422;
+
+/** THE table from codes to statuses. `..._NOT_FOUND` needs no entry. */
+const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
+  MALFORMED_REQUEST: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  HOST_REFUSED: 403,
+  ORIGIN_REFUSED: 403,
+  METHOD_NOT_ALLOWED: 405,
+  DRAFT_CONFLICT: 409,
+  RUN_OWNED: 409,
+  BODY_TOO_LARGE: 413,
+  MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  STALLED: 500,
+  PLATFORM: 500,
+  LEASE_LOST: 503,
+  NO_RUNNER: 503,
+  RUN_NOT_HERE: 503,
+  SANDBOX_FAILED: 503,
+  SERVER_STOPPING: 503,
+  STORE_FAILED: 503,
+  STORE_VERSION: 503,
+};
+
+export function statusOfCode(code: ErrorCode): number {
+  return STATUS_OF_CODE[code] ?? (code.endsWith("_NOT_FOUND") ? 404 : REFUSED);
+}
+
+/** The codes that an answer of this status may carry, for the document. */
+export function codesOfStatus(status: number): ErrorCode[] {
+  return (Object.keys(ERROR_CATALOGUE) as ErrorCode[]).filter((code) => statusOfCode(code) === status);
+}
+
+/** The request does not fit the operation's input. */
+export class InvalidRequest extends DarumaError {
+  readonly errors: readonly FieldError[];
+
+  constructor(issues: readonly z.core.$ZodIssue[]) {
+    const errors = issues.flatMap(fieldErrors);
+    const told = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+    super("INVALID_INPUT", told.join("; "), { hint: "See /api/v1/docs for the fields that there are." });
+    this.errors = errors;
+  }
+}
+
+function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ path: [...path, key].join("."), message: "there is no such field" }));
+  }
+  return [{ path: path.join("."), message: issue.message }];
+}
+
+/** Anything that was thrown, as its answer. What is not ours to tell stays here: only its reference goes out. */
+export function problemOf(thrown: unknown): Problem {
+  const error = asDarumaError(thrown);
+  const status = statusOfCode(error.code);
+  const { means, next } = ERROR_CATALOGUE[error.code];
+  const open = status < 500 || error.code === "SERVER_STOPPING";
+  return {
+    type: `urn:daruma:error:${error.code}`,
+    title: means,
+    status,
+    detail: open ? error.message : means,
+    code: error.code,
+    hint: open ? error.hint : next,
+    ...(error instanceof InvalidRequest ? { errors: error.errors } : {}),
+    ...(open && "problems" in error && Array.isArray(error.problems) ? { problems: error.problems } : {}),
+    ...(open ? {} : { reference: randomUUID() }),
+  };
+}
+
+function asDarumaError(thrown: unknown): DarumaError {
+  if (thrown instanceof DarumaError) return thrown;
+  const status = thrown instanceof Error && "statusCode" in thrown ? Number(thrown.statusCode) : 500;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new DarumaError(codeOfFrameworkStatus(status), message, { cause: thrown });
+}
+
+/** The web framework refuses some requests by itself. */
+function codeOfFrameworkStatus(status: number): ErrorCode {
+  if (status === 404) return "ROUTE_NOT_FOUND";
+  if (status === 413) return "BODY_TOO_LARGE";
+  if (status === 415) return "MEDIA_TYPE";
+  if (status === 429) return "RATE_LIMITED";
+  if (status === 503) return "SERVER_STOPPING";
+  return status >= 400 && status < 500 ? "MALFORMED_REQUEST" : "INTERNAL";
+}

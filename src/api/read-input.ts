@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { DarumaError } from "../core/errors.js";
+import type { Operation } from "../operations/operation.js";
+import { InvalidRequest } from "./problem.js";
+
+/** The parts of a request that fields come from. */
+export interface RequestParts {
+  readonly params: Fields;
+  readonly query: Fields;
+  readonly body: unknown;
+}
+
+export type Fields = { readonly [name: string]: unknown };
+
+/** Turns requests into the input of one operation. Throws InvalidRequest with every field that is wrong. */
+export type InputReader = (parts: RequestParts) => Fields;
+
+export function inputReader(operation: Operation): InputReader {
+  // A misspelt filter that is silently left out would answer a question that nobody asked.
+  const schema = operation.input.strict();
+  const fieldTypes = textTypes(operation.input);
+  const pathFields = pathParameters(operation.rest.path);
+  const queryFields = new Set(queryParameters(operation));
+  const takesBody = hasBody(operation);
+  return ({ params, query, body }) => {
+    const raw: { [name: string]: unknown } = Object.create(null);
+    const issues: z.core.$ZodIssue[] = [];
+    if (takesBody) Object.assign(raw, bodyFields(body));
+    for (const name of [...pathFields, ...queryFields])
+      if (Object.hasOwn(raw, name))
+        issues.push(misplaced(name, pathFields.includes(name) ? "path" : "query"));
+    for (const [name, value] of Object.entries(query)) {
+      if (takesBody && !queryFields.has(name)) issues.push(misplaced(name, "body"));
+      else if (pathFields.includes(name)) issues.push(misplaced(name, "path"));
+      else raw[name] = fromText(value, fieldTypes.get(name));
+    }
+    for (const name of pathFields) raw[name] = fromText(params[name], fieldTypes.get(name));
+    const parsed = schema.safeParse({ ...raw });
+    if (parsed.success && issues.length === 0) return parsed.data;
+    throw new InvalidRequest([...issues, ...(parsed.error?.issues ?? [])]);
+  };
+}
+
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+}
+
+/** Names of the fields that stand in the query. */
+export function queryParameters(operation: Operation): string[] {
+  const { rest, input } = operation;
+  const inPath = pathParameters(rest.path);
+  return hasBody(operation)
+    ? [...(rest.query ?? [])]
+    : Object.keys(input.shape).filter((name) => !inPath.includes(name));
+}
+
+export function hasBody({ rest }: Operation): boolean {
+  return rest.method === "POST" || rest.method === "PUT";
+}
+
+function bodyFields(body: unknown): Fields {
+  if (body === undefined || body === null) return {};
+  if (typeof body === "object" && !Array.isArray(body)) return body as Fields;
+  throw new DarumaError("INVALID_INPUT", "the body must be a JSON object");
+}
+
+function misplaced(name: string, place: string): z.core.$ZodIssue {
+  return { code: "custom", path: [name], message: `belongs into the ${place}`, input: undefined };
+}
+
+type TextType = "boolean" | "number";
+
+/** Which fields are more than text: in an address everything is. */
+function textTypes(input: z.ZodObject): ReadonlyMap<string, TextType> {
+  const schema = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
+  const types = new Map<string, TextType>();
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const type = typeof property === "object" ? property.type : undefined;
+    if (type === "boolean") types.set(name, "boolean");
+    if (type === "number" || type === "integer") types.set(name, "number");
+  }
+  return types;
+}
+
+const TRUTHS: { readonly [text: string]: boolean } = { true: true, "1": true, false: false, "0": false };
+
+/** What cannot be read as its type stays text, which the schema then refuses. */
+function fromText(value: unknown, type: TextType | undefined): unknown {
+  if (typeof value !== "string") return value;
+  if (type === "boolean") return Object.hasOwn(TRUTHS, value) ? TRUTHS[value] : value;
+  // `Number` also takes "", " 7 " and "0x7".
+  if (type === "number") return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : `not a number: ${value}`;
+  return value;
+}

@@ -1,0 +1,172 @@
+import helmet from "@fastify/helmet";
+import rateLimit from "@fastify/rate-limit";
+import Fastify, { type FastifyInstance, type FastifyPluginAsync } from "fastify";
+import type { Context, Principal } from "../operations/context.js";
+import type { Operation } from "../operations/operation.js";
+import type { Role } from "../operations/roles.js";
+import { OPERATIONS } from "../operations/table/operations.js";
+import type { Store } from "../store/store.js";
+import { admitRequests, requireRole } from "./admission.js";
+import { Authenticator } from "./authenticate.js";
+import { documentRoutes } from "./document-routes.js";
+import { answerBrokenRequests, answerErrors, type FaultListener } from "./error-answers.js";
+import { healthRoutes } from "./health-routes.js";
+import { readJsonBodies } from "./json-bodies.js";
+import {
+  DEFAULT_REQUESTS_PER_MINUTE,
+  KEEP_ALIVE_TIMEOUT_MS,
+  MAX_BODY_BYTES,
+  MAX_HEADER_BYTES,
+  MAX_PATH_PARAMETER_CHARS,
+  REQUEST_TIMEOUT_MS,
+} from "./limits.js";
+import { operationRoutes } from "./operation-routes.js";
+import { StreamReplies } from "./stream-reply.js";
+
+export interface ServerParts {
+  readonly store: Store;
+  readonly now: () => number;
+  /** What the handlers of operations work with; waits until the engine is up. */
+  readonly context: (principal: Principal) => Context | Promise<Context>;
+  /** False while it starts and once it is going down. */
+  readonly isReady: () => boolean;
+  /** What /metrics answers, in the text form of Prometheus. */
+  readonly metrics?: () => string;
+  readonly groups?: readonly RouteGroup[];
+  readonly operations?: readonly Operation[];
+  readonly options?: ServerOptions;
+  readonly onRequest?: (line: RequestLine) => void;
+  readonly onFault?: FaultListener;
+}
+
+export interface ServerOptions {
+  readonly requireTokens?: boolean;
+  /** Web pages of these origins may use the API. */
+  readonly allowedOrigins?: readonly string[];
+  /** Of one token, or of one address where there are no tokens. 0: as many as it likes. */
+  readonly requestsPerMinute?: number;
+  /** The address of a client stands in `x-forwarded-for`. */
+  readonly trustProxy?: boolean;
+  readonly heartbeatMs?: number;
+  /** Answers are checked against the operation's output schema: for tests. */
+  readonly checkOutput?: boolean;
+}
+
+/** Routes that are no operations: the protocol of workers, of MCP clients. */
+export interface RouteGroup {
+  readonly prefix: string;
+  readonly role: Role;
+  readonly routes: FastifyPluginAsync;
+  /** Programs of the installation itself, which ask as often as they must. */
+  readonly unlimited?: true;
+  /** For the OpenAPI document: path below the server's root -> operations by method. */
+  readonly document?: { readonly [path: string]: object };
+}
+
+/** One answered request, for the log. */
+export interface RequestLine {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly principal: string | null;
+  readonly address: string;
+}
+
+/** The REST API over the table of operations. It listens once `listen` is called. */
+export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
+  const options = parts.options ?? {};
+  const operations = parts.operations ?? OPERATIONS;
+  const streams = new StreamReplies(options.heartbeatMs);
+  const app = createApp(options, parts.onFault);
+  const authenticator = new Authenticator({
+    store: parts.store,
+    now: parts.now,
+    requireTokens: options.requireTokens ?? false,
+  });
+  logRequests(app, parts);
+  await app.register(helmet, SECURITY_HEADERS);
+  admitRequests(app, authenticator, options.allowedOrigins ?? []);
+  await limitRequests(app, parts);
+  readJsonBodies(app);
+  const groups = parts.groups ?? [];
+  answerErrors(app, operations, parts.onFault);
+  app.addHook("preClose", async () => streams.close());
+  healthRoutes(app, parts);
+  documentRoutes(app, operations, groups);
+  operationRoutes(app, operations, { ...parts, streams, checkOutput: options.checkOutput ?? false });
+  for (const group of groups) await app.register(groupPlugin(group), { prefix: group.prefix });
+  return app;
+}
+
+function createApp(options: ServerOptions, onFault: FaultListener | undefined): FastifyInstance {
+  return Fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    trustProxy: options.trustProxy ?? false,
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_CHARS, ignoreTrailingSlash: true },
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    return503OnClosing: true,
+    ...answerBrokenRequests(onFault),
+  });
+}
+
+/** Fit for a page of the same origin and nothing else. */
+const SECURITY_HEADERS = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", "data:"],
+      fontSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  // Whoever speaks TLS before the server promises it.
+  strictTransportSecurity: false,
+  referrerPolicy: { policy: "no-referrer" as const },
+  xFrameOptions: { action: "deny" as const },
+};
+
+async function limitRequests(app: FastifyInstance, { options }: ServerParts): Promise<void> {
+  const max = options?.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE;
+  if (max === 0) return;
+  await app.register(rateLimit, {
+    max,
+    timeWindow: "1 minute",
+    keyGenerator: (request) => request.caller?.key ?? `address ${request.ip}`,
+    allowList: (request) => request.routeOptions.config?.unlimited === true,
+  });
+}
+
+function logRequests(app: FastifyInstance, { onRequest }: ServerParts): void {
+  if (onRequest === undefined) return;
+  app.addHook("onResponse", async (request, reply) => {
+    onRequest({
+      method: request.method,
+      // The query may hold what somebody searches for; the path says enough.
+      path: request.url.split("?", 1)[0]!,
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime),
+      principal: request.caller?.principal.name ?? null,
+      address: request.ip,
+    });
+  });
+}
+
+function groupPlugin({ role, routes, unlimited }: RouteGroup): FastifyPluginAsync {
+  return async (app) => {
+    if (unlimited === true)
+      app.addHook("onRoute", (route) => {
+        route.config = { ...route.config, unlimited };
+      });
+    app.addHook("onRequest", requireRole(role));
+    await app.register(routes);
+  };
+}

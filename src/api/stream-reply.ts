@@ -1,0 +1,172 @@
+import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
+import { DarumaError } from "../core/errors.js";
+import type { StreamItem } from "../operations/operation.js";
+import {
+  FIRST_ITEM_MS,
+  HEARTBEAT_MS,
+  MAX_STREAMS,
+  STALLED_READER_MS,
+  STREAM_BUFFER_BYTES,
+  STREAM_RETRY_MS,
+} from "./limits.js";
+import { problemOf } from "./problem.js";
+
+export type StreamForm = "events" | "text";
+
+type OpenStream = (signal: AbortSignal) => AsyncIterable<StreamItem>;
+
+/** The streams that a server has open. Each is read only as fast as its reader takes it: nothing piles up here. */
+export class StreamReplies {
+  private readonly open = new Set<AbortController>();
+  private closed = false;
+
+  constructor(private readonly heartbeatMs: number = HEARTBEAT_MS) {}
+
+  get size(): number {
+    return this.open.size;
+  }
+
+  async send(reply: FastifyReply, form: StreamForm, openStream: OpenStream): Promise<FastifyReply> {
+    if (this.closed) throw new DarumaError("SERVER_STOPPING", "the server is going down");
+    if (this.open.size >= MAX_STREAMS)
+      throw new DarumaError("RATE_LIMITED", `there are ${MAX_STREAMS} streams open already`);
+    const controller = new AbortController();
+    this.open.add(controller);
+    reply.raw.once("close", () => {
+      this.open.delete(controller);
+      controller.abort();
+    });
+    reply.raw.socket?.setTimeout(STALLED_READER_MS, () => reply.raw.destroy());
+    const source = new Source(openStream(controller.signal), controller.signal);
+    // What is refused, such as a run that is not there, shows at once and can still be answered with its status.
+    await source.peek(FIRST_ITEM_MS);
+    const text = form === "events" ? eventText(source, this.heartbeatMs) : plainText(source);
+    return reply
+      .header("content-type", `text/${form === "events" ? "event-stream" : "plain"}; charset=utf-8`)
+      .header("cache-control", "no-store")
+      .header("x-accel-buffering", "no")
+      .send(Readable.from(text, { objectMode: false, highWaterMark: STREAM_BUFFER_BYTES }));
+  }
+
+  /** Ends them all; their readers may go on with another server. */
+  close(): void {
+    this.closed = true;
+    for (const controller of this.open) controller.abort();
+  }
+}
+
+type Waited = IteratorResult<StreamItem> | "quiet" | "aborted";
+type Settled = { readonly result: IteratorResult<StreamItem> } | { readonly error: unknown };
+
+/** Items one after the other, without waiting for them longer than told. */
+class Source {
+  private readonly iterator: AsyncIterator<StreamItem>;
+  private asked = false;
+  private settled: Settled | null = null;
+  private wake: () => void = () => {};
+
+  constructor(
+    items: AsyncIterable<StreamItem>,
+    private readonly signal: AbortSignal,
+  ) {
+    this.iterator = items[Symbol.asyncIterator]();
+  }
+
+  /** Rejects if the first item cannot be had; it is not taken. */
+  async peek(patienceMs: number): Promise<void> {
+    await this.wait(patienceMs);
+    if (this.settled !== null && "error" in this.settled) throw this.settled.error;
+  }
+
+  async next(patienceMs: number): Promise<Waited> {
+    await this.wait(patienceMs);
+    if (this.signal.aborted) return "aborted";
+    const { settled } = this;
+    if (settled === null) return "quiet";
+    this.settled = null;
+    this.asked = false;
+    if ("error" in settled) throw settled.error;
+    return settled.result;
+  }
+
+  /** Not waited for: a source that is slow to stop must not keep the connection. */
+  close(): void {
+    this.iterator.return?.().catch(() => {});
+  }
+
+  /** Until an item is there, the reader is gone, or the time is up. */
+  private wait(patienceMs: number): Promise<void> {
+    if (!this.asked) this.ask();
+    if (this.settled !== null || this.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        this.signal.removeEventListener("abort", finish);
+        resolve();
+      };
+      const timer = setTimeout(finish, patienceMs);
+      this.signal.addEventListener("abort", finish, { once: true });
+      this.wake = finish;
+    });
+  }
+
+  /** One callback an item, however long it is waited for. */
+  private ask(): void {
+    this.asked = true;
+    const settle = (settled: Settled): void => {
+      this.settled = settled;
+      this.wake();
+    };
+    this.iterator.next().then(
+      (result) => settle({ result }),
+      (error: unknown) => settle({ error }),
+    );
+  }
+}
+
+/** The bytes that one item of a text stands for. */
+function pieceOf(data: unknown): string | Buffer {
+  const { text, encoding } = data as { readonly text: string; readonly encoding?: "utf8" | "base64" };
+  return encoding === "base64" ? Buffer.from(text, "base64") : text;
+}
+
+async function* plainText(source: Source): AsyncGenerator<string | Buffer> {
+  try {
+    for (;;) {
+      const waited = await source.next(HEARTBEAT_MS);
+      if (waited === "quiet") continue;
+      if (waited === "aborted" || waited.done) return;
+      yield pieceOf(waited.value.data);
+    }
+  } finally {
+    source.close();
+  }
+}
+
+/** `end` is told once there will be no more, so that a client need not ask again; `error` if it cannot go on. */
+async function* eventText(source: Source, heartbeatMs: number): AsyncGenerator<string> {
+  yield `retry: ${STREAM_RETRY_MS}\n\n`;
+  try {
+    for (;;) {
+      const waited = await source.next(heartbeatMs);
+      if (waited === "aborted") return;
+      if (waited === "quiet") yield ": still there\n\n";
+      else if (waited.done) return yield "event: end\ndata: {}\n\n";
+      else yield eventOf(waited.value);
+    }
+  } catch (error) {
+    yield `event: error\ndata: ${JSON.stringify(problemOf(error))}\n\n`;
+  } finally {
+    source.close();
+  }
+}
+
+/** JSON has no line breaks of its own, and ids and names are cleared of them: nothing can forge a field. */
+function eventOf({ id, event, data }: StreamItem): string {
+  return `id: ${oneLine(id)}\nevent: ${oneLine(event)}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n\0]/g, " ");
+}

@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { z } from "zod";
+import { DarumaError } from "../core/errors.js";
+import type { PoolDesk } from "../worker/pool-desk.js";
+import {
+  claim,
+  heartbeat,
+  logChunk,
+  MAX_LOG_CHUNK_BYTES,
+  MAX_OUTPUT_BYTES,
+  MAX_REPORTS_BYTES,
+  outputUpload,
+  registration,
+  reports,
+} from "../worker/protocol.js";
+
+type WorkerRequest = FastifyRequest<{ Params: { id: string } }>;
+
+/** The door for workers on other machines. It has no rules of its own: the desk has them. */
+export function workerRoutes({ desk }: { readonly desk: PoolDesk }): FastifyPluginAsync {
+  return async (app) => {
+    readBodies(app);
+    app.addHook("preClose", async () => desk.closeClaims());
+    const at = "/workers/:id";
+    app.post("/workers", async (request) => desk.register(read(registration, request.body)));
+    app.post(`${at}/claim`, async (request: WorkerRequest, reply: FastifyReply) => {
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      return desk.claim(request.params.id, read(claim, request.body), gone.signal);
+    });
+    app.post(`${at}/heartbeat`, async (request: WorkerRequest) =>
+      desk.heartbeat(request.params.id, read(heartbeat, request.body)),
+    );
+    app.post(`${at}/reports`, { bodyLimit: MAX_REPORTS_BYTES }, async (request: WorkerRequest) => ({
+      results: await desk.report(request.params.id, read(reports, request.body).reports),
+    }));
+    app.put(`${at}/logs`, { bodyLimit: MAX_LOG_CHUNK_BYTES }, async (request: WorkerRequest) =>
+      desk.writeLog(request.params.id, read(logChunk, request.query), bytesOf(request.body)),
+    );
+    app.put(`${at}/output`, { bodyLimit: MAX_OUTPUT_BYTES }, async (request: WorkerRequest) =>
+      desk.writeOutput(request.params.id, read(outputUpload, request.query).token, bytesOf(request.body)),
+    );
+    app.delete(at, async (request: WorkerRequest, reply: FastifyReply) => {
+      desk.deregister(request.params.id);
+      return reply.code(204).send();
+    });
+  };
+}
+
+/** Results of steps may be nested as deep as they like, and logs are bytes: neither fits the rules for other bodies. */
+function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, async (_: unknown, body: string) => {
+    try {
+      return JSON.parse(body) as unknown;
+    } catch {
+      throw new DarumaError("MALFORMED_REQUEST", "the body is not JSON");
+    }
+  });
+  app.addContentTypeParser(
+    "application/octet-stream",
+    { parseAs: "buffer" },
+    async (_: unknown, body: Buffer) => body,
+  );
+}
+
+function read<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const told = parsed.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`);
+  throw new DarumaError("MALFORMED_REQUEST", told.join("; "));
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  throw new DarumaError("MEDIA_TYPE", "bytes are sent as application/octet-stream");
+}

@@ -1,0 +1,132 @@
+import { Argument, Option } from "commander";
+import { collect, RUN_ARGUMENT, runReference, wholeNumber } from "./declare-run-commands.js";
+
+/** What of a command cannot be read from the operation's fields, because people say it otherwise. */
+export interface CommandShape {
+  /** Instead of the positional fields. */
+  readonly arguments?: readonly Argument[];
+  readonly options?: readonly Option[];
+  /** Fields without a flag of their own. */
+  readonly hides?: readonly string[];
+  /** Flags that are not called after their field. */
+  readonly flagNames?: { readonly [field: string]: string };
+  readonly details?: string;
+}
+
+const run = (): Argument => new Argument("<run>", RUN_ARGUMENT).argParser(runReference);
+const job = (): Argument => new Argument("<step>", "a step id, step@scope, or a job id");
+const scope = (): Option => new Option("--scope <scope>", "which branch of a fan-out, such as root/list[2]");
+const follow = (what: string): Option => new Option("-f, --follow", what);
+const input = (what: string): Option => new Option("--input <name=value>", what).argParser(collect);
+const reason = (): Option => new Option("--reason <text>", 'is kept in the log (default: "by hand")');
+
+const ONLY_STEPS = ["stepId", "scope", "force", "wait_ms"];
+
+export const SHAPES: { readonly [words: string]: CommandShape } = {
+  cancel: {
+    hides: [...ONLY_STEPS, "reason"],
+    options: [new Option("--reason <text>", "is kept in the log").default("canceled from the command line")],
+  },
+  pause: { hides: ONLY_STEPS },
+  takeover: { hides: ONLY_STEPS },
+  retry: {
+    hides: ["wait_ms"],
+    details:
+      "It only says so in the log; `daruma resume RUN` goes on unless some process runs the run already.",
+  },
+  reset: {
+    hides: ONLY_STEPS,
+    options: [new Option("--failed-only", "must be said: nothing else can be reset")],
+  },
+  resolve: {
+    arguments: [run(), new Argument("[job...]", "job ids, step ids, or step@scope")],
+    hides: ["classifications"],
+    options: [
+      new Option("--all", "every hold of the run"),
+      scope(),
+      new Option("--retry", "run it again, with all budgets anew"),
+      new Option("--fail", "let it fail; what depends on it is canceled"),
+      new Option("--skip", "go on without it; what depends on it runs"),
+      new Option("--complete <json>", "as if it had completed with this output"),
+      reason(),
+    ],
+  },
+  answer: {
+    arguments: [run(), job()],
+    hides: ["job_id", "choice", "text"],
+    options: [
+      new Option(
+        "--choose <choice>",
+        "one of the step's choices, such as approve or reject",
+      ).makeOptionMandatory(),
+      new Option("--text <text>", "more words; they are part of the step's output"),
+      scope(),
+    ],
+  },
+  fork: {
+    hides: ["step", "source", "file_name", "inputs"],
+    options: [
+      new Option(
+        "--from <step>",
+        "the first step that is done anew, with all that depends on it",
+      ).makeOptionMandatory(),
+      input("over the inputs of the old run; may be given several times"),
+      new Option("--file <file>", "a newer workflow file (default: the old run's own definition)"),
+      new Option("--max-parallel <n>", "attempts at a time (default: the number of cores)").argParser(
+        wholeNumber(1),
+      ),
+      new Option("--detach", "with --server: only start it, and print its number"),
+      new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
+    ],
+  },
+  validate: {
+    arguments: [new Argument("<file...>", "workflow files")],
+    hides: ["source", "file_name"],
+  },
+  graph: {
+    arguments: [new Argument("[file|run]", "a workflow file, the number of a run, or last")],
+    hides: ["source", "file_name", "run_id", "format"],
+    flagNames: { version: "workflow-version" },
+    options: [
+      new Option("--format <format>", "language of the picture")
+        .choices(["mermaid", "dot"])
+        .default("mermaid"),
+    ],
+  },
+  list: {
+    hides: ["status"],
+    options: [
+      new Option("--status <status>", "only runs of this status; may be given several times").argParser(
+        collect,
+      ),
+    ],
+  },
+  events: { hides: ["after", "limit"], options: [follow("wait for more until the run is over")] },
+  watch: { hides: ["limit"] },
+  logs: {
+    arguments: [run(), job()],
+    hides: ["job_id", "stream", "offset", "limit_bytes", "encoding", "tail_bytes", "recovery", "attempt"],
+    options: [
+      new Option("--attempt <n>", "which attempt (default: the last)").argParser(wholeNumber(1)),
+      new Option("--stderr", "only its stderr"),
+      new Option("--recovery", "of the recovery script that followed the attempt"),
+      new Option("--context", "the failure that a transition brought to the attempt"),
+      new Option("--summary", "the short account of a failed attempt"),
+      follow("go on while the attempt runs; its stdout, or with --stderr its stderr"),
+      scope(),
+    ],
+  },
+  artifact: { hides: ["encoding", "limit_bytes", "offset", "tail_bytes"] },
+  "workflow show": { flagNames: { version: "workflow-version" } },
+  "workflow save": {
+    arguments: [
+      new Argument("<name>", "the workflow's name"),
+      new Argument("<file>", "its text, YAML or JSON; - reads standard input"),
+    ],
+    hides: ["name", "source"],
+  },
+  import: {
+    arguments: [new Argument("<file>", "what `daruma export` wrote; - reads standard input")],
+    hides: ["document"],
+  },
+};

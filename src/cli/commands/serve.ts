@@ -1,0 +1,82 @@
+import { outlivePipes } from "../broken-pipe.js";
+import { type Session, writeJson, writeLines } from "../channel.js";
+import { EXIT } from "../exit-codes.js";
+import { type RunningServer, startServer } from "../start-server.js";
+import { readVersion } from "../version.js";
+
+export interface ServeFlags {
+  readonly host?: string;
+  readonly port?: number;
+  readonly url?: string;
+  readonly maxParallel?: number;
+  readonly requireTokens?: boolean;
+  readonly allowOrigin?: readonly string[];
+  readonly rateLimit?: number;
+  readonly lease?: number;
+  readonly trustProxy?: boolean;
+}
+
+export async function serve(flags: ServeFlags, session: Session): Promise<number> {
+  outlivePipes();
+  const stopped = stopSignal();
+  const server = await startServer({
+    outputDir: session.options.outputDir,
+    version: readVersion(),
+    ...(session.options.store === undefined ? {} : { store: session.options.store }),
+    ...(flags.host === undefined ? {} : { host: flags.host }),
+    ...(flags.port === undefined ? {} : { port: flags.port }),
+    ...(flags.url === undefined ? {} : { url: flags.url }),
+    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
+    requireTokens: flags.requireTokens ?? false,
+    allowedOrigins: flags.allowOrigin ?? [],
+    ...(flags.rateLimit === undefined ? {} : { requestsPerMinute: flags.rateLimit }),
+    ...(flags.lease === undefined ? {} : { leaseMs: flags.lease * 1_000 }),
+    trustProxy: flags.trustProxy ?? false,
+    ...requestLog(session),
+    onFault: (reference, error) => tellFault(session, reference, error),
+  });
+  tellStart(session, server);
+  const signal = await stopped;
+  if (!session.options.quiet) writeLines(session.err, [`${signal}: letting go of runs`]);
+  await server.close();
+  return EXIT.completed;
+}
+
+/** The first signal asks for a clean stop. The second ends this process, and with its pipes every process it started. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.on(name, () => {
+        if (asked) process.exit(EXIT.interrupted);
+        asked = true;
+        resolve(name);
+      });
+    }
+  });
+}
+
+function tellStart({ out, options }: Session, { url, takenUp }: RunningServer): void {
+  if (options.json) return writeJson(out, { url, taken_up: takenUp });
+  const runs = takenUp === 1 ? "1 run" : `${takenUp} runs`;
+  writeLines(out, [
+    `listening at ${url}`,
+    ...(options.quiet ? [] : [`took up ${runs}; the API is described at ${url}/api/v1/docs`]),
+  ]);
+}
+
+function requestLog({ err, options }: Session): Partial<Parameters<typeof startServer>[0]> {
+  if (!options.debug) return {};
+  return {
+    onRequest: ({ method, path, status, durationMs, principal, address }) =>
+      writeLines(err, [
+        `${new Date().toISOString()} ${status} ${method} ${path} ${durationMs} ms ${address} ${principal ?? "-"}`,
+      ]),
+  };
+}
+
+function tellFault({ err, options }: Session, reference: string, error: unknown): void {
+  const text =
+    error instanceof Error ? ((options.debug ? error.stack : undefined) ?? error.message) : String(error);
+  writeLines(err, [`${new Date().toISOString()} error ${reference}: ${text}`]);
+}

@@ -1,0 +1,16 @@
+import type { InputOf } from "../../operations/client.js";
+import { writeJson, writeLines } from "../channel.js";
+import type { Present } from "../presenters.js";
+
+/** The token alone goes to stdout, so that a script can take it; it cannot be shown again. */
+export const createToken: Present = async ({ input }, { out, err, options }, client) => {
+  const made = await client.call("create_token", input as InputOf<"create_token">);
+  if (options.json) writeJson(out, made);
+  else {
+    const until = made.expires_at === null ? "" : ` until ${made.expires_at}`;
+    if (!options.quiet)
+      writeLines(err, [`token ${made.id} of ${made.name}, ${made.role}${until}; it is shown only now:`]);
+    writeLines(out, [made.token]);
+  }
+  return 0;
+};

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import type { Problem } from "../../definition/problem.js";
+import type { WorstCase } from "../../definition/worst-case.js";
+import type { InputOf } from "../../operations/client.js";
+import { readSource } from "../../operations/workflow-source.js";
+import { writeJson, writeLines } from "../channel.js";
+import { EXIT } from "../exit-codes.js";
+import type { Present } from "../presenters.js";
+import { problemLines } from "../report-error.js";
+import { tellCheck } from "./validate.js";
+
+const STANDARD_INPUT = 0;
+
+/** The text as it was saved. */
+export const printDraft: Present = async ({ input }, { out, options }, client) => {
+  const draft = await client.call("get_draft", input as InputOf<"get_draft">);
+  if (options.json) writeJson(out, draft);
+  else out.write(draft.source);
+  return 0;
+};
+
+export const saveDraft: Present = async ({ input, args }, { out, options }, client) => {
+  const [name, file] = args as [string, string];
+  const source = file === "-" ? readFileSync(STANDARD_INPUT, "utf8") : readSource(file);
+  const saved = await client.call("save_draft", { ...input, name, source } as InputOf<"save_draft">);
+  if (options.json) writeJson(out, saved);
+  else if (!options.quiet) writeLines(out, [`draft ${saved.name} is at revision ${saved.revision}`]);
+  return 0;
+};
+
+export const checkDraft: Present = async ({ input }, session, client) => {
+  const checked = await client.call("validate_draft", input as InputOf<"validate_draft">);
+  if (session.options.json) writeJson(session.out, checked);
+  else
+    tellCheck(
+      {
+        file: checked.name,
+        ok: checked.ok,
+        problems: checked.problems as readonly Problem[],
+        warnings: checked.warnings as readonly Problem[],
+        worst_case: checked.worst_case as WorstCase | null,
+      },
+      session,
+    );
+  return checked.ok ? EXIT.completed : EXIT.usage;
+};
+
+export const publish: Present = async ({ input }, { out, err, options }, client) => {
+  const made = await client.call("publish_workflow", input as InputOf<"publish_workflow">);
+  if (options.json) writeJson(out, made);
+  else if (!options.quiet) {
+    if (made.warnings.length > 0)
+      writeLines(err, problemLines(made.warnings as readonly Problem[], "warning", err.paint));
+    writeLines(out, [`${made.name} version ${made.version} is published`]);
+  }
+  return 0;
+};

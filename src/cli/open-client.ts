@@ -1,0 +1,9 @@
+import type { Client } from "../operations/client.js";
+import type { GlobalOptions } from "./channel.js";
+
+/** Whoever does what the command line asks for: a server, or this process. */
+export async function openClient(options: GlobalOptions): Promise<Client> {
+  const { outputDir, store, server, token } = options;
+  if (server !== undefined) return (await import("./remote-client.js")).openRemoteClient({ server, token });
+  return (await import("../operations/local-client.js")).openLocalClient({ outputDir, store });
+}

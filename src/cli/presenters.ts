@@ -1,0 +1,64 @@
+import type { Client } from "../operations/client.js";
+import type { OperationName } from "../operations/table/operations.js";
+import type { Session } from "./channel.js";
+
+/** One command as it was typed. */
+export interface Given {
+  /** The operation's fields, as far as they were given under their own names. */
+  readonly input: { readonly [field: string]: unknown };
+  readonly args: readonly unknown[];
+  readonly flags: { readonly [flag: string]: unknown };
+}
+
+/** Does what was asked and tells how it went. The answer is the exit code. */
+export type Present = (given: Given, session: Session, client: Client) => Promise<number>;
+
+const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
+  cancel: async () => (await import("./commands/cancel.js")).cancel,
+  pause: async () => (await import("./commands/pause.js")).pause,
+  takeover: async () => (await import("./commands/pause.js")).pause,
+  retry: async () => (await import("./commands/retry.js")).retry,
+  reset: async () => (await import("./commands/reset.js")).reset,
+  holds: async () => (await import("./commands/holds.js")).holds,
+  resolve: async () => (await import("./commands/resolve.js")).resolveHolds,
+  answer: async () => (await import("./commands/answer.js")).answer,
+  fork: async () => (await import("./commands/fork.js")).fork,
+  validate: async () => (await import("./commands/validate.js")).validate,
+  schema: async () => (await import("./commands/schema.js")).schema,
+  graph: async () => (await import("./commands/graph.js")).graph,
+  list: async () => (await import("./commands/list.js")).list,
+  show: async () => (await import("./commands/show.js")).show,
+  events: async () => (await import("./commands/events.js")).events,
+  watch: async () => (await import("./commands/watch.js")).watch,
+  logs: async () => (await import("./commands/logs.js")).logs,
+  explain: async () => (await import("./commands/explain.js")).explainRun,
+  stats: async () => (await import("./commands/stats.js")).stats,
+  artifact: async () => (await import("./commands/artifact.js")).artifact,
+  jobs: async () => (await import("./commands/tables.js")).jobs,
+  artifacts: async () => (await import("./commands/tables.js")).artifacts,
+  handlers: async () => (await import("./commands/tables.js")).handlers,
+  workflows: async () => (await import("./commands/tables.js")).workflows,
+  workers: async () => (await import("./commands/tables.js")).workers,
+  "workflow drafts": async () => (await import("./commands/tables.js")).drafts,
+  "token list": async () => (await import("./commands/tables.js")).tokens,
+  "token create": async () => (await import("./commands/token.js")).createToken,
+  "workflow draft": async () => (await import("./commands/workflow.js")).printDraft,
+  "workflow save": async () => (await import("./commands/workflow.js")).saveDraft,
+  "workflow check": async () => (await import("./commands/workflow.js")).checkDraft,
+  "workflow publish": async () => (await import("./commands/workflow.js")).publish,
+  prune: async () => (await import("./commands/prune.js")).prune,
+  import: async () => (await import("./commands/import.js")).importRun,
+};
+
+/** What has no words of its own prints the answer. */
+export function presenterOf(words: string, name: string): Promise<Present> {
+  return PRESENTERS[words]?.() ?? printAnswer(name as OperationName);
+}
+
+async function printAnswer(name: OperationName): Promise<Present> {
+  return async ({ input }, { out, options }, client) => {
+    const answer = await client.call(name, input as never);
+    out.write(`${JSON.stringify(answer, null, options.json ? undefined : 2)}\n`);
+    return 0;
+  };
+}

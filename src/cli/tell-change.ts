@@ -1,0 +1,67 @@
+import { nameOf } from "../operations/job-name.js";
+import type { JobChange } from "../operations/put-command.js";
+import { type Session, writeJson, writeLines } from "./channel.js";
+import { commandLine } from "./command-words.js";
+
+const MAX_CHANGES_TOLD = 20;
+const INDENT = "  ";
+
+/** What an operator's command did, or would do. */
+export interface Change {
+  readonly run_id: number;
+  /** The word for it in `--json`. */
+  readonly action: string;
+  readonly before: string;
+  readonly status: string;
+  readonly changed: readonly JobChange[];
+  readonly reason: string;
+  readonly key: string;
+  readonly owner: { readonly host: string; readonly pid: number } | null;
+  readonly dryRun?: boolean;
+}
+
+export interface Telling {
+  /** What has happened, in the present: `run 3 is paused`. */
+  readonly sentence: string;
+  readonly isKeyGiven: boolean;
+}
+
+/** Tell what changed. Refusals were thrown before. */
+export function tellChange(session: Session, change: Change, telling: Telling): number {
+  const { out, options } = session;
+  if (options.json) writeJson(out, jsonOf(change));
+  else if (!options.quiet) writeLines(out, changeLines(change, telling, session));
+  return 0;
+}
+
+function jsonOf({ run_id, action, status, changed, reason, key, owner, dryRun = false }: Change): object {
+  return { run_id, action, dry_run: dryRun, status, changed, reason, key, owner_pid: owner?.pid ?? null };
+}
+
+function changeLines(change: Change, { sentence, isKeyGiven }: Telling, session: Session): string[] {
+  const { changed } = change;
+  const told = changed.slice(0, MAX_CHANGES_TOLD).map((each) => INDENT + changeText(each));
+  const more = changed.length - told.length;
+  if (more > 0) told.push(`${INDENT}… and ${more} more`);
+  if (change.dryRun === true) {
+    const run = `${INDENT}run ${change.run_id}: ${change.before} -> ${change.status}`;
+    return ["dry run, nothing is changed; it would do this:", ...told, run];
+  }
+  const isSame = changed.length === 0 && change.before === change.status;
+  const lines =
+    isKeyGiven && isSame ? ["nothing is changed: a command with this key was taken before"] : told;
+  return [sentence, ...lines, ...goingOn(change, session)];
+}
+
+function changeText({ step, scope, from, to }: JobChange): string {
+  return `${nameOf(step, scope)}: ${from === null ? "" : `${from} -> `}${to}`;
+}
+
+/** Who goes on with a run that can go on. */
+function goingOn({ run_id, status, before, owner }: Change, { options }: Session): string[] {
+  if (status === "running" && owner !== null) return [`process ${owner.pid} goes on with it`];
+  if (status === "running" || status === "paused")
+    return [`next: ${commandLine(options, `resume ${run_id}`)}`];
+  if (status === "held") return [`next: ${commandLine(options, `holds ${run_id}`)}`];
+  return status === before ? [] : [`run ${run_id} is ${status}`];
+}

@@ -1,0 +1,47 @@
+/** The part of the catalogue in `errors.ts` that is about git workspaces. */
+export const WORKSPACE_ERRORS = {
+  WORKSPACE_BRANCH_EXISTS: {
+    means: "The branch for a run's result cannot be made, because it or one in its way exists.",
+    next: "Give another name with --branch.",
+  },
+  WORKSPACE_BRANCH_INVALID: {
+    means: "The name given for a branch is not one that git takes.",
+    next: "Give another name with --branch.",
+  },
+  WORKSPACE_GIT_FAILED: {
+    means: "git failed in a way that Daruma did not expect.",
+    next: "See the message; check the disk and the permissions.",
+  },
+  WORKSPACE_GIT_MISSING: {
+    means: "The program git is not installed, or too old for workspaces.",
+    next: "Install git 2.32 or newer.",
+  },
+  WORKSPACE_NOT_FOUND: {
+    means: "The run has no workspace, or its folder is gone.",
+    next: "A hard reset makes it again from its checkpoints.",
+  },
+  WORKSPACE_PATCH_ALTERED: {
+    means: "The patch of a checkpoint is not the recorded one, so the workspace was not rebuilt.",
+    next: "Put the file back, or go back to a step before it.",
+  },
+  WORKSPACE_PATCH_FAILED: {
+    means: "The patch of a checkpoint does not apply, so the workspace was not rebuilt.",
+    next: "Go back to a step before it.",
+  },
+  WORKSPACE_PATCH_MISSING: {
+    means: "The patch of a checkpoint is gone, so the workspace was not rebuilt.",
+    next: "Put the file back, or go back to a step before it.",
+  },
+  WORKSPACE_PATCH_TOO_LARGE: {
+    means: "A step changed more than git can replay from one patch.",
+    next: "Name large results in a .gitignore, or split the step.",
+  },
+  WORKSPACE_REF_NOT_FOUND: {
+    means: "The repository has no such branch, tag or commit.",
+    next: "Fix `workspace.ref`.",
+  },
+  WORKSPACE_REPO_NOT_FOUND: {
+    means: "There is no git repository there, or git refuses to read it.",
+    next: "Fix `workspace.repo`; see the message.",
+  },
+} as const satisfies Record<string, { means: string; next: string }>;

@@ -1,0 +1,79 @@
+import type { AbortCause, Assignment, HeldAttempt, Place, Report, Worker } from "../worker/worker.js";
+
+interface UnderWay {
+  readonly controller: AbortController;
+  /** Resolves to whether it goes on without this engine. */
+  readonly done: Promise<boolean>;
+}
+
+/** Takes a report; what is left of the attempt by then does not matter any more. */
+export type ReportTaker = (report: Report) => void;
+
+/** The attempts and recovery scripts that this engine has on its workers, one a job. */
+export class AttemptsUnderWay {
+  private readonly byJob = new Map<number, UnderWay>();
+
+  constructor(private readonly worker: Worker) {}
+
+  execute(assignment: Assignment, place: Place | null, take: ReportTaker): void {
+    const controller = new AbortController();
+    const reported = this.worker.execute(assignment, place, controller.signal);
+    this.watch(assignment.jobId, controller, reported, (report) => {
+      // Not before: a turn in between would give the room to a job that this report may put behind others.
+      if (place !== null) this.worker.release(place);
+      take(report);
+    });
+  }
+
+  /** False: it is certainly gone. Its report is taken only once `from` has resolved. */
+  adopt(held: HeldAttempt, from: Promise<void>, take: ReportTaker): boolean {
+    const controller = new AbortController();
+    const report = this.worker.adopt(held, controller.signal);
+    if (report === null) return false;
+    this.watch(
+      held.jobId,
+      controller,
+      from.then(() => report),
+      take,
+    );
+    return true;
+  }
+
+  abort(job: number, cause: AbortCause): void {
+    this.byJob.get(job)?.controller.abort(cause);
+  }
+
+  /** Resolves when these have ended, to the jobs whose attempts go on without this engine. */
+  async release(jobs: Iterable<number>): Promise<number[]> {
+    const kept: number[] = [];
+    const ending: Promise<unknown>[] = [];
+    for (const job of jobs) {
+      const underWay = this.byJob.get(job);
+      if (underWay === undefined) continue;
+      underWay.controller.abort("released" satisfies AbortCause);
+      ending.push(underWay.done.then((goesOn) => goesOn && kept.push(job)));
+    }
+    await Promise.all(ending);
+    return kept;
+  }
+
+  private watch(
+    job: number,
+    controller: AbortController,
+    reported: Promise<Report | null>,
+    take: ReportTaker,
+  ): void {
+    const done = reported.catch(lost).then((report) => {
+      // After a loss and a resume the job may have another attempt by now.
+      if (this.byJob.get(job)?.controller === controller) this.byJob.delete(job);
+      if (report !== null) take(report);
+      return report === null;
+    });
+    this.byJob.set(job, { controller, done });
+  }
+}
+
+function lost(error: unknown): Report {
+  const message = error instanceof Error ? error.message : String(error);
+  return { result: { kind: "failed", facts: { lost: true, message } }, durationMs: 0 };
+}

@@ -1,0 +1,59 @@
+import type { Command } from "../core/commands.js";
+import type { Job } from "../core/run.js";
+import { mayStart } from "../core/workspace-state.js";
+import type { Place, Worker } from "../worker/worker.js";
+import { isHumanStep, questionFor } from "./human-step.js";
+import { hasRoomlessSteps, needsOf } from "./needs.js";
+import type { RunHost } from "./run-host.js";
+import type { ReadArtifact } from "./variables.js";
+
+export interface DispatcherPorts {
+  readonly worker: Worker;
+  readonly newToken: () => string;
+  readonly readArtifact: ReadArtifact;
+  /** Start the job's attempt on the place that was found for it. */
+  readonly start: (host: RunHost, job: Job, place: Place) => void;
+  readonly ask: (host: RunHost, command: Command) => void;
+}
+
+/** Hands out ready jobs, as long as there are places for them. */
+export class Dispatcher {
+  private firstHost = 0;
+
+  constructor(private readonly ports: DispatcherPorts) {}
+
+  /** Each time beginning with another run, so that a long queue keeps nobody else waiting. */
+  dispatch(runs: Iterable<RunHost>): void {
+    const hosts = [...runs];
+    this.firstHost = hosts.length === 0 ? 0 : (this.firstHost + 1) % hosts.length;
+    // What nobody has a place for now is not asked for again in this turn.
+    const unplaceable = new Set<string>();
+    let full = false;
+    for (let index = 0; index < hosts.length; index += 1) {
+      const host = hosts[(this.firstHost + index) % hosts.length]!;
+      full = this.dispatchRun(host, unplaceable, full);
+    }
+  }
+
+  /** True: nobody has any room left. Questions to people and child runs need none. */
+  private dispatchRun(host: RunHost, unplaceable: Set<string>, isFull: boolean): boolean {
+    const { run } = host;
+    let full = isFull;
+    for (const job of run.paused === null ? run.ready : []) {
+      if (full && !hasRoomlessSteps(run.definition)) return true;
+      if (isHumanStep(job)) {
+        this.ports.ask(host, questionFor(run, job, this.ports.newToken(), this.ports.readArtifact));
+        continue;
+      }
+      // Steps of the workspace run one at a time; this one's turn has not come.
+      if (!mayStart(run, job)) continue;
+      const { needs, key } = needsOf(job.step.definition);
+      if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
+      const place = this.ports.worker.place(needs);
+      if (place === "full") full = true;
+      else if (place === null) unplaceable.add(key);
+      else this.ports.start(host, job, place);
+    }
+    return full;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Definition, StepDefinition } from "../core/definition.js";
+import type { Needs } from "../worker/worker.js";
+import { HUMAN } from "./human-step.js";
+
+export interface KeyedNeeds {
+  readonly needs: Needs;
+  /** The same for steps that ask for the same. */
+  readonly key: string;
+}
+
+const known = new WeakMap<StepDefinition, KeyedNeeds>();
+
+/** What a step asks of its worker. */
+export function needsOf(step: StepDefinition): KeyedNeeds {
+  const found = known.get(step);
+  if (found !== undefined) return found;
+  const { action, resources } = step;
+  const needs: Needs = {
+    // A child run's own steps take slots; its parent waiting with one could leave none for them.
+    slots: action.type === "workflow" ? 0 : (resources?.cpus ?? 1),
+    cpus: resources?.cpus ?? 0,
+    memoryBytes: resources?.memoryBytes ?? 0,
+    // Definitions that were stored before there was `runs_on` do not have it.
+    tags: step.runsOn ?? [],
+    actionType: action.type,
+  };
+  const keyed = { needs, key: JSON.stringify(needs) };
+  known.set(step, keyed);
+  return keyed;
+}
+
+const roomless = new WeakMap<Definition, boolean>();
+
+/** Some of its steps start even where no worker has room: questions to people, child runs. */
+export function hasRoomlessSteps(definition: Definition): boolean {
+  const found = roomless.get(definition);
+  if (found !== undefined) return found;
+  const has = definition.steps.some(({ action }) => action.type === "workflow" || action.type === HUMAN);
+  roomless.set(definition, has);
+  return has;
+}

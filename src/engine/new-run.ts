@@ -1,0 +1,78 @@
+import type { Command } from "../core/commands.js";
+import type { Definition } from "../core/definition.js";
+import type { Event, ReusedJob, RunOptions } from "../core/events.js";
+import { evolve } from "../core/evolve.js";
+import type { Json } from "../core/json.js";
+import { failureHandlersOf } from "../core/projections.js";
+import { newRun } from "../core/run.js";
+import type { RegisteredWorkflow, Store } from "../store/store.js";
+import { RunHost } from "./run-host.js";
+
+export interface NewRun {
+  readonly definition: Definition;
+  readonly hash: string;
+  /** The definition as JSON. */
+  readonly text: string;
+  readonly file: string | null;
+  readonly folder: string;
+  readonly inputs: { readonly [name: string]: Json };
+  readonly context: { readonly [name: string]: Json };
+  readonly options: RunOptions;
+  /** The run goes on from a step of another. */
+  readonly fork?: {
+    readonly from: number;
+    readonly step: string;
+    readonly reason: string;
+    readonly reuse: readonly ReusedJob[];
+  };
+  /** The job for which this is a child run. */
+  readonly parent?: { readonly runId: number; readonly jobId: number };
+  /** Servers go on with it by themselves. */
+  readonly managed?: boolean;
+}
+
+export function registerWorkflowOf(store: Store, request: NewRun, now: number): Promise<RegisteredWorkflow> {
+  const { definition, hash, text, file } = request;
+  return store.registerWorkflow({
+    name: definition.name,
+    hash,
+    definition: text,
+    file,
+    at: now,
+    failureHandlers: failureHandlersOf(definition),
+  });
+}
+
+/** A run with its first event, not yet committed. */
+export function createRun(
+  request: NewRun,
+  { workflowId, failureHandlers }: RegisteredWorkflow,
+  { runId, fence, now }: { readonly runId: number; readonly fence: number; readonly now: number },
+): RunHost {
+  const created: Extract<Event, { type: "run.created" }> = {
+    type: "run.created",
+    workflow: request.definition.name,
+    workflowId,
+    definitionHash: request.hash,
+    inputs: request.inputs,
+    context: request.context,
+    options: request.options,
+    folder: request.folder,
+    file: request.file,
+    parent: request.parent ?? null,
+    managed: request.managed ?? false,
+    failureHandlers,
+  };
+  const run = newRun(runId, request.definition, created, now);
+  evolve(run, created, now);
+  const host = new RunHost(run, fence, 1);
+  host.keep([created], now);
+  return host;
+}
+
+/** What a new run is told first. */
+export function firstCommands({ fork }: NewRun): Command[] {
+  return fork === undefined
+    ? [{ type: "run.start" }]
+    : [{ type: "run.fork", ...fork }, { type: "run.start" }];
+}

@@ -1,0 +1,141 @@
+import { DarumaError } from "../core/errors.js";
+import type { Run } from "../core/run.js";
+import type { LeaseOwner, Store } from "../store/store.js";
+import type { Clock } from "./clock.js";
+import type { Engine, OwnedRun } from "./engine.js";
+import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
+
+/** How soon a run that nobody told of is found. */
+export const CLAIM_POLL_MS = 2_000;
+/** Runs taken at a time; the rest follow at once. */
+const CLAIM_LIMIT = 50;
+/** Runs looked at for a dead owner at a time. */
+const DEAD_OWNER_LIMIT = 500;
+const FIRST_RETAKE_MS = 100;
+const MAX_RETAKE_MS = 10_000;
+
+/** Somebody else has the run, or it is there no more. */
+const GIVEN_UP: readonly string[] = ["RUN_OWNED", "LEASE_LOST", "RUN_NOT_FOUND"];
+
+export interface RunClaimerOptions {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  /** The same as the engine's. */
+  readonly owner: LeaseOwner;
+  readonly isDead: (owner: LeaseOwner) => boolean;
+  readonly leaseMs?: number;
+  /** Called with each run that this engine has taken. */
+  readonly onTaken?: (owned: OwnedRun) => void;
+}
+
+/**
+ * Gives the engine every run that servers go on with by themselves and that nobody has: new ones, those whose server
+ * died or let go of them, and those that this engine lost to a store that failed for a moment.
+ */
+export class RunClaimer {
+  private readonly ends: (() => void)[] = [];
+  private cancelTimer: (() => void) | null = null;
+  private claiming: Promise<void> | null = null;
+  private askedAgain = false;
+  private stopped = false;
+  private nextDeadOwnerCheckAt = 0;
+
+  constructor(private readonly options: RunClaimerOptions) {}
+
+  /** Resolves when what was there to be taken has been. */
+  async start(): Promise<void> {
+    const { store, engine } = this.options;
+    this.ends.push(store.onChange(({ kind }) => kind === "wanted" && this.claimNow()));
+    this.ends.push(engine.onLost((run, error) => this.lost(run, error)));
+    this.claimNow();
+    await this.claiming;
+  }
+
+  /** Resolves when no claim is under way. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.cancelTimer?.();
+    for (const end of this.ends) end();
+    await this.claiming;
+  }
+
+  /** One claim at a time; what is asked meanwhile is done right after it. */
+  private claimNow(): void {
+    if (this.stopped) return;
+    this.askedAgain = true;
+    this.claiming ??= this.claimAll().finally(() => {
+      this.claiming = null;
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (this.stopped) return;
+    const { clock } = this.options;
+    this.cancelTimer?.();
+    this.cancelTimer = clock.setTimer(clock.now() + CLAIM_POLL_MS, () => this.claimNow());
+  }
+
+  private async claimAll(): Promise<void> {
+    while (this.askedAgain && !this.stopped) {
+      this.askedAgain = false;
+      // A store that fails now is asked again at the next poll.
+      const claimed = await this.claim().catch(() => []);
+      await Promise.all(
+        claimed.map((run) => this.take(run.runId, () => this.options.engine.takeClaimed(run))),
+      );
+      if (claimed.length === CLAIM_LIMIT) this.askedAgain = true;
+      await this.replaceDeadOwners().catch(() => {});
+    }
+  }
+
+  private claim(): Promise<{ readonly runId: number; readonly fence: number }[]> {
+    const { store, clock, owner, leaseMs = DEFAULT_LEASE_MS } = this.options;
+    const now = clock.now();
+    return store.claimRuns({ owner, now, expiresAt: now + leaseMs, limit: CLAIM_LIMIT });
+  }
+
+  /** A lease whose owner died on this host need not run out first. */
+  private async replaceDeadOwners(): Promise<void> {
+    const { store, clock, engine, isDead, leaseMs = DEFAULT_LEASE_MS } = this.options;
+    if (clock.now() < this.nextDeadOwnerCheckAt) return;
+    this.nextDeadOwnerCheckAt = clock.now() + leaseMs / 3;
+    const owned = new Set(engine.ownedRuns());
+    const runs = await store.listRuns({
+      status: ["pending", "running", "paused", "held"],
+      limit: DEAD_OWNER_LIMIT,
+    });
+    for (const { id, wanted } of runs) {
+      if (!wanted || owned.has(id) || this.stopped) continue;
+      const lease = await store.readLease(id);
+      if (lease !== null && isDead(lease.owner)) await this.take(id, () => engine.retake(id));
+    }
+  }
+
+  private lost({ id, managed }: Run, error: unknown): void {
+    if (!managed || isLeaseLost(error)) return;
+    this.retakeLater(id, FIRST_RETAKE_MS);
+  }
+
+  private retakeLater(runId: number, delayMs: number): void {
+    if (this.stopped) return;
+    const { clock, engine } = this.options;
+    clock.setTimer(clock.now() + delayMs, () => {
+      if (!this.stopped) void this.take(runId, () => engine.retake(runId), delayMs);
+    });
+  }
+
+  private async take(runId: number, take: () => Promise<OwnedRun>, delayMs = FIRST_RETAKE_MS): Promise<void> {
+    try {
+      this.options.onTaken?.(await take());
+    } catch (error) {
+      const isOurs = !(error instanceof DarumaError && GIVEN_UP.includes(error.code));
+      if (isOurs) this.retakeLater(runId, Math.min(delayMs * 2, MAX_RETAKE_MS));
+    }
+  }
+}
+
+function isLeaseLost(error: unknown): boolean {
+  return error instanceof DarumaError && error.code === "LEASE_LOST";
+}

@@ -1,0 +1,30 @@
+import { DarumaError } from "../core/errors.js";
+import type { Problem } from "../definition/problem.js";
+import { type WorstCase, worstCase } from "../definition/worst-case.js";
+import { InvalidWorkflow, readWorkflowText } from "./workflow-source.js";
+
+export interface WorkflowCheck {
+  readonly ok: boolean;
+  /** Null where it cannot be read. */
+  readonly name: string | null;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  readonly worst_case: WorstCase | null;
+}
+
+/** Everything that is wrong with a workflow, or could be; nothing is run. */
+export function checkWorkflow(source: string, file: string, customActions: readonly string[]): WorkflowCheck {
+  try {
+    const { definition, warnings } = readWorkflowText(source, { file, folder: "/", customActions });
+    return { ok: true, name: definition.name, problems: [], warnings, worst_case: worstCase(definition) };
+  } catch (error) {
+    return { ok: false, name: null, problems: problemsOf(error, file), warnings: [], worst_case: null };
+  }
+}
+
+function problemsOf(error: unknown, file: string): readonly Problem[] {
+  if (error instanceof InvalidWorkflow) return error.problems;
+  if (!(error instanceof DarumaError)) throw error;
+  const { code, message, hint } = error;
+  return [{ code, message, hint, file, line: 1, column: 1, path: "" }];
+}

@@ -1,0 +1,45 @@
+import type { OperatorCommand } from "../core/commands.js";
+import type { Store } from "../store/store.js";
+import type { StartOptions } from "./daruma.js";
+import type { Role } from "./roles.js";
+import type { Workflow } from "./workflow-source.js";
+
+/** What the handlers of operations work with: a server's parts, or those of one command line. */
+export interface Context {
+  readonly store: Store;
+  /** Where logs and artifacts lie. */
+  readonly outputDir: string;
+  readonly principal: Principal;
+  readonly now: () => number;
+  /** Put a command to a run, whoever runs it; a refusal is thrown with its code. */
+  readonly operate: (runId: number, command: OperatorCommand) => Promise<void>;
+  /** Who starts and goes on with runs. Null where nothing stays to do so: a command line that looks into a store. */
+  readonly runner: Runner | null;
+  /** Types of steps that the program itself brings. */
+  readonly customActions: readonly string[];
+}
+
+export interface Principal {
+  readonly name: string;
+  readonly role: Role;
+}
+
+export interface Runner {
+  /** The run is on record when this answers; it goes on by itself. */
+  start(workflow: Workflow, options: StartOptions): Promise<number>;
+  /** Go on with a run that nobody runs. */
+  resume(runId: number, reason: string): Promise<void>;
+  listWorkers(): readonly WorkerInfo[];
+}
+
+export interface WorkerInfo {
+  readonly name: string;
+  readonly slots: number;
+  readonly used: number;
+  readonly cpus: number;
+  readonly memory_bytes: number | null;
+  readonly tags: readonly string[];
+  readonly draining: boolean;
+  readonly last_seen_at: number;
+  readonly attempts: readonly { readonly job_id: number; readonly attempt: number }[];
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { OperatorCommand } from "../core/commands.js";
+import { DarumaError } from "../core/errors.js";
+import type { JobRow, JobStatus } from "../core/rows.js";
+import { chooseJob } from "./choose-job.js";
+import type { Context } from "./context.js";
+import { redacted } from "./operator-words.js";
+import { type CommandAnswer, putCommand } from "./put-command.js";
+import { ownerOf } from "./run-owner.js";
+import { type RunReference, resolveRun } from "./run-reference.js";
+
+export const CONTROL_ACTIONS = [
+  "pause",
+  "resume",
+  "cancel",
+  "takeover",
+  "retry_step",
+  "hard_reset_step",
+  "resume_from_step",
+  "reset_failed",
+] as const;
+export type ControlAction = (typeof CONTROL_ACTIONS)[number];
+
+export interface ControlRequest {
+  readonly run_id: RunReference;
+  readonly action: ControlAction;
+  readonly stepId?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly force: boolean;
+  readonly reason: string;
+  readonly key?: string | undefined;
+  readonly wait_ms: number;
+}
+
+export interface ControlAnswer {
+  readonly run_id: number;
+  /** What was done: a forced retry of a step that completed is `resume_from_step`. */
+  readonly action: ControlAction;
+  readonly before: CommandAnswer["before"];
+  readonly status: CommandAnswer["status"];
+  readonly changed: CommandAnswer["changed"][number][];
+  /** The job that the step names. */
+  readonly target: { readonly job_id: number; readonly step: string; readonly scope: string } | null;
+  /** Jobs that still run. */
+  readonly running: number;
+  readonly reason: string;
+  readonly key: string;
+  /** Who goes on with the run by itself; null: somebody must resume it. */
+  readonly owner: { readonly host: string; readonly pid: number } | null;
+}
+
+interface Plan {
+  readonly action: ControlAction;
+  readonly command: OperatorCommand;
+  readonly target: JobRow | null;
+}
+
+const RETRYABLE: readonly JobStatus[] = ["failed", "canceled", "pending_failed"];
+const END_POLL_MS = 50;
+
+/** One thing that an operator asks of a run. A refusal is thrown with its code. */
+export async function controlRun(context: Context, request: ControlRequest): Promise<ControlAnswer> {
+  const runId = await resolveRun(context.store, request.run_id);
+  const reason = await redacted(context.store, runId, request.reason);
+  const key = request.key ?? randomUUID();
+  if (request.action === "resume") {
+    const answer = await resumeRun(context, runId, reason, key);
+    return answerOf(context, { action: "resume", target: null }, answer, { reason, key });
+  }
+  const plan = await planCommand(context, runId, { ...request, reason, key });
+  const answer = await putCommand(context, runId, plan.command);
+  if (plan.action === "cancel") await waitForEnd(context, runId, request.wait_ms);
+  return answerOf(context, plan, answer, { reason, key });
+}
+
+async function planCommand(
+  { store }: Context,
+  runId: number,
+  request: ControlRequest & { readonly key: string },
+): Promise<Plan> {
+  const { action, reason, key } = request;
+  switch (action) {
+    case "cancel":
+      return { action, command: { type: "run.cancel", reason, key }, target: null };
+    case "pause":
+    case "takeover":
+      return {
+        action,
+        command: { type: "run.pause", reason, key, takeover: action === "takeover" },
+        target: null,
+      };
+    case "reset_failed":
+      return { action, command: { type: "run.reset", reason, key }, target: null };
+    case "hard_reset_step":
+      throw new DarumaError("NOT_SUPPORTED", `run ${runId} has no workspace that could be reset`, {
+        hint: "`retry_step` runs the step again; `resume_from_step` goes back to it.",
+      });
+    case "resume":
+    case "retry_step":
+    case "resume_from_step": {
+      const target = await chooseTarget(await store.readJobs(runId), runId, request);
+      const goesBack = action === "resume_from_step" || (request.force && !RETRYABLE.includes(target.status));
+      const type = goesBack ? "step.resume_from" : "step.retry";
+      return {
+        action: goesBack ? "resume_from_step" : "retry_step",
+        command: { type, job: target.id, reason, key },
+        target,
+      };
+    }
+  }
+}
+
+function chooseTarget(
+  jobs: readonly JobRow[],
+  runId: number,
+  { stepId, scope, action }: ControlRequest,
+): JobRow {
+  if (stepId === undefined) throw new DarumaError("INVALID_INPUT", `${action} needs stepId: which step?`);
+  return chooseJob(jobs, { runId, name: stepId, ...(scope === undefined ? {} : { scope }) });
+}
+
+/** Lift a pause, or let somebody go on with a run that nobody runs. A run that is over stays as it is. */
+async function resumeRun(
+  context: Context,
+  runId: number,
+  reason: string,
+  key: string,
+): Promise<Pick<CommandAnswer, "runId" | "before" | "changed">> {
+  const { store, runner } = context;
+  const run = (await store.readRun(runId))!;
+  const isOwned = (await ownerOf(store, runId)) !== null;
+  if (run.status === "paused" && (isOwned || runner === null))
+    return putCommand(context, runId, { type: "run.unpause", reason, key });
+  if (run.finished_at !== null || isOwned) return { runId, before: run.status, changed: [] };
+  if (runner === null)
+    throw new DarumaError("NO_RUNNER", `nobody is here who could go on with run ${runId}`, {
+      hint: `Type \`daruma resume ${runId}\`.`,
+    });
+  await runner.resume(runId, reason);
+  return { runId, before: run.status, changed: [] };
+}
+
+async function answerOf(
+  { store }: Context,
+  { action, target }: Pick<Plan, "action" | "target">,
+  { runId, before, changed }: Pick<CommandAnswer, "runId" | "before" | "changed">,
+  said: { readonly reason: string; readonly key: string },
+): Promise<ControlAnswer> {
+  const { status } = (await store.readRun(runId))!;
+  const running = (await store.readJobs(runId)).filter((job) => job.status === "running").length;
+  const owner = await ownerOf(store, runId);
+  return {
+    run_id: runId,
+    action,
+    before,
+    status,
+    changed: [...changed],
+    target: target === null ? null : { job_id: target.id, step: target.step, scope: target.scope },
+    running,
+    ...said,
+    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
+  };
+}
+
+/** Processes get time to end; after that the answer is that the run is still ending. */
+async function waitForEnd({ store, now }: Context, runId: number, waitMs: number): Promise<void> {
+  for (const deadline = now() + waitMs; now() < deadline; await delay(END_POLL_MS))
+    if ((await store.readRun(runId))?.finished_at !== null) return;
+}

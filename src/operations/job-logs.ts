@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import type { AttemptStatus } from "../core/rows.js";
+import { changesOf } from "./changes.js";
+import type { Context } from "./context.js";
+import { type FilePart, readPart } from "./file-part.js";
+import { requireJob } from "./job-report.js";
+import type { StreamItem } from "./operation.js";
+import { findArtifact, findLogs, findRecoveryLogs, type LogRequest } from "./read-logs.js";
+
+/** `context`: the failure that a transition brought to the attempt. `summary`: the short account of a failed one. */
+export type LogStream = "stdout" | "stderr" | "context" | "summary";
+
+export interface JobLogRequest {
+  readonly job_id: number;
+  readonly attempt?: number | undefined;
+  readonly stream: LogStream;
+  readonly recovery: boolean;
+  readonly offset: number;
+  readonly limit_bytes: number;
+  readonly tail_bytes?: number | undefined;
+  readonly encoding: "utf8" | "base64";
+}
+
+export interface JobLog extends FilePart {
+  readonly job_id: number;
+  readonly run_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  /** Null for what is no log of the attempt itself. */
+  readonly status: AttemptStatus | null;
+  readonly stream: LogStream;
+  readonly recovery: boolean;
+  readonly file: string;
+  /** Of a failure context: what was included, cut and dropped. */
+  readonly manifest: unknown;
+}
+
+interface FoundFile {
+  readonly attempt: number;
+  readonly status: AttemptStatus | null;
+  readonly file: string;
+  readonly manifest: string | null;
+}
+
+export async function readJobLog(context: Context, request: JobLogRequest): Promise<JobLog> {
+  const job = await requireJob(context.store, request.job_id);
+  const { stream, recovery, offset, limit_bytes: limitBytes, tail_bytes: tailBytes, encoding } = request;
+  const { attempt, status, file, manifest } = await findFile(context, request, job.run_id);
+  return {
+    job_id: job.id,
+    run_id: job.run_id,
+    step: job.step,
+    scope: job.scope,
+    attempt,
+    status,
+    stream,
+    recovery,
+    file,
+    manifest: manifest === null ? null : (JSON.parse(readFileSync(manifest, "utf8")) as unknown),
+    ...readPart(file, { offset, limitBytes, tailBytes, encoding }),
+  };
+}
+
+async function findFile(
+  { store, outputDir }: Context,
+  { job_id, attempt, stream, recovery }: JobLogRequest,
+  runId: number,
+): Promise<FoundFile> {
+  const request: LogRequest = { runId, step: String(job_id), ...(attempt === undefined ? {} : { attempt }) };
+  if (stream === "context" || stream === "summary") {
+    const found = await findArtifact(store, outputDir, { ...request, kind: stream });
+    return { attempt: found.attempt, status: null, file: found.file, manifest: found.manifest };
+  }
+  const found = recovery
+    ? await findRecoveryLogs(store, outputDir, request)
+    : await findLogs(store, outputDir, request);
+  return { attempt: found.attempt, status: found.status, file: found[stream], manifest: null };
+}
+
+/** What is written, as it is written, until the attempt has ended. An item's id is where the next one begins. */
+export async function* followJobLog(
+  context: Context,
+  request: JobLogRequest,
+  signal: AbortSignal,
+): AsyncGenerator<StreamItem> {
+  const changes = changesOf(context.store);
+  try {
+    let { tail_bytes, offset, attempt } = request;
+    while (!signal.aborted) {
+      // Before the file: what the attempt wrote before it ended is read after it is known to have ended.
+      const part = await readJobLog(context, { ...request, attempt, offset, tail_bytes });
+      ({ attempt, next_offset: offset } = part);
+      tail_bytes = undefined;
+      if (part.text !== "") {
+        const { text, encoding, offset: from, size } = part;
+        yield { id: String(offset), event: "log", data: { attempt, offset: from, size, encoding, text } };
+      }
+      if (offset < part.size) continue;
+      if (part.status !== "running") return;
+      await changes.next({ runId: part.run_id, signal });
+    }
+  } finally {
+    changes.stop();
+  }
+}

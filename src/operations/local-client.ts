@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { z } from "zod";
+import { DarumaError } from "../core/errors.js";
+import { createMemoryStore } from "../store/memory/memory-store.js";
+import { isPostgresUrl } from "../store/postgres/postgres-address.js";
+import type { Store } from "../store/store.js";
+import type { Client } from "./client.js";
+import type { Context } from "./context.js";
+import { databaseFile } from "./existing-store.js";
+import { operateThrough } from "./local-operate.js";
+import { openStore } from "./open-store.js";
+import type { Operation, StreamItem } from "./operation.js";
+import { OPERATIONS } from "./table/operations.js";
+
+export interface LocalClientOptions {
+  readonly outputDir: string;
+  /** A database file, or the address of a PostgreSQL database; `daruma.db` in the output folder unless told. */
+  readonly store?: string | undefined;
+}
+
+/** Operations on a store, by this process alone. The store is opened by the first that needs it. */
+export function openLocalClient(options: LocalClientOptions): Client {
+  return new LocalClient({ ...options, outputDir: resolve(options.outputDir) }) as Client;
+}
+
+class LocalClient {
+  private opened: Promise<Store> | null = null;
+
+  constructor(private readonly options: LocalClientOptions) {}
+
+  async call(name: string, input: unknown): Promise<unknown> {
+    const operation = operationOf(name);
+    const parsed = parseInput(operation, input);
+    return operation.handler(await this.context(operation), parsed);
+  }
+
+  async *stream(name: string, input: unknown, signal: AbortSignal): AsyncGenerator<StreamItem> {
+    const operation = operationOf(name);
+    const parsed = parseInput(operation, input);
+    if (operation.stream === undefined) throw new DarumaError("USAGE", `${name} cannot be followed`);
+    yield* operation.stream(await this.context(operation), parsed, signal);
+  }
+
+  async close(): Promise<void> {
+    const store = await this.opened?.catch(() => null);
+    await store?.close();
+  }
+
+  private async context({ withoutStore }: Operation): Promise<Context> {
+    const { outputDir } = this.options;
+    const store = await this.openFor(withoutStore);
+    return {
+      store,
+      outputDir,
+      principal: { name: "command line", role: "admin" },
+      now: Date.now,
+      operate: operateThrough(store),
+      runner: null,
+      customActions: [],
+    };
+  }
+
+  private openFor(withoutStore: Operation["withoutStore"]): Promise<Store> {
+    const { store, outputDir } = this.options;
+    if (this.opened === null) {
+      const file = store ?? databaseFile(outputDir);
+      const isThere = isPostgresUrl(file) || existsSync(file);
+      if (!isThere && withoutStore === "empty") return Promise.resolve(createMemoryStore());
+      if (!isThere && withoutStore === undefined) return Promise.reject(noRuns(store ?? outputDir));
+      this.opened = openStore(store, outputDir);
+    }
+    return this.opened;
+  }
+}
+
+function noRuns(place: string): DarumaError {
+  return new DarumaError("RUN_NOT_FOUND", `there are no runs in ${place}`, {
+    hint: "Start one with `daruma run FILE`, or name the folder with --output-dir.",
+  });
+}
+
+export function operationOf(name: string): Operation {
+  const operation = OPERATIONS.find((known) => known.name === name);
+  if (operation === undefined) throw new DarumaError("USAGE", `there is no operation ${name}`);
+  return operation;
+}
+
+function parseInput(operation: Operation, input: unknown): z.output<Operation["input"]> {
+  const parsed = operation.input.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new DarumaError("INVALID_INPUT", `${operation.name}: ${issuesText(parsed.error)}`, {
+    hint: "See the message for the fields that are wrong.",
+  });
+}
+
+function issuesText(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`))
+    .join("; ");
+}

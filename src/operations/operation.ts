@@ -1,0 +1,75 @@
+import type { z } from "zod";
+import type { Context } from "./context.js";
+import type { Role } from "./roles.js";
+
+/**
+ * One use case, once. The command line, the REST server and the MCP server are made from these; none of them has logic
+ * of its own, so they cannot disagree.
+ */
+export interface Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> {
+  /** `verb_noun`: the MCP tool, and the operationId of the REST route. */
+  readonly name: string;
+  /** One line, as `--help` and the OpenAPI document show it. */
+  readonly summary: string;
+  /** What somebody who has never seen Daruma must know to use it well; MCP clients read this. */
+  readonly description: string;
+  /** The least that may do it. */
+  readonly role: Role;
+  readonly effect: "reads" | "changes" | "destroys";
+  readonly input: Input;
+  readonly output: Output;
+  readonly rest: RestForm;
+  /** Often one; `control_run` is pause, resume, cancel and more. */
+  readonly cli: readonly CliForm[];
+  readonly handler: (context: Context, input: z.output<Input>) => Promise<z.input<Output>>;
+  /** The same as it grows: server-sent events over REST, `--follow` on the command line. */
+  readonly stream?: (
+    context: Context,
+    input: z.output<Input>,
+    signal: AbortSignal,
+  ) => AsyncIterable<StreamItem>;
+  /** The field of the input that takes the id of the last item that a client has seen, to go on after it. */
+  readonly streamFrom?: string;
+  /** On a command line where no store is there yet: answer as an empty one would, or make one. Else: no runs here. */
+  readonly withoutStore?: "empty" | "new";
+}
+
+/** Fields of the input that the path names come from it; the others from the query (GET, DELETE) or the JSON body. */
+export interface RestForm {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Below /api/v1: `/runs/{run_id}`. */
+  readonly path: string;
+  /** Also without the prefix. */
+  readonly unprefixed?: true;
+  /** Fields of a POST or PUT that come from the query all the same. */
+  readonly query?: readonly string[];
+  readonly status?: 200 | 201 | 202 | 204;
+  /** The items of its stream are pieces of one text, `{text, encoding}`, which `?follow=true` answers as it is. */
+  readonly streamsText?: true;
+}
+
+export interface CliForm {
+  /** `pause`, or `token create`. */
+  readonly words: string;
+  /** Instead of the operation's summary. */
+  readonly summary?: string;
+  /** Fields of the input that stand on the line without a flag, in order; `[x]` may be left out, `x...` takes many. */
+  readonly positional: readonly string[];
+  /** Fields that these words settle. */
+  readonly preset?: { readonly [field: string]: unknown };
+  readonly examples: readonly string[];
+}
+
+/** One server-sent event: `id` lets a client go on after it. */
+export interface StreamItem {
+  readonly id: string;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** Keeps the types of input and output together where an operation is written down. */
+export function operation<Input extends z.ZodObject, Output extends z.ZodType>(
+  described: Operation<Input, Output>,
+): Operation<Input, Output> {
+  return described;
+}

@@ -1,0 +1,51 @@
+import { loadRun } from "../engine/load-run.js";
+import { diagnosticsOf } from "./attempt-diagnostics.js";
+import type { Context } from "./context.js";
+import { explain } from "./explain.js";
+import { readLog } from "./replayed-log.js";
+import { type RunReference, resolveRun } from "./run-reference.js";
+import { reportRun, reportState } from "./run-report.js";
+import { summariseRun } from "./run-summary.js";
+import { storedDefinition } from "./stored-workflows.js";
+
+/** Everything of one run. */
+export async function describeRun({ store, outputDir }: Context, reference: RunReference) {
+  const runId = await resolveRun(store, reference);
+  const report = await reportRun(store, runId);
+  const { counts, failures, holds, endings } = await summariseRun(store, outputDir, report);
+  return {
+    ...report,
+    workflow_id: (await store.readRun(runId))!.workflow_id,
+    jobs: [...report.jobs],
+    routes: [...report.routes],
+    handled_failures: [...report.handled_failures],
+    state: await reportState(store, runId),
+    diagnostics: await diagnosticsOf(report.jobs, readLog(store, runId)),
+    summary: { counts: [...counts], failures: [...failures], holds: [...holds], endings: [...endings] },
+  };
+}
+
+export async function explainRun(
+  { store }: Context,
+  { run_id, step }: { readonly run_id: RunReference; readonly step?: string | undefined },
+) {
+  const runId = await resolveRun(store, run_id);
+  const { run } = await loadRun(store, runId);
+  const lines = explain(run, await store.readEvents(runId), step === undefined ? {} : { step });
+  return { run_id: runId, step: step ?? null, lines, text: lines.join("\n") };
+}
+
+export async function runDefinition({ store }: Context, reference: RunReference) {
+  const run = (await store.readRun(await resolveRun(store, reference)))!;
+  const { definition } = await storedDefinition(store, { ...run, name: run.workflow });
+  const { id, workflow, workflow_id, definition_hash, inputs, options } = run;
+  return {
+    run_id: id,
+    workflow,
+    workflow_id,
+    definition_hash,
+    inputs,
+    options,
+    definition: { ...definition },
+  };
+}

@@ -1,0 +1,77 @@
+import type { EventType, LoggedEvent } from "../core/events.js";
+import type { Store } from "../store/store.js";
+import { changesOf } from "./changes.js";
+import type { StreamItem } from "./operation.js";
+import { readLog } from "./replayed-log.js";
+import { iso } from "./run-report.js";
+
+/** An event as it is printed: `{seq, at, type, ...}`. */
+export interface EventItem {
+  readonly seq: number;
+  readonly at: string;
+  readonly type: EventType;
+  readonly [field: string]: unknown;
+}
+
+const LAST_EVENTS: ReadonlySet<EventType> = new Set(["run.completed", "run.failed", "run.canceled"]);
+
+export function eventItem({ seq, at, event }: LoggedEvent): EventItem {
+  return { seq, at: iso(at), ...publicEvent(event) };
+}
+
+/** The token of an attempt marks its processes; who knows it could pass for one of them. */
+function publicEvent(event: LoggedEvent["event"]): LoggedEvent["event"] {
+  return "token" in event ? { ...event, token: "" } : event;
+}
+
+/** The event that an item stands for. */
+export function loggedEvent({ seq, at, ...event }: EventItem): LoggedEvent {
+  return { seq, at: Date.parse(at), event: event as unknown as LoggedEvent["event"] };
+}
+
+export async function listRunEvents(
+  store: Store,
+  runId: number,
+  { after, limit }: { after: number; limit: number },
+) {
+  const events = await store.readEvents(runId, { afterSeq: after, limit });
+  return {
+    run_id: runId,
+    items: events.map(eventItem),
+    next: events.length < limit ? null : events.at(-1)!.seq,
+  };
+}
+
+/** Everything that is in the log, and what comes, until the run is over. */
+export async function* followRunEvents(
+  store: Store,
+  runId: number,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<StreamItem> {
+  const changes = changesOf(store);
+  try {
+    for (let last = after; !signal.aborted; ) {
+      let isOver = false;
+      for await (const logged of readLog(store, runId, last)) {
+        yield { id: String(logged.seq), event: logged.event.type, data: eventItem(logged) };
+        if (signal.aborted) return;
+        last = logged.seq;
+        isOver = LAST_EVENTS.has(logged.event.type);
+      }
+      // Where nothing was new, the run may have been over before this reader came.
+      if (isOver || (await isOverAt(store, runId, last))) return;
+      await changes.next({ runId, signal });
+    }
+  } finally {
+    changes.stop();
+  }
+}
+
+async function isOverAt(store: Store, runId: number, seq: number): Promise<boolean> {
+  const run = await store.readRun(runId);
+  if (run === null) return true;
+  return (
+    run.finished_at !== null && (await store.readEvents(runId, { afterSeq: seq, limit: 1 })).length === 0
+  );
+}

@@ -1,0 +1,108 @@
+import { dirname, isAbsolute } from "node:path";
+import { DarumaError } from "../core/errors.js";
+import type { Json } from "../core/json.js";
+import { refuseVisibleSecrets } from "./check-secrets.js";
+import type { Context, Runner } from "./context.js";
+import type { StartOptions } from "./daruma.js";
+import { forkSource } from "./fork-source.js";
+import { redacted } from "./operator-words.js";
+import { type RunReference, resolveRun } from "./run-reference.js";
+import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
+import { fromDefinition, readWorkflowText, type Workflow } from "./workflow-source.js";
+
+type Variables = { readonly [name: string]: unknown };
+
+export interface StartRequest {
+  readonly workflow?: number | string | undefined;
+  readonly version?: number | undefined;
+  readonly source?: string | undefined;
+  readonly file_name: string;
+  readonly folder?: string | undefined;
+  readonly inputs: Variables;
+  readonly context: Variables;
+  readonly max_loops?: number | undefined;
+  readonly retry_max?: number | undefined;
+  readonly failure_routing: boolean;
+  readonly only?: string | undefined;
+}
+
+export interface ForkAsked {
+  readonly run_id: RunReference;
+  readonly step: string;
+  readonly source?: string | undefined;
+  readonly file_name: string;
+  readonly inputs: Variables;
+  readonly reason: string;
+}
+
+/** A stored workflow, or a text that was sent along, as a new run. */
+export async function startRun(context: Context, request: StartRequest) {
+  const runner = requireRunner(context);
+  refuseVisibleSecrets({ inputs: request.inputs as Json, context: request.context as Json });
+  const { max_loops, retry_max, only } = request;
+  const options: StartOptions = {
+    inputs: request.inputs as StartOptions["inputs"] & object,
+    context: request.context as StartOptions["context"] & object,
+    failureRouting: request.failure_routing,
+    ...(max_loops === undefined ? {} : { maxLoops: max_loops }),
+    ...(retry_max === undefined ? {} : { retryMax: retry_max }),
+    ...(only === undefined ? {} : { only }),
+  };
+  return started(context, await runner.start(await chooseWorkflow(context, request), options));
+}
+
+/** A new run that goes on from a step of another. */
+export async function forkRun(context: Context, request: ForkAsked) {
+  const runner = requireRunner(context);
+  refuseVisibleSecrets({ inputs: request.inputs as Json });
+  const { store, customActions } = context;
+  const runId = await resolveRun(store, request.run_id);
+  const { folder } = (await store.readRun(runId))!;
+  const { source, file_name: file } = request;
+  const { workflow, options } = await forkSource(store, {
+    runId,
+    step: request.step,
+    ...(source === undefined ? {} : { newer: readWorkflowText(source, { file, folder, customActions }) }),
+    inputs: request.inputs as { readonly [name: string]: Json },
+    reason: await redacted(store, runId, request.reason),
+  });
+  return started(context, await runner.start(workflow, options));
+}
+
+function requireRunner({ runner }: Context): Runner {
+  if (runner === null) throw new DarumaError("NO_RUNNER", "nothing stays here that could run a workflow");
+  return runner;
+}
+
+async function started({ store }: Context, runId: number) {
+  const run = (await store.readRun(runId))!;
+  const { version } = (await store.readWorkflow(run.workflow_id))!;
+  return { run_id: runId, workflow: run.workflow, workflow_id: run.workflow_id, version, status: run.status };
+}
+
+/** A workflow that came as text has none: each worker gives the run's steps a folder of its own. */
+const NO_FOLDER = "";
+
+type WorkflowChoice = Pick<StartRequest, "workflow" | "version" | "source" | "folder" | "file_name">;
+type Place = Pick<Context, "store" | "outputDir" | "customActions">;
+
+export async function chooseWorkflow(context: Place, request: WorkflowChoice): Promise<Workflow> {
+  const { workflow, version, source, folder, file_name: file } = request;
+  if ((workflow === undefined) === (source === undefined))
+    throw new DarumaError(
+      "INVALID_INPUT",
+      "give either workflow, the name of a stored one, or source, its text",
+    );
+  if (folder !== undefined && !isAbsolute(folder))
+    throw new DarumaError("INVALID_INPUT", `folder: ${folder} is no absolute path`);
+  if (source !== undefined) {
+    const { customActions } = context;
+    const read = readWorkflowText(source, { file, folder: folder ?? context.outputDir, customActions });
+    return folder === undefined ? { ...read, folder: NO_FOLDER } : read;
+  }
+  const row = await storedWorkflow(context.store, workflow!, version);
+  const { definition, text } = await storedDefinition(context.store, row);
+  const place = folder ?? (row.file === null ? NO_FOLDER : dirname(row.file));
+  const stored = { hash: row.definition_hash, text, file: row.file, folder: place };
+  return { ...fromDefinition(definition, place), ...stored };
+}

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { listArtifacts, readArtifact } from "../artifacts.js";
+import { followJobLog, readJobLog } from "../job-logs.js";
+import { operation } from "../operation.js";
+import { encoding, flag, jobId, json, runReference } from "./schemas.js";
+
+/** What one answer may carry; more is read piece by piece. */
+const MAX_PIECE_BYTES = 8 * 1_024 * 1_024;
+const DEFAULT_PIECE_BYTES = 1_024 * 1_024;
+
+const bytes = z.coerce.number().int().min(1).max(MAX_PIECE_BYTES);
+const offset = z.coerce.number().int().min(0).default(0).describe("From this byte on.");
+const limitBytes = bytes.default(DEFAULT_PIECE_BYTES).describe("How many bytes at most.");
+const tailBytes = bytes.optional().describe("Only the end: so many bytes.");
+
+const piece = z.object({
+  text: z.string(),
+  encoding: z.enum(["utf8", "base64"]),
+  offset: z.number(),
+  next_offset: z.number(),
+  size: z.number(),
+});
+
+export const getJobLogs = operation({
+  name: "get_job_logs",
+  summary: "print what an attempt of a step printed: its stdout, then its stderr",
+  description:
+    "What an attempt of a job printed, redacted, from byte `offset` on or only the end (`tail_bytes`); `next_offset` is where the next piece begins, `size` where the file ends at present. `stream` chooses stdout or stderr, or `summary` (the short account of a failed attempt) or `context` (the failure that a transition brought to it); `recovery` reads the recovery script that followed the attempt. As a stream it goes on while the attempt runs; an item's id is the offset after it.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    job_id: jobId,
+    attempt: z.coerce.number().int().min(1).optional().describe("Which attempt; the last unless told."),
+    stream: z.enum(["stdout", "stderr", "context", "summary"]).default("stdout").describe("What to read."),
+    recovery: flag.default(false).describe("Of the recovery script that followed the attempt."),
+    offset,
+    limit_bytes: limitBytes,
+    tail_bytes: tailBytes,
+    encoding,
+  }),
+  output: piece.extend({
+    job_id: z.number(),
+    run_id: z.number(),
+    step: z.string(),
+    scope: z.string(),
+    attempt: z.number(),
+    status: z.enum(["running", "succeeded", "failed", "stopped"]).nullable(),
+    stream: z.string(),
+    recovery: z.boolean(),
+    file: z.string(),
+    manifest: json,
+  }),
+  rest: { method: "GET", path: "/jobs/{job_id}/logs", streamsText: true },
+  cli: [
+    {
+      words: "logs",
+      positional: [],
+      examples: [
+        "daruma logs 3 build",
+        "daruma logs last build --attempt 1 --stderr",
+        "daruma logs 3 visit --scope 'root/cities[1]'",
+        "daruma logs 3 build --recovery --attempt 2",
+        "daruma logs 3 fallback --context",
+        "daruma logs last build --follow",
+      ],
+    },
+  ],
+  streamFrom: "offset",
+  handler: (context, input) => readJobLog(context, input),
+  stream: (context, input, signal) => followJobLog(context, input, signal),
+});
+
+export const listArtifactsOperation = operation({
+  name: "list_artifacts",
+  summary: "list the files that belong to a run",
+  description:
+    "Lists the artifacts of a run: outputs too large for the log, failure contexts and summaries, patches and checkpoints. Read one with get_artifact.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({ run_id: runReference }),
+  output: z.object({
+    run_id: z.number(),
+    items: z.array(z.object({ name: z.string(), bytes: z.number() })),
+  }),
+  rest: { method: "GET", path: "/runs/{run_id}/artifacts" },
+  cli: [{ words: "artifacts", positional: ["run_id"], examples: ["daruma artifacts last"] }],
+  handler: (context, { run_id }) => listArtifacts(context, run_id),
+});
+
+export const getArtifact = operation({
+  name: "get_artifact",
+  summary: "print a file that belongs to a run",
+  description:
+    "Reads an artifact by a name that list_artifacts gives, from byte `offset` on; `next_offset` is where the next piece begins.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: runReference,
+    name: z.string().min(1).max(1_024).describe("As list_artifacts gives it."),
+    offset,
+    limit_bytes: limitBytes,
+    tail_bytes: tailBytes,
+    encoding,
+  }),
+  output: piece.extend({ run_id: z.number(), name: z.string() }),
+  rest: { method: "GET", path: "/runs/{run_id}/artifacts/{name}" },
+  cli: [
+    {
+      words: "artifact",
+      positional: ["run_id", "name"],
+      examples: ["daruma artifact last outputs/j30000001_a1.json"],
+    },
+  ],
+  handler: (context, { limit_bytes, tail_bytes, ...request }) =>
+    readArtifact(context, { ...request, limitBytes: limit_bytes, tailBytes: tail_bytes }),
+});

@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { listHolds } from "../holds.js";
+import { operation } from "../operation.js";
+import { resolveHolds } from "../resolve-holds.js";
+import { resolveRun } from "../run-reference.js";
+import { flag, jobChange, jobId, json, key, owner, reason, runReference, runStatus } from "./schemas.js";
+
+export const hold = z.object({
+  run_id: z.number(),
+  workflow: z.string(),
+  job_id: z.number(),
+  step: z.string(),
+  scope: z.string(),
+  error: z.object({ code: z.string(), message: z.string(), exit_code: z.number().nullable() }),
+  class: z.string().nullable(),
+  attempts: z.number(),
+  stderr_tail: z.string(),
+});
+
+export const listPendingFailedJobs = operation({
+  name: "list_pending_failed_jobs",
+  summary: "list the jobs that wait for somebody to decide, with the last lines of their stderr",
+  description:
+    "Lists holds: jobs in pending_failed, whose failure no rule of the workflow answers. Each comes with its error, failure class, number of attempts and the end of what it printed on stderr, which is what a decision needs. Decide them with classify_and_resolve_failures.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: runReference
+      .optional()
+      .describe("Only of this run: its number, or last; of all runs unless told."),
+  }),
+  output: z.object({ items: z.array(hold) }),
+  rest: { method: "GET", path: "/holds" },
+  cli: [{ words: "holds", positional: ["[run_id]"], examples: ["daruma holds", "daruma holds 3 --json"] }],
+  handler: async ({ store }, { run_id }) => ({
+    items: await listHolds(store, run_id === undefined ? undefined : await resolveRun(store, run_id)),
+  }),
+});
+
+const MAX_CLASSIFICATIONS = 10_000;
+
+export const classifyAndResolveFailures = operation({
+  name: "classify_and_resolve_failures",
+  summary: "decide holds: run again, fail, skip, or complete with an output; all that are named or none",
+  description:
+    "Decides holds. Actions: `retry` runs the job again with all budgets anew (for outages and what has been repaired meanwhile); `fail` lets it fail, what depends on it is canceled; `skip` goes on without it; `complete` goes on as if it had given `output`. Every decision is checked before any is taken: if one is refused, nothing is changed, `applied` is false and `results` says which and why. The decisions of one run are taken together in one transaction; of several runs one run after the other. With `dry_run` nothing is changed and the answer says what would be.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    classifications: z
+      .array(
+        z.strictObject({
+          job_id: jobId,
+          action: z.enum(["retry", "fail", "skip", "complete"]),
+          reason,
+          output: json.optional().describe("What the job gives, for complete."),
+        }),
+      )
+      .min(1)
+      .max(MAX_CLASSIFICATIONS)
+      .describe("One decision for each job."),
+    dry_run: flag.default(false).describe("Only say what would happen."),
+    key,
+  }),
+  output: z.object({
+    applied: z.boolean(),
+    dry_run: z.boolean(),
+    key: z.string(),
+    results: z.array(
+      z.object({
+        job_id: z.number(),
+        run_id: z.number().nullable(),
+        step: z.string().nullable(),
+        scope: z.string().nullable(),
+        action: z.string(),
+        reason: z.string(),
+        ok: z.boolean(),
+        error: z.object({ code: z.string(), message: z.string() }).nullable(),
+      }),
+    ),
+    runs: z.array(
+      z.object({
+        run_id: z.number(),
+        before: runStatus,
+        status: runStatus,
+        changed: z.array(jobChange),
+        owner,
+      }),
+    ),
+  }),
+  rest: { method: "POST", path: "/holds/resolve" },
+  cli: [
+    {
+      words: "resolve",
+      positional: [],
+      examples: [
+        'daruma resolve 3 build --retry --reason "the disk is free again"',
+        'daruma resolve 3 30000002 visit@cities[1] --skip --reason "not needed today"',
+        `daruma resolve 3 fetch --complete '{"rows": 0}' --reason "no data on Sundays" --dry-run`,
+        'daruma resolve last --all --fail --reason "wrong branch"',
+      ],
+    },
+  ],
+  handler: (context, input) => resolveHolds(context, input),
+});

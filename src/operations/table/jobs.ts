@@ -1,0 +1,210 @@
+import { z } from "zod";
+import { answerJob } from "../answer-job.js";
+import { jobItem, listJobItems, reportJobDetails, requireJob } from "../job-report.js";
+import { operation } from "../operation.js";
+import { resolveHolds } from "../resolve-holds.js";
+import { retryJob } from "../retry-job.js";
+import { resolveRun } from "../run-reference.js";
+import { throwFirstError } from "../throw-first-error.js";
+import {
+  diagnostics,
+  errorShape,
+  jobChange,
+  jobId,
+  jobStatus,
+  json,
+  key,
+  limit,
+  listOf,
+  owner,
+  reason,
+  runReference,
+  runStatus,
+} from "./schemas.js";
+
+const job = z.object({
+  id: z.number(),
+  run_id: z.number(),
+  workflow_id: z.number(),
+  name: z.string(),
+  step: z.string(),
+  scope: z.string(),
+  status: jobStatus,
+  attempt_id: z.number(),
+  visit: z.number(),
+  handled: z.boolean(),
+  due_at: z.string().nullable(),
+  error: errorShape.nullable(),
+  failure_handler_id: z.number().nullable(),
+});
+
+export const listJobs = operation({
+  name: "list_jobs",
+  summary: "list jobs: the steps of runs, with their status",
+  description:
+    "Lists jobs across runs by id: one job is one step in one run and scope. Filter by status (such as pending_failed), run, workflow or step; `next` is the `after` of the next page, null at the end.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    status: listOf(jobStatus).optional().describe("Only jobs of these statuses, separated by commas."),
+    run_id: runReference.optional().describe("Only jobs of this run: its number, or last."),
+    workflow_id: z.coerce
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe("Only jobs of runs of this workflow."),
+    step: z.string().optional().describe("Only jobs of this step."),
+    limit,
+    after: z.coerce.number().int().min(0).optional().describe("Only jobs with a larger id."),
+  }),
+  output: z.object({ items: z.array(job), next: z.number().nullable() }),
+  rest: { method: "GET", path: "/jobs", unprefixed: true },
+  cli: [
+    {
+      words: "jobs",
+      positional: ["[run_id]"],
+      examples: ["daruma jobs last", "daruma jobs --status pending_failed,failed --json"],
+    },
+  ],
+  handler: async ({ store }, { status, run_id, workflow_id, step, limit: most, after }) =>
+    listJobItems(store, {
+      limit: most,
+      ...(status === undefined ? {} : { status }),
+      ...(run_id === undefined ? {} : { runId: await resolveRun(store, run_id) }),
+      ...(workflow_id === undefined ? {} : { workflowId: workflow_id }),
+      ...(step === undefined ? {} : { step }),
+      ...(after === undefined ? {} : { afterId: after }),
+    }),
+});
+
+export const getJob = operation({
+  name: "get_job",
+  summary: "show a job: its attempts, errors and output",
+  description:
+    "One job with its output, every attempt with its error, and `diagnostics`: which rung of the failure ladder answered each failed attempt and why.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({ job_id: jobId }),
+  output: job.extend({
+    output: json,
+    attempts: z.array(
+      z.object({
+        attempt: z.number(),
+        visit: z.number(),
+        worker: z.string(),
+        status: z.enum(["running", "succeeded", "failed", "stopped"]),
+        started_at: z.string(),
+        finished_at: z.string().nullable(),
+        error: errorShape.nullable(),
+      }),
+    ),
+    diagnostics,
+  }),
+  rest: { method: "GET", path: "/jobs/{job_id}", unprefixed: true },
+  cli: [{ words: "job show", positional: ["job_id"], examples: ["daruma job show 30000002"] }],
+  handler: ({ store }, { job_id }) => reportJobDetails(store, job_id),
+});
+
+export const updateJob = operation({
+  name: "update_job",
+  summary: "decide a job that is held: ready runs it again, failed lets it fail",
+  description:
+    "Decides one hold: `ready` runs the job again with all budgets anew, `failed` lets it fail, which cancels what depends on it. A job that is not in pending_failed is refused with NOT_HELD.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    job_id: jobId,
+    status: z.enum(["ready", "failed"]).describe("What becomes of it."),
+    reason,
+  }),
+  output: job,
+  rest: { method: "PUT", path: "/jobs/{job_id}", unprefixed: true },
+  cli: [
+    {
+      words: "job set",
+      positional: ["job_id", "status"],
+      examples: ['daruma job set 30000002 ready --reason "the disk is free again"'],
+    },
+  ],
+  handler: async (context, { job_id, status, reason: why }) => {
+    await requireJob(context.store, job_id);
+    const action = status === "ready" ? "retry" : "fail";
+    const classifications = [{ job_id, action, reason: why } as const];
+    throwFirstError(await resolveHolds(context, { classifications, dry_run: false }));
+    return jobItem(context.store, job_id);
+  },
+});
+
+export const retryJobOperation = operation({
+  name: "retry_job",
+  summary: "run a failed or canceled job again, if it has had fewer attempts than max_retries",
+  description:
+    "Runs a failed or canceled job again. Refused if the job is of another run, is in another status (a held one is decided with update_job), or has had max_retries attempts already.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    job_id: jobId,
+    run_id: z.coerce.number().int().positive().describe("The run that the job belongs to."),
+    max_retries: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .describe("Attempts in all that the job may have had so far, and one more."),
+  }),
+  output: z.object({
+    id: z.number(),
+    workflow_id: z.number(),
+    name: z.string(),
+    status: jobStatus,
+    attempt_id: z.number(),
+  }),
+  rest: { method: "POST", path: "/jobs/{job_id}/retry/{run_id}", unprefixed: true, query: ["max_retries"] },
+  cli: [
+    {
+      words: "job retry",
+      positional: ["job_id", "run_id"],
+      examples: ["daruma job retry 30000002 3 --max-retries 5"],
+    },
+  ],
+  handler: (context, input) => retryJob(context, input),
+});
+
+export const answerJobOperation = operation({
+  name: "answer_job",
+  summary: "answer the question of a human step",
+  description:
+    "Answers a human step that waits. The choice must be one of the step's; choice and text become its output, and a choice that rejects fails it.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    job_id: jobId,
+    choice: z.string().min(1).max(1_000).describe("One of the step's choices, such as approve or reject."),
+    text: z.string().max(100_000).default("").describe("More words; they are part of the step's output."),
+    key,
+  }),
+  output: z.object({
+    run_id: z.number(),
+    job_id: z.number(),
+    step: z.string(),
+    scope: z.string(),
+    choice: z.string(),
+    before: runStatus,
+    status: runStatus,
+    changed: z.array(jobChange),
+    key: z.string(),
+    owner,
+  }),
+  rest: { method: "POST", path: "/jobs/{job_id}/answer" },
+  cli: [
+    {
+      words: "answer",
+      positional: [],
+      examples: [
+        "daruma answer 3 release --choose approve",
+        'daruma answer last release --choose reject --text "not on a Friday"',
+      ],
+    },
+  ],
+  handler: (context, input) => answerJob(context, input),
+});

@@ -1,0 +1,203 @@
+import { z } from "zod";
+import { CONTROL_ACTIONS, controlRun } from "../control-run.js";
+import { operation } from "../operation.js";
+import { forkRun, startRun } from "../start-run.js";
+import {
+  fileName,
+  flag,
+  jobChange,
+  key,
+  name,
+  owner,
+  reason,
+  runReference,
+  runStatus,
+  scope,
+  source,
+  step,
+  variables,
+} from "./schemas.js";
+
+const started = z.object({
+  run_id: z.number(),
+  workflow: z.string(),
+  workflow_id: z.number(),
+  version: z.number(),
+  status: runStatus,
+});
+const budget = z.coerce.number().int().min(0).optional();
+
+export const startRunOperation = operation({
+  name: "start_run",
+  summary: "run a workflow",
+  description:
+    "Starts a run of a stored workflow (`workflow`, and `version` unless the newest is meant) or of a workflow text (`source`). It answers as soon as the run is on record; follow it with list_run_events or get_run. Inputs and context are recorded openly: what looks like a password or token is refused, secrets belong into the environment of the worker and are named under `secrets` in the workflow.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    workflow: z
+      .union([z.number().int().positive(), name])
+      .optional()
+      .describe("A stored workflow: its name, or its id."),
+    version: z.coerce
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe("Which version of it; the newest unless told."),
+    source: source.optional(),
+    file_name: fileName,
+    folder: z
+      .string()
+      .max(4_096)
+      .optional()
+      .describe("An absolute path from which relative ones start; a folder of its own unless told."),
+    inputs: variables.default({}).describe("Inputs of the workflow, by name."),
+    context: variables
+      .default({})
+      .describe("More variables for expressions and templates, such as pr and files."),
+    max_loops: budget.describe("Overrides routing.max_loops."),
+    retry_max: budget.describe("Overrides every step's retry.max."),
+    failure_routing: flag
+      .default(true)
+      .describe("False: a failure fails its step at once; only restarts after a lost worker stay."),
+    only: z.string().optional().describe("Exactly one attempt of this step and nothing else."),
+  }),
+  output: started,
+  rest: { method: "POST", path: "/runs", status: 201 },
+  cli: [
+    {
+      words: "run",
+      summary: "run a workflow file to its end",
+      positional: [],
+      examples: [
+        "daruma run release.yaml",
+        "daruma run release.yaml --input target=production --max-parallel 4",
+        "daruma run release.yaml --only test --debug",
+        "daruma run release.yaml --json > result.json",
+        "daruma run release.yaml --server http://127.0.0.1:7420 --detach",
+      ],
+    },
+  ],
+  handler: (context, input) => startRun(context, input),
+});
+
+const MAX_WAIT_MS = 30_000;
+
+export const controlRunOperation = operation({
+  name: "control_run",
+  summary: "steer a run: pause, resume, cancel, take over, retry a step",
+  description:
+    "Steers a run, whichever process runs it. `pause`: nothing new starts, what runs is let end; `takeover`: the same, claimed for work by hand; `resume`: lifts a pause and goes on with a run that nobody runs; `cancel`: ends its processes and the run; `retry_step`: a failed, canceled or held step again with all budgets anew, also of a run that is over (with `force` also a completed one, which is resume_from_step); `resume_from_step`: back to any step, it and what depends on it run again; `reset_failed`: all that failed unhandled, was canceled or is held begins anew; `hard_reset_step`: needs a workspace. The answer says what changed; a refusal says why by its code.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    run_id: runReference,
+    action: z.enum(CONTROL_ACTIONS).describe("What to do."),
+    stepId: step.optional().describe("For the actions on a step: its id, step@scope, or a job's id."),
+    scope,
+    force: flag
+      .default(false)
+      .describe("Also back to a completed step: it and what depends on it run again."),
+    reason,
+    key,
+    wait_ms: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_WAIT_MS)
+      .default(0)
+      .describe("How long to wait for a canceled run's processes to end."),
+  }),
+  output: z.object({
+    run_id: z.number(),
+    action: z.enum(CONTROL_ACTIONS),
+    before: runStatus,
+    status: runStatus,
+    changed: z.array(jobChange),
+    target: z.object({ job_id: z.number(), step: z.string(), scope: z.string() }).nullable(),
+    running: z.number(),
+    reason: z.string(),
+    key: z.string(),
+    owner,
+  }),
+  rest: { method: "POST", path: "/runs/{run_id}/control" },
+  cli: [
+    {
+      words: "resume",
+      summary:
+        "go on with a run that was interrupted, paused or resolved; tell the result of one that is over",
+      positional: ["run_id"],
+      preset: { action: "resume" },
+      examples: ["daruma resume 3", "daruma resume last --json"],
+    },
+    {
+      words: "cancel",
+      summary: "cancel a run, whichever process runs it",
+      positional: ["run_id"],
+      preset: { action: "cancel" },
+      examples: ["daruma cancel 3", 'daruma cancel last --reason "wrong branch"'],
+    },
+    {
+      words: "pause",
+      summary: "start nothing new in a run until it is resumed; what runs is let end",
+      positional: ["run_id"],
+      preset: { action: "pause" },
+      examples: ["daruma pause 3", 'daruma pause last --reason "database upgrade"'],
+    },
+    {
+      words: "takeover",
+      summary: "pause a run and claim it for work by hand",
+      positional: ["run_id"],
+      preset: { action: "takeover" },
+      examples: ['daruma takeover 3 --reason "looking at it myself"'],
+    },
+    {
+      words: "retry",
+      summary: "run a failed, canceled or held step again, also of a run that is over",
+      positional: ["run_id", "stepId"],
+      preset: { action: "retry_step" },
+      examples: ['daruma retry 3 build --reason "fixed the compiler"', "daruma retry last setup --force"],
+    },
+    {
+      words: "reset",
+      summary: "begin anew whatever failed unhandled, was canceled or is held; what completed stays",
+      positional: ["run_id"],
+      preset: { action: "reset_failed" },
+      examples: ['daruma reset 3 --failed-only --reason "the network is back"'],
+    },
+  ],
+  handler: (context, input) => controlRun(context, input),
+});
+
+export const forkRunOperation = operation({
+  name: "fork_run",
+  summary: "a new run that reuses what another completed before a step, and goes on from there",
+  description:
+    "Starts a new run that takes over what another run completed before `step` and does that step and all that depends on it anew, with the old run's frozen definition or with a newer text of the workflow.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    run_id: runReference,
+    step: z.string().min(1).describe("The first step that is done anew, with all that depends on it."),
+    source: source
+      .optional()
+      .describe("A newer text of the workflow; the old run's own definition unless told."),
+    file_name: fileName,
+    inputs: variables.default({}).describe("Over the inputs of the old run."),
+    reason,
+  }),
+  output: started,
+  rest: { method: "POST", path: "/runs/{run_id}/fork", status: 201 },
+  cli: [
+    {
+      words: "fork",
+      positional: ["run_id"],
+      examples: [
+        "daruma fork 3 --from deploy",
+        "daruma fork last --from test --file release.yaml --input target=production",
+      ],
+    },
+  ],
+  handler: (context, input) => forkRun(context, input),
+});

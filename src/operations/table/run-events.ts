@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { followEvents, listEvents } from "../all-events.js";
+import { operation } from "../operation.js";
+import { followRunEvents, listRunEvents } from "../run-events.js";
+import { resolveRun } from "../run-reference.js";
+import { limit, runReference } from "./schemas.js";
+
+const event = z.looseObject({ seq: z.number(), at: z.string(), type: z.string() });
+const MAX_CURSOR_CHARS = 12_000;
+
+export const listRunEventsOperation = operation({
+  name: "list_run_events",
+  summary: "print a run's log, one event a line",
+  description:
+    "The run's log: every fact in order, numbered by `seq`. The log is the truth of a run; docs/events.md tells what each type means. `next` is the `after` of the next page, null at the end. As a stream it goes on until the run is over; an item's id is its seq.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: runReference,
+    after: z.coerce.number().int().min(0).default(0).describe("Only events after this seq."),
+    limit,
+  }),
+  output: z.object({ run_id: z.number(), items: z.array(event), next: z.number().nullable() }),
+  rest: { method: "GET", path: "/runs/{run_id}/events" },
+  cli: [
+    {
+      words: "events",
+      positional: ["run_id"],
+      examples: ["daruma events 3", "daruma events last --json | head -1", "daruma events last --follow"],
+    },
+  ],
+  streamFrom: "after",
+  handler: async ({ store }, { run_id, ...page }) =>
+    listRunEvents(store, await resolveRun(store, run_id), page),
+  stream: async function* ({ store }, { run_id, after }, signal) {
+    yield* followRunEvents(store, await resolveRun(store, run_id), after, signal);
+  },
+});
+
+export const listEventsOperation = operation({
+  name: "list_events",
+  summary: "watch what happens in all runs",
+  description:
+    "What has happened in all runs since a cursor, the events of each run in order, each with its run_id. Without `after` it gives only the cursor of now in `next`; ask again with it. As a stream it goes on until the reader leaves; an item's id is the cursor just after it. After a reconnect an event may come again. Who only asks now and then does not hear of a run that was over, was opened again and is over again meanwhile; its own log has it.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    after: z.string().max(MAX_CURSOR_CHARS).optional().describe("A cursor; from now on unless told."),
+    limit,
+  }),
+  output: z.object({ items: z.array(event.extend({ run_id: z.number() })), next: z.string() }),
+  rest: { method: "GET", path: "/events" },
+  cli: [{ words: "watch", positional: [], examples: ["daruma watch", "daruma watch --json"] }],
+  streamFrom: "after",
+  handler: ({ store }, input) => listEvents(store, input),
+  stream: ({ store }, { after }, signal) => followEvents(store, after, signal),
+});

@@ -1,0 +1,224 @@
+import { z } from "zod";
+import { collectStats } from "../collect-stats.js";
+import { operation } from "../operation.js";
+import { describeRun, explainRun, runDefinition } from "../run-details.js";
+import { listRunReports } from "../run-list.js";
+import { resolveRun } from "../run-reference.js";
+import { hold } from "./holds.js";
+import {
+  diagnostics,
+  errorShape,
+  jobStatus,
+  json,
+  limit,
+  listOf,
+  runReference,
+  runStatus,
+} from "./schemas.js";
+
+const runItem = z.object({
+  run_id: z.number(),
+  workflow: z.string(),
+  workflow_id: z.number(),
+  status: runStatus,
+  file: z.string().nullable(),
+  parent: z.object({ run_id: z.number(), job_id: z.number() }).nullable(),
+  created_at: z.string(),
+  finished_at: z.string().nullable(),
+  duration_ms: z.number().nullable(),
+  error: errorShape.nullable(),
+});
+
+export const listRuns = operation({
+  name: "list_runs",
+  summary: "list runs, the newest first",
+  description:
+    "Lists runs with their status, the newest first. Filter by status or workflow; `next` is the `before` of the next page, null at the end.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    status: listOf(runStatus).optional().describe("Only runs of these statuses, separated by commas."),
+    workflow: z.string().optional().describe("Only runs of the workflow of this name."),
+    limit: limit.default(20),
+    before: z.coerce.number().int().positive().optional().describe("Only runs with a smaller number."),
+  }),
+  output: z.object({ items: z.array(runItem), next: z.number().nullable() }),
+  rest: { method: "GET", path: "/runs" },
+  cli: [
+    {
+      words: "list",
+      positional: [],
+      examples: ["daruma list", "daruma list --status failed,held --limit 5 --json"],
+    },
+  ],
+  withoutStore: "empty",
+  handler: ({ store }, input) => listRunReports(store, input),
+});
+
+const jobReport = z.object({
+  id: z.number(),
+  step: z.string(),
+  scope: z.string(),
+  status: jobStatus,
+  attempts: z.number(),
+  visits: z.number(),
+  handled: z.boolean(),
+  error: errorShape.nullable(),
+  output: json,
+});
+
+const routeReport = z.object({
+  seq: z.number(),
+  at: z.string(),
+  step: z.string(),
+  scope: z.string(),
+  attempt: z.number(),
+  rung: z.string(),
+  to: z.string(),
+  reason: z.string(),
+});
+
+const failureShape = z.object({ step: z.string(), scope: z.string(), code: z.string(), message: z.string() });
+
+export const runDetails = z.object({
+  run_id: z.number(),
+  workflow: z.string(),
+  workflow_id: z.number(),
+  status: runStatus,
+  jobs: z.array(jobReport),
+  routes: z.array(routeReport),
+  handled_failures: z.array(failureShape),
+  error: errorShape.nullable(),
+  created_at: z.string(),
+  finished_at: z.string().nullable(),
+  duration_ms: z.number().nullable(),
+  state: json,
+  diagnostics,
+  summary: z.object({
+    counts: z.array(z.string()),
+    failures: z.array(
+      failureShape.extend({
+        attempt: z.number(),
+        stderrTail: z.string().nullable(),
+        stderrFile: z.string().nullable(),
+      }),
+    ),
+    holds: z.array(hold),
+    endings: z.array(z.object({ step: z.string(), text: z.string() })),
+  }),
+});
+
+export const getRun = operation({
+  name: "get_run",
+  summary: "show a run: its jobs, routes, errors and state",
+  description:
+    "One run with everything that is known of it: each job with its status, attempts, error and output; the failure routes that were taken; `diagnostics`, what the ladder made of each failed attempt; `state` of each scope; `summary` with the unhandled failures, the holds that wait for a decision, and what the last steps printed.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({ run_id: runReference }),
+  output: runDetails,
+  rest: { method: "GET", path: "/runs/{run_id}" },
+  cli: [{ words: "show", positional: ["run_id"], examples: ["daruma show 3", "daruma show last --json"] }],
+  handler: (context, { run_id }) => describeRun(context, run_id),
+});
+
+export const explainRunOperation = operation({
+  name: "explain_run",
+  summary: "tell why a run, or one step of it, went as it did",
+  description:
+    "Tells in sentences what failed and why, which rungs of the failure ladder were considered and what each decided, what is left of the budgets, what it blocks, and which command to type next. Read this first when a run did not go as expected.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: runReference,
+    step: z.string().optional().describe("Only this step, even if nothing went wrong there."),
+  }),
+  output: z.object({
+    run_id: z.number(),
+    step: z.string().nullable(),
+    lines: z.array(z.string()),
+    text: z.string(),
+  }),
+  rest: { method: "GET", path: "/runs/{run_id}/explanation" },
+  cli: [
+    {
+      words: "explain",
+      positional: ["run_id", "[step]"],
+      examples: ["daruma explain 3", "daruma explain last build"],
+    },
+  ],
+  handler: (context, input) => explainRun(context, input),
+});
+
+export const getRunDefinition = operation({
+  name: "get_run_definition",
+  summary: "print the definition that a run was frozen with",
+  description:
+    "The definition that the run was started with, as Daruma normalised it, with its hash, inputs and options. It never changes once the run has started, whatever becomes of the file.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({ run_id: runReference }),
+  output: z.object({
+    run_id: z.number(),
+    workflow: z.string(),
+    workflow_id: z.number(),
+    definition_hash: z.string(),
+    inputs: json,
+    options: json,
+    definition: z.looseObject({}),
+  }),
+  rest: { method: "GET", path: "/runs/{run_id}/definition" },
+  cli: [{ words: "definition", positional: ["run_id"], examples: ["daruma definition 3"] }],
+  handler: (context, { run_id }) => runDefinition(context, run_id),
+});
+
+const count = z.object({
+  attempts: z.number(),
+  failed: z.number(),
+  retries: z.number(),
+  retry_rate: z.number(),
+});
+
+export const getStats = operation({
+  name: "get_stats",
+  summary: "count what failed, what was retried and what it cost, over runs",
+  description:
+    "Adds up the logs of the named runs, or of all: attempts, retries, errors by code, timeouts, recovery scripts, time spent running and waiting. Rates are shares of attempts.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: z
+      .union([z.array(runReference), runReference])
+      .optional()
+      .describe("Only these runs: their numbers, or last; all runs unless told."),
+  }),
+  output: z.object({
+    runs: z.number(),
+    attempts: z.number(),
+    retries: z.number(),
+    retry_rate: z.number(),
+    by_action: z.array(count.extend({ action: z.string() })),
+    errors: z.array(z.object({ code: z.string(), class: z.string(), count: z.number(), rate: z.number() })),
+    timeouts: z.object({ wall: z.number(), idle: z.number() }),
+    attempts_until_success: z.number().nullable(),
+    running_ms: z.number(),
+    retry_waiting_ms: z.number(),
+    recovery_scripts: z.object({ run: z.number(), failed: z.number() }),
+  }),
+  rest: { method: "GET", path: "/stats" },
+  cli: [
+    {
+      words: "stats",
+      positional: ["[run_id...]"],
+      examples: ["daruma stats", "daruma stats 3 4", "daruma stats last --json"],
+    },
+  ],
+  handler: async ({ store }, { run_id }) => {
+    const references = run_id === undefined ? [] : [run_id].flat();
+    const stats = await collectStats(
+      store,
+      await Promise.all(references.map((each) => resolveRun(store, each))),
+    );
+    return { ...stats, by_action: [...stats.by_action], errors: [...stats.errors] };
+  },
+});

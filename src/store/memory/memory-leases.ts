@@ -1,0 +1,58 @@
+import type { RunRow } from "../../core/rows.js";
+import type { ChangeListeners } from "../change-listeners.js";
+import { givesWay, isFree } from "../lease-rules.js";
+import type { LeaseOwner, Store } from "../store.js";
+import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
+
+type LeaseVerb = "acquireLease" | "renewLease" | "releaseLease" | "readLease" | "claimRuns";
+
+export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): Pick<Store, LeaseVerb> {
+  return {
+    async acquireLease(request) {
+      const tables = open();
+      const lease = tables.leases.get(request.runId)?.lease ?? null;
+      if (lease !== null && !givesWay(lease, request))
+        return { granted: false, lease: structuredClone(lease) };
+      return { granted: true, fence: grant(tables, request) };
+    },
+    async renewLease(runId, fence, expiresAt) {
+      const { leases } = open();
+      const lease = leases.get(runId)?.lease ?? null;
+      if (lease?.fence !== fence) return false;
+      leases.set(runId, { fence, lease: { ...lease, expiresAt } });
+      return true;
+    },
+    async releaseLease(runId, fence) {
+      const { leases, runs } = open();
+      if (leases.get(runId)?.fence !== fence) return;
+      leases.set(runId, { fence, lease: null });
+      if (isWanted(runs.get(runId)?.run)) listeners.tell("wanted", runId);
+    },
+    readLease: async (runId) => structuredClone(open().leases.get(runId)?.lease ?? null),
+    async claimRuns({ owner, now, expiresAt, limit }) {
+      const tables = open();
+      return [...tables.runs]
+        .filter(([runId, { run }]) => isWanted(run) && isFree(tables.leases.get(runId)?.lease ?? null, now))
+        .map(([runId]) => runId)
+        .sort((a, b) => a - b)
+        .slice(0, limit)
+        .map((runId) => ({ runId, fence: grant(tables, { runId, owner, expiresAt }) }));
+    },
+  };
+}
+
+function isWanted(run: string | undefined): boolean {
+  return run !== undefined && parseRow<RunRow>(run).wanted;
+}
+
+interface Grant {
+  readonly runId: number;
+  readonly owner: LeaseOwner;
+  readonly expiresAt: number;
+}
+
+function grant({ leases }: MemoryTables, { runId, owner, expiresAt }: Grant): number {
+  const fence = (leases.get(runId)?.fence ?? 0) + 1;
+  leases.set(runId, { fence, lease: { owner: { ...owner }, fence, expiresAt } });
+  return fence;
+}

@@ -1,0 +1,103 @@
+import type { Event } from "../../core/events.js";
+import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import { asksForUnfinishedRunsOnly } from "../job-rules.js";
+import { mayDeleteRun, UNFINISHED_RUN_STATUSES } from "../run-rules.js";
+import type { JobFilter, RunFilter, Store } from "../store.js";
+import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
+
+type RunVerb =
+  | "reserveRunId"
+  | "readRun"
+  | "listRuns"
+  | "readEvents"
+  | "readJobs"
+  | "readJob"
+  | "listJobs"
+  | "readAttempts"
+  | "readRoutes"
+  | "deleteRun";
+
+export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
+  return {
+    async reserveRunId() {
+      const tables = open();
+      tables.lastRunId += 1;
+      return tables.lastRunId;
+    },
+    async readRun(runId) {
+      const run = open().runs.get(runId)?.run;
+      return run === undefined ? null : parseRow<RunRow>(run);
+    },
+    listRuns: async (filter) => listRuns(open(), filter),
+    async readEvents(runId, range = {}) {
+      const events = open().runs.get(runId)?.events ?? [];
+      const from = range.afterSeq ?? 0;
+      const part = events.slice(from, range.limit === undefined ? undefined : from + range.limit);
+      return part.map(({ at, data }, i) => ({ seq: from + i + 1, at, event: parseRow<Event>(data) }));
+    },
+    readJobs: async (runId) => listJobs(open(), { runId }),
+    async readJob(id) {
+      for (const { jobs } of open().runs.values()) {
+        const job = jobs.get(id);
+        if (job !== undefined) return parseRow<JobRow>(job);
+      }
+      return null;
+    },
+    listJobs: async (filter) => listJobs(open(), filter),
+    async readAttempts(runId) {
+      const attempts = open().runs.get(runId)?.attempts.values() ?? [];
+      return Array.from(attempts, (attempt) => parseRow<AttemptRow>(attempt)).sort(
+        (a, b) => a.job_id - b.job_id || a.attempt - b.attempt,
+      );
+    },
+    async readRoutes(runId) {
+      const routes = open().runs.get(runId)?.routes ?? [];
+      return routes.map((route) => parseRow<RouteRow>(route)).sort((a, b) => a.seq - b.seq);
+    },
+    deleteRun: async (runId) => deleteRun(open(), runId),
+  };
+}
+
+function listRuns(
+  tables: MemoryTables,
+  { status, workflow, parentJob, limit, beforeId }: RunFilter,
+): RunRow[] {
+  return [...tables.runs.values()]
+    .map(({ run }) => parseRow<RunRow>(run))
+    .filter((run) => status === undefined || status.includes(run.status))
+    .filter((run) => workflow === undefined || run.workflow === workflow)
+    .filter((run) => parentJob === undefined || run.parent?.job_id === parentJob)
+    .filter((run) => beforeId === undefined || run.id < beforeId)
+    .sort((a, b) => b.id - a.id)
+    .slice(0, limit);
+}
+
+function listJobs(tables: MemoryTables, filter: JobFilter): JobRow[] {
+  const { status, runId, workflowId, step, limit, afterId } = filter;
+  const unfinishedOnly = asksForUnfinishedRunsOnly(filter);
+  const ofOneRun = runId === undefined ? null : tables.runs.get(runId);
+  const runs = ofOneRun === null ? [...tables.runs.values()] : ofOneRun === undefined ? [] : [ofOneRun];
+  return runs
+    .filter(({ run }) => {
+      const { status: runStatus, workflow_id } = parseRow<RunRow>(run);
+      if (unfinishedOnly && !UNFINISHED_RUN_STATUSES.includes(runStatus)) return false;
+      return workflowId === undefined || workflow_id === workflowId;
+    })
+    .flatMap(({ jobs }) => Array.from(jobs.values(), (job) => parseRow<JobRow>(job)))
+    .filter((job) => status === undefined || status.includes(job.status))
+    .filter((job) => step === undefined || job.step === step)
+    .filter((job) => afterId === undefined || job.id > afterId)
+    .sort((a, b) => a.id - b.id)
+    .slice(0, limit);
+}
+
+function deleteRun(tables: MemoryTables, runId: number): boolean {
+  const row = tables.runs.get(runId)?.run;
+  if (row === undefined) return false;
+  const isLeaseHeld = (tables.leases.get(runId)?.lease ?? null) !== null;
+  if (!mayDeleteRun({ status: parseRow<RunRow>(row).status, isLeaseHeld })) return false;
+  tables.runs.delete(runId);
+  tables.leases.delete(runId);
+  for (const entry of tables.inbox.values()) if (entry.runId === runId) tables.inbox.delete(entry.id);
+  return true;
+}

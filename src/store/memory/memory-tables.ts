@@ -1,0 +1,81 @@
+import { DarumaError } from "../../core/errors.js";
+import type { FailureHandlerRow, JobRow } from "../../core/rows.js";
+import type { RunPosition } from "../append-rules.js";
+import { toStorableText } from "../storable-text.js";
+import type {
+  Append,
+  DraftRow,
+  Lease,
+  NewInboxCommand,
+  SerialisedEvent,
+  TokenRow,
+  WorkflowRow,
+} from "../store.js";
+
+/** Rows are kept as JSON text, so no caller can reach into the store, and values come back as a database gives them. */
+class RunTables {
+  run = "";
+  readonly events: SerialisedEvent[] = [];
+  readonly jobs = new Map<number, string>();
+  readonly attempts = new Map<string, string>();
+  readonly routes: string[] = [];
+}
+
+/** The token stays when the lease is given back: the next one must be higher. */
+interface LeaseState {
+  readonly fence: number;
+  readonly lease: Lease | null;
+}
+
+type InboxEntry = NewInboxCommand & { readonly id: number; answer: string | null };
+
+/** The data of a memory store, shared by all handles on it. */
+export class MemoryTables {
+  lastRunId = 0;
+  lastCommandId = 0;
+  readonly workflows: WorkflowRow[] = [];
+  readonly failureHandlers: FailureHandlerRow[] = [];
+  readonly definitions = new Map<string, string>();
+  readonly drafts = new Map<string, DraftRow>();
+  readonly runs = new Map<number, RunTables>();
+  readonly leases = new Map<number, LeaseState>();
+  readonly inbox = new Map<number, InboxEntry>();
+  readonly tokens: (TokenRow & { readonly hash: string })[] = [];
+
+  positionOf(runId: number): RunPosition {
+    const lease = this.leases.get(runId)?.lease ?? null;
+    return { fence: lease?.fence ?? null, lastSeq: this.runs.get(runId)?.events.length ?? 0 };
+  }
+
+  /** As a foreign key does it in a database. */
+  refuseUnknownHandlers(jobs: readonly JobRow[]): void {
+    for (const { id, failure_handler_id } of jobs) {
+      if (failure_handler_id === null || this.failureHandlers[failure_handler_id - 1] !== undefined) continue;
+      throw new DarumaError("STORE_FAILED", `job ${id}: there is no failure handler ${failure_handler_id}`);
+    }
+  }
+
+  apply(append: Append): void {
+    let tables = this.runs.get(append.runId);
+    if (tables === undefined) {
+      tables = new RunTables();
+      this.runs.set(append.runId, tables);
+    }
+    if (append.run !== null) tables.run = JSON.stringify(append.run);
+    for (const { at, type, data } of append.events) tables.events.push({ at, type, data });
+    for (const job of append.jobs) tables.jobs.set(job.id, JSON.stringify(job));
+    for (const attempt of append.attempts) {
+      tables.attempts.set(`${attempt.job_id}/${attempt.attempt}`, JSON.stringify(attempt));
+    }
+    for (const route of append.routes) {
+      tables.routes.push(JSON.stringify({ ...route, reason: toStorableText(route.reason) }));
+    }
+  }
+}
+
+/** The data, as long as the handle is open. */
+export type OpenTables = () => MemoryTables;
+
+export function parseRow<Row>(text: string): Row {
+  return JSON.parse(text) as Row;
+}

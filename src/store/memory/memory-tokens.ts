@@ -1,0 +1,35 @@
+import { toStorableText } from "../storable-text.js";
+import type { Store, TokenRow } from "../store.js";
+import { tokenIsThere } from "../token-rules.js";
+import type { OpenTables } from "./memory-tables.js";
+
+type TokenVerb = "putToken" | "findToken" | "listTokens" | "revokeToken";
+
+export function createTokenVerbs(open: OpenTables): Pick<Store, TokenVerb> {
+  return {
+    async putToken({ name, role, hash, at, expiresAt }) {
+      const { tokens } = open();
+      if (tokens.some((token) => token.hash === hash)) throw tokenIsThere();
+      const known = { id: tokens.length + 1, name: toStorableText(name), role, created_at: at };
+      const token = { ...known, expires_at: expiresAt, revoked_at: null, hash };
+      tokens.push(token);
+      return withoutHash(token);
+    },
+    async findToken(hash) {
+      const token = open().tokens.find((each) => each.hash === hash);
+      return token === undefined ? null : withoutHash(token);
+    },
+    listTokens: async () => open().tokens.map(withoutHash),
+    async revokeToken(id, at) {
+      const { tokens } = open();
+      const token = tokens[id - 1];
+      if (token === undefined || token.revoked_at !== null) return false;
+      tokens[id - 1] = { ...token, revoked_at: at };
+      return true;
+    },
+  };
+}
+
+function withoutHash({ hash: _, ...token }: TokenRow & { readonly hash: string }): TokenRow {
+  return token;
+}

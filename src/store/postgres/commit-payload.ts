@@ -1,0 +1,98 @@
+import { toStorableText } from "../storable-text.js";
+import type { Append, StoreChange } from "../store.js";
+import type { Parameter } from "./connection-pool.js";
+import { toArrayLiteral } from "./database.js";
+import { storeAttempt, storeJob, storeRun } from "./stored-rows.js";
+
+/** By way of `text`: the driver would make JSON of a JSON parameter once more. */
+export const COMMIT_CALL = `SELECT commit_appends($1, $2, $3, $4, $5, $6, $7, $8, $9,
+  $10::text::json, $11::text::json, $12::text::json, $13::text::json, $14)`;
+
+/** A NUL or half a character in JSON, which PostgreSQL does not turn into text. */
+const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
+
+/** The parameters of `COMMIT_CALL`. An upsert may name a row only once, so of several versions the last one is sent. */
+export function toCommitParameters(appends: readonly Append[], sender: string): Parameter[] {
+  return [
+    ...describeAppends(appends),
+    ...describeEvents(appends),
+    toJsonRows(
+      lastOfEach(
+        appends.flatMap(({ run }) => run ?? []),
+        ({ id }) => id,
+      ).map(storeRun),
+    ),
+    toJsonRows(
+      lastOfEach(
+        appends.flatMap(({ jobs }) => jobs),
+        ({ id }) => id,
+      ).map(storeJob),
+    ),
+    toJsonRows(
+      lastOfEach(
+        appends.flatMap(({ attempts }) => attempts),
+        ({ job_id, attempt }) => `${job_id}/${attempt}`,
+      ).map(storeAttempt),
+    ),
+    toJsonRows(appends.flatMap(({ routes }) => routes)),
+    toArrayLiteral(describeChanges(appends).map((change) => `${change}:${sender}`)),
+  ];
+}
+
+/** Run, token, first event, and where an earlier one of these appends ends. */
+function describeAppends(appends: readonly Append[]): string[] {
+  const ends = new Map<number, number>();
+  const known: string[] = [];
+  for (const { runId, firstSeq, events } of appends) {
+    known.push(String(ends.get(runId) ?? "NULL"));
+    ends.set(runId, firstSeq + events.length - 1);
+  }
+  return [
+    toArrayLiteral(appends.map(({ runId }) => runId)),
+    toArrayLiteral(appends.map(({ fence }) => fence)),
+    toArrayLiteral(appends.map(({ firstSeq }) => firstSeq)),
+    `{${known.join(",")}}`,
+  ];
+}
+
+function describeEvents(appends: readonly Append[]): string[] {
+  const [runIds, seqs, times]: [number[], number[], number[]] = [[], [], []];
+  const [types, data]: [string[], string[]] = [[], []];
+  for (const append of appends) {
+    for (const [index, event] of append.events.entries()) {
+      runIds.push(append.runId);
+      seqs.push(append.firstSeq + index);
+      times.push(event.at);
+      types.push(event.type);
+      data.push(event.data);
+    }
+  }
+  return [runIds, seqs, times, types, data].map((column) => toArrayLiteral(column));
+}
+
+function describeChanges(appends: readonly Append[]): string[] {
+  const changes = new Set<string>();
+  for (const { runId, events, run } of appends) {
+    if (events.length > 0) changes.add(nameChange("events", runId));
+    if (run?.wanted === true) changes.add(nameChange("wanted", runId));
+  }
+  return [...changes];
+}
+
+/** As it is notified, before the sender's name. */
+export function nameChange(kind: StoreChange["kind"], runId: number): string {
+  return `${kind}:${runId}`;
+}
+
+function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row) => number | string): Row[] {
+  if (rows.length < 2) return [...rows];
+  return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
+}
+
+/** Null: there are none, and nothing need be looked at. */
+function toJsonRows(rows: readonly object[]): string | null {
+  if (rows.length === 0) return null;
+  const json = JSON.stringify(rows);
+  if (!UNSTORABLE_ESCAPE.test(json)) return json;
+  return JSON.stringify(rows, (_, value) => (typeof value === "string" ? toStorableText(value) : value));
+}

@@ -1,0 +1,115 @@
+import { DarumaError } from "../../core/errors.js";
+import { type RunPosition, refuseStaleAppend } from "../append-rules.js";
+import type { Append } from "../store.js";
+import { COMMIT_CALL, toCommitParameters } from "./commit-payload.js";
+import type { Session } from "./connection-pool.js";
+import type { Database } from "./database.js";
+import { codeOf, REFUSED_STATE } from "./postgres-errors.js";
+
+/** Commits that waited together and are tried in one transaction. */
+const MAX_COMMITS_TOGETHER = 64;
+
+interface Piece {
+  readonly appends: readonly Append[];
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Writes commits in the order of their calls. While one is on its way the others wait, and go together in the next
+ * transaction, so they share one round trip and one sync. Where one of them is refused, each is written alone.
+ */
+export class CommitQueue {
+  readonly #waiting: Piece[] = [];
+  #isWriting = false;
+
+  constructor(
+    private readonly db: Database,
+    private readonly sender: string,
+  ) {}
+
+  commit(appends: readonly Append[]): Promise<void> {
+    return this.db.hold(
+      () =>
+        new Promise((resolve, reject) => {
+          this.#waiting.push({ appends, resolve, reject });
+          if (!this.#isWriting) void this.#writeAll();
+        }),
+    );
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      await this.#writeTogether(this.#waiting.splice(0, MAX_COMMITS_TOGETHER));
+    }
+    this.#isWriting = false;
+  }
+
+  async #writeTogether(pieces: readonly Piece[]): Promise<void> {
+    const [first, ...others] = pieces;
+    if (first === undefined) return;
+    if (others.length === 0) return this.#writeAlone(first, false);
+    let mayBeIn = false;
+    try {
+      await this.db.write((session, isRepeated) => {
+        mayBeIn = isRepeated;
+        return this.#send(
+          session,
+          pieces.flatMap(({ appends }) => appends),
+        );
+      });
+      for (const piece of pieces) piece.resolve();
+    } catch {
+      for (const piece of pieces) await this.#writeAlone(piece, mayBeIn);
+    }
+  }
+
+  async #writeAlone({ appends, resolve, reject }: Piece, mayBeIn: boolean): Promise<void> {
+    try {
+      await this.db.write(async (session, isRepeated) => {
+        try {
+          await this.#send(session, appends);
+        } catch (error) {
+          if (!(error instanceof DarumaError && (mayBeIn || isRepeated))) throw error;
+          // Perhaps refused only because the answer of the first try was lost: then this is our own writing.
+          if (!(await areIn(session, appends))) throw error;
+        }
+      });
+      resolve();
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  async #send(session: Session, appends: readonly Append[]): Promise<void> {
+    try {
+      await session.rows(COMMIT_CALL, ...toCommitParameters(appends, this.sender));
+    } catch (error) {
+      if (codeOf(error) === REFUSED_STATE) refuse(error, appends);
+      throw error;
+    }
+  }
+}
+
+function refuse(error: unknown, appends: readonly Append[]): void {
+  const detail = error instanceof Error && "detail" in error ? String(error.detail) : "";
+  const { place, ...position } = JSON.parse(detail) as RunPosition & { readonly place: number };
+  const append = appends[place - 1];
+  if (append !== undefined) refuseStaleAppend(append, position);
+}
+
+/** Whether every append is in the log as we would write it, under a token that is still ours. */
+async function areIn(session: Session, appends: readonly Append[]): Promise<boolean> {
+  for (const { runId, fence, firstSeq, events } of appends) {
+    const [found] = await session.rows<{ data: string | null; at: number | null }>(
+      `SELECT event.at, event.data FROM lease LEFT JOIN event ON event.run_id = lease.run_id AND event.seq = $3
+       WHERE lease.run_id = $1 AND lease.fence = $2 AND lease.owner IS NOT NULL`,
+      ...[runId, fence, firstSeq + events.length - 1],
+    );
+    if (found === undefined) return false;
+    const last = events.at(-1);
+    if (last !== undefined && (found.at !== last.at || found.data !== last.data)) return false;
+  }
+  return true;
+}

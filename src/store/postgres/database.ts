@@ -1,0 +1,97 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { DarumaError } from "../../core/errors.js";
+import { ConnectionPool, type Parameter, type Session } from "./connection-pool.js";
+import type { PostgresAddress } from "./postgres-address.js";
+import { isPassing, toStoreError } from "./postgres-errors.js";
+
+/** How long a call outlasts a server that is away, and how often it asks again. */
+const PATIENCE_MS = 10_000;
+const RETRY_DELAY_MS = 100;
+
+/** `isRepeated`: a connection broke before, so it may have been done already. */
+export type Work<T> = (session: Session, isRepeated: boolean) => Promise<T>;
+
+/** Connections to one schema. Work whose connection breaks is done again until the server is back, or patience ends. */
+export class Database implements Pick<Session, "rows"> {
+  readonly #pool: ConnectionPool;
+  readonly #writer: ConnectionPool;
+  readonly #listener: ConnectionPool;
+  readonly #pending = new Set<Promise<unknown>>();
+  #closed: Promise<void> | null = null;
+
+  constructor(
+    readonly address: PostgresAddress,
+    maxConnections: number,
+  ) {
+    this.#pool = new ConnectionPool(address, maxConnections);
+    // Of its own, so that a commit never waits behind somebody's long list.
+    this.#writer = new ConnectionPool(address, 1);
+    this.#listener = new ConnectionPool(address, 1);
+  }
+
+  rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {
+    return this.work((session) => session.rows<Row>(text, ...parameters));
+  }
+
+  work<T>(work: Work<T>, patienceMs = PATIENCE_MS): Promise<T> {
+    return this.hold(() => this.#repeat(this.#pool, work, patienceMs));
+  }
+
+  /** As `work`, on the one connection that is kept for commits, and within something that is held. */
+  write<T>(work: Work<T>): Promise<T> {
+    return this.#repeat(this.#writer, work, PATIENCE_MS);
+  }
+
+  /** Keeps the connections until it is over; refused once they are to end. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed !== null) throw new DarumaError("STORE_FAILED", "the store is closed");
+    const outcome = work();
+    this.#pending.add(outcome);
+    try {
+      return await outcome;
+    } finally {
+      this.#pending.delete(outcome);
+    }
+  }
+
+  /** Call for each notification of this schema. */
+  listen(call: (payload: string) => void): void {
+    this.#listener.listen(this.address.schema, call);
+  }
+
+  /** Refuses new work now; ends the connections once the work that was called before is done. */
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async #end(): Promise<void> {
+    await Promise.allSettled([...this.#pending]);
+    await Promise.all([this.#pool, this.#writer, this.#listener].map((pool) => pool.end()));
+  }
+
+  async #repeat<T>(pool: ConnectionPool, work: Work<T>, patienceMs: number): Promise<T> {
+    let until: number | null = null;
+    for (;;) {
+      const isRepeated = until !== null;
+      try {
+        return await pool.use((session) => work(session, isRepeated));
+      } catch (error) {
+        const now = performance.now();
+        until ??= now + patienceMs;
+        if (!isPassing(error) || now >= until) throw toStoreError(error, this.address);
+      }
+      await delay(RETRY_DELAY_MS);
+    }
+  }
+}
+
+/** A list as PostgreSQL reads it from a text. */
+export function toArrayLiteral(values: readonly (string | number)[]): string {
+  const items = values.map((value) => (typeof value === "number" ? value : quoteItem(value)));
+  return `{${items.join(",")}}`;
+}
+
+function quoteItem(text: string): string {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+}

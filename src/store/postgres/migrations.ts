@@ -1,0 +1,95 @@
+import { DarumaError } from "../../core/errors.js";
+import type { Session } from "./connection-pool.js";
+import type { Database } from "./database.js";
+import type { PostgresAddress } from "./postgres-address.js";
+import { codeOf } from "./postgres-errors.js";
+import { COMMIT_FUNCTION, DELETE_FUNCTION, REGISTER_FUNCTION, TABLES } from "./schema.js";
+
+interface Migration {
+  readonly version: number;
+  readonly sql: string;
+}
+
+/** Never edit one that was released; add the next. */
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, sql: [TABLES, COMMIT_FUNCTION, REGISTER_FUNCTION, DELETE_FUNCTION].join("\n") },
+];
+
+/** A server that just starts is waited for; an address that is wrong is told soon. */
+const OPENING_PATIENCE_MS = 3_000;
+/** Raised by a migration that was no longer needed when its turn came. */
+const OVERTAKEN_STATE = "DR002";
+
+/** Bring the schema to the newest version, in one transaction; of many who open at once, one does it. */
+export async function migrate(db: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+  const newest = migrations.at(-1)?.version ?? 0;
+  const { address } = db;
+  await db.work(async (session) => {
+    for (;;) {
+      const version = await readVersion(session, address, newest);
+      if (version === newest) return;
+      const steps = migrations.filter((migration) => migration.version > version).map(({ sql }) => sql);
+      const beginning = version === 0 ? await prepareSchema(session, address.schema) : "";
+      try {
+        await session.script(
+          `${lockAt(address.schema, version)} ${beginning} ${steps.join("\n")}
+           UPDATE schema_version SET version = ${newest};`,
+        );
+      } catch (error) {
+        if (codeOf(error) !== OVERTAKEN_STATE) throw error;
+      }
+    }
+  }, OPENING_PATIENCE_MS);
+}
+
+/** Once the lock is had, the version must still be the one that was read before it. */
+function lockAt(schema: string, version: number): string {
+  const table = `to_regclass('${schema}.schema_version')`;
+  const isOther =
+    version === 0
+      ? `${table} IS NOT NULL`
+      : `(SELECT schema_version.version FROM schema_version) <> ${version}`;
+  return `
+    SELECT pg_advisory_xact_lock(hashtextextended('daruma schema ${schema}', 0));
+    DO $$ BEGIN
+      IF ${isOther} THEN RAISE EXCEPTION 'overtaken' USING ERRCODE = '${OVERTAKEN_STATE}'; END IF;
+    END $$;`;
+}
+
+/** Asked before made: to make a schema takes a right that the user of one that is there need not have. */
+async function prepareSchema(session: Session, schema: string): Promise<string> {
+  const [encoding] = await session.rows<{ server_encoding: string }>("SHOW server_encoding");
+  if (encoding?.server_encoding !== "UTF8") {
+    throw new DarumaError("STORE_FAILED", `the database has the encoding ${encoding?.server_encoding}`, {
+      hint: "Make a database with the encoding UTF8.",
+    });
+  }
+  const there = await session.rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema);
+  return `
+    ${there.length === 0 ? `CREATE SCHEMA IF NOT EXISTS ${schema};` : ""}
+    CREATE TABLE schema_version (version integer NOT NULL);
+    INSERT INTO schema_version (version) VALUES (0);`;
+}
+
+/** 0: nothing is there. What is not Daruma's, or of a newer Daruma, is refused before it is touched. */
+async function readVersion(session: Session, address: PostgresAddress, newest: number): Promise<number> {
+  const tables = await session.rows<{ tablename: string }>(
+    "SELECT tablename FROM pg_tables WHERE schemaname = $1",
+    address.schema,
+  );
+  if (tables.length === 0) return 0;
+  if (!tables.some(({ tablename }) => tablename === "schema_version")) {
+    throw new DarumaError("STORE_FAILED", `${address.label}: the schema belongs to another program`, {
+      hint: "Give Daruma a schema of its own: add ?schema=NAME to the URL.",
+    });
+  }
+  const [row] = await session.rows<{ version: number }>("SELECT version FROM schema_version");
+  const version = row?.version ?? 0;
+  if (version > newest) {
+    throw new DarumaError(
+      "STORE_VERSION",
+      `${address.label}: the database has version ${version}, this Daruma knows ${newest} and older`,
+    );
+  }
+  return version;
+}

@@ -1,0 +1,59 @@
+import { DarumaError } from "../../core/errors.js";
+import type { PostgresAddress } from "./postgres-address.js";
+
+/** Raised by `commit_appends`; its detail says why. */
+export const REFUSED_STATE = "DR001";
+
+/** The server ends or starts, has no room for another connection, or the connection broke: class 08. */
+const SERVER_AWAY = /^(08...|57P0[1-5]|53300)$/;
+/** Rolled back only because somebody else was faster. */
+const ROLLED_BACK = /^(40001|40P01)$/;
+const CONNECTION_CODES: ReadonlySet<string> = new Set([
+  ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED", "CONNECT_TIMEOUT"],
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
+  ...["EAI_AGAIN", "ENOENT"],
+]);
+
+const HINTS: { readonly [code: string]: string } = {
+  "28P01": "Check user and password of the PostgreSQL URL.",
+  "28000": "Check user and password of the PostgreSQL URL, and the server's pg_hba.conf.",
+  "3D000": "Create the database, or correct its name in the URL.",
+  "42501": "Give the user the right to create a schema in the database, or make the schema for it.",
+  "53100": "The server's disk is full: make room.",
+  "25006": "This server takes no writes: connect to the primary.",
+};
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** What was asked may or may not have been done. */
+export function isConnectionLoss(error: unknown): boolean {
+  const code = codeOf(error);
+  return CONNECTION_CODES.has(code) || SERVER_AWAY.test(code);
+}
+
+/** Worth another try after a moment. */
+export function isPassing(error: unknown): boolean {
+  return isConnectionLoss(error) || ROLLED_BACK.test(codeOf(error));
+}
+
+/** What went wrong, with the place, as an error a user can act on; never with the password. */
+export function toStoreError(error: unknown, address: PostgresAddress): DarumaError {
+  if (error instanceof DarumaError) return error;
+  const detail = address.hideSecrets(describe(error));
+  if (isConnectionLoss(error)) {
+    return new DarumaError("STORE_FAILED", `${address.label} cannot be reached: ${detail}`, {
+      hint: "Check that PostgreSQL runs and the address is right; nothing recorded is lost.",
+    });
+  }
+  const hint = HINTS[codeOf(error)];
+  return new DarumaError("STORE_FAILED", `${address.label}: ${detail}`, hint === undefined ? {} : { hint });
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // One error for each address of a host name: its own message is empty.
+  if (error instanceof AggregateError) return error.errors.map(describe).join(", ");
+  return error.message;
+}

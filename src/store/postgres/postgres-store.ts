@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+import { refuseMalformedAppend } from "../append-rules.js";
+import { ChangeListeners } from "../change-listeners.js";
+import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
+import type { Store } from "../store.js";
+import { ChangeFeed } from "./change-feed.js";
+import { CommitQueue } from "./commit-queue.js";
+import type { Session } from "./connection-pool.js";
+import { Database, toArrayLiteral } from "./database.js";
+import { createInboxVerbs } from "./inbox-verbs.js";
+import { createLeaseVerbs } from "./lease-verbs.js";
+import { migrate } from "./migrations.js";
+import { parseAddress } from "./postgres-address.js";
+import { createRunReads } from "./run-reads.js";
+import { createTokenVerbs } from "./token-verbs.js";
+import { createDraftVerbs, createWorkflowVerbs } from "./workflow-verbs.js";
+
+const DEFAULT_MAX_CONNECTIONS = 8;
+const SENDER_BYTES = 6;
+
+export interface PostgresOptions {
+  readonly url: string;
+  /** Everything lies in it, so several stores fit in one database; `daruma` if nothing else is said. */
+  readonly schema?: string;
+  /** For everything but commits and notifications, which have one connection each. */
+  readonly maxConnections?: number;
+}
+
+/** Open a database as a store; the schema and its tables are made where they are missing. */
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const address = parseAddress(options.url, options.schema);
+  const db = new Database(address, options.maxConnections ?? DEFAULT_MAX_CONNECTIONS);
+  try {
+    await migrate(db);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return createStore(db);
+}
+
+function createStore(db: Database): Store {
+  const sender = randomBytes(SENDER_BYTES).toString("hex");
+  const listeners = new ChangeListeners();
+  const feed = new ChangeFeed(db, listeners, sender);
+  const queue = new CommitQueue(db, sender);
+  return {
+    async reserveRunId() {
+      const [reserved] = await db.rows<{ id: number }>("SELECT nextval('run_id') AS id");
+      return reserved?.id ?? 0;
+    },
+    async commit(appends) {
+      for (const append of appends) refuseMalformedAppend(append);
+      await queue.commit(appends);
+      listeners.tellCommit(appends);
+    },
+    deleteRun: (runId) => db.work((session, isRepeated) => deleteRun(session, runId, isRepeated)),
+    ...createWorkflowVerbs(db),
+    ...createDraftVerbs(db),
+    ...createRunReads(db),
+    ...createLeaseVerbs(db, listeners, sender),
+    ...createInboxVerbs(db, listeners, sender),
+    ...createTokenVerbs(db),
+    onChange: (listener) => feed.add(listener),
+    async ping() {
+      await db.rows("SELECT version FROM schema_version");
+    },
+    close: () => db.close(),
+  };
+}
+
+/** The rule of `mayDeleteRun`, in SQL: it must hold for the run at the instant at which it goes. */
+async function deleteRun(session: Session, runId: number, isRepeated: boolean): Promise<boolean> {
+  const [deleted] = await session.rows<{ is_gone: boolean | null }>(
+    "SELECT delete_run($1, $2::text[]) AS is_gone",
+    ...[runId, toArrayLiteral(UNFINISHED_RUN_STATUSES)],
+  );
+  // Not there at the second try: it was the first that did it.
+  return deleted?.is_gone ?? isRepeated;
+}

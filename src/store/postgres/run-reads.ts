@@ -1,0 +1,87 @@
+import type { RouteRow } from "../../core/rows.js";
+import { asksForUnfinishedRunsOnly } from "../job-rules.js";
+import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
+import type { JobFilter, RunFilter, Store } from "../store.js";
+import { Conditions } from "./conditions.js";
+import type { Database } from "./database.js";
+import {
+  COLUMNS,
+  readStoredAttempt,
+  readStoredEvent,
+  readStoredJob,
+  readStoredRoute,
+  readStoredRun,
+  type StoredAttempt,
+  type StoredEvent,
+  type StoredJob,
+  type StoredRun,
+} from "./stored-rows.js";
+
+type RunRead =
+  | "readRun"
+  | "listRuns"
+  | "readEvents"
+  | "readJobs"
+  | "readJob"
+  | "listJobs"
+  | "readAttempts"
+  | "readRoutes";
+
+export function createRunReads(db: Database): Pick<Store, RunRead> {
+  return {
+    async readRun(runId) {
+      const [run] = await db.rows<StoredRun>(`SELECT ${COLUMNS.run} FROM run WHERE id = $1`, runId);
+      return run === undefined ? null : readStoredRun(run);
+    },
+    listRuns: (filter) => listRuns(db, filter),
+    async readEvents(runId, { afterSeq = 0, limit } = {}) {
+      const events = await db.rows<StoredEvent>(
+        `SELECT ${COLUMNS.event} FROM event WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3::bigint`,
+        ...[runId, afterSeq, limit ?? null],
+      );
+      return events.map(readStoredEvent);
+    },
+    readJobs: (runId) => listJobs(db, { runId }),
+    async readJob(id) {
+      const [job] = await db.rows<StoredJob>(`SELECT ${COLUMNS.job} FROM job WHERE id = $1`, id);
+      return job === undefined ? null : readStoredJob(job);
+    },
+    listJobs: (filter) => listJobs(db, filter),
+    async readAttempts(runId) {
+      const attempts = await db.rows<StoredAttempt>(
+        `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = $1 ORDER BY job_id, attempt`,
+        runId,
+      );
+      return attempts.map(readStoredAttempt);
+    },
+    async readRoutes(runId) {
+      const sql = `SELECT ${COLUMNS.route} FROM route WHERE run_id = $1 ORDER BY seq, place`;
+      return (await db.rows<RouteRow>(sql, runId)).map(readStoredRoute);
+    },
+  };
+}
+
+async function listRuns(db: Database, filter: RunFilter) {
+  const conditions = new Conditions()
+    .demandOneOf("status", filter.status)
+    .demand("workflow = ?", filter.workflow)
+    .demand("parent_job_id = ?", filter.parentJob)
+    .demand("id < ?", filter.beforeId);
+  const sql = `SELECT ${COLUMNS.run} FROM run ${conditions.where} ORDER BY id DESC ${conditions.limit(filter.limit)}`;
+  return (await db.rows<StoredRun>(sql, ...conditions.parameters)).map(readStoredRun);
+}
+
+async function listJobs(db: Database, filter: JobFilter) {
+  const unfinishedRunsOnly = asksForUnfinishedRunsOnly(filter);
+  const conditions = new Conditions()
+    .demandOneOf("run.status", unfinishedRunsOnly ? UNFINISHED_RUN_STATUSES : undefined)
+    .demand("run.workflow_id = ?", filter.workflowId)
+    .demand("job.run_id = ?", filter.runId)
+    .demandOneOf("job.status", filter.status)
+    .demand("job.step = ?", filter.step)
+    .demand("job.id > ?", filter.afterId);
+  const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
+  const from = needsRun ? "run JOIN job ON job.run_id = run.id" : "job";
+  const sql = `SELECT ${COLUMNS.job} FROM ${from} ${conditions.where} ORDER BY job.id ${conditions.limit(filter.limit)}`;
+  return (await db.rows<StoredJob>(sql, ...conditions.parameters)).map(readStoredJob);
+}

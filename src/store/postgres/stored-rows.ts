@@ -1,0 +1,105 @@
+import type { Event, LoggedEvent } from "../../core/events.js";
+import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import type { Lease, LeaseOwner } from "../store.js";
+
+/** The columns of each table in the order of the port's rows, for reading. */
+export const COLUMNS = {
+  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, managed, wanted, error, created_at, started_at, finished_at",
+  event: "seq, at, data",
+  job: "job.id, job.run_id, job.step, job.scope, job.status, job.attempt_id, job.visit, job.handled, job.due_at, job.error, job.output, job.failure_handler_id",
+  attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",
+  route: 'run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason',
+  failure_handler: "id, workflow_id, name, rules",
+  workflow: "id, name, version, definition_hash, file, created_at, source",
+  draft: "name, source, revision, updated_at",
+  token: "id, name, role, created_at, expires_at, revoked_at",
+  lease: "fence, owner, expires_at",
+} as const;
+
+type AsText<Row, Column extends keyof Row> = Omit<Row, Column> & { readonly [C in Column]: string | null };
+
+export type StoredRun = AsText<Omit<RunRow, "parent">, "inputs" | "options" | "error"> & {
+  readonly parent_run_id: number | null;
+  readonly parent_job_id: number | null;
+};
+export type StoredJob = AsText<JobRow, "error" | "output">;
+export type StoredAttempt = AsText<AttemptRow, "error">;
+export interface StoredEvent {
+  readonly seq: number;
+  readonly at: number;
+  readonly data: string;
+}
+export interface StoredLease {
+  readonly fence: number;
+  readonly owner: string | null;
+  readonly expires_at: number;
+}
+
+export function storeRun({ parent, inputs, options, error, ...row }: RunRow): StoredRun {
+  return {
+    ...row,
+    inputs: JSON.stringify(inputs),
+    options: JSON.stringify(options),
+    parent_run_id: parent?.run_id ?? null,
+    parent_job_id: parent?.job_id ?? null,
+    error: toJson(error),
+  };
+}
+
+export function storeJob(job: JobRow): StoredJob {
+  return { ...job, error: toJson(job.error), output: toJson(job.output) };
+}
+
+export function storeAttempt(attempt: AttemptRow): StoredAttempt {
+  return { ...attempt, error: toJson(attempt.error) };
+}
+
+/** What was stored is what the port gave, so the readers trust its shape. */
+export function readStoredRun(stored: StoredRun): RunRow {
+  const { parent_run_id, parent_job_id, inputs, options, error, ...row } = stored;
+  const parent =
+    parent_run_id === null || parent_job_id === null
+      ? null
+      : { run_id: parent_run_id, job_id: parent_job_id };
+  return {
+    ...row,
+    inputs: fromJson(inputs),
+    options: fromJson(options),
+    parent,
+    error: fromJson(error),
+  } as RunRow;
+}
+
+export function readStoredJob(stored: StoredJob): JobRow {
+  return { ...stored, error: fromJson(stored.error), output: fromJson(stored.output) } as JobRow;
+}
+
+export function readStoredAttempt(stored: StoredAttempt): AttemptRow {
+  return { ...stored, error: fromJson(stored.error) } as AttemptRow;
+}
+
+export function readStoredRoute(stored: RouteRow): RouteRow {
+  return { ...stored };
+}
+
+export function readStoredEvent({ seq, at, data }: StoredEvent): LoggedEvent {
+  return { seq, at, event: JSON.parse(data) as Event };
+}
+
+/** Null: nobody holds it. */
+export function readStoredLease({ fence, owner, expires_at }: StoredLease): Lease | null {
+  return owner === null ? null : { owner: JSON.parse(owner) as LeaseOwner, fence, expiresAt: expires_at };
+}
+
+/** Always in one order, so that the same owner is the same text. */
+export function storeOwner({ host, bootId, pid, processStart, engine }: LeaseOwner): string {
+  return JSON.stringify({ host, bootId, pid, processStart, engine });
+}
+
+function toJson(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function fromJson(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}

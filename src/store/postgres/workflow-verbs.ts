@@ -1,0 +1,130 @@
+import type { FailureHandlerRow } from "../../core/rows.js";
+import { nextDraft } from "../draft-rules.js";
+import type { DraftRow, NewDraft, NewWorkflow, RegisteredWorkflow, Store, WorkflowRow } from "../store.js";
+import { refuseMalformedWorkflow } from "../workflow-rules.js";
+import { Conditions } from "./conditions.js";
+import type { Session } from "./connection-pool.js";
+import { type Database, toArrayLiteral } from "./database.js";
+import { COLUMNS } from "./stored-rows.js";
+
+type WorkflowVerb =
+  | "registerWorkflow"
+  | "readDefinition"
+  | "readFailureHandler"
+  | "listFailureHandlers"
+  | "listWorkflows"
+  | "readWorkflow";
+
+export function createWorkflowVerbs(db: Database): Pick<Store, WorkflowVerb> {
+  const { failure_handler, workflow } = COLUMNS;
+  return {
+    async registerWorkflow(added) {
+      refuseMalformedWorkflow(added);
+      return db.work((session) => registerWorkflow(session, added));
+    },
+    async readDefinition(hash) {
+      const [found] = await db.rows<{ json: string }>("SELECT json FROM definition WHERE hash = $1", hash);
+      return found?.json ?? null;
+    },
+    async readFailureHandler(id) {
+      const sql = `SELECT ${failure_handler} FROM failure_handler WHERE id = $1`;
+      return firstOf(await db.rows<FailureHandlerRow>(sql, id));
+    },
+    async listFailureHandlers(workflowId) {
+      const conditions = new Conditions().demand("workflow_id = ?", workflowId);
+      const sql = `SELECT ${failure_handler} FROM failure_handler ${conditions.where} ORDER BY id`;
+      return plain(await db.rows<FailureHandlerRow>(sql, ...conditions.parameters));
+    },
+    async listWorkflows({ name, limit, beforeId }) {
+      const conditions = new Conditions().demand("name = ?", name).demand("id < ?", beforeId);
+      if (name === undefined) {
+        conditions.require(
+          `NOT EXISTS (SELECT FROM workflow AS newer WHERE newer.name = workflow.name AND newer.version > workflow.version)`,
+        );
+      }
+      const sql = `SELECT ${workflow} FROM workflow ${conditions.where} ORDER BY id DESC ${conditions.limit(limit)}`;
+      return plain(await db.rows<WorkflowRow>(sql, ...conditions.parameters));
+    },
+    readWorkflow: async (id) =>
+      firstOf(await db.rows<WorkflowRow>(`SELECT ${workflow} FROM workflow WHERE id = $1`, id)),
+  };
+}
+
+async function registerWorkflow(session: Session, workflow: NewWorkflow): Promise<RegisteredWorkflow> {
+  const { name, hash, definition, file, at, source, failureHandlers } = workflow;
+  const [registered] = await session.rows<{ id: number }>(
+    "SELECT register_workflow($1, $2, $3, $4, $5, $6, $7, $8) AS id",
+    ...[name, hash, definition, file, at, source ?? null],
+    toArrayLiteral(failureHandlers.map((handler) => handler.name)),
+    toArrayLiteral(failureHandlers.map(({ rules }) => rules)),
+  );
+  const workflowId = registered?.id ?? 0;
+  const handlers = await session.rows<{ version: number; id: number | null; name: string | null }>(
+    `SELECT workflow.version, failure_handler.id, failure_handler.name
+     FROM workflow LEFT JOIN failure_handler ON failure_handler.workflow_id = workflow.id
+     WHERE workflow.id = $1 ORDER BY failure_handler.id`,
+    workflowId,
+  );
+  return {
+    workflowId,
+    version: handlers[0]?.version ?? 0,
+    failureHandlers: handlers.flatMap(({ id, name: handlerName }) =>
+      id === null || handlerName === null ? [] : { id, name: handlerName },
+    ),
+  };
+}
+
+type DraftVerb = "saveDraft" | "readDraft" | "listDrafts" | "deleteDraft";
+
+export function createDraftVerbs(db: Database): Pick<Store, DraftVerb> {
+  return {
+    saveDraft: (draft) => db.work((session, isRepeated) => saveDraft(session, draft, isRepeated)),
+    readDraft: (name) => db.work((session) => readDraft(session, name)),
+    listDrafts: async () =>
+      plain(await db.rows<DraftRow>(`SELECT ${COLUMNS.draft} FROM draft ORDER BY name`)),
+    async deleteDraft(name) {
+      await db.rows("DELETE FROM draft WHERE name = $1", name);
+    },
+  };
+}
+
+/** Nothing is written over that was not read before: who comes too late looks again. */
+async function saveDraft(
+  session: Session,
+  draft: NewDraft,
+  isRepeated: boolean,
+): ReturnType<Store["saveDraft"]> {
+  for (;;) {
+    const present = await readDraft(session, draft.name);
+    if (isRepeated && present !== null && isSavedFrom(present, draft)) return { saved: true, draft: present };
+    const next = nextDraft(present, draft);
+    if (next === null) return { saved: false, draft: present };
+    const { name, source, revision, updated_at } = next;
+    const written = await session.rows(
+      present === null
+        ? `INSERT INTO draft (${COLUMNS.draft}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING 1`
+        : `UPDATE draft SET source = $2, revision = $3, updated_at = $4 WHERE name = $1 AND revision = $3 - 1 RETURNING 1`,
+      ...[name, source, revision, updated_at],
+    );
+    if (written.length === 1) return { saved: true, draft: next };
+  }
+}
+
+/** The answer of the first try was lost, but not its writing. */
+function isSavedFrom(present: DraftRow, draft: NewDraft): boolean {
+  const saved = nextDraft(null, { ...draft, basedOn: null });
+  return present.source === saved?.source && present.updated_at === draft.at;
+}
+
+async function readDraft(session: Session, name: string): Promise<DraftRow | null> {
+  return firstOf(await session.rows<DraftRow>(`SELECT ${COLUMNS.draft} FROM draft WHERE name = $1`, name));
+}
+
+/** The driver's rows are of a class of their own. */
+function plain<Row extends object>(rows: readonly Row[]): Row[] {
+  return rows.map((row) => ({ ...row }));
+}
+
+function firstOf<Row extends object>([row]: readonly Row[]): Row | null {
+  return row === undefined ? null : { ...row };
+}

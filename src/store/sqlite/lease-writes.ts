@@ -1,0 +1,60 @@
+import { givesWay } from "../lease-rules.js";
+import type { ClaimRequest, LeaseOwner, LeaseRequest } from "../store.js";
+import { type Cells, unpackLease } from "./packed-rows.js";
+import type { WriteVerbs } from "./protocol.js";
+import type { Statements } from "./statements.js";
+
+type LeaseWrite = "acquireLease" | "renewLease" | "releaseLease" | "claimRuns";
+
+/** The rule of `isFree` in SQL: of the runs that want an engine nearly all have one, which need not be read. */
+export const FIND_CLAIMABLE_RUNS = `
+  SELECT run.id FROM run LEFT JOIN lease ON lease.run_id = run.id
+  WHERE run.wanted = 1 AND (lease.owner IS NULL OR lease.expires_at <= ?) ORDER BY run.id LIMIT ?`;
+
+export function createLeaseWrites(statements: Statements): Pick<WriteVerbs, LeaseWrite> {
+  const { run } = statements;
+  return {
+    acquireLease: (request) => acquireLease(statements, request),
+    renewLease: (runId, fence, expiresAt) =>
+      run(
+        "UPDATE lease SET expires_at = ? WHERE run_id = ? AND fence = ? AND owner IS NOT NULL",
+        ...[expiresAt, runId, fence],
+      ).changes === 1,
+    releaseLease: (runId, fence) => releaseLease(statements, runId, fence),
+    claimRuns: (request) => claimRuns(statements, request),
+  };
+}
+
+function acquireLease(statements: Statements, request: LeaseRequest): number | Cells {
+  const row = statements.row("SELECT fence, owner, expires_at FROM lease WHERE run_id = ?", request.runId);
+  if (row !== null && !givesWay(unpackLease(row), request)) return row;
+  return grant(statements, request);
+}
+
+function releaseLease({ run, row }: Statements, runId: number, fence: number): boolean {
+  // The row stays: the next owner's token must be higher than this one.
+  const { changes } = run("UPDATE lease SET owner = NULL WHERE run_id = ? AND fence = ?", runId, fence);
+  return changes === 1 && row("SELECT 1 FROM run WHERE id = ? AND wanted = 1", runId) !== null;
+}
+
+function claimRuns(statements: Statements, { owner, now, expiresAt, limit }: ClaimRequest) {
+  const free = statements.rows<readonly [number]>(FIND_CLAIMABLE_RUNS, now, limit);
+  return free.map(([runId]) => ({ runId, fence: grant(statements, { runId, owner, expiresAt }) }));
+}
+
+interface Grant {
+  readonly runId: number;
+  readonly owner: LeaseOwner;
+  readonly expiresAt: number;
+}
+
+/** The new token, higher than every one before. */
+function grant({ row }: Statements, { runId, owner, expiresAt }: Grant): number {
+  const granted = row<readonly [number]>(
+    `INSERT INTO lease (run_id, fence, owner, expires_at) VALUES (?, 1, ?, ?)
+     ON CONFLICT (run_id) DO UPDATE SET fence = fence + 1, owner = excluded.owner, expires_at = excluded.expires_at
+     RETURNING fence`,
+    ...[runId, JSON.stringify(owner), expiresAt],
+  );
+  return granted?.[0] ?? 0;
+}

@@ -1,0 +1,55 @@
+import type { Cells } from "./packed-rows.js";
+import type { Cell, Database, Statement } from "./sqlite-driver.js";
+
+/** Statements are prepared when they are first needed, and kept. */
+export interface Statements {
+  run(sql: string, ...cells: Cell[]): { readonly changes: number; readonly lastInsertRowid: number };
+  /** Rows as lists of cells; the caller knows what its columns hold. */
+  rows<Row extends Cells = Cells>(sql: string, ...cells: Cell[]): Row[];
+  row<Row extends Cells = Cells>(sql: string, ...cells: Cell[]): Row | null;
+}
+
+export function keepStatements(db: Database): Statements {
+  const kept = new Map<string, Statement>();
+  const statement = (sql: string): Statement => {
+    let prepared = kept.get(sql);
+    if (prepared === undefined) {
+      prepared = db.prepare(sql);
+      prepared.setReturnArrays(true);
+      kept.set(sql, prepared);
+    }
+    return prepared;
+  };
+  const rows = <Row extends Cells>(sql: string, ...cells: Cell[]) =>
+    statement(sql).all(...cells) as unknown as Row[];
+  return {
+    run: (sql, ...cells) => {
+      const { changes, lastInsertRowid } = statement(sql).run(...cells);
+      return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
+    },
+    rows,
+    row: <Row extends Cells>(sql: string, ...cells: Cell[]) => rows<Row>(sql, ...cells)[0] ?? null,
+  };
+}
+
+/** Conditions that are demanded only where there is a value for them. */
+export class Conditions {
+  readonly cells: Cell[] = [];
+  readonly #conditions: string[] = [];
+
+  demand(condition: string, cell: Cell | undefined): this {
+    if (cell === undefined) return this;
+    this.#conditions.push(condition);
+    this.cells.push(cell);
+    return this;
+  }
+
+  /** For a list of values, which goes into one cell as JSON. */
+  demandOneOf(column: string, values: readonly string[] | undefined): this {
+    return this.demand(`${column} IN (SELECT value FROM json_each(?))`, values && JSON.stringify(values));
+  }
+
+  get where(): string {
+    return this.#conditions.length === 0 ? "" : `WHERE ${this.#conditions.join(" AND ")}`;
+  }
+}

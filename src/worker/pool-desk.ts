@@ -1,0 +1,169 @@
+import type { TimerPort } from "./attempt-timers.js";
+import type { PoolBook } from "./pool-book.js";
+import type { PoolReports } from "./pool-reports.js";
+import { PoolWorker } from "./pool-worker.js";
+import {
+  CLAIM_WAIT_MS,
+  type Claim,
+  type ClaimAnswer,
+  type Heartbeat,
+  type HeartbeatAnswer,
+  type Held,
+  heartbeatMs,
+  killMarginMs,
+  type Registered,
+  type Registration,
+  type ReportAnswer,
+  type SentReport,
+  type Stream,
+  type Verdict,
+} from "./protocol.js";
+import type { ReceivedFiles } from "./received-files.js";
+
+/** Heartbeats in a row without an attempt that the worker had: it has lost it. */
+const MISSED_HEARTBEATS = 2;
+
+/** What remote workers ask of the server. */
+export class PoolDesk {
+  constructor(
+    private readonly book: PoolBook,
+    private readonly reports: PoolReports,
+    private readonly files: ReceivedFiles,
+    private readonly clock: TimerPort,
+  ) {}
+
+  register({ attempts: held, ...offer }: Registration): Registered & Verdict {
+    const { book } = this;
+    const now = this.clock.now();
+    const worker = book.workers.get(offer.instance) ?? new PoolWorker(offer, now, now);
+    worker.draining = false;
+    book.workers.set(worker.id, worker);
+    // What was sent and is not there was in an answer that got lost.
+    const listed = new Set(held.map(({ token }) => token));
+    for (const attempt of worker.attempts)
+      if (attempt.delivery === "sent" && !listed.has(attempt.token)) attempt.delivery = "queued";
+    const verdict = this.judge(worker, held);
+    book.seen(worker);
+    book.findWorkersForAll();
+    book.loseWhatNeverArrived(worker);
+    book.tellRoom();
+    return {
+      worker_id: worker.id,
+      lease_ms: book.leaseMs,
+      heartbeat_ms: heartbeatMs(book.leaseMs),
+      kill_margin_ms: killMarginMs(book.leaseMs),
+      ...verdict,
+    };
+  }
+
+  /** Answers as soon as there is something for the worker. `gone` is aborted if its connection breaks before. */
+  claim(
+    workerId: string,
+    { received, wait_ms: waitMs = CLAIM_WAIT_MS }: Claim,
+    gone: AbortSignal | null = null,
+  ): Promise<ClaimAnswer> {
+    const { book, clock } = this;
+    const worker = book.known(workerId);
+    const wasPresent = worker.isPresent(clock.now());
+    book.seen(worker);
+    for (const token of received) {
+      const attempt = book.attempts.get(token);
+      if (attempt?.worker === worker && attempt.delivery === "sent") attempt.received();
+    }
+    // What was sent before and has not arrived by now was in an answer that got lost.
+    for (const attempt of worker.attempts) if (attempt.delivery === "sent") attempt.delivery = "queued";
+    const answer = worker.openClaim((call) => clock.setTimer(clock.now() + waitMs, call), gone);
+    if (!wasPresent) {
+      book.findWorkersForAll();
+      book.tellRoom();
+    }
+    return answer;
+  }
+
+  /** The server goes down: workers must not keep it waiting. */
+  closeClaims(): void {
+    for (const worker of this.book.workers.values()) worker.closeClaim();
+  }
+
+  heartbeat(workerId: string, { attempts, draining }: Heartbeat): HeartbeatAnswer {
+    const worker = this.book.known(workerId);
+    const wasDraining = worker.draining;
+    worker.draining = draining;
+    this.book.seen(worker);
+    const verdict = this.judge(worker, attempts);
+    this.loseWhatIsMissed(worker, attempts);
+    if (wasDraining && !draining) this.book.tellRoom();
+    return { ...verdict, control: null };
+  }
+
+  /** Each is answered once it is on record. */
+  async report(workerId: string, sent: readonly SentReport[]): Promise<ReportAnswer[]> {
+    const worker = this.book.known(workerId);
+    this.book.seen(worker);
+    return Promise.all(sent.map((one) => this.takeReport(worker, one)));
+  }
+
+  /** How much of the log is here now. Less than `offset`: nothing was written, and the worker goes on from there. */
+  writeLog(
+    workerId: string,
+    { token, stream, offset }: { readonly token: string; readonly stream: Stream; readonly offset: number },
+    bytes: Uint8Array,
+  ): { readonly size: number } {
+    return { size: this.files.writeLog(this.book.heldBy(workerId, token).held, stream, offset, bytes) };
+  }
+
+  writeOutput(workerId: string, token: string, bytes: Buffer): ReturnType<ReceivedFiles["writeOutput"]> {
+    return this.files.writeOutput(this.book.heldBy(workerId, token).held, bytes);
+  }
+
+  /** It has gone, and nothing that it had goes on. */
+  deregister(workerId: string): void {
+    this.book.remove(this.book.known(workerId), "its worker has left");
+  }
+
+  private takeReport(worker: PoolWorker, sent: SentReport): Promise<ReportAnswer> {
+    const { book, reports } = this;
+    const attempt = book.attempts.get(sent.token);
+    if (attempt === undefined) return reports.answerUnknown(sent);
+    if (attempt.worker === null) attempt.putOn(worker);
+    if (attempt.worker !== worker) {
+      const { token } = sent;
+      return Promise.resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });
+    }
+    return reports.take(attempt, sent, (answer) => {
+      // Struck off meanwhile: whoever takes the run next expects it from the worker that comes back with it.
+      if (answer.outcome !== "retry" || !book.workers.has(worker.id)) book.drop(attempt);
+    });
+  }
+
+  private judge(worker: PoolWorker, held: readonly Held[]): Verdict {
+    const verdict = { renewed: [] as string[], stop: [] as string[], lost: [] as string[] };
+    worker.strays.clear();
+    for (const { token } of held) {
+      const attempt = this.book.attempts.get(token);
+      if (attempt === undefined) {
+        if (this.reports.isOver(token)) verdict.lost.push(token);
+        else worker.strays.add(token);
+        continue;
+      }
+      if (attempt.worker === null) attempt.putOn(worker);
+      if (attempt.worker !== worker) {
+        verdict.lost.push(token);
+        continue;
+      }
+      attempt.received();
+      verdict.renewed.push(token);
+      if (attempt.stopping) verdict.stop.push(token);
+    }
+    return verdict;
+  }
+
+  private loseWhatIsMissed(worker: PoolWorker, held: readonly Held[]): void {
+    const listed = new Set(held.map(({ token }) => token));
+    for (const attempt of [...worker.attempts]) {
+      if (attempt.delivery !== "received" || attempt.hasEnded || listed.has(attempt.token)) continue;
+      attempt.missed += 1;
+      if (attempt.missed >= MISSED_HEARTBEATS) this.book.lose(attempt, "its worker has lost it");
+    }
+  }
+}

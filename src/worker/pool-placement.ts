@@ -1,0 +1,82 @@
+import { hasTags } from "./local-room.js";
+import type { PoolWorker } from "./pool-worker.js";
+import type { Needs, Place, Worker } from "./worker.js";
+
+/** The worker in the server's own process. */
+export interface LocalPart extends Worker {
+  readonly name: string;
+  /** May be 0: child runs are its business all the same. */
+  readonly slots: number;
+  readonly used: number;
+  readonly tags: readonly string[];
+}
+
+/** Room here or there. */
+export interface PoolPlace extends Place {
+  readonly local?: Place;
+  readonly remote?: { readonly worker: PoolWorker; readonly needs: Needs };
+}
+
+/** The server's own worker first, then the remote one with the most room. */
+export function choosePlace(
+  needs: Needs,
+  local: LocalPart,
+  workers: Iterable<PoolWorker>,
+  now: number,
+): PoolPlace | "full" | null {
+  const atHome = placeAtHome(needs, local);
+  if (atHome !== null && atHome !== "full") return atHome;
+  let best: PoolWorker | null = null;
+  let mostFree = -1;
+  let hasAnyRoom = false;
+  for (const worker of workers) {
+    if (!worker.isPresent(now)) continue;
+    const { free } = worker;
+    if (free.slots > 0) hasAnyRoom = true;
+    if (free.slots <= mostFree || !worker.couldRun(needs) || !worker.hasRoomFor(needs, free)) continue;
+    best = worker;
+    mostFree = free.slots;
+  }
+  if (best === null) return hasAnyRoom || atHome === null ? null : "full";
+  // One object for each place: by it the room is found again.
+  const own = { ...needs };
+  best.reserve(own);
+  return { worker: best.label, remote: { worker: best, needs: own } };
+}
+
+/** Null: it is not for the server's own worker, whatever its room. */
+function placeAtHome(needs: Needs, local: LocalPart): PoolPlace | "full" | null {
+  if (needs.slots > 0 && local.slots === 0) return "full";
+  if (needs.slots > 0 && !hasTags(local.tags, needs.tags)) return null;
+  const place = local.place(needs);
+  return place === "full" || place === null ? place : { worker: place.worker, local: place };
+}
+
+/** One sentence for people who wonder why a ready job does not start. */
+export function whyNoPlace(
+  needs: Needs,
+  local: LocalPart,
+  workers: readonly PoolWorker[],
+  now: number,
+): string {
+  const offers = workers.map(({ offer }) => offer.tags);
+  if (local.slots > 0) offers.push([...local.tags]);
+  if (offers.length === 0) return "no worker is connected";
+  if (!offers.some((tags) => hasTags(tags, needs.tags)))
+    return `no connected worker has the tags ${needs.tags.join(", ")}`;
+  const able = workers.filter((worker) => worker.couldRun(needs));
+  const isForLocal = local.slots > 0 && hasTags(local.tags, needs.tags);
+  if (able.length === 0 && !isForLocal)
+    return `no connected worker can run actions of type ${needs.actionType}`;
+  if (!isForLocal && !able.some((worker) => worker.isBigEnoughFor(needs)))
+    return `no connected worker has ${describe(needs)}`;
+  if (!isForLocal && !able.some((worker) => worker.isPresent(now)))
+    return "the workers that could run it are silent or take nothing new";
+  return "the workers that can run it are busy";
+}
+
+function describe({ slots, memoryBytes }: Needs): string {
+  const parts = [`${slots} ${slots === 1 ? "slot" : "slots"}`];
+  if (memoryBytes > 0) parts.push(`${memoryBytes} bytes of memory`);
+  return parts.join(" and ");
+}

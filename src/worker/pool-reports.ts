@@ -1,0 +1,119 @@
+import type { AttemptRow, JobRow } from "../core/rows.js";
+import { JOB_IDS_PER_RUN } from "../core/run.js";
+import type { PoolAttempt } from "./pool-attempt.js";
+import { type ReportAnswer, resultOf, type SentReport, stream } from "./protocol.js";
+import type { ReceivedFiles } from "./received-files.js";
+
+/** What the store says of attempts that this server has no memory of. */
+export interface RecordedAttempts {
+  readAttempts(runId: number): Promise<readonly AttemptRow[]>;
+  readJob(jobId: number): Promise<JobRow | null>;
+}
+
+/** Outcomes remembered for reports that come twice; older ones are looked up in the store. */
+const MAX_REMEMBERED = 10_000;
+
+/** Takes reports of workers: their logs first, then the result, answered once it is on record. */
+export class PoolReports {
+  private readonly remembered = new Map<string, "accepted" | "stale">();
+
+  constructor(
+    private readonly files: ReceivedFiles,
+    private readonly recorded: RecordedAttempts,
+  ) {}
+
+  isOver(token: string): boolean {
+    return this.remembered.has(token);
+  }
+
+  remember(token: string, outcome: "accepted" | "stale"): void {
+    this.remembered.set(token, outcome);
+    if (this.remembered.size > MAX_REMEMBERED) this.remembered.delete(this.remembered.keys().next().value!);
+  }
+
+  /** `answered` is called with what came of a report that the engine was asked about. */
+  take(
+    attempt: PoolAttempt,
+    sent: SentReport,
+    answered: (answer: ReportAnswer) => void,
+  ): Promise<ReportAnswer> {
+    if (attempt.reporting !== null) return attempt.reporting;
+    if (attempt.listener === null) return Promise.resolve(notHere(sent.token));
+    const lacking = this.writeFiles(attempt, sent);
+    if (lacking !== null) return Promise.resolve(lacking);
+    attempt.received();
+    attempt.hasEnded = true;
+    attempt.reporting = this.settle(attempt, sent).then((answer) => {
+      attempt.reporting = null;
+      if (answer.outcome !== "retry") this.remember(attempt.token, answer.outcome);
+      answered(answer);
+      return answer;
+    });
+    return attempt.reporting;
+  }
+
+  /** Nobody here waits for it: it was taken before, or is somebody else's, or its run has not come here yet. */
+  async answerUnknown(sent: SentReport): Promise<ReportAnswer> {
+    const { token } = sent;
+    const known = this.remembered.get(token);
+    const outcome = known ?? (await this.lookUp(sent).catch(() => "retry" as const));
+    if (outcome === "retry") return notHere(token);
+    return outcome === "stale" ? { token, outcome, code: "STALE_ATTEMPT" } : { token, outcome };
+  }
+
+  private async lookUp({ job, attempt, recovery, token }: SentReport): Promise<ReportAnswer["outcome"]> {
+    const row = (await this.recorded.readAttempts(Math.floor(job / JOB_IDS_PER_RUN))).find(
+      (one) => one.job_id === job && one.attempt === attempt,
+    );
+    if (row === undefined || !token.startsWith(row.token)) return "stale";
+    if (recovery) {
+      const jobRow = await this.recorded.readJob(job);
+      return jobRow?.status === "recovering" && jobRow.attempt_id === attempt ? "retry" : "accepted";
+    }
+    if (row.status === "running") return "retry";
+    return row.error?.code === "WORKER_LOST" ? "stale" : "accepted";
+  }
+
+  private settle(attempt: PoolAttempt, { token, result, duration_ms }: SentReport): Promise<ReportAnswer> {
+    return new Promise((resolve) => {
+      attempt.settle({
+        result: resultOf(result, this.files.outputPath(attempt.held)),
+        durationMs: duration_ms,
+        settled: (outcome) => {
+          if (outcome === "committed") resolve({ token, outcome: "accepted" });
+          else if (outcome === "stale") resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });
+          else resolve(notHere(token));
+        },
+      });
+    });
+  }
+
+  /** Null: all that belongs to the report is here. */
+  private writeFiles(attempt: PoolAttempt, sent: SentReport): ReportAnswer | null {
+    const { held, token } = attempt;
+    let isWhole = true;
+    for (const { stream: which, offset, data } of sent.logs) {
+      const size = this.files.writeLog(held, which, offset, Buffer.from(data, "base64"));
+      if (size < offset) isWhole = false;
+    }
+    const { result } = sent;
+    const isOutputMissing =
+      result.kind === "succeeded" &&
+      result.output.kind === "artifact" &&
+      !this.files.hasOutput(held, result.output.bytes);
+    if (!isWhole || isOutputMissing) {
+      const [stdout, stderr] = stream.options.map((which) => this.files.logSize(held, which));
+      return {
+        ...notHere(token),
+        have: { stdout: stdout ?? 0, stderr: stderr ?? 0 },
+        ...(isOutputMissing ? { output_missing: true } : {}),
+      };
+    }
+    if (sent.summary !== null) this.files.writeSummary(held, sent.summary);
+    return null;
+  }
+}
+
+function notHere(token: string): ReportAnswer {
+  return { token, outcome: "retry", code: "RUN_NOT_HERE" };
+}

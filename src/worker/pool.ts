@@ -1,0 +1,187 @@
+import type { TimerPort } from "./attempt-timers.js";
+import { failureContextFor, writeFailureContext } from "./failure-context-files.js";
+import { PoolAttempt } from "./pool-attempt.js";
+import { PoolBook } from "./pool-book.js";
+import { PoolDesk } from "./pool-desk.js";
+import { choosePlace, type LocalPart, type PoolPlace, whyNoPlace } from "./pool-placement.js";
+import { PoolReports, type RecordedAttempts } from "./pool-reports.js";
+import type { PoolWorker } from "./pool-worker.js";
+import { DEFAULT_ATTEMPT_LEASE_MS } from "./protocol.js";
+import { ReceivedFiles } from "./received-files.js";
+import {
+  type Assignment,
+  type HeldAttempt,
+  isLocalWorker,
+  type Needs,
+  type Place,
+  type Report,
+  type Worker,
+} from "./worker.js";
+import { localInfo, remoteInfo, type WorkerInfo } from "./worker-info.js";
+
+export interface WorkerPoolOptions {
+  /** The worker in this process. Child runs are its business even where it has no slots. */
+  readonly local: LocalPart;
+  /** Where logs and artifacts of all attempts lie. */
+  readonly outputDir: string;
+  readonly clock: TimerPort;
+  /** The store. */
+  readonly recorded: RecordedAttempts;
+  /** How long a silent worker keeps its attempts; 90 s unless told. */
+  readonly leaseMs?: number;
+}
+
+/** What a recovery script takes of a worker. */
+const NO_ROOM = { slots: 0, cpus: 0, memoryBytes: 0 };
+
+/**
+ * All workers of a server: the one in its own process and those that have registered at its desk. It keeps nothing on
+ * disk: after a restart workers register again with what they hold, and runs adopt it.
+ */
+export class WorkerPool implements Worker {
+  /** For the workers on other machines. */
+  readonly desk: PoolDesk;
+  private readonly book: PoolBook;
+
+  constructor(private readonly options: WorkerPoolOptions) {
+    const { clock, leaseMs = DEFAULT_ATTEMPT_LEASE_MS } = options;
+    const files = new ReceivedFiles(options.outputDir);
+    const reports = new PoolReports(files, options.recorded);
+    this.book = new PoolBook(clock, leaseMs, reports);
+    this.desk = new PoolDesk(this.book, reports, files, clock);
+  }
+
+  place(needs: Needs): Place | "full" | null {
+    const { local, clock } = this.options;
+    return choosePlace(needs, local, this.book.workers.values(), clock.now());
+  }
+
+  release(place: Place): void {
+    const { local, remote } = place as PoolPlace;
+    if (local !== undefined) this.options.local.release(local);
+    else remote?.worker.unreserve(remote.needs);
+  }
+
+  execute(assignment: Assignment, place: Place | null, signal: AbortSignal): Promise<Report | null> {
+    const { local, remote } = (place ?? {}) as Partial<PoolPlace>;
+    const worker = remote?.worker ?? this.workerForScript(assignment);
+    if (assignment.failedAlready !== null || local !== undefined || worker === "local")
+      return this.options.local.execute(assignment, local ?? null, signal);
+    let shipped: Assignment;
+    try {
+      shipped = this.withContext(assignment);
+    } catch (error) {
+      return Promise.resolve(notWritten(error));
+    }
+    remote?.worker.unreserve(remote.needs);
+    const needs = remote?.needs ?? scriptNeeds(assignment);
+    const attempt = new PoolAttempt(heldOf(assignment, worker?.label ?? ""), needs, "queued", shipped);
+    this.book.attempts.set(attempt.token, attempt);
+    if (worker === null) this.book.findWorkerFor(attempt);
+    else attempt.putOn(worker);
+    const reported = this.listen(attempt, signal);
+    // It was struck off while the commit was under way.
+    if (worker !== null && !this.book.workers.has(worker.id)) this.book.lose(attempt, "its worker has gone");
+    attempt.worker?.wake();
+    return reported;
+  }
+
+  adopt(held: HeldAttempt, signal: AbortSignal): Promise<Report | null> | null {
+    if (held.worker === "" || isLocalWorker(held.worker)) return null;
+    const known = this.book.attempts.get(held.token);
+    if (known !== undefined) return this.listen(known, signal);
+    const needs = { ...NO_ROOM, slots: held.recovery ? 0 : 1, tags: [], actionType: "" };
+    const attempt = new PoolAttempt(held, needs, "received", null);
+    this.book.attempts.set(held.token, attempt);
+    const reported = this.listen(attempt, signal);
+    this.book.expect(attempt);
+    return reported;
+  }
+
+  onRoom(listener: () => void): () => void {
+    this.book.roomListeners.add(listener);
+    return () => this.book.roomListeners.delete(listener);
+  }
+
+  endLeftovers(token: string): Promise<void> {
+    return this.options.local.endLeftovers(token);
+  }
+
+  async close(): Promise<void> {
+    this.book.close();
+    await this.options.local.close();
+  }
+
+  /** The server's own worker first, where it takes anything. */
+  list(): WorkerInfo[] {
+    const { local, clock } = this.options;
+    const remote = [...this.book.workers.values()].map(remoteInfo);
+    remote.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return local.slots > 0 ? [localInfo(local, clock.now()), ...remote] : remote;
+  }
+
+  /** Why an attempt with these needs does not start now. */
+  whyNot(needs: Needs): string {
+    const { local, clock } = this.options;
+    return whyNoPlace(needs, local, [...this.book.workers.values()], clock.now());
+  }
+
+  private listen(attempt: PoolAttempt, signal: AbortSignal): Promise<Report | null> {
+    return new Promise((resolve) => {
+      // Whoever listened before has lost the run.
+      attempt.settle(null);
+      attempt.listener = resolve;
+      const onAbort = (): void => {
+        if (signal.reason === "stopped") this.stop(attempt);
+        else if (attempt.listener === resolve) attempt.settle(null);
+      };
+      if (signal.aborted) onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  private stop(attempt: PoolAttempt): void {
+    if (attempt.delivery !== "queued") {
+      attempt.stopping = true;
+      attempt.isStopNews = true;
+      attempt.worker?.wake();
+      return;
+    }
+    this.book.forget(attempt);
+    attempt.settle({ result: { kind: "stopped" }, durationMs: 0 });
+  }
+
+  /** A script runs where its attempt failed, else where it can. */
+  private workerForScript(assignment: Assignment): PoolWorker | "local" | null {
+    const { local, clock } = this.options;
+    const { recovery, lastWorker } = assignment;
+    if (!recovery || (lastWorker !== null && isLocalWorker(lastWorker) && local.slots > 0)) return "local";
+    const needs = scriptNeeds(assignment);
+    const now = clock.now();
+    const able = [...this.book.workers.values()].filter((one) => one.isPresent(now) && one.couldRun(needs));
+    return able.find(({ label }) => label === lastWorker) ?? able[0] ?? (local.slots > 0 ? "local" : null);
+  }
+
+  /** The failure that a transition brought, read where the logs are; kept here too, beside the attempt's other files. */
+  private withContext(assignment: Assignment): Assignment {
+    if (assignment.failureSource === null) return assignment;
+    const failureContext = failureContextFor(this.options.outputDir, assignment);
+    const shipped = { ...assignment, failureSource: null, failureContext };
+    writeFailureContext(this.options.outputDir, shipped);
+    return shipped;
+  }
+}
+
+function heldOf(assignment: Assignment, worker: string): HeldAttempt {
+  const { runId, workflowId, jobId, attempt, token, recovery } = assignment;
+  return { runId, workflowId, jobId, attempt, token, worker, recovery };
+}
+
+function scriptNeeds({ runsOn, action }: Assignment): Needs {
+  return { ...NO_ROOM, tags: runsOn, actionType: action.type };
+}
+
+function notWritten(error: unknown): Report {
+  const message = `the failure context could not be written: ${error instanceof Error ? error.message : error}`;
+  return { result: { kind: "failed", facts: { code: "LOG_FAILED", message } }, durationMs: 0 };
+}

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { DarumaError } from "../core/errors.js";
+import { logFile, outputArtifact, summaryArtifact } from "./attempt-paths.js";
+import type { Stream } from "./protocol.js";
+import type { HeldAttempt } from "./worker.js";
+
+/** What workers send of their attempts, in the server's own folder. Paths come from the server's record alone. */
+export class ReceivedFiles {
+  constructor(private readonly base: string) {}
+
+  /** Bytes of a log at their place. Returns the size of the log here; smaller than `offset`: nothing was written. */
+  writeLog(attempt: HeldAttempt, stream: Stream, offset: number, bytes: Uint8Array): number {
+    const file = logFile(this.base, attempt, stream);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+    try {
+      const { size } = fstatSync(fd);
+      if (offset > size) return size;
+      let written = 0;
+      while (written < bytes.length)
+        written += writeSync(fd, bytes, written, bytes.length - written, offset + written);
+      return Math.max(size, offset + bytes.length);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  logSize(attempt: HeldAttempt, stream: Stream): number {
+    return sizeOf(logFile(this.base, attempt, stream));
+  }
+
+  writeSummary(attempt: HeldAttempt, text: string): void {
+    writePrivately(summaryArtifact(this.base, attempt), text);
+  }
+
+  /** The hash of an output that was too large for the log. It must be JSON: the engine reads it as that. */
+  writeOutput(attempt: HeldAttempt, bytes: Buffer): { readonly bytes: number; readonly sha256: string } {
+    try {
+      JSON.parse(bytes.toString("utf8"));
+    } catch {
+      throw new DarumaError("MALFORMED_REQUEST", "the output is not JSON");
+    }
+    writePrivately(outputArtifact(this.base, attempt), bytes);
+    return { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+  }
+
+  outputPath(attempt: HeldAttempt): string {
+    return outputArtifact(this.base, attempt);
+  }
+
+  hasOutput(attempt: HeldAttempt, bytes: number): boolean {
+    return sizeOf(this.outputPath(attempt)) === bytes;
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function writePrivately(file: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, content, { mode: 0o600 });
+}

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Registered, Registration, Verdict } from "../protocol.js";
+import { type Moment, thisMoment } from "./elapsed.js";
+import { ServerClient, ServerRefusal } from "./server-client.js";
+
+const FIRST_DELAY_MS = 100;
+const MAX_DELAY_MS = 5_000;
+
+/** A registration that holds: the server knows the worker under this id. */
+export interface Session extends Registered {
+  readonly client: ServerClient;
+}
+
+export interface ConnectionPorts {
+  readonly servers: readonly string[];
+  readonly token: string | null;
+  readonly registration: () => Registration;
+  /** What the server said of the attempts that the worker holds. */
+  readonly onVerdict: (verdict: Verdict, sentAt: Moment) => void;
+  readonly log: (line: string) => void;
+  /** Aborted: nothing is tried any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Keeps the worker registered at one of its servers: at the same again after a fault, at the next if it cannot be reached. */
+export class Connection {
+  private readonly clients: readonly ServerClient[];
+  private current = 0;
+  private session: Session | null = null;
+  /** Of the server that was last spoken to. */
+  terms: { readonly leaseMs: number; readonly killMarginMs: number } | null = null;
+  private connecting: Promise<Session> | null = null;
+
+  constructor(private readonly ports: ConnectionPorts) {
+    this.clients = ports.servers.map((url) => new ServerClient(url, ports.token));
+  }
+
+  /** Rejects only when the worker is told to give up, or the server wants nothing of it. */
+  get(): Promise<Session> {
+    if (this.session !== null) return Promise.resolve(this.session);
+    this.connecting ??= this.connect().finally(() => {
+      this.connecting = null;
+    });
+    return this.connecting;
+  }
+
+  /** A request of this session failed: register again before the next one. */
+  failed(session: Session, error: unknown): void {
+    if (this.session !== session || this.ports.signal.aborted) return;
+    this.session = null;
+    this.ports.log(`lost ${session.client.url}: ${messageOf(error)}`);
+    if (!(error instanceof ServerRefusal)) this.turn();
+  }
+
+  /** Another server may know what this one does not. */
+  moveOn(session: Session): boolean {
+    if (this.session !== session || this.clients.length === 1) return false;
+    this.session = null;
+    this.turn();
+    return true;
+  }
+
+  private turn(): void {
+    this.current = (this.current + 1) % this.clients.length;
+  }
+
+  private async connect(): Promise<Session> {
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+      this.ports.signal.throwIfAborted();
+      const client = this.clients[this.current]!;
+      const sentAt = thisMoment();
+      try {
+        const { renewed, stop, lost, ...registered } = await client.register(this.ports.registration());
+        this.session = { ...registered, client };
+        this.terms = { leaseMs: registered.lease_ms, killMarginMs: registered.kill_margin_ms };
+        this.ports.log(`connected to ${client.url}`);
+        this.ports.onVerdict({ renewed, stop, lost }, sentAt);
+        return this.session;
+      } catch (error) {
+        // A wrong token or a name that is taken does not mend by itself.
+        if (error instanceof ServerRefusal && error.isFinal && error.status !== 404) throw error;
+        if (delayMs === FIRST_DELAY_MS) this.ports.log(`cannot reach ${client.url}: ${messageOf(error)}`);
+        this.turn();
+      }
+      await delay(delayMs, undefined, { signal: this.ports.signal });
+    }
+  }
+}
+
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { AttemptResult } from "../../core/commands.js";
+import {
+  MAX_LOG_CHUNK_BYTES,
+  MAX_REPORTED_LOG_BYTES,
+  type ReportAnswer,
+  type SentReport,
+  type SentResult,
+} from "../protocol.js";
+import type { Session } from "./connection.js";
+import type { RemoteAttempt } from "./remote-attempt.js";
+
+/** What the log has grown by since it was last sent; all but the last part of one that has ended. */
+export async function sendLogs({ client, worker_id }: Session, attempt: RemoteAttempt): Promise<void> {
+  const { token } = attempt;
+  const rest = attempt.report === null ? 0 : MAX_REPORTED_LOG_BYTES;
+  for (const log of attempt.logs) {
+    while (log.size - log.sent > rest) {
+      const bytes = log.next(MAX_LOG_CHUNK_BYTES);
+      const { size } = await client.sendLog(
+        worker_id,
+        { token, stream: log.stream, offset: log.sent },
+        bytes,
+      );
+      // A server that took over may have less than the one before.
+      log.sent = Math.min(size, log.sent + bytes.length);
+    }
+  }
+}
+
+/** Everything that the server must have before it can take the result, and the report itself. */
+export async function prepareReport(session: Session, attempt: RemoteAttempt): Promise<SentReport> {
+  await sendLogs(session, attempt);
+  const { result, durationMs } = attempt.report!;
+  const isFile = result.kind === "succeeded" && result.output.kind === "artifact";
+  if (isFile && !attempt.isOutputSent) {
+    await session.client.sendOutput(session.worker_id, attempt.token, readFileSync(attempt.outputFile));
+    attempt.isOutputSent = true;
+  }
+  return {
+    ...attempt.held,
+    duration_ms: Math.max(0, durationMs),
+    result: sentResult(result),
+    logs: attempt.logs.flatMap((log) =>
+      log.exists
+        ? [
+            {
+              stream: log.stream,
+              offset: log.sent,
+              data: log.next(MAX_REPORTED_LOG_BYTES).toString("base64"),
+            },
+          ]
+        : [],
+    ),
+    summary: existsSync(attempt.summaryFile) ? readFileSync(attempt.summaryFile, "utf8") : null,
+  };
+}
+
+/** The server lacks something that an earlier one had. */
+export function goBackTo({ have, output_missing }: ReportAnswer, attempt: RemoteAttempt): void {
+  for (const log of attempt.logs) if (have !== undefined) log.sent = Math.min(log.sent, have[log.stream]);
+  if (output_missing === true) attempt.isOutputSent = false;
+}
+
+/** Where the output lies here is of no use there. */
+function sentResult(result: AttemptResult): SentResult {
+  if (result.kind !== "succeeded" || result.output.kind === "value") return result as SentResult;
+  const { path: _path, ...output } = result.output;
+  return { ...result, output } as SentResult;
+}

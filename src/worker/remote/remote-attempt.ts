@@ -1,0 +1,52 @@
+import { rmSync } from "node:fs";
+import { logFile, outputArtifact, summaryArtifact } from "../attempt-paths.js";
+import type { Held } from "../protocol.js";
+import type { Assignment, Report } from "../worker.js";
+import { AttemptLog } from "./attempt-log.js";
+import type { Moment } from "./elapsed.js";
+
+/** One attempt that this worker holds: it runs, or has ended and waits until the server has its result. */
+export class RemoteAttempt {
+  readonly controller = new AbortController();
+  readonly logs: readonly AttemptLog[];
+  report: Report | null = null;
+  /** The output has been sent, where it is a file. */
+  isOutputSent = false;
+  isReporting = false;
+  /** Offers of the result that came to nothing. */
+  tries = 0;
+
+  constructor(
+    readonly assignment: Assignment,
+    private readonly base: string,
+    /** When the request was sent whose answer gave or renewed the lease. */
+    public renewedAt: Moment,
+  ) {
+    this.logs = (["stdout", "stderr"] as const).map(
+      (stream) => new AttemptLog(logFile(base, assignment, stream), stream),
+    );
+  }
+
+  get token(): string {
+    return this.assignment.token;
+  }
+
+  get held(): Held {
+    const { jobId: job, attempt, recovery, token } = this.assignment;
+    return { job, attempt, recovery, token };
+  }
+
+  get summaryFile(): string {
+    return summaryArtifact(this.base, this.assignment);
+  }
+
+  get outputFile(): string {
+    return outputArtifact(this.base, this.assignment);
+  }
+
+  /** The server has all of it. */
+  removeFiles(): void {
+    for (const { file } of this.logs) rmSync(file, { force: true });
+    for (const file of [this.summaryFile, this.outputFile]) rmSync(file, { force: true });
+  }
+}

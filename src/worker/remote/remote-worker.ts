@@ -1,0 +1,312 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Action } from "../../action/action.js";
+import type { TimerPort } from "../attempt-timers.js";
+import { LocalWorker } from "../local-worker.js";
+import { CLAIM_WAIT_MS, type Registration, type ReportAnswer, type Verdict } from "../protocol.js";
+import type { Assignment } from "../worker.js";
+import { Connection, type Session } from "./connection.js";
+import { Deliveries } from "./deliveries.js";
+import { sendLogs } from "./delivery.js";
+import { elapsedMs, laterOf, type Moment, thisMoment } from "./elapsed.js";
+import { pause } from "./pause.js";
+import { RemoteAttempt } from "./remote-attempt.js";
+import { ServerRefusal } from "./server-client.js";
+
+export interface RemoteWorkerOptions {
+  /** Tried in turn. */
+  readonly servers: readonly string[];
+  readonly token: string | null;
+  readonly name: string;
+  readonly slots: number;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly tags: readonly string[];
+  readonly actions: readonly Action[];
+  /** Logs and outputs lie below it, in a folder of this worker's name, until the server has them. */
+  readonly outputDir: string;
+  readonly env?: { readonly [name: string]: string | undefined };
+  /** Aborted: take nothing new, finish what runs, deliver it, leave. */
+  readonly drain: AbortSignal;
+  /** Aborted: end what runs and leave. */
+  readonly end: AbortSignal;
+  readonly log: (line: string) => void;
+  readonly clock: TimerPort;
+}
+
+const LOG_PERIOD_MS = 500;
+const LEASE_CHECK_MS = 100;
+/** For a connection that is gone when the worker is to leave. */
+const LEAVE_WAIT_MS = 100;
+/** A claim that failed at once is not repeated at once. */
+const CLAIM_RETRY_MS = 100;
+
+/** Executes attempts for a server on another machine. Resolves when it has left. */
+export async function runRemoteWorker(options: RemoteWorkerOptions): Promise<void> {
+  const worker = new RemoteWorker(options);
+  await worker.run();
+}
+
+class RemoteWorker {
+  private readonly attempts = new Map<string, RemoteAttempt>();
+  private readonly base: string;
+  private readonly local: LocalWorker;
+  private readonly connection: Connection;
+  private readonly instance = randomUUID();
+  /** Nothing is left to be done. */
+  private readonly over = new AbortController();
+  private readonly deliveries: Deliveries;
+  /** When the last heartbeat that was answered was sent: since then the server counts the lease of all it gives out. */
+  private heardAt = thisMoment();
+  private wakeIdle = (): void => {};
+
+  constructor(private readonly options: RemoteWorkerOptions) {
+    this.base = join(options.outputDir, "workers", options.name);
+    this.local = new LocalWorker({
+      actions: options.actions,
+      outputDir: this.base,
+      clock: options.clock,
+      tags: options.tags,
+      apiUrl: () => options.servers[0] ?? "",
+      ...(options.env === undefined ? {} : { env: options.env }),
+    });
+    this.connection = new Connection({
+      servers: options.servers,
+      token: options.token,
+      registration: () => this.registration(),
+      onVerdict: (verdict, sentAt) => this.obey(verdict, sentAt),
+      log: options.log,
+      signal: AbortSignal.any([options.end, this.over.signal]),
+    });
+    this.deliveries = new Deliveries({
+      attempts: () => this.attempts.values(),
+      connection: this.connection,
+      settled: (answer) => this.settle(answer),
+      failed: (session, attempt, error) => this.failedFor(session, attempt, error),
+      over: this.over.signal,
+    });
+  }
+
+  async run(): Promise<void> {
+    const { drain, end, log } = this.options;
+    // A wrong token is told at once.
+    await this.connection.get();
+    const loops = [this.claimLoop(), this.heartbeatLoop(), this.logLoop(), this.leaseLoop()];
+    const failure = Promise.race(loops.map((loop) => loop.then(() => null))).catch((error: unknown) => error);
+    await Promise.race([aborted(drain), aborted(end), failure.then((error) => (error ? 0 : forever))]);
+    if (!end.aborted && drain.aborted) {
+      log(`takes nothing new; ${this.attempts.size} attempts to finish`);
+      await Promise.race([this.drain(), aborted(end)]);
+    }
+    await this.leave();
+    this.over.abort();
+    await Promise.allSettled(loops);
+    await this.local.close();
+    const error = await Promise.race([failure, Promise.resolve(null)]);
+    if (error instanceof Error && !isAbort(error)) throw error;
+  }
+
+  /** What the server placed here before it heard of the drain is still taken. */
+  private async drain(): Promise<void> {
+    await this.beat().catch(() => {});
+    await this.claimOnce([], 0).catch(() => {});
+    while (this.attempts.size > 0 && !this.options.end.aborted)
+      await new Promise<void>((resolve) => {
+        this.wakeIdle = resolve;
+        if (this.attempts.size === 0) resolve();
+      });
+  }
+
+  private async leave(): Promise<void> {
+    const running = [...this.attempts.values()].filter(({ report }) => report === null);
+    await Promise.all(running.map((attempt) => this.kill(attempt)));
+    const session = await Promise.race([this.connection.get(), delay(LEAVE_WAIT_MS)]).catch(() => undefined);
+    await session?.client.deregister(session.worker_id).catch(() => {});
+    this.options.log("has left");
+  }
+
+  private registration(): Registration {
+    const { name, slots, cpus, memoryBytes, tags, actions } = this.options;
+    return {
+      instance: this.instance,
+      name,
+      slots,
+      cpus,
+      memory_bytes: memoryBytes,
+      tags: [...tags],
+      actions: actions.map(({ type }) => type),
+      attempts: this.held(),
+    };
+  }
+
+  private held(): Registration["attempts"] {
+    return [...this.attempts.values()].map(({ held }) => held);
+  }
+
+  private async claimLoop(): Promise<void> {
+    let received: string[] = [];
+    while (!this.isLeaving) {
+      try {
+        received = await this.claimOnce(received, CLAIM_WAIT_MS);
+      } catch (error) {
+        if (this.isLeaving) return;
+        if (error instanceof ServerRefusal && [401, 403].includes(error.status)) throw error;
+        await pause(CLAIM_RETRY_MS, this.over.signal);
+      }
+    }
+  }
+
+  /** Resolves to the tokens that have arrived. */
+  private async claimOnce(received: string[], waitMs: number): Promise<string[]> {
+    const session = await this.connection.get();
+    const sentAt = thisMoment();
+    const signal = waitMs === 0 ? this.over.signal : AbortSignal.any([this.options.drain, this.over.signal]);
+    try {
+      const answer = await session.client.claim(session.worker_id, { received, wait_ms: waitMs }, signal);
+      for (const assignment of answer.assignments) this.begin(assignment, laterOf(sentAt, this.heardAt));
+      for (const token of answer.stop) this.attempts.get(token)?.controller.abort("stopped");
+      return answer.assignments.map(({ token }) => token);
+    } catch (error) {
+      if (!signal.aborted) this.connection.failed(session, error);
+      throw error;
+    }
+  }
+
+  private begin(assignment: Assignment, sentAt: Moment): void {
+    // The answer that brought it first may have been thought lost.
+    if (this.attempts.has(assignment.token)) return;
+    const attempt = new RemoteAttempt(assignment, this.base, sentAt);
+    this.attempts.set(attempt.token, attempt);
+    void this.local.execute(assignment, null, attempt.controller.signal).then((report) => {
+      if (this.attempts.get(attempt.token) !== attempt) return;
+      attempt.report = report;
+      this.deliveries.wake();
+    });
+  }
+
+  private async heartbeatLoop(): Promise<void> {
+    while (!this.over.signal.aborted) {
+      const session = await this.connection.get();
+      await pause(session.heartbeat_ms, this.over.signal);
+      if (!this.over.signal.aborted) await this.beat().catch(() => {});
+    }
+  }
+
+  private async beat(): Promise<void> {
+    const session = await this.connection.get();
+    const sentAt = thisMoment();
+    try {
+      const draining = this.options.drain.aborted;
+      const request = { attempts: this.held(), draining };
+      this.obey(await session.client.heartbeat(session.worker_id, request, session.heartbeat_ms), sentAt);
+      await this.moveOnIfHomeless(session);
+    } catch (error) {
+      this.connection.failed(session, error);
+      throw error;
+    }
+  }
+
+  /** The run of an attempt may be with another server by now. */
+  private async moveOnIfHomeless(session: Session): Promise<void> {
+    const isHomeless = [...this.attempts.values()].some(
+      ({ renewedAt }) => elapsedMs(renewedAt) > session.lease_ms / 3 + session.heartbeat_ms,
+    );
+    if (!isHomeless || !this.connection.moveOn(session)) return;
+    await session.client
+      .heartbeat(session.worker_id, { attempts: this.held(), draining: true }, session.heartbeat_ms)
+      .catch(() => {});
+  }
+
+  private obey({ renewed, stop, lost }: Verdict, sentAt: Moment): void {
+    this.heardAt = sentAt;
+    for (const token of renewed) {
+      const attempt = this.attempts.get(token);
+      if (attempt !== undefined) attempt.renewedAt = sentAt;
+    }
+    for (const token of stop) this.attempts.get(token)?.controller.abort("stopped");
+    for (const token of lost) {
+      const attempt = this.attempts.get(token);
+      if (attempt !== undefined) void this.giveUp(attempt, "the server has given it to another");
+    }
+  }
+
+  /** An attempt that cannot be renewed must have ended before the server begins another. */
+  private async leaseLoop(): Promise<void> {
+    while (!this.over.signal.aborted) {
+      const { terms } = this.connection;
+      for (const attempt of terms === null ? [] : this.attempts.values()) {
+        const isLate = elapsedMs(attempt.renewedAt) >= terms!.leaseMs - terms!.killMarginMs;
+        if (attempt.report === null && isLate) void this.giveUp(attempt, "its lease could not be renewed");
+      }
+      await pause(LEASE_CHECK_MS, this.over.signal);
+    }
+  }
+
+  private async giveUp(attempt: RemoteAttempt, why: string): Promise<void> {
+    this.options.log(`gives up ${describe(attempt)}: ${why}`);
+    await this.kill(attempt);
+  }
+
+  private async kill(attempt: RemoteAttempt): Promise<void> {
+    this.drop(attempt);
+    attempt.controller.abort("stopped");
+    // Not with the step's own patience: its time is up.
+    await pause((this.connection.terms?.killMarginMs ?? 0) / 3, this.options.end);
+    await this.local.endLeftovers(attempt.token);
+    attempt.removeFiles();
+  }
+
+  private async logLoop(): Promise<void> {
+    while (!this.over.signal.aborted) {
+      await pause(LOG_PERIOD_MS, this.over.signal);
+      for (const attempt of this.attempts.values()) {
+        if (attempt.report !== null || attempt.logs.every((log) => log.size <= log.sent)) continue;
+        const session = await this.connection.get();
+        await sendLogs(session, attempt).catch((error: unknown) => this.failedFor(session, attempt, error));
+      }
+    }
+  }
+
+  private settle({ token, outcome }: ReportAnswer): void {
+    const attempt = this.attempts.get(token);
+    if (attempt === undefined) return;
+    if (outcome === "stale") this.options.log(`${describe(attempt)} is of no use any more`);
+    this.drop(attempt);
+    attempt.removeFiles();
+  }
+
+  /** A request for one attempt failed: the attempt may be to blame, or the connection. */
+  private failedFor(session: Session, attempt: RemoteAttempt, error: unknown): void {
+    if (!(error instanceof ServerRefusal)) return this.connection.failed(session, error);
+    if (error.code === "STALE_ATTEMPT") void this.giveUp(attempt, error.message);
+    else if (error.status === 404) this.connection.failed(session, error);
+  }
+
+  private drop(attempt: RemoteAttempt): void {
+    if (this.attempts.get(attempt.token) === attempt) this.attempts.delete(attempt.token);
+    if (this.attempts.size === 0) this.wakeIdle();
+  }
+
+  private get isLeaving(): boolean {
+    return this.options.drain.aborted || this.options.end.aborted || this.over.signal.aborted;
+  }
+}
+
+const forever = new Promise<never>(() => {});
+
+function describe({ assignment }: RemoteAttempt): string {
+  const { stepId, jobId, attempt, recovery } = assignment;
+  return `${stepId} (job ${jobId}, attempt ${attempt}${recovery ? ", recovery script" : ""})`;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function isAbort(error: Error): boolean {
+  return error.name === "AbortError";
+}

@@ -1,0 +1,132 @@
+import type { ErrorCode } from "../../core/errors.js";
+import type {
+  Claim,
+  ClaimAnswer,
+  Heartbeat,
+  HeartbeatAnswer,
+  Registered,
+  Registration,
+  ReportAnswer,
+  SentReport,
+  Stream,
+  Verdict,
+} from "../protocol.js";
+
+/** For an answer that needs no waiting on the server's side but that of a commit. */
+const ANSWER_TIMEOUT_MS = 20_000;
+const UPLOAD_TIMEOUT_MS = 120_000;
+/** Beside the time that a claim waits on the server. */
+const CLAIM_GRACE_MS = 10_000;
+
+/** The server answered, and not as hoped. */
+export class ServerRefusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: ErrorCode | null,
+    message: string,
+  ) {
+    super(message);
+    this.name = "ServerRefusal";
+  }
+
+  /** The same would be refused again. */
+  get isFinal(): boolean {
+    return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 429;
+  }
+}
+
+/** One server as a worker speaks to it. Throws what `fetch` throws where it cannot be reached. */
+export class ServerClient {
+  private readonly base: string;
+
+  constructor(
+    readonly url: string,
+    private readonly token: string | null,
+  ) {
+    this.base = `${url.replace(/\/+$/, "")}/api/v1/workers`;
+  }
+
+  register(request: Registration): Promise<Registered & Verdict> {
+    return this.send("POST", "", { json: request });
+  }
+
+  claim(
+    workerId: string,
+    request: Claim & { readonly wait_ms: number },
+    signal: AbortSignal,
+  ): Promise<ClaimAnswer> {
+    return this.send("POST", `/${workerId}/claim`, {
+      json: request,
+      timeoutMs: request.wait_ms + CLAIM_GRACE_MS,
+      signal,
+    });
+  }
+
+  heartbeat(workerId: string, request: Heartbeat, timeoutMs: number): Promise<HeartbeatAnswer> {
+    return this.send("POST", `/${workerId}/heartbeat`, { json: request, timeoutMs });
+  }
+
+  async report(workerId: string, reports: readonly SentReport[]): Promise<readonly ReportAnswer[]> {
+    const { results } = await this.send<{ results: readonly ReportAnswer[] }>(
+      "POST",
+      `/${workerId}/reports`,
+      {
+        json: { reports },
+      },
+    );
+    return results;
+  }
+
+  sendLog(
+    workerId: string,
+    { token, stream, offset }: { readonly token: string; readonly stream: Stream; readonly offset: number },
+    bytes: Uint8Array,
+  ): Promise<{ readonly size: number }> {
+    const query = new URLSearchParams({ token, stream, offset: String(offset) });
+    return this.send("PUT", `/${workerId}/logs?${query}`, { bytes });
+  }
+
+  sendOutput(workerId: string, token: string, bytes: Uint8Array): Promise<unknown> {
+    const query = new URLSearchParams({ token });
+    return this.send("PUT", `/${workerId}/output?${query}`, { bytes, timeoutMs: UPLOAD_TIMEOUT_MS });
+  }
+
+  async deregister(workerId: string): Promise<void> {
+    await this.send("DELETE", `/${workerId}`, {});
+  }
+
+  private async send<T>(
+    method: string,
+    path: string,
+    how: {
+      readonly json?: unknown;
+      readonly bytes?: Uint8Array;
+      readonly timeoutMs?: number;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<T> {
+    const timeout = AbortSignal.timeout(how.timeoutMs ?? ANSWER_TIMEOUT_MS);
+    const type = how.json !== undefined ? "application/json" : how.bytes && "application/octet-stream";
+    const response = await fetch(`${this.base}${path}`, {
+      method,
+      headers: {
+        ...(type === undefined ? {} : { "content-type": type }),
+        ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
+      },
+      body: how.json !== undefined ? JSON.stringify(how.json) : (how.bytes ?? null),
+      signal: how.signal === undefined ? timeout : AbortSignal.any([timeout, how.signal]),
+    });
+    const text = await response.text();
+    if (!response.ok) throw refusalOf(response.status, text);
+    return (text === "" ? null : JSON.parse(text)) as T;
+  }
+}
+
+function refusalOf(status: number, text: string): ServerRefusal {
+  try {
+    const { code, detail } = JSON.parse(text) as { code?: ErrorCode; detail?: string };
+    return new ServerRefusal(status, code ?? null, detail ?? `HTTP status ${status}`);
+  } catch {
+    return new ServerRefusal(status, null, `HTTP status ${status}`);
+  }
+}

@@ -1,0 +1,63 @@
+import type { LocalPart } from "./pool-placement.js";
+import type { PoolWorker } from "./pool-worker.js";
+
+/** A worker as operators see it. */
+export interface WorkerInfo {
+  readonly id: string;
+  readonly name: string;
+  readonly slots: number;
+  readonly used: number;
+  readonly cpus: number;
+  readonly memory_bytes: number;
+  readonly tags: readonly string[];
+  readonly actions: readonly string[];
+  readonly draining: boolean;
+  readonly registered_at: number;
+  readonly last_seen_at: number;
+  readonly attempts: readonly {
+    readonly run_id: number;
+    readonly job_id: number;
+    readonly attempt: number;
+    readonly recovery: boolean;
+  }[];
+}
+
+export function remoteInfo(worker: PoolWorker): WorkerInfo {
+  const { offer } = worker;
+  return {
+    id: worker.id,
+    name: worker.label,
+    slots: offer.slots,
+    used: worker.used.slots,
+    cpus: offer.cpus,
+    memory_bytes: offer.memory_bytes,
+    tags: offer.tags,
+    actions: offer.actions,
+    draining: worker.draining,
+    registered_at: worker.registeredAt,
+    last_seen_at: worker.lastSeenAt,
+    attempts: [...worker.attempts].map(({ held }) => ({
+      run_id: held.runId,
+      job_id: held.jobId,
+      attempt: held.attempt,
+      recovery: held.recovery,
+    })),
+  };
+}
+
+export function localInfo({ name, slots, used, tags }: LocalPart, now: number): WorkerInfo {
+  return {
+    id: name,
+    name,
+    slots,
+    used,
+    cpus: slots,
+    memory_bytes: 0,
+    tags,
+    actions: [],
+    draining: false,
+    registered_at: now,
+    last_seen_at: now,
+    attempts: [],
+  };
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import type { NewToken } from "../../src/store/store.js";
+import type { StoreUnderTest } from "./store-contract.js";
+
+const AT = 1_700_000_000_000;
+
+export function tokenContract(under: StoreUnderTest): void {
+  const put = (hash: string, changes: Partial<NewToken> = {}) =>
+    under.store.putToken({ name: "ci", role: "operator", hash, at: AT, expiresAt: null, ...changes });
+
+  describe("a token", () => {
+    test("is found by its hash, with everything but the hash", async () => {
+      const { store } = under;
+      const lasting = await put("hash-1");
+      const passing = await put("hash-2", {
+        name: "だるま 🎎",
+        role: "viewer",
+        at: AT + 1,
+        expiresAt: AT + 9,
+      });
+      const { id } = passing;
+      expect(passing).toEqual({
+        ...{ id, name: "だるま 🎎", role: "viewer" },
+        ...{ created_at: AT + 1, expires_at: AT + 9, revoked_at: null },
+      });
+      expect(lasting).toMatchObject({ name: "ci", role: "operator", created_at: AT, expires_at: null });
+      expect(await store.findToken("hash-1")).toEqual(lasting);
+      expect(await store.findToken("hash-2")).toEqual(passing);
+      expect(await store.findToken("hash-3")).toBeNull();
+    });
+
+    test("is listed after those that were there before", async () => {
+      const tokens = [await put("z"), await put("a"), await put("m")];
+      expect(await under.store.listTokens()).toEqual(tokens);
+      expect(tokens.map(({ id }) => id)).toEqual(tokens.map(({ id }) => id).sort((a, b) => a - b));
+      expect(new Set(tokens.map(({ id }) => id)).size).toBe(3);
+      expect(await (await under.reopen()).listTokens()).toEqual(tokens);
+    });
+
+    test("of a hash that is there is refused without a word about the hash, revoked or not", async () => {
+      const first = await put("hash-1");
+      const refusal = { code: "STORE_FAILED", message: "a token with this hash is there already" };
+      await expect(put("hash-1", { name: "other" })).rejects.toMatchObject(refusal);
+      await under.store.revokeToken(first.id, AT);
+      await expect(put("hash-1", { name: "other" })).rejects.toMatchObject(refusal);
+      expect(await under.store.listTokens()).toEqual([{ ...first, revoked_at: AT }]);
+    });
+
+    test("of one hash is put by one alone of many at once", async () => {
+      const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => put("hash-1")));
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(await under.store.listTokens()).toHaveLength(1);
+    });
+
+    test("is revoked once, keeps that time and leaves the others", async () => {
+      const { store } = under;
+      const [first, second] = [await put("hash-1"), await put("hash-2")];
+      expect(await store.revokeToken(first.id, AT + 5)).toBe(true);
+      expect(await store.revokeToken(first.id, AT + 6)).toBe(false);
+      expect(await store.findToken("hash-1")).toEqual({ ...first, revoked_at: AT + 5 });
+      expect(await store.listTokens()).toEqual([{ ...first, revoked_at: AT + 5 }, second]);
+    });
+
+    test("that is not there cannot be revoked", async () => {
+      expect(await under.store.revokeToken(404, AT)).toBe(false);
+    });
+
+    test("keeps its name to the end, with a sign in place of a NUL or half a character", async () => {
+      const token = await put("hash-1", { name: "a\0b\uD800c" });
+      expect(token.name).toBe("a\uFFFDb\uFFFDc");
+      expect(await under.store.listTokens()).toEqual([token]);
+    });
+  });
+}

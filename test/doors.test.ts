@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { renderOperations } from "../scripts/operations-document.mjs";
+import { openApiDocument } from "../src/api/openapi.js";
+import { createProgram } from "../src/cli/program.js";
+import { toolsFor } from "../src/mcp/tools.js";
+import type { Operation } from "../src/operations/operation.js";
+import { ROLES } from "../src/operations/roles.js";
+import { OPERATIONS, TABLE } from "../src/operations/table/operations.js";
+
+const NAMES = OPERATIONS.map(({ name }) => name).sort();
+const FORMS = OPERATIONS.flatMap((operation) => operation.cli.map((form) => ({ operation, form })));
+/** Processes of one door, not operations. */
+const PROCESS_WORDS = ["help", "mcp", "serve", "worker"];
+
+/** Every command that can be typed: `show`, `token create`. */
+function wordsOf(command: Command, before: readonly string[] = []): string[] {
+  return command.commands.flatMap((child) => {
+    const words = [...before, child.name()];
+    return child.commands.length === 0 ? [words.join(" ")] : wordsOf(child, words);
+  });
+}
+
+const program = await createProgram({ exitCode: 0 }, []);
+
+function helpOf(words: string): string {
+  let at = program;
+  for (const word of words.split(" ")) at = at.commands.find((command) => command.name() === word)!;
+  let text = "";
+  at.configureOutput({ writeOut: (piece) => (text += piece) });
+  at.outputHelp();
+  return text;
+}
+
+describe("the three doors", () => {
+  it("REST has a route for every operation, and none besides", () => {
+    const { paths } = openApiDocument(OPERATIONS) as {
+      paths: Record<string, Record<string, { operationId?: string }>>;
+    };
+    const ids = Object.values(paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    );
+    const own = ids.filter((id) => id !== undefined && !id.endsWith("_unprefixed"));
+    const operations = own.filter((id) => Object.hasOwn(TABLE, id!)).sort();
+    expect(operations).toEqual(NAMES);
+    const others = own.filter((id) => !Object.hasOwn(TABLE, id!));
+    expect(others.every((id) => !NAMES.includes(id!))).toBe(true);
+    const routes = OPERATIONS.map(({ rest }) => `${rest.method} ${rest.path.replace(/\{\w+\}/g, "{}")}`);
+    expect(new Set(routes).size).toBe(routes.length);
+  });
+
+  it("MCP has a tool for every operation, and none besides", () => {
+    expect(
+      toolsFor("admin")
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(NAMES);
+  });
+
+  it("the command line has the words of every operation, and none besides", () => {
+    const words = FORMS.map(({ form }) => form.words);
+    expect(new Set(words).size).toBe(words.length);
+    expect(OPERATIONS.filter(({ cli }) => cli.length === 0)).toEqual([]);
+    const typed = wordsOf(program).filter((word) => !PROCESS_WORDS.includes(word));
+    expect(typed.sort()).toEqual(words.sort());
+  });
+});
+
+describe("every operation", () => {
+  it("is called by its name in the table", () => {
+    expect(Object.keys(TABLE)).toEqual(OPERATIONS.map(({ name }) => name));
+  });
+
+  it.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
+    "%s says what it does, who may, and how it is typed",
+    (_, { summary, description, role, cli }) => {
+      expect(summary).toMatch(/^[a-z].*[^.]$/);
+      expect(description).toMatch(/^[A-Z].{20,}\.$/s);
+      expect(ROLES).toContain(role);
+      for (const { words, examples } of cli) {
+        expect(examples.length).toBeGreaterThan(0);
+        for (const example of examples) expect(`${example} `.startsWith(`daruma ${words} `)).toBe(true);
+      }
+    },
+  );
+
+  it.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
+    "%s has schemas that documents can show, with a word for each field",
+    (_, { input, output }) => {
+      const shown = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
+      expect(shown.type).toBe("object");
+      expect(shown.additionalProperties).toBe(false);
+      for (const [field, schema] of Object.entries(shown.properties ?? {}))
+        expect([field, (schema as { description?: string }).description ?? ""]).toEqual([
+          field,
+          expect.stringMatching(/\.$/),
+        ]);
+      expect(z.toJSONSchema(output, { io: "output", unrepresentable: "any" }).type).toBe("object");
+    },
+  );
+
+  it.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
+    "%s has only fields of its input in its path, query, arguments and presets",
+    (_, { input, rest, cli, streamFrom, stream }) => {
+      const fields = Object.keys(input.shape);
+      const inPath = [...rest.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+      const positional = cli.flatMap((form) => form.positional.map((word) => word.replace(/[[\].]/g, "")));
+      const preset = cli.flatMap((form) => Object.keys(form.preset ?? {}));
+      const used = [...inPath, ...(rest.query ?? []), ...positional, ...preset];
+      expect(used.filter((field) => !fields.includes(field))).toEqual([]);
+      expect(stream === undefined).toBe(streamFrom === undefined);
+      if (streamFrom !== undefined) expect(fields).toContain(streamFrom);
+    },
+  );
+
+  it.each(FORMS.map(({ operation, form }) => [form.words, operation, form] as const))(
+    "help of %s has its summary and examples",
+    (words, { summary }: Operation, form) => {
+      const help = helpOf(words).replace(/\s+/g, " ");
+      expect(help).toContain((form.summary ?? summary).replace(/\s+/g, " "));
+      for (const example of form.examples) expect(help).toContain(example.replace(/\s+/g, " "));
+    },
+  );
+});
+
+describe("docs/server-operations.md", () => {
+  it("says what the table says: npm run docs:operations", () => {
+    const document = readFileSync(new URL("../docs/server-operations.md", import.meta.url), "utf8");
+    const toJsonSchema = (schema: z.ZodType, io: "input" | "output"): object =>
+      z.toJSONSchema(schema, { io, unrepresentable: "any" });
+    expect(document).toBe(renderOperations(OPERATIONS, toJsonSchema));
+  });
+});

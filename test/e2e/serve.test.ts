@@ -1,0 +1,162 @@
+import { writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.js";
+import { CliFolder, RunningCli } from "../support/cli-folder.js";
+import { EventReader } from "../support/event-source.js";
+
+const folder = new CliFolder();
+
+async function serve(outputDir: string, ...flags: string[]): Promise<{ cli: RunningCli; url: string }> {
+  const cli = new RunningCli(["serve", "--port", "0", "--output-dir", outputDir, ...flags]);
+  const [, url] = await cli.until(/listening at (http:\S+)/);
+  return { cli, url: url! };
+}
+
+async function ask<T>(
+  url: string,
+  init: RequestInit & { json?: unknown } = {},
+): Promise<{ status: number; body: T }> {
+  const { json, ...rest } = init;
+  const response = await fetch(url, {
+    ...rest,
+    ...(json === undefined
+      ? {}
+      : { method: "POST", body: JSON.stringify(json), headers: { "content-type": "application/json" } }),
+  });
+  return { status: response.status, body: (await response.json()) as T };
+}
+
+async function start(url: string, source: string): Promise<number> {
+  const { status, body } = await ask<{ run_id: number }>(`${url}/api/v1/runs`, { json: { source } });
+  expect(status).toBe(201);
+  return body.run_id;
+}
+
+async function untilStatus(
+  url: string,
+  run: number,
+  wanted: string,
+): Promise<{ jobs: { output: unknown }[] }> {
+  for (;;) {
+    const { body } = await ask<{ status: string; jobs: { output: unknown }[] }>(`${url}/api/v1/runs/${run}`);
+    if (body.status === wanted) return body;
+    await delay(30);
+  }
+}
+
+describe("daruma serve", () => {
+  it("runs what is sent to it; its steps know where it is", async () => {
+    const { cli, url } = await serve(join(folder.path, "simple"));
+    const run = await start(
+      url,
+      'name: tell\nsteps: { say: { type: command, exec: "echo $DARUMA_API_URL" } }',
+    );
+    const { jobs } = await untilStatus(url, run, "completed");
+    expect(jobs[0]!.output).toBe(url);
+    cli.kill("SIGTERM");
+    expect(await cli.ended).toBe(0);
+  });
+
+  it("lets go of its runs at SIGTERM and ends its streams; the next server goes on with them", async () => {
+    const outputDir = join(folder.path, "handover");
+    const gate = join(folder.path, "handover-gate");
+    const first = await serve(outputDir);
+    const run = await start(
+      first.url,
+      `name: wait\nsteps: { wait: { type: command, exec: "while [ ! -e ${gate} ]; do sleep 0.05; done; echo through" } }`,
+    );
+    const reader = await EventReader.open(`${first.url}/api/v1/runs/${run}/events`);
+    await reader.until(() => reader.events.some(({ event }) => event === "attempt.started"));
+    first.cli.kill("SIGTERM");
+    expect(await first.cli.ended).toBe(0);
+    await reader.ended;
+    const second = await serve(outputDir);
+    await second.cli.until(/took up 1 run;/);
+    writeFileSync(gate, "");
+    const { jobs } = await untilStatus(second.url, run, "completed");
+    expect(jobs[0]!.output).toBe("through");
+    second.cli.kill("SIGINT");
+    expect(await second.cli.ended).toBe(0);
+  });
+
+  it("goes on with a run whose server was killed", async () => {
+    const outputDir = join(folder.path, "killed");
+    const gate = join(folder.path, "killed-gate");
+    const first = await serve(outputDir);
+    const run = await start(
+      first.url,
+      `name: wait\nsteps: { wait: { type: command, exec: "while [ ! -e ${gate} ]; do sleep 0.05; done; echo through" } }`,
+    );
+    await untilStatus(first.url, run, "running");
+    first.cli.kill("SIGKILL");
+    await first.cli.ended;
+    writeFileSync(gate, "");
+    const second = await serve(outputDir);
+    await untilStatus(second.url, run, "completed");
+    second.cli.kill("SIGTERM");
+    expect(await second.cli.ended).toBe(0);
+  });
+
+  it("ends at once at the second signal", async () => {
+    const { cli, url } = await serve(join(folder.path, "impatient"));
+    const run = await start(
+      url,
+      "name: stubborn\nsteps: { stay: { type: command, kill_grace_ms: 60000, exec: \"trap '' TERM; while :; do sleep 0.05; done\" } }",
+    );
+    await untilStatus(url, run, "running");
+    cli.kill("SIGTERM");
+    await cli.until(/letting go/);
+    cli.kill("SIGTERM");
+    expect(await cli.ended).toBe(130);
+  });
+
+  it("does not open itself to other machines before there is a token, and then only to tokens", async () => {
+    const outputDir = join(folder.path, "open");
+    const refused = new RunningCli(["serve", "--host", "0.0.0.0", "--port", "0", "--output-dir", outputDir]);
+    expect(await refused.ended).toBe(2);
+    expect(refused.text).toMatch(/TOKENS_NEEDED[\s\S]*daruma token create/);
+    const made = await runCli([
+      "token",
+      "create",
+      "ci",
+      "--role",
+      "viewer",
+      "--json",
+      "--output-dir",
+      outputDir,
+    ]);
+    const { token } = JSON.parse(made.stdout) as { token: string };
+    const { cli, url } = await serve(outputDir, "--host", "0.0.0.0");
+    expect((await ask(`${url}/api/v1/runs`)).status).toBe(401);
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await ask(`${url}/api/v1/runs`, { headers })).status).toBe(200);
+    expect((await ask(`${url}/healthz`)).status).toBe(200);
+    cli.kill("SIGTERM");
+    expect(await cli.ended).toBe(0);
+  });
+
+  it("says so when somebody else listens there", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as { port: number };
+    const cli = new RunningCli(["serve", "--port", String(port), "--output-dir", join(folder.path, "taken")]);
+    expect(await cli.ended).toBe(2);
+    expect(cli.text).toContain("somebody else listens there");
+    other.close();
+  });
+
+  it("keeps no connection waiting when it goes down", async () => {
+    const { cli, url } = await serve(join(folder.path, "idle"));
+    const { port } = new URL(url);
+    const socket = connect({ host: "127.0.0.1", port: Number(port) });
+    await new Promise((resolve) => socket.once("connect", resolve));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.on("error", () => {});
+    cli.kill("SIGTERM");
+    expect(await cli.ended).toBe(0);
+    await closed;
+  });
+});

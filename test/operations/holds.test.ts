@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import type { OutputOf } from "../../src/operations/client.js";
+import { OperationBench } from "../support/operation-bench.js";
+
+const bench = new OperationBench();
+const HELD = `name: holding
+unhandled: hold
+steps:
+  disk: { type: command, exec: "echo full >&2; exit 3" }
+  net: { type: command, exec: "exit 4", outputs: { type: object, required: [rows] } }
+  after: { type: noop, depends_on: [disk, net] }
+`;
+
+async function held(): Promise<{ run_id: number; disk: number; net: number }> {
+  const { run_id, jobs } = await bench.run(HELD);
+  return { run_id, disk: jobs[0]!.id, net: jobs[1]!.id };
+}
+
+async function reasonsOf(run_id: number): Promise<unknown[]> {
+  const { items } = await bench.call("list_run_events", { run_id, limit: 1_000 });
+  return items.filter(({ type }) => type === "hold.resolved").map(({ reason }) => reason);
+}
+
+const codes = ({ results }: OutputOf<"classify_and_resolve_failures">): (string | null)[] =>
+  results.map(({ error }) => error?.code ?? null);
+
+describe("holds", () => {
+  it("are listed with what a decision needs, of one run or of all", async () => {
+    const { run_id, disk } = await held();
+    const { items } = await bench.call("list_pending_failed_jobs", { run_id });
+    expect(items.map(({ step }) => step)).toEqual(["disk", "net"]);
+    expect(items[0]).toMatchObject({
+      job_id: disk,
+      class: "application",
+      attempts: 1,
+      error: { code: "EXIT_3", exit_code: 3 },
+      stderr_tail: "full",
+    });
+    const all = await bench.call("list_pending_failed_jobs", {});
+    expect(all.items.filter((each) => each.run_id === run_id)).toEqual(items);
+  });
+
+  it("of one run are decided together, each with its own reason", async () => {
+    const { run_id, disk, net } = await held();
+    const answer = await bench.call("classify_and_resolve_failures", {
+      classifications: [
+        { job_id: disk, action: "skip", reason: "not today" },
+        { job_id: net, action: "complete", reason: "known", output: { rows: 0 } },
+      ],
+    });
+    expect(answer).toMatchObject({ applied: true, dry_run: false, runs: [{ run_id, before: "held" }] });
+    expect(answer.results.map(({ step, action, ok }) => [step, action, ok])).toEqual([
+      ["disk", "skip", true],
+      ["net", "complete", true],
+    ]);
+    expect(await bench.settled(run_id)).toMatchObject({ status: "completed" });
+    expect(await reasonsOf(run_id)).toEqual(["not today", "known"]);
+  });
+
+  it("are not touched if one decision is refused, and each result says why", async () => {
+    const { run_id, disk, net } = await held();
+    const before = await bench.call("list_run_events", { run_id, limit: 1_000 });
+    const answer = await bench.call("classify_and_resolve_failures", {
+      classifications: [
+        { job_id: disk, action: "retry" },
+        { job_id: net, action: "complete", output: { columns: 1 } },
+        { job_id: 7, action: "fail" },
+        { job_id: disk, action: "fail" },
+      ],
+    });
+    expect(answer).toMatchObject({ applied: false, runs: [] });
+    expect(codes(answer)).toEqual([null, "OUTPUT_INVALID", "JOB_NOT_FOUND", "INVALID_INPUT"]);
+    expect(await bench.call("list_run_events", { run_id, limit: 1_000 })).toEqual(before);
+  });
+
+  it("of several runs are all checked before any is decided", async () => {
+    const [first, second] = [await held(), await held()];
+    const decide = (net: "retry" | "complete", key: string) =>
+      bench.call("classify_and_resolve_failures", {
+        classifications: [
+          { job_id: first.disk, action: "fail" },
+          { job_id: first.net, action: "fail" },
+          { job_id: second.disk, action: "fail" },
+          { job_id: second.net, action: net },
+        ],
+        key,
+      });
+    expect(codes(await decide("complete", "k"))).toEqual([null, null, null, "OUTPUT_INVALID"]);
+    expect((await bench.call("get_run", { run_id: first.run_id })).status).toBe("held");
+    const answer = await decide("retry", "k");
+    expect(answer.runs.map(({ run_id }) => run_id)).toEqual([first.run_id, second.run_id]);
+    expect((await bench.settled(first.run_id)).status).toBe("failed");
+  });
+
+  it("with dry_run are left as they are, and the answer says what would be", async () => {
+    const { run_id, disk } = await held();
+    const answer = await bench.call("classify_and_resolve_failures", {
+      classifications: [{ job_id: disk, action: "fail" }],
+      dry_run: true,
+    });
+    expect(answer).toMatchObject({ applied: false, dry_run: true });
+    expect(answer.runs[0]!.changed).toContainEqual({
+      job_id: disk,
+      step: "disk",
+      scope: "root",
+      from: "pending_failed",
+      to: "failed",
+    });
+    expect((await bench.call("get_run", { run_id })).jobs[0]!.status).toBe("pending_failed");
+  });
+
+  it("are decided once by one key, however often it is given", async () => {
+    const { run_id, disk } = await held();
+    const decide = () =>
+      bench.call("classify_and_resolve_failures", {
+        classifications: [{ job_id: disk, action: "skip", reason: "once" }],
+        key: "same",
+      });
+    expect((await decide()).runs[0]!.changed).toHaveLength(1);
+    expect(await decide()).toMatchObject({ applied: true, runs: [{ changed: [] }] });
+    expect(await reasonsOf(run_id)).toEqual(["once"]);
+  });
+});

@@ -1,0 +1,201 @@
+import type { AttemptResult, Command } from "../../src/core/commands.js";
+import { LocalRoom } from "../../src/worker/local-room.js";
+import type {
+  Assignment,
+  HeldAttempt,
+  Place,
+  Report,
+  ReportOutcome,
+  Worker,
+} from "../../src/worker/worker.js";
+import type { ManualClock } from "../support/manual-clock.js";
+import type { Random } from "./random.js";
+
+export interface WorkerWeather {
+  readonly failure: number;
+  readonly lost: number;
+  readonly duplicate: number;
+  readonly remote: number;
+  /** Put something to whichever engine is the present one. */
+  readonly post: (runId: number, command: Command) => void;
+}
+
+/** An attempt on a worker that does not die with the engine. */
+interface Remote {
+  readonly assignment: Assignment;
+  ended: { readonly result: AttemptResult; readonly durationMs: number } | null;
+  listener: ((report: Report | null) => void) | null;
+  stop: () => void;
+}
+
+/** The workers of all engines of one story: some attempts die with their engine, the others are there to be adopted. */
+export class SimulatedWorkers {
+  private readonly executing = new Map<number, string>();
+  private readonly remotes = new Map<string, Remote>();
+  private incarnation = 0;
+
+  constructor(
+    private readonly random: Random,
+    private readonly clock: ManualClock,
+    private readonly weather: WorkerWeather,
+  ) {}
+
+  /** The worker of the next engine. What ran inside the one before is gone. */
+  boot(dead: { value: boolean }): Worker {
+    this.incarnation += 1;
+    this.executing.clear();
+    const room = new LocalRoom(`local-${this.incarnation}`, this.random.between(1, 4));
+    return {
+      place: (needs) => this.place(room.place(needs)),
+      release: (place) => room.release((place as RemotePlace).inner ?? place),
+      execute: async (assignment, place, signal) => {
+        const isRemote = place === null ? this.random.chance(0.5) : "inner" in place;
+        return isRemote ? this.begin(assignment, signal) : this.execute(assignment, signal, dead);
+      },
+      adopt: (held, signal) => this.adopt(held, signal),
+      onRoom: () => () => {},
+      endLeftovers: async () => {},
+      close: async () => {},
+    };
+  }
+
+  private place(inner: Place | "full"): Place | "full" {
+    if (inner === "full" || !this.random.chance(this.weather.remote)) return inner;
+    return { worker: "far-away", inner } as RemotePlace;
+  }
+
+  private execute(assignment: Assignment, signal: AbortSignal, dead: { value: boolean }): Promise<Report> {
+    const { random, clock } = this;
+    this.claim(assignment);
+    const durationMs = random.between(0, 40);
+    const result = this.outcome();
+    return new Promise((resolve) => {
+      const finish = (what: AttemptResult): void => {
+        if (dead.value) return;
+        this.executing.delete(assignment.jobId);
+        resolve({ result: what, durationMs });
+        if (random.chance(this.weather.duplicate)) this.repeat(assignment, what);
+      };
+      const cancel = clock.setTimer(clock.now() + durationMs, () => finish(result));
+      signal.addEventListener("abort", () => {
+        cancel();
+        clock.setTimer(clock.now() + random.between(0, 30), () =>
+          finish(random.chance(0.7) ? { kind: "stopped" } : result),
+        );
+      });
+    });
+  }
+
+  private claim({ jobId, token }: Assignment): void {
+    const other = [...this.remotes.values()].find(
+      (remote) => remote.assignment.jobId === jobId && remote.ended === null,
+    );
+    if (this.executing.has(jobId) || other !== undefined) throw new Error(`job ${jobId} runs twice at once`);
+    this.executing.set(jobId, token);
+  }
+
+  private begin(assignment: Assignment, signal: AbortSignal): Promise<Report | null> {
+    const { random, clock } = this;
+    this.claim(assignment);
+    this.executing.delete(assignment.jobId);
+    const durationMs = random.between(0, 80);
+    const result = this.outcome();
+    const remote: Remote = { assignment, ended: null, listener: null, stop: () => {} };
+    const finish = (what: AttemptResult): void => {
+      remote.ended ??= { result: what, durationMs };
+      this.deliver(remote);
+    };
+    const cancel = clock.setTimer(clock.now() + durationMs, () => finish(result));
+    remote.stop = () => {
+      cancel();
+      clock.setTimer(clock.now() + random.between(0, 30), () => finish({ kind: "stopped" }));
+    };
+    this.remotes.set(assignment.token, remote);
+    return this.listen(remote, signal);
+  }
+
+  /** A new engine asks: the worker is sometimes gone for good, then the attempt is lost some time later. */
+  private adopt(held: HeldAttempt, signal: AbortSignal): Promise<Report | null> | null {
+    if (held.worker !== "far-away" && !held.recovery) return null;
+    const remote = this.remotes.get(held.token);
+    if (remote === undefined) return held.recovery ? null : this.lostLater();
+    if (this.random.chance(0.2)) {
+      this.remotes.delete(held.token);
+      return this.lostLater();
+    }
+    return this.listen(remote, signal);
+  }
+
+  private lostLater(): Promise<Report> {
+    const result = { kind: "failed", facts: { lost: true, message: "silent" } } as const;
+    return new Promise((resolve) =>
+      this.clock.setTimer(this.clock.now() + this.random.between(0, 60), () =>
+        resolve({ result, durationMs: 0 }),
+      ),
+    );
+  }
+
+  private listen(remote: Remote, signal: AbortSignal): Promise<Report | null> {
+    return new Promise((resolve) => {
+      remote.listener = resolve;
+      signal.addEventListener("abort", () => {
+        if (signal.reason === "stopped") return remote.stop();
+        if (remote.listener === resolve) remote.listener = null;
+        resolve(null);
+      });
+      if (remote.ended !== null) this.deliver(remote);
+    });
+  }
+
+  /** Until somebody has it on record, or has no use for it. */
+  private deliver(remote: Remote): void {
+    const { token } = remote.assignment;
+    if (this.remotes.get(token) !== remote || remote.ended === null) return;
+    const { listener, ended } = remote;
+    remote.listener = null;
+    const settled = (outcome: ReportOutcome): void => {
+      if (outcome !== "not_owned") this.remotes.delete(token);
+    };
+    listener?.({ ...ended, settled });
+    if (this.random.chance(this.weather.duplicate)) this.repeat(remote.assignment, ended.result);
+  }
+
+  /** The same result once more, later, when much may have happened in between. */
+  private repeat(assignment: Assignment, result: AttemptResult): void {
+    const { runId, jobId: job, attempt } = assignment;
+    this.clock.setTimer(this.clock.now() + this.random.between(0, 100), () => {
+      this.weather.post(runId, { type: "attempt.finish", job, attempt, result, durationMs: 0 });
+    });
+  }
+
+  private outcome(): AttemptResult {
+    const { random, weather } = this;
+    if (random.chance(weather.lost))
+      return { kind: "failed", facts: { lost: true, message: "the worker is gone" } };
+    if (random.chance(weather.failure)) {
+      return {
+        kind: "failed",
+        facts: random.pick([
+          { exitCode: 1, message: "exit code 1" },
+          { exitCode: 10, message: "exit code 10" },
+          { exitCode: 10, message: "hopeless", declared: { retryable: false } },
+          { httpStatus: 400, message: "bad request" },
+          { timeout: "wall", message: "too slow" } as const,
+          { httpStatus: 503, message: "unavailable" },
+          { exitCode: 1, message: "exit code 1", diffHash: random.pick(["a", "b"]) },
+        ]),
+      };
+    }
+    const items = Array.from({ length: random.between(0, 3) }, (_, index) => ({ key: String(index) }));
+    return {
+      kind: "succeeded",
+      output: { kind: "value", value: items.map(({ key }) => key) },
+      items: random.chance(0.9) ? items : null,
+      checkpoint: { commit: "c", diffHash: "d", changedFiles: [], patch: "p" },
+    };
+  }
+}
+
+interface RemotePlace extends Place {
+  readonly inner: Place;
+}

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** `question`: what the client sends next never arrives. `answer`: it arrives and is done, its answer never comes. */
+export type Cut = "question" | "answer";
+
+/** Stands between a client and a server, and cuts a connection at the instant a test names. */
+export class CuttingProxy {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #cut: { readonly what: Cut; readonly sign: string } | null = null;
+
+  private constructor(target: number) {
+    this.#server = createServer((client) => this.#join(client, connect(target, "127.0.0.1")));
+  }
+
+  static async to(target: number): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(target);
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
+    return proxy;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("the proxy does not listen");
+    return address.port;
+  }
+
+  /** Once, for the next question that holds these characters. */
+  cutNext(what: Cut, sign: string): void {
+    this.#cut = { what, sign };
+  }
+
+  get hasCut(): boolean {
+    return this.#cut === null;
+  }
+
+  /** Every connection ends now, as that of a peer that was killed. */
+  resetAll(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  #join(client: Socket, server: Socket): void {
+    let cut: Cut | null = null;
+    const end = () => {
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.on("error", end).on("close", () => {
+        this.#sockets.delete(socket);
+        end();
+      });
+    }
+    client.on("data", (data) => {
+      if (this.#cut !== null && data.includes(this.#cut.sign)) {
+        cut = this.#cut.what;
+        this.#cut = null;
+        if (cut === "question") return end();
+      }
+      server.write(data);
+    });
+    server.on("data", (data) => (cut === "answer" ? end() : client.write(data)));
+  }
+}

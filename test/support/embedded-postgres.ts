@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import postgres from "postgres";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
+import type { Store } from "../../src/store/store.js";
+import { PostgresServer, removeServer } from "./postgres-server.js";
+
+/** The folder in which the processes of one test run meet, and the process with which it ends. */
+const FOLDER_VARIABLE = "DARUMA_TEST_POSTGRES";
+const OWNER_VARIABLE = "DARUMA_TEST_POSTGRES_OWNER";
+const LOCK_POLL_MS = 20;
+
+interface RunningServer {
+  readonly url: string;
+  readonly pid: number;
+}
+
+/** Vitest's global setup: only a place is named; the server starts when the first test asks for it. */
+export function setup(): () => Promise<void> {
+  const folder = join(tmpdir(), `daruma-postgres-${randomBytes(6).toString("hex")}`);
+  process.env[FOLDER_VARIABLE] = folder;
+  process.env[OWNER_VARIABLE] = String(process.pid);
+  return async () => {
+    const running = readRunning(folder);
+    if (running !== null) await removeServer(folder, running.pid);
+  };
+}
+
+/** The address of the PostgreSQL server that all tests of this run share; each takes a schema of its own. */
+export async function sharedPostgresUrl(): Promise<string> {
+  const folder = process.env[FOLDER_VARIABLE];
+  if (folder === undefined) throw new Error(`${FOLDER_VARIABLE} is not set: these tests run under vitest`);
+  return (readRunning(folder) ?? (await startOnce(folder))).url;
+}
+
+/** Of the processes that come at once, one starts it and the others wait. */
+async function startOnce(folder: string): Promise<RunningServer> {
+  const lock = `${folder}.lock`;
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+    await delay(LOCK_POLL_MS);
+  }
+  try {
+    const there = readRunning(folder);
+    if (there !== null) return there;
+    const ownerPid = Number(process.env[OWNER_VARIABLE]);
+    const server = await PostgresServer.create({ folder, ownerPid });
+    const running = { url: server.url(), pid: server.pid };
+    writeFileSync(join(folder, "running.json"), JSON.stringify(running));
+    return running;
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function readRunning(folder: string): RunningServer | null {
+  const file = join(folder, "running.json");
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as RunningServer) : null;
+}
+
+export function freshSchema(): string {
+  return `test_${randomBytes(6).toString("hex")}`;
+}
+
+/** A real PostgreSQL store in a schema of its own. */
+export async function openInFreshSchema(): Promise<{
+  readonly store: Store;
+  readonly url: string;
+  readonly schema: string;
+  reopen(): Promise<Store>;
+  dispose(): Promise<void>;
+}> {
+  const url = await sharedPostgresUrl();
+  const schema = freshSchema();
+  const opened = [await openPostgresStore({ url, schema, maxConnections: 4 })];
+  return {
+    store: opened[0] as Store,
+    url,
+    schema,
+    reopen: async () => {
+      for (const store of opened) await store.close();
+      const again = await openPostgresStore({ url, schema, maxConnections: 4 });
+      opened.push(again);
+      return again;
+    },
+    dispose: async () => {
+      for (const store of opened) await store.close();
+      await dropSchema(url, schema);
+    },
+  };
+}
+
+async function dropSchema(url: string, schema: string): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  await sql.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+  await sql.end();
+}

@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
+import type { AttemptRow } from "../../src/core/rows.js";
+import { LocalRoom } from "../../src/worker/local-room.js";
+import { WorkerPool } from "../../src/worker/pool.js";
+import type { LocalPart } from "../../src/worker/pool-placement.js";
+import type { Held, Registration, SentReport } from "../../src/worker/protocol.js";
+import type { Assignment, HeldAttempt, Needs, Report } from "../../src/worker/worker.js";
+import { ManualClock } from "./manual-clock.js";
+
+export const LEASE_MS = 90_000;
+export const JOB = 10_000_001;
+export const NEEDS: Needs = { slots: 1, cpus: 0, memoryBytes: 0, tags: [], actionType: "command" };
+/** What the engine is told of an attempt whose worker is gone. */
+export const LOST = { result: { kind: "failed", facts: { lost: true } } };
+
+export interface Running {
+  readonly controller: AbortController;
+  /** What the engine was told, in order. */
+  readonly told: (Report | null)[];
+}
+
+/** A pool on the manual clock, with the worker `w1` and the attempt `t1` unless told. */
+export class PoolBench {
+  folder = "";
+  clock = new ManualClock();
+  /** What the store says of attempts. */
+  rows: AttemptRow[] = [];
+  pool: WorkerPool = this.open();
+
+  constructor() {
+    beforeEach(() => {
+      this.folder = mkdtempSync(join(tmpdir(), "daruma-pool-"));
+      this.clock = new ManualClock();
+      this.rows = [];
+      this.pool = this.open();
+    });
+    afterEach(() => rmSync(this.folder, { recursive: true, force: true }));
+  }
+
+  /** Another pool: the server was started again. */
+  open(slots = 0): WorkerPool {
+    this.pool = new WorkerPool({
+      local: localPart(slots),
+      outputDir: this.folder,
+      clock: this.clock,
+      leaseMs: LEASE_MS,
+      recorded: { readAttempts: async () => this.rows, readJob: async () => null },
+    });
+    return this.pool;
+  }
+
+  get desk(): WorkerPool["desk"] {
+    return this.pool.desk;
+  }
+
+  register(changes: Partial<Registration> = {}): string {
+    return this.desk.register(registration(changes)).worker_id;
+  }
+
+  execute(changes: Partial<Assignment> = {}, needs: Needs = NEEDS): Running {
+    const place = this.pool.place(needs);
+    if (place === "full" || place === null) throw new Error(`no place: ${place}`);
+    const controller = new AbortController();
+    return follow(this.pool.execute(assignment(changes), place, controller.signal), controller);
+  }
+
+  /** An attempt that its worker has, as far as the server knows. */
+  async deliver(): Promise<{ id: string; running: Running }> {
+    const id = this.register();
+    const running = this.execute();
+    await this.desk.claim(id, { received: [] });
+    return { id, running };
+  }
+
+  adopt(changes: Partial<HeldAttempt> = {}): Running {
+    const controller = new AbortController();
+    const attempt: HeldAttempt = {
+      runId: 1,
+      workflowId: 1,
+      jobId: JOB,
+      attempt: 1,
+      token: "t1",
+      worker: "w1/aaaaaaaa",
+      recovery: false,
+      ...changes,
+    };
+    return follow(this.pool.adopt(attempt, controller.signal)!, controller);
+  }
+}
+
+function localPart(slots: number): LocalPart {
+  const room = new LocalRoom("local-1", slots);
+  return {
+    name: "local-1",
+    slots,
+    used: 0,
+    tags: [],
+    place: (needs) => room.place(needs),
+    release: (place) => room.release(place),
+    execute: async () => ({ result: { kind: "stopped" }, durationMs: 0 }),
+    adopt: () => null,
+    onRoom: () => () => {},
+    endLeftovers: async () => {},
+    close: async () => {},
+  };
+}
+
+export function registration(changes: Partial<Registration> = {}): Registration {
+  return {
+    instance: "aaaaaaaa-0000",
+    name: "w1",
+    slots: 2,
+    cpus: 4,
+    memory_bytes: 1_000,
+    tags: [],
+    actions: ["command"],
+    attempts: [],
+    ...changes,
+  };
+}
+
+function assignment(changes: Partial<Assignment> = {}): Assignment {
+  return {
+    runId: 1,
+    workflowId: 1,
+    jobId: JOB,
+    stepId: "a",
+    attempt: 1,
+    token: "t1",
+    startedAt: 0,
+    action: { type: "command", exec: "true" },
+    env: {},
+    secrets: [],
+    cwd: ".",
+    variables: {},
+    timeoutMs: null,
+    idleTimeoutMs: null,
+    killGraceMs: 0,
+    outputSchema: null,
+    resources: null,
+    runsOn: [],
+    summarize: null,
+    returnCode: null,
+    recovery: false,
+    lastWorker: null,
+    failureSource: null,
+    failureContext: null,
+    failedAlready: null,
+    ...changes,
+  };
+}
+
+function follow(reported: Promise<Report | null>, controller: AbortController): Running {
+  const told: (Report | null)[] = [];
+  void reported.then((report) => told.push(report));
+  return { controller, told };
+}
+
+export const held = (token = "t1"): Held => ({ job: JOB, attempt: 1, recovery: false, token });
+
+export function report(changes: Partial<SentReport> = {}): SentReport {
+  return {
+    ...held(),
+    duration_ms: 5,
+    result: { kind: "succeeded", output: { kind: "value", value: 1 }, items: null },
+    logs: [],
+    summary: null,
+    ...changes,
+  };
+}
+
+export const tokensOf = (answer: { assignments: readonly Assignment[] }): string[] =>
+  answer.assignments.map(({ token }) => token);
+
+/** Let every promise that can settle do so. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
