@@ -27,7 +27,9 @@ describe("ready jobs", () => {
   it("are not asked for any more once nobody has room, but a question to a person needs none", async () => {
     const worker = new FarWorker(2);
     const { engine, store } = engineOf(worker);
-    const { runId } = await engine.start(workflow(`steps:\n${steps(500)}\n  ask: { type: human, prompt: well? }`));
+    const { runId } = await engine.start(
+      workflow(`steps:\n${steps(500)}\n  ask: { type: human, prompt: well? }`),
+    );
     expect(worker.begun).toHaveLength(2);
     expect(worker.asked).toBe(3);
     expect((await store.readJobs(runId)).find(({ step }) => step === "ask")?.status).toBe("waiting");

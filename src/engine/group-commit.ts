@@ -69,7 +69,7 @@ export class GroupCommit {
 
   /** One run's fault must not keep the effects of the others from happening. */
   private run({ host, effect, dropped }: Waiting, written: ReadonlySet<RunHost>): void {
-    if (!written.has(host) || host.lostBecause !== null) return;
+    if (!written.has(host) || host.lostBecause !== null) return dropped?.();
     try {
       effect();
     } catch (error) {

@@ -8,17 +8,13 @@ import { throwFirstError } from "../throw-first-error.js";
 import {
   diagnostics,
   errorShape,
-  jobChange,
   jobId,
   jobStatus,
   json,
-  key,
   limit,
   listOf,
-  owner,
   reason,
   runReference,
-  runStatus,
 } from "./schemas.js";
 
 const job = z.object({
