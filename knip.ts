@@ -1,10 +1,19 @@
 import type { KnipConfig } from "knip";
 
 const config: KnipConfig = {
-  entry: ["src/index.ts", "src/cli/main.ts", "src/**/*-thread.ts", "scripts/*.mjs", "bench/*.mjs"],
-  project: ["src/**/*.ts", "test/**/*.ts", "scripts/**/*.mjs", "bench/**/*.mjs"],
+  entry: [
+    "src/index.ts",
+    "src/cli/main.ts",
+    "src/**/*-thread.ts",
+    "scripts/*.mjs",
+    "bench/*.mjs",
+    "bench/postgres/*.mjs",
+  ],
+  project: ["src/**/*.ts", "test/**/*.ts", "scripts/**/*.mjs", "bench/*.mjs", "bench/postgres/*.mjs"],
   // Types of the ports and of events are for library users and for the next store, action or door.
   ignoreExportsUsedInFile: true,
+  // The benchmark installs its peers for itself.
+  ignoreDependencies: ["@dbos-inc/dbos-sdk", "openworkflow"],
   // Of the system: a test fills a small file system of its own.
   ignoreBinaries: ["mount", "umount"],
 };

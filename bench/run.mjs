@@ -5,11 +5,21 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { measure, median } from "./measure.mjs";
+import { benchPostgres } from "./postgres/run.mjs";
 import { daruma, make, ninja, PARALLEL, xargs } from "./workloads.mjs";
 
 const quick = process.argv.includes("--quick");
 const SIZES = quick
-  ? { rounds: 3, jobs: 200, chain: 50, noop: 200, prompts: 3, scale: [100, 1_000, 5_000], scaleRounds: 1 }
+  ? {
+      rounds: 3,
+      jobs: 200,
+      chain: 50,
+      noop: 200,
+      prompts: 3,
+      scale: [100, 1_000, 5_000],
+      scaleRounds: 1,
+      postgres: { rounds: 1, wide: 200, chain: 50, handOvers: 40 },
+    }
   : {
       rounds: 5,
       jobs: 2_000,
@@ -18,6 +28,7 @@ const SIZES = quick
       prompts: 10,
       scale: [1_000, 10_000, 100_000],
       scaleRounds: 3,
+      postgres: { rounds: 5, wide: 2_000, chain: 300, handOvers: 200 },
     };
 const MIB = 1024 * 1024;
 
@@ -177,3 +188,4 @@ await benchChain(peers);
 await benchEngine();
 await benchScale();
 await benchPrompt();
+await benchPostgres(SIZES.postgres, printTable);

@@ -13,15 +13,18 @@ const daruma = await Daruma.open({
   actions: { nothing: async () => null },
 });
 const workflow = (length) =>
-  defineWorkflow({
-    name: `${shape}${length}`,
-    steps: Object.fromEntries(
-      Array.from({ length }, (_, at) => [
-        `s${at}`,
-        { type: "nothing", ...(shape === "chain" && at > 0 ? { depends_on: [`s${at - 1}`] } : {}) },
-      ]),
-    ),
-  });
+  defineWorkflow(
+    {
+      name: `${shape}${length}`,
+      steps: Object.fromEntries(
+        Array.from({ length }, (_, at) => [
+          `s${at}`,
+          { type: "nothing", ...(shape === "chain" && at > 0 ? { depends_on: [`s${at - 1}`] } : {}) },
+        ]),
+      ),
+    },
+    { actions: ["nothing"] },
+  );
 const run = async (definition) => {
   const { result } = await daruma.start(definition);
   const { status } = await result;

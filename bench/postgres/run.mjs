@@ -3,13 +3,14 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { median } from "../measure.mjs";
+import { handOverMs } from "./hand-over.mjs";
 import { startPostgres } from "./server.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const peers = fileURLToPath(new URL("../peers", import.meta.url));
 const CONTENDERS = ["daruma", "dbos", "openworkflow"];
 
-export async function benchPostgres({ rounds, wide, chain }, printTable) {
+export async function benchPostgres({ rounds, wide, chain, handOvers }, printTable) {
   if (!existsSync(`${peers}/node_modules`))
     execFileSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: peers, stdio: "inherit" });
   const postgres = await startPostgres();
@@ -34,6 +35,10 @@ export async function benchPostgres({ rounds, wide, chain }, printTable) {
         rows,
       );
     }
+    const ms = await handOverMs(await postgres.database("hand_over"), handOvers);
+    console.log(
+      `\nfrom the end of a job to the start of its dependent on another worker: ${ms.toFixed(1)} ms`,
+    );
   } finally {
     await postgres.stop();
   }

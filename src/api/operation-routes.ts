@@ -3,7 +3,7 @@ import { DarumaError } from "../core/errors.js";
 import type { Context, Principal } from "../operations/context.js";
 import type { Operation } from "../operations/operation.js";
 import { principalOf, requireRole } from "./admission.js";
-import { API_PREFIX, MAX_BODY_BYTES, MAX_LARGE_BODY_BYTES } from "./limits.js";
+import { API_PREFIX, MAX_BODY_BYTES, MAX_IMPORT_BODY_BYTES, MAX_SOURCE_BODY_BYTES } from "./limits.js";
 import { type Fields, type InputReader, inputReader } from "./read-input.js";
 import type { StreamForm, StreamReplies } from "./stream-reply.js";
 
@@ -12,9 +12,6 @@ export interface OperationRouteParts {
   readonly streams: StreamReplies;
   readonly checkOutput: boolean;
 }
-
-/** Those that bring a whole workflow or a whole run. */
-const LARGE_BODIES: ReadonlySet<string> = new Set(["import_run", "start_run"]);
 
 const TRUE = new Set(["true", "1"]);
 const FALSE = new Set(["false", "0", ""]);
@@ -28,13 +25,18 @@ export function operationRoutes(
     const { rest } = operation;
     const route = {
       method: rest.method,
-      bodyLimit: LARGE_BODIES.has(operation.name) ? MAX_LARGE_BODY_BYTES : MAX_BODY_BYTES,
+      bodyLimit: bodyLimitOf(operation),
       onRequest: requireRole(operation.role),
       handler: handlerOf(operation, parts),
     };
     app.route({ ...route, url: `${API_PREFIX}${routePath(rest.path)}` });
     if (rest.unprefixed === true) app.route({ ...route, url: routePath(rest.path) });
   }
+}
+
+function bodyLimitOf({ name, input }: Operation): number {
+  if (name === "import_run") return MAX_IMPORT_BODY_BYTES;
+  return "source" in input.shape ? MAX_SOURCE_BODY_BYTES : MAX_BODY_BYTES;
 }
 
 /** `/runs/{run_id}` as the router writes it. */

@@ -54,6 +54,9 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   STORE_VERSION: 503,
 };
 
+/** Above 500, but no fault: what they say may be told, and nobody need look into it. */
+const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["NO_RUNNER", "RUN_NOT_HERE", "SERVER_STOPPING"]);
+
 export function statusOfCode(code: ErrorCode): number {
   return STATUS_OF_CODE[code] ?? (code.endsWith("_NOT_FOUND") ? 404 : REFUSED);
 }
@@ -88,7 +91,7 @@ export function problemOf(thrown: unknown): Problem {
   const error = asDarumaError(thrown);
   const status = statusOfCode(error.code);
   const { means, next } = ERROR_CATALOGUE[error.code];
-  const open = status < 500 || error.code === "SERVER_STOPPING";
+  const open = status < 500 || EXPECTED.has(error.code);
   return {
     type: `urn:daruma:error:${error.code}`,
     title: means,

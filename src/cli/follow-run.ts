@@ -1,6 +1,7 @@
 import type { Daruma, RunHandle } from "../operations/daruma.js";
 import { type RunReport, reportRun } from "../operations/run-report.js";
 import { type RunSummary, summariseRun } from "../operations/run-summary.js";
+import { isTelemetryWanted } from "../telemetry/wanted.js";
 import { outlivePipes } from "./broken-pipe.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import { commandLine } from "./command-words.js";
@@ -16,6 +17,7 @@ export async function followRun(
   outlivePipes();
   const progress = await chooseProgress(session);
   daruma.onEvents((run, events) => progress.events(run, events));
+  const telemetry = await telemetryOf(daruma);
   let runId: number | null = null;
   const ending = begin().then((handle) => {
     runId = handle.runId;
@@ -31,7 +33,16 @@ export async function followRun(
     progress.end();
     // What went wrong has been told; what fails while letting go must not hide it.
     await daruma.close().catch(() => {});
+    await telemetry?.close();
   }
+}
+
+/** Null where nobody has asked for measurements or traces. */
+async function telemetryOf(daruma: Daruma): Promise<{ close(): Promise<void> } | null> {
+  if (!isTelemetryWanted(process.env)) return null;
+  const telemetry = (await import("../telemetry/telemetry.js")).openTelemetry(process.env);
+  daruma.onEvents((run, events) => telemetry.take(run, events));
+  return telemetry;
 }
 
 export async function chooseProgress({ err, options }: Session): Promise<Progress> {

@@ -128,7 +128,8 @@ export class RunClaimer {
 
   private async take(runId: number, take: () => Promise<OwnedRun>, delayMs = FIRST_RETAKE_MS): Promise<void> {
     try {
-      this.options.onTaken?.(await take());
+      const owned = await take();
+      this.options.onTaken?.(owned);
     } catch (error) {
       const isOurs = !(error instanceof DarumaError && GIVEN_UP.includes(error.code));
       if (isOurs) this.retakeLater(runId, Math.min(delayMs * 2, MAX_RETAKE_MS));

@@ -9,7 +9,7 @@ export type Delivery = "queued" | "sent" | "received";
 export class PoolAttempt {
   /** Null: it is expected of whoever registers with it. */
   worker: PoolWorker | null = null;
-  /** Wanted no more; null: it is not yet, or no longer, an owned run's. */
+  /** Null: its run is not, or no longer, this server's. */
   listener: ((report: Report | null) => void) | null = null;
   stopping = false;
   /** The worker has not been told of it. */
@@ -31,6 +31,11 @@ export class PoolAttempt {
 
   get token(): string {
     return this.held.token;
+  }
+
+  /** An owned run waits for it, or for what became of its report. */
+  get isWanted(): boolean {
+    return this.listener !== null || this.reporting !== null;
   }
 
   received(): void {

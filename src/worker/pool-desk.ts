@@ -130,9 +130,14 @@ export class PoolDesk {
       const { token } = sent;
       return Promise.resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });
     }
-    return reports.take(attempt, sent, (answer) => {
+    const answered = (answer: ReportAnswer): void => {
       // Struck off meanwhile: whoever takes the run next expects it from the worker that comes back with it.
       if (answer.outcome !== "retry" || !book.workers.has(worker.id)) book.drop(attempt);
+    };
+    if (attempt.isWanted) return reports.take(attempt, sent, answered);
+    return reports.answerUnknown(sent).then((answer) => {
+      if (!attempt.isWanted) answered(answer);
+      return answer;
     });
   }
 
@@ -152,6 +157,8 @@ export class PoolDesk {
         continue;
       }
       attempt.received();
+      // A run that is not ours may begin it anew elsewhere: only its owner may keep it alive.
+      if (!attempt.isWanted) continue;
       verdict.renewed.push(token);
       if (attempt.stopping) verdict.stop.push(token);
     }

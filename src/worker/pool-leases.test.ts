@@ -10,6 +10,8 @@ import {
   settle,
 } from "../../test/support/pool-bench.js";
 
+import type { AttemptRow } from "../core/rows.js";
+
 const bench = new PoolBench();
 
 describe("silence", () => {
@@ -62,6 +64,20 @@ describe("silence", () => {
     bench.desk.deregister(id);
     await settle();
     expect(running.told).toMatchObject([LOST]);
+  });
+});
+
+describe("a run that is let go of", () => {
+  it("is asked for in the store when a result comes for it", async () => {
+    const { id, running } = await bench.deliver();
+    running.controller.abort("released");
+    await settle();
+    const row = { job_id: JOB, attempt: 1, run_id: 1, token: "t1", error: null } as AttemptRow;
+    bench.rows = [{ ...row, status: "running" }];
+    expect(await bench.desk.report(id, [report()])).toMatchObject([{ outcome: "retry" }]);
+    bench.rows = [{ ...row, status: "failed", error: { code: "WORKER_LOST" } as never }];
+    expect(await bench.desk.report(id, [report()])).toMatchObject([{ outcome: "stale" }]);
+    expect(bench.pool.list()[0]?.attempts).toEqual([]);
   });
 });
 

@@ -38,7 +38,6 @@ export class PoolReports {
     answered: (answer: ReportAnswer) => void,
   ): Promise<ReportAnswer> {
     if (attempt.reporting !== null) return attempt.reporting;
-    if (attempt.listener === null) return Promise.resolve(notHere(sent.token));
     const lacking = this.writeFiles(attempt, sent);
     if (lacking !== null) return Promise.resolve(lacking);
     attempt.received();

@@ -128,7 +128,7 @@ describe("assignments", () => {
     expect(sent.told).toEqual([]);
   });
 
-  it("of a server that lets go of its run stay with the worker", async () => {
+  it("of a run that the server lets go of stay with the worker, but are not kept alive", async () => {
     const id = bench.register();
     const running = bench.execute();
     await bench.desk.claim(id, { received: [] });
@@ -136,7 +136,7 @@ describe("assignments", () => {
     await settle();
     expect(running.told).toEqual([null]);
     expect(bench.desk.heartbeat(id, { attempts: [held()], draining: false })).toMatchObject({
-      renewed: ["t1"],
+      renewed: [],
       stop: [],
       lost: [],
     });
@@ -188,6 +188,7 @@ describe("reports", () => {
     const first = bench.desk.report(id, [report()]);
     await settle();
     end(running, "not_owned");
+    bench.rows = [{ job_id: JOB, attempt: 1, run_id: 1, token: "t1", status: "running" } as AttemptRow];
     expect(await first).toEqual([{ token: "t1", outcome: "retry", code: "RUN_NOT_HERE" }]);
     expect(await bench.desk.report(id, [report()])).toMatchObject([{ outcome: "retry" }]);
     const next = bench.adopt();

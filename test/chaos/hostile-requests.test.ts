@@ -81,7 +81,7 @@ describe("a body that is too large", () => {
     });
   }
 
-  it("is refused whether it says its size or not, and takes no memory", async () => {
+  it("is refused whether it says its size or not, and the server goes on", async () => {
     const server = await servers.start();
     for (const headers of [{ "content-length": String(100 * MEGABYTE.length) }, {}] as {
       [name: string]: string;
@@ -89,7 +89,7 @@ describe("a body that is too large", () => {
       expect([413, "cut off"]).toContain(await sendBody(server, headers));
     }
     const told = await server.ask<{ code: string }>("POST", "/api/v1/workflows/validate", {
-      body: { source: "x".repeat(9 * 1024 * 1024) },
+      body: { source: "x".repeat(3 * 1024 * 1024) },
     });
     expect([told.status, told.body.code]).toEqual([413, "BODY_TOO_LARGE"]);
     await staysWell(server);

@@ -14,7 +14,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ["store", "action", "sandbox", "workspace", "telemetry"],
   ["engine", "worker", "cluster"],
   ["operations"],
-  ["api", "mcp", "cli"],
+  ["api", "mcp"],
+  // It puts the parts together.
+  ["cli"],
 ];
 
 interface SiblingException {

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { answerJob } from "../answer-job.js";
 import { jobItem, listJobItems, reportJobDetails, requireJob } from "../job-report.js";
 import { operation } from "../operation.js";
 import { resolveHolds } from "../resolve-holds.js";
@@ -9,17 +8,13 @@ import { throwFirstError } from "../throw-first-error.js";
 import {
   diagnostics,
   errorShape,
-  jobChange,
   jobId,
   jobStatus,
   json,
-  key,
   limit,
   listOf,
-  owner,
   reason,
   runReference,
-  runStatus,
 } from "./schemas.js";
 
 const job = z.object({
@@ -168,43 +163,4 @@ export const retryJobOperation = operation({
     },
   ],
   handler: (context, input) => retryJob(context, input),
-});
-
-export const answerJobOperation = operation({
-  name: "answer_job",
-  summary: "answer the question of a human step",
-  description:
-    "Answers a human step that waits. The choice must be one of the step's; choice and text become its output, and a choice that rejects fails it.",
-  role: "operator",
-  effect: "changes",
-  input: z.strictObject({
-    job_id: jobId,
-    choice: z.string().min(1).max(1_000).describe("One of the step's choices, such as approve or reject."),
-    text: z.string().max(100_000).default("").describe("More words; they are part of the step's output."),
-    key,
-  }),
-  output: z.object({
-    run_id: z.number(),
-    job_id: z.number(),
-    step: z.string(),
-    scope: z.string(),
-    choice: z.string(),
-    before: runStatus,
-    status: runStatus,
-    changed: z.array(jobChange),
-    key: z.string(),
-    owner,
-  }),
-  rest: { method: "POST", path: "/jobs/{job_id}/answer" },
-  cli: [
-    {
-      words: "answer",
-      positional: [],
-      examples: [
-        "daruma answer 3 release --choose approve",
-        'daruma answer last release --choose reject --text "not on a Friday"',
-      ],
-    },
-  ],
-  handler: (context, input) => answerJob(context, input),
 });

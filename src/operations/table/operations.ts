@@ -1,5 +1,6 @@
 import type { Operation } from "../operation.js";
 import { createTokenOperation, listTokens, listWorkers, revokeTokenOperation } from "./administration.js";
+import { answerJobOperation } from "./answer-job.js";
 import {
   deleteDraft,
   getDraft,
@@ -10,12 +11,14 @@ import {
 } from "./drafts.js";
 import { getFailureHandler, listFailureHandlers } from "./failure-handlers.js";
 import { getArtifact, getJobLogs, listArtifactsOperation } from "./files.js";
+import { forkRunOperation } from "./fork-run.js";
 import { classifyAndResolveFailures, listPendingFailedJobs } from "./holds.js";
-import { answerJobOperation, getJob, listJobs, retryJobOperation, updateJob } from "./jobs.js";
+import { getJob, listJobs, retryJobOperation, updateJob } from "./jobs.js";
 import { exportRunOperation, importRunOperation, pruneRunsOperation } from "./retention.js";
-import { controlRunOperation, forkRunOperation, startRunOperation } from "./run-control.js";
+import { controlRunOperation, startRunOperation } from "./run-control.js";
 import { listEventsOperation, listRunEventsOperation } from "./run-events.js";
-import { explainRunOperation, getRun, getRunDefinition, getStats, listRuns } from "./run-reading.js";
+import { getRunDefinition, getStats } from "./run-facts.js";
+import { explainRunOperation, getRun, listRuns } from "./run-reading.js";
 import {
   getWorkflow,
   getWorkflowSchema,

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Action } from "../../action/action.js";
@@ -59,6 +60,7 @@ class RemoteWorker {
   private readonly deliveries: Deliveries;
   /** When the last heartbeat that was answered was sent: since then the server counts the lease of all it gives out. */
   private heardAt = thisMoment();
+  private openClaim: AbortController | null = null;
   private wakeIdle = (): void => {};
 
   constructor(private readonly options: RemoteWorkerOptions) {
@@ -90,6 +92,10 @@ class RemoteWorker {
 
   async run(): Promise<void> {
     const { drain, end, log } = this.options;
+    for (const signal of [drain, end, this.over.signal]) {
+      setMaxListeners(0, signal);
+      signal.addEventListener("abort", () => this.openClaim?.abort(), { once: true });
+    }
     // A wrong token is told at once.
     await this.connection.get();
     const loops = [this.claimLoop(), this.heartbeatLoop(), this.logLoop(), this.leaseLoop()];
@@ -161,8 +167,12 @@ class RemoteWorker {
   private async claimOnce(received: string[], waitMs: number): Promise<string[]> {
     const session = await this.connection.get();
     const sentAt = thisMoment();
-    const signal = waitMs === 0 ? this.over.signal : AbortSignal.any([this.options.drain, this.over.signal]);
+    // A signal for each claim: what is tied to a long-lived one is never let go of.
+    const controller = new AbortController();
+    if (waitMs > 0) this.openClaim = controller;
+    const { signal } = controller;
     try {
+      if (waitMs > 0 && this.isLeaving) controller.abort();
       const answer = await session.client.claim(session.worker_id, { received, wait_ms: waitMs }, signal);
       for (const assignment of answer.assignments) this.begin(assignment, laterOf(sentAt, this.heardAt));
       for (const token of answer.stop) this.attempts.get(token)?.controller.abort("stopped");

@@ -1,0 +1,159 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { FarWorker } from "../../test/support/far-worker.js";
+import { enginePorts, flush, workflow } from "../../test/support/harness.js";
+import { ManualClock } from "../../test/support/manual-clock.js";
+import { plainSandbox } from "../../test/support/plain-sandbox.js";
+import { createMemoryStore } from "../store/memory/memory-store.js";
+import type { LeaseOwner } from "../store/store.js";
+import { Engine } from "./engine.js";
+import { CLAIM_POLL_MS, RunClaimer } from "./run-claimer.js";
+
+const ONE = `steps: { a: { exec: make }, b: { exec: make, depends_on: a } }`;
+let ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends) await end();
+  ends = [];
+});
+
+/** Servers that share a store, a clock and the workers. */
+function world(isDead: (owner: LeaseOwner) => boolean = () => false) {
+  const clock = new ManualClock();
+  const store = createMemoryStore();
+  const worker = new FarWorker();
+  let token = 0;
+  const server = (name: string) => {
+    const ports = {
+      ...enginePorts(store, clock, name),
+      isDead,
+      newToken: () => {
+        token += 1;
+        return `t${token}`;
+      },
+    };
+    const engine = new Engine({ ...ports, worker, sandbox: plainSandbox });
+    const claimer = new RunClaimer({ ...ports, engine });
+    ends.push(() => claimer.stop());
+    return { engine, claimer };
+  };
+  const events = async (runId: number) => (await store.readEvents(runId)).map(({ event }) => event);
+  return { clock, store, worker, server, events };
+}
+
+const managed = (text = ONE) => ({ ...workflow(text), managed: true });
+
+describe("a server looks for runs that nobody has", () => {
+  it("and goes on with one that another let go of, its attempt still running", async () => {
+    const { store, worker, server, events } = world();
+    const first = server("first");
+    const second = server("second");
+    await second.claimer.start();
+    const { runId } = await first.engine.start(managed());
+    await first.engine.stop();
+    await flush();
+    expect(second.engine.ownedRuns()).toEqual([runId]);
+    expect(worker.adopted).toMatchObject([{ token: "t1", worker: "far/1", recovery: false }]);
+    expect(worker.stopped).toEqual([]);
+    worker.end("t1");
+    await flush();
+    worker.end("t2");
+    await flush();
+    expect((await store.readRun(runId))?.status).toBe("completed");
+    expect(worker.outcomes).toEqual(["committed", "committed"]);
+    const log = await events(runId);
+    expect(log.filter(({ type }) => type === "attempt.started")).toHaveLength(2);
+    expect(log.filter(({ type }) => type === "run.resumed")).toEqual([{ type: "run.resumed", lost: [] }]);
+  });
+
+  it("and leaves alone a run that is its own process's business", async () => {
+    const { server } = world();
+    const first = server("first");
+    const second = server("second");
+    await first.engine.start(workflow(ONE));
+    await first.engine.stop();
+    await second.claimer.start();
+    expect(second.engine.ownedRuns()).toEqual([]);
+  });
+
+  it("and does not lift the pause of one", async () => {
+    const { store, worker, server } = world();
+    const first = server("first");
+    const { runId } = await first.engine.start(managed());
+    await first.engine.operate(runId, { type: "run.pause", reason: "wait", key: null, takeover: false });
+    await first.engine.stop();
+    const second = server("second");
+    await second.claimer.start();
+    expect(second.engine.ownedRuns()).toEqual([runId]);
+    worker.end("t1");
+    await flush();
+    expect((await store.readRun(runId))?.status).toBe("paused");
+    expect(second.engine.ownedRuns()).toEqual([]);
+  });
+
+  it("and takes one from a server that fell silent, when its lease is over", async () => {
+    const { clock, server } = world();
+    const silent = server("silent");
+    const { runId } = await silent.engine.start(managed());
+    // It renews nothing any more.
+    clock.forget();
+    const second = server("second");
+    await second.claimer.start();
+    clock.advance(29_000);
+    await flush();
+    expect(second.engine.ownedRuns()).toEqual([]);
+    clock.advance(CLAIM_POLL_MS);
+    await flush();
+    expect(second.engine.ownedRuns()).toEqual([runId]);
+  });
+
+  it("and takes one at once from a server of this host that is dead", async () => {
+    const { clock, server } = world((owner) => owner.engine === "dead");
+    const { runId } = await server("dead").engine.start(managed());
+    clock.forget();
+    const second = server("second");
+    await second.claimer.start();
+    expect(second.engine.ownedRuns()).toEqual([runId]);
+  });
+});
+
+describe("a store that fails for a moment", () => {
+  it("costs a managed run nothing: it is loaded again, and its attempt adopted", async () => {
+    const { clock, store, worker, server } = world();
+    const { engine, claimer } = server("only");
+    await claimer.start();
+    const { runId } = await engine.start(managed());
+    store.failNextCommit(new Error("the disk is gone"), { applied: false });
+    worker.end("t1");
+    await flush();
+    expect(engine.ownedRuns()).toEqual([]);
+    expect(worker.outcomes).toEqual(["not_owned"]);
+    clock.advance(1_000);
+    await flush();
+    expect(engine.ownedRuns()).toEqual([runId]);
+    worker.end("t1");
+    await flush();
+    worker.end(worker.begun.at(-1)!.token);
+    await flush();
+    expect((await store.readRun(runId))?.status).toBe("completed");
+    expect(worker.outcomes).toEqual(["not_owned", "committed", "committed"]);
+    expect(worker.stopped).toEqual([]);
+  });
+
+  it("and a run that another has taken is not taken back", async () => {
+    const { clock, store, worker, server } = world();
+    const { engine, claimer } = server("only");
+    await claimer.start();
+    const { runId } = await engine.start(managed());
+    await store.acquireLease({
+      runId,
+      owner: { host: "other", bootId: "b", pid: 2, processStart: "0", engine: "other" },
+      now: clock.now() + 60_000,
+      expiresAt: clock.now() + 600_000,
+    });
+    worker.end("t1");
+    await flush();
+    expect(worker.outcomes).toEqual(["not_owned"]);
+    clock.advance(5_000);
+    await flush();
+    expect(engine.ownedRuns()).toEqual([]);
+  });
+});

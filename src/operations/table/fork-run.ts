@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { operation } from "../operation.js";
+import { forkRun } from "../start-run.js";
+import { started } from "./run-control.js";
+import { fileName, reason, runReference, source, variables } from "./schemas.js";
+
+export const forkRunOperation = operation({
+  name: "fork_run",
+  summary: "a new run that reuses what another completed before a step, and goes on from there",
+  description:
+    "Starts a new run that takes over what another run completed before `step` and does that step and all that depends on it anew, with the old run's frozen definition or with a newer text of the workflow.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    run_id: runReference,
+    step: z.string().min(1).describe("The first step that is done anew, with all that depends on it."),
+    source: source
+      .optional()
+      .describe("A newer text of the workflow; the old run's own definition unless told."),
+    file_name: fileName,
+    inputs: variables.default({}).describe("Over the inputs of the old run."),
+    reason,
+  }),
+  output: started,
+  rest: { method: "POST", path: "/runs/{run_id}/fork", status: 201 },
+  cli: [
+    {
+      words: "fork",
+      positional: ["run_id"],
+      examples: [
+        "daruma fork 3 --from deploy",
+        "daruma fork last --from test --file release.yaml --input target=production",
+      ],
+    },
+  ],
+  handler: (context, input) => forkRun(context, input),
+});
