@@ -1,4 +1,5 @@
 import type { ActionDefinition } from "../core/definition.js";
+import type { TokenUsage } from "../core/events.js";
 import type { FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
 
@@ -48,17 +49,6 @@ export type StopCause = "timeout" | "idle_timeout" | "stopped";
 export type ActionResult =
   | { readonly ok: true; readonly output: Json; readonly usage?: TokenUsage }
   | { readonly ok: false; readonly failure: FailureFacts; readonly usage?: TokenUsage };
-
-/** What a model call cost, as its provider counts it; null where it does not say. */
-export interface TokenUsage {
-  readonly provider: string;
-  readonly model: string;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly total_tokens: number | null;
-  readonly reasoning_tokens: number | null;
-  readonly cached_input_tokens: number | null;
-}
 
 /** One kind of step. Settles exactly once; never throws for a failure of the step itself. */
 export interface Action {

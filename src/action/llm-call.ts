@@ -1,7 +1,8 @@
 import type { ModelMessage, TextStreamPart, ToolSet } from "ai";
+import type { TokenUsage } from "../core/events.js";
 import type { Json } from "../core/json.js";
 import { checkJson } from "../core/json-schema-check.js";
-import type { Action, ActionResult, Attempt, TokenUsage } from "./action.js";
+import type { Action, ActionResult, Attempt } from "./action.js";
 import { brokenOff, llmFailure } from "./llm-failure.js";
 import { loadModel, type ModelCall, readModelCall } from "./llm-model.js";
 import { stoppedFacts } from "./stop-cause.js";

@@ -8,9 +8,15 @@ describe("the status of a code", () => {
   it("is one that says what kind of answer it is", () => {
     const byStatus = (status: number) => CODES.filter((code) => statusOfCode(code) === status);
     expect(byStatus(500).toSorted()).toEqual(["INTERNAL", "PLATFORM", "STALLED"]);
-    expect(byStatus(404)).toEqual(CODES.filter((code) => code.endsWith("_NOT_FOUND")));
+    // What a workflow names, not what the address does.
+    const named = ["WORKSPACE_REF_NOT_FOUND", "WORKSPACE_REPO_NOT_FOUND"];
+    expect(byStatus(404)).toEqual(
+      CODES.filter((code) => code.endsWith("_NOT_FOUND") && !named.includes(code)),
+    );
+    expect(byStatus(422)).toEqual(expect.arrayContaining(named));
     expect(statusOfCode("NOT_HELD")).toBe(422);
     expect(statusOfCode("DRAFT_CONFLICT")).toBe(409);
+    expect(statusOfCode("WORKSPACE_BUSY")).toBe(409);
     expect(statusOfCode("STORE_FAILED")).toBe(503);
     for (const code of CODES) expect(statusOfCode(code), code).toBeGreaterThanOrEqual(400);
   });

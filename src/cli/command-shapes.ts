@@ -34,6 +34,12 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     details:
       "It only says so in the log; `daruma resume RUN` goes on unless some process runs the run already.",
   },
+  "hard-reset": {
+    hides: ["wait_ms"],
+    details:
+      "Pause or take over a run that is at work first: then nothing else starts meanwhile. It only says so in the log;\n`daruma resume RUN` goes on unless some process runs the run already.",
+  },
+  "resume-from": { hides: ["wait_ms"] },
   reset: {
     hides: ONLY_STEPS,
     options: [new Option("--failed-only", "must be said: nothing else can be reset")],
@@ -111,10 +117,17 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--stderr", "only its stderr"),
       new Option("--recovery", "of the recovery script that followed the attempt"),
       new Option("--context", "the failure that a transition brought to the attempt"),
+      new Option("--prompt", "what an agent or a model was told in the attempt"),
       new Option("--summary", "the short account of a failed attempt"),
       follow("go on while the attempt runs; its stdout, or with --stderr its stderr"),
       scope(),
     ],
+  },
+  workspace: {
+    details: 'Where it is not read by a person, it prints the path alone: cd "$(daruma workspace 3)".',
+  },
+  apply: {
+    options: [new Option("--patch <file>", "write the patch into this file (default: to stdout)")],
   },
   artifact: { hides: ["encoding", "limit_bytes", "offset", "tail_bytes"] },
   "workflow show": { flagNames: { version: "workflow-version" } },

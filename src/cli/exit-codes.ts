@@ -21,6 +21,7 @@ const INFRASTRUCTURE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "SERVER_UNREACHABLE",
   "STORE_FAILED",
   "STORE_VERSION",
+  "WORKSPACE_GIT_FAILED",
 ]);
 
 export function exitCodeOfStatus(status: RunStatus): number {

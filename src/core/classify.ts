@@ -49,6 +49,18 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["NO_WORKER", "deterministic_policy"],
   ["ACCESS_DENIED", "deterministic_policy"],
   ["REPO_ERROR", "deterministic_repo"],
+  ["WORKSPACE_REPO_NOT_FOUND", "deterministic_repo"],
+  ["WORKSPACE_REF_NOT_FOUND", "deterministic_repo"],
+  ["WORKSPACE_PATCH_ALTERED", "deterministic_repo"],
+  ["WORKSPACE_PATCH_FAILED", "deterministic_repo"],
+  ["WORKSPACE_PATCH_MISSING", "deterministic_repo"],
+  ["WORKSPACE_PATCH_TOO_LARGE", "deterministic_repo"],
+  ["WORKSPACE_BRANCH_EXISTS", "deterministic_repo"],
+  ["WORKSPACE_BRANCH_INVALID", "deterministic_repo"],
+  ["WORKSPACE_GIT_MISSING", "deterministic_policy"],
+  ["WORKSPACE_GIT_FAILED", "infrastructure"],
+  // Not hopeless: a hard reset makes the folder again.
+  ["WORKSPACE_NOT_FOUND", "application"],
 ]);
 
 const NETWORK_ERRNOS = new Set(

@@ -5,6 +5,7 @@ import type {
   Output,
   ReusedJob,
   ScopeItem,
+  TokenUsage,
 } from "./events.js";
 import type { FailureFacts } from "./failure.js";
 
@@ -140,6 +141,8 @@ export type AttemptResult =
       readonly items: readonly ScopeItem[] | null;
       /** For a step of the workspace. */
       readonly checkpoint?: CheckpointFacts | null;
+      /** Of a model call. */
+      readonly usage?: TokenUsage;
     }
   | { readonly kind: "failed"; readonly facts: FailureFacts }
   /** The attempt was ended because the engine asked for it. */

@@ -217,6 +217,7 @@ function succeedAttempt(
     output: result.output,
     items,
     checkpoint: made === null ? null : { ...made, ordinal: nextOrdinal(decision.run) },
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
     durationMs,
   });
   promoteWorkspace(decision, job);
@@ -255,6 +256,7 @@ function recordFailure(
     signature: failureSignature(classified),
     diff_hash: facts.diffHash ?? null,
     original_class: null,
+    ...(facts.changedFiles === undefined ? {} : { changed_files: facts.changedFiles }),
   };
   const noProgress =
     typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;

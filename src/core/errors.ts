@@ -249,10 +249,6 @@ export const ERROR_CATALOGUE = {
     means: "Nothing stays here that could run a workflow.",
     next: "Use `daruma run`, or ask a server: `daruma serve`.",
   },
-  NOT_SUPPORTED: {
-    means: "The workflow has nothing that this could be done with.",
-    next: "See the message for what can be done instead.",
-  },
   RETRIES_USED_UP: {
     means: "The job has had as many attempts as max_retries allows.",
     next: "Ask with a larger max_retries, or leave it failed.",

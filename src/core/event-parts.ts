@@ -136,3 +136,14 @@ export interface CheckpointFacts {
 export interface Checkpoint extends CheckpointFacts {
   readonly ordinal: number;
 }
+
+/** What a model call cost, as its provider counts it; null where it does not say. */
+export interface TokenUsage {
+  readonly provider: string;
+  readonly model: string;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly total_tokens: number | null;
+  readonly reasoning_tokens: number | null;
+  readonly cached_input_tokens: number | null;
+}

@@ -15,6 +15,7 @@ import type {
   RunOptions,
   ScopeItem,
   StopReason,
+  TokenUsage,
   VisitRole,
 } from "./event-parts.js";
 import type { Failure } from "./failure.js";
@@ -41,6 +42,7 @@ export type {
   RunOptions,
   ScopeItem,
   StopReason,
+  TokenUsage,
   VisitRole,
 } from "./event-parts.js";
 
@@ -209,6 +211,8 @@ export type Event =
       readonly output: Output;
       readonly items: readonly ScopeItem[] | null;
       readonly checkpoint: Checkpoint | null;
+      /** Of a model call. */
+      readonly usage?: TokenUsage;
       readonly durationMs: number;
     }
   | {

@@ -1,3 +1,4 @@
+import { noteAskedRecovery } from "./asked-recovery.js";
 import type { Event } from "./events.js";
 import { abandonScope, cancelJob, stopJob } from "./evolve-abandon.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
@@ -11,6 +12,7 @@ import { change, hasFollowUps, type Job, jobById, type Run } from "./run.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
 export function evolve(run: Run, event: Event, at: number): void {
+  noteAskedRecovery(run, event, at);
   switch (event.type) {
     case "run.created":
       for (const step of run.graph.inRoot) addJob(run, step, run.root);

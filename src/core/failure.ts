@@ -32,6 +32,8 @@ export interface FailureFacts {
   readonly lost?: boolean;
   /** What the attempt has left in the workspace since the last checkpoint; null: nothing, or there is no workspace. */
   readonly diffHash?: string | null;
+  /** The first of the files that it has changed there. */
+  readonly changedFiles?: readonly string[];
   readonly retryAfterMs?: number;
   readonly stdoutTail?: string;
   readonly stderrTail?: string;
@@ -65,12 +67,22 @@ export interface Failure {
   readonly diff_hash: string | null;
   /** What the failure was before it became `stuck_no_progress` for want of progress. */
   readonly original_class: FailureClass | null;
+  /** Of a workspace step: the first of the files that the attempt has changed. */
+  readonly changed_files?: readonly string[];
 }
 
 /** What the facts alone say of a failure. */
 export type ClassifiedFailure = Omit<
   Failure,
-  "action" | "step_id" | "job_id" | "attempt" | "timestamp" | "signature" | "diff_hash" | "original_class"
+  | "action"
+  | "step_id"
+  | "job_id"
+  | "attempt"
+  | "timestamp"
+  | "signature"
+  | "diff_hash"
+  | "original_class"
+  | "changed_files"
 >;
 
 /** A failure as expressions, conditions and templates see it. */

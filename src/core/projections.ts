@@ -36,11 +36,17 @@ export function jobRow(run: Run, job: Job): JobRow {
     attempt_id: job.attempt,
     visit: job.visit,
     handled: job.status === "failed" && isHandled(job),
+    dead_letter: isDeadLetter(job),
     due_at: job.dueAt,
     error: job.status === "pending_failed" ? job.error : (job.failure ?? job.error),
     output: job.output,
     failure_handler_id: failureHandlerId(run, job),
   };
+}
+
+/** A hold that was decided otherwise than by a new visit is no longer anybody's concern. */
+function isDeadLetter({ queue, status }: Job): boolean {
+  return queue.dead && (status === "failed" || status === "pending_failed");
 }
 
 function failureHandlerId(run: Run, job: Job): number | null {

@@ -48,6 +48,8 @@ export interface JobRow {
   readonly attempt_id: number;
   readonly visit: number;
   readonly handled: boolean;
+  /** The queue has given it up, and nobody has redriven or decided it since. */
+  readonly dead_letter: boolean;
   readonly due_at: number | null;
   readonly error: Failure | { readonly code: string; readonly message: string } | null;
   readonly output: Output | null;

@@ -1,3 +1,4 @@
+import type { AskedRecovery } from "./asked-recovery.js";
 import type { Definition } from "./definition.js";
 import type {
   EvaluationPurpose,
@@ -48,6 +49,7 @@ export interface Run {
   error: { readonly code: string; readonly message: string } | null;
   cancelRequested: { readonly reason: string } | null;
   paused: { readonly takeover: boolean } | null;
+  askedRecovery: AskedRecovery | null;
   /** The run fails whatever else happens: its root scope passed max_loops. */
   fatal: { readonly code: string; readonly message: string } | null;
   readonly root: Scope;
@@ -281,6 +283,7 @@ export function newRun(
     error: null,
     cancelRequested: null,
     paused: null,
+    askedRecovery: null,
     fatal: null,
     scopes: new Map([[root.id, root]]),
     jobs: [],

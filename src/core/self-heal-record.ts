@@ -33,7 +33,12 @@ export function selfHealRecord(run: Run, event: Event): SelfHealRecord | null {
         diffHash: event.checkpoint?.diffHash ?? null,
       };
     case "attempt.failed":
-      return record("task.step.attempt.failed", jobById(run, event.job), null, event.attempt);
+      return {
+        ...record("task.step.attempt.failed", jobById(run, event.job), null, event.attempt),
+        failureClass: event.error.class,
+        failureSignature: event.error.signature,
+        diffHash: event.error.diff_hash,
+      };
     case "retry.scheduled":
       return record("task.self_heal.triggered", jobById(run, event.job), "soft_reset", event.attempt);
     case "reset.reserved":

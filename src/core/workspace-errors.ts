@@ -8,6 +8,10 @@ export const WORKSPACE_ERRORS = {
     means: "The name given for a branch is not one that git takes.",
     next: "Give another name with --branch.",
   },
+  WORKSPACE_FORK: {
+    means: "The forked run would lack the files that earlier steps have left in the workspace.",
+    next: "Go back within the run itself: `daruma resume-from RUN STEP`.",
+  },
   WORKSPACE_GIT_FAILED: {
     means: "git failed in a way that Daruma did not expect.",
     next: "See the message; check the disk and the permissions.",

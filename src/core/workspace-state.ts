@@ -59,6 +59,11 @@ export function nextOrdinal(run: Run): number {
   return (run.workspace.checkpoints.at(-1)?.ordinal ?? 0) + 1;
 }
 
+/** What the next checkpoint's changes are counted from. */
+export function lastCommit({ workspace }: Run): string | null {
+  return workspace.checkpoints.findLast(({ superseded }) => !superseded)?.commit ?? workspace.commit;
+}
+
 /** Where the job's next attempt works: in the workspace that was built for it, or in the active one. */
 export function workspacePathFor(run: Run, job: Job): string | null {
   if (!job.step.definition.usesWorkspace) return null;

@@ -6,6 +6,7 @@ import type { GraphStep } from "../core/graph.js";
 import type { Json } from "../core/json.js";
 import { matchRule } from "../core/ladder/rule.js";
 import type { Job, Run } from "../core/run.js";
+import { lastCommit, nextOrdinal, workspacePathFor } from "../core/workspace-state.js";
 import { renderDeep } from "../sandbox/template.js";
 import { outputsNamed } from "../sandbox/template-variables.js";
 import type { Assignment, FailureSource, Report } from "../worker/worker.js";
@@ -54,22 +55,34 @@ export function assignmentFor(run: Run, job: Job, now: number, readArtifact: Rea
     lastWorker: null,
     failureSource: failureSourceOf(run, job, readArtifact),
     failureContext: null,
+    ...assignedWorkspaceOf(run, job),
     ...promptMaterialOf(run, job, readArtifact),
   };
+  // The worker knows where the workspace lies now.
+  const folder = definition.usesWorkspace ? "" : run.folder;
   try {
     const env = renderDeep({ ...run.definition.env, ...definition.env }, variables) as {
       [name: string]: string;
     };
     const action = renderAction(definition.action, variables);
     const cwd = renderDeep(definition.cwd ?? ".", variables) as string;
-    return { ...base, action, env, cwd: isAbsolute(cwd) ? cwd : join(run.folder, cwd), failedAlready: null };
+    return { ...base, action, env, cwd: isAbsolute(cwd) ? cwd : join(folder, cwd), failedAlready: null };
   } catch (error) {
     const failedAlready: FailureFacts = {
       code: "TEMPLATE_ERROR",
       message: error instanceof Error ? error.message : String(error),
     };
-    return { ...base, action: definition.action, env: {}, cwd: run.folder, failedAlready };
+    return { ...base, action: definition.action, env: {}, cwd: folder, failedAlready };
   }
+}
+
+function assignedWorkspaceOf(run: Run, job: Job): Pick<Assignment, "workspace"> {
+  const path = workspacePathFor(run, job);
+  const since = lastCommit(run);
+  if (path === null || since === null) return {};
+  const { index, definition } = job.step;
+  const watchFiles = definition.progress === "files";
+  return { workspace: { path, since, ordinal: nextOrdinal(run), index, watchFiles } };
 }
 
 /** The failure that an edge brought to this job, for its context file. */

@@ -8,16 +8,17 @@ import { AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
 import { evaluationFor } from "./evaluation.js";
 import { HUMAN } from "./human-step.js";
+import { RebuildsUnderWay } from "./rebuilds-under-way.js";
 import type { RunHost } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
-import type { WorkspaceRebuilder } from "./workspace-rebuilder.js";
+import type { WorkspaceKeeper } from "./workspace-keeper.js";
 
 export interface EffectPorts {
   readonly worker: Worker;
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly readArtifact: ReadArtifact;
-  readonly rebuilder: WorkspaceRebuilder;
+  readonly workspaces: WorkspaceKeeper;
   /** Run this once what the host has decided is committed; `dropped` if that is refused. */
   readonly afterCommit: (host: RunHost, effect: () => void, dropped?: () => void) => void;
   /** Put what came of an effect to the host, if it is still the run's. */
@@ -28,16 +29,13 @@ export interface EffectPorts {
 export class Effects {
   private readonly attempts: AttemptsUnderWay;
   private readonly timers = new Map<number, () => void>();
-  /** By run: the fresh workspace that is being built for it. */
-  private readonly rebuilds = new Map<
-    number,
-    { id: number; controller: AbortController; done: Promise<void> }
-  >();
+  private readonly rebuilds: RebuildsUnderWay;
   /** By job: room for the attempt that is being decided. */
   private readonly places = new Map<number, Place>();
 
   constructor(private readonly ports: EffectPorts) {
     this.attempts = new AttemptsUnderWay(ports.worker);
+    this.rebuilds = new RebuildsUnderWay(ports.workspaces, ports.clock);
   }
 
   /** `begin` decides the job's next attempt, which is to run on this place; if it decides none, the place is given back. */
@@ -67,10 +65,15 @@ export class Effects {
           if (event.dueAt !== null) this.planTimer(host, event.job, event.dueAt);
           break;
         case "rebuild.started":
-          afterCommit(host, () => this.rebuild(host, event));
+          afterCommit(host, () =>
+            this.rebuilds.begin(host.run, event, (command) => this.ports.post(host, command)),
+          );
+          break;
+        case "workspace.promoted":
+          afterCommit(host, () => this.rebuilds.promote(host.run.id, event.path));
           break;
         case "workspace.discarded":
-          afterCommit(host, () => this.dropRebuild(host, event));
+          afterCommit(host, () => this.rebuilds.discard(host.run.id, event));
           break;
         case "requeue.scheduled":
           this.planTimer(host, event.job, event.dueAt);
@@ -118,10 +121,7 @@ export class Effects {
       this.timers.delete(id);
       ids.push(id);
     }
-    const rebuild = this.rebuilds.get(run.id);
-    rebuild?.controller.abort("stopped");
-    const kept = await this.attempts.release(ids);
-    await rebuild?.done;
+    const [kept] = await Promise.all([this.attempts.release(ids), this.rebuilds.release(run.id)]);
     return kept;
   }
 
@@ -164,36 +164,6 @@ export class Effects {
 
   private report(host: RunHost, of: Assignment | HeldAttempt, report: Report): void {
     this.ports.post(host, reportCommand(of, report), report.settled);
-  }
-
-  /** What comes of it is put to the run, which no longer wants it if it has been discarded meanwhile. */
-  private rebuild(host: RunHost, { rebuild, replay }: Extract<Event, { type: "rebuild.started" }>): void {
-    const { rebuilder, clock, post } = this.ports;
-    const controller = new AbortController();
-    const startedAt = clock.now();
-    const failed = (error: unknown) => ({ ok: false as const, message: messageOf(error) });
-    const done = rebuilder
-      .rebuild({ run: host.run, rebuild, replay }, controller.signal)
-      .catch(failed)
-      .then((built) => {
-        if (this.rebuilds.get(host.run.id)?.controller === controller) this.rebuilds.delete(host.run.id);
-        // An engine that stops leaves it to the next one.
-        if (controller.signal.reason === "stopped") return;
-        const path = built.ok ? built.path : null;
-        const message = built.ok ? "" : built.message;
-        const durationMs = clock.now() - startedAt;
-        post(host, { type: "rebuild.finish", rebuild, ok: built.ok, path, message, durationMs });
-      });
-    this.rebuilds.set(host.run.id, { id: rebuild, controller, done });
-  }
-
-  private dropRebuild(
-    host: RunHost,
-    { rebuild, path }: Extract<Event, { type: "workspace.discarded" }>,
-  ): void {
-    const underWay = this.rebuilds.get(host.run.id);
-    if (underWay?.id === rebuild) underWay.controller.abort("discarded");
-    void this.ports.rebuilder.discard({ run: host.run, rebuild, path }).catch(() => {});
   }
 
   private planTimer(host: RunHost, job: number, dueAt: number): void {

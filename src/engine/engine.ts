@@ -14,11 +14,11 @@ import { GroupCommit } from "./group-commit.js";
 import { answerEntry, readEntry } from "./inbox-entry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun } from "./load-run.js";
-import { createRun, firstCommands, type NewRun, registerWorkflowOf } from "./new-run.js";
+import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
 import { heldAttempts } from "./occupancy.js";
-import { RunHost } from "./run-host.js";
+import { RunHost, stoppedError } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
-import { rebuildRefused, type WorkspaceRebuilder } from "./workspace-rebuilder.js";
+import { noWorkspaces, type WorkspaceKeeper } from "./workspace-keeper.js";
 
 export type { NewRun } from "./new-run.js";
 
@@ -33,8 +33,8 @@ export interface EngineOptions {
   readonly newToken: () => string;
   /** Whether the process that owns a lease is known to be gone. */
   readonly isDead: (owner: LeaseOwner) => boolean;
-  /** Builds fresh workspaces; without it every rebuild is refused. */
-  readonly rebuilder?: WorkspaceRebuilder;
+  /** Needed by runs with a workspace. */
+  readonly workspaces?: WorkspaceKeeper;
   /** How long a silent owner on another host keeps its runs; 30 s unless told. */
   readonly leaseMs?: number;
 }
@@ -73,6 +73,7 @@ export class Engine {
   private readonly losses = new Set<LossListener>();
   private readonly dispatcher: Dispatcher;
   private readonly forgetRoom: () => void;
+  private readonly workspaces: WorkspaceKeeper;
   private inbox: Posted[] = [];
   private turning = false;
   private stopping = false;
@@ -83,10 +84,11 @@ export class Engine {
       refused: (host, error) => this.discard(host, error),
     });
     const { store, clock, owner, isDead, leaseMs, worker } = options;
+    this.workspaces = options.workspaces ?? noWorkspaces;
     this.leases = new LeaseKeeper(store, clock, owner, isDead, leaseMs);
     this.effects = new Effects({
       ...options,
-      rebuilder: options.rebuilder ?? rebuildRefused,
+      workspaces: this.workspaces,
       afterCommit: (host, effect, dropped) => this.commits.afterCommit(host, effect, dropped),
       post: (host, command, settled) => this.put(host, command, settled),
     });
@@ -112,12 +114,16 @@ export class Engine {
     const workflow = await registerWorkflowOf(store, request, clock.now());
     const runId = await store.reserveRunId();
     const fence = await this.leases.acquire(runId, (error) => this.lost(runId, error));
-    if (this.stopping) {
+    let prepared: Command[];
+    try {
+      prepared = await openWorkspaceOf(this.workspaces, runId, request);
+      if (this.stopping) throw stoppedError(runId);
+    } catch (error) {
       await this.leases.release(runId);
-      throw stoppedError(runId);
+      throw error;
     }
     const host = createRun(request, workflow, { runId, fence, now: clock.now() });
-    return (await this.adopt(host, firstCommands(request))).owned;
+    return (await this.adopt(host, firstCommands(request, prepared))).owned;
   }
 
   /** Take a run whose engine is gone, and go on with it; a pause is lifted. A run that is over is left alone. */
@@ -169,6 +175,8 @@ export class Engine {
     }
     try {
       const kept = await this.adoptAttempts(host);
+      // A workspace that cannot be found again is the failure of the step that wants it.
+      if (run.workspace.path !== null) await this.workspaces.takeUp(run).catch(() => {});
       if (this.stopping) throw stoppedError(runId);
       // What was asked while nobody answered comes before anything else: a canceled run must not start again.
       const left = (await store.readInbox([runId])).map((entry) => readEntry(entry, run));
@@ -357,8 +365,8 @@ export class Engine {
     if (host.hasPending || !(host.isOver || isResting(host.run))) return;
     if (this.hosts.get(host.run.id) !== host) return;
     this.hosts.delete(host.run.id);
-    void this.effects.release(host.run);
-    void this.leases.release(host.run.id).finally(() => host.finish());
+    const released = this.effects.release(host.run).then(() => this.leases.release(host.run.id));
+    void released.finally(() => host.finish());
   }
 
   /** A listener's fault is its own. */
@@ -389,10 +397,4 @@ export class Engine {
       for (const listener of this.losses) listener(run, error);
     });
   }
-}
-
-function stoppedError(runId: number): DarumaError {
-  return new DarumaError("LEASE_LOST", "the engine was stopped", {
-    hint: `daruma resume ${runId} goes on with it.`,
-  });
 }

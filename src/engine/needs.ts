@@ -23,6 +23,8 @@ export function needsOf(step: StepDefinition): KeyedNeeds {
     // Definitions that were stored before there was `runs_on` do not have it.
     tags: step.runsOn ?? [],
     actionType: action.type,
+    // Nor do they have this.
+    usesWorkspace: step.usesWorkspace ?? false,
   };
   const keyed = { needs, key: JSON.stringify(needs) };
   known.set(step, keyed);

@@ -7,6 +7,7 @@ import { failureHandlersOf } from "../core/projections.js";
 import { newRun } from "../core/run.js";
 import type { RegisteredWorkflow, Store } from "../store/store.js";
 import { RunHost } from "./run-host.js";
+import type { WorkspaceKeeper } from "./workspace-keeper.js";
 
 export interface NewRun {
   readonly definition: Definition;
@@ -43,6 +44,17 @@ export function registerWorkflowOf(store: Store, request: NewRun, now: number): 
   });
 }
 
+/** Before the run is on record: one that cannot have its workspace never was. */
+export async function openWorkspaceOf(
+  workspaces: WorkspaceKeeper,
+  runId: number,
+  { definition, folder }: NewRun,
+): Promise<Command[]> {
+  if (!definition.workspace) return [];
+  const opened = await workspaces.open({ runId, folder, ...definition.workspace });
+  return [{ type: "workspace.open", ...opened }];
+}
+
 /** A run with its first event, not yet committed. */
 export function createRun(
   request: NewRun,
@@ -71,8 +83,7 @@ export function createRun(
 }
 
 /** What a new run is told first. */
-export function firstCommands({ fork }: NewRun): Command[] {
-  return fork === undefined
-    ? [{ type: "run.start" }]
-    : [{ type: "run.fork", ...fork }, { type: "run.start" }];
+export function firstCommands({ fork }: NewRun, prepared: readonly Command[]): Command[] {
+  const forked: Command[] = fork === undefined ? [] : [{ type: "run.fork", ...fork }];
+  return [...forked, ...prepared, { type: "run.start" }];
 }

@@ -36,9 +36,14 @@ export function upstreamOf(job: Job, readArtifact: ReadArtifact): UpstreamText[]
 
 function retryOf({ error }: Job): RetryMaterial | null {
   if (error === null) return null;
-  const { attempt, diff_hash } = error;
+  const { attempt, diff_hash, changed_files } = error;
   const known = { attempt, failure: error, signature: failureSignature(error) };
-  return typeof diff_hash === "string" ? { ...known, diffHash: diff_hash } : known;
+  if (typeof diff_hash !== "string") return known;
+  return {
+    ...known,
+    diffHash: diff_hash,
+    ...(changed_files === undefined ? {} : { changedFiles: changed_files }),
+  };
 }
 
 /** No context has room for more than this, so a worker need not be sent it. */

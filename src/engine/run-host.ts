@@ -1,5 +1,6 @@
 import type { Command } from "../core/commands.js";
 import { decide } from "../core/decide.js";
+import { DarumaError } from "../core/errors.js";
 import type { Event, LoggedEvent } from "../core/events.js";
 import { attemptRow, jobRow, routeRow, runRow } from "../core/projections.js";
 import type { AttemptRow, JobRow, RouteRow } from "../core/rows.js";
@@ -129,4 +130,11 @@ function rowMark(run: Run): string {
 
 function serialise({ at, event }: LoggedEvent): SerialisedEvent {
   return { at, type: event.type, data: JSON.stringify(event) };
+}
+
+/** For whoever waits for a run that this engine has let go. */
+export function stoppedError(runId: number): DarumaError {
+  return new DarumaError("LEASE_LOST", "the engine was stopped", {
+    hint: `daruma resume ${runId} goes on with it.`,
+  });
 }

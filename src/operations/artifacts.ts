@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import { runFolder } from "../worker/attempt-paths.js";
+import { workspacePaths } from "../workspace/workspace-paths.js";
 import type { Context } from "./context.js";
 import { type PartRequest, readPart } from "./file-part.js";
 import { type RunReference, resolveRun } from "./run-reference.js";
@@ -25,17 +26,24 @@ export async function listArtifacts(
 
 export function artifactsOf(outputDir: string, runId: number): Artifact[] {
   const found: Artifact[] = [];
-  collect(runFolder(outputDir, runId), "", 0, found);
+  const { run, home } = workspacePaths(outputDir, runId);
+  collect(run, "", { depth: 0, omitted: home }, found);
   return found.sort((first, second) => (first.name < second.name ? -1 : 1));
 }
 
-/** Links are not followed: a step may have put one there. */
-function collect(folder: string, prefix: string, depth: number, found: Artifact[]): void {
+/** Links are not followed: a step may have put one there. The files that steps work on are no artifacts. */
+function collect(
+  folder: string,
+  prefix: string,
+  { depth, omitted }: { readonly depth: number; readonly omitted: string },
+  found: Artifact[],
+): void {
   for (const entry of entriesOf(folder)) {
     if (found.length >= MAX_ARTIFACTS) return;
     const path = join(folder, entry.name);
     const name = `${prefix}${entry.name}`;
-    if (entry.isDirectory() && depth < MAX_DEPTH) collect(path, `${name}/`, depth + 1, found);
+    if (entry.isDirectory() && depth < MAX_DEPTH && path !== omitted)
+      collect(path, `${name}/`, { depth: depth + 1, omitted }, found);
     if (entry.isFile()) found.push({ name, bytes: lstatSync(path).size });
   }
 }

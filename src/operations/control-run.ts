@@ -92,23 +92,25 @@ async function planCommand(
       };
     case "reset_failed":
       return { action, command: { type: "run.reset", reason, key }, target: null };
-    case "hard_reset_step":
-      throw new DarumaError("NOT_SUPPORTED", `run ${runId} has no workspace that could be reset`, {
-        hint: "`retry_step` runs the step again; `resume_from_step` goes back to it.",
-      });
     case "resume":
     case "retry_step":
-    case "resume_from_step": {
-      const target = await chooseTarget(await store.readJobs(runId), runId, request);
-      const goesBack = action === "resume_from_step" || (request.force && !RETRYABLE.includes(target.status));
-      const type = goesBack ? "step.resume_from" : "step.retry";
-      return {
-        action: goesBack ? "resume_from_step" : "retry_step",
-        command: { type, job: target.id, reason, key },
-        target,
-      };
+    case "resume_from_step":
+    case "hard_reset_step": {
+      const target = chooseTarget(await store.readJobs(runId), runId, request);
+      return { ...planForStep(request, target), target };
     }
   }
+}
+
+function planForStep(
+  { action, reason, key, force }: ControlRequest & { readonly key: string },
+  { id: job, status }: JobRow,
+): Pick<Plan, "action" | "command"> {
+  if (action === "hard_reset_step")
+    return { action, command: { type: "step.hard_reset", job, reason, key, force } };
+  if (action === "resume_from_step" || (force && !RETRYABLE.includes(status)))
+    return { action: "resume_from_step", command: { type: "step.resume_from", job, reason, key, force } };
+  return { action: "retry_step", command: { type: "step.retry", job, reason, key } };
 }
 
 function chooseTarget(

@@ -29,12 +29,15 @@ import type { LeaseOwner, Store } from "../store/store.js";
 import { readOutputArtifact } from "../worker/attempt-output.js";
 import { LocalWorker } from "../worker/local-worker.js";
 import type { Worker } from "../worker/worker.js";
+import { openWorkspaces } from "../workspace/workspaces.js";
 import { checkSecrets } from "./check-secrets.js";
 import { LocalChildRuns } from "./child-runs.js";
 import { reusableJobs } from "./fork-run.js";
+import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 import { openStore } from "./open-store.js";
 import { operateRun, throwIfRefused } from "./operate-run.js";
 import { type RunReport, reportRun } from "./run-report.js";
+import { SelfHealFiles } from "./self-heal-files.js";
 import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
 
 export interface DarumaOptions {
@@ -126,11 +129,13 @@ export class Daruma {
       noopAction,
       ...own,
     ];
+    const workspaces = openWorkspaces({ outputDir });
     const local = new LocalWorker({
       actions,
       outputDir,
       clock: systemClock,
       env,
+      workspaces,
       ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
       ...(options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl }),
     });
@@ -143,10 +148,13 @@ export class Daruma {
       clock: systemClock,
       isDead,
       owner,
+      workspaces: new GitWorkspaceKeeper(workspaces),
       readArtifact: readOutputArtifact,
       newToken: () => randomBytes(16).toString("hex"),
       ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     });
+    const healFiles = new SelfHealFiles(outputDir);
+    engine.onEvents((run, events) => healFiles.take(run, events));
     const inbox = new Inbox(store, engine, systemClock);
     inbox.start();
     const daruma = new Daruma(

@@ -9,10 +9,15 @@ import { type CommandText, nextSteps } from "./next-steps.js";
 import { runSentences } from "./run-story.js";
 
 const INDENT = "  ";
+/** Sentences that say why rather than what. */
+const DETAIL =
+  /^(?:- \w+: no, |Its class is |Cost: |It goes on in a fresh workspace\. |The fresh workspace stood )/;
 
 export interface ExplainOptions {
   /** Only the jobs of this step, even if nothing went wrong there. */
   readonly step?: string;
+  /** Only what happened: no classes, no costs, no rungs that did not act. */
+  readonly brief?: boolean;
   /** Turns `resume 3` into what must be typed. */
   readonly commandLine?: CommandText;
 }
@@ -34,7 +39,7 @@ export function explain(run: Run, log: readonly LoggedEvent[], options: ExplainO
   const lines = [
     overview(run, stories),
     ...(step === undefined ? runSentences(run, log) : []),
-    ...told.flatMap((story) => chapter(run, story)),
+    ...told.flatMap((story) => (options.brief === true ? outline(story) : chapter(run, story))),
   ];
   if (step !== undefined && told.length === 0) lines.push("", ...untouched(run, step));
   return [...lines, "", ...nextSteps(run, commandLine)];
@@ -61,6 +66,11 @@ function overview(run: Run, stories: readonly JobStory[]): string {
   const error =
     run.error === null || run.status === "completed" ? "" : ` ${run.error.code}: ${run.error.message}`;
   return `Run ${run.id} of ${run.workflow} is ${run.status}${took}: ${completed} of ${open.length} steps completed, ${met}.${error}`;
+}
+
+function outline({ job, sentences }: JobStory): string[] {
+  const events = sentences.filter((sentence) => !DETAIL.test(sentence));
+  return ["", `${jobName(job)}: ${job.status}`, ...events.map((sentence) => INDENT + sentence)];
 }
 
 function chapter(run: Run, { job, sentences }: JobStory): string[] {

@@ -16,7 +16,16 @@ export function reusableJobs(old: Run, step: string, graph: Graph): ReusedJob[] 
     const now = graph.byId.get(job.step.definition.id);
     if (now === undefined || now === from || isAncestor(from, now)) continue;
     if (job.status !== "completed" || job.output === null || !job.scope.open) continue;
+    if (now.definition.usesWorkspace) throw notWithFiles(step, now.definition.id);
     reused.push({ scope: job.scope.id, step: job.step.definition.id, output: job.output, items: job.items });
   }
   return reused;
+}
+
+/** Its output could be taken over, but what it did to the files is in the other run's workspace. */
+function notWithFiles(from: string, kept: string): DarumaError {
+  return new DarumaError(
+    "WORKSPACE_FORK",
+    `a fork at ${from} would not have the files that ${kept} has left in the workspace of the run`,
+  );
 }

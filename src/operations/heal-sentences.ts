@@ -49,7 +49,8 @@ function startedSentence(event: Extract<HealEvent, { type: "rebuild.started" }>)
     event.replay.length === 0
       ? "from the pinned commit"
       : `from the pinned commit and ${event.replay.length === 1 ? "checkpoint" : "checkpoints"} ${event.replay.join(", ")}`;
-  if (event.try > 1) return `The engine was lost: the workspace is built once more ${from} (${event.try}).`;
+  if (event.try > 1)
+    return `It had not been finished: the workspace is built once more ${from} (${event.try}).`;
   return event.barrier === null
     ? `A fresh workspace was built beside the old one, ${from}.`
     : `The workspace was taken back: built anew ${from}.`;

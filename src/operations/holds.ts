@@ -12,6 +12,8 @@ export interface HoldReport {
   readonly error: { readonly code: string; readonly message: string; readonly exit_code: number | null };
   readonly class: FailureClass | null;
   readonly attempts: number;
+  /** The queue has given it up. */
+  readonly dead_letter: boolean;
   /** The last lines that the failed attempt printed on stderr. */
   readonly stderr_tail: string;
 }
@@ -61,6 +63,7 @@ function holdOf(workflow: string, job: JobRow): HoldReport {
     },
     class: full?.class ?? null,
     attempts: job.attempt_id,
+    dead_letter: job.dead_letter,
     stderr_tail: lastLines(full?.stderr_tail ?? ""),
   };
 }

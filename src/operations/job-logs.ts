@@ -5,10 +5,9 @@ import type { Context } from "./context.js";
 import { type FilePart, readPart } from "./file-part.js";
 import { requireJob } from "./job-report.js";
 import type { StreamItem } from "./operation.js";
-import { findArtifact, findLogs, findRecoveryLogs, type LogRequest } from "./read-logs.js";
+import { type ArtifactKind, findArtifact, findLogs, findRecoveryLogs, type LogRequest } from "./read-logs.js";
 
-/** `context`: the failure that a transition brought to the attempt. `summary`: the short account of a failed one. */
-export type LogStream = "stdout" | "stderr" | "context" | "summary";
+export type LogStream = "stdout" | "stderr" | ArtifactKind;
 
 export interface JobLogRequest {
   readonly job_id: number;
@@ -32,7 +31,7 @@ export interface JobLog extends FilePart {
   readonly stream: LogStream;
   readonly recovery: boolean;
   readonly file: string;
-  /** Of a failure context: what was included, cut and dropped. */
+  /** Of a failure context or a prompt: what was included, cut and dropped. */
   readonly manifest: unknown;
 }
 
@@ -68,7 +67,7 @@ async function findFile(
   runId: number,
 ): Promise<FoundFile> {
   const request: LogRequest = { runId, step: String(job_id), ...(attempt === undefined ? {} : { attempt }) };
-  if (stream === "context" || stream === "summary") {
+  if (stream !== "stdout" && stream !== "stderr") {
     const found = await findArtifact(store, outputDir, { ...request, kind: stream });
     return { attempt: found.attempt, status: null, file: found.file, manifest: found.manifest };
   }

@@ -2,6 +2,7 @@ import { DarumaError } from "../core/errors.js";
 import type { AttemptRow, JobRow, JobStatus } from "../core/rows.js";
 import type { JobFilter, Store } from "../store/store.js";
 import { diagnosticsOf } from "./attempt-diagnostics.js";
+import { usagesOf } from "./model-usage.js";
 import { readLog } from "./replayed-log.js";
 import { iso, showOutput } from "./run-report.js";
 
@@ -17,6 +18,7 @@ export interface JobItem {
   readonly attempt_id: number;
   readonly visit: number;
   readonly handled: boolean;
+  readonly dead_letter: boolean;
   readonly due_at: string | null;
   readonly error: { readonly code: string; readonly message: string; readonly [key: string]: unknown } | null;
   readonly failure_handler_id: number | null;
@@ -67,6 +69,7 @@ export function itemOf(job: JobRow, workflowId: number): JobItem {
     attempt_id: job.attempt_id,
     visit: job.visit,
     handled: job.handled,
+    dead_letter: job.dead_letter,
     due_at: job.due_at === null ? null : iso(job.due_at),
     error: job.error === null ? null : shortError(job.error),
     failure_handler_id: job.failure_handler_id,
@@ -86,11 +89,15 @@ export async function reportJobDetails(store: Store, id: number) {
   const run = (await store.readRun(job.run_id))!;
   const attempts = (await store.readAttempts(run.id)).filter(({ job_id }) => job_id === id);
   const diagnostics = await diagnosticsOf(await store.readJobs(run.id), readLog(store, run.id));
+  const usages = (await usagesOf(readLog(store, run.id))).filter(({ job_id }) => job_id === id);
+  const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
   return {
     ...itemOf(job, run.workflow_id),
     error: job.error,
     output: showOutput(job.output),
-    attempts: attempts.sort((first, second) => first.attempt - second.attempt).map(reportAttempt),
+    attempts: attempts
+      .sort((first, second) => first.attempt - second.attempt)
+      .map((attempt) => ({ ...reportAttempt(attempt), usage: usageIn.get(attempt.attempt) ?? null })),
     diagnostics: diagnostics.filter(({ job_id }) => job_id === id),
   };
 }

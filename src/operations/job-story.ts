@@ -23,7 +23,7 @@ const MAX_QUOTE_CHARS = 160;
 
 const CLASS_MEANS: Readonly<Record<FailureClass, string>> = {
   transient_runtime: "an outage that may pass by itself",
-  stuck_no_progress: "no sign of life",
+  stuck_no_progress: "it was silent, or does not get on",
   resource: "it needs more memory or time than it had",
   application: "the program itself ended with an error",
   deterministic_contract: "what was asked for is wrong, so that asking again cannot help",

@@ -20,6 +20,7 @@ export function nextSteps(run: Run, commandLine: CommandText): string[] {
       return failedNext(run, type, commandLine);
     case "held":
       return [
+        ...deadHolds(run, type),
         `Next: decide what is held: ${type(`holds ${run.id}`)} lists it, ${type(`resolve ${run.id} JOB --retry --reason "..."`)} runs it again (or --fail, --skip, --complete JSON).`,
         `Then ${type(`resume ${run.id}`)} goes on.`,
       ];
@@ -36,6 +37,15 @@ export function nextSteps(run: Run, commandLine: CommandText): string[] {
 function completedText(run: Run): string {
   if (run.failed.size === 0) return "Nothing is left to do.";
   return `Nothing is left to do: the run completed although ${listNames([...run.failed], jobName)} failed, as the file allows.`;
+}
+
+function deadHolds(run: Run, type: CommandText): string[] {
+  return [...run.held]
+    .filter(({ queue }) => queue.dead)
+    .map(
+      (job) =>
+        `${jobName(job)} is a dead letter: once the cause is repaired, ${type(`redrive ${job.id}`)} puts it back into the queue.`,
+    );
 }
 
 function questionsNext(run: Run, type: CommandText): string[] {
@@ -55,11 +65,25 @@ function failedNext(run: Run, type: CommandText, commandLine: CommandText): stri
   const step = job.step.definition.id;
   const scope = job.scope.parent === null ? "" : ` --scope '${job.scope.id}'`;
   const look = job.attempt === 0 ? "" : ` ${type(`logs ${run.id} ${step}${scope}`)} prints what it said.`;
+  const files = job.step.definition.usesWorkspace
+    ? ` ${type(`workspace ${run.id}`)} tells where its files are.`
+    : "";
   const child = CODE_OF_CHILD.exec(job.failure?.message ?? "")?.[1];
   const childLook = child === undefined ? "" : ` ${type(`explain ${child}`)} tells what went wrong there.`;
   return [
-    `Next: ${adviceFor(code, commandLine)}${look}${childLook}`,
-    `Then ${type(`retry ${run.id} ${step}${scope}`)} and ${type(`resume ${run.id}`)} go on from there; or run it all again: ${startCommand(run, type)}.`,
+    `Next: ${adviceFor(code, commandLine)}${look}${files}${childLook}`,
+    ...hardReset(run, job, type, scope),
+    job.queue.dead
+      ? `Then ${type(`redrive ${job.id}`)} and ${type(`resume ${run.id}`)} put it back into the queue with all rounds anew.`
+      : `Then ${type(`retry ${run.id} ${step}${scope}`)} and ${type(`resume ${run.id}`)} go on from there; or run it all again: ${startCommand(run, type)}.`,
+  ];
+}
+
+function hardReset(run: Run, job: Job, type: CommandText, scope: string): string[] {
+  const { id, usesWorkspace } = job.step.definition;
+  if (!usesWorkspace) return [];
+  return [
+    `Its workspace can be made anew from its checkpoints first: ${type(`hard-reset ${run.id} ${id}${scope}`)}, then ${type(`resume ${run.id}`)}.`,
   ];
 }
 

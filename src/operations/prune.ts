@@ -5,6 +5,7 @@ import type { RunRow } from "../core/rows.js";
 import { parseDuration } from "../definition/duration.js";
 import type { Store } from "../store/store.js";
 import { logFolder, runFolder } from "../worker/attempt-paths.js";
+import { removeFolder } from "../workspace/remove-folder.js";
 import type { Context } from "./context.js";
 import { iso } from "./run-report.js";
 
@@ -34,7 +35,7 @@ export async function pruneRuns({ store, outputDir, now }: Context, request: Pru
     else if (request.dry_run || (await store.deleteRun(run.id))) removed.push(run);
     else kept.push({ run_id: run.id, because: "somebody holds it" });
   }
-  if (!request.dry_run) removeFiles(outputDir, new Set(removed.map(({ id }) => id)));
+  if (!request.dry_run) await removeFiles(outputDir, new Set(removed.map(({ id }) => id)));
   return {
     dry_run: request.dry_run,
     ended_before: iso(endedBefore),
@@ -99,8 +100,8 @@ async function addSources(store: Store, runId: number, sources: Set<number>): Pr
 }
 
 /** After the rows: a run without its files could not be told from one that lost them. */
-function removeFiles(outputDir: string, runs: ReadonlySet<number>): void {
-  for (const runId of runs) rmSync(runFolder(outputDir, runId), { recursive: true, force: true });
+async function removeFiles(outputDir: string, runs: ReadonlySet<number>): Promise<void> {
+  for (const runId of runs) await removeFolder(runFolder(outputDir, runId));
   if (runs.size === 0) return;
   for (const name of logNames(outputDir))
     if (runs.has(Number(LOG_OF_RUN.exec(name)?.[1])))

@@ -16,6 +16,7 @@ const job = (id: number, step: string, scope = "root"): JobRow => ({
   error: null,
   output: null,
   failure_handler_id: null,
+  dead_letter: false,
 });
 const attempt = (jobId: number, number: number, status: AttemptRow["status"] = "succeeded"): AttemptRow => ({
   job_id: jobId,

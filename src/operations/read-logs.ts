@@ -2,7 +2,13 @@ import { existsSync } from "node:fs";
 import { DarumaError } from "../core/errors.js";
 import type { AttemptRow, JobRow } from "../core/rows.js";
 import type { Store } from "../store/store.js";
-import { type AttemptName, contextArtifact, logFile, summaryArtifact } from "../worker/attempt-paths.js";
+import {
+  type AttemptName,
+  contextArtifact,
+  logFile,
+  promptArtifact,
+  summaryArtifact,
+} from "../worker/attempt-paths.js";
 import { chooseJob } from "./choose-job.js";
 import { listNames } from "./job-name.js";
 
@@ -31,9 +37,15 @@ export interface AttemptArtifact {
   readonly scope: string;
   readonly attempt: number;
   readonly file: string;
-  /** Of a failure context: what was included, cut and dropped. */
+  /** Of a failure context or a prompt: what was included, cut and dropped. */
   readonly manifest: string | null;
 }
+
+/**
+ * `context`: the failure that a transition brought to the attempt. `prompt`: what an agent or a model was told in it.
+ * `summary`: what became of a failed attempt.
+ */
+export type ArtifactKind = "context" | "prompt" | "summary";
 
 export async function findLogs(store: Store, outputDir: string, request: LogRequest): Promise<AttemptLogs> {
   const { job, name, attempts } = await findAttempts(store, request);
@@ -57,23 +69,39 @@ export async function findRecoveryLogs(
   return logsOf(outputDir, job, chosen, { ...name, recovery: true });
 }
 
-/** `context`: the failure that a transition brought to the attempt. `summary`: what became of a failed attempt. */
+const WHAT_IS_MISSING: Readonly<Record<ArtifactKind, string>> = {
+  context: "no failure was routed to it",
+  prompt: "no agent or model was asked",
+  summary: "there is no failure summary",
+};
+
 export async function findArtifact(
   store: Store,
   outputDir: string,
-  request: LogRequest & { readonly kind: "context" | "summary" },
+  request: LogRequest & { readonly kind: ArtifactKind },
 ): Promise<AttemptArtifact> {
+  const { kind } = request;
   const { job, name, attempts } = await findAttempts(store, request);
-  const fileOf = (attempt: number): string =>
-    request.kind === "summary"
-      ? summaryArtifact(outputDir, { ...name, attempt })
-      : contextArtifact(outputDir, { ...name, attempt }).text;
-  const missing = request.kind === "summary" ? "there is no failure summary" : "no failure was routed to it";
-  const has = ({ attempt }: AttemptRow): boolean => existsSync(fileOf(attempt));
-  const { attempt } = chooseWith(attempts, job, request.attempt, has, missing);
-  const manifest =
-    request.kind === "summary" ? null : contextArtifact(outputDir, { ...name, attempt }).manifest;
-  return { step: job.step, scope: job.scope, attempt, file: fileOf(attempt), manifest };
+  const filesOf = (attempt: number) => artifactFiles(outputDir, { ...name, attempt }, kind);
+  const has = ({ attempt }: AttemptRow): boolean => existsSync(filesOf(attempt).text);
+  const { attempt } = chooseWith(attempts, job, request.attempt, has, WHAT_IS_MISSING[kind]);
+  const { text, manifest } = filesOf(attempt);
+  return { step: job.step, scope: job.scope, attempt, file: text, manifest };
+}
+
+function artifactFiles(
+  outputDir: string,
+  name: AttemptName,
+  kind: ArtifactKind,
+): { readonly text: string; readonly manifest: string | null } {
+  switch (kind) {
+    case "context":
+      return contextArtifact(outputDir, name);
+    case "prompt":
+      return promptArtifact(outputDir, name);
+    case "summary":
+      return { text: summaryArtifact(outputDir, name), manifest: null };
+  }
 }
 
 interface FoundAttempts {

@@ -2,6 +2,8 @@ import { loadRun } from "../engine/load-run.js";
 import { diagnosticsOf } from "./attempt-diagnostics.js";
 import type { Context } from "./context.js";
 import { explain } from "./explain.js";
+import { liveControlOf } from "./live-control.js";
+import { usagesOf } from "./model-usage.js";
 import { readLog } from "./replayed-log.js";
 import { type RunReference, resolveRun } from "./run-reference.js";
 import { reportRun, reportState } from "./run-report.js";
@@ -12,26 +14,33 @@ import { storedDefinition } from "./stored-workflows.js";
 export async function describeRun({ store, outputDir }: Context, reference: RunReference) {
   const runId = await resolveRun(store, reference);
   const report = await reportRun(store, runId);
+  const { run } = await loadRun(store, runId);
   const { counts, failures, holds, endings } = await summariseRun(store, outputDir, report);
   return {
     ...report,
-    workflow_id: (await store.readRun(runId))!.workflow_id,
+    workflow_id: run.workflowId,
     jobs: [...report.jobs],
     routes: [...report.routes],
     handled_failures: [...report.handled_failures],
-    state: await reportState(store, runId),
+    state: reportState(run),
+    liveControl: liveControlOf(run),
     diagnostics: await diagnosticsOf(report.jobs, readLog(store, runId)),
+    usage: await usagesOf(readLog(store, runId)),
     summary: { counts: [...counts], failures: [...failures], holds: [...holds], endings: [...endings] },
   };
 }
 
-export async function explainRun(
-  { store }: Context,
-  { run_id, step }: { readonly run_id: RunReference; readonly step?: string | undefined },
-) {
+interface ExplainRequest {
+  readonly run_id: RunReference;
+  readonly step?: string | undefined;
+  readonly brief: boolean;
+}
+
+export async function explainRun({ store }: Context, { run_id, step, brief }: ExplainRequest) {
   const runId = await resolveRun(store, run_id);
   const { run } = await loadRun(store, runId);
-  const lines = explain(run, await store.readEvents(runId), step === undefined ? {} : { step });
+  const options = step === undefined ? { brief } : { step, brief };
+  const lines = explain(run, await store.readEvents(runId), options);
   return { run_id: runId, step: step ?? null, lines, text: lines.join("\n") };
 }
 

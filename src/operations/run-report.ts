@@ -2,7 +2,7 @@ import { DarumaError } from "../core/errors.js";
 import type { Output } from "../core/events.js";
 import type { Json } from "../core/json.js";
 import type { JobRow, JobStatus, RouteRow, RunRow, RunStatus } from "../core/rows.js";
-import { loadRun } from "../engine/load-run.js";
+import type { Run } from "../core/run.js";
 import { showLastError } from "../engine/variables.js";
 import type { Store } from "../store/store.js";
 
@@ -28,6 +28,7 @@ export interface JobReport {
   readonly attempts: number;
   readonly visits: number;
   readonly handled: boolean;
+  readonly dead_letter: boolean;
   readonly error: JobRow["error"];
   readonly output: Json;
 }
@@ -98,6 +99,7 @@ function reportJob(job: JobRow): JobReport {
     attempts: job.attempt_id,
     visits: job.visit,
     handled: job.handled,
+    dead_letter: job.dead_letter,
     error: job.error,
     output: showOutput(job.output),
   };
@@ -111,8 +113,7 @@ export function showOutput(output: Output | null): Json {
 }
 
 /** `state` of each scope that has any. */
-export async function reportState(store: Store, runId: number): Promise<Json> {
-  const { run } = await loadRun(store, runId);
+export function reportState(run: Run): Json {
   const state: { [scope: string]: Json } = {};
   for (const scope of run.scopes.values()) {
     if (scope.parent === null || scope.lastError !== null)

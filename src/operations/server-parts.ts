@@ -7,6 +7,7 @@ import { WorkerPool } from "../worker/pool.js";
 import type { PoolDesk } from "../worker/pool-desk.js";
 import type { Context, Principal, Runner, WorkerInfo } from "./context.js";
 import { Daruma, type DarumaOptions } from "./daruma.js";
+import { LiveControls } from "./live-control.js";
 
 export interface ServerPartsOptions extends DarumaOptions {
   /** How long a silent worker keeps its attempts. */
@@ -33,16 +34,19 @@ export class ServerParts {
   static async open(options: ServerPartsOptions): Promise<ServerParts> {
     const { leaseMs, attemptLeaseMs } = options;
     let pool: WorkerPool | null = null;
+    const controls = new LiveControls();
     const { daruma, engine, owner } = await Daruma.assemble(options, (local, { store, outputDir }) => {
       pool = new WorkerPool({
         local,
         outputDir,
         clock: systemClock,
         recorded: store,
+        controlOf: (runId) => controls.of(runId),
         ...(attemptLeaseMs === undefined ? {} : { leaseMs: attemptLeaseMs }),
       });
       return pool;
     });
+    daruma.onEvents(controls.note);
     const count = { taken: 0 };
     const claimer = new RunClaimer({
       store: daruma.store,

@@ -144,6 +144,8 @@ export interface JobFilter {
   readonly runId?: number;
   readonly workflowId?: number;
   readonly step?: string;
+  /** Only those that the queue has given up. */
+  readonly deadLetter?: true;
   readonly limit?: number;
   readonly afterId?: number;
 }

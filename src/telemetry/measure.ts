@@ -1,11 +1,10 @@
-import type { Event } from "../core/events.js";
-import type { Failure } from "../core/failure.js";
+import type { Event, HealStrategy } from "../core/events.js";
 import type { Measurement, SeriesName } from "./measurement.js";
 
-type Strategy = "soft_reset" | "hard_reset" | "requeue";
+type AttemptFailed = Extract<Event, { type: "attempt.failed" }>;
 
 interface Healing {
-  readonly strategy: Strategy;
+  readonly strategy: HealStrategy;
   readonly class: string;
 }
 
@@ -32,12 +31,23 @@ export class Meter {
       case "attempt.succeeded":
         return this.ended(event.job, "succeeded", event.durationMs);
       case "attempt.stopped":
+        // A hard reset by hand ends the attempt before the one that it begins.
+        if (event.because === "reset") return attempt("stopped", null, event.durationMs);
         return this.ended(event.job, "stopped", event.durationMs);
       case "attempt.failed":
-        return this.failed(event.job, event.error, event.durationMs);
+        return this.failed(event);
       case "retry.scheduled":
         this.heal(event.job, "soft_reset");
         return [];
+      case "reset.reserved":
+        // What leaves the queue gets a fresh workspace as a matter of course.
+        if (event.trigger !== "requeue") this.heal(event.job, "hard_reset");
+        return [];
+      case "requeue.scheduled":
+        this.heal(event.job, "requeue");
+        return [];
+      case "job.dead_lettered":
+        return [count("daruma.dead_letters_total")];
       case "ladder.climbed":
         return [count("daruma.rungs_total", { rung: event.rung }), ...this.climbed(event.job, event.rung)];
       case "job.held":
@@ -47,7 +57,7 @@ export class Meter {
     }
   }
 
-  private heal(job: number, strategy: Strategy): void {
+  private heal(job: number, strategy: HealStrategy): void {
     remember(this.healing, job, { strategy, class: this.failedAs.get(job) ?? "unknown" });
   }
 
@@ -69,7 +79,7 @@ export class Meter {
     return [...attempt(outcome, null, durationMs), ...repaired];
   }
 
-  private failed(job: number, error: Failure, durationMs: number): Measurement[] {
+  private failed({ job, error, noProgress, durationMs }: AttemptFailed): Measurement[] {
     const healing = this.healing.get(job);
     this.healing.delete(job);
     remember(this.failedAs, job, error.class);
@@ -80,7 +90,7 @@ export class Meter {
     }
     if (error.code === "IDLE_TIMEOUT") found.push(count("task.step.idle_timeout_total"));
     else if (error.code === "TIMEOUT") found.push(count("task.step.wall_timeout_total"));
-    else if (error.class === "stuck_no_progress") found.push(count("task.step.no_progress_total"));
+    if (noProgress !== null) found.push(count("task.step.no_progress_total"));
     return found;
   }
 

@@ -65,6 +65,11 @@ export const SERIES = {
   },
   "daruma.runs_started_total": { kind: "counter", help: "Runs that began.", labels: [] },
   "daruma.holds_total": { kind: "counter", help: "Jobs that were held for somebody to decide.", labels: [] },
+  "daruma.dead_letters_total": {
+    kind: "counter",
+    help: "Jobs that the queue has given up.",
+    labels: [],
+  },
 } as const satisfies { readonly [name: string]: Series };
 
 export type SeriesName = keyof typeof SERIES;

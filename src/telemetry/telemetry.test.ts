@@ -58,6 +58,31 @@ describe("measurements", () => {
     ]);
   });
 
+  it("M32 M33 count hard resets, requeues and failures without progress by their strategy", async () => {
+    const same = { exit: 1, stderr: "no", diffHash: "d" };
+    const { log } = await trial(
+      `name: stuck
+workspace: { repo: . }
+self_heal: { step_max_attempts: 3 }
+queue: { max_attempts: 2, backoff: { mode: none } }
+steps: { edit: { exec: edit } }`,
+      { edit: [same] },
+    );
+    expect(counted(log)).toEqual([
+      "task.self_heal.attempts_total hard_reset stuck_no_progress failed",
+      "task.self_heal.attempts_total requeue stuck_no_progress failed",
+      "task.self_heal.attempts_total soft_reset application failed",
+      "task.self_heal.attempts_total soft_reset application failed",
+      "task.self_heal.exhausted_total",
+      "task.step.no_progress_total",
+      "task.step.no_progress_total",
+      "task.step.no_progress_total",
+    ]);
+    const meter = new Meter();
+    const names = log.flatMap(({ event }) => meter.measure(event)).map(({ name }) => name);
+    expect(names.filter((name) => name === "daruma.dead_letters_total")).toHaveLength(1);
+  });
+
   it("carry only the labels that their series declares, none with a name of the user's", async () => {
     const meter = new Meter();
     for (const { event } of await flakyLog()) {

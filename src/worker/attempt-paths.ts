@@ -1,5 +1,7 @@
 import { join } from "node:path";
 
+const SELF_HEAL_DIGITS = 4;
+
 /** Where the files of runs lie below the output folder (`.daruma` unless told). */
 export interface AttemptName {
   readonly workflowId: number;
@@ -59,6 +61,17 @@ export function promptArtifact(
     text: runArtifact(base, name, "contexts", "prompt.txt"),
     manifest: runArtifact(base, name, "contexts", "prompt.json"),
   };
+}
+
+/** What became of a failed attempt that self-heal watched. `step` is the job's number in its run. */
+export function selfHealArtifact(
+  base: string,
+  runId: number,
+  { step, attempt }: { readonly step: number; readonly attempt: number },
+): string {
+  const digits = (count: number): string => String(count).padStart(SELF_HEAL_DIGITS, "0");
+  const name = `attempt-${digits(step)}-${digits(attempt)}.json`;
+  return join(runFolder(base, runId), "state", "self_heal", name);
 }
 
 /** The tokens that the attempt of a model step used. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { flush } from "../../test/support/harness.js";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import type { StopCause } from "../action/action.js";
 import { AttemptTimers } from "./attempt-timers.js";
@@ -44,5 +45,34 @@ describe("the timers of an attempt", () => {
     timers.clear();
     clock.advance(10_000);
     expect(stops).toEqual([]);
+  });
+
+  it("ask what else shows progress before they end anything, and go on while there is some", async () => {
+    const clock = new ManualClock();
+    const stops: StopCause[] = [];
+    let changes = 0;
+    const hasProgress = async (): Promise<boolean> => {
+      changes -= 1;
+      return changes >= 0;
+    };
+    new AttemptTimers(
+      clock,
+      { timeoutMs: null, idleTimeoutMs: 100 },
+      (cause) => stops.push(cause),
+      hasProgress,
+    );
+    changes = 8;
+    const pass = async (ms: number): Promise<void> => {
+      for (let passed = 0; passed < ms; passed += 25) {
+        clock.advance(25);
+        await flush();
+      }
+    };
+    await pass(200);
+    expect(stops).toEqual([]);
+    await pass(75);
+    expect(stops).toEqual([]);
+    await pass(25);
+    expect(stops).toEqual(["idle_timeout"]);
   });
 });

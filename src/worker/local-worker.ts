@@ -1,24 +1,20 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import type {
-  Action,
-  ActionResult,
-  Attempt,
-  AttemptPrompt,
-  StopCause,
-  TokenUsage,
-} from "../action/action.js";
+import type { Action, ActionResult, Attempt, AttemptPrompt, StopCause } from "../action/action.js";
 import { emptyLogsMade, openLogFile } from "../action/log-file.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import type { AttemptResult } from "../core/commands.js";
+import type { TokenUsage } from "../core/events.js";
 import type { FailureFacts } from "../core/failure.js";
-import { truncateHeadTail } from "../core/head-tail.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
+import type { Workspaces } from "../workspace/workspaces.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
+import { notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
 import { resultOfOutput } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers, type TimerPort } from "./attempt-timers.js";
+import { AttemptWorkspace } from "./attempt-workspace.js";
 import { type FailureContextFiles, writeFailureContext } from "./failure-context-files.js";
 import { writeFailureSummary } from "./failure-summary-file.js";
 import { LocalRoom } from "./local-room.js";
@@ -46,14 +42,24 @@ export interface LocalWorkerOptions {
   /** What steps with `runs_on` may ask for. */
   readonly tags?: readonly string[];
   readonly env?: { readonly [name: string]: string | undefined };
+  /** Those of the runs whose files lie in the same output folder. */
+  readonly workspaces?: Workspaces;
   /** For $DARUMA_API_URL; empty where there is no server. A server knows its own only once it listens. */
   readonly apiUrl?: string | (() => string);
 }
 
 /** Of each stream, what an error record keeps. */
 const TAIL_BYTES = 8 * 1024;
-/** Of a message or a stack; an action may give any length, and each goes into the log and every row. */
-const MAX_ERROR_TEXT_CHARS = 4 * 1024;
+
+/** An action that has come to its end, one way or the other. */
+interface Ran {
+  readonly result: ActionResult;
+  readonly workspace: AttemptWorkspace | null;
+  readonly tails: Pick<FailureFacts, "stdoutTail" | "stderrTail">;
+  /** It was ended for want of memory or time that it had asked for. */
+  readonly exceeded: FailureFacts | null;
+  readonly logError: unknown;
+}
 
 /** Executes attempts in this process's own name: logs, timers and redaction around an action. */
 export class LocalWorker implements Worker {
@@ -135,68 +141,78 @@ export class LocalWorker implements Worker {
   }
 
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<AttemptResult> {
-    const redactor = this.redactorFor(assignment.secrets);
-    const create = this.actions.get(assignment.action.type)?.silent === true ? "on_first_byte" : "now";
-    const stdout = openLogFile(
-      logFile(this.options.outputDir, assignment, "stdout"),
-      redactor.stream(),
-      create,
-    );
-    const stderr = openLogFile(
-      logFile(this.options.outputDir, assignment, "stderr"),
-      redactor.stream(),
-      create,
-    );
-    const controller = new AbortController();
-    const stop = (cause: StopCause): void => controller.abort(cause);
-    const onAbort = (): void => stop("stopped");
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    const timers = new AttemptTimers(this.options.clock, assignment, stop);
-    const limits = new ResourceLimits(this.options.clock, assignment, () => stop("timeout"));
-    const write = (log: typeof stdout) => (chunk: Uint8Array) => {
-      timers.signOfLife();
-      log.write(chunk);
-    };
-    let result: ActionResult;
-    try {
-      result = await this.act(assignment, controller.signal, {
-        stdout: write(stdout),
-        stderr: write(stderr),
-      });
-    } catch (error) {
-      result = {
-        ok: false,
-        failure: {
-          message: messageOf(error),
-          ...(error instanceof Error && error.stack ? { stack: error.stack } : {}),
-        },
-      };
-    }
-    timers.clear();
-    limits.clear();
-    signal.removeEventListener("abort", onAbort);
-    const logError = await closeAll([stdout, stderr]);
+    const { result, workspace, tails, exceeded, logError } = await this.runLogged(assignment, signal);
     if (signal.aborted) return { kind: "stopped" };
     const failed = (facts: FailureFacts): Promise<AttemptResult> =>
-      this.failed(assignment, redactor, facts, signal);
+      this.failed(assignment, workspace, facts, signal);
     if (logError !== null) return failed(notWritten("the log", logError));
     if (result.usage !== undefined)
       writeUsage(usageArtifact(this.options.outputDir, assignment), result.usage);
-    const tails = { stdoutTail: stdout.tail(TAIL_BYTES), stderrTail: stderr.tail(TAIL_BYTES) };
-    if (limits.exceeded !== null) return failed({ ...tails, ...limits.exceeded });
+    if (exceeded !== null) return failed({ ...tails, ...exceeded });
     if (!result.ok) return failed({ ...tails, ...result.failure });
     let checked: AttemptResult;
     try {
       checked = resultOfOutput(
-        redactor.redactJson(result.output),
+        this.redactorFor(assignment.secrets).redactJson(result.output),
         assignment.outputSchema,
         outputArtifact(this.options.outputDir, assignment),
       );
     } catch (error) {
       return failed({ ...tails, ...notWritten("the output", error) });
     }
-    return checked.kind === "failed" ? failed({ ...tails, ...checked.facts }) : checked;
+    if (checked.kind === "failed") return failed({ ...tails, ...checked.facts });
+    if (checked.kind === "succeeded" && result.usage !== undefined)
+      checked = { ...checked, usage: result.usage };
+    if (workspace === null) return checked;
+    try {
+      // Before the success is told to anybody: what is on record can be brought back.
+      const { stepId, attempt } = assignment;
+      const checkpoint = await workspace.checkpoint(stepId, attempt, this.options.clock.now());
+      return { ...checked, checkpoint } as AttemptResult;
+    } catch (error) {
+      return failed({ ...tails, ...workspaceFacts(error) });
+    }
+  }
+
+  /** The action between two log files and under its timers. */
+  private async runLogged(assignment: Assignment, signal: AbortSignal): Promise<Ran> {
+    const { clock, workspaces = null, outputDir } = this.options;
+    const redactor = this.redactorFor(assignment.secrets);
+    const create = this.actions.get(assignment.action.type)?.silent === true ? "on_first_byte" : "now";
+    const open = (stream: "stdout" | "stderr") =>
+      openLogFile(logFile(outputDir, assignment, stream), redactor.stream(), create);
+    const [stdout, stderr] = [open("stdout"), open("stderr")];
+    const controller = new AbortController();
+    const stop = (cause: StopCause): void => controller.abort(cause);
+    const onAbort = (): void => stop("stopped");
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    let workspace: AttemptWorkspace | null = null;
+    let result: ActionResult | null = null;
+    try {
+      if (assignment.workspace !== undefined)
+        workspace = await AttemptWorkspace.find(workspaces, assignment, assignment.workspace);
+    } catch (error) {
+      result = { ok: false, failure: workspaceFacts(error) };
+    }
+    const timers = new AttemptTimers(clock, assignment, stop, workspace?.progress ?? null);
+    const limits = new ResourceLimits(clock, assignment, () => stop("timeout"));
+    const write = (log: typeof stdout) => (chunk: Uint8Array) => {
+      timers.signOfLife();
+      log.write(chunk);
+    };
+    try {
+      const writes = { stdout: write(stdout), stderr: write(stderr) };
+      result ??= await this.act(assignment, workspace, controller.signal, writes);
+    } catch (error) {
+      result = { ok: false, failure: thrownFacts(error) };
+    }
+    timers.clear();
+    limits.clear();
+    signal.removeEventListener("abort", onAbort);
+    const logError = await closeAll([stdout, stderr]);
+    const tails = { stdoutTail: stdout.tail(TAIL_BYTES), stderrTail: stderr.tail(TAIL_BYTES) };
+    return { result, workspace, tails, exceeded: limits.exceeded, logError };
   }
 
   /** The last resort: nobody waits for an attempt that rejects. */
@@ -211,19 +227,21 @@ export class LocalWorker implements Worker {
   /** The facts without secrets, and a summary of them beside the logs. */
   private async failed(
     assignment: Assignment,
-    redactor: Redactor,
-    facts: FailureFacts,
+    workspace: AttemptWorkspace | null,
+    observed: FailureFacts,
     signal: AbortSignal,
   ): Promise<AttemptResult> {
+    const redactor = this.redactorFor(assignment.secrets);
+    const facts = { ...observed, ...(await workspace?.changes()) };
     // Cut after redaction: half a secret would no longer be recognised.
     const shown = withShortTexts(redactor.redactJson(facts as never) as unknown as FailureFacts);
     if (assignment.recovery) return { kind: "failed", facts: shown };
-    const env = { ...this.inherited, ...assignment.env };
+    const env = { ...this.inheritedIn(workspace), ...assignment.env };
     const command = this.actions.get("command") ?? null;
     // A summary is a convenience: without it the failure is still the same failure.
     await writeFailureSummary({
       base: this.options.outputDir,
-      assignment,
+      assignment: { ...assignment, cwd: this.folderOf(assignment, workspace) },
       facts: shown,
       redactor,
       command,
@@ -233,8 +251,17 @@ export class LocalWorker implements Worker {
     return { kind: "failed", facts: shown };
   }
 
+  private folderOf(assignment: Assignment, workspace: AttemptWorkspace | null): string {
+    return workspace?.folder(assignment.cwd) ?? workFolder(this.options.outputDir, assignment);
+  }
+
+  private inheritedIn(workspace: AttemptWorkspace | null): { readonly [name: string]: string } {
+    return workspace?.environment(this.inherited) ?? this.inherited;
+  }
+
   private async act(
     assignment: Assignment,
+    workspace: AttemptWorkspace | null,
     signal: AbortSignal,
     write: { stdout: (chunk: Uint8Array) => void; stderr: (chunk: Uint8Array) => void },
   ): Promise<ActionResult> {
@@ -260,7 +287,7 @@ export class LocalWorker implements Worker {
     let prompt: AttemptPrompt | null;
     try {
       scratch = join(this.scratchFolder(), `j${assignment.jobId}_a${assignment.attempt}`);
-      cwd = workFolder(this.options.outputDir, assignment);
+      cwd = this.folderOf(assignment, workspace);
       context = writeFailureContext(this.options.outputDir, assignment);
       prompt =
         assignment.promptMaterial === undefined
@@ -286,7 +313,7 @@ export class LocalWorker implements Worker {
       ...(prompt === null ? {} : { prompt }),
       variables:
         context === null ? assignment.variables : { ...assignment.variables, failure: context.variable },
-      env: attemptEnvironment(this.inherited, assignment, files, {
+      env: attemptEnvironment(this.inheritedIn(workspace), assignment, files, {
         base: this.options.outputDir,
         apiUrl: typeof apiUrl === "string" ? apiUrl : apiUrl(),
       }),
@@ -333,30 +360,6 @@ async function closeAll(logs: readonly { close(): Promise<void> }[]): Promise<un
   return failure;
 }
 
-function notWritten(what: string, error: unknown): FailureFacts {
-  return { code: "LOG_FAILED", message: `${what} could not be written: ${messageOf(error)}` };
-}
-
-function withShortTexts(facts: FailureFacts): FailureFacts {
-  const { message, stack, declared } = facts;
-  return {
-    ...facts,
-    message: shorten(message),
-    ...(stack === undefined ? {} : { stack: shorten(stack) }),
-    ...(declared?.message === undefined
-      ? {}
-      : { declared: { ...declared, message: shorten(declared.message) } }),
-  };
-}
-
-function shorten(text: string): string {
-  return truncateHeadTail(text, MAX_ERROR_TEXT_CHARS).text;
-}
-
 function noSuchTags(tags: readonly string[]): string {
   return `the step runs on ${tags.join(", ")}, which this worker does not offer`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

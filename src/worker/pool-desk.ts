@@ -11,6 +11,7 @@ import {
   type Held,
   heartbeatMs,
   killMarginMs,
+  type LiveControl,
   type Registered,
   type Registration,
   type ReportAnswer,
@@ -30,6 +31,7 @@ export class PoolDesk {
     private readonly reports: PoolReports,
     private readonly files: ReceivedFiles,
     private readonly clock: TimerPort,
+    private readonly controlOf: (runId: number) => LiveControl | null,
   ) {}
 
   register({ attempts: held, ...offer }: Registration): Registered & Verdict {
@@ -93,7 +95,7 @@ export class PoolDesk {
     const verdict = this.judge(worker, attempts);
     this.loseWhatIsMissed(worker, attempts);
     if (wasDraining && !draining) this.book.tellRoom();
-    return { ...verdict, control: null };
+    return { ...verdict, control: this.controlFor(verdict.renewed) };
   }
 
   /** Each is answered once it is on record. */
@@ -163,6 +165,17 @@ export class PoolDesk {
       if (attempt.stopping) verdict.stop.push(token);
     }
     return verdict;
+  }
+
+  /** Of the runs that these attempts belong to. */
+  private controlFor(tokens: readonly string[]): HeartbeatAnswer["control"] {
+    const runIds = new Set(tokens.map((token) => this.book.attempts.get(token)!.held.runId));
+    const control: { [runId: string]: { liveControl: LiveControl } } = {};
+    for (const runId of runIds) {
+      const liveControl = this.controlOf(runId);
+      if (liveControl !== null) control[runId] = { liveControl };
+    }
+    return control;
   }
 
   private loseWhatIsMissed(worker: PoolWorker, held: readonly Held[]): void {

@@ -26,6 +26,8 @@ export function choosePlace(
 ): PoolPlace | "full" | null {
   const atHome = placeAtHome(needs, local);
   if (atHome !== null && atHome !== "full") return atHome;
+  // Its files lie here, and nowhere else; others may well have room for what comes after it.
+  if (needs.usesWorkspace) return null;
   let best: PoolWorker | null = null;
   let mostFree = -1;
   let hasAnyRoom = false;
@@ -59,6 +61,7 @@ export function whyNoPlace(
   workers: readonly PoolWorker[],
   now: number,
 ): string {
+  if (needs.usesWorkspace) return whyNotAtHome(needs, local);
   const offers = workers.map(({ offer }) => offer.tags);
   if (local.slots > 0) offers.push([...local.tags]);
   if (offers.length === 0) return "no worker is connected";
@@ -73,6 +76,14 @@ export function whyNoPlace(
   if (!isForLocal && !able.some((worker) => worker.isPresent(now)))
     return "the workers that could run it are silent or take nothing new";
   return "the workers that can run it are busy";
+}
+
+function whyNotAtHome(needs: Needs, local: LocalPart): string {
+  if (local.slots === 0)
+    return "it works in the run's workspace, and the server that has it takes no steps itself (--max-parallel 0)";
+  if (!hasTags(local.tags, needs.tags))
+    return `it works in the run's workspace, and the server that has it does not have the tags ${needs.tags.join(", ")}`;
+  return "it works in the run's workspace, and the server that has it is busy";
 }
 
 function describe({ slots, memoryBytes }: Needs): string {

@@ -33,6 +33,18 @@ describe("places", () => {
     expect(bench.pool.place(NEEDS)).toBe("full");
   });
 
+  it("for steps of a workspace are in the server's own process alone, and whyNot says so", () => {
+    const needs = { ...NEEDS, usesWorkspace: true };
+    bench.register();
+    expect(bench.pool.place(needs)).toBe(null);
+    expect(bench.pool.whyNot(needs)).toContain("--max-parallel 0");
+    bench.open(1);
+    bench.register();
+    expect(bench.pool.place(needs)).toMatchObject({ worker: "local-1" });
+    expect(bench.pool.place(needs)).toBe(null);
+    expect(bench.pool.whyNot(needs)).toContain("busy");
+  });
+
   it("that are given back can be had again", () => {
     bench.register({ slots: 1 });
     const place = bench.pool.place(NEEDS);

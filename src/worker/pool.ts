@@ -6,7 +6,8 @@ import { PoolDesk } from "./pool-desk.js";
 import { choosePlace, type LocalPart, type PoolPlace, whyNoPlace } from "./pool-placement.js";
 import { PoolReports, type RecordedAttempts } from "./pool-reports.js";
 import type { PoolWorker } from "./pool-worker.js";
-import { DEFAULT_ATTEMPT_LEASE_MS } from "./protocol.js";
+import { withPromptFiles } from "./prompt-files.js";
+import { DEFAULT_ATTEMPT_LEASE_MS, type LiveControl } from "./protocol.js";
 import { ReceivedFiles } from "./received-files.js";
 import {
   type Assignment,
@@ -29,10 +30,12 @@ export interface WorkerPoolOptions {
   readonly recorded: RecordedAttempts;
   /** How long a silent worker keeps its attempts; 90 s unless told. */
   readonly leaseMs?: number;
+  /** What people want of a run that this server has; its workers are told. */
+  readonly controlOf?: (runId: number) => LiveControl | null;
 }
 
 /** What a recovery script takes of a worker. */
-const NO_ROOM = { slots: 0, cpus: 0, memoryBytes: 0 };
+const NO_ROOM = { slots: 0, cpus: 0, memoryBytes: 0, usesWorkspace: false };
 
 /**
  * All workers of a server: the one in its own process and those that have registered at its desk. It keeps nothing on
@@ -48,7 +51,7 @@ export class WorkerPool implements Worker {
     const files = new ReceivedFiles(options.outputDir);
     const reports = new PoolReports(files, options.recorded);
     this.book = new PoolBook(clock, leaseMs, reports);
-    this.desk = new PoolDesk(this.book, reports, files, clock);
+    this.desk = new PoolDesk(this.book, reports, files, clock, options.controlOf ?? (() => null));
   }
 
   place(needs: Needs): Place | "full" | null {
@@ -163,7 +166,8 @@ export class WorkerPool implements Worker {
   }
 
   /** The failure that a transition brought, read where the logs are; kept here too, beside the attempt's other files. */
-  private withContext(assignment: Assignment): Assignment {
+  private withContext(given: Assignment): Assignment {
+    const assignment = withPromptFiles(this.options.outputDir, given);
     if (assignment.failureSource === null) return assignment;
     const failureContext = failureContextFor(this.options.outputDir, assignment);
     const shipped = { ...assignment, failureSource: null, failureContext };

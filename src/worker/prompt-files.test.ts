@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { classify } from "../core/classify.js";
 import type { ActionDefinition } from "../core/definition.js";
 import { createRedactor } from "../core/redaction.js";
-import { promptArtifact } from "./attempt-paths.js";
-import { writePrompt } from "./prompt-files.js";
+import { logFile, logFolder, promptArtifact, summaryArtifact } from "./attempt-paths.js";
+import { withPromptFiles, writePrompt } from "./prompt-files.js";
 import type { Assignment, PromptMaterial } from "./worker.js";
 
 const SECRET = "Tr0ub4dor-and-3";
@@ -79,5 +79,47 @@ describe("a prompt without secrets", () => {
     const { text } = writePrompt(base, assignment, { objective: "o", upstream: [], retry: null }, short);
     expect(text).not.toContain(words);
     expect(text.length).toBeLessThanOrEqual(32_000);
+  });
+});
+
+describe("a prompt for a worker that does not have the files", () => {
+  it("is the same as here: the failure that led to it and the summary of its own go along", () => {
+    const name = { workflowId: 1, runId: 1, jobId: 10_000_001 };
+    const source = { ...name, jobId: 10_000_002, attempt: 1 };
+    mkdirSync(logFolder(base), { recursive: true });
+    mkdirSync(dirname(summaryArtifact(base, source)), { recursive: true });
+    writeFileSync(logFile(base, source, "stderr"), "three tests are red\n");
+    writeFileSync(summaryArtifact(base, { ...name, attempt: 1 }), "SUMMED UP");
+    const { failureSource, ...rest } = {
+      ...name,
+      attempt: 2,
+      stepId: "mend",
+      startedAt: 0,
+      action: { type: "agent", exec: ["agent"], prompt: "mend it" },
+      summarize: "sum up",
+      promptMaterial: {
+        objective: "o",
+        upstream: [],
+        retry: { attempt: 1, failure, signature: "v1:x" },
+      },
+      failureSource: {
+        ...source,
+        step: "test",
+        target: "mend",
+        edge: 1,
+        failure,
+        maxRetries: 0,
+        retriesUsed: 0,
+        upstream: [],
+      },
+    };
+    const here = { ...rest, failureSource } as Partial<Assignment> as Assignment;
+    const shipped = { ...withPromptFiles(base, here), failureSource: null };
+    const text = (at: string, { promptMaterial }: Assignment, assignment: Assignment) =>
+      writePrompt(at, assignment, promptMaterial!, redactor).text;
+    const elsewhere = join(base, "elsewhere");
+    expect(text(elsewhere, shipped, shipped)).toBe(text(base, here, here));
+    expect(text(elsewhere, shipped, shipped)).toContain("SUMMED UP");
+    expect(text(elsewhere, shipped, shipped)).toContain("three tests are red");
   });
 });

@@ -29,7 +29,9 @@ export function writePrompt(
     instructions: said(action.prompt) ?? "",
     system: said(action.system),
     bare: action.type !== "agent",
-    failure: failureSource === null ? null : failureContextInput(base, assignment, failureSource),
+    failure:
+      material.failure ??
+      (failureSource === null ? null : failureContextInput(base, assignment, failureSource)),
     upstream: material.upstream,
     retry: material.retry === null ? null : retryPart(base, assignment, material.retry, redactor),
   };
@@ -39,6 +41,26 @@ export function writePrompt(
   writeFileSync(files.text, text, { mode: 0o600 });
   writeFileSync(files.manifest, JSON.stringify(manifest), { mode: 0o600 });
   return { text, system, file: files.text };
+}
+
+/** The same assignment with what a worker needs for the prompt that lies here in files. */
+export function withPromptFiles(base: string, assignment: Assignment): Assignment {
+  const { promptMaterial, failureSource } = assignment;
+  if (promptMaterial === undefined) return assignment;
+  const { retry } = promptMaterial;
+  return {
+    ...assignment,
+    promptMaterial: {
+      ...promptMaterial,
+      retry: retry === null ? null : { ...retry, summary: summaryOf(base, assignment, retry) },
+      ...(failureSource === null ? {} : { failure: failureContextInput(base, assignment, failureSource) }),
+    },
+  };
+}
+
+function summaryOf(base: string, assignment: Assignment, { attempt }: RetryMaterial): string | null {
+  if (assignment.summarize === null) return null;
+  return readIfThere(summaryArtifact(base, { ...assignment, attempt }));
 }
 
 function retryPart(
@@ -55,10 +77,7 @@ function retryPart(
     signature: retry.signature,
     stderr: failure.stderr_tail,
     // The built-in summary repeats the last lines of the log; only what the step's own command says is new.
-    summary:
-      assignment.summarize === null
-        ? null
-        : readIfThere(summaryArtifact(base, { ...assignment, attempt: retry.attempt })),
+    summary: retry.summary === undefined ? summaryOf(base, assignment, retry) : retry.summary,
     lastCommand: lastCommand === null ? null : redactor.redact(lastCommand),
     changes:
       diffHash === undefined

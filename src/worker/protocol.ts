@@ -99,9 +99,23 @@ export interface ClaimAnswer {
   readonly stop: readonly string[];
 }
 
+/** What people want of a run, as seed 004 has it. */
+export interface LiveControl {
+  /** Nothing new is started in it. */
+  readonly paused: boolean;
+  readonly takeover: boolean;
+  /** What somebody last asked to be done about one step. */
+  readonly recovery: {
+    readonly action: "retry_step" | "hard_reset_step" | "resume_from_step" | "redrive";
+    readonly stepId: string;
+    /** ISO 8601. */
+    readonly updatedAt: string;
+  } | null;
+}
+
 export interface HeartbeatAnswer extends Verdict {
-  /** Reserved for what a server wants of its workers. */
-  readonly control: null;
+  /** By run: of each of which the worker holds attempts. */
+  readonly control: { readonly [runId: string]: { readonly liveControl: LiveControl } };
 }
 
 /** It has come as JSON: to walk through it again would prove nothing. */
@@ -138,6 +152,16 @@ const output = z.discriminatedUnion("kind", [
     preview: text,
   }),
 ]);
+const tokens = count.nullable();
+const usage = z.strictObject({
+  provider: text,
+  model: text,
+  input_tokens: tokens,
+  output_tokens: tokens,
+  total_tokens: tokens,
+  reasoning_tokens: tokens,
+  cached_input_tokens: tokens,
+});
 const result = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("succeeded"),
@@ -146,6 +170,7 @@ const result = z.discriminatedUnion("kind", [
       .array(z.strictObject({ key: z.string().max(MAX_NAME_CHARS) }))
       .max(MAX_ITEMS)
       .nullable(),
+    usage: usage.optional(),
   }),
   z.strictObject({ kind: z.literal("failed"), facts }),
   z.strictObject({ kind: z.literal("stopped") }),
@@ -193,5 +218,5 @@ export const outputUpload = z.strictObject({ token });
 /** `path` is where this server keeps the output that was sent before. */
 export function resultOf(sent: SentResult, path: string): AttemptResult {
   if (sent.kind !== "succeeded" || sent.output.kind === "value") return sent as AttemptResult;
-  return { ...sent, output: { ...sent.output, path } };
+  return { ...sent, output: { ...sent.output, path } } as AttemptResult;
 }

@@ -2,6 +2,7 @@ import type { AttemptResult } from "../core/commands.js";
 import type { UpstreamText } from "../core/context-assembly.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/definition.js";
 import type { ClassifiedFailure, FailureFacts } from "../core/failure.js";
+import type { FailureContextInput } from "../core/failure-context.js";
 import type { Json } from "../core/json.js";
 
 /** One attempt handed to a worker: everything it needs, templates rendered. */
@@ -37,6 +38,8 @@ export interface Assignment {
   readonly lastWorker: string | null;
   /** The failure that a transition brought here. */
   readonly failureSource: FailureSource | null;
+  /** For a step of the run's workspace; `cwd` is relative to it then. */
+  readonly workspace?: AssignedWorkspace;
   /** For actions that are told something in words: what goes into their prompt beside their own keys. */
   readonly promptMaterial?: PromptMaterial;
   /** The same, prepared where all logs are, for a worker that does not have them. */
@@ -45,12 +48,27 @@ export interface Assignment {
   readonly failedAlready: FailureFacts | null;
 }
 
+export interface AssignedWorkspace {
+  /** As the log has it; the output folder may have been moved since. */
+  readonly path: string;
+  /** The commit of the last checkpoint that counts, or the pinned one. */
+  readonly since: string;
+  /** Of the checkpoint that the attempt leaves if it succeeds. */
+  readonly ordinal: number;
+  /** The step's place in the file, from 0. */
+  readonly index: number;
+  /** Changes of files are a sign of life for the idle timeout, too. */
+  readonly watchFiles: boolean;
+}
+
 export interface PromptMaterial {
   /** What the whole run is for, unless the step has an objective of its own. */
   readonly objective: string;
   /** What its dependencies gave, but for those whose outputs its prompt names itself. */
   readonly upstream: readonly UpstreamText[];
   readonly retry: RetryMaterial | null;
+  /** The failure that a transition brought here, prepared for a worker that does not have the logs. */
+  readonly failure?: FailureContextInput;
 }
 
 /** The failed attempt before this one, in the same visit. */
@@ -63,6 +81,8 @@ export interface RetryMaterial {
   readonly diffHash?: string;
   /** What the failed attempt ran, unless the action's own keys say it. */
   readonly lastCommand?: string;
+  /** What the step's own command said of it, prepared for a worker that does not have the file. */
+  readonly summary?: string | null;
 }
 
 /** The envelope for `$DARUMA_FAILURE_CONTEXT`, its manifest, and the variable `failure`. */
@@ -110,6 +130,8 @@ export interface Needs {
   readonly memoryBytes: number;
   readonly tags: readonly string[];
   readonly actionType: string;
+  /** It works in the run's workspace, which lies in the folder of the process that owns the run. */
+  readonly usesWorkspace: boolean;
 }
 
 /** Room on a worker that is held for one attempt. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { exitCodeOfStatus } from "../../src/cli/exit-codes.js";
+import { loadRun } from "../../src/engine/load-run.js";
 import { reportState } from "../../src/operations/run-report.js";
 import { trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
@@ -73,7 +74,7 @@ transitions:
       call: [{ facts: { message: "503", httpStatus: 503, stack: "at here" } }],
     });
     await stage.rest();
-    expect(await reportState(stage.store, stage.runId)).toEqual({
+    expect(reportState((await loadRun(stage.store, stage.runId)).run)).toEqual({
       root: {
         _last_error: expect.objectContaining({
           code: "503",

@@ -33,6 +33,8 @@ steps:
       input_tokens: 11,
       output_tokens: 7,
     });
+    const [succeeded] = await run.events("attempt.succeeded");
+    expect(succeeded!.usage).toMatchObject({ model: "m", input_tokens: 11, output_tokens: 7 });
     expect(run.text("_a1.o")).toContain("Rest.");
   });
 

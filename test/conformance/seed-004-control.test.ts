@@ -23,7 +23,7 @@ describe("seed 004: cancel, pause and crash around resets", () => {
       "discarded 1",
       "run canceled",
     ]);
-    expect(stage.rebuilder.discarded).toEqual([1]);
+    expect(stage.workspaces.discarded).toEqual([1]);
     expect(run.job("edit").status).toBe("canceled");
   });
 
@@ -45,10 +45,10 @@ describe("seed 004: cancel, pause and crash around resets", () => {
     await stage.operate({ type: "run.pause", takeover: false });
     const paused = await stage.rest();
     expect(paused.job("edit").status).toBe("recovering");
-    expect(stage.rebuilder.asked).toEqual([]);
+    expect(stage.workspaces.asked).toEqual([]);
     await stage.resume();
     const run = await stage.rest();
-    expect(stage.rebuilder.asked).toEqual([{ rebuild: 1, replay: [1] }]);
+    expect(stage.workspaces.asked).toEqual([{ rebuild: 1, replay: [1] }]);
     expect(run.run.status).toBe("completed");
   });
 
@@ -77,7 +77,7 @@ describe("seed 004: cancel, pause and crash around resets", () => {
       await stage.resume();
     }
     const run = await stage.rest();
-    expect(stage.rebuilder.asked).toHaveLength(3);
+    expect(stage.workspaces.asked).toHaveLength(3);
     expect(trace(run).slice(-4)).toEqual([
       "rebuilt 1 failed",
       "climb edit fail",
@@ -273,7 +273,7 @@ describe("seed 004: hard_reset_step and resume_from_step", () => {
     expect(await stage.operate({ type: "step.resume_from", job: edit })).toBeNull();
     await stage.resume();
     const run = await stage.rest();
-    expect(stage.rebuilder.asked.map(({ replay }) => replay)).toEqual([[1]]);
+    expect(stage.workspaces.asked.map(({ replay }) => replay)).toEqual([[1]]);
     expect(run.order).toEqual(["plan", "edit", "edit"]);
     expect(run.run.status).toBe("completed");
   });
@@ -286,6 +286,6 @@ describe("seed 004: hard_reset_step and resume_from_step", () => {
     await stage.operate({ type: "step.resume_from", job: await stage.id("plan"), force: true });
     const run = await stage.rest();
     expect(run.order).toEqual(["plan", "edit", "plan", "edit"]);
-    expect(stage.rebuilder.asked).toEqual([{ rebuild: 1, replay: [] }]);
+    expect(stage.workspaces.asked).toEqual([{ rebuild: 1, replay: [] }]);
   });
 });

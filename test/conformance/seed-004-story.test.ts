@@ -92,6 +92,7 @@ describe("seed 004: what is told of a step that heals", () => {
     for (const { run: state, logged } of run.states())
       for (const { text } of narrator.tell(state, logged)) lines.push(text);
     expect(lines.filter((line) => /workspace|queue/.test(line))).toEqual([
+      "the workspace stands in /workspace, at pinned",
       "edit attempt 2 failed: exit code 1 (EXIT_1, stuck_no_progress) — no progress: the same failure 2 times, with the same changes or none; hard reset 1 of 1: again in a fresh workspace",
       "edit: a fresh workspace is built from 1 checkpoint",
       "edit: the fresh workspace stands after 0 ms",

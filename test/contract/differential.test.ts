@@ -59,6 +59,7 @@ const appendPlan = fc.record({
       status: fc.constantFrom(...JOB_STATUSES),
       step: text,
       handled: fc.boolean(),
+      dead: fc.boolean(),
       handler: fc.boolean(),
       output: fc.jsonValue(),
     }),
@@ -88,9 +89,9 @@ async function toAppend(store: Store, plan: AppendPlan, earlier: readonly Append
           ...{ workflow_id: plan.workflow === "w1" ? 1 : 2, ...plan.marks },
         })
       : null,
-    jobs: plan.jobs.map(({ n, status, step, handled, handler, output }) =>
+    jobs: plan.jobs.map(({ n, status, step, handled, dead, handler, output }) =>
       jobRow(id, n, {
-        ...{ status, step, handled, output: { kind: "value", value: output as null } },
+        ...{ status, step, handled, dead_letter: dead, output: { kind: "value", value: output as null } },
         failure_handler_id: handler ? (handlers[n % handlers.length]?.id ?? null) : null,
       }),
     ),
@@ -238,6 +239,7 @@ const jobs = call(
       {
         ...{ ...page, runId, step: text, workflowId: fc.constantFrom(1, 2) },
         status: fc.subarray([...JOB_STATUSES]),
+        deadLetter: fc.constant(true as const),
         afterId: fc.constantFrom(10_000_003, 20_000_001),
       },
       { requiredKeys: [] },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JobRow, JobStatus, RunStatus } from "../../src/core/rows.js";
 import type { JobFilter } from "../../src/store/store.js";
 import type { StoreUnderTest } from "./store-contract.js";
-import { FAILURE, jobRow, putRun, registerHandler } from "./store-fixtures.js";
+import { appendTo, FAILURE, jobRow, putRun, registerHandler, takeRun } from "./store-fixtures.js";
 
 const UNSETTLED: readonly JobStatus[] = [
   ...(["blocked", "ready", "running", "waiting", "recovering", "pending_failed"] as const),
@@ -27,6 +27,7 @@ export function jobContract(under: StoreUnderTest): void {
   oneJob(under);
   jobsAcrossRuns(list, idOf, putJobs);
   jobsByStatus(list, idOf, putJobs);
+  deadLetters(under, list, idOf);
 }
 
 type List = (filter: JobFilter) => Promise<number[]>;
@@ -131,6 +132,39 @@ function jobsByStatus(list: List, idOf: IdOf, putJobs: PutJobs): void {
       expect(await list({ status: ["blocked"], runId: first })).toEqual([idOf(first, 1)]);
       expect(await list({ status: ["blocked", "completed"] })).toEqual(runs.map((runId) => idOf(runId, 1)));
       expect(await list({ step: "build" })).toEqual(runs.map((runId) => idOf(runId, 1)));
+    });
+  });
+}
+
+function deadLetters(under: StoreUnderTest, list: List, idOf: IdOf): void {
+  describe("dead letters", () => {
+    const put = (status: RunStatus, dead: readonly boolean[]) =>
+      putRun(under.store, { status }, (runId) => ({
+        jobs: dead.map((dead_letter, i) => jobRow(runId, i + 1, { status: "failed", dead_letter })),
+      }));
+
+    test("are found across runs, in those that are over too, page by page", async () => {
+      const [one, two] = [await put("failed", [true, false, true]), await put("held", [false, true])];
+      expect(await list({ deadLetter: true })).toEqual([idOf(one, 1), idOf(one, 3), idOf(two, 2)]);
+      expect(await list({ deadLetter: true, runId: two })).toEqual([idOf(two, 2)]);
+      expect(await list({ deadLetter: true, limit: 2 })).toEqual([idOf(one, 1), idOf(one, 3)]);
+      expect(await list({ deadLetter: true, afterId: idOf(one, 3) })).toEqual([idOf(two, 2)]);
+      expect(await list({ deadLetter: true, status: ["completed"] })).toEqual([]);
+    });
+
+    test("are none any more once the job is written without the mark", async () => {
+      const { store } = under;
+      const taken = await takeRun(store);
+      const { runId } = taken;
+      const write = (firstSeq: number, dead_letter: boolean) =>
+        store.commit([
+          appendTo(taken, firstSeq, { jobs: [jobRow(runId, 1, { status: "failed", dead_letter })] }),
+        ]);
+      await write(1, true);
+      expect(await list({ deadLetter: true })).toEqual([idOf(runId, 1)]);
+      await write(2, false);
+      expect(await list({ deadLetter: true })).toEqual([]);
+      expect(await store.readJob(idOf(runId, 1))).toMatchObject({ dead_letter: false });
     });
   });
 }

@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { MIGRATIONS } from "../../src/store/postgres/migrations.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import type { Store, StoreChange } from "../../src/store/store.js";
 import { CuttingProxy } from "../support/cutting-proxy.js";
@@ -331,7 +332,7 @@ describe("opening", () => {
     const stores = await Promise.all(Array.from({ length: 5 }, () => open()));
     const ids = await Promise.all(stores.map((store) => store.reserveRunId()));
     expect(ids.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
-    expect(await ask("SELECT version FROM schema_version")).toEqual([{ version: 1 }]);
+    expect(await ask("SELECT version FROM schema_version")).toEqual([{ version: MIGRATIONS.length }]);
   });
 
   test("refuses a schema of a newer Daruma", async () => {
@@ -339,7 +340,7 @@ describe("opening", () => {
     await ask("UPDATE schema_version SET version = version + 1");
     await expect(open()).rejects.toMatchObject({
       code: "STORE_VERSION",
-      message: expect.stringContaining("version 2"),
+      message: expect.stringContaining(`version ${MIGRATIONS.length + 1}`),
     });
   });
 

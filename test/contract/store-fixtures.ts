@@ -78,6 +78,7 @@ export function jobRow(runId: number, n: number, changes: Partial<JobRow> = {}):
     error: null,
     output: null,
     failure_handler_id: null,
+    dead_letter: false,
     ...changes,
   };
 }

@@ -123,6 +123,11 @@ const CASES: readonly ExampleCase[] = [
     order: ["brief", "mend", "mend", "publish"],
     routes: ["mend retry"],
   },
+  {
+    file: "self-heal.yaml",
+    order: ["where", "draft", "mend", "mend", "mend", "mend", "publish"],
+    routes: ["mend retry", "mend retry", "mend reset"],
+  },
 ];
 
 let folder = "";
@@ -178,6 +183,37 @@ describe("examples", () => {
     const { status, exitCode } = example.ends ?? { status: "completed", exitCode: 0 };
     expect(run.status).toBe(status);
     expect(run.exitCode).toBe(exitCode);
+  });
+
+  it("tell the story of self-heal.yaml in about ten lines", async () => {
+    const outputDir = join(folder, "heal");
+    const run = await runAndRead("examples/self-heal.yaml", outputDir);
+    expect(outputOf(run, "publish")).toBe("Fall seven times, stand up eight");
+    const { stdout } = await runCli(["explain", "last", "--brief", "--output-dir", outputDir]);
+    const lines = stdout.split("\n").filter((line) => line.trim() !== "");
+    expect(lines.length).toBeLessThanOrEqual(13);
+    expect(
+      lines.map((line) =>
+        line
+          .trim()
+          .replace(/after [\d.]+ m?s|in [\d.]+ s/, "*")
+          .replace(/ \/.*/, ""),
+      ),
+    ).toEqual([
+      "Run 1 of give the page a better title is completed *: 4 of 4 steps completed, 3 failures met.",
+      "mend: completed",
+      "Attempt 1 failed *: exit code 1: review: the title has not changed (EXIT_1).",
+      "- retry: yes, EXIT_1: retry 1 of 3.",
+      "Attempt 2 failed *: printed nothing for 1500 ms (IDLE_TIMEOUT).",
+      "- retry: yes, IDLE_TIMEOUT: retry 2 of 3.",
+      "Attempt 3 failed *: printed nothing for 1500 ms (IDLE_TIMEOUT).",
+      expect.stringContaining("No progress: the same failure 2 times"),
+      expect.stringContaining("- reset: yes, "),
+      "A fresh workspace was built beside the old one, from the pinned commit and checkpoint 1.",
+      "Attempt 4 completed *.",
+      "The fresh workspace is the run's from now on:",
+      "Nothing is left to do.",
+    ]);
   });
 
   it("can be run again in the same folder with the same outcome", async () => {

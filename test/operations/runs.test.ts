@@ -181,9 +181,10 @@ describe("control_run", () => {
     const reset = await bench.call("control_run", { run_id, action: "reset_failed" });
     expect(reset.changed.map(({ step }) => step)).toContain("build");
     await bench.settled(run_id);
-    const refused = (action: "hard_reset_step" | "retry_step"): Promise<string> =>
-      refusalOf(bench.call("control_run", { run_id, action }));
-    expect(await refused("hard_reset_step")).toBe("NOT_SUPPORTED");
+    const refused = (action: "hard_reset_step" | "retry_step", stepId?: string): Promise<string> =>
+      refusalOf(bench.call("control_run", { run_id, action, stepId }));
+    expect(await refused("hard_reset_step", "build")).toBe("NO_WORKSPACE");
+    expect(await refused("hard_reset_step")).toBe("INVALID_INPUT");
     expect(await refused("retry_step")).toBe("INVALID_INPUT");
   });
 

@@ -7,7 +7,7 @@ import { Engine } from "../../src/engine/engine.js";
 import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { loadRun } from "../../src/engine/load-run.js";
 import { RunHost } from "../../src/engine/run-host.js";
-import type { WorkspaceRebuilder } from "../../src/engine/workspace-rebuilder.js";
+import type { WorkspaceKeeper } from "../../src/engine/workspace-keeper.js";
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
@@ -132,7 +132,7 @@ export class Simulation {
       newToken: () => `token-${this.incarnation}-${this.random.next()}`,
       worker: this.workers.boot(this.dead),
       sandbox: this.sandbox(this.dead),
-      rebuilder: this.rebuilder(this.dead),
+      workspaces: this.keeper(this.dead),
     });
   }
 
@@ -245,7 +245,7 @@ export class Simulation {
     });
   }
 
-  private rebuilder(dead: { value: boolean }): WorkspaceRebuilder {
+  private keeper(dead: { value: boolean }): WorkspaceKeeper {
     const { random, clock } = this;
     return {
       rebuild: ({ rebuild }, signal) =>
@@ -260,6 +260,9 @@ export class Simulation {
             );
           });
         }),
+      open: async () => ({ commit: "pinned", path: "/workspace" }),
+      takeUp: async () => {},
+      promote: async () => {},
       discard: async () => {},
     };
   }

@@ -11,7 +11,7 @@ import { checkTemplate } from "../../src/sandbox/template.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import { ManualClock } from "./manual-clock.js";
 import { plainSandbox } from "./plain-sandbox.js";
-import { type Rebuilt, ScriptedRebuilder } from "./scripted-rebuilder.js";
+import { type Rebuilt, ScriptedKeeper } from "./scripted-keeper.js";
 import { type Script, ScriptedWorker } from "./scripted-worker.js";
 
 export const DEFAULT_OPTIONS: RunOptions = {
@@ -85,8 +85,8 @@ export async function trial(text: string, script: Script = {}, options: TrialOpt
   const worker = new ScriptedWorker(clock, script, options.capacity ?? 8);
   const store = createMemoryStore();
   const sandbox = new AwaitedSandbox(options.sandbox ?? plainSandbox);
-  const rebuilder = new ScriptedRebuilder(clock, options.rebuilds);
-  const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox, rebuilder });
+  const workspaces = new ScriptedKeeper(clock, options.rebuilds);
+  const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox, workspaces });
   const startedAt = clock.now();
   const { runId, ended } = await engine.start(workflow(text, options));
   let over = false;

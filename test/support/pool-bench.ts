@@ -6,13 +6,20 @@ import type { AttemptRow } from "../../src/core/rows.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import { WorkerPool } from "../../src/worker/pool.js";
 import type { LocalPart } from "../../src/worker/pool-placement.js";
-import type { Held, Registration, SentReport } from "../../src/worker/protocol.js";
+import type { Held, LiveControl, Registration, SentReport } from "../../src/worker/protocol.js";
 import type { Assignment, HeldAttempt, Needs, Report } from "../../src/worker/worker.js";
 import { ManualClock } from "./manual-clock.js";
 
 export const LEASE_MS = 90_000;
 export const JOB = 10_000_001;
-export const NEEDS: Needs = { slots: 1, cpus: 0, memoryBytes: 0, tags: [], actionType: "command" };
+export const NEEDS: Needs = {
+  slots: 1,
+  cpus: 0,
+  memoryBytes: 0,
+  tags: [],
+  actionType: "command",
+  usesWorkspace: false,
+};
 /** What the engine is told of an attempt whose worker is gone. */
 export const LOST = { result: { kind: "failed", facts: { lost: true } } };
 
@@ -28,6 +35,7 @@ export class PoolBench {
   clock = new ManualClock();
   /** What the store says of attempts. */
   rows: AttemptRow[] = [];
+  readonly controls = new Map<number, LiveControl>();
   pool: WorkerPool = this.open();
 
   constructor() {
@@ -47,6 +55,7 @@ export class PoolBench {
       outputDir: this.folder,
       clock: this.clock,
       leaseMs: LEASE_MS,
+      controlOf: (runId) => this.controls.get(runId) ?? null,
       recorded: { readAttempts: async () => this.rows, readJob: async () => null },
     });
     return this.pool;

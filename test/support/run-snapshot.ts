@@ -23,6 +23,7 @@ export function snapshotRun(run: Run): unknown {
     error: run.error,
     cancelRequested: run.cancelRequested,
     paused: run.paused,
+    askedRecovery: run.askedRecovery && { ...run.askedRecovery, job: run.askedRecovery.job.id },
     fatal: run.fatal,
     busy: run.busy,
     nextBarrier: run.nextBarrier,

@@ -10,7 +10,7 @@ import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memo
 import { enginePorts, flush, readTrial, type Trial, type TrialOptions, workflow } from "./harness.js";
 import { ManualClock } from "./manual-clock.js";
 import { plainSandbox } from "./plain-sandbox.js";
-import { ScriptedRebuilder } from "./scripted-rebuilder.js";
+import { ScriptedKeeper } from "./scripted-keeper.js";
 import { type Script, ScriptedWorker } from "./scripted-worker.js";
 
 /** What an operator says, without the reason and the key, which rarely matter. */
@@ -27,7 +27,7 @@ export class Stage {
   readonly clock = new ManualClock();
   readonly store: MemoryStore = createMemoryStore();
   readonly worker: ScriptedWorker;
-  readonly rebuilder: ScriptedRebuilder;
+  readonly workspaces: ScriptedKeeper;
   runId = 0;
   private readonly startedAt = this.clock.now();
   private engine: Engine;
@@ -39,7 +39,7 @@ export class Stage {
     private readonly options: TrialOptions,
   ) {
     this.worker = new ScriptedWorker(this.clock, script, options.capacity ?? 8);
-    this.rebuilder = new ScriptedRebuilder(this.clock, options.rebuilds);
+    this.workspaces = new ScriptedKeeper(this.clock, options.rebuilds);
     this.engine = this.boot();
   }
 
@@ -116,7 +116,7 @@ export class Stage {
     return new Engine({
       ...ports,
       worker: this.worker,
-      rebuilder: this.rebuilder,
+      workspaces: this.workspaces,
       sandbox: this.options.sandbox ?? plainSandbox,
       isDead: () => true,
     });

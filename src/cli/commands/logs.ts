@@ -12,12 +12,15 @@ interface LogsFlags {
   readonly scope?: string;
   readonly recovery?: boolean;
   readonly context?: boolean;
+  readonly prompt?: boolean;
   readonly summary?: boolean;
   readonly follow?: boolean;
 }
 
 type LogPiece = OutputOf<"get_job_logs">;
 type Stream = "stdout" | "stderr";
+const ARTIFACTS = ["context", "prompt", "summary"] as const;
+type Artifact = (typeof ARTIFACTS)[number];
 
 /** What is asked for in every piece. */
 interface Wanted {
@@ -32,7 +35,7 @@ const PIECE_BYTES = 1_024 * 1_024;
 
 export const logs: Present = async ({ args, flags: given }, session, client) => {
   const flags = given as LogsFlags;
-  const kinds = (["recovery", "context", "summary"] as const).filter((kind) => flags[kind] === true);
+  const kinds = (["recovery", ...ARTIFACTS] as const).filter((kind) => flags[kind] === true);
   if (kinds.length > 1) throw new DarumaError("USAGE", `--${kinds.join(" and --")} cannot be shown at once`);
   const [reference, step] = args as [RunReference, string];
   const [job] = await findJobs(client, reference, [step], flags.scope);
@@ -41,22 +44,22 @@ export const logs: Present = async ({ args, flags: given }, session, client) => 
     ...(flags.attempt === undefined ? {} : { attempt: flags.attempt }),
     recovery: flags.recovery === true,
   };
-  if (flags.context === true) await showArtifact(client, wanted, "context", session);
-  else if (flags.summary === true) await showArtifact(client, wanted, "summary", session);
+  const artifact = ARTIFACTS.find((kind) => flags[kind] === true);
+  if (artifact !== undefined) await showArtifact(client, wanted, artifact, session);
   else if (flags.follow === true) await follow(client, wanted, flags.stderr === true ? "stderr" : "stdout");
   else if (session.options.json) await showJson(client, wanted, session);
   else await print(client, wanted, flags.stderr === true ? ["stderr"] : ["stdout", "stderr"], session);
   return 0;
 };
 
-function whole(client: Client, wanted: Wanted, stream: Stream | "context" | "summary"): Promise<LogPiece> {
+function whole(client: Client, wanted: Wanted, stream: Stream | Artifact): Promise<LogPiece> {
   return client.call("get_job_logs", { ...wanted, stream, limit_bytes: MAX_JSON_LOG_BYTES });
 }
 
 async function showArtifact(
   client: Client,
   wanted: Wanted,
-  kind: "context" | "summary",
+  kind: Artifact,
   { out, options }: Session,
 ): Promise<void> {
   const { step, scope, attempt, text, file, manifest } = await whole(client, wanted, kind);

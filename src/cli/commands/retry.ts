@@ -3,13 +3,18 @@ import { nameOf } from "../../operations/job-name.js";
 import type { Present } from "../presenters.js";
 import { tellChange } from "../tell-change.js";
 
-/** A failed step again with all budgets anew; with --force back to any step, and forward again from there. */
+/** A step again: with all budgets anew, in a fresh workspace, or as where the run goes back to. */
 export const retry: Present = async ({ input }, session, client) => {
   const answer = await client.call("control_run", input as InputOf<"control_run">);
   const name = nameOf(answer.target!.step, answer.target!.scope);
-  const sentence =
-    answer.action === "resume_from_step"
-      ? `${name} and what depends on it run again`
-      : `${name} is retried, with all budgets anew`;
-  return tellChange(session, answer, { sentence, isKeyGiven: input.key !== undefined });
+  return tellChange(session, answer, {
+    sentence: `${name} ${MEANS[answer.action] ?? "is retried, with all budgets anew"}`,
+    // A step that is at work is ended first: nothing has changed yet then.
+    isKeyGiven: input.key !== undefined && answer.action !== "hard_reset_step",
+  });
+};
+
+const MEANS: { readonly [action: string]: string } = {
+  resume_from_step: "and what depends on it run again",
+  hard_reset_step: "runs once more, in a fresh workspace",
 };

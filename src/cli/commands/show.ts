@@ -15,13 +15,14 @@ export const show: Present = async ({ input }, { out, options }, client) => {
       width: out.width(),
       commandLine: (command: string) => commandLine(options, command),
     };
-    writeLines(out, runDetailLines(summaryOf(shown), shown.state as Json, look));
+    writeLines(out, runDetailLines(summaryOf(shown), { ...shown, state: shown.state as Json }, look));
   }
   return 0;
 };
 
 /** What the renderers tell a run from. */
 export function summaryOf(shown: OutputOf<"get_run">): RunSummary {
-  const { summary, workflow_id: _id, state: _state, diagnostics: _diagnostics, ...report } = shown;
+  const { summary, workflow_id: _id, state: _state, diagnostics: _diagnostics, ...more } = shown;
+  const { liveControl: _control, usage: _usage, ...report } = more;
   return { report, ...summary } as unknown as RunSummary;
 }

@@ -1,7 +1,9 @@
 import { availableParallelism, hostname, totalmem } from "node:os";
 import { resolve } from "node:path";
+import { createAgentAction } from "../../action/agent.js";
 import { createCommandAction } from "../../action/command.js";
 import { createHttpAction } from "../../action/http.js";
+import { createLlmCallAction } from "../../action/llm-call.js";
 import { noopAction } from "../../action/noop.js";
 import { createProcessHost } from "../../action/process/create-process-host.js";
 import { createScriptAction } from "../../action/script.js";
@@ -50,7 +52,14 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
       cpus,
       memoryBytes: flags.memory === undefined ? totalmem() : bytesOf(flags.memory),
       tags: listOf(flags.tags),
-      actions: [createCommandAction(processes), createHttpAction(), createScriptAction(sandbox), noopAction],
+      actions: [
+        createCommandAction(processes),
+        createHttpAction(),
+        createScriptAction(sandbox),
+        createAgentAction(processes),
+        createLlmCallAction(),
+        noopAction,
+      ],
       outputDir: resolve(options.outputDir),
       clock: systemClock,
       log,

@@ -5,7 +5,7 @@ import { jobName } from "../../operations/job-name.js";
 import type { NewNote } from "./note.js";
 import { short } from "./plain-note.js";
 
-/** Workspaces that are built and swapped, and failures that the queue has given up. */
+/** Workspaces that are built and swapped, and what the queue does. */
 export function healNote(run: Run, event: HealEvent): NewNote | null {
   if (event.type === "workspace.opened")
     return { kind: "run", text: `the workspace stands in ${event.path}, at ${event.commit.slice(0, 12)}` };
@@ -28,10 +28,8 @@ export function healNote(run: Run, event: HealEvent): NewNote | null {
     case "workspace.discarded":
       return { kind: "canceled", text: `${name}: the fresh workspace is given up (${event.reason})` };
     case "job.dead_lettered":
-      return {
-        kind: "failed",
-        text: `${name} is a dead letter: the queue gave it up after ${event.queueAttempts} ${event.queueAttempts === 1 ? "round" : "rounds"}`,
-      };
+      // The line of the failure says so, among what the ladder made of it.
+      return null;
     case "reset.reserved":
       return event.trigger === "operator"
         ? { kind: "operator", text: `${name} is to run in a fresh workspace: ${short(event.reason)}` }
@@ -59,7 +57,7 @@ function startedText({
   try: tries,
 }: Extract<HealEvent, { type: "rebuild.started" }>): string {
   const from = `${replay.length} ${replay.length === 1 ? "checkpoint" : "checkpoints"}`;
-  const again = tries > 1 ? `, once more after a lost engine (${tries})` : "";
+  const again = tries > 1 ? `, once more (${tries})` : "";
   return barrier === null
     ? `a fresh workspace is built from ${from}${again}`
     : `the workspace is taken back to ${from}${again}`;

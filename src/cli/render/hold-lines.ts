@@ -28,7 +28,8 @@ export function holdLines(holds: readonly HoldReport[], look: HoldLook): string[
 function oneHold(hold: HoldReport, { paint }: HoldLook): string[] {
   const { run_id, job_id, step, scope, error, attempts, stderr_tail } = hold;
   const failureClass = hold.class === null ? "" : `, ${hold.class}`;
-  const tries = `after ${attempts} attempt${attempts === 1 ? "" : "s"}`;
+  const dead = hold.dead_letter ? ", given up by the queue (a dead letter)" : "";
+  const tries = `after ${attempts} attempt${attempts === 1 ? "" : "s"}${dead}`;
   const lines = [
     `${paint("yellow", nameOf(step, scope))} (run ${run_id}, job ${job_id}) is held ${tries}: ${oneLine(error.message)} (${error.code}${failureClass})`,
   ];

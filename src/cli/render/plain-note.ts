@@ -61,7 +61,6 @@ export function plainNote(run: Run, event: Event): NewNote | null {
     case "rebuild.finished":
     case "workspace.promoted":
     case "workspace.discarded":
-    case "job.dead_lettered":
       return healNote(run, event);
     case "routes.settled":
       return settledNote(run, event);

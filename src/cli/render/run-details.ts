@@ -1,8 +1,10 @@
 import type { Json } from "../../core/json.js";
 import { nameOf } from "../../operations/job-name.js";
+import type { AttemptUsage } from "../../operations/model-usage.js";
 import { oneLine } from "../../operations/one-line.js";
 import type { JobReport } from "../../operations/run-report.js";
 import type { RunSummary } from "../../operations/run-summary.js";
+import type { LiveControl } from "../../worker/protocol.js";
 import {
   failureLines,
   handledLines,
@@ -15,15 +17,24 @@ import { tableLines } from "./table.js";
 
 const INDENT = "  ";
 
+/** What `get_run` says beside the report. */
+export interface ShownBeside {
+  readonly state: Json;
+  readonly liveControl: LiveControl;
+  readonly usage: readonly AttemptUsage[];
+}
+
 /** All that `show` tells of a run: every job, every route, and the state that expressions see. */
-export function runDetailLines(summary: RunSummary, state: Json, look: SummaryLook): string[] {
+export function runDetailLines(summary: RunSummary, more: ShownBeside, look: SummaryLook): string[] {
   const { report } = summary;
   return [
     headline(summary, look.paint),
     ...jobLines(report.jobs, look),
     ...routeLines(report, look),
     ...handledLines(report, look),
-    ...stateLines(state),
+    ...stateLines(more.state),
+    ...controlLines(more.liveControl),
+    ...usageLines(report.jobs, more.usage),
     ...failureLines(summary, look),
   ];
 }
@@ -31,7 +42,7 @@ export function runDetailLines(summary: RunSummary, state: Json, look: SummaryLo
 function jobLines(jobs: readonly JobReport[], look: SummaryLook): string[] {
   const rows = jobs.map((job) => [
     nameOf(job.step, job.scope),
-    job.handled ? `${job.status} (handled)` : job.status,
+    statusText(job),
     String(job.attempts),
     String(job.visits),
     detail(job),
@@ -45,6 +56,27 @@ function jobLines(jobs: readonly JobReport[], look: SummaryLook): string[] {
     INDENT + look.paint("dim", header!),
     ...lines.map((line, index) => INDENT + look.paint(JOB_COLOURS[jobs[index]!.status], line)),
   ];
+}
+
+function statusText({ status, handled, dead_letter }: JobReport): string {
+  if (handled) return `${status} (handled)`;
+  return dead_letter ? `${status} (dead letter)` : status;
+}
+
+/** A pause without more stands in the first line. */
+function controlLines({ takeover, recovery }: LiveControl): string[] {
+  const taken = takeover ? ["taken over: nothing starts until it is resumed"] : [];
+  if (recovery === null) return taken;
+  const { action, stepId, updatedAt } = recovery;
+  return [...taken, `last asked for by hand: ${action} of ${stepId}, ${updatedAt}`];
+}
+
+function usageLines(jobs: readonly JobReport[], usages: readonly AttemptUsage[]): string[] {
+  const names = new Map(jobs.map(({ id, step, scope }) => [id, nameOf(step, scope)]));
+  return usages.map(({ job_id, attempt, provider, model, input_tokens, output_tokens }) => {
+    const count = (tokens: number | null): string => (tokens === null ? "?" : String(tokens));
+    return `tokens of ${names.get(job_id)}, attempt ${attempt}: ${count(input_tokens)} in, ${count(output_tokens)} out (${provider} ${model})`;
+  });
 }
 
 function detail({ status, error, output }: JobReport): string {

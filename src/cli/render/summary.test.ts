@@ -124,6 +124,7 @@ describe("the summary", () => {
       error: { code: "EXIT_4", message: "exit code 4", exit_code: 4 },
       class: "application",
       attempts: 2,
+      dead_letter: false,
       stderr_tail: "one\n\x1b[31mtwo\x1b[0m",
     } as const;
     expect(lines({ status: "held", duration_ms: null }, { holds: [hold] }).slice(1)).toEqual([

@@ -135,8 +135,21 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
         `also failed: ${listNames(others, ({ step, scope, code }) => `${nameOf(step, scope)} (${code})`)}`,
       );
   }
-  lines.push(...holdLines(summary.holds, look));
+  lines.push(...holdLines(summary.holds, look), ...deadLetterLines(report, look));
   return [...lines, ...nextLines(id, report.status, first, look)];
+}
+
+/** What the queue has given up, with what brings it back. How to go on from a hold stands below it. */
+function deadLetterLines({ jobs }: RunReport, { paint, commandLine }: SummaryLook): string[] {
+  const dead = jobs.filter(({ dead_letter, status }) => dead_letter && status === "failed");
+  const lines = dead
+    .slice(0, MAX_FAILURES)
+    .map(
+      ({ id, step, scope }) =>
+        `${paint("red", nameOf(step, scope))} is a dead letter, the queue has given it up; once the cause is repaired: ${commandLine(`redrive ${id} --reason "..."`)}`,
+    );
+  const more = dead.length - lines.length;
+  return more > 0 ? [...lines, `… and ${more} more dead letters: ${commandLine("dead-letters")}`] : lines;
 }
 
 function failedStepLines(failed: FailedStep, paint: Paint): string[] {

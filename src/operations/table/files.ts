@@ -25,13 +25,16 @@ export const getJobLogs = operation({
   name: "get_job_logs",
   summary: "print what an attempt of a step printed: its stdout, then its stderr",
   description:
-    "What an attempt of a job printed, redacted, from byte `offset` on or only the end (`tail_bytes`); `next_offset` is where the next piece begins, `size` where the file ends at present. `stream` chooses stdout or stderr, or `summary` (the short account of a failed attempt) or `context` (the failure that a transition brought to it); `recovery` reads the recovery script that followed the attempt. As a stream it goes on while the attempt runs; an item's id is the offset after it.",
+    "What an attempt of a job printed, redacted, from byte `offset` on or only the end (`tail_bytes`); `next_offset` is where the next piece begins, `size` where the file ends at present. `stream` chooses stdout or stderr, or `summary` (the short account of a failed attempt) `context` (the failure that a transition brought to it) or `prompt` (what an agent or a model was told in it); `recovery` reads the recovery script that followed the attempt. As a stream it goes on while the attempt runs; an item's id is the offset after it.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
     job_id: jobId,
     attempt: z.coerce.number().int().min(1).optional().describe("Which attempt; the last unless told."),
-    stream: z.enum(["stdout", "stderr", "context", "summary"]).default("stdout").describe("What to read."),
+    stream: z
+      .enum(["stdout", "stderr", "context", "prompt", "summary"])
+      .default("stdout")
+      .describe("What to read."),
     recovery: flag.default(false).describe("Of the recovery script that followed the attempt."),
     offset,
     limit_bytes: limitBytes,
@@ -61,6 +64,7 @@ export const getJobLogs = operation({
         "daruma logs 3 visit --scope 'root/cities[1]'",
         "daruma logs 3 build --recovery --attempt 2",
         "daruma logs 3 fallback --context",
+        "daruma logs 3 fix --prompt --attempt 2",
         "daruma logs last build --follow",
       ],
     },

@@ -14,6 +14,7 @@ export const hold = z.object({
   error: z.object({ code: z.string(), message: z.string(), exit_code: z.number().nullable() }),
   class: z.string().nullable(),
   attempts: z.number(),
+  dead_letter: z.boolean(),
   stderr_tail: z.string(),
 });
 

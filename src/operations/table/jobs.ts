@@ -15,6 +15,7 @@ import {
   listOf,
   reason,
   runReference,
+  tokenUsage,
 } from "./schemas.js";
 
 const job = z.object({
@@ -28,6 +29,7 @@ const job = z.object({
   attempt_id: z.number(),
   visit: z.number(),
   handled: z.boolean(),
+  dead_letter: z.boolean(),
   due_at: z.string().nullable(),
   error: errorShape.nullable(),
   failure_handler_id: z.number().nullable(),
@@ -77,7 +79,7 @@ export const getJob = operation({
   name: "get_job",
   summary: "show a job: its attempts, errors and output",
   description:
-    "One job with its output, every attempt with its error, and `diagnostics`: which rung of the failure ladder answered each failed attempt and why.",
+    "One job with its output, every attempt with its error (and the tokens that it used, for a model call), and `diagnostics`: which rung of the failure ladder answered each failed attempt and why.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ job_id: jobId }),
@@ -92,6 +94,7 @@ export const getJob = operation({
         started_at: z.string(),
         finished_at: z.string().nullable(),
         error: errorShape.nullable(),
+        usage: tokenUsage.nullable(),
       }),
     ),
     diagnostics,

@@ -1,6 +1,7 @@
 import type { Operation } from "../operation.js";
 import { createTokenOperation, listTokens, listWorkers, revokeTokenOperation } from "./administration.js";
 import { answerJobOperation } from "./answer-job.js";
+import { listDeadLettersOperation, redriveJobOperation } from "./dead-letters.js";
 import {
   deleteDraft,
   getDraft,
@@ -26,6 +27,7 @@ import {
   validateWorkflow,
   workflowGraph,
 } from "./workflows.js";
+import { applyRunOperation, getWorkspaceOperation } from "./workspace.js";
 
 /** Every use case of Daruma by its name, in the order in which help and documents show them. */
 export const TABLE = {
@@ -33,6 +35,8 @@ export const TABLE = {
   control_run: controlRunOperation,
   list_pending_failed_jobs: listPendingFailedJobs,
   classify_and_resolve_failures: classifyAndResolveFailures,
+  list_dead_letters: listDeadLettersOperation,
+  redrive_job: redriveJobOperation,
   answer_job: answerJobOperation,
   fork_run: forkRunOperation,
   validate_workflow: validateWorkflow,
@@ -52,6 +56,8 @@ export const TABLE = {
   retry_job: retryJobOperation,
   list_artifacts: listArtifactsOperation,
   get_artifact: getArtifact,
+  get_workspace: getWorkspaceOperation,
+  apply_run: applyRunOperation,
   list_failure_handlers: listFailureHandlers,
   get_failure_handler: getFailureHandler,
   list_workflows: listWorkflows,

@@ -89,7 +89,7 @@ export const controlRunOperation = operation({
   name: "control_run",
   summary: "steer a run: pause, resume, cancel, take over, retry a step",
   description:
-    "Steers a run, whichever process runs it. `pause`: nothing new starts, what runs is let end; `takeover`: the same, claimed for work by hand; `resume`: lifts a pause and goes on with a run that nobody runs; `cancel`: ends its processes and the run; `retry_step`: a failed, canceled or held step again with all budgets anew, also of a run that is over (with `force` also a completed one, which is resume_from_step); `resume_from_step`: back to any step, it and what depends on it run again; `reset_failed`: all that failed unhandled, was canceled or is held begins anew; `hard_reset_step`: needs a workspace. The answer says what changed; a refusal says why by its code.",
+    "Steers a run, whichever process runs it. `pause`: nothing new starts, what runs is let end; `takeover`: the same, claimed for work by hand; `resume`: lifts a pause and goes on with a run that nobody runs; `cancel`: ends its processes and the run; `retry_step`: a failed, canceled or held step again with all budgets anew, also of a run that is over (with `force` also a completed one, which is resume_from_step); `resume_from_step`: back to any step, it and what depends on it run again, in a workspace from the checkpoints before it; `hard_reset_step`: a step of the workspace once more in a fresh one that is rebuilt from the checkpoints, at once and without cost to a budget; `reset_failed`: all that failed unhandled, was canceled or is held begins anew. While a step is at work in the workspace, the two are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed; a refusal says why by its code.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({
@@ -99,7 +99,7 @@ export const controlRunOperation = operation({
     scope,
     force: flag
       .default(false)
-      .describe("Also back to a completed step: it and what depends on it run again."),
+      .describe("Also back to a completed step, and although a step is at work in the workspace."),
     reason,
     key,
     wait_ms: z.coerce
@@ -159,6 +159,23 @@ export const controlRunOperation = operation({
       positional: ["run_id", "stepId"],
       preset: { action: "retry_step" },
       examples: ['daruma retry 3 build --reason "fixed the compiler"', "daruma retry last setup --force"],
+    },
+    {
+      words: "hard-reset",
+      summary: "run a step once more in a fresh workspace, rebuilt from the checkpoints before it",
+      positional: ["run_id", "stepId"],
+      preset: { action: "hard_reset_step" },
+      examples: [
+        'daruma hard-reset 3 fix --reason "it goes in circles"',
+        "daruma hard-reset last fix --force",
+      ],
+    },
+    {
+      words: "resume-from",
+      summary: "go back to a step: it and what depends on it run again, from the checkpoints before it",
+      positional: ["run_id", "stepId"],
+      preset: { action: "resume_from_step" },
+      examples: ['daruma resume-from 3 build --reason "the base image was wrong"'],
     },
     {
       words: "reset",

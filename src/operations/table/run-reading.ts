@@ -12,6 +12,7 @@ import {
   listOf,
   runReference,
   runStatus,
+  tokenUsage,
 } from "./schemas.js";
 
 const runItem = z.object({
@@ -61,6 +62,7 @@ const jobReport = z.object({
   attempts: z.number(),
   visits: z.number(),
   handled: z.boolean(),
+  dead_letter: z.boolean(),
   error: errorShape.nullable(),
   output: json,
 });
@@ -78,6 +80,18 @@ const routeReport = z.object({
 
 const failureShape = z.object({ step: z.string(), scope: z.string(), code: z.string(), message: z.string() });
 
+const liveControl = z.object({
+  paused: z.boolean(),
+  takeover: z.boolean(),
+  recovery: z
+    .object({
+      action: z.enum(["retry_step", "hard_reset_step", "resume_from_step", "redrive"]),
+      stepId: z.string(),
+      updatedAt: z.string(),
+    })
+    .nullable(),
+});
+
 export const runDetails = z.object({
   run_id: z.number(),
   workflow: z.string(),
@@ -91,7 +105,9 @@ export const runDetails = z.object({
   finished_at: z.string().nullable(),
   duration_ms: z.number().nullable(),
   state: json,
+  liveControl,
   diagnostics,
+  usage: z.array(tokenUsage.extend({ job_id: z.number(), attempt: z.number() })),
   summary: z.object({
     counts: z.array(z.string()),
     failures: z.array(
@@ -110,7 +126,7 @@ export const getRun = operation({
   name: "get_run",
   summary: "show a run: its jobs, routes, errors and state",
   description:
-    "One run with everything that is known of it: each job with its status, attempts, error and output; the failure routes that were taken; `diagnostics`, what the ladder made of each failed attempt; `state` of each scope; `summary` with the unhandled failures, the holds that wait for a decision, and what the last steps printed.",
+    "One run with everything that is known of it: each job with its status, attempts, error and output; the failure routes that were taken; `diagnostics`, what the ladder made of each failed attempt; `state` of each scope; `liveControl`, whether somebody has paused it or taken it over and what was last asked to be done about a step; `usage`, the tokens of its model calls; `summary` with the unhandled failures, the holds that wait for a decision, and what the last steps printed.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ run_id: runReference }),
@@ -130,6 +146,10 @@ export const explainRunOperation = operation({
   input: z.strictObject({
     run_id: runReference,
     step: z.string().optional().describe("Only this step, even if nothing went wrong there."),
+    brief: z
+      .boolean()
+      .default(false)
+      .describe("Leave out classes, costs and the rungs that did not act: what happened, a line each."),
   }),
   output: z.object({
     run_id: z.number(),
@@ -142,7 +162,7 @@ export const explainRunOperation = operation({
     {
       words: "explain",
       positional: ["run_id", "[step]"],
-      examples: ["daruma explain 3", "daruma explain last build"],
+      examples: ["daruma explain 3", "daruma explain last build", "daruma explain last --brief"],
     },
   ],
   handler: (context, input) => explainRun(context, input),

@@ -116,6 +116,17 @@ export const jobChange = z.object({
   to: jobStatus,
 });
 
+/** What one call of a model cost; null where its provider does not say. */
+export const tokenUsage = z.object({
+  provider: z.string(),
+  model: z.string(),
+  input_tokens: z.number().nullable(),
+  output_tokens: z.number().nullable(),
+  total_tokens: z.number().nullable(),
+  reasoning_tokens: z.number().nullable(),
+  cached_input_tokens: z.number().nullable(),
+});
+
 export const owner = z.object({ host: z.string(), pid: z.number() }).nullable();
 
 /** What is wrong with a workflow file. */

@@ -73,7 +73,7 @@ function listRuns(
 }
 
 function listJobs(tables: MemoryTables, filter: JobFilter): JobRow[] {
-  const { status, runId, workflowId, step, limit, afterId } = filter;
+  const { status, runId, workflowId, step, deadLetter, limit, afterId } = filter;
   const unfinishedOnly = asksForUnfinishedRunsOnly(filter);
   const ofOneRun = runId === undefined ? null : tables.runs.get(runId);
   const runs = ofOneRun === null ? [...tables.runs.values()] : ofOneRun === undefined ? [] : [ofOneRun];
@@ -86,6 +86,7 @@ function listJobs(tables: MemoryTables, filter: JobFilter): JobRow[] {
     .flatMap(({ jobs }) => Array.from(jobs.values(), (job) => parseRow<JobRow>(job)))
     .filter((job) => status === undefined || status.includes(job.status))
     .filter((job) => step === undefined || job.step === step)
+    .filter((job) => deadLetter === undefined || job.dead_letter)
     .filter((job) => afterId === undefined || job.id > afterId)
     .sort((a, b) => a.id - b.id)
     .slice(0, limit);

@@ -65,6 +65,7 @@ test("nothing that was put in or read out reaches the data inside", async () => 
     ...{ id: 1, run_id: runId, step: "a", scope: "root", status: "ready", attempt_id: 0, visit: 1 },
     ...{ handled: false, due_at: null, error: { code: "X", message: "before" }, output: null },
     failure_handler_id: null,
+    dead_letter: false,
   };
   await store.commit([{ ...firstAppend(runId, fence), jobs: [job] }]);
   Object.assign(job.error ?? {}, { message: "changed after the commit" });

@@ -3,7 +3,7 @@ import type { Session } from "./connection-pool.js";
 import type { Database } from "./database.js";
 import type { PostgresAddress } from "./postgres-address.js";
 import { codeOf } from "./postgres-errors.js";
-import { COMMIT_FUNCTION, DELETE_FUNCTION, REGISTER_FUNCTION, TABLES } from "./schema.js";
+import { COMMIT_FUNCTION, DEAD_LETTERS, DELETE_FUNCTION, REGISTER_FUNCTION, TABLES } from "./schema.js";
 
 interface Migration {
   readonly version: number;
@@ -13,6 +13,7 @@ interface Migration {
 /** Never edit one that was released; add the next. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: [TABLES, COMMIT_FUNCTION, REGISTER_FUNCTION, DELETE_FUNCTION].join("\n") },
+  { version: 2, sql: DEAD_LETTERS },
 ];
 
 /** A server that just starts is waited for; an address that is wrong is told soon. */

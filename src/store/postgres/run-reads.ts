@@ -80,6 +80,7 @@ async function listJobs(db: Database, filter: JobFilter) {
     .demandOneOf("job.status", filter.status)
     .demand("job.step = ?", filter.step)
     .demand("job.id > ?", filter.afterId);
+  if (filter.deadLetter === true) conditions.require("job.dead_letter");
   const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
   const from = needsRun ? "run JOIN job ON job.run_id = run.id" : "job";
   const sql = `SELECT ${COLUMNS.job} FROM ${from} ${conditions.where} ORDER BY job.id ${conditions.limit(filter.limit)}`;

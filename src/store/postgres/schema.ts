@@ -74,8 +74,18 @@ export const TABLES = `
  * So only events, whose text is long, go in arrays. The notifications cost nothing that could be measured, but they
  * make the commits of all servers on one database follow each other, as PostgreSQL does with all that notify.
  */
-export const COMMIT_FUNCTION = `
-  CREATE FUNCTION commit_appends(
+export const COMMIT_FUNCTION = commitFunction("CREATE FUNCTION", "");
+
+/** Only dead letters stand in the index, and there are few. */
+export const DEAD_LETTERS = `
+  ALTER TABLE job ADD COLUMN dead_letter boolean NOT NULL DEFAULT false;
+  CREATE INDEX job_dead_letter ON job (id) WHERE dead_letter;
+  ${commitFunction("CREATE OR REPLACE FUNCTION", ", dead_letter = excluded.dead_letter")}`;
+
+/** `moreOfJob`: the columns of a job that came later than the first version. */
+function commitFunction(define: string, moreOfJob: string): string {
+  return `
+  ${define} commit_appends(
     append_run bigint[], append_fence bigint[], append_first bigint[], append_known bigint[],
     event_run bigint[], event_seq bigint[], event_at bigint[], event_type text[], event_data text[],
     runs json, jobs json, attempts json, routes json, changes text[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -112,7 +122,7 @@ export const COMMIT_FUNCTION = `
           run_id = excluded.run_id, step = excluded.step, scope = excluded.scope, status = excluded.status,
           attempt_id = excluded.attempt_id, visit = excluded.visit, handled = excluded.handled,
           due_at = excluded.due_at, error = excluded.error, output = excluded.output,
-          failure_handler_id = excluded.failure_handler_id;
+          failure_handler_id = excluded.failure_handler_id${moreOfJob};
     END IF;
     IF attempts IS NOT NULL THEN
       INSERT INTO attempt SELECT * FROM json_populate_recordset(NULL::attempt, attempts)
@@ -127,6 +137,7 @@ export const COMMIT_FUNCTION = `
     END IF;
     PERFORM pg_notify(current_schema(), change) FROM unnest(changes) AS change;
   END $$;`;
+}
 
 /** The row that is there, or a new version; failure handlers get their ids in the order in which they are given. */
 export const REGISTER_FUNCTION = `

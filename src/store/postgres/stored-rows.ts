@@ -6,7 +6,7 @@ import type { Lease, LeaseOwner } from "../store.js";
 export const COLUMNS = {
   run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, managed, wanted, error, created_at, started_at, finished_at",
   event: "seq, at, data",
-  job: "job.id, job.run_id, job.step, job.scope, job.status, job.attempt_id, job.visit, job.handled, job.due_at, job.error, job.output, job.failure_handler_id",
+  job: "job.id, job.run_id, job.step, job.scope, job.status, job.attempt_id, job.visit, job.handled, job.due_at, job.error, job.output, job.failure_handler_id, job.dead_letter",
   attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",
   route: 'run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason',
   failure_handler: "id, workflow_id, name, rules",

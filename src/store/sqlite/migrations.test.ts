@@ -58,7 +58,7 @@ test("failure handlers go with their workflow, and jobs that named them name non
     INSERT INTO definition VALUES ('h', '{}');
     INSERT INTO workflow VALUES (1, 'w', 1, 'h', NULL, 0, NULL);
     INSERT INTO failure_handler (workflow_id, name, rules) VALUES (1, 'recover', '[]');
-    INSERT INTO job VALUES (5, 1, 's', 'root', 'ready', 0, 1, 0, NULL, NULL, NULL, 1);
+    INSERT INTO job VALUES (5, 1, 's', 'root', 'ready', 0, 1, 0, NULL, NULL, NULL, 1, 0);
     DELETE FROM workflow`);
   expect(db.prepare("SELECT id FROM failure_handler").all()).toEqual([]);
   expect(db.prepare("SELECT failure_handler_id AS handler FROM job").get()).toEqual({ handler: null });
@@ -95,6 +95,21 @@ test("jobs that are not settled are found by way of the runs that are not over",
   expect(tables).toEqual([
     expect.stringContaining("SEARCH run USING COVERING INDEX run_by_status"),
     expect.stringContaining("SEARCH job USING INDEX job_by_run (run_id=?"),
+  ]);
+});
+
+test("a file of version 2 keeps its jobs, none of which is a dead letter", () => {
+  migrate(db, "f", MIGRATIONS.slice(0, 2));
+  db.exec("INSERT INTO job VALUES (5, 1, 's', 'root', 'failed', 1, 1, 0, NULL, NULL, NULL, NULL)");
+  migrate(db, "f");
+  expect(db.prepare("SELECT id, dead_letter FROM job").get()).toEqual({ id: 5, dead_letter: 0 });
+});
+
+test("dead letters are found without reading all jobs", () => {
+  migrate(db, "f");
+  const { sql, cells } = findJobs({ deadLetter: true, afterId: 7 }, false);
+  expect(db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...cells)).toMatchObject([
+    { detail: expect.stringContaining("USING INDEX job_dead_letter") },
   ]);
 });
 

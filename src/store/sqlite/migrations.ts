@@ -76,6 +76,14 @@ export const MIGRATIONS: readonly Migration[] = [
         created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER);
     `,
   },
+  {
+    version: 3,
+    // Only dead letters stand in the index, and there are few.
+    sql: `
+      ALTER TABLE job ADD COLUMN dead_letter INTEGER NOT NULL DEFAULT 0;
+      CREATE INDEX job_dead_letter ON job (id) WHERE dead_letter = 1;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

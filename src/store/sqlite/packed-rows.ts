@@ -11,7 +11,7 @@ import type { Cell } from "./sqlite-driver.js";
 export const COLUMNS = {
   run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, managed, wanted, error, created_at, started_at, finished_at",
   event: "run_id, seq, at, type, data",
-  job: "id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output, failure_handler_id",
+  job: "id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output, failure_handler_id, dead_letter",
   attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",
   route: 'run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason',
   failure_handler: "id, workflow_id, name, rules",
@@ -65,7 +65,7 @@ function packJob(job: JobRow, into: Cell[]): void {
   const { id, run_id, step, scope, status, attempt_id, visit, due_at } = job;
   const handled = job.handled ? 1 : 0;
   into.push(id, run_id, step, scope, status, attempt_id, visit, handled, due_at);
-  into.push(packJson(job.error), packJson(job.output), job.failure_handler_id);
+  into.push(packJson(job.error), packJson(job.output), job.failure_handler_id, job.dead_letter ? 1 : 0);
 }
 
 function packAttempt(row: AttemptRow, into: Cell[]): void {
@@ -108,13 +108,15 @@ export function unpackRun(row: Cells): RunRow {
 }
 
 export function unpackJob(row: Cells): JobRow {
-  const [id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output, handler] = row;
+  const [id, run_id, step, scope, status, attempt_id, visit, handled, due_at, ...rest] = row;
+  const [error, output, handler, dead] = rest;
   return {
     ...{ id, run_id, step, scope, status, attempt_id, visit, due_at },
     handled: handled === 1,
     error: unpackJson(error),
     output: unpackJson(output),
     failure_handler_id: handler,
+    dead_letter: dead === 1,
   } as JobRow;
 }
 

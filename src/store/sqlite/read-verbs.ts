@@ -98,6 +98,7 @@ export function findJobs(
     .demand("job.run_id = ?", filter.runId)
     .demandOneOf("job.status", filter.status)
     .demand("job.step = ?", filter.step)
+    .demandIf(filter.deadLetter === true, "job.dead_letter = 1")
     .demand("job.id > ?", filter.afterId);
   const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
   const from = needsRun ? "run CROSS JOIN job ON job.run_id = run.id" : "job";

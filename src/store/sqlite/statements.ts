@@ -44,6 +44,12 @@ export class Conditions {
     return this;
   }
 
+  /** One without a value, as an index needs it that holds only such rows. */
+  demandIf(isDemanded: boolean, condition: string): this {
+    if (isDemanded) this.#conditions.push(condition);
+    return this;
+  }
+
   /** For a list of values, which goes into one cell as JSON. */
   demandOneOf(column: string, values: readonly string[] | undefined): this {
     return this.demand(`${column} IN (SELECT value FROM json_each(?))`, values && JSON.stringify(values));

@@ -1,15 +1,16 @@
 import type { Clock } from "../../src/engine/clock.js";
 import type {
   BuiltWorkspace,
+  OpenedWorkspace,
   WantedWorkspace,
-  WorkspaceRebuilder,
-} from "../../src/engine/workspace-rebuilder.js";
+  WorkspaceKeeper,
+} from "../../src/engine/workspace-keeper.js";
 
 /** What building one fresh workspace comes to; the last one repeats. */
 export type Rebuilt = "ok" | "fail" | { readonly takesMs: number; readonly fails?: boolean };
 
 /** Builds no workspaces, but remembers which were asked for and which were given up. */
-export class ScriptedRebuilder implements WorkspaceRebuilder {
+export class ScriptedKeeper implements WorkspaceKeeper {
   readonly asked: { readonly rebuild: number; readonly replay: readonly number[] }[] = [];
   readonly discarded: number[] = [];
 
@@ -34,6 +35,13 @@ export class ScriptedRebuilder implements WorkspaceRebuilder {
       });
     });
   }
+
+  async open(): Promise<OpenedWorkspace> {
+    return { commit: "pinned", path: "/workspace" };
+  }
+
+  async takeUp(): Promise<void> {}
+  async promote(): Promise<void> {}
 
   async discard({ rebuild }: { rebuild: number }): Promise<void> {
     this.discarded.push(rebuild);

@@ -1,0 +1,49 @@
+import type { InputOf, OutputOf } from "../../operations/client.js";
+import { nameOf } from "../../operations/job-name.js";
+import { oneLine } from "../../operations/one-line.js";
+import { writeJson, writeLines } from "../channel.js";
+import { type CommandLine, commandLine } from "../command-words.js";
+import type { Present } from "../presenters.js";
+import type { Paint } from "../render/paint.js";
+import { tellChange } from "../tell-change.js";
+
+type DeadLetter = OutputOf<"list_dead_letters">["items"][number];
+
+/** Jobs that the queue has given up, each with what to type once the cause is repaired. */
+export const deadLetters: Present = async ({ input }, { out, options }, client) => {
+  const { items } = await client.call("list_dead_letters", input as InputOf<"list_dead_letters">);
+  if (options.json) writeJson(out, items);
+  else if (items.length === 0) writeLines(out, ["no dead letters"]);
+  else {
+    const type = (command: string): string => commandLine(options, command);
+    writeLines(
+      out,
+      items.flatMap((item) => lines(item, out.paint, type)),
+    );
+  }
+  return 0;
+};
+
+function lines(letter: DeadLetter, paint: Paint, type: CommandLine): string[] {
+  const { run_id, job_id, step, scope, error, class: failureClass, queue_attempts: rounds, since } = letter;
+  const name = nameOf(step, scope);
+  const tries = `${rounds} ${rounds === 1 ? "round" : "rounds"} of the queue`;
+  const code = failureClass === null ? error.code : `${error.code}, ${failureClass}`;
+  return [
+    `${paint("red", name)} (run ${run_id}, job ${job_id}) is a dead letter since ${since.replace("T", " ").slice(0, 19)} UTC, after ${tries}: ${oneLine(error.message)} (${code})`,
+    `  why:    ${type(`explain ${run_id} ${step}`)}`,
+    `  again:  ${type(`redrive ${job_id} --reason "..."`)}`,
+  ];
+}
+
+export const redrive: Present = async ({ input }, session, client) => {
+  const answer = await client.call("redrive_job", input as InputOf<"redrive_job">);
+  return tellChange(
+    session,
+    { ...answer, action: "redrive" },
+    {
+      sentence: `${nameOf(answer.step, answer.scope)} of run ${answer.run_id} goes back into the queue, with all budgets anew`,
+      isKeyGiven: input.key !== undefined,
+    },
+  );
+};

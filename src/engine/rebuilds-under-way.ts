@@ -1,0 +1,72 @@
+import type { Command } from "../core/commands.js";
+import type { Event } from "../core/events.js";
+import type { Run } from "../core/run.js";
+import type { Clock } from "./clock.js";
+import type { BuiltWorkspace, WorkspaceKeeper } from "./workspace-keeper.js";
+
+type RebuildStarted = Extract<Event, { type: "rebuild.started" }>;
+type Discarded = Extract<Event, { type: "workspace.discarded" }>;
+
+/** The fresh workspaces that are being built, one a run, and what is then done with them. */
+export class RebuildsUnderWay {
+  private readonly settling = new Map<number, Promise<void>>();
+  private readonly byRun = new Map<
+    number,
+    { readonly id: number; readonly controller: AbortController; readonly done: Promise<void> }
+  >();
+
+  constructor(
+    private readonly keeper: WorkspaceKeeper,
+    private readonly clock: Clock,
+  ) {}
+
+  /** What comes of it is put to the run, which no longer wants it if it has been discarded meanwhile. */
+  begin(run: Run, { rebuild, replay }: RebuildStarted, post: (command: Command) => void): void {
+    const controller = new AbortController();
+    const startedAt = this.clock.now();
+    const done = this.keeper
+      .rebuild({ run, rebuild, replay }, controller.signal)
+      .catch(failed)
+      .then((built) => {
+        if (this.byRun.get(run.id)?.controller === controller) this.byRun.delete(run.id);
+        // An engine that stops leaves it to the next one.
+        if (controller.signal.reason === "stopped") return;
+        const path = built.ok ? built.path : null;
+        const message = built.ok ? "" : built.message;
+        const durationMs = this.clock.now() - startedAt;
+        post({ type: "rebuild.finish", rebuild, ok: built.ok, path, message, durationMs });
+      });
+    this.byRun.set(run.id, { id: rebuild, controller, done });
+  }
+
+  discard(runId: number, { rebuild, path }: Discarded): void {
+    const underWay = this.byRun.get(runId);
+    if (underWay?.id === rebuild) underWay.controller.abort("discarded");
+    this.settle(runId, this.keeper.discard({ runId, rebuild, path }));
+  }
+
+  promote(runId: number, path: string): void {
+    this.settle(runId, this.keeper.promote({ runId, path }));
+  }
+
+  /** Resolves when nothing is built for the run any more. */
+  async release(runId: number): Promise<void> {
+    const underWay = this.byRun.get(runId);
+    underWay?.controller.abort("stopped");
+    await underWay?.done;
+    await this.settling.get(runId);
+  }
+
+  /** What does not come off now is made good before the next one is built, or by the run's next owner. */
+  private settle(runId: number, work: Promise<void>): void {
+    const before = this.settling.get(runId);
+    const all: Promise<void> = Promise.allSettled([before, work]).then(() => {
+      if (this.settling.get(runId) === all) this.settling.delete(runId);
+    });
+    this.settling.set(runId, all);
+  }
+}
+
+function failed(error: unknown): BuiltWorkspace {
+  return { ok: false, message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,58 @@
+import type { Run } from "../core/run.js";
+
+/** A run's workspace that is to be made for the first time. */
+export interface NewWorkspace {
+  readonly runId: number;
+  /** As the file names it; a relative path starts at `folder`. */
+  readonly repo: string;
+  readonly ref: string;
+  /** Empty where the run has none. */
+  readonly folder: string;
+}
+
+export interface OpenedWorkspace {
+  readonly commit: string;
+  readonly path: string;
+}
+
+/** A fresh workspace that is wanted: the run's pinned commit with these checkpoints on top, in this order. */
+export interface WantedWorkspace {
+  readonly run: Run;
+  readonly rebuild: number;
+  /** Ordinals of `run.workspace.checkpoints`. */
+  readonly replay: readonly number[];
+}
+
+export type BuiltWorkspace =
+  | { readonly ok: true; readonly path: string }
+  | { readonly ok: false; readonly message: string };
+
+/** Makes the workspaces of runs, and builds new ones beside the active one, which it never touches. */
+export interface WorkspaceKeeper {
+  /**
+   * Rejects with a WORKSPACE_* code where there is no such repository or commit. What a run that never came to be on
+   * record has left under this id is removed.
+   */
+  open(wanted: NewWorkspace): Promise<OpenedWorkspace>;
+  /** A new owner has taken the run: what the log says of its workspace becomes true on disk, too. */
+  takeUp(run: Run): Promise<void>;
+  /** Replays and verifies every hash. The same `rebuild` may be asked for again after a crash. */
+  rebuild(wanted: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace>;
+  /** What was built is the run's workspace from now on. */
+  promote(built: { readonly runId: number; readonly path: string }): Promise<void>;
+  /** Nobody wants it any more; `path` is null where it was not finished. */
+  discard(dropped: {
+    readonly runId: number;
+    readonly rebuild: number;
+    readonly path: string | null;
+  }): Promise<void>;
+}
+
+/** For an engine whose runs have none. */
+export const noWorkspaces: WorkspaceKeeper = {
+  open: () => Promise.reject(new TypeError("this engine cannot make workspaces")),
+  takeUp: () => Promise.resolve(),
+  rebuild: () => Promise.resolve({ ok: false, message: "this engine cannot build workspaces" }),
+  promote: () => Promise.resolve(),
+  discard: () => Promise.resolve(),
+};

@@ -1,0 +1,92 @@
+import { isAbsolute, resolve } from "node:path";
+import { DarumaError } from "../core/errors.js";
+import type { Run } from "../core/run.js";
+import type {
+  BuiltWorkspace,
+  NewWorkspace,
+  OpenedWorkspace,
+  WantedWorkspace,
+  WorkspaceKeeper,
+} from "../engine/workspace-keeper.js";
+import type { Workspaces } from "../workspace/workspaces.js";
+
+/** The workspaces of an engine's runs, in git. For one run everything happens in the order in which it was asked for. */
+export class GitWorkspaceKeeper implements WorkspaceKeeper {
+  private readonly lastOf = new Map<number, Promise<unknown>>();
+
+  constructor(private readonly workspaces: Workspaces) {}
+
+  open({ runId, repo, ref, folder }: NewWorkspace): Promise<OpenedWorkspace> {
+    return this.inTurn(runId, async () => {
+      const from = { repo: repositoryOf(repo, folder), ref };
+      await this.workspaces.remove(runId);
+      const { commit, path } = await this.workspaces.create(runId, from);
+      return { commit, path };
+    });
+  }
+
+  takeUp(run: Run): Promise<void> {
+    const { path } = run.workspace;
+    return this.inTurn(run.id, () => this.follow(run.id, path));
+  }
+
+  rebuild({ run, replay }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
+    const { commit, path, checkpoints } = run.workspace;
+    const { workspace } = run.definition;
+    const wanted = new Set(replay);
+    const from = {
+      repo: repositoryOf(workspace?.repo ?? ".", run.folder),
+      commit: commit ?? "",
+      checkpoints: checkpoints.filter(({ ordinal }) => wanted.has(ordinal)),
+    };
+    return this.inTurn(run.id, async () => {
+      if (signal.aborted) return GIVEN_UP;
+      // The pointer may lag behind the log; what it does not name would be cleared away.
+      await this.follow(run.id, path);
+      const candidate = await this.workspaces.rebuild(run.id, from);
+      if (!signal.aborted) return { ok: true, path: candidate.path };
+      await this.workspaces.discard(candidate);
+      return GIVEN_UP;
+    });
+  }
+
+  promote({ runId, path }: { readonly runId: number; readonly path: string }): Promise<void> {
+    return this.inTurn(runId, () => this.follow(runId, path));
+  }
+
+  discard({ runId, path }: { readonly runId: number; readonly path: string | null }): Promise<void> {
+    return this.inTurn(runId, async () => {
+      const candidate = path === null ? null : await this.workspaces.find(runId, path);
+      if (candidate !== null) await this.workspaces.discard(candidate);
+    });
+  }
+
+  /** The pointer moves to where the log says that the run works, if that is there. */
+  private async follow(runId: number, path: string | null): Promise<void> {
+    const active = path === null ? null : await this.workspaces.find(runId, path);
+    if (active !== null) await this.workspaces.promote(active);
+  }
+
+  private async inTurn<Result>(runId: number, work: () => Promise<Result>): Promise<Result> {
+    const before = this.lastOf.get(runId) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    this.lastOf.set(runId, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.lastOf.get(runId) === mine) this.lastOf.delete(runId);
+    }
+  }
+}
+
+const GIVEN_UP: BuiltWorkspace = { ok: false, message: "it was given up" };
+
+function repositoryOf(repo: string, folder: string): string {
+  if (isAbsolute(repo)) return repo;
+  if (folder !== "") return resolve(folder, repo);
+  throw new DarumaError(
+    "WORKSPACE_REPO_NOT_FOUND",
+    `workspace.repo is \`${repo}\`, and this run has no folder that it could start from`,
+    { hint: "Give workspace.repo as an absolute path on the server, or start the run with a folder." },
+  );
+}

@@ -1,0 +1,124 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DarumaError } from "../core/errors.js";
+import { isOver, type Run } from "../core/run.js";
+import type { RunCheckpoint } from "../core/workspace-state.js";
+import { loadRun } from "../engine/load-run.js";
+import { runFolder } from "../worker/attempt-paths.js";
+import type { Workspace } from "../workspace/workspace.js";
+import { openWorkspaces, type Workspaces } from "../workspace/workspaces.js";
+import type { Context } from "./context.js";
+import { type RunReference, resolveRun } from "./run-reference.js";
+import { iso } from "./run-report.js";
+
+/** Below the run's folder, so that it can be read piece by piece as any artifact. */
+const RESULT_PATCH = "result.patch";
+/** What an answer carries itself. */
+const MAX_INLINE_PATCH_BYTES = 1_024 * 1_024;
+
+export async function describeWorkspace({ store, outputDir }: Context, reference: RunReference) {
+  const run = await loadWithWorkspace({ store }, reference);
+  const here = await openWorkspaces({ outputDir }).current(run.id);
+  const { workspace } = run;
+  return {
+    run_id: run.id,
+    // The output folder may have been moved since the log was written.
+    path: here?.path ?? workspace.path,
+    repo: here?.repo ?? null,
+    commit: workspace.commit,
+    at_work: workspace.running?.step.definition.id ?? null,
+    resets: workspace.resets,
+    checkpoints: workspace.checkpoints.map(describeCheckpoint),
+  };
+}
+
+function describeCheckpoint(checkpoint: RunCheckpoint) {
+  const { ordinal, job, attempt, visit, commit, diffHash, changedFiles, patch, at, superseded } = checkpoint;
+  return {
+    ordinal,
+    job_id: job.id,
+    step: job.step.definition.id,
+    scope: job.scope.id,
+    attempt,
+    visit,
+    commit,
+    diff_hash: diffHash,
+    changed_files: [...changedFiles],
+    patch,
+    at: iso(at),
+    superseded,
+  };
+}
+
+export interface ApplyRequest {
+  readonly run_id: RunReference;
+  readonly branch?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** What the run has made of the pinned commit: one patch, or one commit on a new branch of the user's repository. */
+export async function applyRun(context: Context, { run_id, branch, message }: ApplyRequest) {
+  const { outputDir } = context;
+  const run = await loadWithWorkspace(context, run_id);
+  refuseWhileAtWork(run);
+  const workspaces = openWorkspaces({ outputDir });
+  const workspace = await workspaces.current(run.id);
+  if (workspace === null)
+    throw new DarumaError("WORKSPACE_NOT_FOUND", `the workspace of run ${run.id} is not below ${outputDir}`);
+  const since =
+    run.workspace.checkpoints.findLast(({ superseded }) => !superseded)?.commit ?? workspace.commit;
+  const { changedFileCount } = await workspaces.changes(workspace, since);
+  const known = {
+    run_id: run.id,
+    status: run.status,
+    repo: workspace.repo,
+    base: workspace.commit,
+    unfinished_files: changedFileCount,
+  };
+  if (branch === undefined) return { ...known, ...(await asPatch(workspaces, workspace, since, outputDir)) };
+  const text = message ?? `${run.workflow}: result of run ${run.id}`;
+  const commit = await workspaces.resultBranch(workspace, {
+    since,
+    repo: workspace.repo,
+    name: branch,
+    message: `${text}\n`,
+    at: context.now(),
+  });
+  return { ...known, branch, commit, patch: null };
+}
+
+async function asPatch(workspaces: Workspaces, workspace: Workspace, since: string, outputDir: string) {
+  const file = join(runFolder(outputDir, workspace.runId), RESULT_PATCH);
+  const { changedFileCount } = await workspaces.resultPatch(workspace, { since, file });
+  const bytes = statSync(file).size;
+  const whole = bytes > MAX_INLINE_PATCH_BYTES ? null : readFileSync(file);
+  const text = whole?.toString("utf8") ?? null;
+  const isExact = text !== null && whole !== null && Buffer.from(text, "utf8").equals(whole);
+  const patch = { artifact: RESULT_PATCH, bytes, files: changedFileCount, text: isExact ? text : null };
+  return { branch: null, commit: null, patch };
+}
+
+async function loadWithWorkspace({ store }: Pick<Context, "store">, reference: RunReference): Promise<Run> {
+  const { run } = await loadRun(store, await resolveRun(store, reference));
+  if (run.definition.workspace === null || run.definition.workspace === undefined)
+    throw new DarumaError("WORKSPACE_NOT_FOUND", `the workflow of run ${run.id} has no workspace`, {
+      hint: "A file gives its runs one with `workspace:`.",
+    });
+  return run;
+}
+
+/** While steps change the files, what is taken would be nobody's result. */
+function refuseWhileAtWork(run: Run): void {
+  const { running, rebuild, commit } = run.workspace;
+  const step = running ?? rebuild?.job ?? null;
+  if (step !== null)
+    throw new DarumaError("WORKSPACE_BUSY", `${step.step.definition.id} is at work in the workspace`, {
+      hint: "Wait until it has ended; `daruma pause RUN` lets nothing new begin.",
+    });
+  if (!isOver(run) && run.status !== "held" && run.status !== "paused")
+    throw new DarumaError("WORKSPACE_BUSY", `run ${run.id} is ${run.status}`, {
+      hint: "Wait until it is over, or pause it: `daruma pause RUN`.",
+    });
+  if (commit === null)
+    throw new DarumaError("WORKSPACE_NOT_FOUND", `run ${run.id} ended before it had a workspace`);
+}

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { listDeadLetters, redriveJob } from "../dead-letters.js";
+import { operation } from "../operation.js";
+import { resolveRun } from "../run-reference.js";
+import {
+  jobChange,
+  jobId,
+  jobStatus,
+  key,
+  limit,
+  owner,
+  reason,
+  runReference,
+  runStatus,
+} from "./schemas.js";
+
+export const listDeadLettersOperation = operation({
+  name: "list_dead_letters",
+  summary: "list the jobs that the queue has given up",
+  description:
+    "Lists dead letters: jobs that failed in every round that `queue.max_attempts` of their workflow allows, with their last error, its class, how many rounds they have had and since when they lie there. They stay until somebody repairs the cause and redrives them (redrive_job), or decides otherwise. `next` is the `after` of the next page, null at the end.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: runReference
+      .optional()
+      .describe("Only of this run: its number, or last; of all runs unless told."),
+    limit,
+    after: z.coerce.number().int().min(0).optional().describe("Only jobs with a larger id."),
+  }),
+  output: z.object({
+    items: z.array(
+      z.object({
+        run_id: z.number(),
+        workflow: z.string(),
+        job_id: z.number(),
+        step: z.string(),
+        scope: z.string(),
+        status: jobStatus,
+        error: z.object({ code: z.string(), message: z.string(), exit_code: z.number().nullable() }),
+        class: z.string().nullable(),
+        queue_attempts: z.number(),
+        attempts: z.number(),
+        since: z.string(),
+      }),
+    ),
+    next: z.number().nullable(),
+  }),
+  rest: { method: "GET", path: "/dead_letters" },
+  cli: [
+    {
+      words: "dead-letters",
+      positional: ["[run_id]"],
+      examples: ["daruma dead-letters", "daruma dead-letters 3 --json"],
+    },
+  ],
+  withoutStore: "empty",
+  handler: async ({ store }, { run_id, limit: most, after }) =>
+    listDeadLetters(store, {
+      limit: most,
+      ...(run_id === undefined ? {} : { runId: await resolveRun(store, run_id) }),
+      ...(after === undefined ? {} : { after }),
+    }),
+});
+
+export const redriveJobOperation = operation({
+  name: "redrive_job",
+  summary: "put a dead letter back into the queue, with all rounds anew",
+  description:
+    "Puts a dead letter back: the job runs again with all budgets anew, those of the queue too, in a workspace from its checkpoints; what was canceled because of it waits for it again, and a run that is over is reopened. Repair the cause first. A job that is no dead letter is refused with NOT_DEAD_LETTER.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({ job_id: jobId, reason, key }),
+  output: z.object({
+    run_id: z.number(),
+    job_id: z.number(),
+    step: z.string(),
+    scope: z.string(),
+    before: runStatus,
+    status: runStatus,
+    changed: z.array(jobChange),
+    reason: z.string(),
+    key: z.string(),
+    owner,
+  }),
+  rest: { method: "POST", path: "/jobs/{job_id}/redrive" },
+  cli: [
+    {
+      words: "redrive",
+      positional: ["job_id"],
+      examples: ['daruma redrive 30000002 --reason "the registry is back"'],
+    },
+  ],
+  handler: (context, input) => redriveJob(context, input),
+});

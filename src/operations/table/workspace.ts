@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { operation } from "../operation.js";
+import { applyRun, describeWorkspace } from "../run-workspace.js";
+import { runReference, runStatus } from "./schemas.js";
+
+export const getWorkspaceOperation = operation({
+  name: "get_workspace",
+  summary: "tell where the workspace of a run lies, and what its steps have left in it",
+  description:
+    "The git workspace of a run: the folder (`path`, on the machine of the server), the pinned commit that it began with, the step that is at work there, how many hard resets the run has had, and its checkpoints in order: step, attempt, the hash of what it changed, the changed files and the patch, an artifact of the run. A superseded checkpoint is kept, but a reset does not replay it.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({ run_id: runReference }),
+  output: z.object({
+    run_id: z.number(),
+    path: z.string().nullable(),
+    repo: z.string().nullable(),
+    commit: z.string().nullable(),
+    at_work: z.string().nullable(),
+    resets: z.number(),
+    checkpoints: z.array(
+      z.object({
+        ordinal: z.number(),
+        job_id: z.number(),
+        step: z.string(),
+        scope: z.string(),
+        attempt: z.number(),
+        visit: z.number(),
+        commit: z.string(),
+        diff_hash: z.string().nullable(),
+        changed_files: z.array(z.string()),
+        patch: z.string(),
+        at: z.string(),
+        superseded: z.boolean(),
+      }),
+    ),
+  }),
+  rest: { method: "GET", path: "/runs/{run_id}/workspace" },
+  cli: [
+    {
+      words: "workspace",
+      positional: ["run_id"],
+      examples: ["daruma workspace 3", "daruma workspace last --json"],
+    },
+  ],
+  handler: (context, { run_id }) => describeWorkspace(context, run_id),
+});
+
+const MAX_BRANCH_CHARS = 200;
+const MAX_MESSAGE_CHARS = 10_000;
+
+export const applyRunOperation = operation({
+  name: "apply_run",
+  summary: "take what a run has made in its workspace, as a patch or as a new branch",
+  description:
+    "Takes all that the workspace of a run differs in from the pinned commit: as one patch that `git apply` takes, or with `branch` as one commit on a new branch of the repository that the run was started from. Nothing else of that repository is touched; a branch that exists is refused with WORKSPACE_BRANCH_EXISTS. The patch is the artifact that the answer names; a short one also stands in the answer. `unfinished_files` counts files changed since the last step that completed: of a run that failed, they are what the failed step left. Refused with WORKSPACE_BUSY while the run is at work.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    run_id: runReference,
+    branch: z
+      .string()
+      .min(1)
+      .max(MAX_BRANCH_CHARS)
+      .optional()
+      .describe("Make a branch of this name in place of a patch."),
+    message: z
+      .string()
+      .min(1)
+      .max(MAX_MESSAGE_CHARS)
+      .optional()
+      .describe("The message of its commit; names workflow and run unless told."),
+  }),
+  output: z.object({
+    run_id: z.number(),
+    status: runStatus,
+    repo: z.string(),
+    base: z.string(),
+    unfinished_files: z.number(),
+    branch: z.string().nullable(),
+    commit: z.string().nullable(),
+    patch: z
+      .object({ artifact: z.string(), bytes: z.number(), files: z.number(), text: z.string().nullable() })
+      .nullable(),
+  }),
+  rest: { method: "POST", path: "/runs/{run_id}/apply" },
+  cli: [
+    {
+      words: "apply",
+      positional: ["run_id"],
+      examples: [
+        "daruma apply 3 | git apply",
+        "daruma apply 3 --patch result.patch",
+        'daruma apply last --branch fix-login --message "Repair the login"',
+      ],
+    },
+  ],
+  handler: (context, input) => applyRun(context, input),
+});

@@ -1,0 +1,42 @@
+import { DarumaError } from "../core/errors.js";
+import type { FailureFacts } from "../core/failure.js";
+import { truncateHeadTail } from "../core/head-tail.js";
+
+/** Of a message or a stack; an action may give any length, and each goes into the log and every row. */
+const MAX_ERROR_TEXT_CHARS = 4 * 1024;
+
+/** An action that broke its word and threw. */
+export function thrownFacts(error: unknown): FailureFacts {
+  const stack = error instanceof Error ? error.stack : undefined;
+  return { message: messageOf(error), ...(stack ? { stack } : {}) };
+}
+
+/** The run's workspace cannot be used, or what the step did there cannot be kept. */
+export function workspaceFacts(error: unknown): FailureFacts {
+  const code = error instanceof DarumaError ? error.code : "WORKSPACE_GIT_FAILED";
+  return { code, message: messageOf(error) };
+}
+
+export function notWritten(what: string, error: unknown): FailureFacts {
+  return { code: "LOG_FAILED", message: `${what} could not be written: ${messageOf(error)}` };
+}
+
+export function withShortTexts(facts: FailureFacts): FailureFacts {
+  const { message, stack, declared } = facts;
+  return {
+    ...facts,
+    message: shorten(message),
+    ...(stack === undefined ? {} : { stack: shorten(stack) }),
+    ...(declared?.message === undefined
+      ? {}
+      : { declared: { ...declared, message: shorten(declared.message) } }),
+  };
+}
+
+function shorten(text: string): string {
+  return truncateHeadTail(text, MAX_ERROR_TEXT_CHARS).text;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

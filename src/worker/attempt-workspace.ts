@@ -1,0 +1,75 @@
+import { resolve } from "node:path";
+import { DarumaError } from "../core/errors.js";
+import type { CheckpointFacts } from "../core/events.js";
+import type { FailureFacts } from "../core/failure.js";
+import { REPOSITORY_VARIABLES } from "../workspace/git-program.js";
+import { stepEnvironment } from "../workspace/tree-index.js";
+import type { Workspace } from "../workspace/workspace.js";
+import type { Workspaces } from "../workspace/workspaces.js";
+import { FileProgress } from "./file-progress.js";
+import type { AssignedWorkspace, Assignment } from "./worker.js";
+
+/** How many names of changed files go with a failure; no retry context has room for more. */
+const MAX_FAILURE_FILES = 50;
+
+type Environment = { readonly [name: string]: string };
+
+/** The run's workspace as one attempt has it. */
+export class AttemptWorkspace {
+  private constructor(
+    private readonly workspaces: Workspaces,
+    private readonly workspace: Workspace,
+    private readonly assigned: AssignedWorkspace,
+    private readonly files: FileProgress | null,
+  ) {}
+
+  /** Rejects if the workspace is not there. */
+  static async find(
+    workspaces: Workspaces | null,
+    { runId }: Pick<Assignment, "runId">,
+    assigned: AssignedWorkspace,
+  ): Promise<AttemptWorkspace> {
+    const found = await workspaces?.find(runId, assigned.path);
+    if (!found)
+      throw new DarumaError(
+        "WORKSPACE_NOT_FOUND",
+        `the workspace of run ${runId} is not at ${assigned.path} any more`,
+      );
+    const files = assigned.watchFiles ? await FileProgress.begin(found.path) : null;
+    return new AttemptWorkspace(workspaces!, found, assigned, files);
+  }
+
+  /** Whether files have changed since the last look; null where that is no sign of life. */
+  get progress(): (() => Promise<boolean>) | null {
+    const { files } = this;
+    return files === null ? null : () => files.hasChanged();
+  }
+
+  folder(cwd: string): string {
+    return resolve(this.workspace.path, cwd);
+  }
+
+  /** What a step inherits, but for all that would lead its git to another repository. */
+  environment(inherited: Environment): Environment {
+    const env: { [name: string]: string } = { ...inherited, ...stepEnvironment(this.workspace) };
+    for (const name of REPOSITORY_VARIABLES) delete env[name];
+    return env;
+  }
+
+  /** What a failed attempt leaves. A tree that git cannot read counts as one without changes: it is stuck, too. */
+  async changes(): Promise<Pick<FailureFacts, "diffHash" | "changedFiles">> {
+    try {
+      const { diffHash, changedFiles } = await this.workspaces.changes(this.workspace, this.assigned.since);
+      return { diffHash, changedFiles: changedFiles.slice(0, MAX_FAILURE_FILES) };
+    } catch {
+      return { diffHash: null };
+    }
+  }
+
+  async checkpoint(stepId: string, attempts: number, at: number): Promise<CheckpointFacts> {
+    const { ordinal, index, since } = this.assigned;
+    const input = { ordinal, stepId, index, attempts, at, since };
+    const { commit, diffHash, changedFiles, patch } = await this.workspaces.checkpoint(this.workspace, input);
+    return { commit, diffHash, changedFiles, patch };
+  }
+}

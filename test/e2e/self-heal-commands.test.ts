@@ -1,0 +1,139 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { CliFolder, type Report } from "../support/cli-folder.js";
+import { git, makeRepository } from "../support/git-repository.js";
+
+const cli = new CliFolder();
+
+/** `edit` goes on failing the same way until the file `flag` is there. */
+function editing(repo: string, flag: string): string {
+  return `
+name: edited
+workspace: { repo: ${repo}, ref: HEAD }
+self_heal: { step_max_attempts: 3, step_no_progress_limit: 2, job_self_heal_max_resets: 1 }
+steps:
+  plan: { type: command, exec: "echo two > b.txt" }
+  edit: { type: command, exec: "echo three > c.txt; test -f ${flag} || { echo stuck >&2; exit 1; }", depends_on: [plan] }
+`;
+}
+
+describe("a step that does not get on", () => {
+  it("is told by run, show and explain; a hard reset by hand and apply bring the result home", async () => {
+    const repo = makeRepository(join(cli.path, "repo"), { "a.txt": "one\n" });
+    const flag = join(cli.path, "go");
+    const ran = await cli.daruma("run", cli.write("edit.yaml", editing(repo, flag)));
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toMatch(
+      /edit attempt 2 failed: .*no progress: the same failure 2 times.*hard reset 1 of 1: again in a fresh workspace/,
+    );
+    const explained = (await cli.daruma("explain", "last")).stdout;
+    expect(explained).toMatch(
+      /A fresh workspace was built beside the old one, from the pinned commit and checkpoint 1\./,
+    );
+    expect(explained).toMatch(/`daruma workspace 1 .*` tells where its files are\./);
+    expect(explained).toMatch(/`daruma hard-reset 1 edit .*`, then `daruma resume 1 /);
+
+    // The path alone, for `cd`.
+    const { stdout: path } = await cli.daruma("workspace", "1");
+    expect(path).toMatch(/^\/.*\n$/);
+    expect(readFileSync(join(path.trim(), "b.txt"), "utf8")).toBe("two\n");
+
+    cli.write("go", "");
+    const reset = await cli.daruma("hard-reset", "1", "edit", "--reason", "it went in circles");
+    expect(reset.stdout).toMatch(
+      /^edit runs once more, in a fresh workspace\n {2}edit: failed -> recovering\nnext: daruma resume 1 /,
+    );
+    expect((await cli.resume(1)).report.status).toBe("completed");
+    expect((await cli.daruma("show", "1")).stdout).toMatch(
+      /last asked for by hand: hard_reset_step of edit, /,
+    );
+
+    const patch = await cli.daruma("apply", "1");
+    expect(patch.stderr).toBe("");
+    const file = join(cli.path, "result.patch");
+    expect((await cli.daruma("apply", "1", "--patch", file)).stdout).toBe(
+      `the result of run 1 is in ${file}: 2 changed files, to be applied with git apply\n`,
+    );
+    expect(readFileSync(file, "utf8")).toBe(patch.stdout);
+    execFileSync("git", ["apply", file], { cwd: repo });
+    expect(readFileSync(join(repo, "c.txt"), "utf8")).toBe("three\n");
+
+    const branched = await cli.daruma("apply", "1", "--branch", "result", "--message", "Edit it");
+    expect(branched.stdout).toMatch(
+      /^the result of run 1 is the branch result of .*repo, at [0-9a-f]{40}\n$/,
+    );
+    expect(git(repo, "show", "--format=%s", "--name-only", "result")).toBe("Edit it\n\nb.txt\nc.txt");
+    const again = await cli.daruma("apply", "1", "--branch", "result");
+    expect(again.exitCode).not.toBe(0);
+    expect(again.stderr).toMatch(/^error WORKSPACE_BRANCH_EXISTS: /);
+    const both = await cli.daruma("apply", "1", "--branch", "x", "--patch", file);
+    expect(both.stderr).toMatch(/^error USAGE: --branch and --patch/);
+  });
+
+  it("goes back with the run to an earlier step", async () => {
+    const repo = makeRepository(join(cli.path, "back"), { "a.txt": "one\n" });
+    const { report } = await cli.runJson(editing(repo, repo));
+    const id = String(report.run_id);
+    const back = await cli.daruma("resume-from", id, "plan", "--reason", "another plan");
+    expect(back.stdout).toMatch(/^plan and what depends on it run again\n/);
+    await cli.resume(report.run_id);
+    const { value } = await cli.json<Report>("show", id);
+    expect(value.jobs.map(({ step, visits }) => [step, visits])).toEqual([
+      ["plan", 2],
+      ["edit", 2],
+    ]);
+  });
+});
+
+describe("dead letters", () => {
+  it("are listed with what to type, and redriven", async () => {
+    const flag = join(cli.path, "network");
+    const { report } = await cli.runJson(`
+name: queued
+queue: { max_attempts: 2, classes: [application], backoff: { mode: none } }
+steps:
+  call: { type: command, exec: "test -f ${flag} || { echo no answer >&2; exit 7; }" }
+`);
+    const job = report.jobs[0]!.id;
+    const listed = (await cli.daruma("dead-letters")).stdout;
+    expect(listed).toMatch(
+      new RegExp(
+        `^call \\(run \\d+, job ${job}\\) is a dead letter since .* UTC, after 2 rounds of the queue: exit code 7: no answer \\(EXIT_7, application\\)\\n`,
+      ),
+    );
+    expect(listed).toContain(`daruma redrive ${job} --reason "..."`);
+    const shown = (await cli.daruma("show", String(report.run_id))).stdout;
+    expect(shown).toContain("failed (dead letter)");
+    expect(shown).toContain("call is a dead letter, the queue has given it up");
+    expect((await cli.daruma("explain", String(report.run_id))).stdout).toMatch(
+      new RegExp(`Then \`daruma redrive ${job} .*\` and \`daruma resume .*\` put it back into the queue`),
+    );
+
+    cli.write("network", "");
+    const redriven = await cli.daruma("redrive", String(job), "--reason", "it is back");
+    expect(redriven.stdout).toMatch(/^call of run \d+ goes back into the queue, with all budgets anew\n/);
+    expect((await cli.resume(report.run_id)).report.status).toBe("completed");
+    expect((await cli.daruma("dead-letters")).stdout).toBe("no dead letters\n");
+    expect((await cli.daruma("redrive", String(job))).stderr).toMatch(/^error NOT_DEAD_LETTER: /);
+  });
+});
+
+describe("logs --prompt", () => {
+  it("shows what an agent was told, attempt by attempt", async () => {
+    const { report } = await cli.runJson(`
+name: told
+steps:
+  mend: { type: agent, exec: "cat > /dev/null; test $DARUMA_ATTEMPT_ID = 2 || { echo broke >&2; exit 1; }", prompt: "Mend the page.", on_fail: { retry: { max: 1 } } }
+`);
+    const id = String(report.run_id);
+    const first = await cli.daruma("logs", id, "mend", "--prompt", "--attempt", "1");
+    const second = await cli.daruma("logs", id, "mend", "--prompt");
+    expect(first.stdout).toContain("Mend the page.");
+    expect(first.stdout).not.toContain("broke");
+    expect(second.stdout).toContain("broke");
+    const both = await cli.daruma("logs", id, "mend", "--prompt", "--summary");
+    expect(both.stderr).toMatch(/^error USAGE: --prompt and --summary cannot be shown at once/);
+  });
+});
