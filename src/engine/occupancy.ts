@@ -1,5 +1,6 @@
 import { isInRecovery, type Job, type Run } from "../core/run.js";
-import { type HeldAttempt, isLocalWorker } from "../worker/worker.js";
+import { isLocalWorker } from "../core/worker-names.js";
+import type { HeldAttempt } from "../worker/worker.js";
 import { HUMAN } from "./human-step.js";
 
 /** What an earlier owner had under way: attempts and recovery scripts. */

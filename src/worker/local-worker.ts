@@ -8,6 +8,7 @@ import type { AttemptResult } from "../core/commands.js";
 import type { FailureFacts } from "../core/failure.js";
 import { truncateHeadTail } from "../core/head-tail.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
+import { LOCAL_WORKER_PREFIX } from "../core/worker-names.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
 import { resultOfOutput } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact } from "./attempt-paths.js";
@@ -18,15 +19,7 @@ import { LocalRoom } from "./local-room.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
 import { workFolder } from "./work-folder.js";
-import {
-  type Assignment,
-  type HeldAttempt,
-  LOCAL_WORKER_PREFIX,
-  type Needs,
-  type Place,
-  type Report,
-  type Worker,
-} from "./worker.js";
+import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
 
 export interface LocalWorkerOptions {
   readonly actions: readonly Action[];

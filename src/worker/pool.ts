@@ -1,3 +1,4 @@
+import { isLocalWorker } from "../core/worker-names.js";
 import type { TimerPort } from "./attempt-timers.js";
 import { failureContextFor, writeFailureContext } from "./failure-context-files.js";
 import { PoolAttempt } from "./pool-attempt.js";
@@ -8,15 +9,7 @@ import { PoolReports, type RecordedAttempts } from "./pool-reports.js";
 import type { PoolWorker } from "./pool-worker.js";
 import { DEFAULT_ATTEMPT_LEASE_MS } from "./protocol.js";
 import { ReceivedFiles } from "./received-files.js";
-import {
-  type Assignment,
-  type HeldAttempt,
-  isLocalWorker,
-  type Needs,
-  type Place,
-  type Report,
-  type Worker,
-} from "./worker.js";
+import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
 import { localInfo, remoteInfo, type WorkerInfo } from "./worker-info.js";
 
 export interface WorkerPoolOptions {

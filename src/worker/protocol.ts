@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { AttemptResult } from "../core/commands.js";
 import type { Json } from "../core/json.js";
-import { type Assignment, LOCAL_WORKER_PREFIX } from "./worker.js";
+import { LOCAL_WORKER_PREFIX } from "../core/worker-names.js";
+import type { Assignment } from "./worker.js";
 
 /** How long a server keeps a claim open that it has nothing for. */
 export const CLAIM_WAIT_MS = 25_000;
