@@ -4,6 +4,10 @@ export interface Clock {
   now(): number;
   /** Calls once when `at` has come; the answer takes it back. */
   setTimer(at: number, call: () => void): () => void;
+  /** Milliseconds since some moment, by a clock that nobody sets: for leases and polls. */
+  elapsed(): number;
+  /** Calls once after that time by the same clock; the answer takes it back. */
+  after(delayMs: number, call: () => void): () => void;
 }
 
 /** Longer delays overflow setTimeout and would fire at once. */
@@ -20,6 +24,11 @@ export const systemClock: Clock = {
       handle = setTimeout(fire, Math.min(left, MAX_TIMEOUT_MS));
     };
     arm();
+    return () => clearTimeout(handle);
+  },
+  elapsed: () => performance.now(),
+  after(delayMs, call) {
+    const handle = setTimeout(call, Math.min(delayMs, MAX_TIMEOUT_MS));
     return () => clearTimeout(handle);
   },
 };

@@ -23,6 +23,14 @@ export class ManualClock implements Clock {
     return () => this.timers.delete(timer);
   }
 
+  elapsed(): number {
+    return this.time;
+  }
+
+  after(delayMs: number, call: () => void): () => void {
+    return this.setTimer(this.time + delayMs, call);
+  }
+
   /** Move to the next timer and fire it. False: there is none. */
   fireNext(): boolean {
     const next = [...this.timers].sort((a, b) => a.at - b.at || a.order - b.order)[0];
@@ -36,6 +44,12 @@ export class ManualClock implements Clock {
   /** Nothing that was set before ever fires. */
   forget(): void {
     this.timers.clear();
+  }
+
+  /** As for a process that was stopped: time passes, and what came due meanwhile fires late, one after the other. */
+  standStill(ms: number): void {
+    this.time += ms;
+    this.advance(0);
   }
 
   /** Move on without firing anything that is not due. */
