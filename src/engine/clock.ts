@@ -28,7 +28,13 @@ export const systemClock: Clock = {
   },
   elapsed: () => performance.now(),
   after(delayMs, call) {
-    const handle = setTimeout(call, Math.min(delayMs, MAX_TIMEOUT_MS));
+    const dueAt = performance.now() + delayMs;
+    let handle: NodeJS.Timeout;
+    const arm = (): void => {
+      const left = Math.max(0, dueAt - performance.now());
+      handle = left > MAX_TIMEOUT_MS ? setTimeout(arm, MAX_TIMEOUT_MS) : setTimeout(call, left);
+    };
+    arm();
     return () => clearTimeout(handle);
   },
 };

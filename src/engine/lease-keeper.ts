@@ -82,7 +82,7 @@ export class LeaseKeeper {
   }
 
   private schedule(): void {
-    this.cancelRenewal ??= this.clock.after(this.leaseMs / 3, () => {
+    this.cancelRenewal ??= this.clock.after(Math.floor(this.leaseMs / 3), () => {
       this.cancelRenewal = null;
       void this.renewAll();
     });

@@ -1,7 +1,9 @@
+import type { Job, Run } from "../core/run.js";
 import { loadRun } from "../engine/load-run.js";
 import { diagnosticsOf } from "./attempt-diagnostics.js";
-import type { Context } from "./context.js";
+import type { Context, Runner } from "./context.js";
 import { explain } from "./explain.js";
+import { jobName, listNames } from "./job-name.js";
 import { readLog } from "./replayed-log.js";
 import { type RunReference, resolveRun } from "./run-reference.js";
 import { reportRun, reportState } from "./run-report.js";
@@ -26,13 +28,28 @@ export async function describeRun({ store, outputDir }: Context, reference: RunR
 }
 
 export async function explainRun(
-  { store }: Context,
+  { store, runner }: Context,
   { run_id, step }: { readonly run_id: RunReference; readonly step?: string | undefined },
 ) {
   const runId = await resolveRun(store, run_id);
   const { run } = await loadRun(store, runId);
-  const lines = explain(run, await store.readEvents(runId), step === undefined ? {} : { step });
+  const story = explain(run, await store.readEvents(runId), step === undefined ? {} : { step });
+  const lines = [...story, ...(runner === null ? [] : waitingForWorkers(run, runner))];
   return { run_id: runId, step: step ?? null, lines, text: lines.join("\n") };
+}
+
+/** Jobs that could begin and have no worker, by the reason. */
+function waitingForWorkers(run: Run, runner: Runner): string[] {
+  if (run.status !== "running" || run.ready.size === 0) return [];
+  const byReason = new Map<string, Job[]>();
+  for (const job of run.ready) {
+    const reason = runner.whyNot(job.step.definition);
+    byReason.set(reason, [...(byReason.get(reason) ?? []), job]);
+  }
+  return [
+    "",
+    ...[...byReason].map(([reason, jobs]) => `Ready and waiting: ${listNames(jobs, jobName)}; ${reason}.`),
+  ];
 }
 
 export async function runDefinition({ store }: Context, reference: RunReference) {

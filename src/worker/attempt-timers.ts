@@ -1,9 +1,13 @@
 import type { StopCause } from "../action/action.js";
 
-/** Milliseconds since the epoch, and a timer that can be taken back. */
+/** Time as workers need it. */
 export interface TimerPort {
+  /** Milliseconds since the epoch: for people, never to measure by. */
   now(): number;
-  setTimer(at: number, call: () => void): () => void;
+  /** Milliseconds since some moment, by a clock that nobody sets. */
+  elapsed(): number;
+  /** Calls once after that time by the same clock; the answer takes it back. */
+  after(delayMs: number, call: () => void): () => void;
 }
 
 /**
@@ -12,6 +16,7 @@ export interface TimerPort {
  */
 export class AttemptTimers {
   private readonly cancels: (() => void)[] = [];
+  private cancelIdle: () => void = () => {};
   private lastSignAt: number;
 
   constructor(
@@ -19,26 +24,26 @@ export class AttemptTimers {
     limits: { readonly timeoutMs: number | null; readonly idleTimeoutMs: number | null },
     private readonly stop: (cause: StopCause) => void,
   ) {
-    this.lastSignAt = clock.now();
-    if (limits.timeoutMs !== null)
-      this.cancels.push(clock.setTimer(clock.now() + limits.timeoutMs, () => stop("timeout")));
-    if (limits.idleTimeoutMs !== null) this.watchIdle(limits.idleTimeoutMs);
+    this.lastSignAt = clock.elapsed();
+    if (limits.timeoutMs !== null) this.cancels.push(clock.after(limits.timeoutMs, () => stop("timeout")));
+    if (limits.idleTimeoutMs !== null) this.watchIdle(limits.idleTimeoutMs, limits.idleTimeoutMs);
   }
 
   signOfLife(): void {
-    this.lastSignAt = this.clock.now();
+    this.lastSignAt = this.clock.elapsed();
   }
 
   clear(): void {
     for (const cancel of this.cancels) cancel();
     this.cancels.length = 0;
+    this.cancelIdle();
   }
 
-  private watchIdle(idleMs: number): void {
-    const cancel = this.clock.setTimer(this.lastSignAt + idleMs, () => {
-      if (this.clock.now() - this.lastSignAt >= idleMs) this.stop("idle_timeout");
-      else this.watchIdle(idleMs);
+  private watchIdle(idleMs: number, leftMs: number): void {
+    this.cancelIdle = this.clock.after(leftMs, () => {
+      const left = this.lastSignAt + idleMs - this.clock.elapsed();
+      if (left <= 0) this.stop("idle_timeout");
+      else this.watchIdle(idleMs, left);
     });
-    this.cancels.push(cancel);
   }
 }

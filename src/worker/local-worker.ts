@@ -80,11 +80,12 @@ export class LocalWorker implements Worker {
   }
 
   async execute(assignment: Assignment, _place: Place | null, signal: AbortSignal): Promise<Report> {
-    const startedAt = this.options.clock.now();
+    const { clock } = this.options;
+    const startedAt = clock.elapsed();
     const result = await this.attempt(assignment, signal).catch((error: unknown) =>
       this.notKept(assignment, error),
     );
-    return { result, durationMs: this.options.clock.now() - startedAt };
+    return { result, durationMs: Math.round(clock.elapsed() - startedAt) };
   }
 
   /** What ran in a process that is gone has gone with it. */

@@ -105,6 +105,8 @@ export interface HeldAttempt {
   /** The worker that had it; for a recovery script the one that had the failed attempt. */
   readonly worker: string;
   readonly recovery: boolean;
+  /** What it takes of its worker: no room where it is a recovery script. */
+  readonly needs: Needs;
 }
 
 /** Why an attempt's signal is aborted: nobody wants it any more, or this engine lets go of its run. */

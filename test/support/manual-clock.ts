@@ -11,16 +11,27 @@ export class ManualClock implements Clock {
   private readonly timers = new Set<Timer>();
   private order = 0;
 
+  /** By how much the clock on the wall was set. */
+  private shift = 0;
+
   constructor(private time = 1_700_000_000_000) {}
 
   now(): number {
-    return this.time;
+    return this.time + this.shift;
   }
 
   setTimer(at: number, call: () => void): () => void {
-    const timer: Timer = { at, order: this.order++, call };
-    this.timers.add(timer);
-    return () => this.timers.delete(timer);
+    let cancel: () => void;
+    const arm = (): void => {
+      cancel = this.after(at - this.now(), () => (this.now() < at ? arm() : call()));
+    };
+    arm();
+    return () => cancel();
+  }
+
+  /** Somebody sets the clock on the wall, forward or back; no time passes. */
+  set(byMs: number): void {
+    this.shift += byMs;
   }
 
   elapsed(): number {
@@ -28,7 +39,9 @@ export class ManualClock implements Clock {
   }
 
   after(delayMs: number, call: () => void): () => void {
-    return this.setTimer(this.time + delayMs, call);
+    const timer: Timer = { at: this.time + delayMs, order: this.order++, call };
+    this.timers.add(timer);
+    return () => this.timers.delete(timer);
   }
 
   /** Move to the next timer and fire it. False: there is none. */

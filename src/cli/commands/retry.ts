@@ -11,5 +11,5 @@ export const retry: Present = async ({ input }, session, client) => {
     answer.action === "resume_from_step"
       ? `${name} and what depends on it run again`
       : `${name} is retried, with all budgets anew`;
-  return tellChange(session, answer, { sentence, isKeyGiven: input.key !== undefined });
+  return tellChange(session, client, answer, { sentence, isKeyGiven: input.key !== undefined });
 };
