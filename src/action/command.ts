@@ -47,6 +47,8 @@ async function endOnAbort(running: RunningProcess, attempt: Attempt): Promise<Pr
   let stopping: Promise<void> | null = null;
   const stop = (): void => {
     stopping = endEverything(running, attempt);
+    // It is waited for below; till then a failure is not an unhandled one.
+    stopping.catch(() => {});
   };
   attempt.signal.addEventListener("abort", stop, { once: true });
   const exit = await running.exited;

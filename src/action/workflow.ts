@@ -29,6 +29,8 @@ export interface ChildRuns {
 /** Troubles of the store or of ownership are another matter: those pass. */
 const NEVER_BEGAN: ReadonlySet<string> = new Set([
   "FILE_NOT_FOUND",
+  "CHILD_OUTSIDE",
+  "FOLDER_NEEDED",
   "YAML_SYNTAX",
   "UNKNOWN_KEY",
   "WRONG_TYPE",

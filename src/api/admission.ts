@@ -58,11 +58,32 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.caller.principal;
 }
 
+/** Whoever asked may have lost his token since, or is in need of one by now. */
+export function recheckCaller(
+  authenticator: Authenticator,
+  { headers, ip }: FastifyRequest,
+  role: Role,
+): () => Promise<void> {
+  const { authorization } = headers;
+  return async () => {
+    try {
+      const { principal } = await authenticator.authenticate(authorization, ip);
+      refuseOtherRoles(principal, role);
+    } catch (error) {
+      // A store that is not there for a moment says nothing about the caller; nor has it anything to tell him.
+      if (!(error instanceof DarumaError && error.code === "STORE_FAILED")) throw error;
+    }
+  };
+}
+
 /** Before the body is read: nobody fills memory with what he may not ask for. */
 export function requireRole(role: Role): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
-    const { role: own } = principalOf(request);
-    if (!mayAct(own, role))
-      throw new DarumaError("FORBIDDEN", `this needs the role ${role}; the token's role is ${own}`);
+    refuseOtherRoles(principalOf(request), role);
   };
+}
+
+function refuseOtherRoles({ role: own }: Principal, role: Role): void {
+  if (!mayAct(own, role))
+    throw new DarumaError("FORBIDDEN", `this needs the role ${role}; the token's role is ${own}`);
 }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { DarumaError } from "../core/errors.js";
 import type { Principal } from "../operations/context.js";
 import { ROLES, type Role } from "../operations/roles.js";
-import type { Store } from "../store/store.js";
 import { MAX_WRONG_TOKENS_PER_MINUTE } from "./limits.js";
+import { RememberedTokens, type TokenStore } from "./remembered-tokens.js";
 
 /** Who asks, and under what name the number of its requests is kept. */
 export interface Caller {
@@ -12,7 +12,7 @@ export interface Caller {
 }
 
 export interface AuthenticatorOptions {
-  readonly store: Pick<Store, "findToken" | "listTokens">;
+  readonly store: TokenStore;
   readonly now: () => number;
   /** Even where no token exists. */
   readonly requireTokens: boolean;
@@ -27,7 +27,16 @@ const TOKEN = /^Bearer +([A-Za-z0-9_-]{16,200})$/i;
 export class Authenticator {
   private readonly wrong = new Map<string, { count: number; since: number }>();
 
-  constructor(private readonly options: AuthenticatorOptions) {}
+  private readonly tokens: RememberedTokens;
+
+  constructor(private readonly options: AuthenticatorOptions) {
+    this.tokens = new RememberedTokens(options.store);
+  }
+
+  /** Nothing is heard of revoked tokens any more. */
+  close(): void {
+    this.tokens.close();
+  }
 
   /** Throws UNAUTHENTICATED, or RATE_LIMITED once an address has guessed too often. */
   async authenticate(authorization: string | undefined, address: string): Promise<Caller> {
@@ -44,7 +53,7 @@ export class Authenticator {
 
   /** A token that was revoked or has expired counts too: the server must not fall open when the last one ends. */
   async tokensNeeded(): Promise<boolean> {
-    return this.options.requireTokens || (await this.options.store.listTokens()).length > 0;
+    return this.options.requireTokens || (await this.tokens.areThere());
   }
 
   /**
@@ -54,7 +63,7 @@ export class Authenticator {
   private async find(authorization: string): Promise<Caller | null> {
     const token = TOKEN.exec(authorization)?.[1];
     if (token === undefined) return null;
-    const row = await this.options.store.findToken(hashOfToken(token));
+    const row = await this.tokens.find(hashOfToken(token));
     if (row === null || row.revoked_at !== null || !isRole(row.role)) return null;
     if (row.expires_at !== null && row.expires_at <= this.options.now()) return null;
     return { principal: { name: row.name, role: row.role }, key: `token ${row.id}` };

@@ -83,10 +83,11 @@ function knownPaths(operations: readonly Operation[]): KnownPath[] {
   return operations.flatMap(({ rest }) => {
     const methods = rest.method === "GET" ? ["GET", "HEAD"] : [rest.method];
     const paths = [`${API_PREFIX}${rest.path}`, ...(rest.unprefixed === true ? [rest.path] : [])];
-    return paths.map((path) => ({ pattern: patternOf(path), methods }));
+    return paths.map((path) => ({ pattern: patternOf(path, rest.lastTakesSlashes === true), methods }));
   });
 }
 
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}/?$`);
+function patternOf(path: string, lastTakesSlashes: boolean): RegExp {
+  const open = lastTakesSlashes ? path.replace(/\{\w+\}$/, ".+") : path;
+  return new RegExp(`^${open.replace(/\{\w+\}/g, "[^/]+")}/?$`);
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { DarumaError } from "../core/errors.js";
-import { MAX_JSON_DEPTH } from "./limits.js";
+import { MAX_JSON_DEPTH, MAX_RESULT_DEPTH } from "./limits.js";
 
 /** JSON and nothing else: what a form of another site's page can send without asking is refused. */
 export function readJsonBodies(app: FastifyInstance): void {
@@ -14,34 +14,68 @@ export function readJsonBodies(app: FastifyInstance): void {
 
 /** Undefined: there is none. */
 function parseBody(body: string): unknown {
+  const value = parseJson(body);
+  checkDepth(value, MAX_JSON_DEPTH, (item) => {
+    if (Object.hasOwn(item, "__proto__"))
+      throw new DarumaError("MALFORMED_REQUEST", "the body has a key __proto__");
+  });
+  return value;
+}
+
+/** What workers tell: results of steps, whose keys are the steps' own affair. */
+export function parseReport(body: string): unknown {
+  const value = parseJson(body);
+  checkDepth(value, MAX_RESULT_DEPTH);
+  return value;
+}
+
+function parseJson(body: string): unknown {
   if (body === "") return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(body);
+    return JSON.parse(body) as unknown;
   } catch (error) {
     throw new DarumaError("MALFORMED_REQUEST", `the body is not JSON: ${(error as Error).message}`);
   }
-  checkShape(value);
-  return value;
 }
 
 /**
  * Whoever nests deeper than anybody writes wants something to run out of stack, and whoever names a prototype wants to
  * change it. Level by level, as recursion is what is to be kept from harm.
  */
-function checkShape(value: unknown): void {
+function checkDepth(value: unknown, max: number, check: (item: object) => void = () => {}): void {
   let level: object[] = isObject(value) ? [value] : [];
   for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > MAX_JSON_DEPTH)
-      throw new DarumaError("MALFORMED_REQUEST", `the body is nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (depth > max) throw tooDeep(max);
     const inner: object[] = [];
     for (const item of level) {
-      if (Object.hasOwn(item, "__proto__"))
-        throw new DarumaError("MALFORMED_REQUEST", "the body has a key __proto__");
+      check(item);
       for (const child of Object.values(item)) if (isObject(child)) inner.push(child);
     }
     level = inner;
   }
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** The same for a text of JSON that is kept as it is, without making a value of it. */
+export function checkTextDepth(text: Uint8Array): void {
+  let depth = 0;
+  let isInString = false;
+  for (let place = 0; place < text.length; place += 1) {
+    const byte = text[place]!;
+    if (isInString) {
+      if (byte === BACKSLASH) place += 1;
+      else if (byte === QUOTE) isInString = false;
+    } else if (byte === QUOTE) isInString = true;
+    else if (byte === OPEN_LIST || byte === OPEN_MAP) depth += 1;
+    else if (byte === CLOSE_LIST || byte === CLOSE_MAP) depth -= 1;
+    if (depth > MAX_RESULT_DEPTH) throw tooDeep(MAX_RESULT_DEPTH);
+  }
+}
+
+function tooDeep(max: number): DarumaError {
+  return new DarumaError("MALFORMED_REQUEST", `the body is nested deeper than ${max} levels`);
 }
 
 function isObject(value: unknown): value is object {

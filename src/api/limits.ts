@@ -4,7 +4,7 @@ export const DEFAULT_HOST = "127.0.0.1";
 export const API_PREFIX = "/api/v1";
 
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** A workflow text is read and checked while everything else waits: about 5 s for 1 MB of small steps, 40,000 of them. */
+/** A workflow text takes about 5 s a megabyte to be read and checked on a busy machine, in a thread of its own. */
 export const MAX_SOURCE_BODY_BYTES = 2 * 1024 * 1024;
 /** A whole run with its log. */
 export const MAX_IMPORT_BODY_BYTES = 64 * 1024 * 1024;
@@ -12,6 +12,8 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 export const MAX_PATH_PARAMETER_CHARS = 1_024;
 /** Deeper than anything that people write; far from where recursion over it would run out of stack. */
 export const MAX_JSON_DEPTH = 200;
+/** What a step has produced may be deeper than what people write; recursion ran out of stack at about 4,000. */
+export const MAX_RESULT_DEPTH = 1_000;
 
 /** To receive a whole request, its body included. */
 export const REQUEST_TIMEOUT_MS = 120_000;
@@ -20,6 +22,13 @@ export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 export const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
 /** Requests with a wrong token, from one address. */
 export const MAX_WRONG_TOKENS_PER_MINUTE = 60;
+/** So long a token counts without being looked up, and one that was revoked elsewhere may still count. */
+export const TOKEN_FRESH_MS = 30_000;
+/** So long it counts while the store cannot say: workers must not lose their attempts to a database that restarts. */
+export const TOKEN_STALE_MS = 5 * 60_000;
+/** A look-up that takes longer is answered from memory meanwhile. */
+export const TOKEN_LOOK_UP_MS = 1_000;
+export const MAX_REMEMBERED_TOKENS = 10_000;
 
 /** How long a stream's first item may keep the answer's head back. */
 export const FIRST_ITEM_MS = 500;

@@ -1,15 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { bareServer } from "../../test/support/api-server.js";
+import { mcpGroup, workerGroup } from "../cli/server-groups.js";
 import { OPERATIONS } from "../operations/table/operations.js";
+import type { PoolDesk } from "../worker/pool-desk.js";
+import { openApiDocument } from "./openapi.js";
 
 interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
+  readonly description?: string;
 }
 
 interface Described {
   readonly operationId: string;
+  readonly summary?: string;
+  readonly description?: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { content: { "application/json": { schema: { properties: object } } } };
   readonly responses: { readonly [status: string]: object };
@@ -47,6 +53,23 @@ describe("the OpenAPI document", () => {
       ).toBe(stream !== undefined);
       expect(described!.responses[rest.status ?? 200], name).toBeDefined();
       expect(document.paths[rest.path] !== undefined, name).toBe(rest.unprefixed === true);
+    }
+  });
+
+  it("says of every route and every parameter what it is, those for workers and MCP clients too", async () => {
+    const groups = [mcpGroup(() => ({}) as never, ""), workerGroup({} as PoolDesk)];
+    const { paths } = openApiDocument(OPERATIONS, groups) as Document;
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, route]) => ({ name: `${method} ${path}`, ...route })),
+    );
+    expect(routes.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["get /metrics", "post /mcp", "put /api/v1/workers/{id}/logs"]),
+    );
+    for (const { name, summary, description, parameters = [] } of routes) {
+      expect(summary ?? "", name).toMatch(/./);
+      expect(description ?? "", name).toMatch(/\.$/);
+      for (const parameter of parameters)
+        expect(parameter.description ?? "", `${name} ${parameter.name}`).toMatch(/./);
     }
   });
 

@@ -214,14 +214,31 @@ const OPEN_ANSWER = { responses: { "200": { description: "Yes." } }, security: [
 
 const SERVER_PATHS = {
   "/healthz": {
-    get: { operationId: "healthz", tags: ["server"], summary: "the process lives", ...OPEN_ANSWER },
+    get: {
+      operationId: "healthz",
+      tags: ["server"],
+      summary: "the process lives",
+      description: "Answers as long as the process does, whether or not it can work. Needs no token.",
+      ...OPEN_ANSWER,
+    },
   },
-  "/readyz": { get: { operationId: "readyz", tags: ["server"], summary: "it can work", ...OPEN_ANSWER } },
+  "/readyz": {
+    get: {
+      operationId: "readyz",
+      tags: ["server"],
+      summary: "it can work",
+      description:
+        "200 while the server is up and its store answers, else 503 with SERVER_STOPPING or STORE_FAILED: a balancer sends it nothing then. Needs no token.",
+      ...OPEN_ANSWER,
+    },
+  },
   "/metrics": {
     get: {
       operationId: "metrics",
       tags: ["server"],
       summary: "series for Prometheus",
+      description:
+        "Counts and times of runs, attempts, failures and recoveries since the server started, in the text form of Prometheus.",
       responses: {
         "200": { description: "Text.", content: { "text/plain": { schema: { type: "string" } } } },
       },

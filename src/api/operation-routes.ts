@@ -1,14 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DarumaError } from "../core/errors.js";
 import type { Context, Principal } from "../operations/context.js";
-import type { Operation } from "../operations/operation.js";
-import { principalOf, requireRole } from "./admission.js";
+import type { Operation, RestForm } from "../operations/operation.js";
+import { principalOf, recheckCaller, requireRole } from "./admission.js";
+import type { Authenticator } from "./authenticate.js";
 import { API_PREFIX, MAX_BODY_BYTES, MAX_IMPORT_BODY_BYTES, MAX_SOURCE_BODY_BYTES } from "./limits.js";
-import { type Fields, type InputReader, inputReader } from "./read-input.js";
+import { type Fields, type InputReader, inputReader, pathParameters } from "./read-input.js";
 import type { StreamForm, StreamReplies } from "./stream-reply.js";
 
 export interface OperationRouteParts {
   readonly context: (principal: Principal) => Context | Promise<Context>;
+  readonly authenticator: Authenticator;
   readonly streams: StreamReplies;
   readonly checkOutput: boolean;
 }
@@ -29,8 +31,8 @@ export function operationRoutes(
       onRequest: requireRole(operation.role),
       handler: handlerOf(operation, parts),
     };
-    app.route({ ...route, url: `${API_PREFIX}${routePath(rest.path)}` });
-    if (rest.unprefixed === true) app.route({ ...route, url: routePath(rest.path) });
+    app.route({ ...route, url: `${API_PREFIX}${routePath(rest)}` });
+    if (rest.unprefixed === true) app.route({ ...route, url: routePath(rest) });
   }
 }
 
@@ -40,8 +42,16 @@ function bodyLimitOf({ name, input }: Operation): number {
 }
 
 /** `/runs/{run_id}` as the router writes it. */
-function routePath(path: string): string {
-  return path.replace(/\{(\w+)\}/g, ":$1");
+function routePath({ path, lastTakesSlashes }: RestForm): string {
+  const open = lastTakesSlashes === true ? path.replace(/\{\w+\}$/, "*") : path;
+  return open.replace(/\{(\w+)\}/g, ":$1");
+}
+
+/** What the router calls `*` has a name. */
+function pathFields({ path, lastTakesSlashes }: RestForm, params: Fields): Fields {
+  if (lastTakesSlashes !== true) return params;
+  const { "*": rest, ...named } = params;
+  return { ...named, [pathParameters(path).at(-1)!]: rest };
 }
 
 function handlerOf(
@@ -54,8 +64,10 @@ function handlerOf(
     const form = streamForm(operation, request);
     const input = readRequest(operation, read, request, form !== null);
     const context = await parts.context(principalOf(request));
-    if (form !== null && stream !== undefined)
-      return parts.streams.send(reply, form, (signal) => stream(context, input, signal));
+    if (form !== null && stream !== undefined) {
+      const mayStillRead = recheckCaller(parts.authenticator, request, operation.role);
+      return parts.streams.send(reply, form, mayStillRead, (signal) => stream(context, input, signal));
+    }
     const output = await operation.handler(context, input);
     if (parts.checkOutput) operation.output.parse(output);
     reply.code(rest.status ?? 200).header("cache-control", "no-store");
@@ -75,7 +87,7 @@ function readRequest(
   const { streamFrom } = operation;
   if (streams && streamFrom !== undefined && typeof last === "string" && last !== "")
     query[streamFrom] = last;
-  return read({ params: request.params as Fields, query, body: request.body });
+  return read({ params: pathFields(operation.rest, request.params as Fields), query, body: request.body });
 }
 
 /** Null: the answer is one JSON object. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { z } from "zod";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
+import { type FieldError, InvalidInput } from "../operations/invalid-input.js";
 
 /** An error as RFC 9457 has it, with the code that programs match on. */
 export interface Problem {
@@ -16,12 +16,6 @@ export interface Problem {
   readonly problems?: readonly unknown[];
   /** Stands in the server's log too, beside what is not told here. */
   readonly reference?: string;
-}
-
-export interface FieldError {
-  /** `classifications.0.action` */
-  readonly path: string;
-  readonly message: string;
 }
 
 export const PROBLEM_TYPE = "application/problem+json";
@@ -57,10 +51,16 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   SERVER_STOPPING: 503,
   STORE_FAILED: 503,
   STORE_VERSION: 503,
+  WORKFLOW_READER_BUSY: 503,
 };
 
 /** Above 500, but no fault: what they say may be told, and nobody need look into it. */
-const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["NO_RUNNER", "RUN_NOT_HERE", "SERVER_STOPPING"]);
+const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "NO_RUNNER",
+  "RUN_NOT_HERE",
+  "SERVER_STOPPING",
+  "WORKFLOW_READER_BUSY",
+]);
 
 export function statusOfCode(code: ErrorCode): number {
   return STATUS_OF_CODE[code] ?? (code.endsWith("_NOT_FOUND") ? 404 : REFUSED);
@@ -69,26 +69,6 @@ export function statusOfCode(code: ErrorCode): number {
 /** The codes that an answer of this status may carry, for the document. */
 export function codesOfStatus(status: number): ErrorCode[] {
   return (Object.keys(ERROR_CATALOGUE) as ErrorCode[]).filter((code) => statusOfCode(code) === status);
-}
-
-/** The request does not fit the operation's input. */
-export class InvalidRequest extends DarumaError {
-  readonly errors: readonly FieldError[];
-
-  constructor(issues: readonly z.core.$ZodIssue[]) {
-    const errors = issues.flatMap(fieldErrors);
-    const told = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-    super("INVALID_INPUT", told.join("; "), { hint: "See /api/v1/docs for the fields that there are." });
-    this.errors = errors;
-  }
-}
-
-function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
-  const path = issue.path.map(String);
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({ path: [...path, key].join("."), message: "there is no such field" }));
-  }
-  return [{ path: path.join("."), message: issue.message }];
 }
 
 /** Anything that was thrown, as its answer. What is not ours to tell stays here: only its reference goes out. */
@@ -104,7 +84,7 @@ export function problemOf(thrown: unknown): Problem {
     detail: open ? error.message : means,
     code: error.code,
     hint: open ? error.hint : next,
-    ...(error instanceof InvalidRequest ? { errors: error.errors } : {}),
+    ...(error instanceof InvalidInput ? { errors: error.errors } : {}),
     ...(open && "problems" in error && Array.isArray(error.problems) ? { problems: error.problems } : {}),
     ...(open ? {} : { reference: randomUUID() }),
   };

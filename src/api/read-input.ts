@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { DarumaError } from "../core/errors.js";
+import { type FieldError, fieldErrors, InvalidInput } from "../operations/invalid-input.js";
 import type { Operation } from "../operations/operation.js";
-import { InvalidRequest } from "./problem.js";
+import { API_PREFIX } from "./limits.js";
 
 /** The parts of a request that fields come from. */
 export interface RequestParts {
@@ -12,7 +13,7 @@ export interface RequestParts {
 
 export type Fields = { readonly [name: string]: unknown };
 
-/** Turns requests into the input of one operation. Throws InvalidRequest with every field that is wrong. */
+/** Turns requests into the input of one operation. Throws InvalidInput with every field that is wrong. */
 export type InputReader = (parts: RequestParts) => Fields;
 
 export function inputReader(operation: Operation): InputReader {
@@ -22,22 +23,24 @@ export function inputReader(operation: Operation): InputReader {
   const pathFields = pathParameters(operation.rest.path);
   const queryFields = new Set(queryParameters(operation));
   const takesBody = hasBody(operation);
+  const hint = `See ${operation.name} at ${API_PREFIX}/docs, or in ${API_PREFIX}/openapi.json.`;
   return ({ params, query, body }) => {
     const raw: { [name: string]: unknown } = Object.create(null);
-    const issues: z.core.$ZodIssue[] = [];
+    const errors: FieldError[] = [];
     if (takesBody) Object.assign(raw, bodyFields(body));
     for (const name of [...pathFields, ...queryFields])
       if (Object.hasOwn(raw, name))
-        issues.push(misplaced(name, pathFields.includes(name) ? "path" : "query"));
+        errors.push(misplaced(name, pathFields.includes(name) ? "path" : "query"));
     for (const [name, value] of Object.entries(query)) {
-      if (takesBody && !queryFields.has(name)) issues.push(misplaced(name, "body"));
-      else if (pathFields.includes(name)) issues.push(misplaced(name, "path"));
+      if (takesBody && !queryFields.has(name)) errors.push(misplaced(name, "body"));
+      else if (pathFields.includes(name)) errors.push(misplaced(name, "path"));
       else raw[name] = fromText(value, fieldTypes.get(name));
     }
     for (const name of pathFields) raw[name] = fromText(params[name], fieldTypes.get(name));
     const parsed = schema.safeParse({ ...raw });
-    if (parsed.success && issues.length === 0) return parsed.data;
-    throw new InvalidRequest([...issues, ...(parsed.error?.issues ?? [])]);
+    if (parsed.success && errors.length === 0) return parsed.data;
+    const wrong = fieldErrors(schema, parsed.error?.issues ?? [], raw);
+    throw new InvalidInput([...errors, ...wrong], hint);
   };
 }
 
@@ -64,8 +67,8 @@ function bodyFields(body: unknown): Fields {
   throw new DarumaError("INVALID_INPUT", "the body must be a JSON object");
 }
 
-function misplaced(name: string, place: string): z.core.$ZodIssue {
-  return { code: "custom", path: [name], message: `belongs into the ${place}`, input: undefined };
+function misplaced(path: string, place: string): FieldError {
+  return { path, message: `belongs into the ${place}` };
 }
 
 type TextType = "boolean" | "number";

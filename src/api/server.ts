@@ -84,6 +84,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     now: parts.now,
     requireTokens: options.requireTokens ?? false,
   });
+  app.addHook("onClose", async () => authenticator.close());
   logRequests(app, parts);
   await app.register(helmet, SECURITY_HEADERS);
   admitRequests(app, authenticator, options.allowedOrigins ?? []);
@@ -94,7 +95,12 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.addHook("preClose", async () => streams.close());
   healthRoutes(app, parts);
   documentRoutes(app, operations, groups);
-  operationRoutes(app, operations, { ...parts, streams, checkOutput: options.checkOutput ?? false });
+  operationRoutes(app, operations, {
+    ...parts,
+    authenticator,
+    streams,
+    checkOutput: options.checkOutput ?? false,
+  });
   for (const group of groups) await app.register(groupPlugin(group), { prefix: group.prefix });
   return app;
 }

@@ -4,10 +4,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { bareServer } from "../../test/support/api-server.js";
+import { bareServer, bearer } from "../../test/support/api-server.js";
 import { EventReader } from "../../test/support/event-source.js";
 import { DarumaError } from "../core/errors.js";
 import { type Operation, operation, type StreamItem } from "../operations/operation.js";
+import type { Store } from "../store/store.js";
+import { hashOfToken } from "./authenticate.js";
 
 const apps: FastifyInstance[] = [];
 
@@ -18,6 +20,7 @@ afterEach(async () => {
 interface Watched {
   readonly url: string;
   readonly app: FastifyInstance;
+  readonly store: Store;
   pulled: number;
   aborted: number;
   go: () => void;
@@ -61,14 +64,21 @@ async function counting({
     handler: async () => ({ items: [] }),
     stream: (_context, { after }, signal) => count(after, signal),
   });
-  const { app } = await bareServer({
+  const { app, store } = await bareServer({
     operations: [counter] as unknown as Operation[],
     options: { heartbeatMs },
   });
   apps.push(app);
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  const watched: Watched = { app, url: `http://127.0.0.1:${port}/api/v1/count`, pulled: 0, aborted: 0, go };
+  const watched: Watched = {
+    app,
+    store,
+    url: `http://127.0.0.1:${port}/api/v1/count`,
+    pulled: 0,
+    aborted: 0,
+    go,
+  };
   return watched;
 }
 
@@ -172,5 +182,59 @@ describe("a stream of server-sent events", () => {
       });
     });
     expect(body).toBe("line 1\nline 2\nline 3\n");
+  });
+});
+
+describe("a stream whose reader", () => {
+  const TOKEN = `drm_${"v".repeat(43)}`;
+  const token = (expiresAt: number | null) => ({
+    name: "reader",
+    role: "viewer",
+    hash: hashOfToken(TOKEN),
+    at: 0,
+    expiresAt,
+  });
+  const codeOf = (reader: EventReader): unknown =>
+    reader.events.find(({ event }) => event === "error")?.data as { code?: string };
+
+  it("has lost its token ends with the error at the next heartbeat", async () => {
+    const { url, store } = await counting({ waitAt: 4, heartbeatMs: 20 });
+    const { id } = await store.putToken(token(null));
+    const reader = await EventReader.open(url, bearer(TOKEN));
+    await reader.until(() => reader.comments.length >= 2);
+    await store.revokeToken(id, 1);
+    await reader.ended;
+    expect(codeOf(reader)).toMatchObject({ code: "UNAUTHENTICATED", status: 401 });
+    expect(numbers(reader)).toEqual([1, 2, 3]);
+  });
+
+  it("has a token that ends by its time is ended too, also while there is much to tell", async () => {
+    const { url, store } = await counting({ last: 1_000_000_000, padding: 100, heartbeatMs: 20 });
+    await store.putToken(token(Date.now() + 1_000));
+    const reader = await EventReader.open(url, bearer(TOKEN));
+    await reader.ended;
+    expect(codeOf(reader)).toMatchObject({ code: "UNAUTHENTICATED" });
+  });
+
+  it("came without a token ends once one is needed", async () => {
+    const { url, store } = await counting({ waitAt: 4, heartbeatMs: 20 });
+    const reader = await EventReader.open(url);
+    await reader.until(() => numbers(reader).length === 3);
+    await store.putToken(token(null));
+    await reader.ended;
+    expect(codeOf(reader)).toMatchObject({ code: "UNAUTHENTICATED" });
+  });
+
+  it("follows plain text is cut off when its token is revoked", async () => {
+    const { url, store } = await counting({ waitAt: 4, heartbeatMs: 20, text: true });
+    const { id } = await store.putToken(token(null));
+    const cut = new Promise<string>((resolve) => {
+      get(`${url}?follow=true`, { headers: bearer(TOKEN) }, (response) => {
+        response.once("data", () => void store.revokeToken(id, 1));
+        response.on("error", () => resolve("cut"));
+        response.on("end", () => resolve("ended"));
+      });
+    });
+    expect(await cut).toBe("cut");
   });
 });

@@ -16,6 +16,9 @@ export type StreamForm = "events" | "text";
 
 type OpenStream = (signal: AbortSignal) => AsyncIterable<StreamItem>;
 
+/** Throws once whoever reads the stream may not any more. */
+export type ReaderCheck = () => Promise<void>;
+
 /** The streams that a server has open. Each is read only as fast as its reader takes it: nothing piles up here. */
 export class StreamReplies {
   private readonly open = new Set<AbortController>();
@@ -27,7 +30,12 @@ export class StreamReplies {
     return this.open.size;
   }
 
-  async send(reply: FastifyReply, form: StreamForm, openStream: OpenStream): Promise<FastifyReply> {
+  async send(
+    reply: FastifyReply,
+    form: StreamForm,
+    checkReader: ReaderCheck,
+    openStream: OpenStream,
+  ): Promise<FastifyReply> {
     if (this.closed) throw new DarumaError("SERVER_STOPPING", "the server is going down");
     if (this.open.size >= MAX_STREAMS)
       throw new DarumaError("RATE_LIMITED", `there are ${MAX_STREAMS} streams open already`);
@@ -41,7 +49,8 @@ export class StreamReplies {
     const source = new Source(openStream(controller.signal), controller.signal);
     // What is refused, such as a run that is not there, shows at once and can still be answered with its status.
     await source.peek(FIRST_ITEM_MS);
-    const text = form === "events" ? eventText(source, this.heartbeatMs) : plainText(source);
+    const items = checked(source, this.heartbeatMs, checkReader);
+    const text = form === "events" ? eventText(items) : plainText(items);
     return reply
       .header("content-type", `text/${form === "events" ? "event-stream" : "plain"}; charset=utf-8`)
       .header("cache-control", "no-store")
@@ -131,40 +140,59 @@ function pieceOf(data: unknown): string | Buffer {
   return encoding === "base64" ? Buffer.from(text, "base64") : text;
 }
 
-async function* plainText(source: Source): AsyncGenerator<string | Buffer> {
+/** Null at every heartbeat without an item. A reader is looked at again as often, however much there is to tell. */
+async function* checked(
+  source: Source,
+  heartbeatMs: number,
+  checkReader: ReaderCheck,
+): AsyncGenerator<StreamItem | null, "ended" | "aborted"> {
+  let checkedAt = performance.now();
   try {
     for (;;) {
-      const waited = await source.next(HEARTBEAT_MS);
-      if (waited === "quiet") continue;
-      if (waited === "aborted" || waited.done) return;
-      yield pieceOf(waited.value.data);
+      const waited = await source.next(heartbeatMs);
+      if (waited === "aborted") return "aborted";
+      if (waited === "quiet" || performance.now() - checkedAt >= heartbeatMs) {
+        await checkReader();
+        checkedAt = performance.now();
+      }
+      if (waited === "quiet") yield null;
+      else if (waited.done) return "ended";
+      else yield waited.value;
     }
   } finally {
     source.close();
   }
 }
 
+type Checked = ReturnType<typeof checked>;
+
+async function* plainText(items: Checked): AsyncGenerator<string | Buffer> {
+  for await (const item of items) if (item !== null) yield pieceOf(item.data);
+}
+
 /** `end` is told once there will be no more, so that a client need not ask again; `error` if it cannot go on. */
-async function* eventText(source: Source, heartbeatMs: number): AsyncGenerator<string> {
+async function* eventText(items: Checked): AsyncGenerator<string> {
   yield `retry: ${STREAM_RETRY_MS}\n\n`;
   try {
     for (;;) {
-      const waited = await source.next(heartbeatMs);
-      if (waited === "aborted") return;
-      if (waited === "quiet") yield ": still there\n\n";
-      else if (waited.done) return yield "event: end\ndata: {}\n\n";
-      else yield eventOf(waited.value);
+      const { value, done } = await items.next();
+      if (done === true) {
+        if (value === "ended") yield "event: end\ndata: {}\n\n";
+        return;
+      }
+      yield value === null ? ": still there\n\n" : eventOf(value);
     }
   } catch (error) {
     yield `event: error\ndata: ${JSON.stringify(problemOf(error))}\n\n`;
   } finally {
-    source.close();
+    await items.return("aborted");
   }
 }
 
 /** JSON has no line breaks of its own, and ids and names are cleared of them: nothing can forge a field. */
 function eventOf({ id, event, data }: StreamItem): string {
-  return `id: ${oneLine(id)}\nevent: ${oneLine(event)}\ndata: ${JSON.stringify(data)}\n\n`;
+  const place = id === null ? "" : `id: ${oneLine(id)}\n`;
+  return `${place}event: ${oneLine(event)}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 function oneLine(text: string): string {

@@ -5,24 +5,44 @@ import { API_PREFIX } from "./limits.js";
 interface DescribedRoute {
   readonly name: string;
   readonly summary: string;
+  readonly description: string;
   readonly ofWorker?: boolean;
   readonly body?: z.ZodType | "bytes";
   readonly query?: z.ZodObject;
+  readonly status?: 204;
 }
+
+const MAY_CHANGE =
+  "Part of the protocol between a server and its workers, which may change from version to version.";
+
+const PARAMETERS: { readonly [name: string]: string } = {
+  id: "The worker's id, from its registration.",
+  token: "Of the attempt, as its assignment has it.",
+  stream: "What the piece is of: what the attempt printed, or one of its other files.",
+  offset: "The byte of the log at which the piece begins. What the server has already is passed over.",
+};
 
 const BYTES = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
 
-function describeRoute({ name, summary, ofWorker = true, body, query }: DescribedRoute): object {
-  const id = { name: "id", in: "path", required: true, schema: { type: "string" } };
+function describeRoute(route: DescribedRoute): object {
+  const { name, summary, description, ofWorker = true, body, query, status } = route;
+  const id = {
+    name: "id",
+    in: "path",
+    required: true,
+    description: PARAMETERS.id,
+    schema: { type: "string" },
+  };
   const content = body === "bytes" ? BYTES : { "application/json": { schema: body && schemaOf(body) } };
   return {
     operationId: `worker_${name}`,
     tags: ["worker protocol"],
     summary,
+    description: `${description} ${MAY_CHANGE}`,
     "x-daruma-role": "worker",
     parameters: [...(ofWorker ? [id] : []), ...(query === undefined ? [] : parametersOf(query))],
     ...(body === undefined ? {} : { requestBody: { required: true, content } }),
-    responses: { "200": { description: "It worked." } },
+    responses: { [status ?? 200]: { description: "It worked." } },
   };
 }
 
@@ -32,6 +52,7 @@ function parametersOf(query: z.ZodObject): object[] {
     name,
     in: "query",
     required: required.includes(name),
+    description: PARAMETERS[name],
     schema,
   }));
 }
@@ -49,29 +70,61 @@ export const WORKER_DOCUMENT = {
     post: describeRoute({
       name: "register",
       summary: "come with what it offers and holds",
+      description:
+        "A worker says its name, its slots, processors, memory and tags, and which attempts it still has from before; the answer is its id and how often it must give a sign of life.",
       ofWorker: false,
       body: registration,
     }),
   },
   [`${AT}/{id}/claim`]: {
-    post: describeRoute({ name: "claim", summary: "wait for attempts to execute", body: claim }),
+    post: describeRoute({
+      name: "claim",
+      summary: "wait for attempts to execute",
+      description: "Waits until there are attempts that fit the worker, or for as long as it asks to.",
+      body: claim,
+    }),
   },
   [`${AT}/{id}/heartbeat`]: {
-    post: describeRoute({ name: "heartbeat", summary: "keep what it has", body: heartbeat }),
+    post: describeRoute({
+      name: "heartbeat",
+      summary: "keep what it has",
+      description:
+        "A sign of life. The answer names the attempts that are to be stopped; those of a worker that stays silent are lost.",
+      body: heartbeat,
+    }),
   },
   [`${AT}/{id}/reports`]: {
-    post: describeRoute({ name: "report", summary: "what became of attempts", body: reports }),
+    post: describeRoute({
+      name: "report",
+      summary: "what became of attempts",
+      description: "Results of attempts. Each is answered by itself; one that was sent before is taken once.",
+      body: reports,
+    }),
   },
   [`${AT}/{id}/logs`]: {
-    put: describeRoute({ name: "log", summary: "a piece of a log", body: "bytes", query: logChunk }),
+    put: describeRoute({
+      name: "log",
+      summary: "a piece of a log",
+      description: "Bytes that an attempt has printed, in order.",
+      body: "bytes",
+      query: logChunk,
+    }),
   },
   [`${AT}/{id}/output`]: {
     put: describeRoute({
       name: "output",
       summary: "an output too large for a report",
+      description: "The output of an attempt, as JSON text, before the report that refers to it.",
       body: "bytes",
       query: outputUpload,
     }),
   },
-  [`${AT}/{id}`]: { delete: describeRoute({ name: "leave", summary: "leave" }) },
+  [`${AT}/{id}`]: {
+    delete: describeRoute({
+      name: "leave",
+      status: 204,
+      summary: "leave",
+      description: "The worker goes. What it still has is lost, and is tried again elsewhere.",
+    }),
+  },
 };

@@ -13,6 +13,7 @@ import {
   registration,
   reports,
 } from "../worker/protocol.js";
+import { checkTextDepth, parseReport } from "./json-bodies.js";
 
 type WorkerRequest = FastifyRequest<{ Params: { id: string } }>;
 
@@ -37,9 +38,11 @@ export function workerRoutes({ desk }: { readonly desk: PoolDesk }): FastifyPlug
     app.put(`${at}/logs`, { bodyLimit: MAX_LOG_CHUNK_BYTES }, async (request: WorkerRequest) =>
       desk.writeLog(request.params.id, read(logChunk, request.query), bytesOf(request.body)),
     );
-    app.put(`${at}/output`, { bodyLimit: MAX_OUTPUT_BYTES }, async (request: WorkerRequest) =>
-      desk.writeOutput(request.params.id, read(outputUpload, request.query).token, bytesOf(request.body)),
-    );
+    app.put(`${at}/output`, { bodyLimit: MAX_OUTPUT_BYTES }, async (request: WorkerRequest) => {
+      const bytes = bytesOf(request.body);
+      checkTextDepth(bytes);
+      return desk.writeOutput(request.params.id, read(outputUpload, request.query).token, bytes);
+    });
     app.delete(at, async (request: WorkerRequest, reply: FastifyReply) => {
       desk.deregister(request.params.id);
       return reply.code(204).send();
@@ -47,16 +50,12 @@ export function workerRoutes({ desk }: { readonly desk: PoolDesk }): FastifyPlug
   };
 }
 
-/** Results of steps may be nested as deep as they like, and logs are bytes: neither fits the rules for other bodies. */
+/** Results of steps, which have rules of their own, and bytes: logs and outputs. */
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, async (_: unknown, body: string) => {
-    try {
-      return JSON.parse(body) as unknown;
-    } catch {
-      throw new DarumaError("MALFORMED_REQUEST", "the body is not JSON");
-    }
-  });
+  app.addContentTypeParser("application/json", { parseAs: "string" }, async (_: unknown, body: string) =>
+    parseReport(body),
+  );
   app.addContentTypeParser(
     "application/octet-stream",
     { parseAs: "buffer" },

@@ -1,4 +1,5 @@
 import type { GlobalOptions } from "./channel.js";
+import { serverAddress } from "./place.js";
 
 export const DEFAULT_OUTPUT_DIR = ".daruma";
 
@@ -18,7 +19,8 @@ type Environment = { readonly [name: string]: string | undefined };
 
 /** What the environment says anyway need not be typed. A database's address may hold a password. */
 function placeFlags({ outputDir, store, server }: Place, env: Environment): string[] {
-  if (server !== undefined) return server === env.DARUMA_SERVER ? [] : ["--server", shellWord(server)];
+  if (server !== undefined)
+    return server === serverAddress(env.DARUMA_SERVER ?? "") ? [] : ["--server", shellWord(server)];
   const flags = outputDir === DEFAULT_OUTPUT_DIR ? [] : ["--output-dir", shellWord(outputDir)];
   if (store === undefined || store === env.DARUMA_STORE) return flags;
   return [...flags, "--store", /^postgres/i.test(store) ? "postgres://..." : shellWord(store)];

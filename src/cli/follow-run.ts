@@ -6,7 +6,9 @@ import { outlivePipes } from "./broken-pipe.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import { commandLine } from "./command-words.js";
 import { EXIT, exitCodeOfStatus } from "./exit-codes.js";
+import { localLook } from "./look.js";
 import { noProgress, type Progress } from "./render/progress.js";
+import type { SummaryLook } from "./render/summary.js";
 
 /** Start or resume a run, show how it goes, tell how it ended. The answer is the exit code. */
 export async function followRun(
@@ -87,19 +89,17 @@ async function stopCleanly(
 
 /** The result of a run, wherever it ran. */
 export async function tellEnd(
-  { out, options }: Session,
+  session: Session,
   report: RunReport,
   summarise: () => Promise<RunSummary>,
+  seen?: SummaryLook,
 ): Promise<number> {
+  const { out, options } = session;
   if (options.json) writeJson(out, report);
   else {
     const summary = await summarise();
     const { failureLines, headline, summaryLines } = await import("./render/summary.js");
-    const look = {
-      paint: out.paint,
-      width: out.width(),
-      commandLine: (command: string) => commandLine(options, command),
-    };
+    const look = seen ?? localLook(session);
     if (!options.quiet) writeLines(out, summaryLines(summary, look));
     else if (report.status !== "completed")
       writeLines(out, [headline(summary, look.paint), ...failureLines(summary, look)]);

@@ -16,6 +16,7 @@ import { type RunFlags, splitVersion } from "./commands/run.js";
 import { summaryOf } from "./commands/show.js";
 import { EXIT } from "./exit-codes.js";
 import { chooseProgress, INTERRUPTED, nextInterrupt, tellEnd } from "./follow-run.js";
+import { lookAt } from "./look.js";
 import { openClient } from "./open-client.js";
 import { problemLines } from "./report-error.js";
 import { type FollowFlags, refuseLocalFlags } from "./server-flags.js";
@@ -132,7 +133,8 @@ class ServerRun {
       if (outcome === INTERRUPTED) return await this.interrupt();
       const shown = await client.call("get_run", { run_id: runId });
       const summary = summaryOf(shown);
-      return await tellEnd(session, summary.report, async () => summary);
+      const look = await lookAt(session, client, [runId]);
+      return await tellEnd(session, summary.report, async () => summary, look);
     } finally {
       stop.abort();
     }

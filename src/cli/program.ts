@@ -5,6 +5,7 @@ import { DEFAULT_OUTPUT_DIR } from "./command-words.js";
 import { declareRunCommands } from "./declare-run-commands.js";
 import { declareServerCommands } from "./declare-server-commands.js";
 import { EXIT, exitCodeOfError } from "./exit-codes.js";
+import { checkPlace, type Place, placeOf } from "./place.js";
 import { reportError } from "./report-error.js";
 import { readVersion } from "./version.js";
 
@@ -57,7 +58,7 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
     .exitOverride()
     .addHelpText("after", EXAMPLES);
   const act: Declaration["act"] = async (work) => {
-    checkPlace(program.opts<PlaceFlags>());
+    checkPlace(program.opts<Place>(), process.env);
     answer.exitCode = await work(openSession(globalOptions(program)));
   };
   declareRunCommands({ program, act });
@@ -87,35 +88,16 @@ Examples:
 Exit codes: 0 completed, 1 failed, 2 bad usage or workflow file, 3 held or paused, 4 canceled,
 5 store or infrastructure, 130 interrupted (the run stays resumable)`;
 
-type PlaceFlags = Pick<GlobalOptions, "store" | "server" | "token">;
-
 function globalOptions(program: Command): GlobalOptions {
-  const flags = program.opts<Pick<GlobalOptions, "outputDir" | "color"> & PlaceFlags>();
+  const flags = program.opts<Pick<GlobalOptions, "outputDir" | "color"> & Place>();
   return { json: false, quiet: false, debug: false, ...flags, ...placeOf(flags, process.env) };
-}
-
-function checkPlace({ server, store }: PlaceFlags): void {
-  if (server !== undefined && store !== undefined)
-    throw new DarumaError("USAGE", "--server and --store cannot both be given", {
-      hint: "A server has a store of its own.",
-    });
-}
-
-/** A flag wins over the environment, also over what it says of the other place. */
-function placeOf(flags: PlaceFlags, env: NodeJS.ProcessEnv): PlaceFlags {
-  const isSet = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
-  return {
-    server: flags.server ?? (flags.store === undefined ? isSet(env.DARUMA_SERVER) : undefined),
-    store: flags.store ?? (flags.server === undefined ? isSet(env.DARUMA_STORE) : undefined),
-    token: flags.token ?? isSet(env.DARUMA_TOKEN),
-  };
 }
 
 /** Help and version are results; everything else that ends the parsing is bad usage. */
 function endParsing(error: CommanderError, args: readonly string[], program: Command): number {
   if (error.exitCode === 0) return EXIT.completed;
-  const asked = args.find((word) => program.commands.some((command) => command.name() === word));
-  const hint = `See \`daruma ${asked === undefined ? "" : `${asked} `}--help\`.`;
+  const asked = askedCommand(program, args);
+  const hint = `See \`${asked.words} --help\`.`;
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
   const session = openSession({
     outputDir: DEFAULT_OUTPUT_DIR,
@@ -124,11 +106,24 @@ function endParsing(error: CommanderError, args: readonly string[], program: Com
     quiet: false,
     debug: false,
   });
-  const group = program.commands.find((command) => command.name() === asked && command.commands.length > 0);
   if (error.code === "commander.help" && !session.options.json)
-    session.err.write((group ?? program).helpInformation());
+    session.err.write(asked.command.helpInformation());
   else reportError(new DarumaError("USAGE", usageMessage(error), { hint }), session);
   return EXIT.usage;
+}
+
+/** The command that the words name, as far as they do: `token create` of `token create bob --role boss`. */
+function askedCommand(
+  program: Command,
+  args: readonly string[],
+): { readonly command: Command; readonly words: string } {
+  let [command, words] = [program, "daruma"];
+  for (const word of args) {
+    const next = command.commands.find((each) => each.name() === word);
+    if (next !== undefined) [command, words] = [next, `${words} ${word}`];
+    else if (command !== program && !word.startsWith("-")) break;
+  }
+  return { command, words };
 }
 
 function usageMessage(error: CommanderError): string {

@@ -4,6 +4,7 @@ import type { Problem } from "../definition/problem.js";
 import type { Client } from "../operations/client.js";
 import { operationOf } from "../operations/local-client.js";
 import type { Operation, StreamItem } from "../operations/operation.js";
+import { serverAddress } from "./place.js";
 import { readServerEvents, type ServerEvent } from "./server-events.js";
 
 export interface RemoteClientOptions {
@@ -19,6 +20,14 @@ type Fields = { readonly [name: string]: unknown };
 const DEFAULT_PATIENCE_MS = 60_000;
 const FIRST_RETRY_MS = 200;
 const MAX_RETRY_MS = 5_000;
+
+/** What to do about it here: the server speaks of headers. */
+const TOKEN_HINTS: { readonly [code: string]: string | undefined } = {
+  UNAUTHENTICATED:
+    "Set DARUMA_TOKEN (or give --token); `daruma token create NAME --role ROLE` at the server's store makes one.",
+  FORBIDDEN:
+    "Set DARUMA_TOKEN (or --token) to one of that role; `daruma token create NAME --role ROLE` makes one.",
+};
 
 /** What the server said of a workflow, with every problem. */
 class RemoteWorkflowError extends DarumaError {
@@ -158,7 +167,7 @@ class RemoteClient {
     if (typeof code !== "string" || typeof detail !== "string") return this.stranger(status);
     const known = Object.hasOwn(ERROR_CATALOGUE, code) ? (code as ErrorCode) : "INTERNAL";
     const message = known === code ? detail : `${code}: ${detail}`;
-    const advice = typeof hint === "string" ? hint : ERROR_CATALOGUE[known].next;
+    const advice = TOKEN_HINTS[code] ?? (typeof hint === "string" ? hint : ERROR_CATALOGUE[known].next);
     if (Array.isArray(problems))
       return new RemoteWorkflowError(known, message, advice, problems as readonly Problem[]);
     return new DarumaError(known, message, { hint: advice });
@@ -202,5 +211,5 @@ function baseOf(server: string): string {
     throw new DarumaError("USAGE", "--server takes no password in the address", {
       hint: "Use --token or DARUMA_TOKEN.",
     });
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return serverAddress(`${url.origin}${url.pathname}`);
 }

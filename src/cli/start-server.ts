@@ -33,6 +33,8 @@ export interface StartServerOptions extends ServerOptions {
 /** A server that listens and runs workflows. */
 export interface RunningServer {
   readonly url: string;
+  /** Where it listens: not where it is reached, if that is every address of the machine. */
+  readonly listensAt: string;
   /** Runs that it has taken up from others, or from itself before it was stopped. */
   readonly takenUp: number;
   readonly store: Store;
@@ -57,6 +59,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     await telemetry.close();
   };
   try {
+    checkPort(options.port ?? DEFAULT_PORT);
     await checkTokens(store, options.host ?? DEFAULT_HOST);
     parts = await openParts(options, store, outputDir, () => state.url);
     parts.onEvents((run, events) => telemetry.take(run, events));
@@ -66,7 +69,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     state.url = await listen(app, options);
     const takenUp = await parts.takeUpRuns();
     state.ready = true;
-    return { url: state.url, takenUp, store, close };
+    return { url: state.url, listensAt: listensAt(app, options), takenUp, store, close };
   } catch (error) {
     await close().catch(() => {});
     throw error;
@@ -113,14 +116,22 @@ function apiParts(
 async function checkTokens(store: Store, host: string): Promise<void> {
   if (isLoopbackHost(host)) return;
   const now = Date.now();
-  const usable = (await store.listTokens()).some(
+  const tokens = await store.listTokens();
+  const usable = tokens.some(
     ({ revoked_at, expires_at }) => revoked_at === null && (expires_at === null || expires_at > now),
   );
+  const why = tokens.length === 0 ? "there is no token" : "every token is revoked or has expired";
   if (!usable)
-    throw new DarumaError(
-      "TOKENS_NEEDED",
-      `${host} can be reached from other machines, and there is no token`,
-    );
+    throw new DarumaError("TOKENS_NEEDED", `${host} can be reached from other machines, and ${why}`);
+}
+
+const MAX_PORT = 65_535;
+
+function checkPort(port: number): void {
+  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
+    throw new DarumaError("USAGE", `--port ${port} is no port`, {
+      hint: `Choose one from 1 to ${MAX_PORT}, or 0 for any that is free.`,
+    });
 }
 
 async function listen(app: FastifyInstance, options: StartServerOptions): Promise<string> {
@@ -133,13 +144,22 @@ async function listen(app: FastifyInstance, options: StartServerOptions): Promis
       cause: error,
     });
   }
-  return options.url ?? `http://${reachable(host)}:${(app.server.address() as AddressInfo).port}`;
+  return options.url ?? `http://${reachable(host)}:${portOf(app)}`;
+}
+
+function portOf(app: FastifyInstance): number {
+  return (app.server.address() as AddressInfo).port;
+}
+
+function listensAt(app: FastifyInstance, { host = DEFAULT_HOST }: StartServerOptions): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${portOf(app)}`;
 }
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "EADDRINUSE") return "somebody else listens there";
   if (code === "EACCES") return "that is not allowed";
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return "this machine has no such address";
   return message;
 }
 

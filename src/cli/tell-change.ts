@@ -1,10 +1,18 @@
+import type { Client } from "../operations/client.js";
 import { nameOf } from "../operations/job-name.js";
 import type { JobChange } from "../operations/put-command.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import { commandLine } from "./command-words.js";
+import { isServersRun } from "./who-goes-on.js";
 
 const MAX_CHANGES_TOLD = 20;
 const INDENT = "  ";
+
+interface Place {
+  readonly options: Session["options"];
+  /** A server goes on with the run by itself. */
+  readonly isServers: boolean;
+}
 
 /** What an operator's command did, or would do. */
 export interface Change {
@@ -27,10 +35,18 @@ export interface Telling {
 }
 
 /** Tell what changed. Refusals were thrown before. */
-export function tellChange(session: Session, change: Change, telling: Telling): number {
+export async function tellChange(
+  session: Session,
+  client: Client,
+  change: Change,
+  telling: Telling,
+): Promise<number> {
   const { out, options } = session;
   if (options.json) writeJson(out, jsonOf(change));
-  else if (!options.quiet) writeLines(out, changeLines(change, telling, session));
+  else if (!options.quiet) {
+    const isServers = await isServersRun(client, options, change.run_id);
+    writeLines(out, changeLines(change, telling, { options, isServers }));
+  }
   return 0;
 }
 
@@ -38,7 +54,7 @@ function jsonOf({ run_id, action, status, changed, reason, key, owner, dryRun = 
   return { run_id, action, dry_run: dryRun, status, changed, reason, key, owner_pid: owner?.pid ?? null };
 }
 
-function changeLines(change: Change, { sentence, isKeyGiven }: Telling, session: Session): string[] {
+function changeLines(change: Change, { sentence, isKeyGiven }: Telling, place: Place): string[] {
   const { changed } = change;
   const told = changed.slice(0, MAX_CHANGES_TOLD).map((each) => INDENT + changeText(each));
   const more = changed.length - told.length;
@@ -50,7 +66,7 @@ function changeLines(change: Change, { sentence, isKeyGiven }: Telling, session:
   const isSame = changed.length === 0 && change.before === change.status;
   const lines =
     isKeyGiven && isSame ? ["nothing is changed: a command with this key was taken before"] : told;
-  return [sentence, ...lines, ...goingOn(change, session)];
+  return [sentence, ...lines, ...goingOn(change, place)];
 }
 
 function changeText({ step, scope, from, to }: JobChange): string {
@@ -58,8 +74,17 @@ function changeText({ step, scope, from, to }: JobChange): string {
 }
 
 /** Who goes on with a run that can go on. */
-function goingOn({ run_id, status, before, owner }: Change, { options }: Session): string[] {
-  if (status === "running" && owner !== null) return [`process ${owner.pid} goes on with it`];
+export function goingOn(
+  { run_id, status, before, owner }: Pick<Change, "run_id" | "status" | "before" | "owner">,
+  { options, isServers }: Place,
+): string[] {
+  if (status === "running" && isServers) return ["the server goes on with it"];
+  if (status === "running" && owner !== null)
+    return [
+      options.server === undefined
+        ? `process ${owner.pid} goes on with it`
+        : "the process that runs it goes on with it",
+    ];
   if (status === "running" || status === "paused")
     return [`next: ${commandLine(options, `resume ${run_id}`)}`];
   if (status === "held") return [`next: ${commandLine(options, `holds ${run_id}`)}`];

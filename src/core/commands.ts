@@ -29,6 +29,8 @@ export type Command =
       readonly job: number;
       readonly attempt: number;
       readonly ok: boolean;
+      /** Its worker is gone, and nobody knows how far it came. */
+      readonly lost?: boolean;
       readonly exitCode: number | null;
       readonly message: string;
       readonly durationMs: number;

@@ -81,7 +81,7 @@ export const ERROR_CATALOGUE = {
   },
   INVALID_INPUT: {
     means: "An input of a run, or a field of a request, is missing, unknown or of the wrong type.",
-    next: "Give what the message names; an input of a run with --input name=value.",
+    next: "Give what the message names. An input of a run stands in `inputs`; on a command line it is --input name=value.",
   },
   // Failures of an attempt
   TIMEOUT: { means: "The attempt passed its timeout_ms.", next: "Raise timeout_ms or make the step faster." },
@@ -121,6 +121,10 @@ export const ERROR_CATALOGUE = {
   CHILD_INVALID: {
     means: "The child run of a `workflow` step could not begin.",
     next: "Fix the child's file or the inputs it is given; see the message.",
+  },
+  CHILD_OUTSIDE: {
+    means: "The file of a `workflow` step does not lie below the folder of its run, which a server asks for.",
+    next: "Put it there, or start the run with a `folder` that holds it.",
   },
   CHILD_FAILED: {
     means: "The child run of a `workflow` step did not complete.",
@@ -283,7 +287,7 @@ export const ERROR_CATALOGUE = {
   NOT_PAUSED: { means: "The run is not paused.", next: "See `daruma show RUN`." },
   NOT_RETRYABLE: {
     means: "The job is in a state that cannot be retried.",
-    next: "Wait until it has ended, or cancel the run.",
+    next: "A failed or canceled job can be retried; wait until it is, or cancel the run.",
   },
   STEP_COMPLETED: {
     means: "The step is completed.",
@@ -318,6 +322,11 @@ export const ERROR_CATALOGUE = {
     means: "The token's role may not do this.",
     next: "Use a token of the role that the message names; `daruma token create` makes one.",
   },
+  FOLDER_NEEDED: {
+    means:
+      "A workflow with `workflow` steps was given to a server as text, without the folder of their files.",
+    next: "Start it with `folder`, an absolute path on the server's machine from which those files are found.",
+  },
   HOST_REFUSED: {
     means: "The request names a host that is not this machine, as a web page of somebody else's would.",
     next: "Use http://127.0.0.1 or http://localhost, or start the server with tokens.",
@@ -351,12 +360,20 @@ export const ERROR_CATALOGUE = {
     next: "Ask again in a moment.",
   },
   TOKENS_NEEDED: {
-    means: "The server would be open to other machines, and there is no token yet.",
+    means: "The server would be open to other machines, and there is no token that can be used.",
     next: "Make one with `daruma token create`, or bind to 127.0.0.1.",
   },
   UNAUTHENTICATED: {
     means: "The request has no token, or one that is unknown, expired or revoked.",
     next: "Send `authorization: Bearer TOKEN`; `daruma token create` makes one.",
+  },
+  WORKFLOW_READER_BUSY: {
+    means: "The server is reading as many large workflows as it can at a time.",
+    next: "Ask again in a moment.",
+  },
+  WORKFLOW_TOO_LARGE: {
+    means: "The workflow takes more time or memory to read than the server gives it.",
+    next: "Split it, use `parameters` in place of many alike steps, or run it with `daruma run FILE`.",
   },
   // The program
   USAGE: { means: "The command line is wrong.", next: "See `daruma --help`." },

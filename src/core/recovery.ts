@@ -13,6 +13,7 @@ export function finishRecovery(
 ): void {
   const job = findJob(decision.run, command.job);
   if (job === null || job.recovery === null || job.recovery.attempt !== command.attempt) return;
+  if (command.lost === true) return repeatRecovery(decision, job);
   endRecovery(decision, job, command);
 }
 
@@ -65,7 +66,7 @@ export function startRecovery(decision: Decision, job: Job): void {
   });
 }
 
-/** The engine died while the script ran: it runs again, but not for ever. */
+/** The engine or the worker died while the script ran: it runs again, but not for ever. */
 export function repeatRecovery(decision: Decision, job: Job): void {
   if (!isInRecovery(job)) return;
   const tries = job.recovery!.tries;

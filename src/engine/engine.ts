@@ -3,13 +3,11 @@ import { DarumaError } from "../core/errors.js";
 import type { Event, LoggedEvent } from "../core/events.js";
 import { type Refusal, refusalOf } from "../core/operator.js";
 import { isResting } from "../core/resting.js";
-import type { Run } from "../core/run.js";
-import type { Sandbox } from "../sandbox/sandbox.js";
-import type { LeaseOwner, Store } from "../store/store.js";
-import type { ReportOutcome, Worker } from "../worker/worker.js";
-import type { Clock } from "./clock.js";
+import { jobById, type Run } from "../core/run.js";
+import type { ReportOutcome } from "../worker/worker.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Effects } from "./effects.js";
+import type { EngineOptions } from "./engine-options.js";
 import { GroupCommit } from "./group-commit.js";
 import { answerEntry, readEntry } from "./inbox-entry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
@@ -17,29 +15,13 @@ import { loadRun } from "./load-run.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
 import { heldAttempts } from "./occupancy.js";
 import { RunHost, stoppedError } from "./run-host.js";
-import type { ReadArtifact } from "./variables.js";
+import { type RunListener, RunListeners } from "./run-listeners.js";
 import { noWorkspaces, type WorkspaceKeeper } from "./workspace-keeper.js";
 
 export type { NewRun } from "./new-run.js";
+export type { RunListener } from "./run-listeners.js";
 
-export interface EngineOptions {
-  readonly store: Store;
-  readonly worker: Worker;
-  readonly sandbox: Sandbox;
-  readonly clock: Clock;
-  readonly owner: LeaseOwner;
-  readonly readArtifact: ReadArtifact;
-  /** An unguessable mark for one attempt. */
-  readonly newToken: () => string;
-  /** Whether the process that owns a lease is known to be gone. */
-  readonly isDead: (owner: LeaseOwner) => boolean;
-  /** Needed by runs with a workspace. */
-  readonly workspaces?: WorkspaceKeeper;
-  /** How long a silent owner on another host keeps its runs; 30 s unless told. */
-  readonly leaseMs?: number;
-}
-
-/** A run that this engine has taken. `ended` settles when it is over, held or paused with nothing under way. */
+/** A run that this engine has taken. `ended` settles when it is over, or rests. */
 export interface OwnedRun {
   readonly runId: number;
   readonly run: Run;
@@ -51,9 +33,6 @@ interface Posted {
   readonly command: Command;
   readonly settled: ((outcome: ReportOutcome) => void) | null;
 }
-
-/** Called with committed events, in order. */
-export type RunListener = (run: Run, events: readonly LoggedEvent[]) => void;
 
 /** Called when a run is lost to this engine, once what it had under way here is over. */
 export type LossListener = (run: Run, error: unknown) => void;
@@ -68,7 +47,8 @@ export class Engine {
   private readonly leases: LeaseKeeper;
   /** Runs that are being taken and have no host yet. */
   private readonly taking = new Set<number>();
-  private readonly listeners = new Set<RunListener>();
+  private readonly lostWhileTaking = new Map<number, unknown>();
+  private readonly listeners = new RunListeners();
   private readonly effects: Effects;
   private readonly losses = new Set<LossListener>();
   private readonly dispatcher: Dispatcher;
@@ -113,7 +93,7 @@ export class Engine {
     const { store, clock } = this.options;
     const workflow = await registerWorkflowOf(store, request, clock.now());
     const runId = await store.reserveRunId();
-    const fence = await this.leases.acquire(runId, (error) => this.lost(runId, error));
+    const fence = await this.acquire(runId);
     let prepared: Command[];
     try {
       prepared = await openWorkspaceOf(this.workspaces, runId, request);
@@ -129,18 +109,28 @@ export class Engine {
   /** Take a run whose engine is gone, and go on with it; a pause is lifted. A run that is over is left alone. */
   resume(runId: number, reason = "resume"): Promise<OwnedRun> {
     const unpause: Command = { type: "run.unpause", reason, key: null };
-    return this.take(runId, () => this.leases.acquire(runId, (error) => this.lost(runId, error)), [unpause]);
+    return this.take(runId, () => this.acquire(runId), [unpause]);
   }
 
   /** Go on with a run whose lease was granted to this engine's owner by `Store.claimRuns`. */
   takeClaimed({ runId, fence }: { readonly runId: number; readonly fence: number }): Promise<OwnedRun> {
     const hold = (): number => this.leases.hold(runId, fence, (error) => this.lost(runId, error));
+    const own = this.hosts.get(runId);
+    // This process stood still until its own lease had run out, and nobody else has taken the run.
+    if (own !== undefined) {
+      own.fence = hold();
+      return Promise.resolve({ runId, run: own.run, ended: own.ended() });
+    }
     return this.take(runId, async () => hold(), []);
   }
 
   /** Go on with a run that this engine has lost, or that a dead engine on this host has; a pause stays. */
   retake(runId: number): Promise<OwnedRun> {
-    return this.take(runId, () => this.leases.acquire(runId, (error) => this.lost(runId, error)), []);
+    return this.take(runId, () => this.acquire(runId), []);
+  }
+
+  private acquire(runId: number): Promise<number> {
+    return this.leases.acquire(runId, (error) => this.lost(runId, error));
   }
 
   private async take(
@@ -162,6 +152,7 @@ export class Engine {
       throw error;
     } finally {
       this.taking.delete(runId);
+      this.lostWhileTaking.delete(runId);
     }
   }
 
@@ -183,10 +174,11 @@ export class Engine {
       const asked = left.flatMap(({ command, refusal }) =>
         command !== null && refusal === null ? [command] : [],
       );
+      if (this.lostWhileTaking.has(runId)) throw this.lostWhileTaking.get(runId);
       const taking = this.adopt(host, [...asked, { type: "run.resume", kept }, ...then]);
       host.beginSpeaking();
       const adopted = await taking;
-      for (const { id, stopping } of run.running) if (stopping !== null) this.effects.stop(id);
+      for (const id of kept) if (jobById(run, id).stopping !== null) this.effects.stop(id);
       this.effects.rearm(host, adopted.asked);
       for (const { id, refusal } of left) await answerEntry(store, id, refusal);
       return adopted.owned;
@@ -242,8 +234,7 @@ export class Engine {
   }
 
   onEvents(listener: RunListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   onLost(listener: LossListener): () => void {
@@ -281,7 +272,7 @@ export class Engine {
     if (events.length === 0 && !host.hasPending) return;
     const drained = host.drain();
     await store.commit([drained.append]);
-    this.tell(host, drained.events);
+    this.listeners.tell(host.run, drained.events);
   }
 
   private async adopt(
@@ -361,7 +352,7 @@ export class Engine {
   }
 
   private committed(host: RunHost, events: readonly LoggedEvent[]): void {
-    this.tell(host, events);
+    this.listeners.tell(host.run, events);
     if (host.hasPending || !(host.isOver || isResting(host.run))) return;
     if (this.hosts.get(host.run.id) !== host) return;
     this.hosts.delete(host.run.id);
@@ -369,20 +360,10 @@ export class Engine {
     void released.finally(() => host.finish());
   }
 
-  /** A listener's fault is its own. */
-  private tell(host: RunHost, events: readonly LoggedEvent[]): void {
-    for (const listener of this.listeners) {
-      try {
-        listener(host.run, events);
-      } catch (error) {
-        process.emitWarning(error instanceof Error ? error : String(error));
-      }
-    }
-  }
-
   private lost(runId: number, error: unknown): void {
     const host = this.hosts.get(runId);
     if (host !== undefined) this.discard(host, error);
+    else if (this.taking.has(runId)) this.lostWhileTaking.set(runId, error);
   }
 
   /** The store refused us: what is in memory is worth nothing. Forget the run; what can go on without us does. */

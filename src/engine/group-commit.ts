@@ -50,7 +50,7 @@ export class GroupCommit {
   flush(hosts: () => Iterable<RunHost>): void {
     if (this.inFlight !== null) return;
     const batch: Batch[] = [];
-    for (const host of hosts()) if (host.hasPending) batch.push({ host, drained: host.drain() });
+    for (const host of [...hosts()]) if (host.hasPending) this.drain(host, batch);
     if (batch.length === 0) return;
     const effects = this.effects;
     this.effects = [];
@@ -61,6 +61,15 @@ export class GroupCommit {
         if (written.has(host)) this.listener.committed(host, drained.events);
       this.flush(hosts);
     });
+  }
+
+  /** What cannot even be written down is one run's trouble. */
+  private drain(host: RunHost, batch: Batch[]): void {
+    try {
+      batch.push({ host, drained: host.drain() });
+    } catch (error) {
+      this.listener.refused(host, error);
+    }
   }
 
   get isBusy(): boolean {

@@ -34,7 +34,7 @@ export class Inbox {
   private schedule(): void {
     if (this.closed) return;
     this.cancelTimer?.();
-    this.cancelTimer = this.clock.setTimer(this.clock.now() + INBOX_POLL_MS, () => this.look());
+    this.cancelTimer = this.clock.after(INBOX_POLL_MS, () => this.look());
   }
 
   /** One look at a time; what arrives meanwhile is seen right after it. */

@@ -8,13 +8,22 @@ export const DEFAULT_LEASE_MS = 30_000;
 interface Held {
   readonly fence: number;
   readonly lost: (error: unknown) => void;
-  expiresAt: number;
+  /** When the renewal that was granted last was asked for, by the clock that nobody sets. */
+  renewedAt: number;
 }
+
+/** Of a lease: how often it is looked at, and when a run whose lease could not be renewed is let go. */
+const WATCH_EVERY = 1 / 12;
+const GIVE_UP_AFTER = 3 / 4;
 
 /** Takes runs and keeps them by renewing their leases; says so when one is gone. */
 export class LeaseKeeper {
   private readonly held = new Map<number, Held>();
-  private cancelTimer: (() => void) | null = null;
+  private cancelRenewal: (() => void) | null = null;
+  private cancelWatch: (() => void) | null = null;
+  private renewing = false;
+  /** Of the last renewal, if it failed. */
+  private failure: unknown = null;
 
   constructor(
     private readonly store: Store,
@@ -26,12 +35,14 @@ export class LeaseKeeper {
 
   /** The fencing token under which the run may be written. A dead owner on this host is replaced at once. */
   async acquire(runId: number, lost: (error: unknown) => void): Promise<number> {
+    let askedAt = this.clock.elapsed();
     const first = await this.request(runId);
-    if (first.granted) return this.hold(runId, first.fence, lost);
+    if (first.granted) return this.hold(runId, first.fence, lost, askedAt);
     const { lease } = first;
     if (this.isDead(lease.owner)) {
+      askedAt = this.clock.elapsed();
       const second = await this.request(runId, lease.fence);
-      if (second.granted) return this.hold(runId, second.fence, lost);
+      if (second.granted) return this.hold(runId, second.fence, lost, askedAt);
     }
     const { host, pid } = lease.owner;
     throw new DarumaError("RUN_OWNED", `run ${runId} is being run by process ${pid} on ${host}`);
@@ -44,8 +55,8 @@ export class LeaseKeeper {
   }
 
   /** Keep a lease that was granted already. */
-  hold(runId: number, fence: number, lost: (error: unknown) => void): number {
-    this.held.set(runId, { fence, lost, expiresAt: this.clock.now() + this.leaseMs });
+  hold(runId: number, fence: number, lost: (error: unknown) => void, askedAt = this.clock.elapsed()): number {
+    this.held.set(runId, { fence, lost, renewedAt: askedAt });
     this.schedule();
     return fence;
   }
@@ -64,35 +75,72 @@ export class LeaseKeeper {
   }
 
   stop(): void {
-    this.cancelTimer?.();
-    this.cancelTimer = null;
+    this.cancelRenewal?.();
+    this.cancelRenewal = null;
+    this.cancelWatch?.();
+    this.cancelWatch = null;
   }
 
   private schedule(): void {
-    if (this.cancelTimer !== null) return;
-    this.cancelTimer = this.clock.setTimer(this.clock.now() + this.leaseMs / 3, () => {
-      this.cancelTimer = null;
+    this.cancelRenewal ??= this.clock.after(Math.floor(this.leaseMs / 3), () => {
+      this.cancelRenewal = null;
       void this.renewAll();
     });
+    if (this.cancelWatch === null) this.watchNext();
   }
 
   private async renewAll(): Promise<void> {
-    for (const [runId, held] of [...this.held]) {
-      const { fence, lost } = held;
-      try {
-        const expiresAt = this.clock.now() + this.leaseMs;
-        const kept = await this.store.renewLease(runId, fence, expiresAt);
-        if (kept) held.expiresAt = expiresAt;
-        if (kept || this.held.get(runId)?.fence !== fence) continue;
-        this.forget(runId);
-        lost(new DarumaError("LEASE_LOST", `run ${runId} was taken over by another engine`));
-      } catch (error) {
-        // A store that fails for a moment costs nothing while the lease still has time for another try.
-        if (this.clock.now() + this.leaseMs / 3 < held.expiresAt) continue;
-        this.forget(runId);
-        lost(error);
+    if (this.renewing) return;
+    this.renewing = true;
+    const asked = [...this.held];
+    const sentAt = this.clock.elapsed();
+    try {
+      const now = this.clock.now();
+      const leases = asked.map(([runId, { fence }]) => ({ runId, fence }));
+      const gone = new Set(await this.store.renewLeases(leases, now, now + this.leaseMs));
+      this.failure = null;
+      for (const [runId, held] of asked) {
+        if (this.held.get(runId) !== held) continue;
+        if (!gone.has(runId)) held.renewedAt = sentAt;
+        else
+          this.lose(
+            runId,
+            held,
+            new DarumaError("LEASE_LOST", `run ${runId} was taken over by another engine`),
+          );
       }
+    } catch (error) {
+      // While the leases still have time there will be another try; the watch knows when there is none.
+      this.failure = error;
+    } finally {
+      this.renewing = false;
+      if (this.held.size > 0) this.schedule();
     }
-    if (this.held.size > 0) this.schedule();
   }
+
+  /**
+   * Whatever the store does, an answer that never comes included: a run is let go before its lease has run out, since
+   * another engine may then begin its attempts anew.
+   */
+  private watchNext(): void {
+    const dueAt = this.clock.elapsed() + this.leaseMs * WATCH_EVERY;
+    this.cancelWatch = this.clock.after(this.leaseMs * WATCH_EVERY, () => {
+      this.watchNext();
+      const now = this.clock.elapsed();
+      // This process itself was stopped for a while. Who has taken nothing from it may have it all back.
+      if (now - dueAt > this.leaseMs * WATCH_EVERY) return void this.renewAll();
+      for (const [runId, held] of [...this.held])
+        if (now - held.renewedAt >= this.leaseMs * GIVE_UP_AFTER)
+          this.lose(runId, held, this.failure ?? notRenewed(runId));
+    });
+  }
+
+  private lose(runId: number, { lost }: Held, error: unknown): void {
+    this.forget(runId);
+    lost(error);
+  }
+}
+
+function notRenewed(runId: number): DarumaError {
+  return new DarumaError("STORE_FAILED", `the lease of run ${runId} could not be renewed in time`);
 }

@@ -1,6 +1,8 @@
 import { isInRecovery, type Job, type Run } from "../core/run.js";
-import { type HeldAttempt, isLocalWorker } from "../worker/worker.js";
+import { isLocalWorker } from "../core/worker-names.js";
+import type { HeldAttempt } from "../worker/worker.js";
 import { HUMAN } from "./human-step.js";
+import { needsOf } from "./needs.js";
 
 /** What an earlier owner had under way: attempts and recovery scripts. */
 export function heldAttempts(run: Run): HeldAttempt[] {
@@ -11,6 +13,7 @@ export function heldAttempts(run: Run): HeldAttempt[] {
 
 function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttempt {
   const { id: runId, workflowId } = run;
+  const { needs } = needsOf(job.step.definition);
   return {
     runId,
     workflowId,
@@ -19,6 +22,7 @@ function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttem
     token,
     worker: job.attemptWorker ?? "",
     recovery,
+    needs: recovery ? { ...needs, slots: 0, cpus: 0, memoryBytes: 0 } : needs,
   };
 }
 

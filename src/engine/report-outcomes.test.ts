@@ -55,4 +55,23 @@ describe("what becomes of a report", () => {
     expect(worker.outcomes.every((outcome) => outcome !== "stale")).toBe(true);
     expect(worker.stopped).toEqual([]);
   });
+
+  it("that cannot be written down is the trouble of its own run, not of the others", async () => {
+    const { worker, engine, store, runId } = await twoSteps();
+    const other = await engine.start(workflow("steps: { c: { exec: make } }"));
+    let nested: unknown = 1;
+    for (let depth = 0; depth < 20_000; depth += 1) nested = [nested];
+    engine.post(runId, {
+      type: "attempt.finish",
+      job: worker.begun[0]!.jobId,
+      attempt: 1,
+      result: { kind: "succeeded", output: { kind: "value", value: nested as never }, items: null },
+      durationMs: 1,
+    });
+    await flush();
+    expect(engine.ownedRuns()).toEqual([other.runId]);
+    worker.end(worker.begun.at(-1)!.token);
+    await flush();
+    expect((await store.readRun(other.runId))?.status).toBe("completed");
+  });
 });

@@ -157,3 +157,45 @@ describe("a store that fails for a moment", () => {
     expect(engine.ownedRuns()).toEqual([]);
   });
 });
+
+describe("trouble that stays", () => {
+  it("is asked about ever more rarely: a run whose commits all fail is not taken over and over", async () => {
+    const { clock, store, worker, server } = world();
+    const { engine, claimer } = server("only");
+    await claimer.start();
+    await engine.start(managed());
+    let loads = 0;
+    const readEvents = store.readEvents.bind(store);
+    store.readEvents = (...asked) => {
+      loads += 1;
+      return readEvents(...asked);
+    };
+    store.commit = () => Promise.reject(new Error("no space left on device"));
+    worker.end("t1");
+    for (let second = 0; second < 120; second += 1) {
+      clock.advance(1_000);
+      await flush();
+    }
+    expect(loads).toBeGreaterThan(3);
+    expect(loads).toBeLessThan(20);
+  });
+
+  it("of a process that stood still past its lease costs nothing if nobody took its runs", async () => {
+    const { clock, store, worker, server } = world();
+    const { engine, claimer } = server("only");
+    await claimer.start();
+    const { runId } = await engine.start(managed());
+    clock.standStill(300_000);
+    await flush();
+    clock.advance(CLAIM_POLL_MS);
+    await flush();
+    expect(engine.ownedRuns()).toEqual([runId]);
+    expect(worker.stopped).toEqual([]);
+    worker.end("t1");
+    await flush();
+    worker.end("t2");
+    await flush();
+    expect((await store.readRun(runId))?.status).toBe("completed");
+    expect(worker.outcomes).toEqual(["committed", "committed"]);
+  });
+});

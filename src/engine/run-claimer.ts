@@ -12,10 +12,18 @@ const CLAIM_LIMIT = 50;
 /** Runs looked at for a dead owner at a time. */
 const DEAD_OWNER_LIMIT = 500;
 const FIRST_RETAKE_MS = 100;
-const MAX_RETAKE_MS = 10_000;
+const MAX_RETAKE_MS = 30_000;
+/** A run that was kept as long as this is no longer in trouble. */
+const STEADY_MS = 60_000;
 
 /** Somebody else has the run, or it is there no more. */
 const GIVEN_UP: readonly string[] = ["RUN_OWNED", "LEASE_LOST", "RUN_NOT_FOUND"];
+
+interface Retake {
+  delayMs: number;
+  takenAt: number | null;
+  cancel: (() => void) | null;
+}
 
 export interface RunClaimerOptions {
   readonly store: Store;
@@ -40,6 +48,8 @@ export class RunClaimer {
   private askedAgain = false;
   private stopped = false;
   private nextDeadOwnerCheckAt = 0;
+  /** Runs that this engine had to let go of, or could not take. */
+  private readonly retakes = new Map<number, Retake>();
 
   constructor(private readonly options: RunClaimerOptions) {}
 
@@ -56,6 +66,7 @@ export class RunClaimer {
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancelTimer?.();
+    for (const { cancel } of this.retakes.values()) cancel?.();
     for (const end of this.ends) end();
     await this.claiming;
   }
@@ -74,7 +85,7 @@ export class RunClaimer {
     if (this.stopped) return;
     const { clock } = this.options;
     this.cancelTimer?.();
-    this.cancelTimer = clock.setTimer(clock.now() + CLAIM_POLL_MS, () => this.claimNow());
+    this.cancelTimer = clock.after(CLAIM_POLL_MS, () => this.claimNow());
   }
 
   private async claimAll(): Promise<void> {
@@ -99,8 +110,8 @@ export class RunClaimer {
   /** A lease whose owner died on this host need not run out first. */
   private async replaceDeadOwners(): Promise<void> {
     const { store, clock, engine, isDead, leaseMs = DEFAULT_LEASE_MS } = this.options;
-    if (clock.now() < this.nextDeadOwnerCheckAt) return;
-    this.nextDeadOwnerCheckAt = clock.now() + leaseMs / 3;
+    if (clock.elapsed() < this.nextDeadOwnerCheckAt) return;
+    this.nextDeadOwnerCheckAt = clock.elapsed() + leaseMs / 3;
     const owned = new Set(engine.ownedRuns());
     const runs = await store.listRuns({
       status: ["pending", "running", "paused", "held"],
@@ -114,25 +125,34 @@ export class RunClaimer {
   }
 
   private lost({ id, managed }: Run, error: unknown): void {
-    if (!managed || isLeaseLost(error)) return;
-    this.retakeLater(id, FIRST_RETAKE_MS);
+    if (managed && !isLeaseLost(error)) this.retakeLater(id);
   }
 
-  private retakeLater(runId: number, delayMs: number): void {
-    if (this.stopped) return;
+  /** Each time later than the last, until the run has stayed for a while: what fails at once fails again at once. */
+  private retakeLater(runId: number): void {
     const { clock, engine } = this.options;
-    clock.setTimer(clock.now() + delayMs, () => {
-      if (!this.stopped) void this.take(runId, () => engine.retake(runId), delayMs);
+    const retake = this.retakes.get(runId) ?? { delayMs: FIRST_RETAKE_MS / 2, takenAt: null, cancel: null };
+    if (this.stopped || retake.cancel !== null) return;
+    const wasSteady = retake.takenAt !== null && clock.elapsed() - retake.takenAt >= STEADY_MS;
+    retake.delayMs = wasSteady ? FIRST_RETAKE_MS : Math.min(retake.delayMs * 2, MAX_RETAKE_MS);
+    retake.cancel = clock.after(retake.delayMs, () => {
+      retake.cancel = null;
+      void this.take(runId, () => engine.retake(runId));
     });
+    this.retakes.set(runId, retake);
   }
 
-  private async take(runId: number, take: () => Promise<OwnedRun>, delayMs = FIRST_RETAKE_MS): Promise<void> {
+  private async take(runId: number, take: () => Promise<OwnedRun>): Promise<void> {
+    if (this.stopped) return;
     try {
       const owned = await take();
+      const retake = this.retakes.get(runId);
+      if (retake !== undefined) retake.takenAt = this.options.clock.elapsed();
       this.options.onTaken?.(owned);
     } catch (error) {
       const isOurs = !(error instanceof DarumaError && GIVEN_UP.includes(error.code));
-      if (isOurs) this.retakeLater(runId, Math.min(delayMs * 2, MAX_RETAKE_MS));
+      if (isOurs) this.retakeLater(runId);
+      else this.retakes.delete(runId);
     }
   }
 }

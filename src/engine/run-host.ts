@@ -30,7 +30,7 @@ export class RunHost {
 
   constructor(
     readonly run: Run,
-    readonly fence: number,
+    public fence: number,
     private nextSeq: number,
   ) {
     this.writtenRow = nextSeq === 1 ? null : rowMark(run);

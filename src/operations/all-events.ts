@@ -1,30 +1,18 @@
-import { DarumaError } from "../core/errors.js";
 import type { LoggedEvent } from "../core/events.js";
 import type { RunRow } from "../core/rows.js";
 import type { Store } from "../store/store.js";
 import { changesOf } from "./changes.js";
+import { type Position, readCursor, writeCursor, writeEventId } from "./events-cursor.js";
 import type { StreamItem } from "./operation.js";
 import { type EventItem, eventItem } from "./run-events.js";
 
-/**
- * A place in the logs of all runs. No store counts events across runs: that would be one number for which all runs
- * wait. So a place names each run that is under way and how far its log was seen; runs above `newest` are not seen at
- * all, all others were over.
- */
-interface Position {
-  newest: number;
-  readonly seen: Map<number, number>;
-}
-
-/** More than this many runs at a time make the oldest be told again from their beginning after a reconnect. */
-const MAX_RUNS_IN_CURSOR = 400;
 const RUNS_PER_PAGE = 200;
 const FIRST_PAGE = 4;
 const EVENTS_PER_READ = 500;
 /** How often runs are looked for that another process has begun or gone on with. */
 const SWEEP_MS = 2_000;
-/** Numbers that every store can keep. */
-const CURSOR = /^\d{1,15}(?:\.\d{1,15}-\d{1,15})*$/;
+/** With more runs under way a place is long, and stands only on the last event of what is read of a run at a time. */
+const MAX_RUNS_FOR_EVERY_ID = 64;
 
 export type RunEventItem = EventItem & { readonly run_id: number };
 
@@ -33,14 +21,17 @@ export async function listEvents(
   store: Store,
   { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<{ items: RunEventItem[]; next: string }> {
-  if (after === undefined) return { items: [], next: write(await present(store)) };
-  const position = read(after);
+  if (after === undefined) return { items: [], next: writeCursor(await present(store)) };
+  const position = readCursor(after);
   const items: RunEventItem[] = [];
-  for await (const { runId, logged } of newEvents(store, position, await underWay(store, position))) {
-    items.push({ run_id: runId, ...eventItem(logged) });
+  for await (const { runId, events } of newEvents(store, position, await underWay(store, position), limit)) {
+    for (const logged of events.slice(0, limit - items.length)) {
+      pass(position, runId, logged);
+      items.push({ run_id: runId, ...eventItem(logged) });
+    }
     if (items.length >= limit) break;
   }
-  return { items, next: write(position) };
+  return { items, next: writeCursor(position) };
 }
 
 /** What happens in all runs from now, or from a cursor on, until the reader goes. */
@@ -51,19 +42,17 @@ export async function* followEvents(
 ): AsyncGenerator<StreamItem> {
   const changes = changesOf(store, SWEEP_MS);
   try {
-    const position = after === undefined ? await present(store) : read(after);
+    const position = after === undefined ? await present(store) : readCursor(after);
     for (let sweptAt = 0; !signal.aborted; await changes.next({ signal })) {
       const sweeps = Date.now() - sweptAt >= SWEEP_MS;
       if (sweeps) sweptAt = Date.now();
       const changed = await rowsOf(store, changes.take());
       const runs = sweeps ? await underWay(store, position) : changed;
-      for await (const { runId, logged } of newEvents(store, position, runs)) {
-        yield {
-          id: write(position),
-          event: logged.event.type,
-          data: { run_id: runId, ...eventItem(logged) } satisfies RunEventItem,
-        };
-        if (signal.aborted) return;
+      for await (const page of newEvents(store, position, runs, EVENTS_PER_READ)) {
+        for (const item of itemsOf(position, page)) {
+          yield item;
+          if (signal.aborted) return;
+        }
       }
     }
   } finally {
@@ -71,46 +60,65 @@ export async function* followEvents(
   }
 }
 
-/** Moves the position past each event before it is handed out. */
+interface Page {
+  readonly runId: number;
+  readonly events: readonly LoggedEvent[];
+}
+
+function* itemsOf(position: Position, { runId, events }: Page): Generator<StreamItem> {
+  const last = events.at(-1);
+  for (const logged of events) {
+    pass(position, runId, logged);
+    const hasId = logged === last || position.seen.size <= MAX_RUNS_FOR_EVERY_ID;
+    yield {
+      id: hasId ? writeEventId(position) : null,
+      event: logged.event.type,
+      data: { run_id: runId, ...eventItem(logged) } satisfies RunEventItem,
+    };
+  }
+}
+
+/** Moves the position past an event. */
+function pass(position: Position, runId: number, { seq }: LoggedEvent): void {
+  position.newest = Math.max(position.newest, runId);
+  position.seen.set(runId, seq);
+}
+
+/** Whoever takes a page moves the position past its events. */
 async function* newEvents(
   store: Store,
   position: Position,
   runs: readonly RunRow[],
-): AsyncGenerator<{ readonly runId: number; readonly logged: LoggedEvent }> {
+  most: number,
+): AsyncGenerator<Page> {
   const above = position.newest;
   const fresh = await runsAbove(store, above);
   const known = new Map([...fresh, ...runs].map((run) => [run.id, run]));
   for (const run of [...known.values()].sort((first, second) => first.id - second.id)) {
     // An old run that was over when it was last looked at, and is not any more: from where it was opened again.
     if (run.id <= above && !position.seen.has(run.id))
-      position.seen.set(run.id, await reopenedAt(store, run.id));
-    yield* eventsOf(store, position, run);
+      position.seen.set(run.id, await reopenedAt(store, run));
+    yield* eventsOf(store, position, run, most);
   }
 }
 
-async function* eventsOf(
-  store: Store,
-  position: Position,
-  run: RunRow,
-): AsyncGenerator<{ readonly runId: number; readonly logged: LoggedEvent }> {
+async function* eventsOf(store: Store, position: Position, run: RunRow, most: number): AsyncGenerator<Page> {
   for (;;) {
     const after = position.seen.get(run.id) ?? 0;
-    const page = await store.readEvents(run.id, { afterSeq: after, limit: EVENTS_PER_READ });
-    for (const logged of page) {
-      position.newest = Math.max(position.newest, run.id);
-      position.seen.set(run.id, logged.seq);
-      yield { runId: run.id, logged };
-    }
-    if (page.length < EVENTS_PER_READ) break;
+    const events = await store.readEvents(run.id, { afterSeq: after, limit: most });
+    if (events.length > 0) yield { runId: run.id, events };
+    if (events.length < most) break;
   }
   // Read before its events were: if it was over then, all of them are told.
   if (run.finished_at !== null) position.seen.delete(run.id);
 }
 
-async function reopenedAt(store: Store, runId: number): Promise<number> {
-  const log = await store.readEvents(runId);
+async function reopenedAt(store: Store, run: RunRow): Promise<number> {
+  const log = await store.readEvents(run.id);
   const reopened = log.findLast(({ event }) => event.type === "run.reopened");
-  return reopened === undefined ? (log.at(-1)?.seq ?? 0) : reopened.seq - 1;
+  if (reopened !== undefined) return reopened.seq - 1;
+  // Never over, and yet not seen: it has its number from before the newest, and its first events from after it.
+  return run.finished_at === null ? 0 : (log.at(-1)?.seq ?? 0);
 }
 
 /** Just after everything that has happened so far. */
@@ -176,17 +184,4 @@ async function runsAbove(store: Store, newest: number): Promise<RunRow[]> {
 async function rowsOf(store: Store, ids: ReadonlySet<number>): Promise<RunRow[]> {
   const rows = await Promise.all([...ids].map((id) => store.readRun(id)));
   return rows.filter((row) => row !== null);
-}
-
-/** `newest.run-seq.run-seq`. */
-function write({ newest, seen }: Position): string {
-  const entries = [...seen].slice(-MAX_RUNS_IN_CURSOR);
-  return [newest, ...entries.map(([run, seq]) => `${run}-${seq}`)].join(".");
-}
-
-function read(cursor: string): Position {
-  if (!CURSOR.test(cursor)) throw new DarumaError("INVALID_INPUT", `after: ${cursor} is no cursor`);
-  const [newest, ...entries] = cursor.split(".");
-  const seen = entries.map((entry) => entry.split("-").map(Number) as [number, number]);
-  return { newest: Number(newest), seen: new Map(seen) };
 }

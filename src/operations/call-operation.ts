@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { DarumaError } from "../core/errors.js";
 import type { Context } from "./context.js";
+import { checkInput } from "./invalid-input.js";
 import { mayAct } from "./roles.js";
 import { OPERATIONS } from "./table/operations.js";
 
@@ -11,7 +11,6 @@ export async function callOperation(context: Context, name: string, input: unkno
   const { role } = context.principal;
   if (!mayAct(role, operation.role))
     throw new DarumaError("FORBIDDEN", `${name} needs the role ${operation.role}, not ${role}`);
-  const parsed = operation.input.safeParse(input);
-  if (!parsed.success) throw new DarumaError("INVALID_INPUT", z.prettifyError(parsed.error));
-  return operation.handler(context, parsed.data);
+  const hint = `The input schema of the tool ${name} says which fields there are.`;
+  return operation.handler(context, checkInput(operation, input, hint));
 }

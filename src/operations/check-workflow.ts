@@ -1,7 +1,7 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError, type ErrorCode } from "../core/errors.js";
 import type { Problem } from "../definition/problem.js";
 import { type WorstCase, worstCase } from "../definition/worst-case.js";
-import { InvalidWorkflow, readWorkflowText } from "./workflow-source.js";
+import { InvalidWorkflow, readTextIn } from "./workflow-source.js";
 
 export interface WorkflowCheck {
   readonly ok: boolean;
@@ -13,18 +13,25 @@ export interface WorkflowCheck {
 }
 
 /** Everything that is wrong with a workflow, or could be; nothing is run. */
-export function checkWorkflow(source: string, file: string, customActions: readonly string[]): WorkflowCheck {
+export async function checkWorkflow(
+  context: Parameters<typeof readTextIn>[0],
+  source: string,
+  file: string,
+): Promise<WorkflowCheck> {
   try {
-    const { definition, warnings } = readWorkflowText(source, { file, folder: "/", customActions });
+    const { definition, warnings } = await readTextIn(context, source, { file, folder: "/" });
     return { ok: true, name: definition.name, problems: [], warnings, worst_case: worstCase(definition) };
   } catch (error) {
     return { ok: false, name: null, problems: problemsOf(error, file), warnings: [], worst_case: null };
   }
 }
 
+/** These say nothing of the text. */
+const OF_THE_SERVER: readonly ErrorCode[] = ["WORKFLOW_READER_BUSY", "SERVER_STOPPING", "INTERNAL"];
+
 function problemsOf(error: unknown, file: string): readonly Problem[] {
   if (error instanceof InvalidWorkflow) return error.problems;
-  if (!(error instanceof DarumaError)) throw error;
+  if (!(error instanceof DarumaError) || OF_THE_SERVER.includes(error.code)) throw error;
   const { code, message, hint } = error;
   return [{ code, message, hint, file, line: 1, column: 1, path: "" }];
 }

@@ -1,7 +1,9 @@
 import type { OperatorCommand } from "../core/commands.js";
+import type { StepDefinition } from "../core/definition.js";
 import type { Store } from "../store/store.js";
 import type { StartOptions } from "./daruma.js";
 import type { Role } from "./roles.js";
+import type { WorkflowReader } from "./workflow-reader.js";
 import type { Workflow } from "./workflow-source.js";
 
 /** What the handlers of operations work with: a server's parts, or those of one command line. */
@@ -17,6 +19,8 @@ export interface Context {
   readonly runner: Runner | null;
   /** Types of steps that the program itself brings. */
   readonly customActions: readonly string[];
+  /** Where a workflow's text is read without holding up everything else; here and now if there is none. */
+  readonly workflowReader?: Pick<WorkflowReader, "read">;
 }
 
 export interface Principal {
@@ -30,6 +34,8 @@ export interface Runner {
   /** Go on with a run that nobody runs. */
   resume(runId: number, reason: string): Promise<void>;
   listWorkers(): readonly WorkerInfo[];
+  /** One sentence: why a ready job of this step has not begun. */
+  whyNot(step: StepDefinition): string;
 }
 
 export interface WorkerInfo {

@@ -31,6 +31,7 @@ import { LocalWorker } from "../worker/local-worker.js";
 import type { Worker } from "../worker/worker.js";
 import { openWorkspaces } from "../workspace/workspaces.js";
 import { checkSecrets } from "./check-secrets.js";
+import { childFile } from "./child-file.js";
 import { LocalChildRuns } from "./child-runs.js";
 import { reusableJobs } from "./fork-run.js";
 import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
@@ -170,8 +171,8 @@ export class Daruma {
     );
     children.attach({
       store,
-      startChild: ({ file, folder, inputs, parent }) =>
-        daruma.start(resolve(folder, file), { inputs, parent }),
+      startChild: async ({ inputs, parent, ...place }) =>
+        daruma.start(await childFile(store, parent.runId, place), { inputs, parent }),
       resume: (runId) => daruma.resume(runId),
       // A step that is stopped with its engine is begun again by whoever resumes its run, and goes on with its child.
       cancel: async (runId, reason) => (daruma.closing ? undefined : daruma.cancel(runId, reason)),

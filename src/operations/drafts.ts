@@ -7,7 +7,7 @@ import { checkWorkflow, type WorkflowCheck } from "./check-workflow.js";
 import type { Context } from "./context.js";
 import { iso } from "./run-report.js";
 import { storedDefinition } from "./stored-workflows.js";
-import { InvalidWorkflow, readWorkflowText, type Workflow } from "./workflow-source.js";
+import { InvalidWorkflow, readTextIn, type Workflow } from "./workflow-source.js";
 
 export interface SaveRequest {
   readonly name: string;
@@ -44,7 +44,7 @@ export async function validateDraft(
   name: string,
 ): Promise<WorkflowCheck & { name: string; revision: number }> {
   const { source, revision } = await requireDraft(context.store, name);
-  const check = checkWorkflow(source, fileOf(name), context.customActions);
+  const check = await checkWorkflow(context, source, fileOf(name));
   const wrongName = check.name === null || check.name === name ? [] : [nameProblem(name, check.name)];
   return {
     ...check,
@@ -69,10 +69,9 @@ export async function publishWorkflow(
     );
   const { ok, problems } = await validateDraft(context, name);
   if (!ok) throw new InvalidWorkflow(fileOf(name), problems);
-  const workflow = readWorkflowText(draft.source, {
+  const workflow = await readTextIn(context, draft.source, {
     file: fileOf(name),
     folder: context.outputDir,
-    customActions: context.customActions,
   });
   const versions = await store.listWorkflows({ name });
   const registered = await store.registerWorkflow({

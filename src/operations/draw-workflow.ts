@@ -6,7 +6,7 @@ import type { Store } from "../store/store.js";
 import type { Context } from "./context.js";
 import { type RunReference, resolveRun } from "./run-reference.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
-import { readWorkflowText } from "./workflow-source.js";
+import { readTextIn } from "./workflow-source.js";
 
 export interface GraphRequest {
   readonly source?: string | undefined;
@@ -43,14 +43,15 @@ export async function drawWorkflow(context: Context, request: GraphRequest) {
   return { format, text: format === "dot" ? toDot(definition, statuses) : toMermaid(definition, statuses) };
 }
 
-async function pictureOf({ store, customActions }: Context, request: GraphRequest): Promise<Picture> {
+async function pictureOf(context: Context, request: GraphRequest): Promise<Picture> {
+  const { store } = context;
   const { source, run_id, workflow, file_name: file } = request;
   if ([source, run_id, workflow].filter((given) => given !== undefined).length !== 1)
     throw new DarumaError("INVALID_INPUT", "give exactly one of source, run_id and workflow");
   if (run_id !== undefined) return pictureOfRun(store, await resolveRun(store, run_id));
   if (source !== undefined)
     return {
-      definition: readWorkflowText(source, { file, folder: "/", customActions }).definition,
+      definition: (await readTextIn(context, source, { file, folder: "/" })).definition,
       statuses: {},
     };
   const row = await storedWorkflow(store, workflow!, request.version);

@@ -22,7 +22,9 @@ export async function forkSource(
   { runId, step, newer, inputs, reason }: ForkRequest,
 ): Promise<{ readonly workflow: Workflow; readonly options: StartOptions }> {
   const { run } = await loadRun(store, runId);
-  const workflow = newer ?? { ...fromDefinition(run.definition, run.folder), file: run.file };
+  // A run without a folder has none in a fork either, rather than this process's.
+  const { file, folder } = run;
+  const workflow = newer ?? { ...fromDefinition(run.definition, folder), file, folder };
   const { definition } = workflow;
   if (!definition.steps.some(({ id }) => id === step))
     throw new DarumaError("STEP_NOT_FOUND", `${definition.name} has no step ${step}`, {

@@ -18,6 +18,7 @@ import { withJobIds } from "./event-job-ids.js";
 import { withOutputPaths } from "./event-outputs.js";
 import { readRunDocument } from "./read-run-document.js";
 import { ARTIFACTS, type DocumentFile, LOG_NAME, type RunDocument } from "./run-document.js";
+import { iso } from "./run-report.js";
 import { fromDefinition, type Workflow } from "./workflow-source.js";
 
 type Created = Extract<Event, { type: "run.created" }>;
@@ -61,6 +62,7 @@ export async function importRun(context: Context, given: unknown) {
     exported_run_id: document.run.id,
     workflow: run.workflow,
     status: run.status,
+    finished_at: append.run?.finished_at == null ? null : iso(append.run.finished_at),
     events: document.events.length,
     files: document.files.length,
   };

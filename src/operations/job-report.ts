@@ -20,8 +20,17 @@ export interface JobItem {
   readonly handled: boolean;
   readonly dead_letter: boolean;
   readonly due_at: string | null;
-  readonly error: { readonly code: string; readonly message: string; readonly [key: string]: unknown } | null;
+  readonly error: JobError | null;
   readonly failure_handler_id: number | null;
+}
+
+/** The same wherever a job is told; what an attempt printed stands with the attempt. */
+export interface JobError {
+  readonly code: string;
+  readonly message: string;
+  /** Null where no attempt failed, but the job itself: its expression, its place in the graph. */
+  readonly class: string | null;
+  readonly exit_code: number | null;
 }
 
 export async function requireJob(store: Store, id: number): Promise<JobRow> {
@@ -66,22 +75,26 @@ export function itemOf(job: JobRow, workflowId: number): JobItem {
     step: job.step,
     scope: job.scope,
     status: job.status,
-    attempt_id: job.attempt_id,
+    attempt_id: attemptId(job),
     visit: job.visit,
     handled: job.handled,
     dead_letter: job.dead_letter,
     due_at: job.due_at === null ? null : iso(job.due_at),
-    error: job.error === null ? null : shortError(job.error),
+    error: job.error === null ? null : errorOf(job.error),
     failure_handler_id: job.failure_handler_id,
   };
 }
 
-/** Without what was printed: a list of a thousand jobs must stay readable. */
-function shortError(error: NonNullable<JobRow["error"]>): NonNullable<JobItem["error"]> {
+/** The attempt that a job is at. That of a job that is ready comes next, as seed 002 counts; 0: it has had none. */
+export function attemptId({ status, attempt_id }: JobRow): number {
+  return status === "ready" ? attempt_id + 1 : attempt_id;
+}
+
+function errorOf(error: NonNullable<JobRow["error"]>): JobError {
   const { code, message } = error;
   return "class" in error
     ? { code, message, class: error.class, exit_code: error.exit_code }
-    : { code, message };
+    : { code, message, class: null, exit_code: null };
 }
 
 export async function reportJobDetails(store: Store, id: number) {
@@ -93,7 +106,6 @@ export async function reportJobDetails(store: Store, id: number) {
   const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
   return {
     ...itemOf(job, run.workflow_id),
-    error: job.error,
     output: showOutput(job.output),
     attempts: attempts
       .sort((first, second) => first.attempt - second.attempt)

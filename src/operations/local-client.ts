@@ -8,6 +8,7 @@ import type { Store } from "../store/store.js";
 import type { Client } from "./client.js";
 import type { Context } from "./context.js";
 import { databaseFile } from "./existing-store.js";
+import { checkInput } from "./invalid-input.js";
 import { operateThrough } from "./local-operate.js";
 import { openStore } from "./open-store.js";
 import type { Operation, StreamItem } from "./operation.js";
@@ -87,15 +88,6 @@ export function operationOf(name: string): Operation {
 }
 
 function parseInput(operation: Operation, input: unknown): z.output<Operation["input"]> {
-  const parsed = operation.input.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw new DarumaError("INVALID_INPUT", `${operation.name}: ${issuesText(parsed.error)}`, {
-    hint: "See the message for the fields that are wrong.",
-  });
-}
-
-function issuesText(error: z.ZodError): string {
-  return error.issues
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`))
-    .join("; ");
+  const { words } = operation.cli[0] ?? {};
+  return checkInput(operation, input, `See \`daruma ${words === undefined ? "" : `${words} `}--help\`.`);
 }

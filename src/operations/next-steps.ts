@@ -22,14 +22,16 @@ export function nextSteps(run: Run, commandLine: CommandText): string[] {
       return [
         ...deadHolds(run, type),
         `Next: decide what is held: ${type(`holds ${run.id}`)} lists it, ${type(`resolve ${run.id} JOB --retry --reason "..."`)} runs it again (or --fail, --skip, --complete JSON).`,
-        `Then ${type(`resume ${run.id}`)} goes on.`,
+        run.managed ? "Then the server goes on with it." : `Then ${type(`resume ${run.id}`)} goes on.`,
       ];
     case "paused":
       return [`Next: ${type(`resume ${run.id}`)} lifts the pause.`];
     default:
       return [
         ...questionsNext(run, type),
-        `Next: if no process runs it any more, ${type(`resume ${run.id}`)} goes on with it.`,
+        run.managed
+          ? "Nothing else is to be done: the server goes on with it."
+          : `Next: if no process runs it any more, ${type(`resume ${run.id}`)} goes on with it.`,
       ];
   }
 }
@@ -70,12 +72,15 @@ function failedNext(run: Run, type: CommandText, commandLine: CommandText): stri
     : "";
   const child = CODE_OF_CHILD.exec(job.failure?.message ?? "")?.[1];
   const childLook = child === undefined ? "" : ` ${type(`explain ${child}`)} tells what went wrong there.`;
+  const again = type(`retry ${run.id} ${step}${scope}`);
+  // A run of a server needs only to be told so.
+  const goOn = run.managed ? `${again} goes on` : `${again} and ${type(`resume ${run.id}`)} go on`;
   return [
     `Next: ${adviceFor(code, commandLine)}${look}${files}${childLook}`,
     ...hardReset(run, job, type, scope),
     job.queue.dead
-      ? `Then ${type(`redrive ${job.id}`)} and ${type(`resume ${run.id}`)} put it back into the queue with all rounds anew.`
-      : `Then ${type(`retry ${run.id} ${step}${scope}`)} and ${type(`resume ${run.id}`)} go on from there; or run it all again: ${startCommand(run, type)}.`,
+      ? `Then ${type(`redrive ${job.id}`)}${run.managed ? " puts" : ` and ${type(`resume ${run.id}`)} put`} it back into the queue with all rounds anew.`
+      : `Then ${goOn} from there; or run it all again: ${startCommand(run, type)}.`,
   ];
 }
 

@@ -39,6 +39,8 @@ export interface RestForm {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Below /api/v1: `/runs/{run_id}`. */
   readonly path: string;
+  /** The last field of the path may hold slashes as they are. */
+  readonly lastTakesSlashes?: true;
   /** Also without the prefix. */
   readonly unprefixed?: true;
   /** Fields of a POST or PUT that come from the query all the same. */
@@ -60,9 +62,10 @@ export interface CliForm {
   readonly examples: readonly string[];
 }
 
-/** One server-sent event: `id` lets a client go on after it. */
+/** One server-sent event. */
 export interface StreamItem {
-  readonly id: string;
+  /** Lets a client go on after it. Null: it goes on after the last one that had an id, and hears this again. */
+  readonly id: string | null;
   readonly event: string;
   readonly data: unknown;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DarumaError } from "../core/errors.js";
 import type { JobRow, JobStatus } from "../core/rows.js";
 import type { Context } from "./context.js";
-import { requireJob } from "./job-report.js";
+import { attemptId, requireJob } from "./job-report.js";
 
 export interface RetryRequest {
   readonly job_id: number;
@@ -27,7 +27,13 @@ export async function retryJob(context: Context, request: RetryRequest): Promise
   const reason = `retry asked for by ${context.principal.name}`;
   // Whoever comes second finds the job ready, and is refused by the core.
   await context.operate(job.run_id, { type: "step.retry", job: job.id, reason, key: randomUUID() });
-  return { id: job.id, workflow_id, name: job.step, status: "ready", attempt_id: job.attempt_id + 1 };
+  return {
+    id: job.id,
+    workflow_id,
+    name: job.step,
+    status: "ready",
+    attempt_id: attemptId({ ...job, status: "ready" }),
+  };
 }
 
 function refuseRetry(job: JobRow, { run_id, max_retries }: RetryRequest): void {
@@ -37,10 +43,18 @@ function refuseRetry(job: JobRow, { run_id, max_retries }: RetryRequest): void {
     throw new DarumaError("NOT_RETRYABLE", `job ${job.id} is held`, {
       hint: `Decide the hold: PUT /jobs/${job.id} {"status": "ready"}, or \`daruma resolve\`.`,
     });
+  if (job.status === "completed" || job.status === "skipped")
+    throw new DarumaError("NOT_RETRYABLE", `job ${job.id} is ${job.status}, not failed`, {
+      hint: `To go back to it, ask control_run for resume_from_step with stepId ${job.id}: it and what depends on it run again.`,
+    });
   if (job.status === "running")
-    throw new DarumaError("NOT_RETRYABLE", `job ${job.id} is running; only its worker may end the attempt`);
+    throw new DarumaError("NOT_RETRYABLE", `job ${job.id} is running; only its worker may end the attempt`, {
+      hint: "Wait until the attempt has ended, or cancel the run.",
+    });
   if (job.status !== "failed" && job.status !== "canceled")
-    throw new DarumaError("NOT_RETRYABLE", `job ${job.id} is ${job.status}`);
+    throw new DarumaError("NOT_RETRYABLE", `job ${job.id} is ${job.status}: it has not failed`, {
+      hint: "Wait: it runs when its turn comes, or see explain_run for what it waits for.",
+    });
   if (job.attempt_id >= max_retries)
     throw new DarumaError(
       "RETRIES_USED_UP",

@@ -1,6 +1,7 @@
 import { DarumaError } from "../core/errors.js";
 import { systemClock } from "../engine/clock.js";
 import type { RunListener } from "../engine/engine.js";
+import { needsOf } from "../engine/needs.js";
 import { RunClaimer } from "../engine/run-claimer.js";
 import { isDead } from "../store/lease-owner.js";
 import { WorkerPool } from "../worker/pool.js";
@@ -8,6 +9,7 @@ import type { PoolDesk } from "../worker/pool-desk.js";
 import type { Context, Principal, Runner, WorkerInfo } from "./context.js";
 import { Daruma, type DarumaOptions } from "./daruma.js";
 import { LiveControls } from "./live-control.js";
+import { WorkflowReader } from "./workflow-reader.js";
 
 export interface ServerPartsOptions extends DarumaOptions {
   /** How long a silent worker keeps its attempts. */
@@ -17,6 +19,7 @@ export interface ServerPartsOptions extends DarumaOptions {
 /** A server's engine with all its workers: runs that stay with whichever server has room for them. */
 export class ServerParts {
   private readonly runner: Runner;
+  private readonly workflowReader = new WorkflowReader();
 
   private constructor(
     private readonly daruma: Daruma,
@@ -28,6 +31,7 @@ export class ServerParts {
       start: async (workflow, options) => (await daruma.start(workflow, { ...options, managed: true })).runId,
       resume: (runId, reason) => goOn(daruma, runId, reason),
       listWorkers: () => pool.list().map(shown),
+      whyNot: (step) => pool.whyNot(needsOf(step).needs),
     };
   }
 
@@ -87,11 +91,13 @@ export class ServerParts {
       operate: (runId, command) => this.daruma.operate(runId, command),
       runner: this.runner,
       customActions: [],
+      workflowReader: this.workflowReader,
     };
   }
 
   /** Lets go of every run in good order; another server, or this one when it is back, goes on with it. */
   async close(): Promise<void> {
+    await this.workflowReader.close();
     await this.claimer.stop();
     await this.daruma.close();
   }

@@ -2,13 +2,14 @@ import { dirname, isAbsolute } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
 import { refuseVisibleSecrets } from "./check-secrets.js";
+import { refuseChildrenWithoutFolder } from "./child-file.js";
 import type { Context, Runner } from "./context.js";
 import type { StartOptions } from "./daruma.js";
 import { forkSource } from "./fork-source.js";
 import { redacted } from "./operator-words.js";
 import { type RunReference, resolveRun } from "./run-reference.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
-import { fromDefinition, readWorkflowText, type Workflow } from "./workflow-source.js";
+import { fromDefinition, readTextIn, type Workflow } from "./workflow-source.js";
 
 type Variables = { readonly [name: string]: unknown };
 
@@ -48,24 +49,29 @@ export async function startRun(context: Context, request: StartRequest) {
     ...(retry_max === undefined ? {} : { retryMax: retry_max }),
     ...(only === undefined ? {} : { only }),
   };
-  return started(context, await runner.start(await chooseWorkflow(context, request), options));
+  const workflow = await chooseWorkflow(context, request);
+  refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
+  return started(context, await runner.start(workflow, options));
 }
 
 /** A new run that goes on from a step of another. */
 export async function forkRun(context: Context, request: ForkAsked) {
   const runner = requireRunner(context);
   refuseVisibleSecrets({ inputs: request.inputs as Json });
-  const { store, customActions } = context;
+  const { store } = context;
   const runId = await resolveRun(store, request.run_id);
   const { folder } = (await store.readRun(runId))!;
   const { source, file_name: file } = request;
   const { workflow, options } = await forkSource(store, {
     runId,
     step: request.step,
-    ...(source === undefined ? {} : { newer: readWorkflowText(source, { file, folder, customActions }) }),
+    ...(source === undefined
+      ? {}
+      : { newer: { ...(await readTextIn(context, source, { file, folder })), folder } }),
     inputs: request.inputs as { readonly [name: string]: Json },
     reason: await redacted(store, runId, request.reason),
   });
+  refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
   return started(context, await runner.start(workflow, options));
 }
 
@@ -84,7 +90,7 @@ async function started({ store }: Context, runId: number) {
 const NO_FOLDER = "";
 
 type WorkflowChoice = Pick<StartRequest, "workflow" | "version" | "source" | "folder" | "file_name">;
-type Place = Pick<Context, "store" | "outputDir" | "customActions">;
+type Place = Pick<Context, "store" | "outputDir" | "customActions" | "workflowReader">;
 
 export async function chooseWorkflow(context: Place, request: WorkflowChoice): Promise<Workflow> {
   const { workflow, version, source, folder, file_name: file } = request;
@@ -96,8 +102,7 @@ export async function chooseWorkflow(context: Place, request: WorkflowChoice): P
   if (folder !== undefined && !isAbsolute(folder))
     throw new DarumaError("INVALID_INPUT", `folder: ${folder} is no absolute path`);
   if (source !== undefined) {
-    const { customActions } = context;
-    const read = readWorkflowText(source, { file, folder: folder ?? context.outputDir, customActions });
+    const read = await readTextIn(context, source, { file, folder: folder ?? context.outputDir });
     return folder === undefined ? { ...read, folder: NO_FOLDER } : read;
   }
   const row = await storedWorkflow(context.store, workflow!, version);

@@ -28,10 +28,10 @@ export async function createToken(
 
 function durationOf(text: string): number {
   const ms = parseDuration(text);
-  if (ms === null || ms <= 0)
-    throw new DarumaError("INVALID_INPUT", `expires_in: ${text} is no duration`, {
-      hint: "Write 12h, 30d or PT1H.",
-    });
+  if (ms === null || ms <= 0) {
+    const why = ms === null ? "is no duration" : "is over at once: such a token could never be used";
+    throw new DarumaError("INVALID_INPUT", `expires_in: ${text} ${why}`, { hint: "Write 12h, 30d or PT1H." });
+  }
   return ms;
 }
 

@@ -7,6 +7,7 @@ import { loadDefinition } from "../definition/load.js";
 import type { Problem } from "../definition/problem.js";
 import { checkExpression } from "../sandbox/check-expression.js";
 import { checkTemplate } from "../sandbox/template.js";
+import type { Context } from "./context.js";
 
 /** A workflow ready to run: its definition with where it came from. */
 export interface Workflow {
@@ -47,6 +48,16 @@ export function readWorkflowText(source: string, { file, folder, customActions }
   const loaded = loadDefinition(source, { file, checkExpression, checkTemplate, customActions });
   if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems);
   return { ...fromDefinition(loaded.definition, folder), warnings: loaded.warnings };
+}
+
+/** Throws InvalidWorkflow with every problem. */
+export async function readTextIn(
+  { customActions, workflowReader }: Pick<Context, "customActions" | "workflowReader">,
+  source: string,
+  place: Omit<TextPlace, "customActions">,
+): Promise<Workflow> {
+  const whole = { ...place, customActions };
+  return workflowReader === undefined ? readWorkflowText(source, whole) : workflowReader.read(source, whole);
 }
 
 export interface TextPlace {

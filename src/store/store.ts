@@ -11,7 +11,8 @@ import type {
 
 /**
  * The storage port. A store only persists: every rule lives in core. All methods are asynchronous and safe to call at
- * once. Times come from the caller; a store has no clock.
+ * once. Times come from the caller. Leases alone may be held against a clock of the store's own, as several machines
+ * ask for them: of `now` and `expiresAt` only the time between them counts then.
  */
 export interface Store {
   /**
@@ -55,22 +56,25 @@ export interface Store {
   readRoutes(runId: number): Promise<RouteRow[]>;
 
   /**
-   * Take the run for `owner`. Free, expired (`expiresAt <= now`) or owned by the same owner: granted with a new, higher
+   * Take the run for `owner`. Free, expired (`expiresAt <= now`, on the clock that the store holds leases against) or owned by the same owner: granted with a new, higher
    * fencing token. Else refused with the present lease. `evenFrom` names the token of a lease whose owner is known to
    * be dead; it is then replaced at once.
    */
   acquireLease(
     request: LeaseRequest,
   ): Promise<{ granted: true; fence: number } | { granted: false; lease: Lease }>;
-  /** False: the lease is no longer ours. */
-  renewLease(runId: number, fence: number, expiresAt: number): Promise<boolean>;
+  /**
+   * All of them at once, for `expiresAt - now` from this moment. Answers with the runs whose lease is no longer ours;
+   * one that has run out and that nobody took is ours again.
+   */
+  renewLeases(leases: readonly HeldLease[], now: number, expiresAt: number): Promise<number[]>;
   releaseLease(runId: number, fence: number): Promise<void>;
   readLease(runId: number): Promise<Lease | null>;
   /**
    * Take runs that want an engine (`run.wanted`) and have none: no lease, or one that has run out. Two that ask at once
    * never get the same run and never wait for each other.
    */
-  claimRuns(request: ClaimRequest): Promise<{ readonly runId: number; readonly fence: number }[]>;
+  claimRuns(request: ClaimRequest): Promise<HeldLease[]>;
 
   /** Put a command for the owner of a run into its inbox. A key that is there already answers with that entry's id. */
   sendCommand(command: NewInboxCommand): Promise<number>;
@@ -98,9 +102,12 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** `events`: a run's log grew. `inbox`: a command waits for the run's owner. `wanted`: a run wants an engine. */
+/**
+ * `events`: a run's log grew. `inbox`: a command waits for the run's owner. `wanted`: a run wants an engine.
+ * `revoked`: some token was revoked; it is of no run (0).
+ */
 export interface StoreChange {
-  readonly kind: "events" | "inbox" | "answer" | "wanted";
+  readonly kind: "events" | "inbox" | "answer" | "wanted" | "revoked";
   readonly runId: number;
 }
 
@@ -245,9 +252,16 @@ export interface LeaseOwner {
   readonly engine: string;
 }
 
+/** A run and the token under which it is held. */
+export interface HeldLease {
+  readonly runId: number;
+  readonly fence: number;
+}
+
 export interface Lease {
   readonly owner: LeaseOwner;
   readonly fence: number;
+  /** On the clock of whoever asks, whatever clock the store holds it against: it may be compared with one's own now. */
   readonly expiresAt: number;
 }
 

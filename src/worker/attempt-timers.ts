@@ -1,9 +1,13 @@
 import type { StopCause } from "../action/action.js";
 
-/** Milliseconds since the epoch, and a timer that can be taken back. */
+/** Time as workers need it. */
 export interface TimerPort {
+  /** Milliseconds since the epoch: for people, never to measure by. */
   now(): number;
-  setTimer(at: number, call: () => void): () => void;
+  /** Milliseconds since some moment, by a clock that nobody sets. */
+  elapsed(): number;
+  /** Calls once after that time by the same clock; the answer takes it back. */
+  after(delayMs: number, call: () => void): () => void;
 }
 
 /** How many looks there are within the idle time at what else may show progress: an end comes a fourth too late at most. */
@@ -15,6 +19,7 @@ const LOOKS_PER_IDLE_TIME = 4;
  */
 export class AttemptTimers {
   private readonly cancels: (() => void)[] = [];
+  private cancelIdle: () => void = () => {};
   private lastSignAt: number;
   private isCleared = false;
 
@@ -25,32 +30,29 @@ export class AttemptTimers {
     /** Asked now and then, and before an idle attempt is ended: true is a sign of life. */
     private readonly hasProgress: (() => Promise<boolean>) | null = null,
   ) {
-    this.lastSignAt = clock.now();
-    if (limits.timeoutMs !== null)
-      this.cancels.push(clock.setTimer(clock.now() + limits.timeoutMs, () => stop("timeout")));
-    if (limits.idleTimeoutMs !== null) this.watchIdle(limits.idleTimeoutMs);
+    this.lastSignAt = clock.elapsed();
+    if (limits.timeoutMs !== null) this.cancels.push(clock.after(limits.timeoutMs, () => stop("timeout")));
+    if (limits.idleTimeoutMs !== null) this.watchIdle(limits.idleTimeoutMs, limits.idleTimeoutMs);
   }
 
   signOfLife(): void {
-    this.lastSignAt = this.clock.now();
+    this.lastSignAt = this.clock.elapsed();
   }
 
   clear(): void {
     for (const cancel of this.cancels) cancel();
     this.cancels.length = 0;
+    this.cancelIdle();
     this.isCleared = true;
   }
 
-  private watchIdle(idleMs: number): void {
-    const endsAt = this.lastSignAt + idleMs;
-    const lookAt = this.clock.now() + Math.ceil(idleMs / LOOKS_PER_IDLE_TIME);
-    const at = this.hasProgress === null ? endsAt : Math.min(endsAt, lookAt);
-    this.cancels.push(
-      this.clock.setTimer(at, () => {
-        if (this.hasProgress === null) this.judgeIdle(idleMs);
-        else void this.look(this.hasProgress).then(() => this.judgeIdle(idleMs));
-      }),
-    );
+  private watchIdle(idleMs: number, leftMs: number): void {
+    const untilLook = Math.ceil(idleMs / LOOKS_PER_IDLE_TIME);
+    const waitMs = this.hasProgress === null ? leftMs : Math.min(leftMs, untilLook);
+    this.cancelIdle = this.clock.after(waitMs, () => {
+      if (this.hasProgress === null) this.judgeIdle(idleMs);
+      else void this.look(this.hasProgress).then(() => this.judgeIdle(idleMs));
+    });
   }
 
   private async look(hasProgress: () => Promise<boolean>): Promise<void> {
@@ -60,7 +62,8 @@ export class AttemptTimers {
 
   private judgeIdle(idleMs: number): void {
     if (this.isCleared) return;
-    if (this.clock.now() - this.lastSignAt >= idleMs) this.stop("idle_timeout");
-    else this.watchIdle(idleMs);
+    const left = this.lastSignAt + idleMs - this.clock.elapsed();
+    if (left <= 0) this.stop("idle_timeout");
+    else this.watchIdle(idleMs, left);
   }
 }

@@ -15,7 +15,7 @@ export class LocalRoom {
   ) {}
 
   /** An attempt that wants more than there is gets in alone. */
-  place({ slots }: Needs): Place | "full" {
+  place({ slots }: Pick<Needs, "slots">): Place | "full" {
     const fits = this.inUse + slots <= this.slots || (this.inUse === 0 && this.slots > 0);
     if (slots > 0 && !fits) return "full";
     const place: LocalPlace = { worker: this.worker, slots };

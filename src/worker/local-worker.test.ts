@@ -10,7 +10,7 @@ import type { Assignment } from "./worker.js";
 
 const MAX_TEXT_CHARS = 4 * 1024;
 /** No attempt here has a timer. */
-const CLOCK: LocalWorkerOptions["clock"] = { now: () => 0, setTimer: () => () => {} };
+const CLOCK: LocalWorkerOptions["clock"] = { now: () => 0, elapsed: () => 0, after: () => () => {} };
 const SECRET = "correct-horse-battery";
 
 let folder = "";

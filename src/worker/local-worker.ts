@@ -8,6 +8,7 @@ import type { AttemptResult } from "../core/commands.js";
 import type { TokenUsage } from "../core/events.js";
 import type { FailureFacts } from "../core/failure.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
+import { LOCAL_WORKER_PREFIX } from "../core/worker-names.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
 import { notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
@@ -22,15 +23,7 @@ import { writePrompt } from "./prompt-files.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
 import { workFolder } from "./work-folder.js";
-import {
-  type Assignment,
-  type HeldAttempt,
-  LOCAL_WORKER_PREFIX,
-  type Needs,
-  type Place,
-  type Report,
-  type Worker,
-} from "./worker.js";
+import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
 
 export interface LocalWorkerOptions {
   readonly actions: readonly Action[];
@@ -101,11 +94,12 @@ export class LocalWorker implements Worker {
   }
 
   async execute(assignment: Assignment, _place: Place | null, signal: AbortSignal): Promise<Report> {
-    const startedAt = this.options.clock.now();
+    const { clock } = this.options;
+    const startedAt = clock.elapsed();
     const result = await this.attempt(assignment, signal).catch((error: unknown) =>
       this.notKept(assignment, error),
     );
-    return { result, durationMs: this.options.clock.now() - startedAt };
+    return { result, durationMs: Math.round(clock.elapsed() - startedAt) };
   }
 
   /** What ran in a process that is gone has gone with it. */

@@ -1,5 +1,6 @@
 import type { PoolWorker } from "./pool-worker.js";
-import type { ReportAnswer } from "./protocol.js";
+import type { ReportAnswer, Stream } from "./protocol.js";
+import type { ReceivedFiles } from "./received-files.js";
 import type { Assignment, HeldAttempt, Needs, Report } from "./worker.js";
 
 /** `queued`: to be sent. `sent`: in an answer that may have been lost. `received`: the worker has it. */
@@ -11,6 +12,8 @@ export class PoolAttempt {
   worker: PoolWorker | null = null;
   /** Null: its run is not, or no longer, this server's. */
   listener: ((report: Report | null) => void) | null = null;
+  /** It was in an answer, be it one that is thought lost: the worker may have it. */
+  wasSent = false;
   stopping = false;
   /** The worker has not been told of it. */
   isStopNews = false;
@@ -21,13 +24,17 @@ export class PoolAttempt {
   /** Heartbeats in a row that did not speak of it. */
   missed = 0;
   cancelExpiry: () => void = () => {};
+  /** Logs that have begun to arrive, here or at the server before. */
+  private readonly begun: Set<Stream>;
+  private writing: Promise<unknown> = Promise.resolve();
 
   constructor(
     readonly held: HeldAttempt,
-    readonly needs: Needs,
     public delivery: Delivery,
     public assignment: Assignment | null,
-  ) {}
+  ) {
+    this.begun = new Set(assignment === null ? (["stdout", "stderr"] as const) : []);
+  }
 
   get token(): string {
     return this.held.token;
@@ -38,6 +45,25 @@ export class PoolAttempt {
     return this.listener !== null || this.reporting !== null;
   }
 
+  /** What it takes of its worker. */
+  get needs(): Needs {
+    return this.held.needs;
+  }
+
+  /** No worker can have begun it. */
+  get isUnsent(): boolean {
+    return this.delivery === "queued" && !this.wasSent;
+  }
+
+  /** Pieces of its logs are written one after the other. Resolves to how much of this log is here. */
+  writeLog(files: ReceivedFiles, stream: Stream, offset: number, bytes: Uint8Array): Promise<number> {
+    const begin = !this.begun.has(stream);
+    this.begun.add(stream);
+    const written = this.writing.then(() => files.writeLog(this.held, { stream, offset, bytes, begin }));
+    this.writing = written.catch(() => {});
+    return written;
+  }
+
   received(): void {
     this.delivery = "received";
     // It can be large, and nobody needs it any more.
@@ -46,22 +72,24 @@ export class PoolAttempt {
   }
 
   putOn(worker: PoolWorker): void {
-    this.cancelExpiry();
+    this.leave();
     this.worker = worker;
     worker.attempts.add(this);
     worker.strays.delete(this.token);
   }
 
-  /** Tell whoever waits, once. */
-  settle(report: Report | null): void {
+  /** Tell whoever waits, once. False: nobody does. */
+  settle(report: Report | null): boolean {
     const { listener } = this;
     this.listener = null;
     listener?.(report);
+    return listener !== null;
   }
 
   leave(): void {
     this.cancelExpiry();
     this.worker?.attempts.delete(this);
     this.worker?.strays.delete(this.token);
+    this.worker = null;
   }
 }

@@ -2,7 +2,8 @@ import { DarumaError } from "../core/errors.js";
 import type { TimerPort } from "./attempt-timers.js";
 import type { PoolAttempt } from "./pool-attempt.js";
 import type { PoolReports } from "./pool-reports.js";
-import type { PoolWorker } from "./pool-worker.js";
+import { type PoolWorker, PRESENT_MS } from "./pool-worker.js";
+import type { Report, ReportOutcome } from "./worker.js";
 
 /** Who is registered and what is on whom. A silent worker is struck off, and its attempts are lost. */
 export class PoolBook {
@@ -42,15 +43,26 @@ export class PoolBook {
   }
 
   seen(worker: PoolWorker): void {
-    worker.lastSeenAt = this.clock.now();
+    const { clock } = this;
+    worker.see(clock.now(), clock.elapsed());
     if (this.timers.has(worker)) return;
     const watch = (): void => {
-      const dueAt = worker.lastSeenAt + this.leaseMs;
-      if (this.clock.now() >= dueAt)
-        return this.remove(worker, `its worker was silent for ${this.leaseMs} ms`);
-      this.timers.set(worker, this.clock.setTimer(dueAt, watch));
+      const left = worker.seenAt + this.leaseMs - clock.elapsed();
+      if (left <= 0) this.remove(worker, `its worker was silent for ${this.leaseMs} ms`);
+      else this.timers.set(worker, clock.after(left, watch));
     };
-    this.timers.set(worker, this.clock.setTimer(worker.lastSeenAt + this.leaseMs, watch));
+    this.timers.set(worker, clock.after(this.leaseMs, watch));
+  }
+
+  /** One process may be struck off and come back: it is the same worker, but another object. */
+  isRegistered(worker: PoolWorker | null): boolean {
+    return worker !== null && this.workers.get(worker.id) === worker;
+  }
+
+  add(worker: PoolWorker): void {
+    this.workers.set(worker.id, worker);
+    // Of its earlier registration only what was being committed is left.
+    for (const attempt of this.attempts.values()) if (attempt.worker?.id === worker.id) attempt.putOn(worker);
   }
 
   remove(worker: PoolWorker, why: string): void {
@@ -69,8 +81,7 @@ export class PoolBook {
     // Its worker is here and has no such attempt: it was on its way when the server that sent it died.
     const neverBegan = this.isHere(held.worker) && !held.recovery;
     const why = neverBegan ? NEVER_BEGAN : `its worker has not come back in ${this.leaseMs} ms`;
-    const dueAt = this.clock.now() + (neverBegan ? 0 : this.leaseMs);
-    attempt.cancelExpiry = this.clock.setTimer(dueAt, () => this.lose(attempt, why));
+    attempt.cancelExpiry = this.clock.after(neverBegan ? 0 : this.leaseMs, () => this.lose(attempt, why));
   }
 
   /** The worker has come back without them. */
@@ -83,13 +94,39 @@ export class PoolBook {
   lose(attempt: PoolAttempt, why: string): void {
     // What has arrived is decided by the engine.
     if (attempt.reporting !== null) return;
-    this.forget(attempt);
-    attempt.settle({ result: { kind: "failed", facts: { lost: true, message: why } }, durationMs: 0 });
+    this.end(attempt, { kind: "failed", facts: { lost: true, message: why } });
   }
 
-  forget(attempt: PoolAttempt): void {
-    this.reports.remember(attempt.token, "stale");
+  /** Its worker was told to stop while the start was being committed: it asks for it soon, or never. */
+  loseUnlessAskedFor(attempt: PoolAttempt, worker: PoolWorker): void {
+    const { clock } = this;
+    const lose = (): void => {
+      if (attempt.isUnsent && worker.takesNothing(clock.elapsed())) this.lose(attempt, WAS_LEAVING);
+    };
+    attempt.cancelExpiry = clock.after(PRESENT_MS, lose);
+    lose();
+  }
+
+  /** What its worker will never ask for. */
+  loseWhatIsUnsent(worker: PoolWorker): void {
+    for (const attempt of [...worker.attempts]) if (attempt.isUnsent) this.lose(attempt, WAS_LEAVING);
+  }
+
+  /** It ends without a report. Whether it is over for good is known when that is on record; till then the store is asked. */
+  end(attempt: PoolAttempt, result: Report["result"]): void {
+    const { token } = attempt;
     this.drop(attempt);
+    const settled = (outcome: ReportOutcome): void => {
+      if (outcome !== "not_owned" && !this.attempts.has(token)) this.reports.remember(token, "stale");
+    };
+    attempt.settle({ result, durationMs: 0, settled });
+  }
+
+  /** Its worker has gone with a report that nobody could take: it is expected again by whoever wants it now. */
+  setFree(attempt: PoolAttempt): void {
+    if (!attempt.isWanted) return this.drop(attempt);
+    attempt.leave();
+    this.expect(attempt);
   }
 
   drop(attempt: PoolAttempt): void {
@@ -100,9 +137,9 @@ export class PoolBook {
 
   findWorkerFor(attempt: PoolAttempt): void {
     this.unplaced.delete(attempt);
-    const now = this.clock.now();
+    const elapsed = this.clock.elapsed();
     const found = [...this.workers.values()].find(
-      (worker) => worker.isPresent(now) && worker.couldRun(attempt.needs),
+      (worker) => worker.isPresent(elapsed) && worker.couldRun(attempt.needs),
     );
     if (found === undefined) this.unplaced.add(attempt);
     else attempt.putOn(found);
@@ -124,4 +161,5 @@ export class PoolBook {
   }
 }
 
-const NEVER_BEGAN = "it never began: its server died before the worker had it";
+const WAS_LEAVING = "it never began: its worker takes nothing new any more";
+const NEVER_BEGAN = "its worker no longer has it, or never had it, since its server was away";

@@ -1,4 +1,5 @@
 import type { TimerPort } from "./attempt-timers.js";
+import type { EndedRuns } from "./ended-runs.js";
 import type { PoolBook } from "./pool-book.js";
 import type { PoolReports } from "./pool-reports.js";
 import { PoolWorker } from "./pool-worker.js";
@@ -30,16 +31,16 @@ export class PoolDesk {
     private readonly book: PoolBook,
     private readonly reports: PoolReports,
     private readonly files: ReceivedFiles,
+    private readonly endedRuns: EndedRuns,
     private readonly clock: TimerPort,
     private readonly controlOf: (runId: number) => LiveControl | null,
   ) {}
 
-  register({ attempts: held, ...offer }: Registration): Registered & Verdict {
+  register({ attempts: held, draining = false, ...offer }: Registration): Registered & Verdict {
     const { book } = this;
-    const now = this.clock.now();
-    const worker = book.workers.get(offer.instance) ?? new PoolWorker(offer, now, now);
-    worker.draining = false;
-    book.workers.set(worker.id, worker);
+    const worker = book.workers.get(offer.instance) ?? new PoolWorker(offer, this.clock.now());
+    worker.draining = draining;
+    if (!book.isRegistered(worker)) book.add(worker);
     // What was sent and is not there was in an answer that got lost.
     const listed = new Set(held.map(({ token }) => token));
     for (const attempt of worker.attempts)
@@ -66,7 +67,7 @@ export class PoolDesk {
   ): Promise<ClaimAnswer> {
     const { book, clock } = this;
     const worker = book.known(workerId);
-    const wasPresent = worker.isPresent(clock.now());
+    const wasPresent = worker.isPresent(clock.elapsed());
     book.seen(worker);
     for (const token of received) {
       const attempt = book.attempts.get(token);
@@ -74,7 +75,7 @@ export class PoolDesk {
     }
     // What was sent before and has not arrived by now was in an answer that got lost.
     for (const attempt of worker.attempts) if (attempt.delivery === "sent") attempt.delivery = "queued";
-    const answer = worker.openClaim((call) => clock.setTimer(clock.now() + waitMs, call), gone);
+    const answer = worker.openClaim(clock, waitMs, gone);
     if (!wasPresent) {
       book.findWorkersForAll();
       book.tellRoom();
@@ -87,15 +88,18 @@ export class PoolDesk {
     for (const worker of this.book.workers.values()) worker.closeClaim();
   }
 
-  heartbeat(workerId: string, { attempts, draining }: Heartbeat): HeartbeatAnswer {
-    const worker = this.book.known(workerId);
+  heartbeat(workerId: string, { attempts, draining, runs = [] }: Heartbeat): HeartbeatAnswer {
+    const { book } = this;
+    const worker = book.known(workerId);
     const wasDraining = worker.draining;
+    const usedBefore = worker.used.slots;
     worker.draining = draining;
-    this.book.seen(worker);
+    book.seen(worker);
     const verdict = this.judge(worker, attempts);
     this.loseWhatIsMissed(worker, attempts);
-    if (wasDraining && !draining) this.book.tellRoom();
-    return { ...verdict, control: this.controlFor(verdict.renewed) };
+    if (worker.takesNothing(this.clock.elapsed())) book.loseWhatIsUnsent(worker);
+    if ((wasDraining && !draining) || worker.used.slots < usedBefore) book.tellRoom();
+    return { ...verdict, over: this.endedRuns.among(runs), control: this.controlFor(verdict.renewed) };
   }
 
   /** Each is answered once it is on record. */
@@ -106,12 +110,13 @@ export class PoolDesk {
   }
 
   /** How much of the log is here now. Less than `offset`: nothing was written, and the worker goes on from there. */
-  writeLog(
+  async writeLog(
     workerId: string,
     { token, stream, offset }: { readonly token: string; readonly stream: Stream; readonly offset: number },
     bytes: Uint8Array,
-  ): { readonly size: number } {
-    return { size: this.files.writeLog(this.book.heldBy(workerId, token).held, stream, offset, bytes) };
+  ): Promise<{ readonly size: number }> {
+    const attempt = this.book.heldBy(workerId, token);
+    return { size: await attempt.writeLog(this.files, stream, offset, bytes) };
   }
 
   writeOutput(workerId: string, token: string, bytes: Buffer): ReturnType<ReceivedFiles["writeOutput"]> {
@@ -126,31 +131,41 @@ export class PoolDesk {
   private takeReport(worker: PoolWorker, sent: SentReport): Promise<ReportAnswer> {
     const { book, reports } = this;
     const attempt = book.attempts.get(sent.token);
-    if (attempt === undefined) return reports.answerUnknown(sent);
+    if (attempt === undefined) return this.takeStray(worker, sent);
     if (attempt.worker === null) attempt.putOn(worker);
     if (attempt.worker !== worker) {
       const { token } = sent;
       return Promise.resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });
     }
     const answered = (answer: ReportAnswer): void => {
+      if (answer.outcome !== "retry") book.drop(attempt);
       // Struck off meanwhile: whoever takes the run next expects it from the worker that comes back with it.
-      if (answer.outcome !== "retry" || !book.workers.has(worker.id)) book.drop(attempt);
+      else if (!book.isRegistered(attempt.worker)) book.setFree(attempt);
     };
     if (attempt.isWanted) return reports.take(attempt, sent, answered);
     return reports.answerUnknown(sent).then((answer) => {
       if (!attempt.isWanted) answered(answer);
+      book.tellRoom();
       return answer;
     });
+  }
+
+  private async takeStray(worker: PoolWorker, sent: SentReport): Promise<ReportAnswer> {
+    const answer = await this.reports.answerUnknown(sent);
+    // The worker forgets it now, and its room is free.
+    if (answer.outcome !== "retry" && worker.strays.delete(sent.token)) this.book.tellRoom();
+    return answer;
   }
 
   private judge(worker: PoolWorker, held: readonly Held[]): Verdict {
     const verdict = { renewed: [] as string[], stop: [] as string[], lost: [] as string[] };
     worker.strays.clear();
-    for (const { token } of held) {
+    for (const one of held) {
+      const { token } = one;
       const attempt = this.book.attempts.get(token);
       if (attempt === undefined) {
         if (this.reports.isOver(token)) verdict.lost.push(token);
-        else worker.strays.add(token);
+        else worker.strays.set(token, one);
         continue;
       }
       if (attempt.worker === null) attempt.putOn(worker);

@@ -4,6 +4,7 @@ import {
   JOB,
   LEASE_MS,
   LOST,
+  NEEDS,
   PoolBench,
   registration,
   report,
@@ -25,6 +26,7 @@ describe("silence", () => {
     bench.clock.advance(1);
     await settle();
     expect(running.told).toMatchObject([LOST]);
+    running.told[0]?.settled?.("committed");
     expect(() => bench.desk.heartbeat(id, { attempts: [], draining: false })).toThrow("does not know");
     expect(bench.desk.register(registration({ attempts: [held()] }))).toMatchObject({
       renewed: [],
@@ -127,7 +129,15 @@ describe("adoption", () => {
 
   it("is not for what ran inside a server", () => {
     const { signal } = new AbortController();
-    const attempt = { runId: 1, workflowId: 1, jobId: JOB, attempt: 1, token: "t1", recovery: false };
+    const attempt = {
+      runId: 1,
+      workflowId: 1,
+      jobId: JOB,
+      attempt: 1,
+      token: "t1",
+      recovery: false,
+      needs: NEEDS,
+    };
     expect(bench.pool.adopt({ ...attempt, worker: "local-77" }, signal)).toBe(null);
   });
 });

@@ -22,7 +22,7 @@ export function choosePlace(
   needs: Needs,
   local: LocalPart,
   workers: Iterable<PoolWorker>,
-  now: number,
+  elapsed: number,
 ): PoolPlace | "full" | null {
   const atHome = placeAtHome(needs, local);
   if (atHome !== null && atHome !== "full") return atHome;
@@ -32,7 +32,7 @@ export function choosePlace(
   let mostFree = -1;
   let hasAnyRoom = false;
   for (const worker of workers) {
-    if (!worker.isPresent(now)) continue;
+    if (!worker.isPresent(elapsed)) continue;
     const { free } = worker;
     if (free.slots > 0) hasAnyRoom = true;
     if (free.slots <= mostFree || !worker.couldRun(needs) || !worker.hasRoomFor(needs, free)) continue;
@@ -59,7 +59,7 @@ export function whyNoPlace(
   needs: Needs,
   local: LocalPart,
   workers: readonly PoolWorker[],
-  now: number,
+  elapsed: number,
 ): string {
   if (needs.usesWorkspace) return whyNotAtHome(needs, local);
   const offers = workers.map(({ offer }) => offer.tags);
@@ -73,7 +73,7 @@ export function whyNoPlace(
     return `no connected worker can run actions of type ${needs.actionType}`;
   if (!isForLocal && !able.some((worker) => worker.isBigEnoughFor(needs)))
     return `no connected worker has ${describe(needs)}`;
-  if (!isForLocal && !able.some((worker) => worker.isPresent(now)))
+  if (!isForLocal && !able.some((worker) => worker.isPresent(elapsed)))
     return "the workers that could run it are silent or take nothing new";
   return "the workers that can run it are busy";
 }

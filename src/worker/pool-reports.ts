@@ -31,6 +31,11 @@ export class PoolReports {
     if (this.remembered.size > MAX_REMEMBERED) this.remembered.delete(this.remembered.keys().next().value!);
   }
 
+  /** The engine says that it is under way: what was known of it counts no more. */
+  unremember(token: string): void {
+    this.remembered.delete(token);
+  }
+
   /** `answered` is called with what came of a report that the engine was asked about. */
   take(
     attempt: PoolAttempt,
@@ -38,11 +43,9 @@ export class PoolReports {
     answered: (answer: ReportAnswer) => void,
   ): Promise<ReportAnswer> {
     if (attempt.reporting !== null) return attempt.reporting;
-    const lacking = this.writeFiles(attempt, sent);
-    if (lacking !== null) return Promise.resolve(lacking);
     attempt.received();
-    attempt.hasEnded = true;
-    attempt.reporting = this.settle(attempt, sent).then((answer) => {
+    const files = this.writeFiles(attempt, sent);
+    attempt.reporting = this.settle(attempt, sent, files).then((answer) => {
       attempt.reporting = null;
       if (answer.outcome !== "retry") this.remember(attempt.token, answer.outcome);
       answered(answer);
@@ -73,9 +76,17 @@ export class PoolReports {
     return row.error?.code === "WORKER_LOST" ? "stale" : "accepted";
   }
 
-  private settle(attempt: PoolAttempt, { token, result, duration_ms }: SentReport): Promise<ReportAnswer> {
+  private async settle(
+    attempt: PoolAttempt,
+    { token, result, duration_ms }: SentReport,
+    files: Promise<ReportAnswer | null> | null,
+  ): Promise<ReportAnswer> {
+    // A disk that is full now may have room later.
+    const lacking = files === null ? null : await files.catch(() => notHere(token));
+    if (lacking !== null) return lacking;
+    attempt.hasEnded = true;
     return new Promise((resolve) => {
-      attempt.settle({
+      const isTaken = attempt.settle({
         result: resultOf(result, this.files.outputPath(attempt.held)),
         durationMs: duration_ms,
         settled: (outcome) => {
@@ -84,32 +95,51 @@ export class PoolReports {
           else resolve(notHere(token));
         },
       });
+      // Its run was let go of while the files were written.
+      if (!isTaken) resolve(notHere(token));
     });
   }
 
-  /** Null: all that belongs to the report is here. */
-  private writeFiles(attempt: PoolAttempt, sent: SentReport): ReportAnswer | null {
-    const { held, token } = attempt;
-    let isWhole = true;
-    for (const { stream: which, offset, data } of sent.logs) {
-      const size = this.files.writeLog(held, which, offset, Buffer.from(data, "base64"));
-      if (size < offset) isWhole = false;
+  /** Null: there is nothing to wait for. Resolves to null when all that belongs to the report is here. */
+  private writeFiles(attempt: PoolAttempt, sent: SentReport): Promise<ReportAnswer | null> | null {
+    const { result, summary } = sent;
+    if (summary !== null) this.writeSummary(attempt, summary);
+    const pieces = sent.logs.map(async ({ stream: which, offset, data }) => {
+      const bytes = Buffer.from(data, "base64");
+      return (await attempt.writeLog(this.files, which, offset, bytes)) >= offset;
+    });
+    const isFile = result.kind === "succeeded" && result.output.kind === "artifact";
+    // An empty log is made in its own time.
+    if (!isFile && sent.logs.every(({ offset, data }) => offset === 0 && data === "")) {
+      for (const piece of pieces) piece.catch(() => {});
+      return null;
     }
-    const { result } = sent;
+    return Promise.all(pieces).then((whole) => this.lacking(attempt, sent, whole.every(Boolean)));
+  }
+
+  /** A convenience: without it the failure is still the same failure. */
+  private writeSummary({ held }: PoolAttempt, text: string): void {
+    try {
+      this.files.writeSummary(held, text);
+    } catch {}
+  }
+
+  private lacking(
+    { held, token }: PoolAttempt,
+    { result }: SentReport,
+    isWhole: boolean,
+  ): ReportAnswer | null {
     const isOutputMissing =
       result.kind === "succeeded" &&
       result.output.kind === "artifact" &&
       !this.files.hasOutput(held, result.output.bytes);
-    if (!isWhole || isOutputMissing) {
-      const [stdout, stderr] = stream.options.map((which) => this.files.logSize(held, which));
-      return {
-        ...notHere(token),
-        have: { stdout: stdout ?? 0, stderr: stderr ?? 0 },
-        ...(isOutputMissing ? { output_missing: true } : {}),
-      };
-    }
-    if (sent.summary !== null) this.files.writeSummary(held, sent.summary);
-    return null;
+    if (isWhole && !isOutputMissing) return null;
+    const [stdout, stderr] = stream.options.map((which) => this.files.logSize(held, which));
+    return {
+      ...notHere(token),
+      have: { stdout: stdout ?? 0, stderr: stderr ?? 0 },
+      ...(isOutputMissing ? { output_missing: true } : {}),
+    };
   }
 }
 

@@ -1,10 +1,13 @@
+import type { TimerPort } from "./attempt-timers.js";
 import { hasTags } from "./local-room.js";
 import type { PoolAttempt } from "./pool-attempt.js";
-import type { ClaimAnswer, Registration } from "./protocol.js";
+import type { ClaimAnswer, Held, Registration } from "./protocol.js";
 import type { Needs } from "./worker.js";
 
+/** What a worker takes for an attempt that it holds and that no run here has asked for yet. */
+const STRAY_SLOTS = 1;
 /** A worker that was silent for longer is given nothing: a live one asks again as soon as it has been answered. */
-const PRESENT_MS = 5_000;
+export const PRESENT_MS = 5_000;
 
 interface OpenClaim {
   readonly answer: (answer: ClaimAnswer) => void;
@@ -20,20 +23,34 @@ export interface Room {
 /** One registered worker as the server sees it: what it offers, what it has, and its open claim. */
 export class PoolWorker {
   readonly attempts = new Set<PoolAttempt>();
-  /** Tokens that it says it holds and that no run here has asked for yet. */
-  readonly strays = new Set<string>();
+  /** What it says it holds and no run here has asked for yet, by token. */
+  readonly strays = new Map<string, Held>();
   draining = false;
+  /** By the clock on the wall, as people are told. */
+  lastSeenAt: number;
+  /** By the clock that nobody sets. */
+  seenAt = 0;
   /** Its claim broke off, and it has not come again since. */
   private hasHungUp = false;
+  /** When it last asked for attempts, by the clock that nobody sets. */
+  private claimedAt = Number.NEGATIVE_INFINITY;
   private reserved: Needs[] = [];
   private claim: OpenClaim | null = null;
   private answering = false;
 
   constructor(
-    readonly offer: Omit<Registration, "attempts">,
+    readonly offer: Omit<Registration, "attempts" | "draining">,
+    /** By the clock on the wall, as people are told. */
     readonly registeredAt: number,
-    public lastSeenAt: number,
-  ) {}
+  ) {
+    this.lastSeenAt = registeredAt;
+  }
+
+  /** It was heard of: `elapsed` is by the clock that nobody sets. */
+  see(now: number, elapsed: number): void {
+    this.lastSeenAt = now;
+    this.seenAt = elapsed;
+  }
 
   get id(): string {
     return this.offer.instance;
@@ -44,9 +61,15 @@ export class PoolWorker {
     return labelOf(this.offer);
   }
 
-  isPresent(now: number): boolean {
+  isPresent(elapsed: number): boolean {
     if (this.draining) return false;
-    return this.claim !== null || (!this.hasHungUp && now - this.lastSeenAt < PRESENT_MS);
+    return this.claim !== null || (!this.hasHungUp && elapsed - this.seenAt < PRESENT_MS);
+  }
+
+  /** It takes nothing new, and has not asked for some time for what was given to it before. */
+  takesNothing(elapsed: number): boolean {
+    if (!this.draining || this.claim !== null) return false;
+    return this.hasHungUp || elapsed - this.claimedAt >= PRESENT_MS;
   }
 
   couldRun({ tags, actionType }: Needs): boolean {
@@ -55,6 +78,7 @@ export class PoolWorker {
 
   get used(): Room {
     let [slots, cpus, memoryBytes] = [0, 0, 0];
+    for (const { recovery } of this.strays.values()) if (!recovery) slots += STRAY_SLOTS;
     for (const needs of this.takers()) {
       slots += needs.slots;
       cpus += needs.cpus;
@@ -98,11 +122,15 @@ export class PoolWorker {
    * Keep a claim open until there is something to answer, or its time is over; an older one is answered with nothing.
    * `gone` is aborted if its connection breaks: until the worker comes again it is given nothing.
    */
-  openClaim(setTimer: (call: () => void) => () => void, gone: AbortSignal | null): Promise<ClaimAnswer> {
+  openClaim(clock: TimerPort, waitMs: number, gone: AbortSignal | null): Promise<ClaimAnswer> {
     this.closeClaim();
     this.hasHungUp = false;
     return new Promise((resolve) => {
-      const claim: OpenClaim = { answer: resolve, cancelTimer: setTimer(() => this.answerClaim()) };
+      const answer = (answer: ClaimAnswer): void => {
+        this.claimedAt = clock.elapsed();
+        resolve(answer);
+      };
+      const claim: OpenClaim = { answer, cancelTimer: clock.after(waitMs, () => this.answerClaim()) };
       this.claim = claim;
       const hangUp = (): void => {
         if (this.claim !== claim) return;
@@ -152,6 +180,7 @@ export class PoolWorker {
     for (const attempt of this.attempts) {
       if (attempt.delivery === "queued" && attempt.assignment !== null) {
         attempt.delivery = "sent";
+        attempt.wasSent = true;
         assignments.push(attempt.assignment);
       }
       if (attempt.stopping) stop.push(attempt.token);

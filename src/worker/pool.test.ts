@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
 import {
   held,
   JOB,
@@ -127,7 +127,7 @@ describe("assignments", () => {
     const unsent = bench.execute();
     unsent.controller.abort("stopped");
     await settle();
-    expect(unsent.told).toEqual([{ result: { kind: "stopped" }, durationMs: 0 }]);
+    expect(unsent.told).toMatchObject([{ result: { kind: "stopped" }, durationMs: 0 }]);
     const sent = bench.execute({ token: "t2" });
     expect(tokensOf(await bench.desk.claim(id, { received: [] }))).toEqual(["t2"]);
     const next = bench.desk.claim(id, { received: ["t2"] });
@@ -239,8 +239,11 @@ describe("reports", () => {
   it("bring the end of their logs; where some is missing it is asked for before", async () => {
     const { id, running } = await bench.deliver();
     const data = (text: string): string => Buffer.from(text).toString("base64");
-    bench.desk.writeLog(id, { token: "t1", stream: "stdout", offset: 0 }, Buffer.from("one "));
-    bench.desk.writeLog(id, { token: "t1", stream: "stdout", offset: 0 }, Buffer.from("one "));
+    const file = logFile(bench.folder, { workflowId: 1, jobId: JOB, runId: 1, attempt: 1 }, "stdout");
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "of an earlier database, and longer");
+    void bench.desk.writeLog(id, { token: "t1", stream: "stdout", offset: 0 }, Buffer.from("one "));
+    await bench.desk.writeLog(id, { token: "t1", stream: "stdout", offset: 0 }, Buffer.from("one "));
     const lacking = report({ logs: [{ stream: "stdout", offset: 8, data: data("three") }] });
     expect(await bench.desk.report(id, [lacking])).toEqual([
       { token: "t1", outcome: "retry", code: "RUN_NOT_HERE", have: { stdout: 4, stderr: 0 } },
@@ -249,10 +252,9 @@ describe("reports", () => {
     const whole = bench.desk.report(id, [
       report({ logs: [{ stream: "stdout", offset: 4, data: data("two three") }] }),
     ]);
-    await settle();
+    await vi.waitFor(() => expect(running.told).toHaveLength(1));
     end(running, "committed");
     await whole;
-    const file = logFile(bench.folder, { workflowId: 1, jobId: JOB, runId: 1, attempt: 1 }, "stdout");
     expect(readFileSync(file, "utf8")).toBe("one two three");
   });
 
@@ -265,7 +267,7 @@ describe("reports", () => {
     expect(() => bench.desk.writeOutput(id, "t1", Buffer.from("no json"))).toThrow("not JSON");
     bench.desk.writeOutput(id, "t1", bytes);
     void bench.desk.report(id, [sent]);
-    await settle();
+    await vi.waitFor(() => expect(running.told).toHaveLength(1));
     const path = join(bench.folder, "output/run-1/outputs", `j${JOB}_a1.json`);
     expect(running.told).toMatchObject([{ result: { output: { kind: "artifact", path } } }]);
     expect(readFileSync(path)).toEqual(bytes);

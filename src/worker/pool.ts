@@ -1,4 +1,6 @@
+import { isLocalWorker } from "../core/worker-names.js";
 import type { TimerPort } from "./attempt-timers.js";
+import { EndedRuns, type RecordedRuns } from "./ended-runs.js";
 import { failureContextFor, writeFailureContext } from "./failure-context-files.js";
 import { PoolAttempt } from "./pool-attempt.js";
 import { PoolBook } from "./pool-book.js";
@@ -9,15 +11,7 @@ import type { PoolWorker } from "./pool-worker.js";
 import { withPromptFiles } from "./prompt-files.js";
 import { DEFAULT_ATTEMPT_LEASE_MS, type LiveControl } from "./protocol.js";
 import { ReceivedFiles } from "./received-files.js";
-import {
-  type Assignment,
-  type HeldAttempt,
-  isLocalWorker,
-  type Needs,
-  type Place,
-  type Report,
-  type Worker,
-} from "./worker.js";
+import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
 import { localInfo, remoteInfo, type WorkerInfo } from "./worker-info.js";
 
 export interface WorkerPoolOptions {
@@ -27,7 +21,7 @@ export interface WorkerPoolOptions {
   readonly outputDir: string;
   readonly clock: TimerPort;
   /** The store. */
-  readonly recorded: RecordedAttempts;
+  readonly recorded: RecordedAttempts & RecordedRuns;
   /** How long a silent worker keeps its attempts; 90 s unless told. */
   readonly leaseMs?: number;
   /** What people want of a run that this server has; its workers are told. */
@@ -45,18 +39,21 @@ export class WorkerPool implements Worker {
   /** For the workers on other machines. */
   readonly desk: PoolDesk;
   private readonly book: PoolBook;
+  private readonly reports: PoolReports;
 
   constructor(private readonly options: WorkerPoolOptions) {
     const { clock, leaseMs = DEFAULT_ATTEMPT_LEASE_MS } = options;
     const files = new ReceivedFiles(options.outputDir);
     const reports = new PoolReports(files, options.recorded);
+    this.reports = reports;
     this.book = new PoolBook(clock, leaseMs, reports);
-    this.desk = new PoolDesk(this.book, reports, files, clock, options.controlOf ?? (() => null));
+    const ended = new EndedRuns(options.recorded, clock);
+    this.desk = new PoolDesk(this.book, reports, files, ended, clock, options.controlOf ?? (() => null));
   }
 
   place(needs: Needs): Place | "full" | null {
     const { local, clock } = this.options;
-    return choosePlace(needs, local, this.book.workers.values(), clock.now());
+    return choosePlace(needs, local, this.book.workers.values(), clock.elapsed());
   }
 
   release(place: Place): void {
@@ -78,24 +75,21 @@ export class WorkerPool implements Worker {
     }
     remote?.worker.unreserve(remote.needs);
     const needs = remote?.needs ?? scriptNeeds(assignment);
-    const attempt = new PoolAttempt(heldOf(assignment, worker?.label ?? ""), needs, "queued", shipped);
-    this.book.attempts.set(attempt.token, attempt);
-    if (worker === null) this.book.findWorkerFor(attempt);
-    else attempt.putOn(worker);
+    const attempt = new PoolAttempt(heldOf(assignment, worker?.label ?? "", needs), "queued", shipped);
+    this.keep(attempt);
     const reported = this.listen(attempt, signal);
-    // It was struck off while the commit was under way.
-    if (worker !== null && !this.book.workers.has(worker.id)) this.book.lose(attempt, "its worker has gone");
-    attempt.worker?.wake();
+    if (!attempt.isWanted) this.book.drop(attempt);
+    else if (worker === null) this.book.findWorkerFor(attempt);
+    else this.queue(attempt, worker);
     return reported;
   }
 
   adopt(held: HeldAttempt, signal: AbortSignal): Promise<Report | null> | null {
-    if (held.worker === "" || isLocalWorker(held.worker)) return null;
+    if (this.diedWithItsServer(held)) return null;
     const known = this.book.attempts.get(held.token);
     if (known !== undefined) return this.listen(known, signal);
-    const needs = { ...NO_ROOM, slots: held.recovery ? 0 : 1, tags: [], actionType: "" };
-    const attempt = new PoolAttempt(held, needs, "received", null);
-    this.book.attempts.set(held.token, attempt);
+    const attempt = new PoolAttempt(held, "received", null);
+    this.keep(attempt);
     const reported = this.listen(attempt, signal);
     this.book.expect(attempt);
     return reported;
@@ -126,7 +120,7 @@ export class WorkerPool implements Worker {
   /** Why an attempt with these needs does not start now. */
   whyNot(needs: Needs): string {
     const { local, clock } = this.options;
-    return whyNoPlace(needs, local, [...this.book.workers.values()], clock.now());
+    return whyNoPlace(needs, local, [...this.book.workers.values()], clock.elapsed());
   }
 
   private listen(attempt: PoolAttempt, signal: AbortSignal): Promise<Report | null> {
@@ -143,15 +137,34 @@ export class WorkerPool implements Worker {
     });
   }
 
+  private keep(attempt: PoolAttempt): void {
+    this.reports.unremember(attempt.token);
+    this.book.attempts.set(attempt.token, attempt);
+  }
+
+  /** While the start was being committed the worker may have left, or have been struck off and come back. */
+  private queue(attempt: PoolAttempt, chosen: PoolWorker): void {
+    const worker = this.book.workers.get(chosen.id);
+    if (worker === undefined) return this.book.lose(attempt, "its worker has gone");
+    attempt.putOn(worker);
+    worker.wake();
+    if (worker.draining) this.book.loseUnlessAskedFor(attempt, worker);
+  }
+
+  private diedWithItsServer({ worker, recovery }: HeldAttempt): boolean {
+    if (worker === "") return true;
+    // A script follows its attempt only to a server that executes anything itself.
+    return isLocalWorker(worker) && !(recovery && this.options.local.slots === 0);
+  }
+
   private stop(attempt: PoolAttempt): void {
-    if (attempt.delivery !== "queued") {
+    if (!attempt.isUnsent) {
       attempt.stopping = true;
       attempt.isStopNews = true;
       attempt.worker?.wake();
       return;
     }
-    this.book.forget(attempt);
-    attempt.settle({ result: { kind: "stopped" }, durationMs: 0 });
+    this.book.end(attempt, { kind: "stopped" });
   }
 
   /** A script runs where its attempt failed, else where it can. */
@@ -160,8 +173,10 @@ export class WorkerPool implements Worker {
     const { recovery, lastWorker } = assignment;
     if (!recovery || (lastWorker !== null && isLocalWorker(lastWorker) && local.slots > 0)) return "local";
     const needs = scriptNeeds(assignment);
-    const now = clock.now();
-    const able = [...this.book.workers.values()].filter((one) => one.isPresent(now) && one.couldRun(needs));
+    const elapsed = clock.elapsed();
+    const able = [...this.book.workers.values()].filter(
+      (one) => one.isPresent(elapsed) && one.couldRun(needs),
+    );
     return able.find(({ label }) => label === lastWorker) ?? able[0] ?? (local.slots > 0 ? "local" : null);
   }
 
@@ -176,9 +191,9 @@ export class WorkerPool implements Worker {
   }
 }
 
-function heldOf(assignment: Assignment, worker: string): HeldAttempt {
+function heldOf(assignment: Assignment, worker: string, needs: Needs): HeldAttempt {
   const { runId, workflowId, jobId, attempt, token, recovery } = assignment;
-  return { runId, workflowId, jobId, attempt, token, worker, recovery };
+  return { runId, workflowId, jobId, attempt, token, worker, recovery, needs };
 }
 
 function scriptNeeds({ runsOn, action }: Assignment): Needs {

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { AttemptResult } from "../core/commands.js";
 import type { Json } from "../core/json.js";
-import { type Assignment, LOCAL_WORKER_PREFIX } from "./worker.js";
+import { LOCAL_WORKER_PREFIX } from "../core/worker-names.js";
+import type { Assignment } from "./worker.js";
 
 /** How long a server keeps a claim open that it has nothing for. */
 export const CLAIM_WAIT_MS = 25_000;
@@ -20,6 +21,8 @@ export const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 export const MAX_REPORTS_BYTES = 32 * 1024 * 1024;
 export const MAX_REPORTS = 100;
 const MAX_HELD = 10_000;
+/** In one heartbeat; others follow with the next. */
+export const MAX_RUNS_MENTIONED = 100;
 const MAX_NAME_CHARS = 100;
 const MAX_TAGS = 100;
 const MAX_SUMMARY_CHARS = 20_000;
@@ -27,14 +30,14 @@ const MAX_TEXT_CHARS = 32 * 1024;
 const MAX_ITEMS = 1_000_000;
 const MAX_SLOTS = 100_000;
 
-/** At least three times in a lease. */
+/** At least three times in a lease. Whole milliseconds: some timers take nothing else. */
 export function heartbeatMs(leaseMs: number): number {
-  return Math.min(leaseMs / 3, MAX_HEARTBEAT_MS);
+  return Math.min(Math.floor(leaseMs / 3), MAX_HEARTBEAT_MS);
 }
 
 /** A worker that cannot renew ends its attempts so long before the server gives them to another. */
 export function killMarginMs(leaseMs: number): number {
-  return Math.min(leaseMs / 6, MAX_KILL_MARGIN_MS);
+  return Math.min(Math.floor(leaseMs / 6), MAX_KILL_MARGIN_MS);
 }
 
 const token = z.string().min(1).max(200);
@@ -61,6 +64,8 @@ export const registration = z.strictObject({
   actions: words,
   /** What it holds: running, or ended and not yet accepted. */
   attempts: z.array(held).max(MAX_HELD),
+  /** It takes nothing new. */
+  draining: z.boolean().optional(),
 });
 export type Registration = z.infer<typeof registration>;
 
@@ -91,6 +96,8 @@ export const heartbeat = z.strictObject({
   attempts: z.array(held).max(MAX_HELD),
   /** It takes nothing new. */
   draining: z.boolean(),
+  /** Runs that it keeps folders of and has nothing to do for. */
+  runs: z.array(count).max(MAX_RUNS_MENTIONED).optional(),
 });
 export type Heartbeat = z.infer<typeof heartbeat>;
 
@@ -114,6 +121,8 @@ export interface LiveControl {
 }
 
 export interface HeartbeatAnswer extends Verdict {
+  /** Of the runs it spoke of those that are known to be over: their folders are of no use any more. */
+  readonly over: readonly number[];
   /** By run: of each of which the worker holds attempts. */
   readonly control: { readonly [runId: string]: { readonly liveControl: LiveControl } };
 }

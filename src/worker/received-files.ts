@@ -3,28 +3,43 @@ import {
   closeSync,
   constants,
   fstatSync,
+  ftruncateSync,
   mkdirSync,
-  openSync,
+  open,
   statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import { DarumaError } from "../core/errors.js";
 import { logFile, outputArtifact, summaryArtifact } from "./attempt-paths.js";
 import type { Stream } from "./protocol.js";
 import type { HeldAttempt } from "./worker.js";
 
+export interface LogPiece {
+  readonly stream: Stream;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+  readonly begin: boolean;
+}
+
+const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT;
+const openAsync = promisify(open);
+
 /** What workers send of their attempts, in the server's own folder. Paths come from the server's record alone. */
 export class ReceivedFiles {
   constructor(private readonly base: string) {}
 
-  /** Bytes of a log at their place. Returns the size of the log here; smaller than `offset`: nothing was written. */
-  writeLog(attempt: HeldAttempt, stream: Stream, offset: number, bytes: Uint8Array): number {
-    const file = logFile(this.base, attempt, stream);
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+  /**
+   * Bytes of a log at their place. Resolves to the size of the log here; smaller than `offset`: nothing was written.
+   * `begin`: the log is a new one, whatever an earlier database has left under its name. Opening is asynchronous: while a
+   * database syncs, creating a file can take tens of milliseconds.
+   */
+  async writeLog(attempt: HeldAttempt, { stream, offset, bytes, begin }: LogPiece): Promise<number> {
+    const fd = await openLog(logFile(this.base, attempt, stream));
     try {
+      if (begin) ftruncateSync(fd, 0);
       const { size } = fstatSync(fd);
       if (offset > size) return size;
       let written = 0;
@@ -61,6 +76,16 @@ export class ReceivedFiles {
 
   hasOutput(attempt: HeldAttempt, bytes: number): boolean {
     return sizeOf(this.outputPath(attempt)) === bytes;
+  }
+}
+
+async function openLog(file: string): Promise<number> {
+  try {
+    return await openAsync(file, LOG_FLAGS, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    return openAsync(file, LOG_FLAGS, 0o600);
   }
 }
 

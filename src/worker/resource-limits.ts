@@ -28,7 +28,7 @@ export class ResourceLimits {
         exitCode: WALLTIME_EXIT_CODE,
         message: `ran longer than the ${runtimeMs} ms it asked for`,
       };
-      this.cancel = clock.setTimer(clock.now() + runtimeMs, () => this.pass(facts));
+      this.cancel = clock.after(runtimeMs, () => this.pass(facts));
     }
     if (resources?.memoryBytes != null) this.watch(resources.memoryBytes);
   }
@@ -45,8 +45,10 @@ export class ResourceLimits {
   }
 
   private watch(limit: number): void {
-    this.poll = this.clock.setTimer(this.clock.now() + MEMORY_POLL_MS, () => {
-      void memoryOfToken(this.assignment.token).then((bytes) => {
+    this.poll = this.clock.after(MEMORY_POLL_MS, () => {
+      // What cannot be read now is read the next time.
+      const used = memoryOfToken(this.assignment.token).catch(() => 0);
+      void used.then((bytes) => {
         if (this.poll === null) return;
         if (bytes <= limit) return this.watch(limit);
         this.pass({

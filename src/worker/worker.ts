@@ -150,6 +150,8 @@ export interface HeldAttempt {
   /** The worker that had it; for a recovery script the one that had the failed attempt. */
   readonly worker: string;
   readonly recovery: boolean;
+  /** What it takes of its worker: no room where it is a recovery script. */
+  readonly needs: Needs;
 }
 
 /** Why an attempt's signal is aborted: nobody wants it any more, or this engine lets go of its run. */
@@ -174,11 +176,4 @@ export interface Worker {
   /** End what an attempt that is to be declared lost may have left running on this host. */
   endLeftovers(token: string): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Names of workers inside an engine's own process begin so; what they ran died with it. */
-export const LOCAL_WORKER_PREFIX = "local-";
-
-export function isLocalWorker(name: string): boolean {
-  return name.startsWith(LOCAL_WORKER_PREFIX);
 }

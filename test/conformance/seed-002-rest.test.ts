@@ -31,7 +31,7 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
     return { run, job: await server.job(run, "my_job") };
   }
 
-  it("GET /failure_handlers/{id}: rules are JSON text", async () => {
+  it("T12 GET /failure_handlers/{id}: rules are JSON text", async () => {
     const server = await servers.start();
     const run = await server.run(HANDLER);
     const { workflow_id } = (await server.running.store.readRun(run))!;
@@ -45,7 +45,7 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
     expect((await server.ask("GET", `${prefix}/failure_handlers/x`)).status).toBe(422);
   });
 
-  it("GET /jobs?status=pending_failed: held jobs with their run, and what depends on them stays blocked", async () => {
+  it("T29 GET /jobs?status=pending_failed: held jobs with their run, and what depends on them stays blocked", async () => {
     const server = await servers.start();
     const run = await server.run(HANDLER);
     await server.until(run, "held");
@@ -62,7 +62,7 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
     expect((await server.ask("GET", `${prefix}/jobs?status=lost`)).status).toBe(422);
   });
 
-  it("PUT /jobs/{id}: ready runs a held job again, failed lets it fail and cancels its dependents", async () => {
+  it("T30 PUT /jobs/{id}: ready runs a held job again, failed lets it fail and cancels its dependents", async () => {
     const server = await servers.start();
     const run = await server.run(HANDLER);
     await server.until(run, "held");
@@ -93,7 +93,7 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
     );
   });
 
-  it("POST /jobs/{id}/retry/{run_id}?max_retries=N: a failed job is ready with one more attempt", async () => {
+  it("T13 T18 POST /jobs/{id}/retry/{run_id}?max_retries=N: a failed job is ready with one more attempt", async () => {
     const server = await servers.start();
     const { run, job } = await failed(server);
     const { workflow_id } = (await server.running.store.readRun(run))!;
@@ -105,7 +105,7 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
     expect(row!.attempt_id).toBe(2);
   });
 
-  it("refuses a retry of an unknown job (404), of a wrong run, without or beyond max_retries (422)", async () => {
+  it("T14 T15 T17 refuses a retry of an unknown job (404), of a wrong run, without or beyond max_retries (422)", async () => {
     const server = await servers.start();
     const { run, job } = await failed(server);
     const retry = async (path: string) => {
@@ -120,7 +120,7 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
     expect((await server.running.store.readJob(job))!.attempt_id).toBe(1);
   });
 
-  it("refuses a retry of a held job, saying to use PUT, and of one that runs elsewhere", async () => {
+  it("T16 refuses a retry of a held job, saying to use PUT, and of one that runs elsewhere", async () => {
     const server = await servers.start();
     const run = await server.run(HANDLER);
     await server.until(run, "held");

@@ -69,6 +69,15 @@ function toldChanges(under: StoreUnderTest): void {
       await until("answer", 5);
     });
 
+    test("of a token that was revoked, and not of one that is made", async () => {
+      const { store } = under;
+      const { changes, until } = listen(under);
+      const { id } = await store.putToken({ name: "t", role: "viewer", hash: "h", at: 1, expiresAt: null });
+      expect(changes).toEqual([]);
+      await store.revokeToken(id, 2);
+      await until("revoked", 0);
+    });
+
     test("nothing of what was refused", async () => {
       const { store } = under;
       const [good, stale] = [await takeRun(store), await takeRun(store)];

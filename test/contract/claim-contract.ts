@@ -28,7 +28,7 @@ function claimedRuns(under: StoreUnderTest, claim: Claim): void {
       expect(await claim(RIVAL)).toEqual([{ runId, fence: 2 }]);
       expect(await store.readLease(runId)).toEqual({ owner: RIVAL, fence: 2, expiresAt: NOW + 10 });
       await store.commit([appendTo({ runId, fence: 2 }, 2)]);
-      expect(await store.renewLease(runId, 2, 500)).toBe(true);
+      expect(await store.renewLeases([{ runId, fence: 2 }], NOW, 500)).toEqual([]);
       const late = { runId, owner: OWNER, now: NOW + 20, expiresAt: NOW + 30 };
       expect(await store.acquireLease(late)).toMatchObject({ granted: false, lease: { owner: RIVAL } });
     });

@@ -137,7 +137,11 @@ const acquire = call(
       ...(evenFrom === undefined ? {} : { evenFrom }),
     }),
 );
-const renew = call("renewLease", fc.tuple(runId, fence, time), (store, ...args) => store.renewLease(...args));
+const renew = call(
+  "renewLeases",
+  fc.tuple(fc.uniqueArray(fc.record({ runId, fence }), { selector: (held) => held.runId }), time),
+  (store, leases, now) => store.renewLeases(leases, now, now + 5),
+);
 const release = call("releaseLease", fc.tuple(runId, fence), (store, ...args) => store.releaseLease(...args));
 const send = call(
   "sendCommand",
@@ -251,8 +255,9 @@ const jobs = call(
 const anyCall = fc.oneof(
   { weight: 6, arbitrary: commit },
   { weight: 4, arbitrary: acquire },
+  { weight: 3, arbitrary: remove },
   ...[renew, release, send, answer, register, reserve, list, handler, follow].map(rarely),
-  ...[claim, remove, draft, dropDraft, token, revoke, versions, jobs].map(rarely),
+  ...[claim, draft, dropDraft, token, revoke, versions, jobs].map(rarely),
 );
 
 function rarely(arbitrary: fc.Arbitrary<Call>): { weight: number; arbitrary: fc.Arbitrary<Call> } {

@@ -71,27 +71,44 @@ function takingLeases(under: StoreUnderTest, acquire: Acquire): void {
 }
 
 function keepingLeases(under: StoreUnderTest, acquire: Acquire): void {
+  const renew = (fence: number) => under.store.renewLeases([{ runId: RUN, fence }], 490, 500);
+
   describe("a lease that was granted", () => {
     test("is kept by renewing it", async () => {
       await acquire(OWNER, 100);
-      expect(await under.store.renewLease(RUN, 1, 500)).toBe(true);
+      expect(await renew(1)).toEqual([]);
       expect(await acquire(RIVAL, 499)).toMatchObject({ granted: false, lease: { expiresAt: 500 } });
+    });
+
+    test("is kept together with others, and those that are lost are named", async () => {
+      const { store } = under;
+      for (const runId of [1, 2, 3, 4]) await acquire(OWNER, 100, { runId });
+      await acquire(RIVAL, 200, { runId: 2 });
+      await store.releaseLease(4, 1);
+      const held = [5, 4, 3, 2, 1].map((runId) => ({ runId, fence: 1 }));
+      expect(await store.renewLeases(held, 490, 500)).toEqual([5, 4, 2]);
+      for (const runId of [1, 3]) {
+        expect(await store.readLease(runId)).toEqual({ owner: OWNER, fence: 1, expiresAt: 500 });
+      }
+      expect(await store.readLease(2)).toEqual({ owner: RIVAL, fence: 2, expiresAt: 210 });
+      expect(await store.readLease(4)).toBeNull();
+      expect(await store.renewLeases([], 490, 500)).toEqual([]);
     });
 
     test("can be renewed after it expired as long as nobody took it", async () => {
       await acquire(OWNER, 100);
-      expect(await under.store.renewLease(RUN, 1, 500)).toBe(true);
+      expect(await renew(1)).toEqual([]);
     });
 
     test("cannot be renewed once it was lost or given back, nor if it never was", async () => {
       const { store } = under;
-      expect(await store.renewLease(RUN, 0, 500)).toBe(false);
+      expect(await renew(0)).toEqual([RUN]);
       await acquire(OWNER, 100);
       await acquire(RIVAL, 200);
-      expect(await store.renewLease(RUN, 1, 500)).toBe(false);
+      expect(await renew(1)).toEqual([RUN]);
       expect(await store.readLease(RUN)).toEqual({ owner: RIVAL, fence: 2, expiresAt: 210 });
       await store.releaseLease(RUN, 2);
-      expect(await store.renewLease(RUN, 2, 500)).toBe(false);
+      expect(await renew(2)).toEqual([RUN]);
       expect(await store.readLease(RUN)).toBeNull();
     });
 

@@ -296,3 +296,29 @@ steps:
     expect(bench.status("slow")).toEqual(["canceled"]);
   });
 });
+
+describe("a recovery script whose worker is gone", () => {
+  const text = `
+max_recoveries: 2
+failure_handlers: [{ name: h, rules: [{ match_all_exit_codes: true, max_retries: 2, recovery_script: ./fix.sh }] }]
+steps: { a: { exec: make, failure_handler: h } }`;
+
+  it("runs again, as often as the run may recover, and then the retry comes without it", () => {
+    const bench = new Bench(text);
+    bench.start("a");
+    bench.fail("a");
+    const lose = () =>
+      bench.take({
+        ...{ type: "recovery.finish", job: bench.job("a").id, attempt: 1, ok: false, lost: true },
+        ...{ exitCode: null, message: "the worker is gone", durationMs: 1 },
+      } as never);
+    const tries: number[] = [];
+    for (let loss = 0; loss < 3; loss += 1) {
+      expect(bench.status("a")).toEqual(["recovering"]);
+      tries.push(bench.job("a").recovery!.tries);
+      lose();
+    }
+    expect(tries).toEqual([1, 2, 3]);
+    expect(bench.status("a")).toEqual(["ready"]);
+  });
+});

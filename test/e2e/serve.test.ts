@@ -113,6 +113,30 @@ describe("daruma serve", () => {
     expect(await cli.ended).toBe(130);
   });
 
+  it("says so when there are tokens, but none that can be used any more", async () => {
+    const outputDir = join(folder.path, "revoked");
+    const at = ["--output-dir", outputDir];
+    await runCli(["token", "create", "ci", "--role", "viewer", ...at]);
+    expect((await runCli(["token", "revoke", "1", ...at])).exitCode).toBe(0);
+    const { exitCode, stderr } = await runCli(["serve", "--host", "0.0.0.0", "--port", "0", ...at]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/TOKENS_NEEDED.*every token is revoked or has expired/);
+  });
+
+  it("refuses a port that is none, and a server that it would not ask", async () => {
+    const at = ["--output-dir", join(folder.path, "refused")];
+    const port = await runCli(["serve", "--port", "99999", ...at]);
+    expect([port.exitCode, port.stderr]).toEqual([
+      2,
+      expect.stringMatching(/--port 99999 is no port[\s\S]*65535/),
+    ]);
+    const server = await runCli(["serve", "--server", "http://127.0.0.1:1", ...at]);
+    expect([server.exitCode, server.stderr]).toEqual([
+      2,
+      expect.stringMatching(/USAGE[\s\S]*Leave out --server/),
+    ]);
+  });
+
   it("does not open itself to other machines before there is a token, and then only to tokens", async () => {
     const outputDir = join(folder.path, "open");
     const refused = new RunningCli(["serve", "--host", "0.0.0.0", "--port", "0", "--output-dir", outputDir]);
@@ -130,6 +154,7 @@ describe("daruma serve", () => {
     ]);
     const { token } = JSON.parse(made.stdout) as { token: string };
     const { cli, url } = await serve(outputDir, "--host", "0.0.0.0");
+    expect(cli.text).toContain(`listening at ${url} (0.0.0.0:${new URL(url).port})`);
     expect((await ask(`${url}/api/v1/runs`)).status).toBe(401);
     const headers = { authorization: `Bearer ${token}` };
     expect((await ask(`${url}/api/v1/runs`, { headers })).status).toBe(200);

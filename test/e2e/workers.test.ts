@@ -155,6 +155,8 @@ steps:
       return jobs.some(({ step, status }) => step === "a" && status === "completed") && jobs;
     });
     expect(both.find(({ step }) => step === "b")?.status).toBe("ready");
+    const told = await server.ask<{ text: string }>("GET", `/api/v1/runs/${runId}/explanation`);
+    expect(told.body.text).toContain("Ready and waiting: b; no connected worker has the tags gpu.");
     work(server, { name: "strong", tags: ["gpu", "linux"] });
     await server.until(runId, "completed");
     const b = (await attemptsOf(server, runId)).find(({ job_id }) => job_id === runId * 10_000_000 + 2);
@@ -282,10 +284,12 @@ transitions: [{ from: a, to: fix, on: failure }]`);
     work(server, { servers: [wire.url] });
     const gate = join(folder, "cut.gate");
     const done = join(folder, "cut.done");
+    const begun = join(folder, "cut.begun");
     const runId = await server.run(
-      `steps: { a: { exec: "until test -f ${gate}; do sleep 0.05; done; echo late; touch ${done}" }, b: { exec: "true", depends_on: a } }`,
+      `steps: { a: { exec: "touch ${begun}; until test -f ${gate}; do sleep 0.05; done; echo late; touch ${done}" }, b: { exec: "true", depends_on: a } }`,
     );
     const { token } = await running(server, runId);
+    await eventually(async () => existsSync(begun));
     await wire.cut();
     writeFileSync(gate, "");
     await eventually(async () => existsSync(done));

@@ -1,6 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { attemptId } from "../../src/operations/job-report.js";
+import { jobRow } from "../contract/store-fixtures.js";
 import { OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();
@@ -88,6 +90,49 @@ describe("jobs", () => {
   });
 });
 
+describe("a job", () => {
+  it("looks the same in every answer, and its attempt_id is what retry_job says", async () => {
+    const file = join(bench.folder, "same-go");
+    const wait = `while [ ! -e ${file} ]; do sleep 0.02; done`;
+    const source = `name: same\nunhandled: hold\nsteps: { a: { type: command, exec: "mkdir ${file}-1 && exit 3; ${wait}; exit 3" } }`;
+    const held = await bench.run(source);
+    const job_id = held.jobs[0]!.id;
+    const shape = ({ id, attempt_id, error }: { id: number; attempt_id: number; error: unknown }) => ({
+      id,
+      attempt_id,
+      error,
+    });
+    const [listed] = (await bench.call("list_jobs", { run_id: held.run_id })).items;
+    const got = await bench.call("get_job", { job_id });
+    const error = { code: "EXIT_3", message: listed!.error!.message, class: "application", exit_code: 3 };
+    expect([shape(listed!), shape(got)]).toEqual(Array(2).fill({ id: job_id, attempt_id: 1, error }));
+    const put = await bench.call("update_job", { job_id, status: "ready" });
+    expect([put.status === "ready" || put.status === "running", put.attempt_id]).toEqual([true, 2]);
+    expect((await bench.call("get_job", { job_id })).attempt_id).toBe(2);
+    writeFileSync(file, "");
+    await bench.settled(held.run_id);
+  });
+
+  it("that is ready for its first attempt is at attempt 1", () => {
+    const row = jobRow(1, 1, { status: "ready" });
+    expect([attemptId(row), attemptId({ ...row, status: "blocked" })]).toEqual([1, 0]);
+  });
+
+  it("that is completed says how to go back to it, and one that runs to wait", async () => {
+    const ok = await bench.run("steps: { a: { type: noop } }");
+    const job_id = ok.jobs[0]!.id;
+    const retry = bench.call("retry_job", { job_id, run_id: ok.run_id, max_retries: 9 });
+    await expect(retry).rejects.toMatchObject({
+      code: "NOT_RETRYABLE",
+      message: `job ${job_id} is completed, not failed`,
+      hint: expect.stringContaining("resume_from_step"),
+    });
+    const back = { run_id: ok.run_id, action: "resume_from_step", stepId: String(job_id) } as const;
+    expect((await bench.call("control_run", back)).changed).toMatchObject([{ job_id }]);
+    await bench.settled(ok.run_id);
+  });
+});
+
 describe("failure handlers", () => {
   it("are listed for a workflow, with their rules as JSON text", async () => {
     const { workflow_id } = await bench.run(FAILING);
@@ -143,7 +188,7 @@ describe("logs", () => {
     const running = await bench.until(run_id, ({ jobs }) => jobs[0]?.status === "running");
     const job_id = running.jobs[0]!.id;
     let text = "";
-    const ids: string[] = [];
+    const ids: (string | null)[] = [];
     for await (const { id, data } of bench.stream("get_job_logs", { job_id })) {
       text += (data as { text: string }).text;
       ids.push(id);

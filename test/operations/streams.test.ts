@@ -110,7 +110,7 @@ describe("the events of all runs", () => {
     await bench.settled(run_id);
     const again = new AbortController();
     const seqs: number[] = [];
-    for await (const { data } of bench.stream("list_events", { after: first.id }, again.signal)) {
+    for await (const { data } of bench.stream("list_events", { after: first.id! }, again.signal)) {
       const event = data as RunEventItem;
       if (event.run_id === run_id) seqs.push(event.seq);
       if (event.run_id === run_id && event.type === "run.completed") break;

@@ -15,7 +15,7 @@ const SUITES: ReadonlyMap<string, readonly string[]> = new Map([
     "retry goto remediation loop-budget dynamic-routing on-success variables foreach options file command-line",
   ),
   suite("seed-001", "retry failure-routing real"),
-  suite("seed-002", "rules holds real"),
+  suite("seed-002", "rules holds real rest"),
   suite("seed-003", "edges loops conditions context"),
 ]);
 

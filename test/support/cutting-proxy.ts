@@ -1,13 +1,18 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** `question`: what the client sends next never arrives. `answer`: it arrives and is done, its answer never comes. */
-export type Cut = "question" | "answer";
+/**
+ * `question`: what the client sends next never arrives. `answer`: it arrives and is done, its answer never comes. Both
+ * ends see the connection break, unless it falls silent: then neither is ever told, as if a cable were cut.
+ */
+export type Cut = "question" | "answer" | "silent question" | "silent answer";
 
 /** Stands between a client and a server, and cuts a connection at the instant a test names. */
 export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #silent = new WeakSet<Socket>();
+  #isSilentForGood = false;
   #cut: { readonly what: Cut; readonly sign: string } | null = null;
 
   private constructor(target: number) {
@@ -41,6 +46,12 @@ export class CuttingProxy {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
+  /** Nothing passes on any connection there is, and nobody is told. New ones are sound unless it is for good. */
+  silenceAll({ forGood = false } = {}): void {
+    this.#isSilentForGood = forGood;
+    for (const socket of this.#sockets) this.#silent.add(socket);
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     this.#server.close();
@@ -49,6 +60,7 @@ export class CuttingProxy {
 
   #join(client: Socket, server: Socket): void {
     let cut: Cut | null = null;
+    if (this.#isSilentForGood) this.#silent.add(client);
     const end = () => {
       client.destroy();
       server.destroy();
@@ -66,8 +78,11 @@ export class CuttingProxy {
         this.#cut = null;
         if (cut === "question") return end();
       }
-      server.write(data);
+      if (cut !== "silent question" && !this.#silent.has(client)) server.write(data);
     });
-    server.on("data", (data) => (cut === "answer" ? end() : client.write(data)));
+    server.on("data", (data) => {
+      if (cut === "answer") end();
+      else if (cut === null && !this.#silent.has(client)) client.write(data);
+    });
   }
 }

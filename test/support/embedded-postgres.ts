@@ -70,7 +70,7 @@ export function freshSchema(): string {
   return `test_${randomBytes(6).toString("hex")}`;
 }
 
-/** A real PostgreSQL store in a schema of its own. */
+/** A real PostgreSQL store in a schema of its own; its leases go by the times that the test names. */
 export async function openInFreshSchema(): Promise<{
   readonly store: Store;
   readonly url: string;
@@ -80,14 +80,14 @@ export async function openInFreshSchema(): Promise<{
 }> {
   const url = await sharedPostgresUrl();
   const schema = freshSchema();
-  const opened = [await openPostgresStore({ url, schema, maxConnections: 4 })];
+  const opened = [await openPostgresStore({ url, schema, maxConnections: 4, leaseClock: "caller" })];
   return {
     store: opened[0] as Store,
     url,
     schema,
     reopen: async () => {
       for (const store of opened) await store.close();
-      const again = await openPostgresStore({ url, schema, maxConnections: 4 });
+      const again = await openPostgresStore({ url, schema, maxConnections: 4, leaseClock: "caller" });
       opened.push(again);
       return again;
     },

@@ -11,14 +11,35 @@ export class ManualClock implements Clock {
   private readonly timers = new Set<Timer>();
   private order = 0;
 
+  /** By how much the clock on the wall was set. */
+  private shift = 0;
+
   constructor(private time = 1_700_000_000_000) {}
 
   now(): number {
-    return this.time;
+    return this.time + this.shift;
   }
 
   setTimer(at: number, call: () => void): () => void {
-    const timer: Timer = { at, order: this.order++, call };
+    let cancel: () => void;
+    const arm = (): void => {
+      cancel = this.after(at - this.now(), () => (this.now() < at ? arm() : call()));
+    };
+    arm();
+    return () => cancel();
+  }
+
+  /** Somebody sets the clock on the wall, forward or back; no time passes. */
+  set(byMs: number): void {
+    this.shift += byMs;
+  }
+
+  elapsed(): number {
+    return this.time;
+  }
+
+  after(delayMs: number, call: () => void): () => void {
+    const timer: Timer = { at: this.time + delayMs, order: this.order++, call };
     this.timers.add(timer);
     return () => this.timers.delete(timer);
   }
@@ -36,6 +57,12 @@ export class ManualClock implements Clock {
   /** Nothing that was set before ever fires. */
   forget(): void {
     this.timers.clear();
+  }
+
+  /** As for a process that was stopped: time passes, and what came due meanwhile fires late, one after the other. */
+  standStill(ms: number): void {
+    this.time += ms;
+    this.advance(0);
   }
 
   /** Move on without firing anything that is not due. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
-import type { AttemptRow } from "../../src/core/rows.js";
+import type { AttemptRow, RunRow } from "../../src/core/rows.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import { WorkerPool } from "../../src/worker/pool.js";
 import type { LocalPart } from "../../src/worker/pool-placement.js";
@@ -36,6 +36,8 @@ export class PoolBench {
   /** What the store says of attempts. */
   rows: AttemptRow[] = [];
   readonly controls = new Map<number, LiveControl>();
+  /** What the store says of runs. */
+  runs: RunRow[] = [];
   pool: WorkerPool = this.open();
 
   constructor() {
@@ -43,6 +45,7 @@ export class PoolBench {
       this.folder = mkdtempSync(join(tmpdir(), "daruma-pool-"));
       this.clock = new ManualClock();
       this.rows = [];
+      this.runs = [];
       this.pool = this.open();
     });
     afterEach(() => rmSync(this.folder, { recursive: true, force: true }));
@@ -56,7 +59,11 @@ export class PoolBench {
       clock: this.clock,
       leaseMs: LEASE_MS,
       controlOf: (runId) => this.controls.get(runId) ?? null,
-      recorded: { readAttempts: async () => this.rows, readJob: async () => null },
+      recorded: {
+        readAttempts: async () => this.rows,
+        readJob: async () => null,
+        readRun: async (runId) => this.runs.find(({ id }) => id === runId) ?? null,
+      },
     });
     return this.pool;
   }
@@ -70,10 +77,15 @@ export class PoolBench {
   }
 
   execute(changes: Partial<Assignment> = {}, needs: Needs = NEEDS): Running {
+    return this.begin(changes, needs)();
+  }
+
+  /** A place is taken, and the start is being committed until the answer is called. */
+  begin(changes: Partial<Assignment> = {}, needs: Needs = NEEDS): () => Running {
     const place = this.pool.place(needs);
     if (place === "full" || place === null) throw new Error(`no place: ${place}`);
     const controller = new AbortController();
-    return follow(this.pool.execute(assignment(changes), place, controller.signal), controller);
+    return () => follow(this.pool.execute(assignment(changes), place, controller.signal), controller);
   }
 
   /** An attempt that its worker has, as far as the server knows. */
@@ -94,13 +106,14 @@ export class PoolBench {
       token: "t1",
       worker: "w1/aaaaaaaa",
       recovery: false,
+      needs: NEEDS,
       ...changes,
     };
     return follow(this.pool.adopt(attempt, controller.signal)!, controller);
   }
 }
 
-function localPart(slots: number): LocalPart {
+export function localPart(slots: number): LocalPart {
   const room = new LocalRoom("local-1", slots);
   return {
     name: "local-1",
@@ -131,7 +144,7 @@ export function registration(changes: Partial<Registration> = {}): Registration 
   };
 }
 
-function assignment(changes: Partial<Assignment> = {}): Assignment {
+export function assignment(changes: Partial<Assignment> = {}): Assignment {
   return {
     runId: 1,
     workflowId: 1,
@@ -162,7 +175,7 @@ function assignment(changes: Partial<Assignment> = {}): Assignment {
   };
 }
 
-function follow(reported: Promise<Report | null>, controller: AbortController): Running {
+export function follow(reported: Promise<Report | null>, controller: AbortController): Running {
   const told: (Report | null)[] = [];
   void reported.then((report) => told.push(report));
   return { controller, told };

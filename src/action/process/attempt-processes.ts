@@ -11,24 +11,37 @@ const GIVE_UP_MS = 5_000;
 const PAGE_BYTES = 4_096;
 const MAX_PS_BYTES = 64 * 1024 * 1024;
 
+/** There was no room to look: that says nothing about what is there. */
+const SHORTAGES = new Set(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]);
+
 /**
  * Ends every process whose environment carries the attempt's token, and its group with it: SIGTERM first where there
- * is a grace, then SIGKILL until none is left. Returns how many were found.
+ * is a grace, then SIGKILL until none is left. Returns how many were found; throws where it
+ * cannot be told whether any is left.
  */
 export async function endProcessesWithToken(token: string, graceMs = 0): Promise<number> {
   const ended = new Set<number>();
   const killAt = performance.now() + graceMs;
   let hasAsked = graceMs <= 0;
   for (;;) {
-    const found = await findProcessesWithToken(token);
-    for (const pid of found.keys()) ended.add(pid);
+    const found = await findProcessesWithToken(token).catch((error: unknown) => ({ error }));
     const now = performance.now();
+    if ("error" in found) {
+      if (now > killAt + GIVE_UP_MS) throw found.error;
+      await pollPause();
+      continue;
+    }
+    for (const pid of found.keys()) ended.add(pid);
     if (found.size === 0 || now > killAt + GIVE_UP_MS) return ended.size;
     if (now >= killAt) signalAll(found, "SIGKILL");
     else if (!hasAsked) signalAll(found, "SIGTERM");
     hasAsked = true;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pollPause();
   }
+}
+
+function pollPause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
 /** Resident memory of every process that carries the token, in bytes; 0 where the system does not tell. */
@@ -76,7 +89,8 @@ async function findInProc(token: string): Promise<Found> {
       // The name, in brackets, may itself hold blanks and brackets; state, parent and group follow it.
       const group = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2];
       found.set(Number(pid), Number(group));
-    } catch {
+    } catch (error) {
+      if (SHORTAGES.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
       // It has gone in the meantime, or belongs to somebody else.
     }
   };

@@ -83,7 +83,9 @@ export class LauncherHost implements ProcessHost {
         job.substitute = this.fallback.start(job.spec);
         void job.substitute.exited.then((exit) => job.resolve(exit));
       } else {
-        void endOrphans(job).then(() => job.resolve({ exitCode: null, signal: "SIGKILL" }));
+        // What could not be looked for in seconds must not keep the attempt waiting.
+        const ended = endOrphans(job).catch(() => {});
+        void ended.then(() => job.resolve({ exitCode: null, signal: "SIGKILL" }));
       }
     }
   }

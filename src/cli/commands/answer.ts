@@ -19,6 +19,7 @@ export const answer: Present = async ({ args, flags }, session, client) => {
   const given = await client.call("answer_job", { job_id: job!.id, choice: choose, text, key });
   return tellChange(
     session,
+    client,
     { ...given, action: "answer", reason: text ?? "" },
     { sentence: `${nameOf(given.step, given.scope)} is answered: ${choose}`, isKeyGiven: key !== undefined },
   );

@@ -40,6 +40,7 @@ export const redrive: Present = async ({ input }, session, client) => {
   const answer = await client.call("redrive_job", input as InputOf<"redrive_job">);
   return tellChange(
     session,
+    client,
     { ...answer, action: "redrive" },
     {
       sentence: `${nameOf(answer.step, answer.scope)} of run ${answer.run_id} goes back into the queue, with all budgets anew`,

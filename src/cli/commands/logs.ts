@@ -1,8 +1,9 @@
+import { StringDecoder } from "node:string_decoder";
 import { DarumaError } from "../../core/errors.js";
 import type { Client, OutputOf } from "../../operations/client.js";
 import type { RunReference } from "../../operations/run-reference.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
-import { findJobs } from "../find-job.js";
+import { type FoundJob, findJobs } from "../find-job.js";
 import type { Present } from "../presenters.js";
 import { writeBytes } from "../write-bytes.js";
 
@@ -46,7 +47,8 @@ export const logs: Present = async ({ args, flags: given }, session, client) => 
   };
   const artifact = ARTIFACTS.find((kind) => flags[kind] === true);
   if (artifact !== undefined) await showArtifact(client, wanted, artifact, session);
-  else if (flags.follow === true) await follow(client, wanted, flags.stderr === true ? "stderr" : "stdout");
+  else if (flags.follow === true)
+    await follow(client, wanted, flags.stderr === true ? "stderr" : "stdout", job!, session);
   else if (session.options.json) await showJson(client, wanted, session);
   else await print(client, wanted, flags.stderr === true ? ["stderr"] : ["stdout", "stderr"], session);
   return 0;
@@ -120,8 +122,21 @@ function pieceAt(client: Client, wanted: Wanted, stream: Stream, offset: number)
 }
 
 /** What is written, as it is written, until the attempt has ended. */
-async function follow(client: Client, wanted: Wanted, stream: Stream): Promise<void> {
+async function follow(
+  client: Client,
+  wanted: Wanted,
+  stream: Stream,
+  { step, scope }: FoundJob,
+  { out, options }: Session,
+): Promise<void> {
   const input = { ...wanted, stream, encoding: "base64" } as const;
-  for await (const { data } of client.stream("get_job_logs", input, new AbortController().signal))
-    await writeBytes(Buffer.from((data as { text: string }).text, "base64"));
+  // A character may lie in two pieces.
+  const decoder = new StringDecoder("utf8");
+  for await (const { data } of client.stream("get_job_logs", input, new AbortController().signal)) {
+    const { attempt, offset, text } = data as { attempt: number; offset: number; text: string };
+    const bytes = Buffer.from(text, "base64");
+    if (!options.json) await writeBytes(bytes);
+    else
+      out.write(`${JSON.stringify({ step, scope, attempt, stream, offset, text: decoder.write(bytes) })}\n`);
+  }
 }

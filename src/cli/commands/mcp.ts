@@ -10,6 +10,7 @@ import type { OperationName } from "../../operations/table/operations.js";
 import type { Session } from "../channel.js";
 import { EXIT } from "../exit-codes.js";
 import { openClient } from "../open-client.js";
+import { OpenRequests } from "../open-requests.js";
 import { readVersion } from "../version.js";
 
 export interface McpFlags {
@@ -28,15 +29,19 @@ export async function mcp(flags: McpFlags, session: Session): Promise<number> {
     session.options.server === undefined ? await openHere(role, session) : await openRemote(session);
   const server = createMcpServer({ call: door.call, role, version: readVersion() });
   const transport = new StdioServerTransport();
-  const gone = new Promise<void>((done) => {
+  const told = new Promise<void>((done) => {
     server.onclose = done;
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => done());
+  });
+  const read = new Promise<void>((done) => {
     process.stdin.once("end", done);
     process.stdin.once("close", done);
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => done());
   });
   try {
     await server.connect(transport);
-    await gone;
+    const requests = new OpenRequests(transport);
+    // A client that has closed its end may still listen for what it has asked.
+    await Promise.race([told, read.then(() => requests.answered())]);
     await server.close();
   } finally {
     await door.close();
@@ -61,6 +66,8 @@ async function openHere(role: Role, { options }: Session): Promise<Door> {
 
 async function openRemote({ options }: Session): Promise<Door> {
   const client = await openClient(options);
+  // A wrong address or token is told now, not as the failure of every tool.
+  await client.call("list_runs", { limit: 1 });
   return {
     call: (name, input) => client.call(name as OperationName, input as never),
     close: () => client.close(),

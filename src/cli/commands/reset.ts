@@ -16,6 +16,7 @@ export const reset: Present = async ({ input, flags }, session, client) => {
       : `run ${answer.run_id}: what failed, was canceled or held begins anew`;
   return tellChange(
     session,
+    client,
     { ...answer, action: "reset" },
     { sentence, isKeyGiven: input.key !== undefined },
   );

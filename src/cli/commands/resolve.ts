@@ -44,6 +44,7 @@ export const resolveHolds: Present = async (given, session, client) => {
   const said = answer.results[0]!.reason;
   return tellChange(
     session,
+    client,
     { ...answer.runs[0]!, action: `resolve.${action}`, reason: said, key, dryRun },
     { sentence: `resolved by ${action}: ${said}`, isKeyGiven: flags.key !== undefined },
   );

@@ -1,6 +1,8 @@
+import { DarumaError } from "../../core/errors.js";
 import { outlivePipes } from "../broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
 import { EXIT } from "../exit-codes.js";
+import { serverAddress } from "../place.js";
 import { type RunningServer, startServer } from "../start-server.js";
 import { readVersion } from "../version.js";
 
@@ -17,6 +19,7 @@ export interface ServeFlags {
 }
 
 export async function serve(flags: ServeFlags, session: Session): Promise<number> {
+  refuseServer(session);
   outlivePipes();
   const stopped = stopSignal();
   const server = await startServer({
@@ -42,6 +45,14 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
   return EXIT.completed;
 }
 
+/** DARUMA_SERVER is left alone: it is for the commands of whoever works on this machine. */
+function refuseServer({ options }: Session): void {
+  if (options.server !== undefined && options.server !== serverAddress(process.env.DARUMA_SERVER ?? ""))
+    throw new DarumaError("USAGE", "serve is a server itself: it has nothing to ask another one", {
+      hint: "Leave out --server; --host and --port say where it listens, --url where others reach it.",
+    });
+}
+
 /** The first signal asks for a clean stop. The second ends this process, and with its pipes every process it started. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
@@ -56,11 +67,11 @@ function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-function tellStart({ out, options }: Session, { url, takenUp }: RunningServer): void {
-  if (options.json) return writeJson(out, { url, taken_up: takenUp });
+function tellStart({ out, options }: Session, { url, listensAt, takenUp }: RunningServer): void {
+  if (options.json) return writeJson(out, { url, listens_at: listensAt, taken_up: takenUp });
   const runs = takenUp === 1 ? "1 run" : `${takenUp} runs`;
   writeLines(out, [
-    `listening at ${url}`,
+    `listening at ${url}${url.endsWith(`//${listensAt}`) ? "" : ` (${listensAt})`}`,
     ...(options.quiet ? [] : [`took up ${runs}; the API is described at ${url}/api/v1/docs`]),
   ]);
 }

@@ -2,19 +2,16 @@ import type { Json } from "../../core/json.js";
 import type { InputOf, OutputOf } from "../../operations/client.js";
 import type { RunSummary } from "../../operations/run-summary.js";
 import { writeJson, writeLines } from "../channel.js";
-import { commandLine } from "../command-words.js";
+import { lookAt } from "../look.js";
 import type { Present } from "../presenters.js";
 import { runDetailLines } from "../render/run-details.js";
 
-export const show: Present = async ({ input }, { out, options }, client) => {
+export const show: Present = async ({ input }, session, client) => {
+  const { out, options } = session;
   const shown = await client.call("get_run", input as InputOf<"get_run">);
   if (options.json) writeJson(out, shown);
   else {
-    const look = {
-      paint: out.paint,
-      width: out.width(),
-      commandLine: (command: string) => commandLine(options, command),
-    };
+    const look = await lookAt(session, client, [shown.run_id]);
     writeLines(out, runDetailLines(summaryOf(shown), { ...shown, state: shown.state as Json }, look));
   }
   return 0;

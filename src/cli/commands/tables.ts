@@ -35,7 +35,7 @@ const day = (time: string | null): string => (time === null ? "" : time.replace(
 
 export const jobs = listOf("list_jobs", {
   none: "no jobs",
-  header: ["job", "run", "step", "status", "attempts", "error"],
+  header: ["job", "run", "step", "status", "attempt", "error"],
   row: ({ id, run_id, step, scope, status, attempt_id, error }) => [
     id,
     run_id,

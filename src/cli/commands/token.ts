@@ -14,3 +14,11 @@ export const createToken: Present = async ({ input }, { out, err, options }, cli
   }
   return 0;
 };
+
+export const revokeToken: Present = async ({ input }, { out, options }, client) => {
+  const { id, revoked } = await client.call("revoke_token", input as InputOf<"revoke_token">);
+  if (options.json) writeJson(out, { id, revoked });
+  else if (!options.quiet)
+    writeLines(out, [revoked ? `token ${id} is revoked` : `token ${id} was revoked before`]);
+  return 0;
+};

@@ -36,6 +36,7 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
     throw new DarumaError("USAGE", "a worker needs the address of its server", {
       hint: "Give it with --server URL or DARUMA_SERVER; several with commas between are tried in turn.",
     });
+  for (const server of servers) checkAddress(server);
   const name = flags.name ?? defaultName();
   const log = (line: string): void => {
     if (!options.quiet) writeLines(session.err, [`${new Date().toISOString()} ${name}: ${line}`]);
@@ -111,4 +112,11 @@ function bytesOf(text: string): number {
   const bytes = parseMemorySize(text);
   if (bytes === null) throw new DarumaError("USAGE", `${text} is not a size such as 512m or 8g`);
   return bytes;
+}
+
+function checkAddress(server: string): void {
+  if (/^https?:$/.test(URL.canParse(server) ? new URL(server).protocol : "")) return;
+  throw new DarumaError("USAGE", `--server ${server}: this is no address`, {
+    hint: "Give it as http://host:port.",
+  });
 }

@@ -55,3 +55,23 @@ export const publish: Present = async ({ input }, { out, err, options }, client)
   }
   return 0;
 };
+
+export const discardDraft: Present = async ({ input }, { out, options }, client) => {
+  const discarded = await client.call("delete_draft", input as InputOf<"delete_draft">);
+  if (options.json) writeJson(out, discarded);
+  else if (!options.quiet) writeLines(out, [`draft ${discarded.name} is discarded`]);
+  return 0;
+};
+
+/** The text that it was published from; of one that a run registered, what was made of its file. */
+export const showWorkflow: Present = async ({ input }, { out, err, options }, client) => {
+  const found = await client.call("get_workflow", input as InputOf<"get_workflow">);
+  if (options.json) writeJson(out, found);
+  else if (found.source !== null) out.write(found.source);
+  else {
+    if (!options.quiet)
+      writeLines(err, [`${found.name} version ${found.version} is of a run; its definition:`]);
+    out.write(`${JSON.stringify(found.definition, null, 2)}\n`);
+  }
+  return 0;
+};

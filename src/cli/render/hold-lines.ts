@@ -8,6 +8,8 @@ import { harmlessLines } from "./text-width.js";
 export interface HoldLook {
   readonly paint: Paint;
   readonly commandLine: CommandLine;
+  /** Runs that a server goes on with by itself. */
+  readonly serversRuns: ReadonlySet<number>;
 }
 
 const INDENT = "  ";
@@ -38,7 +40,7 @@ function oneHold(hold: HoldReport, { paint }: HoldLook): string[] {
   return lines;
 }
 
-function resolveLines(holds: readonly HoldReport[], { commandLine }: HoldLook): string[] {
+function resolveLines(holds: readonly HoldReport[], { commandLine, serversRuns }: HoldLook): string[] {
   const [first] = holds;
   if (first === undefined) return [];
   const { run_id } = first;
@@ -49,7 +51,7 @@ function resolveLines(holds: readonly HoldReport[], { commandLine }: HoldLook): 
   const rows = [
     [`to run ${it} again:`, line("--retry")],
     [`to let ${it} fail:`, `${line("--fail")}  (or --skip, or --complete JSON)`],
-    ["then:", commandLine(`resume ${run_id}`)],
+    ["then:", serversRuns.has(run_id) ? "the server goes on with it" : commandLine(`resume ${run_id}`)],
   ] as const;
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, command]) => `${label.padEnd(width)}  ${command}`);

@@ -109,7 +109,7 @@ function settledNote(run: Run, event: Extract<Event, { type: "routes.settled" }>
 function resumedText(run: Run, { lost }: Extract<Event, { type: "run.resumed" }>): string {
   const lostText =
     lost.length === 0
-      ? "nothing was running"
+      ? "nothing was lost"
       : `lost: ${listNames(lost, ({ job }) => jobName(jobById(run, job)))}`;
   return `run ${run.id} of ${run.workflow} resumed; ${lostText}`;
 }

@@ -2,9 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { RunReport } from "../../operations/run-report.js";
 import type { RunSummary } from "../../operations/run-summary.js";
 import { plainPaint } from "./paint.js";
-import { summaryLines } from "./summary.js";
+import { type SummaryLook, summaryLines } from "./summary.js";
 
-const LOOK = { paint: plainPaint, width: 100, commandLine: (command: string) => `daruma ${command}` };
+const LOOK: SummaryLook = {
+  paint: plainPaint,
+  width: 100,
+  commandLine: (command) => `daruma ${command}`,
+  isElsewhere: false,
+  serversRuns: new Set(),
+};
 const REPORT: RunReport = {
   run_id: 3,
   workflow: "release",

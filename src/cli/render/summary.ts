@@ -4,16 +4,16 @@ import { listNames, nameOf } from "../../operations/job-name.js";
 import { oneLine } from "../../operations/one-line.js";
 import type { RouteReport, RunReport } from "../../operations/run-report.js";
 import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
-import type { CommandLine } from "../command-words.js";
-import { holdLines } from "./hold-lines.js";
+import { shellWord } from "../command-words.js";
+import { type HoldLook, holdLines } from "./hold-lines.js";
 import type { Colour, Paint } from "./paint.js";
 import { tableLines } from "./table.js";
 import { harmlessLines } from "./text-width.js";
 
-export interface SummaryLook {
-  readonly paint: Paint;
+export interface SummaryLook extends HoldLook {
   readonly width: number;
-  readonly commandLine: CommandLine;
+  /** The files of the run lie on another machine: their paths say nothing here. */
+  readonly isElsewhere: boolean;
 }
 
 const MAX_ROUTES = 100;
@@ -129,7 +129,7 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
         `${look.paint("red", report.error?.code ?? "failed")}: ${oneLine(report.error?.message ?? "")}`,
       );
   } else {
-    lines.push(...failedStepLines(first, look.paint));
+    lines.push(...failedStepLines(id, first, look));
     if (others.length > 0)
       lines.push(
         `also failed: ${listNames(others, ({ step, scope, code }) => `${nameOf(step, scope)} (${code})`)}`,
@@ -152,7 +152,8 @@ function deadLetterLines({ jobs }: RunReport, { paint, commandLine }: SummaryLoo
   return more > 0 ? [...lines, `… and ${more} more dead letters: ${commandLine("dead-letters")}`] : lines;
 }
 
-function failedStepLines(failed: FailedStep, paint: Paint): string[] {
+function failedStepLines(id: number, failed: FailedStep, look: SummaryLook): string[] {
+  const { paint } = look;
   const attempt = failed.attempt > 0 ? ` on attempt ${failed.attempt}` : "";
   const lines = [
     `${paint("red", nameOf(failed.step, failed.scope))} failed${attempt}: ${oneLine(failed.message)} (${failed.code})`,
@@ -161,23 +162,30 @@ function failedStepLines(failed: FailedStep, paint: Paint): string[] {
     const tail = harmlessLines(failed.stderrTail.trimEnd()).slice(-MAX_STDERR_LINES);
     lines.push("last lines of its stderr:", ...tail.map((line) => `${INDENT}${paint("dim", "|")} ${line}`));
   }
-  if (failed.stderrFile !== null) lines.push(`log: ${failed.stderrFile}`);
+  if (failed.stderrFile !== null)
+    lines.push(`log: ${look.isElsewhere ? logsCommand(id, failed, look) : failed.stderrFile}`);
   return lines;
+}
+
+function logsCommand(id: number, { step, scope }: FailedStep, { commandLine }: SummaryLook): string {
+  return commandLine(`logs ${id} ${step}${scope === "root" ? "" : ` --scope ${shellWord(scope)}`}`);
 }
 
 function nextLines(
   id: number,
   status: RunStatus,
   failed: FailedStep | undefined,
-  { commandLine }: SummaryLook,
+  look: SummaryLook,
 ): string[] {
+  const { commandLine } = look;
   // How to go on from a hold stands below the holds.
   if (status === "held" || status === "canceled") return [];
+  if (status !== "failed" && status !== "paused" && look.serversRuns.has(id))
+    return ["the server goes on with it"];
   if (status !== "failed") return [`next: ${commandLine(`resume ${id}`)}`];
   const lines = [`next: ${commandLine(`explain ${id}`)}`];
-  if (failed !== undefined && failed.attempt > 0) {
-    const scope = failed.scope === "root" ? "" : ` --scope '${failed.scope}'`;
-    lines.push(`      ${commandLine(`logs ${id} ${failed.step}${scope}`)}`);
-  }
+  // Elsewhere the command stands in place of the log's path.
+  if (failed !== undefined && failed.attempt > 0 && !look.isElsewhere)
+    lines.push(`      ${logsCommand(id, failed, look)}`);
   return lines;
 }

@@ -95,7 +95,7 @@ export const getArtifact = operation({
   name: "get_artifact",
   summary: "print a file that belongs to a run",
   description:
-    "Reads an artifact by a name that list_artifacts gives, from byte `offset` on; `next_offset` is where the next piece begins.",
+    "Reads an artifact by a name that list_artifacts gives, such as summaries/j30000001_a1.txt (over REST its slashes may stand as they are or as %2F), from byte `offset` on; `next_offset` is where the next piece begins.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -107,7 +107,7 @@ export const getArtifact = operation({
     encoding,
   }),
   output: piece.extend({ run_id: z.number(), name: z.string() }),
-  rest: { method: "GET", path: "/runs/{run_id}/artifacts/{name}" },
+  rest: { method: "GET", path: "/runs/{run_id}/artifacts/{name}", lastTakesSlashes: true },
   cli: [
     {
       words: "artifact",

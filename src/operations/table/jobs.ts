@@ -26,12 +26,24 @@ const job = z.object({
   step: z.string(),
   scope: z.string(),
   status: jobStatus,
-  attempt_id: z.number(),
+  attempt_id: z
+    .number()
+    .describe(
+      "The attempt that it is at: the last one, or the next one while it is ready. 0: it has had none.",
+    ),
   visit: z.number(),
   handled: z.boolean(),
   dead_letter: z.boolean(),
   due_at: z.string().nullable(),
-  error: errorShape.nullable(),
+  error: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      class: z.string().nullable(),
+      exit_code: z.number().nullable(),
+    })
+    .nullable()
+    .describe("Why it failed. What the attempt printed stands in `attempts` of get_job."),
   failure_handler_id: z.number().nullable(),
 });
 
@@ -39,7 +51,7 @@ export const listJobs = operation({
   name: "list_jobs",
   summary: "list jobs: the steps of runs, with their status",
   description:
-    "Lists jobs across runs by id: one job is one step in one run and scope. Filter by status (such as pending_failed), run, workflow or step; `next` is the `after` of the next page, null at the end.",
+    "Lists jobs across runs by id: one job is one step in one run and scope. A job looks the same in list_jobs, get_job and update_job. Filter by status (such as pending_failed), run, workflow or step; `next` is the `after` of the next page, null at the end.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -138,7 +150,7 @@ export const retryJobOperation = operation({
   name: "retry_job",
   summary: "run a failed or canceled job again, if it has had fewer attempts than max_retries",
   description:
-    "Runs a failed or canceled job again. Refused if the job is of another run, is in another status (a held one is decided with update_job), or has had max_retries attempts already.",
+    "Runs a failed or canceled job again. The answer's `attempt_id` is the attempt that comes next. Refused if the job is of another run, is in another status (a held one is decided with update_job, a completed one is gone back to with control_run, resume_from_step), or has had max_retries attempts already.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({

@@ -11,11 +11,14 @@ export const pruneRunsOperation = operation({
   name: "prune_runs",
   summary: "remove runs that ended long ago, with their logs and artifacts",
   description:
-    "Removes runs that are over and ended before the given age, for ever: their log, jobs, output files and artifacts. A run that is not over is never removed, nor one from which such a run was forked. With `dry_run` nothing is removed.",
+    "Removes runs that are over and ended before the given age, for ever: their log, jobs, output files and artifacts. A run that is not over is never removed, nor one from which such a run was forked. A run that was imported ended when it ended elsewhere, not when it came here. With `dry_run` nothing is removed.",
   role: "admin",
   effect: "destroys",
   input: z.strictObject({
-    older_than: z.string().max(40).describe("A duration such as 12h or 30d: ended longer ago than that."),
+    older_than: z
+      .string()
+      .max(40)
+      .describe("A duration such as 12h or 30d: ended longer ago than that. 0s: every run that is over."),
     status: listOf(finalStatus).optional().describe("Only runs of these statuses, separated by commas."),
     dry_run: flag.default(false).describe("Only say which runs would be removed."),
   }),
@@ -71,7 +74,7 @@ export const importRunOperation = operation({
   name: "import_run",
   summary: "take in a run that was exported elsewhere, under a new number",
   description:
-    "Takes in a document of export_run as a run with a new number. Its log is replayed and checked; a document of another version, or one that is not what export_run wrote, is refused. The run stays as it was: no server goes on with it by itself.",
+    "Takes in a document of export_run as a run with a new number. Its log is replayed and checked; a document of another version, or one that is not what export_run wrote, is refused. The run stays as it was: no server goes on with it by itself, and its times are those of where it ran, so that prune_runs counts its age from its end there. `finished_at` in the answer is that end.",
   role: "admin",
   effect: "changes",
   input: z.strictObject({ document: document.describe("What export_run wrote.") }),
@@ -80,6 +83,7 @@ export const importRunOperation = operation({
     exported_run_id: z.number(),
     workflow: z.string(),
     status: runStatus,
+    finished_at: z.string().nullable(),
     events: z.number(),
     files: z.number(),
   }),

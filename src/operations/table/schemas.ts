@@ -37,7 +37,10 @@ export const key = z
   .describe("The same key is taken once, however often it is given.");
 
 /** JSON has booleans, a query string only words. */
-export const flag = z.union([z.boolean(), z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] })]);
+export const flag = z.union([
+  z.boolean(),
+  z.enum(["true", "1", "false", "0"]).transform((text) => text === "true" || text === "1"),
+]);
 
 /** Several values, or in a query string one text with commas. */
 export function listOf<T extends z.ZodType<unknown, string>>(item: T) {

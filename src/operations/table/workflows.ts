@@ -41,8 +41,8 @@ export const validateWorkflow = operation({
     },
   ],
   withoutStore: "empty",
-  handler: async ({ customActions }, { source: text, file_name }) =>
-    structuredClone(checkWorkflow(text, file_name, customActions)) as z.input<typeof checked>,
+  handler: async (context, { source: text, file_name }) =>
+    structuredClone(await checkWorkflow(context, text, file_name)) as z.input<typeof checked>,
 });
 
 export const getWorkflowSchema = operation({

@@ -4,7 +4,7 @@ import { givesWay, isFree } from "../lease-rules.js";
 import type { LeaseOwner, Store } from "../store.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
 
-type LeaseVerb = "acquireLease" | "renewLease" | "releaseLease" | "readLease" | "claimRuns";
+type LeaseVerb = "acquireLease" | "renewLeases" | "releaseLease" | "readLease" | "claimRuns";
 
 export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): Pick<Store, LeaseVerb> {
   return {
@@ -15,12 +15,15 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
         return { granted: false, lease: structuredClone(lease) };
       return { granted: true, fence: grant(tables, request) };
     },
-    async renewLease(runId, fence, expiresAt) {
+    async renewLeases(held, _now, expiresAt) {
       const { leases } = open();
-      const lease = leases.get(runId)?.lease ?? null;
-      if (lease?.fence !== fence) return false;
-      leases.set(runId, { fence, lease: { ...lease, expiresAt } });
-      return true;
+      const lost: number[] = [];
+      for (const { runId, fence } of held) {
+        const lease = leases.get(runId)?.lease ?? null;
+        if (lease?.fence !== fence) lost.push(runId);
+        else leases.set(runId, { fence, lease: { ...lease, expiresAt } });
+      }
+      return lost;
     },
     async releaseLease(runId, fence) {
       const { leases, runs } = open();

@@ -48,7 +48,7 @@ function createHandle(tables: MemoryTables): MemoryStore {
     ...createRunVerbs(open),
     ...createLeaseVerbs(open, listeners),
     ...createInboxVerbs(open, listeners),
-    ...createTokenVerbs(open),
+    ...createTokenVerbs(open, listeners),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       open();

@@ -1,3 +1,4 @@
+import type { ChangeListeners } from "../change-listeners.js";
 import { toStorableText } from "../storable-text.js";
 import type { Store, TokenRow } from "../store.js";
 import { tokenIsThere } from "../token-rules.js";
@@ -5,7 +6,7 @@ import type { OpenTables } from "./memory-tables.js";
 
 type TokenVerb = "putToken" | "findToken" | "listTokens" | "revokeToken";
 
-export function createTokenVerbs(open: OpenTables): Pick<Store, TokenVerb> {
+export function createTokenVerbs(open: OpenTables, listeners: ChangeListeners): Pick<Store, TokenVerb> {
   return {
     async putToken({ name, role, hash, at, expiresAt }) {
       const { tokens } = open();
@@ -25,6 +26,7 @@ export function createTokenVerbs(open: OpenTables): Pick<Store, TokenVerb> {
       const token = tokens[id - 1];
       if (token === undefined || token.revoked_at !== null) return false;
       tokens[id - 1] = { ...token, revoked_at: at };
+      listeners.tell("revoked", 0);
       return true;
     },
   };

@@ -1,19 +1,27 @@
 import postgres from "postgres";
 import { toStorableText } from "../storable-text.js";
 import type { PostgresAddress } from "./postgres-address.js";
-import { isConnectionLoss } from "./postgres-errors.js";
+import { AnswerOverdue, isConnectionLoss } from "./postgres-errors.js";
 
 const CONNECT_TIMEOUT_SECONDS = 10;
 const RECONNECT_DELAY_SECONDS = 0.1;
 const IDLE_CONNECTION_SECONDS = 60;
-/** What runs on the sound connections of a pool that is replaced may end within this. */
+/** What runs on the sound connections of a pool whose other connection broke may end within this. */
 const END_TIMEOUT_SECONDS = 1;
+/** The same where an answer is overdue: perhaps only that one is, and what others wait for is on its way. */
+const RETIREMENT_MS = 60_000;
+/** A process that stood still finds the deadline passed before it reads the answer that has long been there. */
+const LATE_READING_MS = 250;
+/** A question of this size may take so much longer. */
+const CHARS_PER_MS = 1_024;
+/** Scripts are migrations, which rewrite tables and wait for each other. */
+const SCRIPT_DEADLINE_MS = 600_000;
 const OID_INT8 = 20;
 
 type Sql = postgres.Sql<{ bigint: number }>;
 export type Parameter = string | number | boolean | null;
 
-/** What a piece of work may ask the database. */
+/** What a piece of work may ask the database. Each answer has a deadline, as a dead connection may never say so. */
 export interface Session {
   /** One statement, prepared once for each connection. */
   rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]>;
@@ -29,41 +37,60 @@ export interface Session {
  */
 export class ConnectionPool {
   #sql: Sql;
-  #hasListened = false;
+  #listening: { readonly channel: string; call(payload: string): void } | null = null;
+  readonly #retired = new Map<Sql, NodeJS.Timeout>();
 
   constructor(
     private readonly address: PostgresAddress,
     private readonly maxConnections: number,
+    /** An answer is overdue, so the way to the server may be cut for all. */
+    private readonly onOverdue: () => void = () => {},
   ) {
     this.#sql = connect(address, maxConnections);
   }
 
-  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async use<T>(work: (session: Session) => Promise<T>, deadlineMs: number): Promise<T> {
     const sql = this.#sql;
     try {
-      return await work(toSession(sql));
+      return await work(toSession(sql, deadlineMs));
     } catch (error) {
-      if (isConnectionLoss(error)) this.#replace(sql);
+      // Of many who find it broken, the first does it.
+      if (this.#sql === sql && error instanceof AnswerOverdue) this.onOverdue();
+      else if (this.#sql === sql && isConnectionLoss(error)) this.#replace(0);
       throw error;
     }
   }
 
   /** On one more connection, which comes back by itself. The pool of a listener is for nothing else. */
   listen(channel: string, call: (payload: string) => void): void {
-    this.#hasListened = true;
+    this.#listening = { channel, call };
     // A failure leads to another try within the driver.
     this.#sql.listen(channel, call).catch(() => {});
   }
 
-  async end(): Promise<void> {
-    await this.#sql.end({ timeout: END_TIMEOUT_SECONDS });
+  /** What is under way on the old connections may still end. */
+  replace(): void {
+    this.#replace(RETIREMENT_MS);
   }
 
-  /** Of many who find it broken, the first does it. */
-  #replace(broken: Sql): void {
-    if (this.#sql !== broken || this.#hasListened) return;
+  async end(): Promise<void> {
+    const all = [this.#sql, ...this.#retired.keys()];
+    for (const timer of this.#retired.values()) clearTimeout(timer);
+    this.#retired.clear();
+    await Promise.all(all.map((sql) => sql.end({ timeout: END_TIMEOUT_SECONDS })));
+  }
+
+  #replace(afterMs: number): void {
+    const old = this.#sql;
     this.#sql = connect(this.address, this.maxConnections);
-    broken.end({ timeout: END_TIMEOUT_SECONDS }).catch(() => {});
+    const listening = this.#listening;
+    if (listening !== null) this.listen(listening.channel, listening.call);
+    const end = (): void => {
+      this.#retired.delete(old);
+      old.end({ timeout: END_TIMEOUT_SECONDS }).catch(() => {});
+    };
+    if (afterMs === 0 || listening !== null) end();
+    else this.#retired.set(old, setTimeout(end, afterMs).unref());
   }
 }
 
@@ -82,16 +109,36 @@ function connect({ url, schema }: PostgresAddress, max: number): Sql {
   });
 }
 
-function toSession(sql: Sql): Session {
+function toSession(sql: Sql, deadlineMs: number): Session {
   return {
     rows: async <Row>(text: string, ...parameters: readonly Parameter[]) => {
       const storable = parameters.map((each) => (typeof each === "string" ? withoutNul(each) : each));
-      return (await sql.unsafe(text, storable, { prepare: true })) as unknown as Row[];
+      const question = sql.unsafe(text, storable, { prepare: true });
+      return (await within(deadlineMs + sizeOf(storable) / CHARS_PER_MS, question)) as unknown as Row[];
     },
     script: async (text) => {
-      await sql.unsafe(text).simple();
+      await within(SCRIPT_DEADLINE_MS, sql.unsafe(text).simple());
     },
   };
+}
+
+async function within<T>(deadlineMs: number, answer: PromiseLike<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_, reject) => {
+    const giveUp = (): void => reject(new AnswerOverdue(deadlineMs));
+    timer = setTimeout(() => {
+      timer = setTimeout(giveUp, LATE_READING_MS);
+    }, deadlineMs);
+  });
+  try {
+    return await Promise.race([answer, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function sizeOf(parameters: readonly Parameter[]): number {
+  return parameters.reduce<number>((sum, each) => sum + (typeof each === "string" ? each.length : 0), 0);
 }
 
 /** What UTF-8 cannot hold is replaced on the way, by the same sign. */

@@ -7,6 +7,17 @@ import { isPassing, toStoreError } from "./postgres-errors.js";
 /** How long a call outlasts a server that is away, and how often it asks again. */
 const PATIENCE_MS = 10_000;
 const RETRY_DELAY_MS = 100;
+/** How long one answer may take before its connection counts as dead. */
+const ANSWER_DEADLINE_MS = 10_000;
+/** A lease that cannot be renewed must be known to be lost before somebody else may take the run. */
+export const LEASE_DEADLINE_MS = 5_000;
+/** For what reads, writes or deletes as much as there is. */
+export const LONG_DEADLINE_MS = 60_000;
+
+export interface WorkLimits {
+  readonly patienceMs?: number;
+  readonly deadlineMs?: number;
+}
 
 /** `isRepeated`: a connection broke before, so it may have been done already. */
 export type Work<T> = (session: Session, isRepeated: boolean) => Promise<T>;
@@ -22,10 +33,15 @@ export class Database implements Pick<Session, "rows"> {
   constructor(
     readonly address: PostgresAddress,
     maxConnections: number,
+    /** No answer is waited for longer: for tests. */
+    private readonly maxDeadlineMs = Number.POSITIVE_INFINITY,
   ) {
-    this.#pool = new ConnectionPool(address, maxConnections);
+    const replaceAll = (): void => {
+      for (const pool of [this.#pool, this.#writer, this.#listener]) pool.replace();
+    };
+    this.#pool = new ConnectionPool(address, maxConnections, replaceAll);
     // Of its own, so that a commit never waits behind somebody's long list.
-    this.#writer = new ConnectionPool(address, 1);
+    this.#writer = new ConnectionPool(address, 1, replaceAll);
     this.#listener = new ConnectionPool(address, 1);
   }
 
@@ -33,13 +49,18 @@ export class Database implements Pick<Session, "rows"> {
     return this.work((session) => session.rows<Row>(text, ...parameters));
   }
 
-  work<T>(work: Work<T>, patienceMs = PATIENCE_MS): Promise<T> {
-    return this.hold(() => this.#repeat(this.#pool, work, patienceMs));
+  /** As `rows`, where they may be very many. */
+  list<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {
+    return this.work((session) => session.rows<Row>(text, ...parameters), { deadlineMs: LONG_DEADLINE_MS });
+  }
+
+  work<T>(work: Work<T>, limits: WorkLimits = {}): Promise<T> {
+    return this.hold(() => this.#repeat(this.#pool, work, limits));
   }
 
   /** As `work`, on the one connection that is kept for commits, and within something that is held. */
   write<T>(work: Work<T>): Promise<T> {
-    return this.#repeat(this.#writer, work, PATIENCE_MS);
+    return this.#repeat(this.#writer, work, {});
   }
 
   /** Keeps the connections until it is over; refused once they are to end. */
@@ -70,12 +91,16 @@ export class Database implements Pick<Session, "rows"> {
     await Promise.all([this.#pool, this.#writer, this.#listener].map((pool) => pool.end()));
   }
 
-  async #repeat<T>(pool: ConnectionPool, work: Work<T>, patienceMs: number): Promise<T> {
+  async #repeat<T>(pool: ConnectionPool, work: Work<T>, limits: WorkLimits): Promise<T> {
+    const { patienceMs = PATIENCE_MS, deadlineMs = ANSWER_DEADLINE_MS } = limits;
     let until: number | null = null;
     for (;;) {
       const isRepeated = until !== null;
       try {
-        return await pool.use((session) => work(session, isRepeated));
+        return await pool.use(
+          (session) => work(session, isRepeated),
+          Math.min(deadlineMs, this.maxDeadlineMs),
+        );
       } catch (error) {
         const now = performance.now();
         until ??= now + patienceMs;

@@ -1,27 +1,34 @@
+import { randomUUID } from "node:crypto";
 import type { ChangeListeners } from "../change-listeners.js";
-import type { ClaimRequest, LeaseRequest, Store } from "../store.js";
+import type { ClaimRequest, HeldLease, LeaseRequest, Store } from "../store.js";
 import { nameChange } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
-import type { Database } from "./database.js";
-import { COLUMNS, readStoredLease, type StoredLease, storeOwner } from "./stored-rows.js";
+import { type Database, LEASE_DEADLINE_MS, toArrayLiteral } from "./database.js";
+import { readStoredLease, type StoredLease, storeOwner } from "./stored-rows.js";
 
-type LeaseVerb = "acquireLease" | "renewLease" | "releaseLease" | "readLease" | "claimRuns";
+type LeaseVerb = "acquireLease" | "renewLeases" | "releaseLease" | "readLease" | "claimRuns";
+
+/**
+ * What leases are held against. Machines disagree about the time, and one whose clock is fast would take the runs of
+ * all the others; so it is the database's clock that counts, and of a caller's times only what lies between them.
+ * `caller`: every time is taken as it is given, for tests that name the instant.
+ */
+export type LeaseClock = "database" | "caller";
+
+/** The first parameter is the instant at which it is for a caller whose clock counts, else null. */
+const NOW = "coalesce($1::bigint, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
 
 /** All of them may be done twice: a lease asked for again by its owner is granted again, with a higher token. */
 export function createLeaseVerbs(
   db: Database,
   listeners: ChangeListeners,
-  sender: string,
+  { sender, clock }: { readonly sender: string; readonly clock: LeaseClock },
 ): Pick<Store, LeaseVerb> {
+  const leases = new Leases(clock);
   return {
-    acquireLease: (request) => db.work((session) => acquireLease(session, request)),
-    async renewLease(runId, fence, expiresAt) {
-      const renewed = await db.rows(
-        "UPDATE lease SET expires_at = $3 WHERE run_id = $1 AND fence = $2 AND owner IS NOT NULL RETURNING 1",
-        ...[runId, fence, expiresAt],
-      );
-      return renewed.length === 1;
-    },
+    acquireLease: (request) => db.work((session) => leases.acquire(session, request)),
+    renewLeases: (held, now, expiresAt) =>
+      db.work((session) => leases.renew(session, held, now, expiresAt), { deadlineMs: LEASE_DEADLINE_MS }),
     async releaseLease(runId, fence) {
       // The row stays: the next owner's token must be higher than this one.
       const wanted = await db.rows(
@@ -31,51 +38,114 @@ export function createLeaseVerbs(
       );
       if (wanted.length > 0) listeners.tell("wanted", runId);
     },
-    readLease: (runId) => db.work((session) => readLease(session, runId)),
-    claimRuns: (request) => db.work((session) => claimRuns(session, request)),
+    readLease: (runId) =>
+      db.work((session) => leases.read(session, runId, clock === "caller" ? 0 : Date.now())),
+    claimRuns(request) {
+      const claim = randomUUID();
+      return db.work(async (session, isRepeated) => {
+        const gained = isRepeated ? await leases.claimedBefore(session, request, claim) : [];
+        return gained.length > 0 ? gained : leases.claim(session, request, claim);
+      });
+    },
   };
 }
 
-/** The rule of `givesWay`, in SQL: it must hold for the row at the instant at which it is replaced. */
-async function acquireLease(session: Session, request: LeaseRequest): ReturnType<Store["acquireLease"]> {
-  const { runId, owner, now, expiresAt, evenFrom } = request;
-  for (;;) {
-    const [granted] = await session.rows<{ fence: number }>(
-      `INSERT INTO lease (run_id, fence, owner, expires_at) VALUES ($1, 1, $2, $3)
-       ON CONFLICT (run_id) DO UPDATE
-         SET fence = lease.fence + 1, owner = excluded.owner, expires_at = excluded.expires_at
-         WHERE lease.owner IS NULL OR lease.expires_at <= $4 OR lease.fence = $5 OR lease.owner = excluded.owner
-       RETURNING fence`,
-      ...[runId, storeOwner(owner), expiresAt, now, evenFrom ?? null],
+class Leases {
+  constructor(private readonly clock: LeaseClock) {}
+
+  /** The rule of `givesWay`, in SQL: it must hold for the row at the instant at which it is replaced. */
+  async acquire(session: Session, request: LeaseRequest): ReturnType<Store["acquireLease"]> {
+    const { runId, owner, now, expiresAt, evenFrom } = request;
+    for (;;) {
+      const [granted] = await session.rows<{ fence: number }>(
+        `INSERT INTO lease (run_id, fence, owner, expires_at) VALUES ($2, 1, $3, ${NOW} + $4::bigint)
+         ON CONFLICT (run_id) DO UPDATE
+           SET fence = lease.fence + 1, owner = excluded.owner, expires_at = excluded.expires_at, claim = NULL
+           WHERE lease.owner IS NULL OR lease.expires_at <= ${NOW} OR lease.fence = $5 OR lease.owner = excluded.owner
+         RETURNING fence`,
+        ...[this.#at(now), runId, storeOwner(owner), expiresAt - now, evenFrom ?? null],
+      );
+      if (granted !== undefined) return { granted: true, fence: granted.fence };
+      const lease = await this.read(session, runId, now);
+      // Null: it was given back between the two questions, so the first is asked again.
+      if (lease !== null) return { granted: false, lease };
+    }
+  }
+
+  /** With the end as it is on the clock that says `now`. */
+  async read(session: Session, runId: number, now: number): ReturnType<Store["readLease"]> {
+    const [lease] = await session.rows<StoredLease>(
+      `SELECT fence, owner, $3::bigint + expires_at - ${NOW} AS expires_at FROM lease WHERE run_id = $2`,
+      ...[this.#at(now), runId, now],
     );
-    if (granted !== undefined) return { granted: true, fence: granted.fence };
-    const lease = await readLease(session, runId);
-    // Null: it was given back between the two questions, so the first is asked again.
-    if (lease !== null) return { granted: false, lease };
+    return lease === undefined ? null : readStoredLease(lease);
+  }
+
+  /** The rows are locked in the order of their ids, as commits do, so that the two never wait in a circle. */
+  async renew(
+    session: Session,
+    held: readonly HeldLease[],
+    now: number,
+    expiresAt: number,
+  ): Promise<number[]> {
+    const runIds = held.map(({ runId }) => runId);
+    const renewed = await session.rows<{ run_id: number }>(
+      `WITH ours AS (
+         SELECT lease.run_id FROM lease JOIN unnest($2::bigint[], $3::bigint[]) AS held (run_id, fence)
+           ON lease.run_id = held.run_id AND lease.fence = held.fence
+         WHERE lease.owner IS NOT NULL ORDER BY lease.run_id FOR UPDATE OF lease)
+       UPDATE lease SET expires_at = ${NOW} + $4::bigint FROM ours WHERE lease.run_id = ours.run_id
+       RETURNING lease.run_id`,
+      ...[this.#at(now), toArrayLiteral(runIds), toArrayLiteral(held.map(({ fence }) => fence))],
+      expiresAt - now,
+    );
+    const kept = new Set(renewed.map(({ run_id }) => run_id));
+    return runIds.filter((runId) => !kept.has(runId));
+  }
+
+  /** A run that somebody writes or claims at this instant is passed over. A run has had a lease since its first commit. */
+  async claim(
+    session: Session,
+    { owner, now, expiresAt, limit }: ClaimRequest,
+    claim: string,
+  ): Promise<HeldLease[]> {
+    const claimed = await session.rows<ClaimedRow>(
+      `WITH free AS (
+         SELECT lease.run_id FROM run JOIN lease ON lease.run_id = run.id
+         WHERE run.wanted AND (lease.owner IS NULL OR lease.expires_at <= ${NOW})
+         ORDER BY run.id LIMIT $2::bigint FOR UPDATE OF lease SKIP LOCKED)
+       UPDATE lease SET fence = lease.fence + 1, owner = $3, expires_at = ${NOW} + $4::bigint, claim = $5
+       FROM free WHERE lease.run_id = free.run_id RETURNING lease.run_id, lease.fence`,
+      ...[this.#at(now), limit, storeOwner(owner), expiresAt - now, claim],
+    );
+    return toHeld(claimed);
+  }
+
+  /** What the same call got when its answer was lost: nobody would work on it, yet nobody else could have it. */
+  async claimedBefore(
+    session: Session,
+    { now, expiresAt }: ClaimRequest,
+    claim: string,
+  ): Promise<HeldLease[]> {
+    const claimed = await session.rows<ClaimedRow>(
+      `UPDATE lease SET expires_at = ${NOW} + $2::bigint FROM run
+       WHERE run.wanted AND lease.run_id = run.id AND lease.claim = $3 AND lease.owner IS NOT NULL
+       RETURNING lease.run_id, lease.fence`,
+      ...[this.#at(now), expiresAt - now, claim],
+    );
+    return toHeld(claimed);
+  }
+
+  #at(now: number): number | null {
+    return this.clock === "caller" ? now : null;
   }
 }
 
-async function readLease(session: Session, runId: number): ReturnType<Store["readLease"]> {
-  const [lease] = await session.rows<StoredLease>(
-    `SELECT ${COLUMNS.lease} FROM lease WHERE run_id = $1`,
-    runId,
-  );
-  return lease === undefined ? null : readStoredLease(lease);
+interface ClaimedRow {
+  readonly run_id: number;
+  readonly fence: number;
 }
 
-/** A run that somebody writes or claims at this instant is passed over. A run has had a lease since its first commit. */
-async function claimRuns(
-  session: Session,
-  { owner, now, expiresAt, limit }: ClaimRequest,
-): ReturnType<Store["claimRuns"]> {
-  const claimed = await session.rows<{ run_id: number; fence: number }>(
-    `WITH free AS (
-       SELECT lease.run_id FROM run JOIN lease ON lease.run_id = run.id
-       WHERE run.wanted AND (lease.owner IS NULL OR lease.expires_at <= $1)
-       ORDER BY run.id LIMIT $2::bigint FOR UPDATE OF lease SKIP LOCKED)
-     UPDATE lease SET fence = lease.fence + 1, owner = $3, expires_at = $4
-     FROM free WHERE lease.run_id = free.run_id RETURNING lease.run_id, lease.fence`,
-    ...[now, limit, storeOwner(owner), expiresAt],
-  );
+function toHeld(claimed: readonly ClaimedRow[]): HeldLease[] {
   return claimed.map(({ run_id, fence }) => ({ runId: run_id, fence })).sort((a, b) => a.runId - b.runId);
 }

@@ -1,6 +1,6 @@
 import { DarumaError } from "../../core/errors.js";
 import type { Session } from "./connection-pool.js";
-import type { Database } from "./database.js";
+import type { Database, WorkLimits } from "./database.js";
 import type { PostgresAddress } from "./postgres-address.js";
 import { codeOf } from "./postgres-errors.js";
 import { COMMIT_FUNCTION, DEAD_LETTERS, DELETE_FUNCTION, REGISTER_FUNCTION, TABLES } from "./schema.js";
@@ -13,11 +13,13 @@ interface Migration {
 /** Never edit one that was released; add the next. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: [TABLES, COMMIT_FUNCTION, REGISTER_FUNCTION, DELETE_FUNCTION].join("\n") },
-  { version: 2, sql: DEAD_LETTERS },
+  // The call of `claimRuns` that got it, so that the same call finds it after its answer was lost.
+  { version: 2, sql: "ALTER TABLE lease ADD COLUMN claim text;" },
+  { version: 3, sql: DEAD_LETTERS },
 ];
 
 /** A server that just starts is waited for; an address that is wrong is told soon. */
-const OPENING_PATIENCE_MS = 3_000;
+const OPENING_LIMITS: WorkLimits = { patienceMs: 3_000 };
 /** Raised by a migration that was no longer needed when its turn came. */
 const OVERTAKEN_STATE = "DR002";
 
@@ -40,7 +42,7 @@ export async function migrate(db: Database, migrations: readonly Migration[] = M
         if (codeOf(error) !== OVERTAKEN_STATE) throw error;
       }
     }
-  }, OPENING_PATIENCE_MS);
+  }, OPENING_LIMITS);
 }
 
 /** Once the lock is had, the version must still be the one that was read before it. */

@@ -11,8 +11,17 @@ const ROLLED_BACK = /^(40001|40P01)$/;
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
   ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED", "CONNECT_TIMEOUT"],
   ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["EAI_AGAIN", "ENOENT"],
+  ...["EAI_AGAIN", "ENOENT", "ANSWER_OVERDUE"],
 ]);
+
+/** Nothing came back: the connection may be dead though nobody said so. */
+export class AnswerOverdue extends Error {
+  readonly code = "ANSWER_OVERDUE";
+
+  constructor(afterMs: number) {
+    super(`no answer within ${Math.ceil(afterMs / 1000)} s`);
+  }
+}
 
 const HINTS: { readonly [code: string]: string } = {
   "28P01": "Check user and password of the PostgreSQL URL.",

@@ -6,9 +6,9 @@ import type { Store } from "../store.js";
 import { ChangeFeed } from "./change-feed.js";
 import { CommitQueue } from "./commit-queue.js";
 import type { Session } from "./connection-pool.js";
-import { Database, toArrayLiteral } from "./database.js";
+import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
 import { createInboxVerbs } from "./inbox-verbs.js";
-import { createLeaseVerbs } from "./lease-verbs.js";
+import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
 import { migrate } from "./migrations.js";
 import { parseAddress } from "./postgres-address.js";
 import { createRunReads } from "./run-reads.js";
@@ -24,22 +24,26 @@ export interface PostgresOptions {
   readonly schema?: string;
   /** For everything but commits and notifications, which have one connection each. */
   readonly maxConnections?: number;
+  /** What leases are held against: `database` unless a test names the instants. */
+  readonly leaseClock?: LeaseClock;
+  /** No answer is waited for longer: for tests. */
+  readonly maxDeadlineMs?: number;
 }
 
 /** Open a database as a store; the schema and its tables are made where they are missing. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const address = parseAddress(options.url, options.schema);
-  const db = new Database(address, options.maxConnections ?? DEFAULT_MAX_CONNECTIONS);
+  const db = new Database(address, options.maxConnections ?? DEFAULT_MAX_CONNECTIONS, options.maxDeadlineMs);
   try {
     await migrate(db);
   } catch (error) {
     await db.close();
     throw error;
   }
-  return createStore(db);
+  return createStore(db, options.leaseClock ?? "database");
 }
 
-function createStore(db: Database): Store {
+function createStore(db: Database, clock: LeaseClock): Store {
   const sender = randomBytes(SENDER_BYTES).toString("hex");
   const listeners = new ChangeListeners();
   const feed = new ChangeFeed(db, listeners, sender);
@@ -54,13 +58,16 @@ function createStore(db: Database): Store {
       await queue.commit(appends);
       listeners.tellCommit(appends);
     },
-    deleteRun: (runId) => db.work((session, isRepeated) => deleteRun(session, runId, isRepeated)),
+    deleteRun: (runId) =>
+      db.work((session, isRepeated) => deleteRun(session, runId, isRepeated), {
+        deadlineMs: LONG_DEADLINE_MS,
+      }),
     ...createWorkflowVerbs(db),
     ...createDraftVerbs(db),
     ...createRunReads(db),
-    ...createLeaseVerbs(db, listeners, sender),
+    ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createInboxVerbs(db, listeners, sender),
-    ...createTokenVerbs(db),
+    ...createTokenVerbs(db, listeners, sender),
     onChange: (listener) => feed.add(listener),
     async ping() {
       await db.rows("SELECT version FROM schema_version");

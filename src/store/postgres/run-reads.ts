@@ -35,7 +35,7 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
     },
     listRuns: (filter) => listRuns(db, filter),
     async readEvents(runId, { afterSeq = 0, limit } = {}) {
-      const events = await db.rows<StoredEvent>(
+      const events = await db.list<StoredEvent>(
         `SELECT ${COLUMNS.event} FROM event WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3::bigint`,
         ...[runId, afterSeq, limit ?? null],
       );
@@ -48,7 +48,7 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
     },
     listJobs: (filter) => listJobs(db, filter),
     async readAttempts(runId) {
-      const attempts = await db.rows<StoredAttempt>(
+      const attempts = await db.list<StoredAttempt>(
         `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = $1 ORDER BY job_id, attempt`,
         runId,
       );
@@ -56,7 +56,7 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
     },
     async readRoutes(runId) {
       const sql = `SELECT ${COLUMNS.route} FROM route WHERE run_id = $1 ORDER BY seq, place`;
-      return (await db.rows<RouteRow>(sql, runId)).map(readStoredRoute);
+      return (await db.list<RouteRow>(sql, runId)).map(readStoredRoute);
     },
   };
 }
@@ -68,7 +68,7 @@ async function listRuns(db: Database, filter: RunFilter) {
     .demand("parent_job_id = ?", filter.parentJob)
     .demand("id < ?", filter.beforeId);
   const sql = `SELECT ${COLUMNS.run} FROM run ${conditions.where} ORDER BY id DESC ${conditions.limit(filter.limit)}`;
-  return (await db.rows<StoredRun>(sql, ...conditions.parameters)).map(readStoredRun);
+  return (await db.list<StoredRun>(sql, ...conditions.parameters)).map(readStoredRun);
 }
 
 async function listJobs(db: Database, filter: JobFilter) {
@@ -84,5 +84,5 @@ async function listJobs(db: Database, filter: JobFilter) {
   const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
   const from = needsRun ? "run JOIN job ON job.run_id = run.id" : "job";
   const sql = `SELECT ${COLUMNS.job} FROM ${from} ${conditions.where} ORDER BY job.id ${conditions.limit(filter.limit)}`;
-  return (await db.rows<StoredJob>(sql, ...conditions.parameters)).map(readStoredJob);
+  return (await db.list<StoredJob>(sql, ...conditions.parameters)).map(readStoredJob);
 }

@@ -13,7 +13,6 @@ export const COLUMNS = {
   workflow: "id, name, version, definition_hash, file, created_at, source",
   draft: "name, source, revision, updated_at",
   token: "id, name, role, created_at, expires_at, revoked_at",
-  lease: "fence, owner, expires_at",
 } as const;
 
 type AsText<Row, Column extends keyof Row> = Omit<Row, Column> & { readonly [C in Column]: string | null };

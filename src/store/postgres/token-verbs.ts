@@ -1,12 +1,18 @@
+import type { ChangeListeners } from "../change-listeners.js";
 import type { NewToken, Store, TokenRow } from "../store.js";
 import { tokenIsThere } from "../token-rules.js";
+import { nameChange } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import type { Database } from "./database.js";
 import { COLUMNS } from "./stored-rows.js";
 
 type TokenVerb = "putToken" | "findToken" | "listTokens" | "revokeToken";
 
-export function createTokenVerbs(db: Database): Pick<Store, TokenVerb> {
+export function createTokenVerbs(
+  db: Database,
+  listeners: ChangeListeners,
+  sender: string,
+): Pick<Store, TokenVerb> {
   return {
     putToken: (token) => db.work((session, isRepeated) => putToken(session, token, isRepeated)),
     findToken: (hash) => db.work((session) => findToken(session, hash)),
@@ -14,15 +20,18 @@ export function createTokenVerbs(db: Database): Pick<Store, TokenVerb> {
       const tokens = await db.rows<TokenRow>(`SELECT ${COLUMNS.token} FROM token ORDER BY id`);
       return tokens.map((token) => ({ ...token }));
     },
-    revokeToken: (id, at) =>
-      db.work(async (session, isRepeated) => {
+    async revokeToken(id, at) {
+      const isRevoked = await db.work(async (session, isRepeated) => {
         const revoked = await session.rows(
           `UPDATE token SET revoked_at = $2 WHERE id = $1 AND (revoked_at IS NULL OR ($3 AND revoked_at = $2))
-           RETURNING 1`,
-          ...[id, at, isRepeated],
+           RETURNING pg_notify(current_schema(), $4)`,
+          ...[id, at, isRepeated, `${nameChange("revoked", 0)}:${sender}`],
         );
         return revoked.length === 1;
-      }),
+      });
+      if (isRevoked) listeners.tell("revoked", 0);
+      return isRevoked;
+    },
   };
 }
 

@@ -33,7 +33,7 @@ export function createWorkflowVerbs(db: Database): Pick<Store, WorkflowVerb> {
     async listFailureHandlers(workflowId) {
       const conditions = new Conditions().demand("workflow_id = ?", workflowId);
       const sql = `SELECT ${failure_handler} FROM failure_handler ${conditions.where} ORDER BY id`;
-      return plain(await db.rows<FailureHandlerRow>(sql, ...conditions.parameters));
+      return plain(await db.list<FailureHandlerRow>(sql, ...conditions.parameters));
     },
     async listWorkflows({ name, limit, beforeId }) {
       const conditions = new Conditions().demand("name = ?", name).demand("id < ?", beforeId);
@@ -43,7 +43,7 @@ export function createWorkflowVerbs(db: Database): Pick<Store, WorkflowVerb> {
         );
       }
       const sql = `SELECT ${workflow} FROM workflow ${conditions.where} ORDER BY id DESC ${conditions.limit(limit)}`;
-      return plain(await db.rows<WorkflowRow>(sql, ...conditions.parameters));
+      return plain(await db.list<WorkflowRow>(sql, ...conditions.parameters));
     },
     readWorkflow: async (id) =>
       firstOf(await db.rows<WorkflowRow>(`SELECT ${workflow} FROM workflow WHERE id = $1`, id)),
@@ -81,7 +81,7 @@ export function createDraftVerbs(db: Database): Pick<Store, DraftVerb> {
     saveDraft: (draft) => db.work((session, isRepeated) => saveDraft(session, draft, isRepeated)),
     readDraft: (name) => db.work((session) => readDraft(session, name)),
     listDrafts: async () =>
-      plain(await db.rows<DraftRow>(`SELECT ${COLUMNS.draft} FROM draft ORDER BY name`)),
+      plain(await db.list<DraftRow>(`SELECT ${COLUMNS.draft} FROM draft ORDER BY name`)),
     async deleteDraft(name) {
       await db.rows("DELETE FROM draft WHERE name = $1", name);
     },

@@ -1,10 +1,10 @@
 import { givesWay } from "../lease-rules.js";
-import type { ClaimRequest, LeaseOwner, LeaseRequest } from "../store.js";
+import type { ClaimRequest, HeldLease, LeaseOwner, LeaseRequest } from "../store.js";
 import { type Cells, unpackLease } from "./packed-rows.js";
 import type { WriteVerbs } from "./protocol.js";
 import type { Statements } from "./statements.js";
 
-type LeaseWrite = "acquireLease" | "renewLease" | "releaseLease" | "claimRuns";
+type LeaseWrite = "acquireLease" | "renewLeases" | "releaseLease" | "claimRuns";
 
 /** The rule of `isFree` in SQL: of the runs that want an engine nearly all have one, which need not be read. */
 export const FIND_CLAIMABLE_RUNS = `
@@ -12,14 +12,10 @@ export const FIND_CLAIMABLE_RUNS = `
   WHERE run.wanted = 1 AND (lease.owner IS NULL OR lease.expires_at <= ?) ORDER BY run.id LIMIT ?`;
 
 export function createLeaseWrites(statements: Statements): Pick<WriteVerbs, LeaseWrite> {
-  const { run } = statements;
   return {
     acquireLease: (request) => acquireLease(statements, request),
-    renewLease: (runId, fence, expiresAt) =>
-      run(
-        "UPDATE lease SET expires_at = ? WHERE run_id = ? AND fence = ? AND owner IS NOT NULL",
-        ...[expiresAt, runId, fence],
-      ).changes === 1,
+    renewLeases: (leases, expiresAt) =>
+      leases.filter((lease) => !renew(statements, lease, expiresAt)).map(({ runId }) => runId),
     releaseLease: (runId, fence) => releaseLease(statements, runId, fence),
     claimRuns: (request) => claimRuns(statements, request),
   };
@@ -29,6 +25,12 @@ function acquireLease(statements: Statements, request: LeaseRequest): number | C
   const row = statements.row("SELECT fence, owner, expires_at FROM lease WHERE run_id = ?", request.runId);
   if (row !== null && !givesWay(unpackLease(row), request)) return row;
   return grant(statements, request);
+}
+
+/** False: it is no longer ours. */
+function renew({ run }: Statements, { runId, fence }: HeldLease, expiresAt: number): boolean {
+  const sql = "UPDATE lease SET expires_at = ? WHERE run_id = ? AND fence = ? AND owner IS NOT NULL";
+  return run(sql, expiresAt, runId, fence).changes === 1;
 }
 
 function releaseLease({ run, row }: Statements, runId: number, fence: number): boolean {

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../../core/errors.js";
 import type {
   ClaimRequest,
+  HeldLease,
   InboxCommand,
   JobFilter,
   LeaseRequest,
@@ -49,10 +50,11 @@ export interface WriteVerbs {
   commit(appends: readonly PackedAppend[]): null;
   /** The new token, or the lease that stands in the way. */
   acquireLease(request: LeaseRequest): number | Cells;
-  renewLease(runId: number, fence: number, expiresAt: number): boolean;
+  /** The runs whose lease is no longer held under this token. */
+  renewLeases(leases: readonly HeldLease[], expiresAt: number): number[];
   /** Whether the run is free now and wants an engine. */
   releaseLease(runId: number, fence: number): boolean;
-  claimRuns(request: ClaimRequest): { readonly runId: number; readonly fence: number }[];
+  claimRuns(request: ClaimRequest): HeldLease[];
   sendCommand(command: NewInboxCommand): number;
   /** The run whose command it was; null: nothing was there to answer. */
   answerCommand(id: number, answer: string): number | null;

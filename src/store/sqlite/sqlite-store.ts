@@ -42,7 +42,7 @@ function createStore(thread: ThreadClient): Store {
     ...createDraftVerbs(thread),
     ...createLeaseVerbs(thread, listeners),
     ...createInboxVerbs(thread, listeners),
-    ...createTokenVerbs(thread),
+    ...createTokenVerbs(thread, listeners),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       await thread.call("ping");
@@ -73,7 +73,7 @@ function createDraftVerbs(thread: ThreadClient): Pick<Store, DraftVerb> {
   };
 }
 
-type LeaseVerb = "acquireLease" | "renewLease" | "releaseLease" | "claimRuns";
+type LeaseVerb = "acquireLease" | "renewLeases" | "releaseLease" | "claimRuns";
 
 function createLeaseVerbs(thread: ThreadClient, listeners: ChangeListeners): Pick<Store, LeaseVerb> {
   return {
@@ -84,7 +84,7 @@ function createLeaseVerbs(thread: ThreadClient, listeners: ChangeListeners): Pic
       if (lease === null) throw new TypeError("a free lease was refused");
       return { granted: false, lease };
     },
-    renewLease: (runId, fence, expiresAt) => thread.call("renewLease", runId, fence, expiresAt),
+    renewLeases: (leases, _now, expiresAt) => thread.call("renewLeases", leases, expiresAt),
     async releaseLease(runId, fence) {
       const isWanted = await thread.call("releaseLease", runId, fence);
       if (isWanted) listeners.tell("wanted", runId);
@@ -113,7 +113,7 @@ function createInboxVerbs(thread: ThreadClient, listeners: ChangeListeners): Pic
 
 type TokenVerb = "putToken" | "findToken" | "listTokens" | "revokeToken";
 
-function createTokenVerbs(thread: ThreadClient): Pick<Store, TokenVerb> {
+function createTokenVerbs(thread: ThreadClient, listeners: ChangeListeners): Pick<Store, TokenVerb> {
   return {
     async putToken(token) {
       return unpackToken(await thread.call("putToken", { ...token, name: toStorableText(token.name) }));
@@ -125,6 +125,10 @@ function createTokenVerbs(thread: ThreadClient): Pick<Store, TokenVerb> {
     async listTokens() {
       return unpackRows(await thread.call("listTokens"), COLUMNS.token, unpackToken);
     },
-    revokeToken: (id, at) => thread.call("revokeToken", id, at),
+    async revokeToken(id, at) {
+      const isRevoked = await thread.call("revokeToken", id, at);
+      if (isRevoked) listeners.tell("revoked", 0);
+      return isRevoked;
+    },
   };
 }

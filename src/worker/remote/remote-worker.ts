@@ -1,19 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Action } from "../../action/action.js";
 import type { TimerPort } from "../attempt-timers.js";
 import { LocalWorker } from "../local-worker.js";
 import { CLAIM_WAIT_MS, type Registration, type ReportAnswer, type Verdict } from "../protocol.js";
-import type { Assignment } from "../worker.js";
-import { Connection, type Session } from "./connection.js";
+import type { Assignment, Report } from "../worker.js";
+import { Connection, messageOf, type Session } from "./connection.js";
 import { Deliveries } from "./deliveries.js";
 import { sendLogs } from "./delivery.js";
 import { elapsedMs, laterOf, type Moment, thisMoment } from "./elapsed.js";
 import { pause } from "./pause.js";
 import { RemoteAttempt } from "./remote-attempt.js";
+import { RunFolders } from "./run-folders.js";
 import { ServerRefusal } from "./server-client.js";
+import { SlotQueue } from "./slot-queue.js";
 
 export interface RemoteWorkerOptions {
   /** Tried in turn. */
@@ -40,6 +41,8 @@ const LOG_PERIOD_MS = 500;
 const LEASE_CHECK_MS = 100;
 /** For a connection that is gone when the worker is to leave. */
 const LEAVE_WAIT_MS = 100;
+/** For a server that does not answer an idle worker that is to leave. */
+const LAST_CLAIM_MS = 2_000;
 /** A claim that failed at once is not repeated at once. */
 const CLAIM_RETRY_MS = 100;
 
@@ -51,7 +54,8 @@ export async function runRemoteWorker(options: RemoteWorkerOptions): Promise<voi
 
 class RemoteWorker {
   private readonly attempts = new Map<string, RemoteAttempt>();
-  private readonly base: string;
+  private readonly folders: RunFolders;
+  private readonly slots: SlotQueue;
   private readonly local: LocalWorker;
   private readonly connection: Connection;
   private readonly instance = randomUUID();
@@ -61,13 +65,16 @@ class RemoteWorker {
   /** When the last heartbeat that was answered was sent: since then the server counts the lease of all it gives out. */
   private heardAt = thisMoment();
   private openClaim: AbortController | null = null;
+  /** It begins nothing any more. */
+  private hasLeft = false;
   private wakeIdle = (): void => {};
 
   constructor(private readonly options: RemoteWorkerOptions) {
-    this.base = join(options.outputDir, "workers", options.name);
+    this.folders = new RunFolders(options.outputDir, options.name, this.instance, options.log);
+    this.slots = new SlotQueue(options.slots);
     this.local = new LocalWorker({
       actions: options.actions,
-      outputDir: this.base,
+      outputDir: this.folders.base,
       clock: options.clock,
       tags: options.tags,
       apiUrl: () => options.servers[0] ?? "",
@@ -91,11 +98,19 @@ class RemoteWorker {
   }
 
   async run(): Promise<void> {
-    const { drain, end, log } = this.options;
-    for (const signal of [drain, end, this.over.signal]) {
-      setMaxListeners(0, signal);
+    const { drain, end } = this.options;
+    for (const signal of [drain, end, this.over.signal]) setMaxListeners(0, signal);
+    for (const signal of [end, this.over.signal])
       signal.addEventListener("abort", () => this.openClaim?.abort(), { once: true });
+    try {
+      await this.work();
+    } finally {
+      this.folders.close();
     }
+  }
+
+  private async work(): Promise<void> {
+    const { drain, end, log } = this.options;
     // A wrong token is told at once.
     await this.connection.get();
     const loops = [this.claimLoop(), this.heartbeatLoop(), this.logLoop(), this.leaseLoop()];
@@ -113,21 +128,30 @@ class RemoteWorker {
     if (error instanceof Error && !isAbort(error)) throw error;
   }
 
-  /** What the server placed here before it heard of the drain is still taken. */
+  /** What the server placed here before it heard of the drain is still taken: claims go on till nothing is left. */
   private async drain(): Promise<void> {
-    await this.beat().catch(() => {});
-    await this.claimOnce([], 0).catch(() => {});
-    while (this.attempts.size > 0 && !this.options.end.aborted)
+    await this.within(LAST_CLAIM_MS, this.beat());
+    do {
       await new Promise<void>((resolve) => {
         this.wakeIdle = resolve;
         if (this.attempts.size === 0) resolve();
       });
+      await this.within(LAST_CLAIM_MS, this.claimOnce([], 0));
+    } while (this.attempts.size > 0 && !this.options.end.aborted);
+  }
+
+  private async within(ms: number, asked: Promise<unknown>): Promise<void> {
+    await Promise.race([asked.catch(() => {}), pause(ms, this.over.signal)]);
   }
 
   private async leave(): Promise<void> {
+    this.hasLeft = true;
+    this.openClaim?.abort();
     const running = [...this.attempts.values()].filter(({ report }) => report === null);
     await Promise.all(running.map((attempt) => this.kill(attempt)));
     const session = await Promise.race([this.connection.get(), delay(LEAVE_WAIT_MS)]).catch(() => undefined);
+    // Before it deregisters: whatever finds itself unknown to the server would register again.
+    this.over.abort();
     await session?.client.deregister(session.worker_id).catch(() => {});
     this.options.log("has left");
   }
@@ -143,6 +167,7 @@ class RemoteWorker {
       tags: [...tags],
       actions: actions.map(({ type }) => type),
       attempts: this.held(),
+      draining: this.options.drain.aborted,
     };
   }
 
@@ -185,14 +210,20 @@ class RemoteWorker {
 
   private begin(assignment: Assignment, sentAt: Moment): void {
     // The answer that brought it first may have been thought lost.
-    if (this.attempts.has(assignment.token)) return;
-    const attempt = new RemoteAttempt(assignment, this.base, sentAt);
+    if (this.hasLeft || this.attempts.has(assignment.token)) return;
+    const attempt = new RemoteAttempt(assignment, this.folders.base, sentAt);
     this.attempts.set(attempt.token, attempt);
-    void this.local.execute(assignment, null, attempt.controller.signal).then((report) => {
-      if (this.attempts.get(attempt.token) !== attempt) return;
-      attempt.report = report;
-      this.deliveries.wake();
-    });
+    void this.execute(attempt);
+  }
+
+  private async execute(attempt: RemoteAttempt): Promise<void> {
+    const { assignment, controller } = attempt;
+    const leave = await this.slots.enter(slotsOf(assignment), controller.signal);
+    const report = leave === null ? STOPPED : await this.local.execute(assignment, null, controller.signal);
+    leave?.();
+    if (this.attempts.get(attempt.token) !== attempt) return;
+    attempt.report = report;
+    this.deliveries.wake();
   }
 
   private async heartbeatLoop(): Promise<void> {
@@ -208,13 +239,20 @@ class RemoteWorker {
     const sentAt = thisMoment();
     try {
       const draining = this.options.drain.aborted;
-      const request = { attempts: this.held(), draining };
-      this.obey(await session.client.heartbeat(session.worker_id, request, session.heartbeat_ms), sentAt);
+      const request = { attempts: this.held(), draining, runs: this.folders.mention(this.busyRuns()) };
+      const answer = await session.client.heartbeat(session.worker_id, request, session.heartbeat_ms);
+      this.obey(answer, sentAt);
+      const busy = this.busyRuns();
+      for (const run of answer.over) if (!busy.has(run)) this.folders.removeRun(run);
       await this.moveOnIfHomeless(session);
     } catch (error) {
       this.connection.failed(session, error);
       throw error;
     }
+  }
+
+  private busyRuns(): Set<number> {
+    return new Set([...this.attempts.values()].map(({ assignment }) => assignment.runId));
   }
 
   /** The run of an attempt may be with another server by now. */
@@ -237,7 +275,7 @@ class RemoteWorker {
     for (const token of stop) this.attempts.get(token)?.controller.abort("stopped");
     for (const token of lost) {
       const attempt = this.attempts.get(token);
-      if (attempt !== undefined) void this.giveUp(attempt, "the server has given it to another");
+      if (attempt !== undefined) this.giveUp(attempt, "the server has given it to another");
     }
   }
 
@@ -247,24 +285,37 @@ class RemoteWorker {
       const { terms } = this.connection;
       for (const attempt of terms === null ? [] : this.attempts.values()) {
         const isLate = elapsedMs(attempt.renewedAt) >= terms!.leaseMs - terms!.killMarginMs;
-        if (attempt.report === null && isLate) void this.giveUp(attempt, "its lease could not be renewed");
+        if (attempt.report === null && isLate) this.giveUp(attempt, "its lease could not be renewed");
       }
       await pause(LEASE_CHECK_MS, this.over.signal);
     }
   }
 
-  private async giveUp(attempt: RemoteAttempt, why: string): Promise<void> {
+  private giveUp(attempt: RemoteAttempt, why: string): void {
     this.options.log(`gives up ${describe(attempt)}: ${why}`);
-    await this.kill(attempt);
+    void this.kill(attempt);
   }
 
+  /** Never rejects: one attempt that cannot be cleared away must not end all others. */
   private async kill(attempt: RemoteAttempt): Promise<void> {
     this.drop(attempt);
     attempt.controller.abort("stopped");
     // Not with the step's own patience: its time is up.
     await pause((this.connection.terms?.killMarginMs ?? 0) / 3, this.options.end);
-    await this.local.endLeftovers(attempt.token);
-    attempt.removeFiles();
+    try {
+      await this.local.endLeftovers(attempt.token);
+    } catch (error) {
+      this.options.log(`${describe(attempt)} may have left processes: ${messageOf(error)}`);
+    }
+    this.removeFiles(attempt);
+  }
+
+  private removeFiles(attempt: RemoteAttempt): void {
+    try {
+      attempt.removeFiles();
+    } catch (error) {
+      this.options.log(`${describe(attempt)} has left files: ${messageOf(error)}`);
+    }
   }
 
   private async logLoop(): Promise<void> {
@@ -283,13 +334,13 @@ class RemoteWorker {
     if (attempt === undefined) return;
     if (outcome === "stale") this.options.log(`${describe(attempt)} is of no use any more`);
     this.drop(attempt);
-    attempt.removeFiles();
+    this.removeFiles(attempt);
   }
 
   /** A request for one attempt failed: the attempt may be to blame, or the connection. */
   private failedFor(session: Session, attempt: RemoteAttempt, error: unknown): void {
     if (!(error instanceof ServerRefusal)) return this.connection.failed(session, error);
-    if (error.code === "STALE_ATTEMPT") void this.giveUp(attempt, error.message);
+    if (error.code === "STALE_ATTEMPT") this.giveUp(attempt, error.message);
     else if (error.status === 404) this.connection.failed(session, error);
   }
 
@@ -299,8 +350,15 @@ class RemoteWorker {
   }
 
   private get isLeaving(): boolean {
-    return this.options.drain.aborted || this.options.end.aborted || this.over.signal.aborted;
+    return this.hasLeft || this.options.end.aborted || this.over.signal.aborted;
   }
+}
+
+const STOPPED: Report = { result: { kind: "stopped" }, durationMs: 0 };
+
+/** As the server counts them. */
+function slotsOf({ recovery, resources }: Assignment): number {
+  return recovery ? 0 : (resources?.cpus ?? 1);
 }
 
 const forever = new Promise<never>(() => {});

@@ -1,0 +1,103 @@
+import type { Store, TokenRow } from "../store/store.js";
+import { MAX_REMEMBERED_TOKENS, TOKEN_FRESH_MS, TOKEN_LOOK_UP_MS, TOKEN_STALE_MS } from "./limits.js";
+
+export type TokenStore = Pick<Store, "findToken" | "listTokens" | "onChange">;
+
+interface Known<T> {
+  readonly value: T;
+  readonly at: number;
+}
+
+/**
+ * Tokens as the store last knew them. One that is good is not looked up again for a while, and goes on to be good for
+ * some minutes while the store is away. Revoked by this server it ends at once, by another as soon as the database
+ * tells, else when it is looked up next. What the store does not know is asked for every time.
+ */
+export class RememberedTokens {
+  private readonly known = new Map<string, Known<TokenRow>>();
+  /** Under way: a store that is away must not be asked once for each request. */
+  private readonly asked = new Map<string, Promise<TokenRow | null>>();
+  private any: Known<boolean> | null = null;
+  /** Counts what was revoked: an answer that was on its way meanwhile may be out of date. */
+  private revocations = 0;
+  private readonly unsubscribe: () => void;
+
+  constructor(
+    private readonly store: TokenStore,
+    /** It never jumps: a clock that is set back would make a token count for longer. */
+    private readonly elapsed: () => number = () => performance.now(),
+  ) {
+    this.unsubscribe = store.onChange(({ kind }) => kind === "revoked" && this.forget());
+  }
+
+  async find(hash: string): Promise<TokenRow | null> {
+    const known = this.known.get(hash) ?? null;
+    if (known !== null && this.ageOf(known) < TOKEN_FRESH_MS) return known.value;
+    return this.unlessAway(known, () => this.ask(hash));
+  }
+
+  /**
+   * Tokens are never deleted: once there is one, there always is. That there is none is asked every time, as the first
+   * one closes the door to everybody else.
+   */
+  async areThere(): Promise<boolean> {
+    if (this.any?.value === true) return true;
+    return this.unlessAway(this.any, async () => {
+      const value = (await this.store.listTokens()).length > 0;
+      this.any = { value, at: this.elapsed() };
+      return value;
+    });
+  }
+
+  close(): void {
+    this.unsubscribe();
+  }
+
+  private ask(hash: string): Promise<TokenRow | null> {
+    const underWay = this.asked.get(hash);
+    if (underWay !== undefined) return underWay;
+    const asked = this.lookUp(hash).finally(() => {
+      if (this.asked.get(hash) === asked) this.asked.delete(hash);
+    });
+    this.asked.set(hash, asked);
+    return asked;
+  }
+
+  private async lookUp(hash: string): Promise<TokenRow | null> {
+    const { revocations } = this;
+    const at = this.elapsed();
+    const row = await this.store.findToken(hash);
+    this.known.delete(hash);
+    if (row === null || row.revoked_at !== null || revocations !== this.revocations) return row;
+    for (const oldest of this.known.keys()) {
+      if (this.known.size < MAX_REMEMBERED_TOKENS) break;
+      this.known.delete(oldest);
+    }
+    this.known.set(hash, { value: row, at });
+    return row;
+  }
+
+  /** What is known counts where the store fails, or takes too long; it goes on being asked then. */
+  private async unlessAway<T>(known: Known<T> | null, ask: () => Promise<T>): Promise<T> {
+    if (known === null || this.ageOf(known) >= TOKEN_STALE_MS) return ask();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<T>((resolve) => {
+      timer = setTimeout(resolve, TOKEN_LOOK_UP_MS, known.value);
+    });
+    try {
+      return await Promise.race([ask().catch(() => known.value), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private forget(): void {
+    this.revocations += 1;
+    this.known.clear();
+    this.asked.clear();
+  }
+
+  private ageOf({ at }: Known<unknown>): number {
+    return this.elapsed() - at;
+  }
+}

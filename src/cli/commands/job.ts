@@ -1,0 +1,85 @@
+import type { Client, InputOf, OutputOf } from "../../operations/client.js";
+import { nameOf } from "../../operations/job-name.js";
+import { oneLine } from "../../operations/one-line.js";
+import { type Session, writeJson, writeLines } from "../channel.js";
+import type { Present } from "../presenters.js";
+import { JOB_COLOURS } from "../render/summary.js";
+import { tableLines } from "../render/table.js";
+import { goingOn } from "../tell-change.js";
+import { isServersRun } from "../who-goes-on.js";
+
+const INDENT = "  ";
+
+/** One job: what became of it, and every attempt. */
+export const showJob: Present = async ({ input }, { out, options }, client) => {
+  const job = await client.call("get_job", input as InputOf<"get_job">);
+  if (options.json) writeJson(out, job);
+  else writeLines(out, jobLines(job, { out }));
+  return 0;
+};
+
+/** `ready` or `failed`: a hold is decided. */
+export const setJob: Present = async ({ input }, session, client) => {
+  const job = await client.call("update_job", input as InputOf<"update_job">);
+  const { out, options } = session;
+  if (options.json) writeJson(out, job);
+  else if (!options.quiet) {
+    const what = input.status === "ready" ? "runs again, with all budgets anew" : "is let fail";
+    writeLines(out, [
+      `job ${job.id}, ${nameOf(job.step, job.scope)} of run ${job.run_id}, ${what}; it is ${job.status} now`,
+      ...(await nextLines(session, client, job.run_id)),
+    ]);
+  }
+  return 0;
+};
+
+export const retryJob: Present = async ({ input }, session, client) => {
+  const job = await client.call("retry_job", input as InputOf<"retry_job">);
+  const { out, options } = session;
+  if (options.json) writeJson(out, job);
+  else if (!options.quiet)
+    writeLines(out, [
+      `job ${job.id}, ${job.name}, is ${job.status}: attempt ${job.attempt_id} comes next`,
+      ...(await nextLines(session, client, Number(input.run_id))),
+    ]);
+  return 0;
+};
+
+/** What becomes of the run now. */
+async function nextLines({ options }: Session, client: Client, runId: number): Promise<string[]> {
+  const { status } = await client.call("get_run", { run_id: runId });
+  const isServers = await isServersRun(client, options, runId);
+  return goingOn({ run_id: runId, status, before: "", owner: null }, { options, isServers });
+}
+
+function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): string[] {
+  const { id, run_id, step, scope, status, attempts, error, output, due_at, handled } = job;
+  const lines = [
+    `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], status)}${handled ? " (handled)" : ""}`,
+  ];
+  if (due_at !== null) lines.push(`${INDENT}due: ${due_at}`);
+  if (error !== null) lines.push(`${INDENT}error: ${oneLine(`${error.code}: ${error.message}`)}`);
+  if (output !== null && output !== undefined) lines.push(`${INDENT}output: ${oneLine(textOf(output))}`);
+  if (attempts.length === 0) return [...lines, `${INDENT}no attempts yet`];
+  return [...lines, ...attemptTable(attempts, out.width() - INDENT.length).map((line) => INDENT + line)];
+}
+
+function attemptTable(attempts: OutputOf<"get_job">["attempts"], width: number): string[] {
+  const rows = attempts.map(({ attempt, status, worker, started_at, finished_at, error }) => [
+    String(attempt),
+    status,
+    worker,
+    clock(started_at),
+    clock(finished_at),
+    error === null ? "" : oneLine(`${error.code}: ${error.message}`),
+  ]);
+  return tableLines(["attempt", "status", "worker", "started (UTC)", "ended (UTC)", "error"], rows, width);
+}
+
+function clock(time: string | null): string {
+  return time === null ? "" : time.replace("T", " ").slice(0, 19);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,25 @@
+import type { Client } from "../operations/client.js";
+import type { Session } from "./channel.js";
+import { commandLine } from "./command-words.js";
+import type { SummaryLook } from "./render/summary.js";
+import { serversRuns } from "./who-goes-on.js";
+
+/** How a run is told here: with commands to type, and with paths only where they are of this machine. */
+export function localLook({ out, options }: Session): SummaryLook {
+  return {
+    paint: out.paint,
+    width: out.width(),
+    commandLine: (command) => commandLine(options, command),
+    isElsewhere: options.server !== undefined,
+    serversRuns: new Set(),
+  };
+}
+
+/** The same for runs that a server may go on with by itself. */
+export async function lookAt(
+  session: Session,
+  client: Client,
+  runIds: Iterable<number>,
+): Promise<SummaryLook> {
+  return { ...localLook(session), serversRuns: await serversRuns(client, session.options, runIds) };
+}

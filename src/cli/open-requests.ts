@@ -1,0 +1,45 @@
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { isJSONRPCRequest, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+
+type Id = string | number;
+
+/** Knows which requests of a transport were read and not answered yet. */
+export class OpenRequests {
+  private readonly open = new Set<Id>();
+  private waiting: (() => void)[] = [];
+
+  /** From now on; to be called when the transport has been connected. */
+  constructor(transport: Transport) {
+    const { onmessage } = transport;
+    const send = transport.send.bind(transport);
+    transport.onmessage = (message, extra) => {
+      if (isJSONRPCRequest(message)) this.open.add(message.id);
+      const canceled = canceledBy(message);
+      // What was called off is not answered.
+      if (canceled !== null) this.settle(canceled);
+      onmessage?.(message, extra);
+    };
+    transport.send = async (message, options) => {
+      await send(message, options);
+      if (!("method" in message) && message.id !== undefined) this.settle(message.id);
+    };
+  }
+
+  /** Resolves when there is none. */
+  answered(): Promise<void> {
+    if (this.open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  private settle(id: Id): void {
+    this.open.delete(id);
+    if (this.open.size > 0) return;
+    for (const resolve of this.waiting) resolve();
+    this.waiting = [];
+  }
+}
+
+function canceledBy(message: JSONRPCMessage): Id | null {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return null;
+  return (message.params as { requestId?: Id } | undefined)?.requestId ?? null;
+}

@@ -1,0 +1,23 @@
+import type { Sandbox } from "../sandbox/sandbox.js";
+import type { LeaseOwner, Store } from "../store/store.js";
+import type { Worker } from "../worker/worker.js";
+import type { Clock } from "./clock.js";
+import type { ReadArtifact } from "./variables.js";
+import type { WorkspaceKeeper } from "./workspace-keeper.js";
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly worker: Worker;
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly owner: LeaseOwner;
+  readonly readArtifact: ReadArtifact;
+  /** An unguessable mark for one attempt. */
+  readonly newToken: () => string;
+  /** Whether the process that owns a lease is known to be gone. */
+  readonly isDead: (owner: LeaseOwner) => boolean;
+  /** Needed by runs with a workspace. */
+  readonly workspaces?: WorkspaceKeeper;
+  /** How long a silent owner on another host keeps its runs; 30 s unless told. */
+  readonly leaseMs?: number;
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { bareServer } from "../../test/support/api-server.js";
+import { createMemoryStore } from "../store/memory/memory-store.js";
+import { callOperation } from "./call-operation.js";
+import type { Context } from "./context.js";
+import { expectationAt } from "./expectation.js";
+import { checkInput, InvalidInput } from "./invalid-input.js";
+import { openLocalClient } from "./local-client.js";
+import type { Operation } from "./operation.js";
+import { OPERATIONS, type OperationName, TABLE } from "./table/operations.js";
+
+function refusalOf(name: OperationName, given: unknown): { [path: string]: string } {
+  try {
+    checkInput(TABLE[name] as unknown as Operation, given, "a hint");
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    expect(error.hint).toBe("a hint");
+    return Object.fromEntries(error.errors.map(({ path, message }) => [path, message]));
+  }
+  return {};
+}
+
+describe("input that does not fit", () => {
+  it("is told which number is missing, and what it must be", () => {
+    expect(refusalOf("retry_job", { job_id: "1", run_id: 1 })).toEqual({
+      max_retries: "is missing; it must be a whole number, 1 or more",
+    });
+    expect(refusalOf("list_runs", { limit: "many" })).toEqual({
+      limit: "must be a whole number from 1 to 1000",
+    });
+  });
+
+  it("is told every value that there is", () => {
+    const statuses =
+      "must be one or several of blocked, ready, running, waiting, recovering, pending_failed, completed, failed, skipped, canceled";
+    expect(refusalOf("list_jobs", { status: "nope" })).toEqual({ status: statuses });
+    expect(refusalOf("list_jobs", { status: ["ready", "nope"] })).toEqual({ status: statuses });
+    expect(refusalOf("update_job", { job_id: 1, status: "done" })).toEqual({
+      status: "must be one of ready, failed",
+    });
+    expect(refusalOf("prune_runs", { older_than: "1d", dry_run: "nope" })).toEqual({
+      dry_run: "must be true or false",
+    });
+  });
+
+  it("is told the fields that there are beside one that there is not", () => {
+    expect(refusalOf("get_run", { run: 1 })).toEqual({
+      run: "there is no such field; there are run_id",
+      run_id: "is missing; it must be a whole number, 1 or more, or last",
+    });
+  });
+
+  it("is told of fields inside lists", () => {
+    const given = { classifications: [{ job_id: 1, action: "redo", reason: "r" }] };
+    expect(refusalOf("classify_and_resolve_failures", given)).toEqual({
+      "classifications.0.action": "must be one of retry, fail, skip, complete",
+    });
+  });
+
+  it("is told what a rule says that no schema can say", () => {
+    const input = z.object({ n: z.number().refine((n) => n % 2 === 0, "must be even") });
+    expect(() => checkInput({ input }, { n: 1 }, "")).toThrow("n: must be even");
+  });
+});
+
+describe("the hint for input that does not fit", () => {
+  it("names the place where each door tells what there is to give", async () => {
+    const store = createMemoryStore();
+    const { app } = await bareServer({ store });
+    const url = "/api/v1/jobs/1/retry/1";
+    const rest = await app.inject({ method: "POST", url, headers: { host: "127.0.0.1" } });
+    expect(rest.json()).toMatchObject({
+      detail: "max_retries: is missing; it must be a whole number, 1 or more",
+      hint: "See retry_job at /api/v1/docs, or in /api/v1/openapi.json.",
+    });
+    const context = { store, principal: { name: "t", role: "admin" } } as Context;
+    await expect(callOperation(context, "get_run", { run: 1 })).rejects.toMatchObject({
+      hint: "The input schema of the tool get_run says which fields there are.",
+    });
+    const client = openLocalClient({ outputDir: "/nowhere" });
+    await expect(client.call("list_jobs", { status: "nope" } as never)).rejects.toMatchObject({
+      hint: "See `daruma jobs --help`.",
+    });
+  });
+});
+
+it("every field of every operation can say what it takes", () => {
+  const silent = OPERATIONS.flatMap(({ name, input }) =>
+    Object.keys(input.shape)
+      .filter((field) => expectationAt(input, [field]) === null)
+      .map((field) => `${name}.${field}`),
+  );
+  expect(silent).toEqual([]);
+});

@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { checkWorkflow } from "./check-workflow.js";
+import { WorkflowReader, type WorkflowReaderLimits } from "./workflow-reader.js";
+import { readWorkflowText } from "./workflow-source.js";
+
+const PLACE = { file: "big.yaml", folder: "/srv", customActions: [] };
+let readers: WorkflowReader[] = [];
+
+function reader(limits: Partial<WorkflowReaderLimits> = {}): WorkflowReader {
+  const made = new WorkflowReader(limits);
+  readers.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  for (const each of readers) await each.close();
+  readers = [];
+});
+
+function workflow(steps: number, last = "exec: echo done"): string {
+  const lines = Array.from({ length: steps }, (_, n) => `  s${n}: { exec: "echo ${n} ${"x".repeat(40)}" }`);
+  return `name: big\nsteps:\n${lines.join("\n")}\n  last: { ${last} }\n`;
+}
+
+describe("a large workflow", () => {
+  it("is read as a small one is, while everything else goes on", async () => {
+    const source = workflow(2_000);
+    let turns = 0;
+    const ticking = setInterval(() => {
+      turns += 1;
+    }, 1);
+    const reading = reader({ maxCharsAtOnce: 0 }).read(source, PLACE);
+    const read = await reading;
+    clearInterval(ticking);
+    expect(turns).toBeGreaterThan(3);
+    expect(read).toEqual(readWorkflowText(source, PLACE));
+  });
+
+  it("with problems is refused with all of them", async () => {
+    const source = workflow(2_000, "exec: x, goto: nowhere");
+    const expected = expect.objectContaining({ code: "UNKNOWN_KEY", line: 2_003 });
+    await expect(reader().read(source, PLACE)).rejects.toMatchObject({ problems: [expected] });
+  });
+
+  it("that takes too long is given up, and the next one is read", async () => {
+    const slow = reader({ deadlineMs: 1, maxThreads: 1 });
+    const refusals = await Promise.allSettled([
+      slow.read(workflow(2_000), PLACE),
+      slow.read(workflow(2_000), PLACE),
+    ]);
+    for (const refusal of refusals)
+      expect(refusal).toMatchObject({ status: "rejected", reason: { code: "WORKFLOW_TOO_LARGE" } });
+    const check = await checkWorkflow(
+      { customActions: [], workflowReader: slow },
+      workflow(2_000),
+      "big.yaml",
+    );
+    expect(check).toMatchObject({ ok: false, problems: [{ code: "WORKFLOW_TOO_LARGE" }] });
+  });
+
+  it("waits for its turn, and is refused where too many wait", async () => {
+    const busy = reader({ maxThreads: 1, maxWaiting: 1 });
+    const source = workflow(2_000);
+    const taken = [busy.read(source, PLACE), busy.read(source, PLACE)];
+    await expect(busy.read(source, PLACE)).rejects.toMatchObject({ code: "WORKFLOW_READER_BUSY" });
+    const check = checkWorkflow({ customActions: [], workflowReader: busy }, source, "big.yaml");
+    await expect(check).rejects.toMatchObject({ code: "WORKFLOW_READER_BUSY" });
+    for (const { definition } of await Promise.all(taken)) expect(definition.name).toBe("big");
+  });
+
+  it("is refused by a server that goes down", async () => {
+    const closing = reader({ maxThreads: 1 });
+    const taken = [closing.read(workflow(2_000), PLACE), closing.read(workflow(2_000), PLACE)];
+    const outcomes = Promise.allSettled(taken);
+    await closing.close();
+    for (const outcome of await outcomes)
+      expect(outcome).toMatchObject({ status: "rejected", reason: { code: "SERVER_STOPPING" } });
+  });
+});

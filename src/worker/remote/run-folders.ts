@@ -1,0 +1,141 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { currentOwner, isDead } from "../../store/lease-owner.js";
+import type { LeaseOwner } from "../../store/store.js";
+import { outputFolder, runFolder } from "../attempt-paths.js";
+import { MAX_RUNS_MENTIONED } from "../protocol.js";
+import { workFolderOf, workFolders } from "../work-folder.js";
+import { messageOf } from "./connection.js";
+
+const MARK = /^process-.*\.json$/;
+const GONE = ".gone-";
+
+/**
+ * What runs leave on a worker's disk, one folder for each name of a worker below the same output folder. Folders of runs
+ * go when the server says that the run is over; those of workers that have died are looked after by the living.
+ */
+export class RunFolders {
+  /** This worker's own. */
+  readonly base: string;
+  private readonly mark: string;
+  private readonly orphaned: readonly string[];
+  private mentioned = 0;
+  private removed = 0;
+
+  constructor(
+    outputDir: string,
+    name: string,
+    private readonly instance: string,
+    private readonly log: (line: string) => void,
+  ) {
+    const all = join(outputDir, "workers");
+    this.base = join(all, name);
+    this.mark = join(this.base, `process-${instance}.json`);
+    mkdirSync(this.base, { recursive: true, mode: 0o700 });
+    const left = namesIn(all)
+      .map((one) => join(all, one))
+      .filter(isLeft);
+    // What nobody has delivered by now nobody ever will.
+    for (const folder of left) {
+      for (const parent of [folder, workFolders(folder)])
+        for (const name of namesIn(parent)) if (name.includes(GONE)) this.remove(join(parent, name));
+      this.remove(outputFolder(folder));
+    }
+    writeFileSync(this.mark, JSON.stringify(currentOwner(instance)), { mode: 0o600 });
+    this.orphaned = left.filter((folder) => folder !== this.base);
+    for (const folder of this.orphaned) removeIfEmpty(folder);
+  }
+
+  /** Runs with folders here and none of `busy`, as many as a heartbeat takes; the next ones the next time. */
+  mention(busy: ReadonlySet<number>): number[] {
+    const runs = new Set([this.base, ...this.orphaned].flatMap(runsIn));
+    const idle = [...runs].filter((run) => !busy.has(run));
+    if (this.mentioned >= idle.length) this.mentioned = 0;
+    const some = idle.slice(this.mentioned, this.mentioned + MAX_RUNS_MENTIONED);
+    this.mentioned += some.length;
+    return some;
+  }
+
+  removeRun(runId: number): void {
+    for (const folder of [this.base, ...this.orphaned]) {
+      this.remove(workFolderOf(folder, runId));
+      this.remove(runFolder(folder, runId));
+    }
+    for (const folder of this.orphaned) removeIfEmpty(folder);
+  }
+
+  close(): void {
+    rmSync(this.mark, { force: true });
+  }
+
+  /** Out of the way at once, however long it takes to remove: whoever wants the name again finds it free. */
+  private remove(path: string): void {
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return;
+    this.removed += 1;
+    const gone = `${path}${GONE}${this.instance}-${this.removed}`;
+    try {
+      renameSync(path, gone);
+    } catch (error) {
+      return this.log(`${path} could not be removed: ${messageOf(error)}`);
+    }
+    // What stays behind is removed with what is left of this worker.
+    void rm(gone, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+/** No living process uses the folder. */
+function isLeft(folder: string): boolean {
+  const marks = namesIn(folder).filter((name) => MARK.test(name));
+  const living = marks.filter((name) => {
+    const owner = ownerIn(join(folder, name));
+    if (owner === null || !isDead(owner)) return true;
+    rmSync(join(folder, name), { force: true });
+    return false;
+  });
+  return living.length === 0;
+}
+
+/** Null: it is just being written. */
+function ownerIn(file: string): LeaseOwner | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as LeaseOwner;
+  } catch {
+    return null;
+  }
+}
+
+function runsIn(folder: string): number[] {
+  const names = [...namesIn(workFolders(folder)), ...namesIn(outputFolder(folder))];
+  return names.flatMap((name) => {
+    const run = /^run-(\d+)$/.exec(name)?.[1];
+    return run === undefined ? [] : [Number(run)];
+  });
+}
+
+function removeIfEmpty(folder: string): void {
+  for (const one of [workFolders(folder), folder]) {
+    try {
+      rmdirSync(one);
+    } catch {
+      // There is something in it.
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
