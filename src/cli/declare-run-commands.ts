@@ -30,6 +30,10 @@ export function declareRunCommands({ program, act }: Declaration): void {
     .option("--only <step>", "exactly one attempt of this step and nothing else")
     .option("--stored", "run a stored workflow instead of a file")
     .option("--detach", "with --server: only start it, and print its number")
+    .option(
+      "--folder <dir>",
+      "with --server: where its steps run and relative paths start; the server and its workers must have it",
+    )
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .addHelpText(
       "after",

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Definition } from "../core/definition.js";
 import { isResting } from "../core/resting.js";
 import { isOver, type Run } from "../core/run.js";
@@ -49,6 +50,7 @@ export async function runRemotely(
       ...(flags.onFailMaxLoops === undefined ? {} : { max_loops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retry_max: flags.retryMax }),
       ...(flags.only === undefined ? {} : { only: flags.only }),
+      ...(flags.folder === undefined ? {} : { folder: resolve(flags.folder) }),
     }),
   );
 }

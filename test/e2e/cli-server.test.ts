@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliResult, runCli } from "../support/cli.js";
 import { CliFolder, FAILING, OK, type Report, RunningCli } from "../support/cli-folder.js";
@@ -82,6 +82,15 @@ describe("daruma run at a server", () => {
     const context = cli.write("context.json", '{"pr": {"id": 7}}');
     const report = await jsonOf<Report>("run", file, "--input", "n=3", "--context", context);
     expect(report.jobs[0]!.output).toBe("3 7");
+  });
+
+  it("finds the files of child runs below --folder, and says so where it has none", async () => {
+    cli.write("child.yaml", "steps: { a: { type: command, exec: 'echo from the child' } }");
+    const file = cli.write("parent.yaml", "steps: { c: { type: workflow, file: child.yaml } }");
+    const without = await there("run", file);
+    expect([without.exitCode, without.stderr]).toEqual([2, expect.stringContaining("FOLDER_NEEDED")]);
+    const { status } = await jsonOf<Report & { status: string }>("run", file, "--folder", dirname(file));
+    expect(status).toBe("completed");
   });
 
   it("tells the problems of a file, a refused input and a missing run as it would here", async () => {

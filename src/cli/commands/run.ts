@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { DarumaError } from "../../core/errors.js";
 import { databaseFile, openExistingStore } from "../../operations/existing-store.js";
 import type { Workflow } from "../../operations/workflow-source.js";
 import type { Store } from "../../store/store.js";
@@ -15,6 +16,7 @@ export interface RunFlags extends FollowFlags {
   readonly failureRouting: boolean;
   readonly only?: string;
   readonly stored?: boolean;
+  readonly folder?: string;
 }
 
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {
@@ -26,6 +28,8 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     return runRemotely(session, file, flags, { inputs, context });
   }
   refuseServerFlags(flags);
+  if (flags.folder !== undefined)
+    throw new DarumaError("USAGE", "--folder is for a server; here the steps run in the folder of the file");
   const early = openEarly(session.options);
   const workflow = flags.stored === true ? null : await readChecked(file, session);
   const { Daruma } = await import("../../operations/daruma.js");
