@@ -1,5 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
+import { expectationAt } from "../operations/expectation.js";
 import type { CliForm, Operation } from "../operations/operation.js";
 import { OPERATIONS } from "../operations/table/operations.js";
 import { type CommandShape, SHAPES } from "./command-shapes.js";

@@ -74,7 +74,7 @@ describe("the hint for input that does not fit", () => {
       detail: "max_retries: is missing; it must be a whole number, 1 or more",
       hint: "See retry_job at /api/v1/docs, or in /api/v1/openapi.json.",
     });
-    const context = { store, principal: { name: "t", role: "admin" } } as Context;
+    const context = { store, principal: { name: "t", role: "admin" } } as unknown as Context;
     await expect(callOperation(context, "get_run", { run: 1 })).rejects.toMatchObject({
       hint: "The input schema of the tool get_run says which fields there are.",
     });
