@@ -49,3 +49,18 @@ describe("the system clock", () => {
     expect(call).not.toHaveBeenCalled();
   });
 });
+
+describe("the clock that nobody sets", () => {
+  it("waits longer than one timer can", () => {
+    let steady = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => steady);
+    const call = vi.fn();
+    const days30 = 30 * 24 * 3_600_000;
+    systemClock.after(days30, call);
+    steady += 2 ** 31 - 1;
+    vi.advanceTimersByTime(2 ** 31 - 1);
+    expect(call).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(days30);
+    expect(call).toHaveBeenCalledTimes(1);
+  });
+});

@@ -37,8 +37,8 @@ export class PoolDesk {
   ) {}
 
   register({ attempts: held, draining = false, ...offer }: Registration): Registered & Verdict {
-    const { book } = this;
-    const worker = book.workers.get(offer.instance) ?? new PoolWorker(offer, this.clock.now());
+    const { book, clock } = this;
+    const worker = book.workers.get(offer.instance) ?? new PoolWorker(offer, clock.now(), clock.elapsed());
     worker.draining = draining;
     if (!book.isRegistered(worker)) book.add(worker);
     // What was sent and is not there was in an answer that got lost.

@@ -41,6 +41,7 @@ describe("a worker that takes nothing new", () => {
     const id = bench.register();
     const early = bench.execute();
     const commit = bench.begin({ token: "t2" });
+    bench.clock.advance(5_000);
     bench.desk.heartbeat(id, { attempts: [], draining: true });
     const late = commit();
     await settle();

@@ -33,7 +33,7 @@ export class PoolWorker {
   /** Its claim broke off, and it has not come again since. */
   private hasHungUp = false;
   /** When it last asked for attempts, by the clock that nobody sets. */
-  private claimedAt = Number.NEGATIVE_INFINITY;
+  private claimedAt: number;
   private reserved: Needs[] = [];
   private claim: OpenClaim | null = null;
   private answering = false;
@@ -42,8 +42,10 @@ export class PoolWorker {
     readonly offer: Omit<Registration, "attempts" | "draining">,
     /** By the clock on the wall, as people are told. */
     readonly registeredAt: number,
+    elapsed: number,
   ) {
     this.lastSeenAt = registeredAt;
+    this.claimedAt = elapsed;
   }
 
   /** It was heard of: `elapsed` is by the clock that nobody sets. */

@@ -77,6 +77,25 @@ describe("a remote worker that is given more than its slots", () => {
   });
 });
 
+describe("an attempt that cannot be cleared away", () => {
+  it("does not take the others with it", async () => {
+    await server.start(2_000);
+    const worker = server.work();
+    const began = join(server.folder, "began");
+    const running = server.execute(await server.place(), { action: command(`touch ${began}; sleep 600`) });
+    await untilFile(began);
+    // A folder where there should be a file cannot be removed as one.
+    mkdirSync(join(server.folder, "workers/w1/output/run-1/summaries", `j${JOB}_a1.txt`), {
+      recursive: true,
+    });
+    running.controller.abort("released");
+    await vi.waitFor(() => expect(worker.lines.join()).toContain("has left files"), 15_000);
+    const next = server.execute(await server.place(), { token: "t2", jobId: JOB + 1 });
+    await ended(next);
+    expect(next.told).toMatchObject([{ result: { kind: "succeeded" } }]);
+  });
+});
+
 describe("the disk of a remote worker", () => {
   const folderOf = (run: number, name = "w1"): string =>
     join(server.folder, "workers", name, "work", `run-${run}`);
