@@ -13,8 +13,8 @@ describe("the timeouts of an attempt", () => {
     const limits = { timeoutMs: 5_000, idleTimeoutMs: 1_000 };
     const timers = new AttemptTimers(clock, limits, (cause) => causes.push(cause));
     clock.advance(600);
-    timers.signOfLife();
     clock.set(-HOUR_MS);
+    timers.signOfLife();
     clock.advance(999);
     expect(causes).toEqual([]);
     clock.advance(1);

@@ -71,6 +71,7 @@ describe("a worker that takes nothing new", () => {
   it("keeps what it may have: the answer that brought it need not be lost", async () => {
     const { id, running } = await bench.deliver();
     bench.desk.register(registration({ draining: true }));
+    bench.clock.advance(5_000);
     bench.desk.heartbeat(id, { attempts: [], draining: true });
     await settle();
     expect(running.told).toEqual([]);
@@ -107,7 +108,10 @@ describe("a worker that was struck off and comes back", () => {
     const first = bench.desk.report(id, [report()]);
     await settle();
     bench.clock.advance(LEASE_MS);
-    bench.register({ attempts: [held()] });
+    expect(bench.desk.register(registration({ attempts: [held()] }))).toMatchObject({
+      renewed: ["t1"],
+      lost: [],
+    });
     bench.rows = [RUNNING];
     tell(running, "not_owned");
     expect(await first).toMatchObject([{ outcome: "retry" }]);
