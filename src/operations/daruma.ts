@@ -37,6 +37,7 @@ import { reusableJobs } from "./fork-run.js";
 import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 import { openStore } from "./open-store.js";
 import { operateRun, throwIfRefused } from "./operate-run.js";
+import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
 import { type RunReport, reportRun } from "./run-report.js";
 import { SelfHealFiles } from "./self-heal-files.js";
 import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
@@ -111,7 +112,8 @@ export class Daruma {
     workerOf: (local: LocalWorker, place: { readonly store: Store; readonly outputDir: string }) => Worker,
   ): Promise<AssembledDaruma> {
     if (process.platform === "win32") throw new DarumaError("PLATFORM", "Windows is not supported yet");
-    const outputDir = resolve(options.outputDir ?? ".daruma");
+    const outputDir = resolve(options.outputDir ?? DEFAULT_OUTPUT_FOLDER);
+    hideFromGit(outputDir);
     const env = options.env ?? process.env;
     const store = await openStore(options.store, outputDir);
     const sandbox = createSandbox();
