@@ -111,8 +111,11 @@ class RemoteWorker {
 
   private async work(): Promise<void> {
     const { drain, end, log } = this.options;
-    // A wrong token is told at once.
-    await this.connection.get();
+    if (!(await this.isConnected())) {
+      this.over.abort();
+      await this.local.close();
+      return log("has left");
+    }
     const loops = [this.claimLoop(), this.heartbeatLoop(), this.logLoop(), this.leaseLoop()];
     const failure = Promise.race(loops.map((loop) => loop.then(() => null))).catch((error: unknown) => error);
     await Promise.race([aborted(drain), aborted(end), failure.then((error) => (error ? 0 : forever))]);
@@ -126,6 +129,15 @@ class RemoteWorker {
     await this.local.close();
     const error = await Promise.race([failure, Promise.resolve(null)]);
     if (error instanceof Error && !isAbort(error)) throw error;
+  }
+
+  /** A wrong token is told at once. False: it was told to stop before it had ever reached a server. */
+  private async isConnected(): Promise<boolean> {
+    const { drain, end } = this.options;
+    const connected = this.connection.get().then(() => true);
+    const stopped = Promise.race([aborted(drain), aborted(end)]).then(() => false);
+    connected.catch(() => {});
+    return Promise.race([connected, stopped]);
   }
 
   /** What the server placed here before it heard of the drain is still taken: claims go on till nothing is left. */
