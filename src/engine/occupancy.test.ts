@@ -25,7 +25,7 @@ describe("what an earlier engine had under way", () => {
     await first.stop();
     await new Engine(ports).resume(runId);
     const held = worker.adopted.map(({ recovery, needs }) => ({ recovery, ...needs }));
-    expect(held).toEqual([
+    expect(held).toMatchObject([
       { recovery: false, slots: 3, cpus: 3, memoryBytes: 1024, tags: ["gpu"], actionType: "command" },
       { recovery: true, slots: 0, cpus: 0, memoryBytes: 0, tags: [], actionType: "command" },
     ]);

@@ -18,7 +18,7 @@ const MAX_INLINE_PATCH_BYTES = 1_024 * 1_024;
 
 export async function describeWorkspace({ store, outputDir }: Context, reference: RunReference) {
   const run = await loadWithWorkspace({ store }, reference);
-  const here = await openWorkspaces({ outputDir }).current(run.id);
+  const here = await presentWorkspace(openWorkspaces({ outputDir }), run);
   const { workspace } = run;
   return {
     run_id: run.id,
@@ -30,6 +30,13 @@ export async function describeWorkspace({ store, outputDir }: Context, reference
     resets: workspace.resets,
     checkpoints: workspace.checkpoints.map(describeCheckpoint),
   };
+}
+
+/** The log is ahead of the pointer for a moment; where the output folder was moved, only the pointer knows the way. */
+async function presentWorkspace(workspaces: Workspaces, run: Run): Promise<Workspace | null> {
+  const { path } = run.workspace;
+  const told = path === null ? null : await workspaces.find(run.id, path);
+  return told ?? workspaces.current(run.id);
 }
 
 function describeCheckpoint(checkpoint: RunCheckpoint) {
@@ -62,7 +69,7 @@ export async function applyRun(context: Context, { run_id, branch, message }: Ap
   const run = await loadWithWorkspace(context, run_id);
   refuseWhileAtWork(run);
   const workspaces = openWorkspaces({ outputDir });
-  const workspace = await workspaces.current(run.id);
+  const workspace = await presentWorkspace(workspaces, run);
   if (workspace === null)
     throw new DarumaError("WORKSPACE_NOT_FOUND", `the workspace of run ${run.id} is not below ${outputDir}`);
   const since =

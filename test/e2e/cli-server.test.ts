@@ -6,6 +6,8 @@ import { type CliResult, runCli } from "../support/cli.js";
 import { CliFolder, FAILING, OK, type Report, RunningCli } from "../support/cli-folder.js";
 
 const cli = new CliFolder();
+/** Some seventy command lines, one after the other. */
+const MANY_PROCESSES_MS = 300_000;
 let server: RunningCli | null = null;
 let url = "";
 /** Where the server keeps its runs. */
@@ -160,7 +162,7 @@ describe("daruma run at a server", () => {
 });
 
 describe("other commands at a server", () => {
-  it("print what they print here", async () => {
+  it("print what they print here", { timeout: MANY_PROCESSES_MS }, async () => {
     await there("run", cli.write("failing.yaml", FAILING));
     await there("run", cli.write("held.yaml", HELD));
     for (const args of [

@@ -25,10 +25,11 @@ describe("a remote worker that is asked to stop", () => {
     const gate = join(server.folder, "gate");
     const first = await server.place();
     const second = await server.place();
+    const began = join(server.folder, "began");
     const running = server.execute(first, {
-      action: command(`until test -f ${gate}; do sleep 0.05; done`),
+      action: command(`touch ${began}; until test -f ${gate}; do sleep 0.05; done`),
     });
-    await vi.waitFor(() => expect(server.pool.list()[0]?.attempts).toHaveLength(1));
+    await untilFile(began);
     const left = worker.drain();
     await vi.waitFor(() => expect(server.pool.list()[0]?.draining).toBe(true), 15_000);
     const late = server.execute(second, { token: "t2", jobId: JOB + 1 });
@@ -40,6 +41,14 @@ describe("a remote worker that is asked to stop", () => {
     await ended(running);
     commit(running);
     await left;
+    expect(server.pool.list()).toEqual([]);
+  });
+
+  it("leaves in good order even while it registers", async () => {
+    await server.start();
+    const worker = server.work();
+    await vi.waitFor(() => expect(server.pool.list()).toHaveLength(1), { timeout: 15_000, interval: 1 });
+    await worker.drain();
     expect(server.pool.list()).toEqual([]);
   });
 });
@@ -135,6 +144,7 @@ describe("the disk of a remote worker", () => {
       );
     }
     mkdirSync(folderOf(7, "dead"));
+    mkdirSync(join(workers, "empty"));
     await server.start(300);
     server.work();
     await server.place();

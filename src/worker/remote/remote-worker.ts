@@ -112,9 +112,9 @@ class RemoteWorker {
   private async work(): Promise<void> {
     const { drain, end, log } = this.options;
     if (!(await this.isConnected())) {
-      this.over.abort();
-      await this.local.close();
-      return log("has left");
+      // Its registration may be on its way: the server must not wait for it.
+      await this.leave();
+      return this.local.close();
     }
     const loops = [this.claimLoop(), this.heartbeatLoop(), this.logLoop(), this.leaseLoop()];
     const failure = Promise.race(loops.map((loop) => loop.then(() => null))).catch((error: unknown) => error);

@@ -71,7 +71,6 @@ export class RunFolders {
       this.remove(workFolderOf(folder, runId));
       this.remove(runFolder(folder, runId));
     }
-    for (const folder of this.orphaned) removeIfEmpty(folder);
   }
 
   close(): void {
@@ -89,7 +88,10 @@ export class RunFolders {
       return this.log(`${path} could not be removed: ${messageOf(error)}`);
     }
     // What stays behind is removed with what is left of this worker.
-    void rm(gone, { recursive: true, force: true }).catch(() => {});
+    const ended = rm(gone, { recursive: true, force: true }).catch(() => {});
+    void ended.then(() => {
+      for (const folder of this.orphaned) removeIfEmpty(folder);
+    });
   }
 }
 
