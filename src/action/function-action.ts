@@ -30,6 +30,8 @@ interface CodedError extends Error {
 export function functionAction(type: string, run: StepFunction): Action {
   return {
     type,
+    // It starts no process: its logs are made with the first thing that it has to say.
+    silent: true,
     async run(attempt) {
       const { type: _, ...params } = attempt.action;
       const encoder = new TextEncoder();
