@@ -1,6 +1,7 @@
 import { DarumaError } from "../core/errors.js";
 import type { FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
+import { messageOf } from "../core/message-of.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { fetchFollowing } from "./http-redirect.js";
 import { describeUrl, type HttpRequest, readHttpRequest } from "./http-request.js";
@@ -87,7 +88,7 @@ function requestFailed(error: unknown, request: HttpRequest | null): FailureFact
     | undefined;
   const errno = errnoOf(cause?.code);
   const target = request ? `${request.method} ${describeUrl(request.url)}` : "the request";
-  const reason = cause?.message || (error instanceof Error ? error.message : String(error));
+  const reason = cause?.message || messageOf(error);
   // `fetch` fails without a code for what it refuses to send or cannot understand, such as a blocked port.
   if (errno === undefined) return { message: `${target}: ${reason}`, code: "REQUEST_INVALID" };
   return {

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { DarumaError } from "../core/errors.js";
 import type { Principal } from "../operations/context.js";
 import { ROLES, type Role } from "../operations/roles.js";
+import { hashOfToken } from "../operations/tokens.js";
 import { MAX_WRONG_TOKENS_PER_MINUTE } from "./limits.js";
 import { RememberedTokens, type TokenStore } from "./remembered-tokens.js";
 
@@ -81,10 +81,6 @@ export class Authenticator {
     if (entry.count > MAX_WRONG_TOKENS_PER_MINUTE)
       throw new DarumaError("RATE_LIMITED", "too many requests with a wrong token");
   }
-}
-
-export function hashOfToken(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
 }
 
 function isRole(text: string): text is Role {

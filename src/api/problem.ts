@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
+import { messageOf } from "../core/message-of.js";
 import { type FieldError, InvalidInput } from "../operations/invalid-input.js";
 
 /** An error as RFC 9457 has it, with the code that programs match on. */
@@ -93,7 +94,7 @@ export function problemOf(thrown: unknown): Problem {
 function asDarumaError(thrown: unknown): DarumaError {
   if (thrown instanceof DarumaError) return thrown;
   const status = thrown instanceof Error && "statusCode" in thrown ? Number(thrown.statusCode) : 500;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = messageOf(thrown);
   return new DarumaError(codeOfFrameworkStatus(status), message, { cause: thrown });
 }
 

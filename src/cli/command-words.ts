@@ -1,7 +1,6 @@
+import { DEFAULT_OUTPUT_FOLDER } from "../operations/output-folder.js";
 import type { GlobalOptions } from "./channel.js";
 import { serverAddress } from "./place.js";
-
-export const DEFAULT_OUTPUT_DIR = ".daruma";
 
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
@@ -21,7 +20,7 @@ type Environment = { readonly [name: string]: string | undefined };
 function placeFlags({ outputDir, store, server }: Place, env: Environment): string[] {
   if (server !== undefined)
     return server === serverAddress(env.DARUMA_SERVER ?? "") ? [] : ["--server", shellWord(server)];
-  const flags = outputDir === DEFAULT_OUTPUT_DIR ? [] : ["--output-dir", shellWord(outputDir)];
+  const flags = outputDir === DEFAULT_OUTPUT_FOLDER ? [] : ["--output-dir", shellWord(outputDir)];
   if (store === undefined || store === env.DARUMA_STORE) return flags;
   return [...flags, "--store", /^postgres/i.test(store) ? "postgres://..." : shellWord(store)];
 }

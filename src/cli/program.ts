@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { DarumaError } from "../core/errors.js";
+import { DEFAULT_OUTPUT_FOLDER } from "../operations/output-folder.js";
 import { type GlobalOptions, openSession, type Session } from "./channel.js";
-import { DEFAULT_OUTPUT_DIR } from "./command-words.js";
 import { declareRunCommands } from "./declare-run-commands.js";
 import { declareServerCommands } from "./declare-server-commands.js";
 import { EXIT, exitCodeOfError } from "./exit-codes.js";
@@ -44,7 +44,7 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
       "Runs workflows that get up again: retry, repair, jump back, and survive being killed at any instant.",
     )
     .version(readVersion(), "-V, --version", "print the version")
-    .option("--output-dir <dir>", "where the database, logs and artifacts lie", DEFAULT_OUTPUT_DIR)
+    .option("--output-dir <dir>", "where the database, logs and artifacts lie", DEFAULT_OUTPUT_FOLDER)
     .option("--store <store>", "a database file, or postgres://... (also: DARUMA_STORE)")
     .option("--server <url>", "let a server do it (also: DARUMA_SERVER)")
     .option("--token <token>", "the server's token (better: DARUMA_TOKEN)")
@@ -100,7 +100,7 @@ function endParsing(error: CommanderError, args: readonly string[], program: Com
   const hint = `See \`${asked.words} --help\`.`;
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
   const session = openSession({
-    outputDir: DEFAULT_OUTPUT_DIR,
+    outputDir: DEFAULT_OUTPUT_FOLDER,
     json: flags.includes("--json"),
     color: !flags.includes("--no-color"),
     quiet: false,

@@ -1,4 +1,5 @@
 import { DarumaError } from "../core/errors.js";
+import { messageOf } from "../core/message-of.js";
 import type { Problem } from "../definition/problem.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import type { Paint } from "./render/paint.js";
@@ -35,7 +36,7 @@ function tell(error: unknown): ToldError {
 }
 
 function unexpected(error: unknown): DarumaError {
-  return new DarumaError("INTERNAL", error instanceof Error ? error.message : String(error));
+  return new DarumaError("INTERNAL", messageOf(error));
 }
 
 function errorLines(told: ToldError, paint: Paint): string[] {

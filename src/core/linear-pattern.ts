@@ -1,3 +1,4 @@
+import { messageOf } from "./message-of.js";
 /**
  * Regular expressions that cannot be made to hang. A schema's `pattern` meets whatever a step printed, and the engine's
  * own `RegExp` can take exponential time for a text of 30 characters; this one follows all ways at once (Thompson,
@@ -31,7 +32,7 @@ export function compilePattern(source: string): LinearPattern | { readonly refus
     const machine = new PatternMachine(source);
     return { test: (text) => machine.matches(text) };
   } catch (error) {
-    return { refused: error instanceof Error ? error.message : String(error) };
+    return { refused: messageOf(error) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { DEFAULT_RECOVERY_TIMEOUT_MS, DEFAULT_RULE_ATTEMPTS, type FailureRule } from "../core/definition.js";
+import { namedListOf } from "./named-list.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import {
   type Located,
@@ -13,7 +14,6 @@ import {
 } from "./schema.js";
 import { boolean, duration, number, text } from "./schema-scalars.js";
 import { findEntry } from "./source-tree.js";
-import { quote } from "./suggest.js";
 
 const MAX_NAME_CHARS = 200;
 const MAX_EXIT_CODE = 255;
@@ -148,31 +148,4 @@ function checkOverlaps(drafts: readonly RuleDraft[], context: ReadContext): void
   }
 }
 
-const handlerList = listOf(handler, { items: "failure handlers" });
-
-export const failureHandlers: Schema<readonly HandlerDraft[]> = {
-  ...handlerList,
-  read(node, path, context) {
-    const handlers = handlerList.read(node, path, context);
-    if (handlers !== undefined) reportSameNames(handlers, "failure handlers", context);
-    return handlers;
-  },
-};
-
-/** Names in a list must differ. */
-export function reportSameNames(
-  entries: readonly { readonly name: Located<string> | undefined }[],
-  what: string,
-  context: ReadContext,
-): void {
-  const seen = new Set<string>();
-  for (const { name } of entries) {
-    if (name === undefined) continue;
-    if (seen.has(name.value)) {
-      const message = `two ${what} have the name ${quote(name.value)}`;
-      const hint = "Rename one of them.";
-      context.findings.error({ code: "DUPLICATE_ID", message, hint, at: name.at, path: name.path });
-    }
-    seen.add(name.value);
-  }
-}
+export const failureHandlers: Schema<readonly HandlerDraft[]> = namedListOf(handler, "failure handlers");

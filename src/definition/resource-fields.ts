@@ -1,12 +1,11 @@
 import type { ResourceRequirements } from "../core/definition.js";
 import { MAX_DURATION_MS, parseDuration } from "./duration.js";
-import { reportSameNames } from "./failure-handler-fields.js";
 import { parseMemorySize } from "./memory-size.js";
+import { namedListOf } from "./named-list.js";
 import type { Path } from "./path.js";
 import {
   type Fields,
   type Located,
-  listOf,
   located,
   mapped,
   named,
@@ -136,13 +135,7 @@ const namedResources: Schema<NamedResources> = mapped(
   (given) => ({ name: given.name, value: toRequirements(given) }),
 );
 
-const resourceListItems = listOf(namedResources, { items: "resource requirements" });
-
-export const resourceList: Schema<readonly NamedResources[]> = {
-  ...resourceListItems,
-  read(node, path, context) {
-    const entries = resourceListItems.read(node, path, context);
-    if (entries !== undefined) reportSameNames(entries, "resource requirements", context);
-    return entries;
-  },
-};
+export const resourceList: Schema<readonly NamedResources[]> = namedListOf(
+  namedResources,
+  "resource requirements",
+);

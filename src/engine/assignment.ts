@@ -5,6 +5,7 @@ import type { FailureFacts } from "../core/failure.js";
 import type { GraphStep } from "../core/graph.js";
 import type { Json } from "../core/json.js";
 import { matchRule } from "../core/ladder/rule.js";
+import { messageOf } from "../core/message-of.js";
 import type { Job, Run } from "../core/run.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/workspace-state.js";
 import { renderDeep } from "../sandbox/template.js";
@@ -70,7 +71,7 @@ export function assignmentFor(run: Run, job: Job, now: number, readArtifact: Rea
   } catch (error) {
     const failedAlready: FailureFacts = {
       code: "TEMPLATE_ERROR",
-      message: error instanceof Error ? error.message : String(error),
+      message: messageOf(error),
     };
     return { ...base, action: definition.action, env: {}, cwd: folder, failedAlready };
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../core/message-of.js";
 import type { AbortCause, Assignment, HeldAttempt, Place, Report, Worker } from "../worker/worker.js";
 
 interface UnderWay {
@@ -74,6 +75,6 @@ export class AttemptsUnderWay {
 }
 
 function lost(error: unknown): Report {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return { result: { kind: "failed", facts: { lost: true, message } }, durationMs: 0 };
 }

@@ -1,5 +1,6 @@
 import type { Command } from "../core/commands.js";
 import type { EvaluationPurpose, Event } from "../core/events.js";
+import { messageOf } from "../core/message-of.js";
 import { type Job, jobById, type Run } from "../core/run.js";
 import type { Evaluation, Sandbox } from "../sandbox/sandbox.js";
 import type { Assignment, HeldAttempt, Place, Report, ReportOutcome, Worker } from "../worker/worker.js";
@@ -204,8 +205,4 @@ export class Effects {
       evaluation === null ? Promise.resolve(unreadable) : this.ports.sandbox.evaluate(evaluation);
     void answer.then((result) => this.ports.post(host, { type: "evaluation.finish", job, id, result }));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import type { Command, OperatorCommand } from "../core/commands.js";
 import { DarumaError } from "../core/errors.js";
 import type { Event, LoggedEvent } from "../core/events.js";
+import { messageOf } from "../core/message-of.js";
 import { type Refusal, refusalOf } from "../core/operator.js";
 import { isResting } from "../core/resting.js";
 import { jobById, type Run } from "../core/run.js";
@@ -307,7 +308,7 @@ export class Engine {
       this.effects.plan(host, events);
       return events;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       this.discard(
         host,
         new DarumaError("INTERNAL", `run ${host.run.id} cannot go on: ${message}`, { cause: error }),

@@ -1,5 +1,6 @@
 import type { Command } from "../core/commands.js";
 import type { Json } from "../core/json.js";
+import { messageOf } from "../core/message-of.js";
 import type { Job, Run } from "../core/run.js";
 import { renderTemplate } from "../sandbox/template.js";
 import { outputsNamed } from "../sandbox/template-variables.js";
@@ -35,7 +36,7 @@ function renderPrompt(run: Run, job: Job, text: string, readArtifact: ReadArtifa
   try {
     return renderTemplate(text, variablesFor({ run, job, outputs: outputsNamed(text), readArtifact }));
   } catch (error) {
-    return `${text}\n(${error instanceof Error ? error.message : String(error)})`;
+    return `${text}\n(${messageOf(error)})`;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from "../core/commands.js";
 import type { Event } from "../core/events.js";
+import { messageOf } from "../core/message-of.js";
 import type { Run } from "../core/run.js";
 import type { Clock } from "./clock.js";
 import type { BuiltWorkspace, WorkspaceKeeper } from "./workspace-keeper.js";
@@ -68,5 +69,5 @@ export class RebuildsUnderWay {
 }
 
 function failed(error: unknown): BuiltWorkspace {
-  return { ok: false, message: error instanceof Error ? error.message : String(error) };
+  return { ok: false, message: messageOf(error) };
 }

@@ -8,7 +8,7 @@ import type { Context } from "./context.js";
 import { redacted } from "./operator-words.js";
 import { type CommandAnswer, putCommand } from "./put-command.js";
 import { ownerOf } from "./run-owner.js";
-import { type RunReference, resolveRun } from "./run-reference.js";
+import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 
 export const CONTROL_ACTIONS = [
   "pause",
@@ -130,7 +130,7 @@ async function resumeRun(
   key: string,
 ): Promise<Pick<CommandAnswer, "runId" | "before" | "changed">> {
   const { store, runner } = context;
-  const run = (await store.readRun(runId))!;
+  const run = await requireRun(store, runId);
   const isOwned = (await ownerOf(store, runId)) !== null;
   if (run.status === "paused" && (isOwned || runner === null))
     return putCommand(context, runId, { type: "run.unpause", reason, key });
@@ -149,7 +149,7 @@ async function answerOf(
   { runId, before, changed }: Pick<CommandAnswer, "runId" | "before" | "changed">,
   said: { readonly reason: string; readonly key: string },
 ): Promise<ControlAnswer> {
-  const { status } = (await store.readRun(runId))!;
+  const { status } = await requireRun(store, runId);
   const running = (await store.readJobs(runId)).filter((job) => job.status === "running").length;
   const owner = await ownerOf(store, runId);
   return {

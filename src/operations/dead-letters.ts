@@ -8,7 +8,9 @@ import { requireJob } from "./job-report.js";
 import { redacted } from "./operator-words.js";
 import { type CommandAnswer, putCommand } from "./put-command.js";
 import { readLog } from "./replayed-log.js";
+import { requireRun } from "./run-reference.js";
 import { iso } from "./run-report.js";
+import { troubledJob } from "./troubled-job.js";
 
 /** A job that the queue has given up: all its rounds are used, and nobody has redriven it. */
 export interface DeadLetter {
@@ -54,7 +56,7 @@ function groupByRun(rows: readonly JobRow[]): JobRow[][] {
 
 async function describe(store: Store, jobs: readonly JobRow[]): Promise<DeadLetter[]> {
   const { run_id } = jobs[0]!;
-  const workflow = (await store.readRun(run_id))!.workflow;
+  const workflow = (await requireRun(store, run_id)).workflow;
   const given = new Map<number, Given>();
   for await (const { at, event } of readLog(store, run_id))
     if (event.type === "job.dead_lettered") given.set(event.job, { ...event, at });
@@ -72,22 +74,10 @@ function deadLetterOf(
   full: Failure | null,
   { queueAttempts, at }: Given,
 ): DeadLetter {
-  const { error } = job;
   return {
-    run_id: job.run_id,
-    workflow,
-    job_id: job.id,
-    step: job.step,
-    scope: job.scope,
+    ...troubledJob(workflow, job, full),
     status: job.status,
-    error: {
-      code: error?.code ?? "UNKNOWN",
-      message: error?.message ?? "failed",
-      exit_code: full?.exit_code ?? null,
-    },
-    class: full?.class ?? null,
     queue_attempts: queueAttempts,
-    attempts: job.attempt_id,
     since: iso(at),
   };
 }

@@ -4,7 +4,7 @@ import type { JobStatus } from "../core/rows.js";
 import { toDot, toMermaid } from "../definition/graph.js";
 import type { Store } from "../store/store.js";
 import type { Context } from "./context.js";
-import { type RunReference, resolveRun } from "./run-reference.js";
+import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
 import { readTextIn } from "./workflow-source.js";
 
@@ -59,7 +59,7 @@ async function pictureOf(context: Context, request: GraphRequest): Promise<Pictu
 }
 
 async function pictureOfRun(store: Store, runId: number): Promise<Picture> {
-  const run = (await store.readRun(runId))!;
+  const run = await requireRun(store, runId);
   const { definition } = await storedDefinition(store, { ...run, name: run.workflow });
   const statuses: { [step: string]: JobStatus } = {};
   for (const { step, status } of await store.readJobs(run.id)) {

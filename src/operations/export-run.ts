@@ -16,7 +16,7 @@ import {
   MAX_FILE_BYTES,
   type RunDocument,
 } from "./run-document.js";
-import { type RunReference, resolveRun } from "./run-reference.js";
+import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 import { iso } from "./run-report.js";
 import { storedDefinition } from "./stored-workflows.js";
 
@@ -26,7 +26,7 @@ export async function exportRun(
   { store, outputDir, now }: Context,
   { run_id, files }: { readonly run_id: RunReference; readonly files: boolean },
 ): Promise<RunDocument> {
-  const run = (await store.readRun(await resolveRun(store, run_id)))!;
+  const run = await requireRun(store, await resolveRun(store, run_id));
   const { text } = await storedDefinition(store, { ...run, name: run.workflow });
   const wanted = new Map<string, string>();
   const events = (await store.readEvents(run.id)).map(({ seq, at, event }) => ({

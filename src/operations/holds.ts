@@ -1,6 +1,8 @@
 import type { FailureClass } from "../core/failure.js";
 import type { JobRow } from "../core/rows.js";
 import type { Store } from "../store/store.js";
+import { requireRun } from "./run-reference.js";
+import { troubledJob } from "./troubled-job.js";
 
 /** A job that waits for somebody to decide, as `daruma holds --json` prints it. */
 export interface HoldReport {
@@ -25,7 +27,7 @@ const RUNS_PER_PAGE = 200;
 /** The holds of one run, or of every run that is not over. */
 export async function listHolds(store: Store, runId?: number): Promise<HoldReport[]> {
   const holds: HoldReport[] = [];
-  const runs = runId === undefined ? unfinishedRuns(store) : [(await store.readRun(runId))!];
+  const runs = runId === undefined ? unfinishedRuns(store) : [await requireRun(store, runId)];
   for await (const run of runs) {
     for (const job of await store.readJobs(run.id)) {
       if (job.status === "pending_failed") holds.push(holdOf(run.workflow, job));
@@ -51,18 +53,7 @@ function holdOf(workflow: string, job: JobRow): HoldReport {
   const { error } = job;
   const full = error !== null && "class" in error ? error : null;
   return {
-    run_id: job.run_id,
-    workflow,
-    job_id: job.id,
-    step: job.step,
-    scope: job.scope,
-    error: {
-      code: error?.code ?? "UNKNOWN",
-      message: error?.message ?? "failed",
-      exit_code: full?.exit_code ?? null,
-    },
-    class: full?.class ?? null,
-    attempts: job.attempt_id,
+    ...troubledJob(workflow, job, full),
     dead_letter: job.dead_letter,
     stderr_tail: lastLines(full?.stderr_tail ?? ""),
   };

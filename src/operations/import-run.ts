@@ -5,6 +5,7 @@ import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
 import type { Event } from "../core/events.js";
 import { evolve } from "../core/evolve.js";
+import { messageOf } from "../core/message-of.js";
 import { failureHandlersOf } from "../core/projections.js";
 import { JOB_IDS_PER_RUN, newRun, type Run } from "../core/run.js";
 import { systemClock } from "../engine/clock.js";
@@ -91,7 +92,7 @@ function replayed(
       throw new RangeError(`its log leads to ${run.status}, not to ${document.run.status}`);
     return { append: host.drain().append, run };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new DarumaError("IMPORT_INVALID", `the log cannot be replayed: ${message}`, { cause: error });
   }
 }

@@ -4,6 +4,7 @@ import type { JobFilter, Store } from "../store/store.js";
 import { diagnosticsOf } from "./attempt-diagnostics.js";
 import { usagesOf } from "./model-usage.js";
 import { readLog } from "./replayed-log.js";
+import { requireRun } from "./run-reference.js";
 import { iso, showOutput } from "./run-report.js";
 
 /** One line of a list of jobs. `name` is the step, as seed 002 calls it. */
@@ -55,7 +56,7 @@ export async function listJobItems(
 function workflowIds(store: Store): (runId: number) => Promise<number> {
   const known = new Map<number, Promise<number>>();
   return (runId) => {
-    const found = known.get(runId) ?? store.readRun(runId).then((run) => run!.workflow_id);
+    const found = known.get(runId) ?? requireRun(store, runId).then((run) => run.workflow_id);
     known.set(runId, found);
     return found;
   };
@@ -63,7 +64,7 @@ function workflowIds(store: Store): (runId: number) => Promise<number> {
 
 export async function jobItem(store: Store, id: number): Promise<JobItem> {
   const job = await requireJob(store, id);
-  return itemOf(job, (await store.readRun(job.run_id))!.workflow_id);
+  return itemOf(job, (await requireRun(store, job.run_id)).workflow_id);
 }
 
 export function itemOf(job: JobRow, workflowId: number): JobItem {
@@ -99,7 +100,7 @@ function errorOf(error: NonNullable<JobRow["error"]>): JobError {
 
 export async function reportJobDetails(store: Store, id: number) {
   const job = await requireJob(store, id);
-  const run = (await store.readRun(job.run_id))!;
+  const run = await requireRun(store, job.run_id);
   const attempts = (await store.readAttempts(run.id)).filter(({ job_id }) => job_id === id);
   const diagnostics = await diagnosticsOf(await store.readJobs(run.id), readLog(store, run.id));
   const usages = (await usagesOf(readLog(store, run.id))).filter(({ job_id }) => job_id === id);

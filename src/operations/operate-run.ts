@@ -11,6 +11,7 @@ import { loadRun } from "../engine/load-run.js";
 import { heldAttempts, mayGoOn } from "../engine/occupancy.js";
 import { RunHost } from "../engine/run-host.js";
 import type { LeaseOwner, Store } from "../store/store.js";
+import { requireRun } from "./run-reference.js";
 
 export interface OperateRequest {
   readonly runId: number;
@@ -28,8 +29,7 @@ const ANSWER_TIMEOUT_MS = 30_000;
 /** Put an operator's command to a run: by this process if nobody runs it, else through the inbox of whoever does. */
 export async function operateRun(store: Store, asked: OperateRequest): Promise<void> {
   const { runId, command } = asked;
-  if ((await store.readRun(runId)) === null)
-    throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
+  await requireRun(store, runId);
   const deadline = systemClock.now() + ANSWER_TIMEOUT_MS;
   // The owner may let go of the run, or die, before it has taken the command; the key keeps it from being taken twice.
   const request = { ...asked, command: { ...command, key: command.key ?? randomUUID() } };

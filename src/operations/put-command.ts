@@ -9,6 +9,7 @@ import type { LeaseOwner, Store } from "../store/store.js";
 import type { Context } from "./context.js";
 import { throwIfRefused } from "./operate-run.js";
 import { ownerOf } from "./run-owner.js";
+import { requireRun } from "./run-reference.js";
 
 export interface JobChange {
   readonly job_id: number;
@@ -34,10 +35,10 @@ export async function putCommand(
   runId: number,
   command: OperatorCommand,
 ): Promise<CommandAnswer> {
-  const before = (await store.readRun(runId))!.status;
+  const before = (await requireRun(store, runId)).status;
   const jobsBefore = await store.readJobs(runId);
   await operate(runId, command);
-  const { status } = (await store.readRun(runId))!;
+  const { status } = await requireRun(store, runId);
   const changed = changesBetween(jobsBefore, await store.readJobs(runId));
   return { runId, before, status, changed, owner: await ownerOf(store, runId) };
 }

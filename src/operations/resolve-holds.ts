@@ -16,6 +16,7 @@ import { requireJob } from "./job-report.js";
 import { throwIfRefused } from "./operate-run.js";
 import { definitionOf, redactorFor } from "./operator-words.js";
 import { type CommandAnswer, putCommand, tryCommand } from "./put-command.js";
+import { requireRun } from "./run-reference.js";
 
 export interface Classification {
   readonly job_id: number;
@@ -138,10 +139,10 @@ async function completedWith(
   job: JobRow,
   output: Json,
 ): Promise<Pick<HoldDecision, "output" | "items">> {
-  const [run, definition] = [await store.readRun(job.run_id), await definitionOf(store, job.run_id)];
+  const [run, definition] = [await requireRun(store, job.run_id), await definitionOf(store, job.run_id)];
   const schema = definition?.steps.find(({ id }) => id === job.step)?.outputSchema ?? null;
   const name = {
-    workflowId: run!.workflow_id,
+    workflowId: run.workflow_id,
     jobId: job.id,
     runId: job.run_id,
     attempt: job.attempt_id,

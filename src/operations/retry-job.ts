@@ -3,6 +3,7 @@ import { DarumaError } from "../core/errors.js";
 import type { JobRow, JobStatus } from "../core/rows.js";
 import type { Context } from "./context.js";
 import { attemptId, requireJob } from "./job-report.js";
+import { requireRun } from "./run-reference.js";
 
 export interface RetryRequest {
   readonly job_id: number;
@@ -23,7 +24,7 @@ export async function retryJob(context: Context, request: RetryRequest): Promise
   const { store } = context;
   const job = await requireJob(store, request.job_id);
   refuseRetry(job, request);
-  const { workflow_id } = (await store.readRun(job.run_id))!;
+  const { workflow_id } = await requireRun(store, job.run_id);
   const reason = `retry asked for by ${context.principal.name}`;
   // Whoever comes second finds the job ready, and is refused by the core.
   await context.operate(job.run_id, { type: "step.retry", job: job.id, reason, key: randomUUID() });

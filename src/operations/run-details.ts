@@ -7,7 +7,7 @@ import { jobName, listNames } from "./job-name.js";
 import { liveControlOf } from "./live-control.js";
 import { usagesOf } from "./model-usage.js";
 import { readLog } from "./replayed-log.js";
-import { type RunReference, resolveRun } from "./run-reference.js";
+import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 import { reportRun, reportState } from "./run-report.js";
 import { summariseRun } from "./run-summary.js";
 import { storedDefinition } from "./stored-workflows.js";
@@ -62,7 +62,7 @@ function waitingForWorkers(run: Run, runner: Runner): string[] {
 }
 
 export async function runDefinition({ store }: Context, reference: RunReference) {
-  const run = (await store.readRun(await resolveRun(store, reference)))!;
+  const run = await requireRun(store, await resolveRun(store, reference));
   const { definition } = await storedDefinition(store, { ...run, name: run.workflow });
   const { id, workflow, workflow_id, definition_hash, inputs, options } = run;
   return {

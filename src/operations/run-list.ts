@@ -1,6 +1,6 @@
 import type { RunRow, RunStatus } from "../core/rows.js";
 import type { Store } from "../store/store.js";
-import { iso } from "./run-report.js";
+import { type RunTimes, timesOf } from "./run-report.js";
 
 export interface RunListRequest {
   readonly status?: readonly RunStatus[] | undefined;
@@ -10,16 +10,13 @@ export interface RunListRequest {
 }
 
 /** One line of `daruma list`. Times are ISO 8601. */
-export interface RunItem {
+export interface RunItem extends RunTimes {
   readonly run_id: number;
   readonly workflow: string;
   readonly workflow_id: number;
   readonly status: RunStatus;
   readonly file: string | null;
   readonly parent: { readonly run_id: number; readonly job_id: number } | null;
-  readonly created_at: string;
-  readonly finished_at: string | null;
-  readonly duration_ms: number | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
@@ -44,10 +41,7 @@ function itemOf(run: RunRow): RunItem {
     status: run.status,
     file: run.file,
     parent: run.parent,
-    created_at: iso(run.created_at),
-    finished_at: run.finished_at === null ? null : iso(run.finished_at),
-    duration_ms:
-      run.finished_at === null || run.started_at === null ? null : run.finished_at - run.started_at,
+    ...timesOf(run),
     error: run.error,
   };
 }

@@ -1,13 +1,13 @@
-import { DarumaError } from "../core/errors.js";
 import type { Output } from "../core/events.js";
 import type { Json } from "../core/json.js";
 import type { JobRow, JobStatus, RouteRow, RunRow, RunStatus } from "../core/rows.js";
 import type { Run } from "../core/run.js";
 import { showLastError } from "../engine/variables.js";
 import type { Store } from "../store/store.js";
+import { requireRun } from "./run-reference.js";
 
 /** What `--json` prints for a run. Times are ISO 8601. */
-export interface RunReport {
+export interface RunReport extends RunTimes {
   readonly run_id: number;
   readonly workflow: string;
   readonly status: RunStatus;
@@ -15,6 +15,9 @@ export interface RunReport {
   readonly routes: readonly RouteReport[];
   readonly handled_failures: readonly HandledFailure[];
   readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface RunTimes {
   readonly created_at: string;
   readonly finished_at: string | null;
   readonly duration_ms: number | null;
@@ -52,8 +55,7 @@ export interface HandledFailure {
 }
 
 export async function reportRun(store: Store, runId: number): Promise<RunReport> {
-  const run = await store.readRun(runId);
-  if (run === null) throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
+  const run = await requireRun(store, runId);
   const [jobs, routes] = await Promise.all([store.readJobs(runId), store.readRoutes(runId)]);
   return buildReport(run, jobs, routes);
 }
@@ -83,10 +85,16 @@ export function buildReport(run: RunRow, jobs: readonly JobRow[], routes: readon
         message: job.error?.message ?? "",
       })),
     error: run.error,
-    created_at: iso(run.created_at),
-    finished_at: run.finished_at === null ? null : iso(run.finished_at),
-    duration_ms:
-      run.finished_at === null || run.started_at === null ? null : run.finished_at - run.started_at,
+    ...timesOf(run),
+  };
+}
+
+/** When a run was, for people and programs. */
+export function timesOf({ created_at, started_at, finished_at }: RunRow): RunTimes {
+  return {
+    created_at: iso(created_at),
+    finished_at: finished_at === null ? null : iso(finished_at),
+    duration_ms: finished_at === null || started_at === null ? null : finished_at - started_at,
   };
 }
 

@@ -5,6 +5,7 @@ import type { AttemptRow, JobStatus } from "../core/rows.js";
 import type { Store } from "../store/store.js";
 import { logFile } from "../worker/attempt-paths.js";
 import { type HoldReport, listHolds } from "./holds.js";
+import { requireRun } from "./run-reference.js";
 import type { JobReport, RunReport } from "./run-report.js";
 
 /** What the end of a run is told from, beside its report. */
@@ -48,7 +49,7 @@ const STATUS_ORDER: readonly JobStatus[] = [
 ];
 
 export async function summariseRun(store: Store, outputDir: string, report: RunReport): Promise<RunSummary> {
-  const run = (await store.readRun(report.run_id))!;
+  const run = await requireRun(store, report.run_id);
   const failed = report.jobs.filter((job) => job.status === "failed" && !job.handled);
   const log = (job: JobReport, stream: "stdout" | "stderr"): string =>
     logFile(

@@ -7,7 +7,7 @@ import type { Context, Runner } from "./context.js";
 import type { StartOptions } from "./daruma.js";
 import { forkSource } from "./fork-source.js";
 import { redacted } from "./operator-words.js";
-import { type RunReference, resolveRun } from "./run-reference.js";
+import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
 import { fromDefinition, readTextIn, type Workflow } from "./workflow-source.js";
 
@@ -60,7 +60,7 @@ export async function forkRun(context: Context, request: ForkAsked) {
   refuseVisibleSecrets({ inputs: request.inputs as Json });
   const { store } = context;
   const runId = await resolveRun(store, request.run_id);
-  const { folder } = (await store.readRun(runId))!;
+  const { folder } = await requireRun(store, runId);
   const { source, file_name: file } = request;
   const { workflow, options } = await forkSource(store, {
     runId,
@@ -81,7 +81,7 @@ function requireRunner({ runner }: Context): Runner {
 }
 
 async function started({ store }: Context, runId: number) {
-  const run = (await store.readRun(runId))!;
+  const run = await requireRun(store, runId);
   const { version } = (await store.readWorkflow(run.workflow_id))!;
   return { run_id: runId, workflow: run.workflow, workflow_id: run.workflow_id, version, status: run.status };
 }

@@ -19,11 +19,16 @@ export async function createToken(
   const row = await store.putToken({
     name,
     role,
-    hash: createHash("sha256").update(token).digest("hex"),
+    hash: hashOfToken(token),
     at: now(),
     expiresAt: lifeMs === null ? null : now() + lifeMs,
   });
   return { ...tokenItem(row), token };
+}
+
+/** What is kept of a token, and what it is found by. */
+export function hashOfToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
 }
 
 function durationOf(text: string): number {

@@ -1,6 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
+import { messageOf } from "../core/message-of.js";
 import { startThread } from "../sandbox/thread-file.js";
 import {
   fromDefinition,
@@ -105,7 +106,7 @@ export class WorkflowReader {
 function refusalOf(error: unknown): DarumaError {
   const isMemory = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
   if (isMemory) return tooLarge("it takes too much memory to read");
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new DarumaError("INTERNAL", `a workflow could not be read: ${reason}`, { cause: error });
 }
 

@@ -1,6 +1,7 @@
 import type { Template } from "liquidjs";
 import { DarumaError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
+import { messageOf } from "../core/message-of.js";
 import type { SyntaxProblem } from "../definition/problem.js";
 import { templateEngine } from "./liquid.js";
 
@@ -74,7 +75,7 @@ function templateError(code: "TEMPLATE_SYNTAX" | "TEMPLATE_ERROR", error: unknow
 
 /** Liquid appends the place to its message, as `, line:1, col:4`. */
 function describeProblem(error: unknown): SyntaxProblem {
-  const whole = error instanceof Error ? error.message : String(error);
+  const whole = messageOf(error);
   const place = /, line:(\d+), col:(\d+)$/.exec(whole);
   if (place === null) return { message: whole };
   return { message: whole.slice(0, place.index), line: Number(place[1]), column: Number(place[2]) };

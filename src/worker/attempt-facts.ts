@@ -1,6 +1,7 @@
 import { DarumaError } from "../core/errors.js";
 import type { FailureFacts } from "../core/failure.js";
 import { truncateHeadTail } from "../core/head-tail.js";
+import { messageOf } from "../core/message-of.js";
 
 /** Of a message or a stack; an action may give any length, and each goes into the log and every row. */
 const MAX_ERROR_TEXT_CHARS = 4 * 1024;
@@ -35,8 +36,4 @@ export function withShortTexts(facts: FailureFacts): FailureFacts {
 
 function shorten(text: string): string {
   return truncateHeadTail(text, MAX_ERROR_TEXT_CHARS).text;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

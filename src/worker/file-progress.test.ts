@@ -1,22 +1,32 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FileProgress } from "./file-progress.js";
 
 let folder = "";
+let probes = "";
 beforeEach(() => {
+  probes = mkdtempSync(join(tmpdir(), "daruma-probes-"));
   folder = mkdtempSync(join(tmpdir(), "daruma-progress-"));
   mkdirSync(join(folder, "deep", "er"), { recursive: true });
   mkdirSync(join(folder, ".git"));
   writeFileSync(join(folder, "deep", "er", "file.txt"), "one\n");
   writeFileSync(join(folder, "other.txt"), "two\n");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  for (const made of [folder, probes]) rmSync(made, { recursive: true, force: true });
+});
 
 /** Until the clock of the file system has moved on. */
-function tick(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 20));
+async function tick(): Promise<void> {
+  const probe = join(probes, "probe");
+  const touched = (): bigint => {
+    writeFileSync(probe, "");
+    return statSync(probe, { bigint: true }).ctimeNs;
+  };
+  const before = touched();
+  while (touched() === before) await new Promise(setImmediate);
 }
 
 describe("changes of files as a sign of life", () => {

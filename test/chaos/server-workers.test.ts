@@ -8,7 +8,9 @@ import { loadDefinition } from "../../src/definition/load.js";
 import { checkExpression } from "../../src/sandbox/check-expression.js";
 import { checkTemplate } from "../../src/sandbox/template.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
-import { DarumaProcess, eventually, freePort, untilReady } from "../support/daruma-process.js";
+import { Random } from "../sim/random.js";
+import { DarumaProcess, eventually, untilReady } from "../support/daruma-process.js";
+import { freePort } from "../support/free-port.js";
 import { findViolations } from "../support/invariants.js";
 import { PostgresServer } from "../support/postgres-server.js";
 
@@ -35,16 +37,6 @@ function workflowText(): string {
     failure_handlers: [{ name: "again", rules: [{ exit_codes: [10], max_retries: 20 }] }],
     jobs,
   });
-}
-
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** Processes of this machine whose environment carries the mark of one of the run's attempts. */
@@ -129,21 +121,21 @@ describe("a server, four workers and PostgreSQL under blows", () => {
   });
 
   async function strikeUntilOver(runId: number): Promise<string[]> {
-    const dice = random(SEED);
+    const dice = new Random(SEED);
     const blows: string[] = [];
     const deadline = Date.now() + TIME_LIMIT_MS - 60_000;
     while (!(await isOver(url, runId))) {
       if (Date.now() > deadline)
         throw new Error(`the run is not over after ${blows.join(", ")}\n${server.output.slice(-4_000)}`);
       blows.push(await strike(dice));
-      await delay(PAUSE_BETWEEN_BLOWS_MS * (0.5 + dice()));
+      await delay(PAUSE_BETWEEN_BLOWS_MS * (0.5 + dice.next()));
     }
     return blows;
   }
 
-  async function strike(dice: () => number): Promise<string> {
-    const kind = dice();
-    const worker = workers[Math.floor(dice() * workers.length)]!;
+  async function strike(dice: Random): Promise<string> {
+    const kind = dice.next();
+    const worker = workers[Math.floor(dice.next() * workers.length)]!;
     if (kind < 0.35) {
       await worker.kill();
       worker.start();
@@ -156,7 +148,7 @@ describe("a server, four workers and PostgreSQL under blows", () => {
       return "kill server";
     }
     if (kind < 0.75) {
-      await postgres.restart(dice() < 0.5 ? "fast" : "immediate");
+      await postgres.restart(dice.next() < 0.5 ? "fast" : "immediate");
       return "restart PostgreSQL";
     }
     worker.signal("SIGSTOP");

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import type { Store } from "../../src/store/store.js";
-import { DarumaProcess, eventually, freePort, untilReady } from "../support/daruma-process.js";
+import { DarumaProcess, eventually, untilReady } from "../support/daruma-process.js";
+import { freePort } from "../support/free-port.js";
 import { PostgresServer } from "../support/postgres-server.js";
 
 const LEASE_SECONDS = 3;

@@ -9,7 +9,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mayAct } from "../../src/operations/roles.js";
 import { OPERATIONS } from "../../src/operations/table/operations.js";
 import { commandLine } from "../support/cli.js";
-import { DarumaProcess, eventually, freePort, untilReady } from "../support/daruma-process.js";
+import { DarumaProcess, eventually, untilReady } from "../support/daruma-process.js";
+import { freePort } from "../support/free-port.js";
 
 /** Two of the three cannot work until somebody has looked; one never will. */
 function workflowText(mark: string): string {

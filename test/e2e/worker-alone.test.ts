@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { DarumaProcess, eventually, freePort } from "../support/daruma-process.js";
+import { DarumaProcess, eventually } from "../support/daruma-process.js";
+import { freePort } from "../support/free-port.js";
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-alone-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

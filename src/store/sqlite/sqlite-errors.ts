@@ -1,4 +1,5 @@
 import { DarumaError } from "../../core/errors.js";
+import { messageOf } from "../../core/message-of.js";
 
 /** Primary result codes: the lower byte of SQLite's extended ones. */
 export const SQLITE_BUSY = 5;
@@ -29,7 +30,7 @@ export function primaryCode(error: unknown): number | null {
 /** What went wrong, with the file, as an error a user can act on. */
 export function toStoreError(error: unknown, file: string): DarumaError {
   if (error instanceof DarumaError) return error;
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = messageOf(error);
   const code = primaryCode(error);
   const explanation = code === null ? undefined : EXPLANATIONS[code];
   const what = explanation === undefined ? detail : `${explanation} (SQLite: ${detail})`;

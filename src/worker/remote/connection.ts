@@ -48,7 +48,7 @@ export class Connection {
   failed(session: Session, error: unknown): void {
     if (this.session !== session || this.ports.signal.aborted) return;
     this.session = null;
-    this.ports.log(`lost ${session.client.url}: ${messageOf(error)}`);
+    this.ports.log(`lost ${session.client.url}: ${rootMessageOf(error)}`);
     if (!(error instanceof ServerRefusal)) this.turn();
   }
 
@@ -79,7 +79,7 @@ export class Connection {
       } catch (error) {
         // A wrong token or a name that is taken does not mend by itself.
         if (error instanceof ServerRefusal && error.isFinal && error.status !== 404) throw error;
-        if (delayMs === FIRST_DELAY_MS) this.ports.log(`cannot reach ${client.url}: ${messageOf(error)}`);
+        if (delayMs === FIRST_DELAY_MS) this.ports.log(`cannot reach ${client.url}: ${rootMessageOf(error)}`);
         this.turn();
       }
       await delay(delayMs, undefined, { signal: this.ports.signal });
@@ -87,7 +87,8 @@ export class Connection {
   }
 }
 
-export function messageOf(error: unknown): string {
+/** A request that failed says only that it did; its cause says why. */
+export function rootMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
 }

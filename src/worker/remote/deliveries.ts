@@ -1,5 +1,5 @@
 import { MAX_REPORTS, type ReportAnswer } from "../protocol.js";
-import { type Connection, messageOf, type Session } from "./connection.js";
+import { type Connection, rootMessageOf, type Session } from "./connection.js";
 import { goBackTo, prepareReport } from "./delivery.js";
 import { pause } from "./pause.js";
 import type { RemoteAttempt } from "./remote-attempt.js";
@@ -97,7 +97,7 @@ export class Deliveries {
 
   /** The server will never take this result; the attempt must end somehow. */
   private replaceUnreadable(attempt: RemoteAttempt, error: unknown): void {
-    const message = `the server refused the result: ${messageOf(error)}`;
+    const message = `the server refused the result: ${rootMessageOf(error)}`;
     attempt.report = {
       result: { kind: "failed", facts: { code: "OUTPUT_INVALID", message } },
       durationMs: 0,

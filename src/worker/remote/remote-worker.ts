@@ -6,7 +6,7 @@ import type { TimerPort } from "../attempt-timers.js";
 import { LocalWorker } from "../local-worker.js";
 import { CLAIM_WAIT_MS, type Registration, type ReportAnswer, type Verdict } from "../protocol.js";
 import type { Assignment, Report } from "../worker.js";
-import { Connection, messageOf, type Session } from "./connection.js";
+import { Connection, rootMessageOf, type Session } from "./connection.js";
 import { Deliveries } from "./deliveries.js";
 import { sendLogs } from "./delivery.js";
 import { elapsedMs, laterOf, type Moment, thisMoment } from "./elapsed.js";
@@ -317,7 +317,7 @@ class RemoteWorker {
     try {
       await this.local.endLeftovers(attempt.token);
     } catch (error) {
-      this.options.log(`${describe(attempt)} may have left processes: ${messageOf(error)}`);
+      this.options.log(`${describe(attempt)} may have left processes: ${rootMessageOf(error)}`);
     }
     this.removeFiles(attempt);
   }
@@ -326,7 +326,7 @@ class RemoteWorker {
     try {
       attempt.removeFiles();
     } catch (error) {
-      this.options.log(`${describe(attempt)} has left files: ${messageOf(error)}`);
+      this.options.log(`${describe(attempt)} has left files: ${rootMessageOf(error)}`);
     }
   }
 

@@ -15,7 +15,7 @@ import type { LeaseOwner } from "../../store/store.js";
 import { outputFolder, runFolder } from "../attempt-paths.js";
 import { MAX_RUNS_MENTIONED } from "../protocol.js";
 import { workFolderOf, workFolders } from "../work-folder.js";
-import { messageOf } from "./connection.js";
+import { rootMessageOf } from "./connection.js";
 
 const MARK = /^process-.*\.json$/;
 const GONE = ".gone-";
@@ -85,7 +85,7 @@ export class RunFolders {
     try {
       renameSync(path, gone);
     } catch (error) {
-      return this.log(`${path} could not be removed: ${messageOf(error)}`);
+      return this.log(`${path} could not be removed: ${rootMessageOf(error)}`);
     }
     // What stays behind is removed with what is left of this worker.
     const ended = rm(gone, { recursive: true, force: true }).catch(() => {});
