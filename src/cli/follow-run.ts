@@ -82,8 +82,14 @@ async function stopCleanly(
     writeLines(err, ["stopping; the run had not begun"]);
     return EXIT.interrupted;
   }
-  writeLines(err, [`stopping; the run stays resumable: ${commandLine(options, `resume ${runId}`)}`]);
-  if (options.json) writeJson(out, await reportRun(daruma.store, runId));
+  writeLines(err, [
+    `stopping; run ${runId} is interrupted, to go on with it: ${commandLine(options, `resume ${runId}`)}`,
+  ]);
+  if (options.json) {
+    const report = await reportRun(daruma.store, runId);
+    // This process lets go of it right after.
+    writeJson(out, { ...report, interrupted: report.status === "running" });
+  }
   return EXIT.interrupted;
 }
 

@@ -4,6 +4,7 @@ import type { JobRow, JobStatus, RouteRow, RunRow, RunStatus } from "../core/row
 import type { Run } from "../core/run.js";
 import { showLastError } from "../engine/variables.js";
 import type { Store } from "../store/store.js";
+import { interruptedRuns } from "./run-owner.js";
 import { requireRun } from "./run-reference.js";
 
 /** What `--json` prints for a run. Times are ISO 8601. */
@@ -11,6 +12,8 @@ export interface RunReport extends RunTimes {
   readonly run_id: number;
   readonly workflow: string;
   readonly status: RunStatus;
+  /** It wants an engine, and nobody runs it: `status` is what the log says, this is how it is at the moment. */
+  readonly interrupted: boolean;
   readonly jobs: readonly JobReport[];
   readonly routes: readonly RouteReport[];
   readonly handled_failures: readonly HandledFailure[];
@@ -57,14 +60,21 @@ export interface HandledFailure {
 export async function reportRun(store: Store, runId: number): Promise<RunReport> {
   const run = await requireRun(store, runId);
   const [jobs, routes] = await Promise.all([store.readJobs(runId), store.readRoutes(runId)]);
-  return buildReport(run, jobs, routes);
+  const interrupted = (await interruptedRuns(store, [run])).has(runId);
+  return buildReport(run, jobs, routes, interrupted);
 }
 
-export function buildReport(run: RunRow, jobs: readonly JobRow[], routes: readonly RouteRow[]): RunReport {
+export function buildReport(
+  run: RunRow,
+  jobs: readonly JobRow[],
+  routes: readonly RouteRow[],
+  interrupted = false,
+): RunReport {
   return {
     run_id: run.id,
     workflow: run.workflow,
     status: run.status,
+    interrupted,
     jobs: jobs.map(reportJob),
     routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
       seq,

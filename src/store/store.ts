@@ -70,6 +70,8 @@ export interface Store {
   renewLeases(leases: readonly HeldLease[], now: number, expiresAt: number): Promise<number[]>;
   releaseLease(runId: number, fence: number): Promise<void>;
   readLease(runId: number): Promise<Lease | null>;
+  /** How each of these runs was last held, also those that were given back; without the runs that nobody ever held. */
+  readLastLeases(runIds: readonly number[]): Promise<LastLease[]>;
   /**
    * Take runs that want an engine (`run.wanted`) and have none: no lease, or one that has run out. Two that ask at once
    * never get the same run and never wait for each other.
@@ -262,6 +264,13 @@ export interface Lease {
   readonly owner: LeaseOwner;
   readonly fence: number;
   /** On the clock of whoever asks, whatever clock the store holds it against: it may be compared with one's own now. */
+  readonly expiresAt: number;
+}
+
+/** A lease that may be over: `owner` is null where it was given back, and `expiresAt` is what it would have lasted to. */
+export interface LastLease {
+  readonly runId: number;
+  readonly owner: LeaseOwner | null;
   readonly expiresAt: number;
 }
 

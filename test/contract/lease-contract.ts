@@ -119,6 +119,20 @@ function keepingLeases(under: StoreUnderTest, acquire: Acquire): void {
       expect(await acquire(RIVAL, 100)).toEqual({ granted: true, fence: 2 });
     });
 
+    test("can still be read after it was given back or ran out, among others", async () => {
+      const { store } = under;
+      for (const runId of [1, 2, 3]) await acquire(OWNER, 100, { runId });
+      await acquire(RIVAL, 200, { runId: 3 });
+      await store.releaseLease(2, 1);
+      const last = await store.readLastLeases([1, 2, 3, 4]);
+      expect(last.sort((a, b) => a.runId - b.runId)).toEqual([
+        { runId: 1, owner: OWNER, expiresAt: 110 },
+        { runId: 2, owner: null, expiresAt: 110 },
+        { runId: 3, owner: RIVAL, expiresAt: 210 },
+      ]);
+      expect(await store.readLastLeases([])).toEqual([]);
+    });
+
     test("cannot be given back by an owner who lost it", async () => {
       await acquire(OWNER, 100);
       await acquire(RIVAL, 200);

@@ -6,6 +6,12 @@ import { CliFolder } from "../support/cli-folder.js";
 
 const cli = new CliFolder();
 
+interface Listed {
+  readonly run_id: number;
+  readonly status: string;
+  readonly interrupted: boolean;
+}
+
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await delay(10);
 }
@@ -37,7 +43,7 @@ describe("a run that goes on", () => {
       const [, id] = await run.until(/run (\d+) of waiting started[\s\S]*wait started/);
       run.kill(signal);
       expect(await run.ended).toBe(130);
-      expect(run.text).toContain(`stopping; the run stays resumable: daruma resume ${id}`);
+      expect(run.text).toContain(`stopping; run ${id} is interrupted, to go on with it: daruma resume ${id}`);
       writeFileSync(go, "");
       const resumed = await cli.daruma("resume", id!, "--json");
       expect(resumed.exitCode).toBe(0);
@@ -53,6 +59,47 @@ describe("a run that goes on", () => {
     },
   );
 
+  it("is interrupted in list and show once its process was killed, and only then; resume goes on with it", async () => {
+    const go = join(cli.path, "go-killed");
+    const run = cli.start("run", cli.write("waiting.yaml", waiting(go)));
+    const [, id] = await run.until(/run (\d+) of waiting started[\s\S]*wait started/);
+    const resume = `daruma resume ${id} --output-dir ${cli.outputDir}`;
+    const states = async (): Promise<unknown> => ({
+      list: (await cli.json<Listed[]>("list")).value.find(({ run_id }) => run_id === Number(id)),
+      show: (await cli.json<Listed>("show", id!)).value,
+      asked: (await cli.json<Listed[]>("list", "--interrupted")).value.map(({ run_id }) => run_id),
+    });
+    const alive = { status: "running", interrupted: false };
+    expect(await states()).toMatchObject({ list: alive, show: alive, asked: [] });
+    expect((await cli.daruma("list")).stdout).not.toMatch(/interrupted|resume/);
+    expect((await cli.daruma("show", id!)).stdout).not.toMatch(/interrupted|resume/);
+    run.kill("SIGKILL");
+    await run.ended;
+    const gone = { status: "running", interrupted: true };
+    expect(await states()).toMatchObject({ list: gone, show: gone, asked: [Number(id)] });
+    const list = (await cli.daruma("list")).stdout;
+    expect(list).toMatch(new RegExp(`^${id} +interrupted +waiting `, "m"));
+    expect(list.trimEnd().split("\n").at(-1)).toBe(`nobody runs ${id} any more; to go on with it: ${resume}`);
+    const show = (await cli.daruma("show", id!)).stdout;
+    expect(show).toMatch(
+      new RegExp(`^! run ${id} of waiting interrupted: 1 completed, 1 running, 1 blocked$`, "m"),
+    );
+    expect(show.trimEnd().split("\n").at(-1)).toBe(`next: ${resume}`);
+    writeFileSync(go, "");
+    expect((await cli.daruma("resume", id!)).exitCode).toBe(0);
+    const over = { status: "completed", interrupted: false };
+    expect(await states()).toMatchObject({ list: over, show: over, asked: [] });
+  });
+
+  it("says in its last JSON that it is interrupted", async () => {
+    const file = cli.write("waiting.yaml", waiting(join(cli.path, "go-json")));
+    const run = cli.start("run", file, "--json");
+    await run.until(/wait started/);
+    run.kill("SIGINT");
+    expect(await run.ended).toBe(130);
+    expect(run.text).toMatch(/"status":"running","interrupted":true/);
+  });
+
   it("130: the second Ctrl-C does not wait for a step that will not end", async () => {
     const pidFile = join(cli.path, "stubborn.pid");
     const stubborn = `trap "" TERM INT; echo $$ > ${pidFile}; echo ready; while :; do sleep 0.05; done`;
@@ -60,7 +107,7 @@ describe("a run that goes on", () => {
     const run = cli.start("run", cli.write("stubborn.yaml", flow));
     await until(() => existsSync(pidFile) && readFileSync(pidFile, "utf8").endsWith("\n"));
     run.kill("SIGINT");
-    await run.until(/stopping; the run stays resumable/);
+    await run.until(/stopping; run \d+ is interrupted/);
     run.kill("SIGINT");
     expect(await run.ended).toBe(130);
     await until(() => !isAlive(Number(readFileSync(pidFile, "utf8"))));

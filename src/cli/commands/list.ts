@@ -4,7 +4,9 @@ import type { InputOf, OutputOf } from "../../operations/client.js";
 import { durationText } from "../../operations/duration-text.js";
 import { oneLine } from "../../operations/one-line.js";
 import { writeJson, writeLines } from "../channel.js";
+import { type CommandLine, commandLine } from "../command-words.js";
 import type { Present } from "../presenters.js";
+import { statusWord } from "../render/run-status.js";
 import { tableLines } from "../render/table.js";
 
 const STATUSES: readonly RunStatus[] = [
@@ -23,7 +25,13 @@ export const list: Present = async ({ input, flags }, { out, options }, client) 
   const { items } = await client.call("list_runs", wanted);
   if (options.json) writeJson(out, items);
   else if (items.length === 0) writeLines(out, ["no runs"]);
-  else writeLines(out, runLines(items, out.width()));
+  else {
+    writeLines(out, runLines(items, out.width()));
+    writeLines(
+      out,
+      interruptedLines(items, (command) => commandLine(options, command)),
+    );
+  }
   return 0;
 };
 
@@ -43,11 +51,21 @@ function readStatuses(given: readonly string[]): RunStatus[] {
 function runLines(runs: OutputOf<"list_runs">["items"], width: number): string[] {
   const rows = runs.map((run) => [
     String(run.run_id),
-    run.status,
+    statusWord(run),
     run.workflow,
     run.created_at.replace("T", " ").slice(0, 19),
     run.duration_ms === null ? "" : durationText(run.duration_ms),
     run.error === null ? "" : oneLine(`${run.error.code}: ${run.error.message}`),
   ]);
   return tableLines(["run", "status", "workflow", "created (UTC)", "took", "error"], rows, width);
+}
+
+/** Whoever goes on with a run goes on with its child runs. */
+function interruptedLines(runs: OutputOf<"list_runs">["items"], toType: CommandLine): string[] {
+  const interrupted = runs
+    .filter((run) => run.interrupted)
+    .map(({ run_id, parent }) => parent?.run_id ?? run_id);
+  return [...new Set(interrupted)].map(
+    (id) => `nobody runs ${id} any more; to go on with it: ${toType(`resume ${id}`)}`,
+  );
 }

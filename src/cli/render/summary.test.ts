@@ -15,6 +15,7 @@ const REPORT: RunReport = {
   run_id: 3,
   workflow: "release",
   status: "completed",
+  interrupted: false,
   jobs: [],
   routes: [],
   handled_failures: [],

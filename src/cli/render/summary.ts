@@ -1,4 +1,4 @@
-import type { JobStatus, RunStatus } from "../../core/rows.js";
+import type { JobStatus } from "../../core/rows.js";
 import { durationText } from "../../operations/duration-text.js";
 import { listNames, nameOf } from "../../operations/job-name.js";
 import { oneLine } from "../../operations/one-line.js";
@@ -7,6 +7,7 @@ import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
 import { shellWord } from "../command-words.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
 import type { Colour, Paint } from "./paint.js";
+import { STATUS_SIGNS, statusWord } from "./run-status.js";
 import { tableLines } from "./table.js";
 import { harmlessLines } from "./text-width.js";
 
@@ -20,16 +21,6 @@ const MAX_ROUTES = 100;
 const MAX_FAILURES = 10;
 const MAX_STDERR_LINES = 10;
 const INDENT = "  ";
-
-const STATUS_SIGNS: Readonly<Record<RunStatus, readonly [sign: string, colour: Colour]>> = {
-  pending: ["•", "cyan"],
-  running: ["•", "cyan"],
-  paused: ["‖", "yellow"],
-  held: ["‖", "yellow"],
-  completed: ["✓", "green"],
-  failed: ["✗", "red"],
-  canceled: ["⊘", "yellow"],
-};
 
 export const JOB_COLOURS: Readonly<Record<JobStatus, Colour>> = {
   blocked: "dim",
@@ -61,9 +52,10 @@ export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
 }
 
 export function headline({ report, counts }: RunSummary, paint: Paint): string {
-  const [sign, colour] = STATUS_SIGNS[report.status];
+  const word = statusWord(report);
+  const [sign, colour] = STATUS_SIGNS[word];
   const time = report.duration_ms === null ? "" : ` in ${durationText(report.duration_ms)}`;
-  return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", report.status)}`)}${time}: ${counts.join(", ")}`;
+  return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", word)}`)}${time}: ${counts.join(", ")}`;
 }
 
 /** Failure routes only: what follows a success is no failure. */
@@ -136,7 +128,7 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
       );
   }
   lines.push(...holdLines(summary.holds, look), ...deadLetterLines(report, look));
-  return [...lines, ...nextLines(id, report.status, first, look)];
+  return [...lines, ...nextLines(report, first, look)];
 }
 
 /** What the queue has given up, with what brings it back. How to go on from a hold stands below it. */
@@ -172,17 +164,16 @@ function logsCommand(id: number, { step, scope }: FailedStep, { commandLine }: S
 }
 
 function nextLines(
-  id: number,
-  status: RunStatus,
+  { run_id: id, status, interrupted }: RunReport,
   failed: FailedStep | undefined,
   look: SummaryLook,
 ): string[] {
   const { commandLine } = look;
+  if (interrupted || status === "paused") return [`next: ${commandLine(`resume ${id}`)}`];
   // How to go on from a hold stands below the holds.
-  if (status === "held" || status === "canceled") return [];
-  if (status !== "failed" && status !== "paused" && look.serversRuns.has(id))
-    return ["the server goes on with it"];
-  if (status !== "failed") return [`next: ${commandLine(`resume ${id}`)}`];
+  const isUnderWay = status === "pending" || status === "running";
+  if (status !== "failed")
+    return isUnderWay && look.serversRuns.has(id) ? ["the server goes on with it"] : [];
   const lines = [`next: ${commandLine(`explain ${id}`)}`];
   // Elsewhere the command stands in place of the log's path.
   if (failed !== undefined && failed.attempt > 0 && !look.isElsewhere)

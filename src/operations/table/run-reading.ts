@@ -6,6 +6,7 @@ import { hold } from "./holds.js";
 import {
   diagnostics,
   errorShape,
+  flag,
   jobStatus,
   json,
   limit,
@@ -15,11 +16,18 @@ import {
   tokenUsage,
 } from "./schemas.js";
 
+const interrupted = z
+  .boolean()
+  .describe(
+    "The run wants an engine and nobody runs it: its process ended. Derived at the moment of asking; `status` stays what the log says.",
+  );
+
 const runItem = z.object({
   run_id: z.number(),
   workflow: z.string(),
   workflow_id: z.number(),
   status: runStatus,
+  interrupted,
   file: z.string().nullable(),
   parent: z.object({ run_id: z.number(), job_id: z.number() }).nullable(),
   created_at: z.string(),
@@ -38,6 +46,7 @@ export const listRuns = operation({
   input: z.strictObject({
     status: listOf(runStatus).optional().describe("Only runs of these statuses, separated by commas."),
     workflow: z.string().optional().describe("Only runs of the workflow of this name."),
+    interrupted: flag.default(false).describe("Only runs that want an engine and that nobody runs."),
     limit: limit.default(20),
     before: z.coerce.number().int().positive().optional().describe("Only runs with a smaller number."),
   }),
@@ -97,6 +106,7 @@ export const runDetails = z.object({
   workflow: z.string(),
   workflow_id: z.number(),
   status: runStatus,
+  interrupted,
   jobs: z.array(jobReport),
   routes: z.array(routeReport),
   handled_failures: z.array(failureShape),

@@ -4,38 +4,54 @@ import { givesWay, isFree } from "../lease-rules.js";
 import type { LeaseOwner, Store } from "../store.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
 
-type LeaseVerb = "acquireLease" | "renewLeases" | "releaseLease" | "readLease" | "claimRuns";
+type LeaseVerb =
+  | "acquireLease"
+  | "renewLeases"
+  | "releaseLease"
+  | "readLease"
+  | "readLastLeases"
+  | "claimRuns";
 
 export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): Pick<Store, LeaseVerb> {
   return {
     async acquireLease(request) {
       const tables = open();
-      const lease = tables.leases.get(request.runId)?.lease ?? null;
+      const lease = tables.leaseOf(request.runId);
       if (lease !== null && !givesWay(lease, request))
         return { granted: false, lease: structuredClone(lease) };
       return { granted: true, fence: grant(tables, request) };
     },
     async renewLeases(held, _now, expiresAt) {
-      const { leases } = open();
+      const tables = open();
       const lost: number[] = [];
       for (const { runId, fence } of held) {
-        const lease = leases.get(runId)?.lease ?? null;
+        const lease = tables.leaseOf(runId);
         if (lease?.fence !== fence) lost.push(runId);
-        else leases.set(runId, { fence, lease: { ...lease, expiresAt } });
+        else tables.leases.set(runId, { ...lease, expiresAt });
       }
       return lost;
     },
     async releaseLease(runId, fence) {
       const { leases, runs } = open();
-      if (leases.get(runId)?.fence !== fence) return;
-      leases.set(runId, { fence, lease: null });
+      const last = leases.get(runId);
+      if (last?.fence !== fence) return;
+      leases.set(runId, { ...last, owner: null });
       if (isWanted(runs.get(runId)?.run)) listeners.tell("wanted", runId);
     },
-    readLease: async (runId) => structuredClone(open().leases.get(runId)?.lease ?? null),
+    readLease: async (runId) => structuredClone(open().leaseOf(runId)),
+    async readLastLeases(runIds) {
+      const { leases } = open();
+      return runIds.flatMap((runId) => {
+        const last = leases.get(runId);
+        return last === undefined
+          ? []
+          : [structuredClone({ runId, owner: last.owner, expiresAt: last.expiresAt })];
+      });
+    },
     async claimRuns({ owner, now, expiresAt, limit }) {
       const tables = open();
       return [...tables.runs]
-        .filter(([runId, { run }]) => isWanted(run) && isFree(tables.leases.get(runId)?.lease ?? null, now))
+        .filter(([runId, { run }]) => isWanted(run) && isFree(tables.leaseOf(runId), now))
         .map(([runId]) => runId)
         .sort((a, b) => a - b)
         .slice(0, limit)
@@ -56,6 +72,6 @@ interface Grant {
 
 function grant({ leases }: MemoryTables, { runId, owner, expiresAt }: Grant): number {
   const fence = (leases.get(runId)?.fence ?? 0) + 1;
-  leases.set(runId, { fence, lease: { owner: { ...owner }, fence, expiresAt } });
+  leases.set(runId, { fence, owner: { ...owner }, expiresAt });
   return fence;
 }

@@ -95,7 +95,7 @@ function listJobs(tables: MemoryTables, filter: JobFilter): JobRow[] {
 function deleteRun(tables: MemoryTables, runId: number): boolean {
   const row = tables.runs.get(runId)?.run;
   if (row === undefined) return false;
-  const isLeaseHeld = (tables.leases.get(runId)?.lease ?? null) !== null;
+  const isLeaseHeld = tables.leaseOf(runId) !== null;
   if (!mayDeleteRun({ status: parseRow<RunRow>(row).status, isLeaseHeld })) return false;
   tables.runs.delete(runId);
   tables.leases.delete(runId);

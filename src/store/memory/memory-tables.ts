@@ -6,6 +6,7 @@ import type {
   Append,
   DraftRow,
   Lease,
+  LeaseOwner,
   NewInboxCommand,
   SerialisedEvent,
   TokenRow,
@@ -21,10 +22,11 @@ class RunTables {
   readonly routes: string[] = [];
 }
 
-/** The token stays when the lease is given back: the next one must be higher. */
+/** It stays when the lease is given back (`owner` null): the next token must be higher. */
 interface LeaseState {
   readonly fence: number;
-  readonly lease: Lease | null;
+  readonly owner: LeaseOwner | null;
+  readonly expiresAt: number;
 }
 
 type InboxEntry = NewInboxCommand & { readonly id: number; answer: string | null };
@@ -43,8 +45,13 @@ export class MemoryTables {
   readonly tokens: (TokenRow & { readonly hash: string })[] = [];
 
   positionOf(runId: number): RunPosition {
-    const lease = this.leases.get(runId)?.lease ?? null;
-    return { fence: lease?.fence ?? null, lastSeq: this.runs.get(runId)?.events.length ?? 0 };
+    return { fence: this.leaseOf(runId)?.fence ?? null, lastSeq: this.runs.get(runId)?.events.length ?? 0 };
+  }
+
+  /** Null: nobody holds it. */
+  leaseOf(runId: number): Lease | null {
+    const { fence, owner, expiresAt } = this.leases.get(runId) ?? { fence: 0, owner: null, expiresAt: 0 };
+    return owner === null ? null : { fence, owner, expiresAt };
   }
 
   /** As a foreign key does it in a database. */

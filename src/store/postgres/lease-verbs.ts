@@ -1,12 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { ChangeListeners } from "../change-listeners.js";
-import type { ClaimRequest, HeldLease, LeaseRequest, Store } from "../store.js";
+import type { ClaimRequest, HeldLease, LastLease, LeaseRequest, Store } from "../store.js";
 import { nameChange } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import { type Database, LEASE_DEADLINE_MS, toArrayLiteral } from "./database.js";
-import { readStoredLease, type StoredLease, storeOwner } from "./stored-rows.js";
+import { readLastLease, readStoredLease, type StoredLease, storeOwner } from "./stored-rows.js";
 
-type LeaseVerb = "acquireLease" | "renewLeases" | "releaseLease" | "readLease" | "claimRuns";
+type LeaseVerb =
+  | "acquireLease"
+  | "renewLeases"
+  | "releaseLease"
+  | "readLease"
+  | "readLastLeases"
+  | "claimRuns";
 
 /**
  * What leases are held against. Machines disagree about the time, and one whose clock is fast would take the runs of
@@ -40,6 +46,8 @@ export function createLeaseVerbs(
     },
     readLease: (runId) =>
       db.work((session) => leases.read(session, runId, clock === "caller" ? 0 : Date.now())),
+    readLastLeases: (runIds) =>
+      db.work((session) => leases.readLast(session, runIds, clock === "caller" ? 0 : Date.now())),
     claimRuns(request) {
       const claim = randomUUID();
       return db.work(async (session, isRepeated) => {
@@ -79,6 +87,15 @@ class Leases {
       ...[this.#at(now), runId, now],
     );
     return lease === undefined ? null : readStoredLease(lease);
+  }
+
+  async readLast(session: Session, runIds: readonly number[], now: number): Promise<LastLease[]> {
+    const rows = await session.rows<StoredLease & { readonly run_id: number }>(
+      `SELECT run_id, fence, owner, $3::bigint + expires_at - ${NOW} AS expires_at FROM lease
+       WHERE run_id = ANY($2::bigint[])`,
+      ...[this.#at(now), toArrayLiteral(runIds), now],
+    );
+    return rows.map(readLastLease);
   }
 
   /** The rows are locked in the order of their ids, as commits do, so that the two never wait in a circle. */

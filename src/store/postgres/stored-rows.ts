@@ -1,6 +1,6 @@
 import type { Event, LoggedEvent } from "../../core/events.js";
 import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
-import type { Lease, LeaseOwner } from "../store.js";
+import type { LastLease, Lease, LeaseOwner } from "../store.js";
 
 /** The columns of each table in the order of the port's rows, for reading. */
 export const COLUMNS = {
@@ -88,6 +88,11 @@ export function readStoredEvent({ seq, at, data }: StoredEvent): LoggedEvent {
 /** Null: nobody holds it. */
 export function readStoredLease({ fence, owner, expires_at }: StoredLease): Lease | null {
   return owner === null ? null : { owner: JSON.parse(owner) as LeaseOwner, fence, expiresAt: expires_at };
+}
+
+export function readLastLease(stored: StoredLease & { readonly run_id: number }): LastLease {
+  const { run_id: runId, expires_at: expiresAt } = stored;
+  return { runId, owner: readStoredLease(stored)?.owner ?? null, expiresAt };
 }
 
 /** Always in one order, so that the same owner is the same text. */

@@ -1,7 +1,7 @@
 import type { LoggedEvent } from "../../core/events.js";
 import type { AttemptRow, FailureHandlerRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
 import { toStorableText } from "../storable-text.js";
-import type { Append, DraftRow, Lease, TokenRow, WorkflowRow } from "../store.js";
+import type { Append, DraftRow, LastLease, Lease, TokenRow, WorkflowRow } from "../store.js";
 import type { Cell } from "./sqlite-driver.js";
 
 /**
@@ -153,6 +153,12 @@ export function unpackEvent([seq, at, data]: Cells): LoggedEvent {
 }
 
 /** From `fence, owner, expires_at`; null: nobody holds it. */
+export const LAST_LEASE_COLUMNS = "run_id, owner, expires_at";
+
+export function unpackLastLease([runId, owner, expiresAt]: Cells): LastLease {
+  return { runId, owner: owner === null ? null : unpackJson(owner), expiresAt } as LastLease;
+}
+
 export function unpackLease([fence, owner, expiresAt]: Cells): Lease | null {
   return owner === null ? null : ({ owner: unpackJson(owner), fence, expiresAt } as Lease);
 }

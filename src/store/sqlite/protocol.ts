@@ -34,6 +34,7 @@ export interface ReadVerbs {
   readAttempts(runId: number): Cells;
   readRoutes(runId: number): Cells;
   readLease(runId: number): Cells | null;
+  readLastLeases(runIds: readonly number[]): Cells;
   readInbox(runIds: readonly number[]): InboxCommand[];
   readAnswer(id: number): string | null;
   findToken(hash: string): Cells | null;

@@ -1,6 +1,6 @@
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
-import { type Cells, COLUMNS, LOGGED_EVENT_COLUMNS } from "./packed-rows.js";
+import { type Cells, COLUMNS, LAST_LEASE_COLUMNS, LOGGED_EVENT_COLUMNS } from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
 import type { Cell, Database } from "./sqlite-driver.js";
 import { Conditions, keepStatements, type Statements } from "./statements.js";
@@ -26,6 +26,11 @@ export function createReadVerbs(db: Database): ReadVerbs {
     listDrafts: () => rows(`SELECT ${COLUMNS.draft} FROM draft ORDER BY name`).flat(),
     ...createRunReads(statements),
     readLease: (runId) => row("SELECT fence, owner, expires_at FROM lease WHERE run_id = ?", runId),
+    readLastLeases: (runIds) =>
+      rows(
+        `SELECT ${LAST_LEASE_COLUMNS} FROM lease WHERE run_id IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(runIds),
+      ).flat(),
     readInbox: (runIds) =>
       rows(
         `SELECT id, run_id, command FROM inbox

@@ -2,11 +2,13 @@ import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import type { Store } from "../store.js";
 import {
   COLUMNS,
+  LAST_LEASE_COLUMNS,
   LOGGED_EVENT_COLUMNS,
   unpackAttempt,
   unpackEvent,
   unpackFailureHandler,
   unpackJob,
+  unpackLastLease,
   unpackLease,
   unpackRoute,
   unpackRows,
@@ -28,7 +30,8 @@ type RowReader =
   | "listJobs"
   | "readAttempts"
   | "readRoutes"
-  | "readLease";
+  | "readLease"
+  | "readLastLeases";
 
 /** The verbs whose answers are rows that arrive packed. */
 export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
@@ -65,6 +68,10 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
     async readLease(runId) {
       const row = await thread.call("readLease", runId);
       return row === null ? null : unpackLease(row);
+    },
+    async readLastLeases(runIds) {
+      const cells = await thread.call("readLastLeases", runIds);
+      return unpackRows(cells, LAST_LEASE_COLUMNS, unpackLastLease);
     },
   };
 }

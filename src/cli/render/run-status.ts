@@ -1,0 +1,26 @@
+import type { RunStatus } from "../../core/rows.js";
+import type { Colour } from "./paint.js";
+
+/** What the log says of a run, and whether anybody is there who goes on with it. */
+export interface StandingRun {
+  readonly status: RunStatus;
+  readonly interrupted: boolean;
+}
+
+/** The word for people: `status`, or `interrupted` for a run that nobody runs though it wants an engine. */
+export function statusWord({ status, interrupted }: StandingRun): RunStatus | "interrupted" {
+  return interrupted ? "interrupted" : status;
+}
+
+export const STATUS_SIGNS: Readonly<
+  Record<RunStatus | "interrupted", readonly [sign: string, colour: Colour]>
+> = {
+  pending: ["•", "cyan"],
+  running: ["•", "cyan"],
+  interrupted: ["!", "yellow"],
+  paused: ["‖", "yellow"],
+  held: ["‖", "yellow"],
+  completed: ["✓", "green"],
+  failed: ["✗", "red"],
+  canceled: ["⊘", "yellow"],
+};
