@@ -6,7 +6,7 @@ import { plainSandbox } from "../../test/support/plain-sandbox.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
 import type { LeaseOwner } from "../store/store.js";
 import { Engine } from "./engine.js";
-import { CLAIM_POLL_MS, RunClaimer } from "./run-claimer.js";
+import { CLAIM_POLL_MS, NEIGHBOUR_POLL_MS, RunClaimer } from "./run-claimer.js";
 
 const ONE = `steps: { a: { exec: make }, b: { exec: make, depends_on: a } }`;
 let ends: (() => Promise<void>)[] = [];
@@ -112,6 +112,46 @@ describe("a server looks for runs that nobody has", () => {
     const second = server("second");
     await second.claimer.start();
     expect(second.engine.ownedRuns()).toEqual([runId]);
+  });
+
+  it("and takes all the runs of a server of this host as soon as it dies, long before their leases are over", async () => {
+    const dead = new Set<string>();
+    const { clock, server } = world((owner) => dead.has(owner.engine));
+    const first = server("first");
+    const runs: number[] = [];
+    for (let run = 0; run < 120; run += 1) runs.push((await first.engine.start(managed())).runId);
+    clock.forget();
+    const second = server("second");
+    await second.claimer.start();
+    clock.advance(NEIGHBOUR_POLL_MS);
+    await flush();
+    expect(second.engine.ownedRuns()).toEqual([]);
+    dead.add("first");
+    clock.advance(NEIGHBOUR_POLL_MS);
+    for (let round = 0; round < 20; round += 1) await flush();
+    expect(second.engine.ownedRuns().sort((a, b) => a - b)).toEqual(runs);
+  });
+
+  it("and asks no more whether a server lives that has no runs left", async () => {
+    let asked = 0;
+    const { clock, server } = world(() => {
+      asked += 1;
+      return false;
+    });
+    const first = server("first");
+    const { runId } = await first.engine.start(managed());
+    const second = server("second");
+    await second.claimer.start();
+    clock.advance(NEIGHBOUR_POLL_MS);
+    expect(asked).toBe(2);
+    await first.engine.operate(runId, { type: "run.cancel", reason: "enough", key: null });
+    await flush();
+    clock.advance(CLAIM_POLL_MS);
+    await flush();
+    const before = asked;
+    clock.advance(10 * CLAIM_POLL_MS);
+    await flush();
+    expect(asked).toBe(before);
   });
 });
 

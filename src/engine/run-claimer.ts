@@ -1,16 +1,16 @@
 import { DarumaError } from "../core/errors.js";
 import type { Run } from "../core/run.js";
-import type { LeaseOwner, Store } from "../store/store.js";
+import type { HeldLease, LeaseOwner, Store } from "../store/store.js";
 import type { Clock } from "./clock.js";
 import type { Engine, OwnedRun } from "./engine.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
 
 /** How soon a run that nobody told of is found. */
 export const CLAIM_POLL_MS = 2_000;
+/** How soon the end of another server on this host is seen, however it ended. */
+export const NEIGHBOUR_POLL_MS = 250;
 /** Runs taken at a time; the rest follow at once. */
 const CLAIM_LIMIT = 50;
-/** Runs looked at for a dead owner at a time. */
-const DEAD_OWNER_LIMIT = 500;
 const FIRST_RETAKE_MS = 100;
 const MAX_RETAKE_MS = 30_000;
 /** A run that was kept as long as this is no longer in trouble. */
@@ -44,10 +44,12 @@ export interface RunClaimerOptions {
 export class RunClaimer {
   private readonly ends: (() => void)[] = [];
   private cancelTimer: (() => void) | null = null;
+  private cancelWatch: (() => void) | null = null;
   private claiming: Promise<void> | null = null;
   private askedAgain = false;
   private stopped = false;
-  private nextDeadOwnerCheckAt = 0;
+  /** Owners of runs who lived when they were last looked at. */
+  private neighbours: readonly LeaseOwner[] = [];
   /** Runs that this engine had to let go of, or could not take. */
   private readonly retakes = new Map<number, Retake>();
 
@@ -66,6 +68,7 @@ export class RunClaimer {
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancelTimer?.();
+    this.cancelWatch?.();
     for (const { cancel } of this.retakes.values()) cancel?.();
     for (const end of this.ends) end();
     await this.claiming;
@@ -78,6 +81,7 @@ export class RunClaimer {
     this.claiming ??= this.claimAll().finally(() => {
       this.claiming = null;
       this.schedule();
+      this.watchNeighbours();
     });
   }
 
@@ -97,31 +101,28 @@ export class RunClaimer {
         claimed.map((run) => this.take(run.runId, () => this.options.engine.takeClaimed(run))),
       );
       if (claimed.length === CLAIM_LIMIT) this.askedAgain = true;
-      await this.replaceDeadOwners().catch(() => {});
     }
-  }
-
-  private claim(): Promise<{ readonly runId: number; readonly fence: number }[]> {
-    const { store, clock, owner, leaseMs = DEFAULT_LEASE_MS } = this.options;
-    const now = clock.now();
-    return store.claimRuns({ owner, now, expiresAt: now + leaseMs, limit: CLAIM_LIMIT });
   }
 
   /** A lease whose owner died on this host need not run out first. */
-  private async replaceDeadOwners(): Promise<void> {
-    const { store, clock, engine, isDead, leaseMs = DEFAULT_LEASE_MS } = this.options;
-    if (clock.elapsed() < this.nextDeadOwnerCheckAt) return;
-    this.nextDeadOwnerCheckAt = clock.elapsed() + leaseMs / 3;
-    const owned = new Set(engine.ownedRuns());
-    const runs = await store.listRuns({
-      status: ["pending", "running", "paused", "held"],
-      limit: DEAD_OWNER_LIMIT,
+  private async claim(): Promise<readonly HeldLease[]> {
+    const { store, clock, owner, isDead, leaseMs = DEFAULT_LEASE_MS } = this.options;
+    const others = (await store.listOwners()).filter(({ engine }) => engine !== owner.engine);
+    const deadOwners = others.filter(isDead);
+    this.neighbours = others.filter((other) => !deadOwners.includes(other));
+    const now = clock.now();
+    return store.claimRuns({ owner, now, expiresAt: now + leaseMs, limit: CLAIM_LIMIT, deadOwners });
+  }
+
+  /** The store is asked only now and then; whether a process lives costs next to nothing to see. */
+  private watchNeighbours(): void {
+    const { clock, isDead } = this.options;
+    this.cancelWatch?.();
+    if (this.stopped || this.neighbours.length === 0) return;
+    this.cancelWatch = clock.after(NEIGHBOUR_POLL_MS, () => {
+      if (this.neighbours.some(isDead)) this.claimNow();
+      else this.watchNeighbours();
     });
-    for (const { id, wanted } of runs) {
-      if (!wanted || owned.has(id) || this.stopped) continue;
-      const lease = await store.readLease(id);
-      if (lease !== null && isDead(lease.owner)) await this.take(id, () => engine.retake(id));
-    }
   }
 
   private lost({ id, managed }: Run, error: unknown): void {

@@ -9,6 +9,8 @@ const FIRST_PID_NAMESPACE = "pid:[4026531836]";
 const STAT_STATE = 3;
 const STAT_START_TIME = 22;
 const COMMAND_TIMEOUT_MS = 5_000;
+const START_IS_TRUSTED_MS = 10_000;
+const STARTS = new Map<number, { readonly start: string; readonly readAt: number }>();
 
 /** This process as the owner of leases; `engine` tells apart several engines in it. */
 export function currentOwner(engine: string): LeaseOwner {
@@ -51,8 +53,17 @@ function findProcess(pid: number): FoundProcess {
   const stat = read(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   if (stat !== null) return parseStat(stat);
   if (!mayExist(pid)) return { kind: "gone" };
-  const start = read(() => runCommand("ps", ["-o", "lstart=", "-p", String(pid)]));
+  const start = startOf(pid);
   return start === null ? { kind: "hidden" } : { kind: "found", start };
+}
+
+/** A program is started to learn it, and whoever waits for a process to end asks several times a second. */
+function startOf(pid: number): string | null {
+  const known = STARTS.get(pid);
+  if (known !== undefined && Date.now() - known.readAt < START_IS_TRUSTED_MS) return known.start;
+  const start = read(() => runCommand("ps", ["-o", "lstart=", "-p", String(pid)]));
+  if (start !== null) STARTS.set(pid, { start, readAt: Date.now() });
+  return start;
 }
 
 /** Fields count from 1; the second is the program's name in brackets and may itself hold blanks and brackets. */

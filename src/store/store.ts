@@ -73,10 +73,12 @@ export interface Store {
   /** How each of these runs was last held, also those that were given back; without the runs that nobody ever held. */
   readLastLeases(runIds: readonly number[]): Promise<LastLease[]>;
   /**
-   * Take runs that want an engine (`run.wanted`) and have none: no lease, or one that has run out. Two that ask at once
-   * never get the same run and never wait for each other.
+   * Take runs that want an engine (`run.wanted`) and have none: no lease, one that has run out, or one of an owner who
+   * is known to be dead. Two that ask at once never get the same run and never wait for each other.
    */
   claimRuns(request: ClaimRequest): Promise<HeldLease[]>;
+  /** Whoever holds a run that wants an engine, each once; a lease that has run out counts until somebody takes it. */
+  listOwners(): Promise<LeaseOwner[]>;
 
   /** Put a command for the owner of a run into its inbox. A key that is there already answers with that entry's id. */
   sendCommand(command: NewInboxCommand): Promise<number>;
@@ -164,6 +166,8 @@ export interface ClaimRequest {
   readonly now: number;
   readonly expiresAt: number;
   readonly limit: number;
+  /** Their processes are gone for good: what they hold is free. */
+  readonly deadOwners?: readonly LeaseOwner[];
 }
 
 export interface TokenRow {

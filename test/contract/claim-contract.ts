@@ -61,6 +61,44 @@ function claimedRuns(under: StoreUnderTest, claim: Claim): void {
       expect(await claim(RIVAL)).toEqual([{ runId, fence: 3 }]);
     });
 
+    test("takes a run at once from an owner who is known to be dead, and from no other", async () => {
+      const { store } = under;
+      const [first, second] = [await putRun(store, WANTED), await putRun(store, WANTED)];
+      const dead: LeaseOwner = { ...OWNER, pid: 99, engine: "dead" };
+      const late = { ...OWNER, engine: "late" };
+      expect((await claim(dead, 1)).map(({ runId }) => runId)).toEqual([first]);
+      expect((await claim(RIVAL, 1)).map(({ runId }) => runId)).toEqual([second]);
+      const request = { owner: late, now: NOW, expiresAt: NOW + 10, limit: 10 };
+      const others = [
+        { ...dead, engine: "x" },
+        { ...dead, pid: 1 },
+      ];
+      expect(await store.claimRuns({ ...request, deadOwners: others })).toEqual([]);
+      const { engine, pid, ...rest } = dead;
+      expect(
+        await store.claimRuns({ ...request, deadOwners: [...others, { engine, pid, ...rest }] }),
+      ).toEqual([{ runId: first, fence: 3 }]);
+      expect(await store.readLease(first)).toMatchObject({ owner: late });
+      expect(await store.readLease(second)).toMatchObject({ owner: RIVAL });
+    });
+
+    test("knows who holds the runs that want an engine, each once", async () => {
+      const { store } = under;
+      for (let i = 0; i < 4; i += 1) await putRun(store, WANTED);
+      expect(await store.listOwners()).toEqual([]);
+      await claim(OWNER, 2);
+      await claim(RIVAL, 1);
+      const resting = await putRun(store);
+      await store.acquireLease({
+        runId: resting,
+        owner: { ...OWNER, engine: "resting" },
+        now: NOW,
+        expiresAt: NOW + 10,
+      });
+      const owners = (await store.listOwners()).sort((a, b) => a.pid - b.pid);
+      expect(owners).toEqual([OWNER, RIVAL]);
+    });
+
     test("gives no run to two of many who ask at once, and leaves none out", async () => {
       const runs: number[] = [];
       for (let i = 0; i < 20; i += 1) runs.push(await putRun(under.store, WANTED));

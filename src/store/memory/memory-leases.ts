@@ -1,6 +1,6 @@
 import type { RunRow } from "../../core/rows.js";
 import type { ChangeListeners } from "../change-listeners.js";
-import { givesWay, isFree } from "../lease-rules.js";
+import { givesWay, isClaimable, ownerText } from "../lease-rules.js";
 import type { LeaseOwner, Store } from "../store.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
 
@@ -10,7 +10,8 @@ type LeaseVerb =
   | "releaseLease"
   | "readLease"
   | "readLastLeases"
-  | "claimRuns";
+  | "claimRuns"
+  | "listOwners";
 
 export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): Pick<Store, LeaseVerb> {
   return {
@@ -48,16 +49,25 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
           : [structuredClone({ runId, owner: last.owner, expiresAt: last.expiresAt })];
       });
     },
-    async claimRuns({ owner, now, expiresAt, limit }) {
+    async claimRuns(request) {
       const tables = open();
-      return [...tables.runs]
-        .filter(([runId, { run }]) => isWanted(run) && isFree(tables.leaseOf(runId), now))
-        .map(([runId]) => runId)
+      const { owner, expiresAt, limit } = request;
+      return wantedRuns(tables)
+        .filter((runId) => isClaimable(tables.leaseOf(runId), request))
         .sort((a, b) => a - b)
         .slice(0, limit)
         .map((runId) => ({ runId, fence: grant(tables, { runId, owner, expiresAt }) }));
     },
+    async listOwners() {
+      const tables = open();
+      const holders = wantedRuns(tables).flatMap((runId) => tables.leaseOf(runId)?.owner ?? []);
+      return [...new Map(holders.map((owner) => [ownerText(owner), { ...owner }])).values()];
+    },
   };
+}
+
+function wantedRuns({ runs }: MemoryTables): number[] {
+  return [...runs].filter(([, { run }]) => isWanted(run)).map(([runId]) => runId);
 }
 
 function isWanted(run: string | undefined): boolean {

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { ChangeListeners } from "../change-listeners.js";
-import type { ClaimRequest, HeldLease, LastLease, LeaseRequest, Store } from "../store.js";
+import { ownerText } from "../lease-rules.js";
+import type { ClaimRequest, HeldLease, LastLease, LeaseOwner, LeaseRequest, Store } from "../store.js";
 import { nameChange } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import { type Database, LEASE_DEADLINE_MS, toArrayLiteral } from "./database.js";
-import { readLastLease, readStoredLease, type StoredLease, storeOwner } from "./stored-rows.js";
+import { readLastLease, readStoredLease, type StoredLease } from "./stored-rows.js";
 
 type LeaseVerb =
   | "acquireLease"
@@ -12,7 +13,8 @@ type LeaseVerb =
   | "releaseLease"
   | "readLease"
   | "readLastLeases"
-  | "claimRuns";
+  | "claimRuns"
+  | "listOwners";
 
 /**
  * What leases are held against. Machines disagree about the time, and one whose clock is fast would take the runs of
@@ -55,6 +57,13 @@ export function createLeaseVerbs(
         return gained.length > 0 ? gained : leases.claim(session, request, claim);
       });
     },
+    async listOwners() {
+      const owners = await db.rows<{ owner: string }>(
+        `SELECT DISTINCT lease.owner FROM run JOIN lease ON lease.run_id = run.id
+         WHERE run.wanted AND lease.owner IS NOT NULL`,
+      );
+      return owners.map(({ owner }) => JSON.parse(owner) as LeaseOwner);
+    },
   };
 }
 
@@ -71,7 +80,7 @@ class Leases {
            SET fence = lease.fence + 1, owner = excluded.owner, expires_at = excluded.expires_at, claim = NULL
            WHERE lease.owner IS NULL OR lease.expires_at <= ${NOW} OR lease.fence = $5 OR lease.owner = excluded.owner
          RETURNING fence`,
-        ...[this.#at(now), runId, storeOwner(owner), expiresAt - now, evenFrom ?? null],
+        ...[this.#at(now), runId, ownerText(owner), expiresAt - now, evenFrom ?? null],
       );
       if (granted !== undefined) return { granted: true, fence: granted.fence };
       const lease = await this.read(session, runId, now);
@@ -123,17 +132,19 @@ class Leases {
   /** A run that somebody writes or claims at this instant is passed over. A run has had a lease since its first commit. */
   async claim(
     session: Session,
-    { owner, now, expiresAt, limit }: ClaimRequest,
+    { owner, now, expiresAt, limit, deadOwners = [] }: ClaimRequest,
     claim: string,
   ): Promise<HeldLease[]> {
     const claimed = await session.rows<ClaimedRow>(
       `WITH free AS (
          SELECT lease.run_id FROM run JOIN lease ON lease.run_id = run.id
-         WHERE run.wanted AND (lease.owner IS NULL OR lease.expires_at <= ${NOW})
+         WHERE run.wanted
+           AND (lease.owner IS NULL OR lease.expires_at <= ${NOW} OR lease.owner = ANY ($6::text[]))
          ORDER BY run.id LIMIT $2::bigint FOR UPDATE OF lease SKIP LOCKED)
        UPDATE lease SET fence = lease.fence + 1, owner = $3, expires_at = ${NOW} + $4::bigint, claim = $5
        FROM free WHERE lease.run_id = free.run_id RETURNING lease.run_id, lease.fence`,
-      ...[this.#at(now), limit, storeOwner(owner), expiresAt - now, claim],
+      ...[this.#at(now), limit, ownerText(owner), expiresAt - now, claim],
+      toArrayLiteral(deadOwners.map(ownerText)),
     );
     return toHeld(claimed);
   }

@@ -95,11 +95,6 @@ export function readLastLease(stored: StoredLease & { readonly run_id: number })
   return { runId, owner: readStoredLease(stored)?.owner ?? null, expiresAt };
 }
 
-/** Always in one order, so that the same owner is the same text. */
-export function storeOwner({ host, bootId, pid, processStart, engine }: LeaseOwner): string {
-  return JSON.stringify({ host, bootId, pid, processStart, engine });
-}
-
 function toJson(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-import { givesWay } from "../lease-rules.js";
+import { givesWay, ownerText } from "../lease-rules.js";
 import type { ClaimRequest, HeldLease, LeaseOwner, LeaseRequest } from "../store.js";
 import { type Cells, unpackLease } from "./packed-rows.js";
 import type { WriteVerbs } from "./protocol.js";
@@ -6,10 +6,12 @@ import type { Statements } from "./statements.js";
 
 type LeaseWrite = "acquireLease" | "renewLeases" | "releaseLease" | "claimRuns";
 
-/** The rule of `isFree` in SQL: of the runs that want an engine nearly all have one, which need not be read. */
+/** The rule of `isClaimable` in SQL: of the runs that want an engine nearly all have one, which need not be read. */
 export const FIND_CLAIMABLE_RUNS = `
   SELECT run.id FROM run LEFT JOIN lease ON lease.run_id = run.id
-  WHERE run.wanted = 1 AND (lease.owner IS NULL OR lease.expires_at <= ?) ORDER BY run.id LIMIT ?`;
+  WHERE run.wanted = 1
+    AND (lease.owner IS NULL OR lease.expires_at <= ?1 OR lease.owner IN (SELECT value FROM json_each(?2)))
+  ORDER BY run.id LIMIT ?3`;
 
 export function createLeaseWrites(statements: Statements): Pick<WriteVerbs, LeaseWrite> {
   return {
@@ -39,8 +41,10 @@ function releaseLease({ run, row }: Statements, runId: number, fence: number): b
   return changes === 1 && row("SELECT 1 FROM run WHERE id = ? AND wanted = 1", runId) !== null;
 }
 
-function claimRuns(statements: Statements, { owner, now, expiresAt, limit }: ClaimRequest) {
-  const free = statements.rows<readonly [number]>(FIND_CLAIMABLE_RUNS, now, limit);
+function claimRuns(statements: Statements, request: ClaimRequest) {
+  const { owner, now, expiresAt, limit, deadOwners = [] } = request;
+  const dead = JSON.stringify(deadOwners.map(ownerText));
+  const free = statements.rows<readonly [number]>(FIND_CLAIMABLE_RUNS, now, dead, limit);
   return free.map(([runId]) => ({ runId, fence: grant(statements, { runId, owner, expiresAt }) }));
 }
 
@@ -56,7 +60,7 @@ function grant({ row }: Statements, { runId, owner, expiresAt }: Grant): number 
     `INSERT INTO lease (run_id, fence, owner, expires_at) VALUES (?, 1, ?, ?)
      ON CONFLICT (run_id) DO UPDATE SET fence = fence + 1, owner = excluded.owner, expires_at = excluded.expires_at
      RETURNING fence`,
-    ...[runId, JSON.stringify(owner), expiresAt],
+    ...[runId, ownerText(owner), expiresAt],
   );
   return granted?.[0] ?? 0;
 }

@@ -2,7 +2,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { beforeEach, expect, test } from "vitest";
 import { FIND_CLAIMABLE_RUNS } from "./lease-writes.js";
 import { MIGRATIONS, migrate, readVersion } from "./migrations.js";
-import { findJobs } from "./read-verbs.js";
+import { findJobs, LIST_OWNERS } from "./read-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 
 let db: Database;
@@ -80,10 +80,15 @@ test("a file of version 1 keeps its rows, which are of runs that no server goes 
 
 test("runs that want an engine are found without reading all runs", () => {
   migrate(db, "f");
-  const plan = db.prepare(`EXPLAIN QUERY PLAN ${FIND_CLAIMABLE_RUNS}`).all(1, 1);
-  expect(plan).toMatchObject([
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${FIND_CLAIMABLE_RUNS}`).all(1, "[]", 1);
+  expect(plan.slice(0, 2)).toMatchObject([
     { detail: expect.stringContaining("USING COVERING INDEX run_wanted") },
     { detail: expect.stringContaining("SEARCH lease USING INTEGER PRIMARY KEY") },
+  ]);
+  expect(db.prepare(`EXPLAIN QUERY PLAN ${LIST_OWNERS}`).all()).toMatchObject([
+    { detail: expect.stringContaining("USING COVERING INDEX run_wanted") },
+    { detail: expect.stringContaining("SEARCH lease USING INTEGER PRIMARY KEY") },
+    { detail: expect.stringContaining("DISTINCT") },
   ]);
 });
 

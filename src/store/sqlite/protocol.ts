@@ -35,6 +35,8 @@ export interface ReadVerbs {
   readRoutes(runId: number): Cells;
   readLease(runId: number): Cells | null;
   readLastLeases(runIds: readonly number[]): Cells;
+  /** Each as the JSON that stands in its leases. */
+  listOwners(): string[];
   readInbox(runIds: readonly number[]): InboxCommand[];
   readAnswer(id: number): string | null;
   findToken(hash: string): Cells | null;

@@ -7,6 +7,10 @@ import { Conditions, keepStatements, type Statements } from "./statements.js";
 
 const NO_LIMIT = -1;
 
+export const LIST_OWNERS = `
+  SELECT DISTINCT lease.owner FROM run CROSS JOIN lease ON lease.run_id = run.id
+  WHERE run.wanted = 1 AND lease.owner IS NOT NULL`;
+
 /** The verbs that only read. */
 export function createReadVerbs(db: Database): ReadVerbs {
   const statements = keepStatements(db);
@@ -31,6 +35,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
         `SELECT ${LAST_LEASE_COLUMNS} FROM lease WHERE run_id IN (SELECT value FROM json_each(?))`,
         JSON.stringify(runIds),
       ).flat(),
+    listOwners: () => rows<readonly [string]>(LIST_OWNERS).map(([owner]) => owner),
     readInbox: (runIds) =>
       rows(
         `SELECT id, run_id, command FROM inbox

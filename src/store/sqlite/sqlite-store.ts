@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { refuseMalformedAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
 import { toStorableText } from "../storable-text.js";
-import type { Store } from "../store.js";
+import type { LeaseOwner, Store } from "../store.js";
 import { threadEntry } from "../thread-entry.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
 import { COLUMNS, packAppend, unpackDraft, unpackLease, unpackRows, unpackToken } from "./packed-rows.js";
@@ -73,7 +73,7 @@ function createDraftVerbs(thread: ThreadClient): Pick<Store, DraftVerb> {
   };
 }
 
-type LeaseVerb = "acquireLease" | "renewLeases" | "releaseLease" | "claimRuns";
+type LeaseVerb = "acquireLease" | "renewLeases" | "releaseLease" | "claimRuns" | "listOwners";
 
 function createLeaseVerbs(thread: ThreadClient, listeners: ChangeListeners): Pick<Store, LeaseVerb> {
   return {
@@ -90,6 +90,9 @@ function createLeaseVerbs(thread: ThreadClient, listeners: ChangeListeners): Pic
       if (isWanted) listeners.tell("wanted", runId);
     },
     claimRuns: (request) => thread.call("claimRuns", request),
+    async listOwners() {
+      return (await thread.call("listOwners")).map((owner) => JSON.parse(owner) as LeaseOwner);
+    },
   };
 }
 
