@@ -1,6 +1,7 @@
 import { DarumaError } from "../core/errors.js";
 import type { FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
+import { WORKFLOW_FILE_ERRORS } from "../core/workflow-file-errors.js";
 import type { Action, Attempt } from "./action.js";
 import { stoppedFacts } from "./stop-cause.js";
 
@@ -28,28 +29,11 @@ export interface ChildRuns {
 
 /** Troubles of the store or of ownership are another matter: those pass. */
 const NEVER_BEGAN: ReadonlySet<string> = new Set([
-  "FILE_NOT_FOUND",
+  ...Object.keys(WORKFLOW_FILE_ERRORS),
   "CHILD_OUTSIDE",
   "FOLDER_NEEDED",
-  "YAML_SYNTAX",
-  "UNKNOWN_KEY",
-  "WRONG_TYPE",
-  "MISSING_KEY",
-  "INVALID_VALUE",
-  "DUPLICATE_ID",
-  "UNKNOWN_STEP",
-  "CYCLE",
-  "GOTO_NOT_ANCESTOR",
-  "CROSS_SCOPE",
-  "RUN_TARGET",
-  "NO_START",
-  "FAN_OUT",
-  "EXPRESSION_SYNTAX",
   "EXPRESSION_TOO_LONG",
-  "TEMPLATE_SYNTAX",
-  "INVALID_INPUT",
   "MISSING_SECRET",
-  "UNKNOWN_HANDLER",
 ]);
 
 /** `workflow`: another file as a child run. Its failure is this step's, and climbs this run's ladder. */

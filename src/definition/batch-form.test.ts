@@ -168,7 +168,7 @@ jobs:
     });
   });
 
-  it("tells a dependency on a value that the other job does not have, a few times at most", () => {
+  it("tells a dependency on values that the other job does not have once, with the first of them", () => {
     const problems = problemsOf(`
 jobs:
   - { name: "prep_{i}", command: x, parameters: { i: "1:2" } }
@@ -176,7 +176,26 @@ jobs:
 `);
     expect(problems[0]).toMatchObject({ code: "UNKNOWN_STEP", path: "jobs[1].depends_on[0]", line: 4 });
     expect(problems[0]!.message).toContain("`prep_3`");
-    expect(problems).toHaveLength(10);
+    expect(problems).toHaveLength(1);
+  });
+
+  it("tells one mistake in a sweep once, whatever its values do to the message and the column", () => {
+    const templates = { checkTemplate: (text: string) => ({ message: text, line: 1, column: text.length }) };
+    const sweep = (rest: string) => `jobs:\n  - { name: "j_{i}", parameters: { i: "7:20" }, ${rest} }\n`;
+    expect(summaryOf(sweep('command: "{i:q}", env: { A: "{i:02z}" }'))).toEqual([
+      "INVALID_VALUE 2:58 jobs[0].command",
+      "INVALID_VALUE 2:77 jobs[0].env.A",
+    ]);
+    expect(summaryOf(sweep('command: "x {i} {{"'), templates)).toEqual([
+      "TEMPLATE_SYNTAX 2:64 jobs[0].command",
+    ]);
+    expect(summaryOf(sweep("command: x, on_fail: { goto: j_7 }"))).toEqual([
+      "GOTO_NOT_ANCESTOR 2:78 jobs[0].on_fail.goto",
+    ]);
+  });
+
+  it("still tells two mistakes at one place of a job", () => {
+    expect(summaryOf("jobs: [{ cwd: x }]")).toEqual(["MISSING_KEY 1:8 jobs[0]", "MISSING_KEY 1:8 jobs[0]"]);
   });
 
   it.each([

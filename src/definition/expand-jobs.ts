@@ -13,16 +13,18 @@ const MAX_DEPENDENCIES = 1_000_000;
 
 /** The batch form as steps; null where it is open which jobs there are, which was reported. */
 export function expandJobs(drafts: readonly JobDraft[], context: ReadContext): readonly StepEntry[] | null {
+  context.findings.tellOncePerPlace();
   const families = buildFamilies(drafts, context);
   if (families === null) return null;
   const dependencies = new JobDependencies(families);
   const entries: StepEntry[] = [];
   for (const family of families) {
     const given = family.draft.keys.depends_on ?? [];
+    const flawed = new Set<Unfilled>();
     for (const [place, member] of family.members.entries()) {
       const needed = dependencies.resolve(given, member);
       if (dependencies.count > MAX_DEPENDENCIES) return reportTooMany(given, family, context);
-      entries.push(toEntry(family, member, place === 0, needed, context));
+      entries.push(toEntry(family, member, place === 0, needed, flawed, context));
     }
   }
   return entries;
@@ -42,10 +44,11 @@ function toEntry(
   member: JobMember,
   isFirst: boolean,
   depends_on: readonly Located<string>[],
+  flawed: Set<Unfilled>,
   context: ReadContext,
 ): StepEntry {
   const { command, env, cwd, parameters: _, parameter_mode: __, name: ___, ...shared } = draft.keys;
-  const fill = (text: Unfilled) => fillText(text, member, isFirst, context);
+  const fill = (text: Unfilled) => fillText(text, member, isFirst, flawed, context);
   const keys: StepKeys = {
     ...shared,
     type: undefined,
@@ -67,10 +70,20 @@ function toEntry(
   };
 }
 
-function fillText(given: Unfilled, member: JobMember, isFirst: boolean, context: ReadContext): string {
+/** `flawed` has the texts in which something was found already: the other members have it too. */
+function fillText(
+  given: Unfilled,
+  member: JobMember,
+  isFirst: boolean,
+  flawed: Set<Unfilled>,
+  context: ReadContext,
+): string {
   const { text, problem } = fillPlaceholders(given.value, member.values);
+  if (flawed.has(given)) return text;
+  const before = context.findings.errors.length;
   if (problem !== null) reportUnfillable(problem, given, context);
   // A text without placeholders is the same for every member; one look is enough.
   if (text !== given.value || isFirst) checkTemplateText(text, given.node, given.path, context);
+  if (context.findings.errors.length > before) flawed.add(given);
   return text;
 }

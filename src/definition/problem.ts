@@ -48,7 +48,7 @@ export interface Report {
   readonly inside?: InsideScalar | null;
 }
 
-/** One line of a file may stand for thousands of steps; whoever reads its first problems knows the others. */
+/** An alias may stand for thousands of values; whoever reads the first problems of one place knows the others. */
 const MAX_ALIKE_AT_ONE_PLACE = 10;
 
 /** Collects everything found in one load. The same text at the same place (an alias used twice) is told once. */
@@ -58,6 +58,12 @@ export class Findings {
   readonly suggester = new Suggester();
   private readonly seen = new Set<string>();
   private readonly alike = new Map<string, number>();
+  private maxAlike = MAX_ALIKE_AT_ONE_PLACE;
+
+  /** From here on one place stands for a whole sweep of jobs, in each of which its mistake would be found again. */
+  tellOncePerPlace(): void {
+    this.maxAlike = 1;
+  }
 
   /** Answers nothing, in a form that a reader can hand on as its result. */
   error(report: Report): undefined {
@@ -76,7 +82,7 @@ export class Findings {
     this.seen.add(identity);
     const count = (this.alike.get(`${code} ${place}`) ?? 0) + 1;
     this.alike.set(`${code} ${place}`, count);
-    if (count > MAX_ALIKE_AT_ONE_PLACE) return;
+    if (count > this.maxAlike) return;
     list.push({ code, message, hint: hint ?? ERROR_CATALOGUE[code].next, at, path: rendered, inside });
   }
 }

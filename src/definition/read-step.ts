@@ -49,6 +49,19 @@ const COMMON_STEP = object(STEP_FIELDS, {
     (actionsWithKey(key).length > 0 ? "this step has its own keys in `implementation`" : null),
 });
 
+/** For steps that do not say what they are: the keys of all actions, as suggestions. */
+const TYPELESS_STEP = object<typeof STEP_FIELDS>(
+  {
+    ...Object.fromEntries(
+      Object.values<Fields>(ACTION_FIELDS)
+        .flatMap((fields) => Object.entries(fields))
+        .map(([key, field]) => [key, { ...field, required: false }]),
+    ),
+    ...STEP_FIELDS,
+  },
+  { later: LATER_STEP_KEYS, misplaced: belongsOutside },
+);
+
 function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
   return object(
     { ...STEP_FIELDS, ...(ACTION_FIELDS[type] as Fields) },
@@ -78,12 +91,17 @@ export const step: Schema<RawStep> = {
       const action = finishAction(toAction(type, keys), node, path, context);
       return { keys, action, node, path };
     }
+    if (findEntry(node, "type") === undefined && findEntry(node, "kind") === undefined)
+      return readTypelessStep(node, path, context);
     return readOpenStep(node, type, path, context);
   },
   json: stepJson,
 };
 
-/** The type, or null where it is missing or unknown; then the own keys cannot be judged. */
+/**
+ * The type. Where it is missing or misspelt, the one that was probably meant, so that the other keys are judged too;
+ * null where nothing is near.
+ */
 function readType(node: SourceMap, path: Path | null, context: ReadContext): string | null {
   const entry = findEntry(node, "type") ?? findEntry(node, "kind");
   if (entry === undefined) return impliedType(node, path, context);
@@ -103,14 +121,14 @@ function readType(node: SourceMap, path: Path | null, context: ReadContext): str
     at: value.at,
     path: childPath(path, entry.key),
   });
-  return null;
+  return suggestion;
 }
 
 function impliedType(node: SourceMap, path: Path | null, context: ReadContext): string | null {
   if (findEntry(node, "exec") !== undefined) return "command";
-  const fitting = node.entries.flatMap((entry) => actionsWithKey(entry.key))[0];
+  const fitting = fittingAction(node);
   const hint =
-    fitting === undefined
+    fitting === null
       ? `Add \`type\` (${BUILT_IN_ACTIONS.join(", ")}), or \`exec\` for a command.`
       : `Add \`type: ${fitting}\`.`;
   context.findings.error({
@@ -120,7 +138,15 @@ function impliedType(node: SourceMap, path: Path | null, context: ReadContext): 
     at: node.at,
     path,
   });
-  return null;
+  return fitting;
+}
+
+/** The action that knows most of the step's keys. */
+function fittingAction(node: SourceMap): BuiltInAction | null {
+  const known = (type: BuiltInAction) =>
+    node.entries.filter(({ key }) => Object.hasOwn(ACTION_FIELDS[type], key)).length;
+  const best = BUILT_IN_ACTIONS.reduce((first, second) => (known(second) > known(first) ? second : first));
+  return known(best) === 0 ? null : best;
 }
 
 function readSplitStep(
@@ -175,6 +201,12 @@ function readOpenStep(
   });
   const keys = schema.read(node, path, context);
   return keys && { keys, action: { ...own, type: type ?? "noop" }, node, path };
+}
+
+/** None of its keys belongs to an action, or that would be its type; so any other is misspelt. */
+function readTypelessStep(node: SourceMap, path: Path | null, context: ReadContext): RawStep | undefined {
+  const keys = TYPELESS_STEP.read(node, path, context);
+  return keys && { keys, action: { type: "noop" }, node, path };
 }
 
 function toAction(

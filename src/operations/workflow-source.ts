@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
@@ -80,16 +80,31 @@ export function fromDefinition(definition: Definition, folder: string): Workflow
   };
 }
 
+/** The text of a file. Throws FILE_NOT_FOUND, or NOT_A_FILE for a pipe or device, which might never end or answer. */
 export function readSource(file: string): string {
   let bytes: Buffer;
+  let descriptor: number | null = null;
   try {
-    bytes = readFileSync(file);
+    // Without O_NONBLOCK to open a pipe that nobody writes to waits for ever.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) throw new DarumaError("NOT_A_FILE", `${file} is ${kindOf(found)}`);
+    bytes = readFileSync(descriptor);
   } catch (error) {
+    if (error instanceof DarumaError) throw error;
     const reason =
       (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
     throw new DarumaError("FILE_NOT_FOUND", `${file}: ${reason}`, { cause: error });
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
   }
   if (bytes.length > MAX_FILE_BYTES)
     throw new DarumaError("FILE_NOT_FOUND", `${file} is larger than ${MAX_FILE_BYTES} bytes`);
   return bytes.toString("utf8");
+}
+
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return "a folder";
+  if (found.isFIFO()) return "a pipe";
+  return found.isSocket() ? "a socket" : "a device";
 }
