@@ -24,6 +24,10 @@ export const WORKSPACE_ERRORS = {
     means: "The run has no workspace, or its folder is gone.",
     next: "A hard reset makes it again from its checkpoints.",
   },
+  WORKSPACE_OBJECTS_MISSING: {
+    means: "The repository lacks contents of the commit: it is a partial clone, or damaged.",
+    next: "Check the commit out there, which fetches what a partial clone lacks; `git fsck` shows damage.",
+  },
   WORKSPACE_PATCH_ALTERED: {
     means: "The patch of a checkpoint is not the recorded one, so the workspace was not rebuilt.",
     next: "Put the file back, or go back to a step before it.",

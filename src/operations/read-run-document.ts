@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DarumaError } from "../core/errors.js";
 import { JOB_IDS_PER_RUN } from "../core/run.js";
+import { WORKSPACE_FOLDER } from "../workspace/workspace-paths.js";
 import { isEventType } from "./event-job-ids.js";
 import { withOutputPaths } from "./event-outputs.js";
 import {
@@ -42,8 +43,12 @@ const shape = z.object({
   left_out: z.array(z.string()),
 });
 
+/** The folder of a workspace is no artifact: git obeys the settings that lie there. */
 function isFileName(name: string): boolean {
-  return LOG_NAME.test(name) || (name.startsWith(ARTIFACTS) && isSafeName(name.slice(ARTIFACTS.length)));
+  if (LOG_NAME.test(name)) return true;
+  if (!name.startsWith(ARTIFACTS)) return false;
+  const artifact = name.slice(ARTIFACTS.length);
+  return isSafeName(artifact) && artifact.split("/", 1)[0]?.toLowerCase() !== WORKSPACE_FOLDER;
 }
 
 /** Throws IMPORT_INVALID for what `export_run` cannot have written. */

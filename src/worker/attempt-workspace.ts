@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import type { CheckpointFacts } from "../core/events.js";
 import type { FailureFacts } from "../core/failure.js";
+import type { CheckpointInput } from "../workspace/checkpoint.js";
 import { REPOSITORY_VARIABLES } from "../workspace/git-program.js";
 import { stepEnvironment } from "../workspace/tree-index.js";
 import type { Workspace } from "../workspace/workspace.js";
@@ -66,9 +67,9 @@ export class AttemptWorkspace {
     }
   }
 
-  async checkpoint(stepId: string, attempts: number, at: number): Promise<CheckpointFacts> {
+  async checkpoint(of: Omit<CheckpointInput, keyof AssignedWorkspace>): Promise<CheckpointFacts> {
     const { ordinal, index, since } = this.assigned;
-    const input = { ordinal, stepId, index, attempts, at, since };
+    const input = { ...of, ordinal, index, since };
     const { commit, diffHash, changedFiles, patch } = await this.workspaces.checkpoint(this.workspace, input);
     return { commit, diffHash, changedFiles, patch };
   }

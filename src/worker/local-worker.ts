@@ -160,8 +160,12 @@ export class LocalWorker implements Worker {
     if (workspace === null) return checked;
     try {
       // Before the success is told to anybody: what is on record can be brought back.
-      const { stepId, attempt } = assignment;
-      const checkpoint = await workspace.checkpoint(stepId, attempt, this.options.clock.now());
+      const { stepId, attempt: attempts } = assignment;
+      const redactor = this.redactorFor(assignment.secrets);
+      const checkpoint = await workspace.checkpoint({
+        ...{ stepId, attempts, at: this.options.clock.now() },
+        shown: (name) => redactor.redact(name),
+      });
       return { ...checked, checkpoint } as AttemptResult;
     } catch (error) {
       return failed({ ...tails, ...workspaceFacts(error) });

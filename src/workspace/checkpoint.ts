@@ -21,6 +21,8 @@ export interface CheckpointInput {
   readonly at: number;
   /** The commit of the checkpoint before it that still counts; the pinned commit for the first. */
   readonly since: string;
+  /** The name of a file as it may be told: it can hold a secret. The patch has the real one. */
+  readonly shown?: (name: string) => string;
 }
 
 export interface MadeCheckpoint extends Checkpoint {
@@ -53,9 +55,9 @@ export async function makeCheckpoint(
     await pinCheckpoints(git, paths, [{ ordinal, commit }]);
     await keepIndex(paths, tree, index, { new: commit, old: since });
     const checkpoint: Checkpoint = { ordinal, commit, diffHash: hash, patch };
-    await writeState(paths, input, checkpoint, changedFiles);
-    const listed = changedFiles.slice(0, MAX_LISTED_FILES);
-    return { ...checkpoint, changedFiles: listed, changedFileCount: changedFiles.length };
+    const shown = input.shown === undefined ? changedFiles : changedFiles.map(input.shown);
+    await writeState(paths, input, checkpoint, shown);
+    return { ...checkpoint, changedFiles: shown.slice(0, MAX_LISTED_FILES), changedFileCount: shown.length };
   });
 }
 

@@ -33,16 +33,29 @@ export const REPOSITORY_VARIABLES: readonly string[] = [
   "GIT_WORK_TREE",
 ];
 
-/** Kept when the user's own repository is read: `safe.directory` stands in the user's settings. */
-const USER_SETTINGS = new Set([
+/** Where the settings of the user and of the machine are, kept for a call `asUser`. */
+const KEPT_VARIABLES = new Set([
   "GIT_CONFIG_GLOBAL",
   "GIT_CONFIG_SYSTEM",
   "GIT_CONFIG_NOSYSTEM",
   "GIT_EXEC_PATH",
 ]);
 
+/**
+ * git never speaks to another repository for us, not even to one on this disk. So nothing that a repository's own
+ * settings say of remotes is ever used: no `ext::` address, upload-pack program, ssh command, proxy, remote helper,
+ * credential helper or rewritten address. A partial clone would else fetch a missing object in the middle of any
+ * command; not every git knows GIT_NO_LAZY_FETCH, but each obeys GIT_ALLOW_PROTOCOL.
+ */
+const NO_TRANSPORT = { GIT_ALLOW_PROTOCOL: "none", GIT_NO_LAZY_FETCH: "1" };
+
 /** No setting of anybody may change what a tree or a patch holds, run a program, or start a cleanup of its own. */
 const OUR_SETTINGS = [
+  "core.pager=cat",
+  "core.editor=false",
+  "core.askPass=false",
+  "core.alternateRefsCommand=true",
+  "credential.helper=",
   "core.hooksPath=/dev/null",
   "core.autocrlf=false",
   "core.eol=lf",
@@ -62,10 +75,7 @@ const OUR_SETTINGS = [
   "commit.gpgSign=false",
   "submodule.recurse=false",
   "advice.addEmbeddedRepo=false",
-  "clone.rejectShallow=false",
-  "fetch.fsckObjects=false",
   "transfer.fsckObjects=false",
-  "protocol.file.allow=always",
   "init.defaultBranch=main",
   "init.defaultRefFormat=files",
 ].flatMap((setting) => ["-c", setting]);
@@ -74,9 +84,14 @@ export interface GitCall {
   readonly cwd: string;
   readonly env?: { readonly [name: string]: string };
   readonly input?: Uint8Array | string;
+  /** A file descriptor that is read in place of `input`. */
+  readonly inputFrom?: number;
   /** A file descriptor that takes the output in place of memory. */
   readonly outputTo?: number;
-  /** Obey the user's settings: only for reading the user's repository and for the branch the user asks for. */
+  /**
+   * Obey the settings of the user and of the machine: only to find the user's repository, because `safe.directory`
+   * stands there, and to read who the user is.
+   */
   readonly asUser?: boolean;
 }
 
@@ -130,7 +145,11 @@ export class GitProgram {
       const child = spawn(this.program, args, {
         cwd: call.cwd,
         env: gitEnvironment(call),
-        stdio: [call.input === undefined ? "ignore" : "pipe", call.outputTo ?? "pipe", "pipe"],
+        stdio: [
+          call.inputFrom ?? (call.input === undefined ? "ignore" : "pipe"),
+          call.outputTo ?? "pipe",
+          "pipe",
+        ],
         timeout: GIT_TIMEOUT_MS,
       });
       const stdout: Buffer[] = [];
@@ -170,13 +189,14 @@ function cannotStart(program: string, cwd: string, cause: NodeJS.ErrnoException)
 function gitEnvironment(call: GitCall): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env))
-    if (!name.startsWith("GIT_") || USER_SETTINGS.has(name)) env[name] = value;
+    if (!name.startsWith("GIT_") || KEPT_VARIABLES.has(name)) env[name] = value;
   if (call.asUser !== true) {
     env.GIT_CONFIG_GLOBAL = "/dev/null";
     env.GIT_CONFIG_NOSYSTEM = "1";
   }
   return {
     ...env,
+    ...NO_TRANSPORT,
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",

@@ -1,15 +1,18 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import { PRIVATE_FOLDER, syncFolder } from "./durable-file.js";
 import type { GitProgram } from "./git-program.js";
+import { linkObjects } from "./link-objects.js";
 import { isFolder } from "./pointer.js";
 import { removeFolder } from "./remove-folder.js";
-import { readIdentity, type SourceRepository } from "./source-repository.js";
+import { inSource, readIdentity, type SourceRepository } from "./source-repository.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
 const HALF_MADE = ".partial";
 const TEMPLATE = "daruma-template";
+const SHALLOW = "shallow";
+const LINK_TRIES = 3;
 
 /**
  * Bytes go in and come out as they are: no line ends, keywords, encodings or filter programs, whatever the
@@ -24,8 +27,8 @@ const RAW_BYTES = "* -text !filter !ident !working-tree-encoding\n";
  * Not `git worktree add`: it registers in the user's repository, and a step's `git stash`, `git branch` or
  * `git config` in such a tree changes the user's stash, branches and settings. Not a clone that borrows the objects
  * (alternates): after a rebase and `git gc` in the user's repository the pinned commit would be gone, and a ref to
- * hold it would be a change to that repository. A local clone links the object files instead: it costs no space on
- * the same disk, and what the user later removes stays here.
+ * hold it would be a change to that repository. Its object files are linked instead: that costs no space on the same
+ * disk, and what the user later removes stays here.
  */
 export async function ensureStore(
   git: GitProgram,
@@ -39,13 +42,13 @@ export async function ensureStore(
   // Seen from the user's repository, nothing of this is there to be added or listed.
   await writeFile(join(paths.home, ".gitignore"), "*\n");
   const halfMade = `${paths.store}${HALF_MADE}`;
-  await cloneObjects(git, from, halfMade);
-  if (!(await hasCommit(git, halfMade, commit)))
-    await git.run(["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", from.gitFolder, commit], {
-      cwd: halfMade,
-      env: { GIT_DIR: halfMade },
-      asUser: true,
-    });
+  await removeFolder(halfMade);
+  const format = await git.line(["rev-parse", "--show-object-format"], inSource(from));
+  await git.run(["init", "--quiet", "--bare", "--template=", `--object-format=${format}`, "--", halfMade], {
+    cwd: paths.home,
+  });
+  await takeObjects(git, from, halfMade, commit);
+  await takeRefs(git, from, halfMade);
   await settleStore(git, from, halfMade, commit);
   await removeFolder(paths.store);
   await rename(halfMade, paths.store);
@@ -63,17 +66,63 @@ async function hasCommit(git: GitProgram, store: string, commit: string): Promis
   return (await git.attempt(["cat-file", "-e", `${commit}^{commit}`], call)).status === 0;
 }
 
-/** By links where that is possible; a shallow repository, or one whose objects cannot be linked, is copied. */
-async function cloneObjects(git: GitProgram, from: SourceRepository, into: string): Promise<void> {
-  const clone = async (how: string) => {
-    await removeFolder(into);
-    const args = ["clone", "--quiet", "--bare", how, "--template=", "--", from.gitFolder, into];
-    return git.attempt(args, { cwd: from.repo, asUser: true });
-  };
-  if ((await clone("--local")).status === 0) return;
-  const { status, stderr } = await clone("--no-local");
-  if (status !== 0)
-    throw new DarumaError("WORKSPACE_GIT_FAILED", `git clone of ${from.repo} failed: ${stderr}`);
+/** A repack under way moves objects about: what is missing then is there at the next look. */
+async function takeObjects(
+  git: GitProgram,
+  from: SourceRepository,
+  store: string,
+  commit: string,
+): Promise<void> {
+  let missing: number | null = null;
+  for (let tries = 0; tries < LINK_TRIES && missing !== 0; tries += 1) {
+    await linkObjects(join(from.gitFolder, "objects"), join(store, "objects")).catch((cause: Error) => {
+      const message = `the objects of ${from.repo} cannot be read: ${cause.message}`;
+      throw new DarumaError("WORKSPACE_GIT_FAILED", message, { cause });
+    });
+    missing = await countMissing(git, store, commit);
+  }
+  if (missing === 0) return;
+  throw new DarumaError(
+    "WORKSPACE_OBJECTS_MISSING",
+    `${from.repo} lacks ${missing ?? "all"} objects of the files of commit ${commit}`,
+  );
+}
+
+/** Of the files of the commit, not of its history. Null: not even the commit is there. */
+async function countMissing(git: GitProgram, store: string, commit: string): Promise<number | null> {
+  if (!(await hasCommit(git, store, commit))) return null;
+  const args = ["rev-list", "--objects", "--no-walk", "--quiet", "--missing=print", commit];
+  const printed = await git.run(args, { cwd: store, env: { GIT_DIR: store } });
+  return printed.toString("latin1").split("\n").filter(Boolean).length;
+}
+
+/** Branches and tags whose objects are there, and where history was cut off. */
+async function takeRefs(git: GitProgram, from: SourceRepository, store: string): Promise<void> {
+  const args = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"];
+  const lines = splitLines(await git.run(args, inSource(from)));
+  const ids = lines.map((line) => line.slice(0, line.indexOf(" ")));
+  const checked = splitLines(
+    await git.run(["cat-file", "--batch-check"], {
+      cwd: store,
+      env: { GIT_DIR: store },
+      input: ids.map((id) => `${id}\n`).join(""),
+    }),
+  );
+  const present = lines.filter((_line, place) => checked[place]?.endsWith(" missing") === false);
+  // Names of refs need not be text.
+  await writeFile(
+    join(store, "packed-refs"),
+    Buffer.from(present.map((ref) => `${ref}\n`).join(""), "latin1"),
+  );
+  await copyFile(join(from.gitFolder, SHALLOW), join(store, SHALLOW)).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    },
+  );
+}
+
+function splitLines(output: Buffer): string[] {
+  return output.toString("latin1").split("\n").filter(Boolean);
 }
 
 async function settleStore(
@@ -83,9 +132,6 @@ async function settleStore(
   commit: string,
 ): Promise<void> {
   const call = { cwd: store, env: { GIT_DIR: store } };
-  // With the address of the user's repository a step's `git push` would reach it.
-  await git.attempt(["config", "--remove-section", "remote.origin"], call);
-  await git.run(["pack-refs", "--all"], call);
   await git.run(["update-ref", "refs/daruma/base", commit], call);
   await mkdir(join(store, "info"), { recursive: true });
   await writeFile(join(store, "info", "attributes"), RAW_BYTES);

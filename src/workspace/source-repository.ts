@@ -1,24 +1,43 @@
 import { resolve } from "node:path";
 import { DarumaError } from "../core/errors.js";
-import type { GitProgram } from "./git-program.js";
+import type { GitCall, GitProgram } from "./git-program.js";
 import { isFolder } from "./pointer.js";
 
 /** The user's repository. Read only, but for the branch that the user asks for. */
 export interface SourceRepository {
   /** As the user named it, absolute. */
   readonly repo: string;
+  /** Where HEAD is: of a linked worktree, its own. */
+  readonly headFolder: string;
   /** Where its objects and refs are, also for a linked worktree or a folder within the repository. */
   readonly gitFolder: string;
 }
 
+/**
+ * The user's settings are obeyed here and nowhere after: git looks in them whether the repository may be trusted
+ * (`safe.directory`), and refuses one of another user else. Whoever names the folders, as all later calls do, is not
+ * asked again.
+ */
 export async function openSource(git: GitProgram, repo: string): Promise<SourceRepository> {
   const path = resolve(repo);
   if (!(await isFolder(path)))
     throw new DarumaError("WORKSPACE_REPO_NOT_FOUND", `there is no folder ${path} with a git repository`);
-  const args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
-  const { status, stdout, stderr } = await git.attempt(args, { cwd: path, asUser: true });
-  if (status !== 0) throw new DarumaError("WORKSPACE_REPO_NOT_FOUND", `${path}: ${firstLine(stderr)}`);
-  return { repo: path, gitFolder: stdout.toString("utf8").replace(/\n$/, "") };
+  const folder = async (which: string, call: GitCall): Promise<string> => {
+    const { status, stdout, stderr } = await git.attempt(
+      ["rev-parse", "--path-format=absolute", which],
+      call,
+    );
+    if (status !== 0) throw new DarumaError("WORKSPACE_REPO_NOT_FOUND", `${path}: ${firstLine(stderr)}`);
+    return stdout.toString("utf8").replace(/\n$/, "");
+  };
+  const headFolder = await folder("--git-dir", { cwd: path, asUser: true });
+  const gitFolder = await folder("--git-common-dir", { cwd: path, env: { GIT_DIR: headFolder } });
+  return { repo: path, headFolder, gitFolder };
+}
+
+/** For reading the repository with nobody's settings but its own, of which none runs a program. */
+export function inSource({ headFolder }: SourceRepository): GitCall {
+  return { cwd: headFolder, env: { GIT_DIR: headFolder } };
 }
 
 /** The commit that a branch, tag or expression such as `HEAD~2` names now. */
@@ -26,9 +45,19 @@ export async function resolveCommit(git: GitProgram, source: SourceRepository, r
   const args = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
   // A ref cannot begin with a dash; what does would be read as an option.
   const isOption = ref.startsWith("-") || ref === "";
-  const result = isOption ? null : await git.attempt(args, { cwd: source.repo, asUser: true });
+  const result = isOption ? null : await git.attempt(args, inSource(source));
   if (result?.status === 0) return result.stdout.toString("utf8").trim();
+  if (!isOption) await refuseMissing(git, source, ref);
   throw new DarumaError("WORKSPACE_REF_NOT_FOUND", `${source.repo} has no commit \`${ref}\``);
+}
+
+/** A ref that is there, but leads to nothing. */
+async function refuseMissing(git: GitProgram, source: SourceRepository, ref: string): Promise<void> {
+  const named = await git.attempt(["rev-parse", "--verify", "--quiet", ref], inSource(source));
+  const id = named.stdout.toString("utf8").trim();
+  if (named.status !== 0 || (await git.attempt(["cat-file", "-e", id], inSource(source))).status === 0)
+    return;
+  throw new DarumaError("WORKSPACE_OBJECTS_MISSING", `${source.repo} lacks ${id}, which \`${ref}\` names`);
 }
 
 /** Name and e-mail that the user commits with there, so that a step can commit in its own tree. */
@@ -37,39 +66,9 @@ export async function readIdentity(
   source: SourceRepository,
 ): Promise<ReadonlyMap<string, string>> {
   const args = ["config", "-z", "--get-regexp", "^user\\.(name|email)$"];
-  const { stdout } = await git.attempt(args, { cwd: source.repo, asUser: true });
+  const { stdout } = await git.attempt(args, { ...inSource(source), asUser: true });
   const entries = stdout.toString("utf8").split("\0").filter(Boolean);
   return new Map(entries.map((entry) => entry.split("\n", 2) as [string, string]));
-}
-
-/**
- * Makes the branch, and nothing else: no checkout, no FETCH_HEAD, no hook, no tag. The null id as the old value lets
- * git itself refuse a branch that exists, also one that was made a moment ago.
- */
-export async function createBranch(
-  git: GitProgram,
-  source: SourceRepository,
-  branch: { readonly name: string; readonly commit: string; readonly store: string },
-): Promise<void> {
-  const call = { cwd: source.repo, asUser: true };
-  const { name, commit, store } = branch;
-  const ref = `refs/heads/${name}`;
-  const isValid = !name.startsWith("-") && (await git.attempt(["check-ref-format", ref], call)).status === 0;
-  if (!isValid) throw new DarumaError("WORKSPACE_BRANCH_INVALID", `\`${name}\` cannot be a branch's name`);
-  const exists = await git.attempt(["show-ref", "--verify", "--quiet", ref], call);
-  if (exists.status === 0) throw branchExists(source, name);
-  const quietly = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
-  await git.run(["fetch", ...quietly, "--", store, commit], call);
-  const nothing = "0".repeat(commit.length);
-  const made = await git.attempt(["update-ref", "-m", "daruma apply", ref, commit, nothing], call);
-  if (made.status !== 0) throw branchExists(source, name, firstLine(made.stderr));
-}
-
-function branchExists(source: SourceRepository, name: string, reason = "it exists"): DarumaError {
-  return new DarumaError(
-    "WORKSPACE_BRANCH_EXISTS",
-    `${source.repo}: the branch \`${name}\` cannot be made: ${reason}`,
-  );
 }
 
 function firstLine(text: string): string {

@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { DarumaError } from "../core/errors.js";
 
 const ORDINAL_DIGITS = 4;
+/** In the run's folder. */
+export const WORKSPACE_FOLDER = "workspace";
 
 /** Where the parts of one run's workspace lie. */
 export interface WorkspacePaths {
@@ -21,7 +23,7 @@ export interface WorkspacePaths {
 export function workspacePaths(outputDir: string, runId: number): WorkspacePaths {
   assertCount("run id", runId);
   const run = join(outputDir, "output", `run-${runId}`);
-  const home = join(run, "workspace");
+  const home = join(run, WORKSPACE_FOLDER);
   return {
     run,
     home,

@@ -13,9 +13,10 @@ import { nextTree, removeOtherTrees, removeTree } from "./make-tree.js";
 import { isFolder, readPointer, writePointer } from "./pointer.js";
 import { type Replay, rebuildTree } from "./rebuild.js";
 import { removeFolder } from "./remove-folder.js";
+import { createBranch } from "./result-branch.js";
 import { ensureStore } from "./run-store.js";
 import { withSnapshot } from "./snapshot.js";
-import { createBranch, openSource, resolveCommit } from "./source-repository.js";
+import { openSource, resolveCommit } from "./source-repository.js";
 import type { Workspace } from "./workspace.js";
 import { treeFolder, type WorkspacePaths, workspacePaths } from "./workspace-paths.js";
 
@@ -170,12 +171,12 @@ class GitWorkspaces implements Workspaces {
   async resultBranch(workspace: Workspace, to: ResultBranch): Promise<string> {
     const source = await openSource(this.git, to.repo);
     await resolveCommit(this.git, source, workspace.commit);
-    return this.withTree(workspace, to.since, async (treeId, store) => {
+    return this.withTree(workspace, to.since, async (treeId) => {
       const paths = this.paths(workspace.runId);
       const date = `@${Math.floor(to.at / MS_PER_SECOND)} +0000`;
       const { message } = to;
       const commit = await commitTree(this.git, paths, { treeId, since: workspace.commit, message, date });
-      await createBranch(this.git, source, { name: to.name, commit, store });
+      await createBranch(this.git, paths, source, { name: to.name, commit, base: workspace.commit });
       return commit;
     });
   }

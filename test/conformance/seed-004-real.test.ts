@@ -76,8 +76,16 @@ describe("seed 004 with real git: soft reset", () => {
       changedFiles: ["of-[redacted:TOKEN].txt"],
     });
     const kept = filesIn(join(run.outputDir, "output")).filter((path) => !path.includes("/workspace/"));
-    const records = kept.filter((path) => !path.includes("/steps/"));
+    const records = kept.filter((path) => !path.includes("/patches/"));
     for (const path of records) expect(readFileSync(path, "utf8"), path).not.toContain(secret);
+    // The checkpoint names it redacted, too; the patch has the real name, or it could not be replayed.
+    const [made] = await run.events("attempt.succeeded");
+    expect(made!.checkpoint!.changedFiles).toEqual(["of-[redacted:TOKEN].txt"]);
+    expect(JSON.parse(run.text("state/steps/step-0001.json")).changed_files).toEqual(
+      made!.checkpoint!.changedFiles,
+    );
+    expect(JSON.stringify(await run.daruma.store.readEvents(run.report.run_id))).not.toContain(secret);
+    expect(run.text("patches/steps/step-0001.patch")).toContain(`of-${secret}.txt`);
   });
 
   it("tells an agent's next attempt which files it had changed, and nothing of the transcript", async () => {

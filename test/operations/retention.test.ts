@@ -188,6 +188,8 @@ describe("export_run and import_run", () => {
       ["a file elsewhere", file("daruma.db")],
       ["a log above", file("logs/../1_a1.o")],
       ["a file with a zero", file("artifacts/a\0b")],
+      ["a git store", file("artifacts/workspace/store.git/config")],
+      ["a git store in capitals", file("artifacts/Workspace/store.git/config")],
       ["no base64", { ...good, files: [{ name: "artifacts/a", base64: "%%%" }] }],
       ["an output above", output("../../../victim/secret")],
       ["an absolute output", output(join(bench.folder, "victim", "secret"))],

@@ -1,0 +1,75 @@
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DarumaError } from "../core/errors.js";
+import type { GitProgram } from "./git-program.js";
+import { inSource, type SourceRepository } from "./source-repository.js";
+import type { WorkspacePaths } from "./workspace-paths.js";
+
+/** Nobody else may read what goes home. */
+const PRIVATE_FILE = 0o600;
+const PACK = "result.pack";
+
+export interface NewBranch {
+  readonly name: string;
+  readonly commit: string;
+  /** Of the user's repository: what it leads to is there already. */
+  readonly base: string;
+}
+
+/**
+ * Makes the branch, and nothing else: no checkout, no FETCH_HEAD, no hook, no tag. The null id as the old value lets
+ * git itself refuse a branch that exists, also one that was made a moment ago.
+ */
+export async function createBranch(
+  git: GitProgram,
+  paths: WorkspacePaths,
+  source: SourceRepository,
+  { name, commit, base }: NewBranch,
+): Promise<void> {
+  const call = inSource(source);
+  const ref = `refs/heads/${name}`;
+  const isValid = !name.startsWith("-") && (await git.attempt(["check-ref-format", ref], call)).status === 0;
+  if (!isValid) throw new DarumaError("WORKSPACE_BRANCH_INVALID", `\`${name}\` cannot be a branch's name`);
+  const exists = await git.attempt(["show-ref", "--verify", "--quiet", ref], call);
+  if (exists.status === 0) throw branchExists(source, name);
+  await bringHome(git, paths, source, { commit, base });
+  const nothing = "0".repeat(commit.length);
+  const made = await git.attempt(["update-ref", "-m", "daruma apply", ref, commit, nothing], call);
+  if (made.status !== 0) throw branchExists(source, name, made.stderr.split("\n", 1)[0]);
+}
+
+/** As a pack, not by `git fetch`, which would heed what the repository's settings say of addresses and programs. */
+async function bringHome(
+  git: GitProgram,
+  paths: WorkspacePaths,
+  source: SourceRepository,
+  { commit, base }: { readonly commit: string; readonly base: string },
+): Promise<void> {
+  const file = join(paths.home, PACK);
+  await rm(file, { force: true });
+  const pack = await open(file, "wx+", PRIVATE_FILE);
+  try {
+    await git.run(["pack-objects", "--quiet", "--revs", "--stdout"], {
+      cwd: paths.store,
+      env: { GIT_DIR: paths.store },
+      input: `${commit}\n^${base}\n`,
+      outputTo: pack.fd,
+    });
+  } finally {
+    await pack.close();
+  }
+  const written = await open(file, "r");
+  try {
+    await git.run(["index-pack", "--stdin"], { ...inSource(source), inputFrom: written.fd });
+  } finally {
+    await written.close();
+    await rm(file, { force: true });
+  }
+}
+
+function branchExists(source: SourceRepository, name: string, reason = "it exists"): DarumaError {
+  return new DarumaError(
+    "WORKSPACE_BRANCH_EXISTS",
+    `${source.repo}: the branch \`${name}\` cannot be made: ${reason}`,
+  );
+}
