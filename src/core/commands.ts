@@ -2,6 +2,7 @@ import type {
   CheckpointFacts,
   EvaluationResult,
   HoldAction,
+  MovedCheckpoint,
   Output,
   ReusedJob,
   ScopeItem,
@@ -44,6 +45,7 @@ export type Command =
       readonly ok: boolean;
       readonly path: string | null;
       readonly message: string;
+      readonly moved?: readonly MovedCheckpoint[];
       readonly durationMs: number;
     }
   /** A human step's turn has come; nobody works on it, so it takes no worker's place. */

@@ -137,6 +137,9 @@ export interface Checkpoint extends CheckpointFacts {
   readonly ordinal: number;
 }
 
+/** A checkpoint that has another commit, because one that it stood on was taken back. */
+export type MovedCheckpoint = Pick<Checkpoint, "ordinal" | "commit">;
+
 /** What a model call cost, as its provider counts it; null where it does not say. */
 export interface TokenUsage {
   readonly provider: string;

@@ -31,6 +31,7 @@ export type {
   FailureRoute,
   HealStrategy,
   HoldAction,
+  MovedCheckpoint,
   NoProgress,
   Output,
   ReadyReason,

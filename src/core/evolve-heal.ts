@@ -33,9 +33,7 @@ export function evolveHeal(run: Run, event: HealEvent): void {
     case "rebuild.finished":
       return finishRebuild(run, event);
     case "workspace.promoted":
-      workspace.path = event.path;
-      workspace.rebuild = null;
-      return;
+      return promote(run, event.path);
     case "workspace.discarded":
       workspace.rebuild = null;
       return;
@@ -72,6 +70,7 @@ function startRebuild(run: Run, event: Payload<"rebuild.started">): void {
     tries: event.try,
     built: false,
     path: null,
+    moved: [],
   };
   const barrier = event.barrier === null ? undefined : run.barriers.get(event.barrier);
   if (barrier !== undefined) barrier.rebuild = event.rebuild;
@@ -85,9 +84,18 @@ function finishRebuild(run: Run, event: Payload<"rebuild.finished">): void {
   if (barrier !== undefined) barrier.restored = { ok: event.ok, message: event.message };
   rebuild.built = event.ok;
   rebuild.path = event.path;
+  rebuild.moved = event.moved ?? [];
   if (!event.ok) workspace.rebuild = null;
   if (rebuild.barrier !== null) return;
   change(run, rebuild.job, (job) => {
     job.reset = null;
   });
+}
+
+function promote({ workspace }: Run, path: string): void {
+  const commits = new Map(workspace.rebuild?.moved.map(({ ordinal, commit }) => [ordinal, commit]));
+  for (const checkpoint of workspace.checkpoints)
+    checkpoint.commit = commits.get(checkpoint.ordinal) ?? checkpoint.commit;
+  workspace.path = path;
+  workspace.rebuild = null;
 }

@@ -1,4 +1,4 @@
-import type { ResetTrigger } from "./event-parts.js";
+import type { MovedCheckpoint, ResetTrigger } from "./event-parts.js";
 
 /** The events of workspaces, hard resets and the queue. */
 export type HealEvent =
@@ -48,6 +48,8 @@ export type HealEvent =
       readonly ok: boolean;
       readonly path: string | null;
       readonly message: string;
+      /** What replayed checkpoints are called in it; where none is named, as before. */
+      readonly moved?: readonly MovedCheckpoint[];
       readonly durationMs: number;
     }
   | {

@@ -1,5 +1,6 @@
 import type { Command } from "./commands.js";
 import type { Decision } from "./decision.js";
+import type { MovedCheckpoint } from "./events.js";
 import { closeBarriersThatAreDone } from "./goto.js";
 import { failJob } from "./ladder/fail.js";
 import { climb } from "./ladder/ladder.js";
@@ -65,14 +66,16 @@ export function finishRebuild(
 ): void {
   const { rebuild } = decision.run.workspace;
   if (rebuild === null || rebuild.id !== command.rebuild || rebuild.built) return;
-  const { ok, path, message, durationMs } = command;
-  endRebuild(decision, rebuild, { ok: ok && path !== null, path, message, durationMs });
+  const { ok, path, message, moved = [], durationMs } = command;
+  const made = moved.length === 0 ? {} : { moved };
+  endRebuild(decision, rebuild, { ok: ok && path !== null, path, message, ...made, durationMs });
 }
 
 interface Ended {
   readonly ok: boolean;
   readonly path: string | null;
   readonly message: string;
+  readonly moved?: readonly MovedCheckpoint[];
   readonly durationMs: number;
 }
 

@@ -1,4 +1,4 @@
-import type { Checkpoint } from "./events.js";
+import type { Checkpoint, MovedCheckpoint } from "./events.js";
 import type { Barrier, Job, Run } from "./run.js";
 
 /** The run's git workspace as the log tells it. The folders themselves are the shell's. */
@@ -20,6 +20,7 @@ export interface WorkspaceState {
 }
 
 export interface RunCheckpoint extends Checkpoint {
+  commit: string;
   readonly job: Job;
   readonly attempt: number;
   readonly visit: number;
@@ -39,6 +40,8 @@ export interface Rebuild {
   tries: number;
   built: boolean;
   path: string | null;
+  /** The checkpoints that have another commit in it. */
+  moved: readonly MovedCheckpoint[];
 }
 
 export function newWorkspaceState(): WorkspaceState {

@@ -35,7 +35,8 @@ export class RebuildsUnderWay {
         const path = built.ok ? built.path : null;
         const message = built.ok ? "" : built.message;
         const durationMs = this.clock.now() - startedAt;
-        post({ type: "rebuild.finish", rebuild, ok: built.ok, path, message, durationMs });
+        const moved = built.ok ? (built.moved ?? []) : [];
+        post({ type: "rebuild.finish", rebuild, ok: built.ok, path, message, moved, durationMs });
       });
     this.byRun.set(run.id, { id: rebuild, controller, done });
   }

@@ -1,3 +1,4 @@
+import type { MovedCheckpoint } from "../core/events.js";
 import type { Run } from "../core/run.js";
 
 /** A run's workspace that is to be made for the first time. */
@@ -24,7 +25,7 @@ export interface WantedWorkspace {
 }
 
 export type BuiltWorkspace =
-  | { readonly ok: true; readonly path: string }
+  | { readonly ok: true; readonly path: string; readonly moved?: readonly MovedCheckpoint[] }
   | { readonly ok: false; readonly message: string };
 
 /** Makes the workspaces of runs, and builds new ones beside the active one, which it never touches. */

@@ -44,7 +44,7 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
       // The pointer may lag behind the log; what it does not name would be cleared away.
       await this.follow(run.id, path);
       const candidate = await this.workspaces.rebuild(run.id, from);
-      if (!signal.aborted) return { ok: true, path: candidate.path };
+      if (!signal.aborted) return { ok: true, path: candidate.path, moved: candidate.moved ?? [] };
       await this.workspaces.discard(candidate);
       return GIVEN_UP;
     });

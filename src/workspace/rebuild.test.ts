@@ -112,6 +112,30 @@ describe("a hard reset", () => {
   });
 });
 
+describe("a step that is taken back", () => {
+  it("leaves those after it that have nothing to do with it, with commits of their own", async () => {
+    const chain = await begin();
+    const { path } = chain.workspace;
+    for (const name of ["one", "two", "three"]) {
+      writeFiles(path, { [`${name}.txt`]: `${name}\n` });
+      await chain.add();
+    }
+    const [, second, third] = chain.made;
+    const candidate = await workspaces.rebuild(RUN, { ...chain.replay, checkpoints: [second!, third!] });
+    rmSync(join(path, "one.txt"));
+    expect(listTree(candidate.path)).toEqual(listTree(path));
+    const moved = candidate.moved!;
+    expect(moved.map(({ ordinal }) => ordinal)).toEqual([2, 3]);
+    for (const [place, { commit }] of moved.entries()) expect(commit).not.toBe(chain.made[place + 1]!.commit);
+    expect(await workspaces.changes(candidate, moved[1]!.commit)).toMatchObject({ diffHash: null });
+    const again = {
+      ...chain.replay,
+      checkpoints: [second!, third!].map((made, n) => ({ ...made, ...moved[n] })),
+    };
+    expect((await workspaces.rebuild(RUN, again)).moved).toBeUndefined();
+  });
+});
+
 describe("a rebuild that cannot be", () => {
   const TAMPER: readonly [string, string, () => void][] = [
     ["a missing patch", "WORKSPACE_PATCH_MISSING", () => rmSync(patch(2))],
@@ -158,7 +182,7 @@ describe("a rebuild that cannot be", () => {
     expect(refs()).toBe(refsBefore);
   });
 
-  it("refuses checkpoints in another order or with another hash", async () => {
+  it("refuses a checkpoint with another hash, and one that changes what was taken back", async () => {
     const chain = await threeSteps();
     const [first, second, third] = chain.made;
     const { replay } = chain;
@@ -166,8 +190,8 @@ describe("a rebuild that cannot be", () => {
     expect(await codeOf(workspaces.rebuild(RUN, { ...replay, checkpoints: [first!, second!, other] }))).toBe(
       "WORKSPACE_PATCH_ALTERED",
     );
-    expect(await codeOf(workspaces.rebuild(RUN, { ...replay, checkpoints: [second!, first!] }))).toBe(
-      "WORKSPACE_PATCH_ALTERED",
+    expect(await codeOf(workspaces.rebuild(RUN, { ...replay, checkpoints: [second!, third!] }))).toBe(
+      "WORKSPACE_PATCH_FAILED",
     );
   });
 });

@@ -16,23 +16,32 @@ export interface Replay {
   readonly checkpoints: readonly Checkpoint[];
 }
 
+export type CheckpointCommit = Pick<Checkpoint, "ordinal" | "commit">;
+
+export interface Rebuilt {
+  readonly path: string;
+  /** Its commits: without a checkpoint that was taken back, those after it have others than before. */
+  readonly commits: readonly CheckpointCommit[];
+}
+
 /** A new tree with the checkpoints replayed, or an error and no tree. Nothing else is touched. */
 export async function rebuildTree(
   git: GitProgram,
   paths: WorkspacePaths,
   tree: number,
   replay: Replay,
-): Promise<string> {
+): Promise<Rebuilt> {
   try {
     await assertPatches(paths, replay.checkpoints);
     const path = await makeTree(git, paths, tree, replay.commit);
-    let since = replay.commit;
+    const commits: CheckpointCommit[] = [];
     for (const checkpoint of replay.checkpoints) {
-      await replayOne(git, paths, { tree, path, commit: since }, checkpoint);
-      since = checkpoint.commit;
+      const since = commits.at(-1)?.commit ?? replay.commit;
+      const commit = await replayOne(git, paths, { tree, path, commit: since }, checkpoint);
+      commits.push({ ordinal: checkpoint.ordinal, commit });
     }
-    await pinCheckpoints(git, paths, replay.checkpoints);
-    return await completeTree(paths, tree);
+    await pinCheckpoints(git, paths, commits);
+    return { path: await completeTree(paths, tree), commits };
   } catch (error) {
     await removeTree(paths, tree);
     throw error;
@@ -49,14 +58,15 @@ async function assertPatches(paths: WorkspacePaths, checkpoints: readonly Checkp
   }
 }
 
+/** Its commit here. The hash is of every changed file before and after, so it says that the files are the same. */
 async function replayOne(
   git: GitProgram,
   paths: WorkspacePaths,
   at: { readonly tree: number; readonly path: string; readonly commit: string },
   checkpoint: Checkpoint,
-): Promise<void> {
+): Promise<string> {
   const file = join(paths.run, checkpoint.patch);
-  await withTemporaryIndex(git, paths, at, async (index) => {
+  return withTemporaryIndex(git, paths, at, async (index) => {
     const call = inTree(paths, at.path, index);
     // Of a step that changed nothing; git takes an empty patch for a broken one.
     if ((await stat(file)).size > 0) {
@@ -75,11 +85,12 @@ async function replayOne(
       readDifference(git, { store: paths.store, from: since, to: treeId }),
       commitCheckpoint(git, paths, { ordinal, since, treeId }),
     ]);
-    if (hash !== checkpoint.diffHash || commit !== checkpoint.commit)
+    if (hash !== checkpoint.diffHash)
       throw new DarumaError(
         "WORKSPACE_PATCH_ALTERED",
         `${file} was replayed, but the files are not those of checkpoint ${ordinal}`,
       );
     await keepIndex(paths, at.tree, index, { new: commit, old: since });
+    return commit;
   });
 }

@@ -11,7 +11,7 @@ import { readDifference, writePatch } from "./difference.js";
 import { GitProgram } from "./git-program.js";
 import { nextTree, removeOtherTrees, removeTree } from "./make-tree.js";
 import { isFolder, readPointer, writePointer } from "./pointer.js";
-import { type Replay, rebuildTree } from "./rebuild.js";
+import { type CheckpointCommit, type Replay, rebuildTree } from "./rebuild.js";
 import { removeFolder } from "./remove-folder.js";
 import { createBranch } from "./result-branch.js";
 import { ensureStore } from "./run-store.js";
@@ -36,6 +36,11 @@ export interface ResultPatch {
   readonly changedFileCount: number;
 }
 
+export interface RebuiltWorkspace extends Workspace {
+  /** The checkpoints that have another commit here, because one before them was taken back. */
+  readonly moved?: readonly CheckpointCommit[];
+}
+
 /**
  * The git workspaces of runs. One caller at a time for a run (the owner of its lease); different runs do not meet, also
  * not on one repository. `since` is always the commit of the last checkpoint that counts, or the pinned commit.
@@ -50,7 +55,7 @@ export interface Workspaces {
   changes(workspace: Workspace, since: string): Promise<WorkspaceChanges>;
   checkpoint(workspace: Workspace, input: CheckpointInput): Promise<MadeCheckpoint>;
   /** A candidate beside the workspace, which stays as it is. Other candidates of the run are removed first. */
-  rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<Workspace>;
+  rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<RebuiltWorkspace>;
   /** The candidate becomes the workspace, then the old tree is removed. Once more does no harm. */
   promote(candidate: Workspace): Promise<void>;
   discard(candidate: Workspace): Promise<void>;
@@ -119,15 +124,17 @@ class GitWorkspaces implements Workspaces {
     return makeCheckpoint(this.git, this.paths(workspace.runId), workspace, input);
   }
 
-  async rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<Workspace> {
+  async rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<RebuiltWorkspace> {
     const { repo, commit } = from;
     const paths = this.paths(runId);
     const current = await this.current(runId);
     await removeOtherTrees(paths, current?.tree ?? null);
     await ensureStore(this.git, paths, () => openSource(this.git, repo), commit);
     const tree = await nextTree(paths);
-    const path = await rebuildTree(this.git, paths, tree, from);
-    return { runId, tree, path, repo: resolve(repo), commit };
+    const { path, commits } = await rebuildTree(this.git, paths, tree, from);
+    const moved = commits.filter(({ commit: made }, place) => made !== from.checkpoints[place]!.commit);
+    const rebuilt = { runId, tree, path, repo: resolve(repo), commit };
+    return moved.length === 0 ? rebuilt : { ...rebuilt, moved };
   }
 
   async promote(candidate: Workspace): Promise<void> {
