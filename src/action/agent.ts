@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Json } from "../core/json.js";
+import { stripAnsi } from "../core/plain-text.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { agentCommand, profileOf } from "./agent-command.js";
 import type { AgentProfile } from "./agent-profiles.js";
@@ -42,8 +43,9 @@ function answerOf(
   transcriptEnd: TailCapture,
   answerIn: NonNullable<AgentProfile["answerIn"]>,
 ): Json | undefined {
+  const lines = stripAnsi(transcriptEnd.text()).split(/[\r\n]+/);
   try {
-    return answerIn(JSON.parse(transcriptEnd.lastLine(ANSWER_TAIL_BYTES)) as Json);
+    return answerIn(JSON.parse(lines.findLast((line) => line.trim() !== "") ?? "") as Json);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { ansiPaint, type Paint, plainPaint } from "./render/paint.js";
+import { ansiPaint, type Paint, plainPaint, shownLine } from "./render/paint.js";
 
 /** One of the two streams, with what rendering must know of it. */
 export interface Channel {
@@ -56,7 +56,7 @@ function openChannel(stream: NodeJS.WriteStream, colourWanted: boolean, env: Env
 }
 
 export function writeLines(channel: Channel, lines: readonly string[]): void {
-  if (lines.length > 0) channel.write(`${lines.join("\n")}\n`);
+  if (lines.length > 0) channel.write(`${lines.map(shownLine).join("\n")}\n`);
 }
 
 export function writeJson(channel: Channel, value: unknown): void {

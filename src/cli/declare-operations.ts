@@ -147,10 +147,10 @@ class Fields {
       const parsed = schema.safeParse(text);
       if (parsed.success) return parsed.data;
       if (field === "run_id") throw new InvalidArgumentError("A run is named by its number, or last.");
+      const { code, message } = parsed.error.issues[0]!;
+      if (code === "custom") throw new InvalidArgumentError(`It ${message}.`);
       const expected = expectationAt(this.operation.input, [field]);
-      throw new InvalidArgumentError(
-        expected === null ? `${parsed.error.issues[0]!.message}.` : `It must be ${expected}.`,
-      );
+      throw new InvalidArgumentError(expected === null ? `${message}.` : `It must be ${expected}.`);
     };
   }
 }

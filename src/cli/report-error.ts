@@ -19,7 +19,7 @@ export function reportError(error: unknown, { out, err, options }: Session): voi
   if (options.debug && error instanceof Error && error.stack !== undefined) {
     writeLines(
       err,
-      causes(error).map(({ stack, message }) => stack ?? message),
+      causes(error).flatMap(({ stack, message }) => (stack ?? message).split("\n")),
     );
   }
 }

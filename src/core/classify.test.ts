@@ -115,6 +115,23 @@ describe("classify, what the step declares", () => {
       retryable: true,
     });
   });
+  it("takes no escapes, line breaks or marks that turn a line into code and message", () => {
+    const failure = classify(
+      facts({
+        exitCode: 7,
+        declared: {
+          code: "NO\x1b[31m_STOCK\n  +1.0s  a\u202e completed",
+          message: "\x1b]0;title\x07sold\u202e out\r\nat 9\x07",
+        },
+      }),
+    );
+    expect(failure).toMatchObject({ code: "NO_STOCK +1.0s a completed", message: "sold out\nat 9" });
+  });
+  it("cuts a code to 100 characters, and does without one of which nothing is left", () => {
+    const codeOf = (code: string) => classify(facts({ exitCode: 7, declared: { code } })).code;
+    expect(codeOf("x".repeat(101))).toBe("x".repeat(100));
+    expect(codeOf("\x1b[31m \n")).toBe("EXIT_7");
+  });
   it("takes the class of a code it knows", () => {
     expect(judged({ exitCode: 1, declared: { code: "503" } })).toEqual(["503", "transient_runtime", true]);
     expect(judged({ exitCode: 1, declared: { code: "OUTPUT_INVALID" } })).toEqual([

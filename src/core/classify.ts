@@ -1,12 +1,14 @@
 import { judgeStatus, type Verdict } from "./classify-status.js";
 import { classifyWords } from "./classify-words.js";
 import type { ClassifiedFailure, FailureClass, FailureFacts } from "./failure.js";
-import { truncateHeadTail } from "./head-tail.js";
+import { firstChars, truncateHeadTail } from "./head-tail.js";
+import { oneLine, plainText } from "./plain-text.js";
 
 /** The exit code that rules see for a timeout, as `timeout(1)` has it. */
 export const TIMEOUT_EXIT_CODE = 124;
 /** A longer message is cut in the middle; the log has all of it. */
 const MAX_MESSAGE_CHARS = 4_096;
+const MAX_CODE_CHARS = 100;
 const SIGNAL_EXIT_BASE = 128;
 
 const RETRYABLE: Readonly<Record<FailureClass, boolean>> = {
@@ -111,14 +113,18 @@ const JUDGES: readonly ((facts: FailureFacts) => Verdict | null)[] = [
   (facts) => (facts.exitCode === undefined ? null : { code: `EXIT_${facts.exitCode}`, class: "application" }),
 ];
 
-/** Judges what an action observed: typed facts in order of trust, words only where there are none. */
+/**
+ * Judges what an action observed: typed facts in order of trust, words only where there are none. Code and message are
+ * made harmless here, once: whatever a step has written into them ends up on terminals.
+ */
 export function classify(facts: FailureFacts): ClassifiedFailure {
   const observed = judgeObserved(facts);
-  const verdict = facts.declared?.code ? judgeDeclared(facts.declared.code, observed) : observed;
+  const declared = codeText(facts.declared?.code ?? "");
+  const verdict = declared === "" ? observed : judgeDeclared(declared, observed);
   return {
-    code: verdict.code,
+    code: codeText(verdict.code),
     class: verdict.class,
-    message: truncateHeadTail(messageOf(facts), MAX_MESSAGE_CHARS).text,
+    message: truncateHeadTail(plainText(messageOf(facts)), MAX_MESSAGE_CHARS).text,
     retryable: facts.declared?.retryable ?? RETRYABLE[verdict.class],
     final: facts.declared?.retryable === false,
     exit_code: exitCodeOf(facts),
@@ -175,6 +181,10 @@ function judgeErrno(errno: string): Verdict {
   if (SHORTAGE_ERRNOS.has(errno)) return { code: "SPAWN_ERROR", class: "transient_runtime" };
   if (SPAWN_ERRNOS.has(errno)) return { code: "SPAWN_ERROR", class: "deterministic_contract" };
   return { code: errno, class: "application" };
+}
+
+function codeText(code: string): string {
+  return firstChars(oneLine(code), MAX_CODE_CHARS);
 }
 
 function exitCodeOf(facts: FailureFacts): number | null {

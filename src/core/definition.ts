@@ -203,6 +203,8 @@ export interface Backoff {
   readonly jitter: number;
 }
 
+/** Of the code of one expression, in UTF-8. */
+export const MAX_EXPRESSION_BYTES = 8 * 1024;
 export const DEFAULT_MAX_LOOPS = 10;
 export const DEFAULT_MAX_RECOVERIES = 5;
 export const DEFAULT_KILL_GRACE_MS = 3_000;

@@ -1,7 +1,7 @@
 import type { Failure } from "./failure.js";
 import { firstChars } from "./head-tail.js";
 import { maskVolatile } from "./mask-volatile.js";
-import { plainLines } from "./plain-lines.js";
+import { plainLines } from "./plain-text.js";
 
 export const MAX_FAILURE_SUMMARY_CHARS = 1_000;
 const MAX_LINE_CHARS = 200;

@@ -1,6 +1,6 @@
 import type { Failure } from "./failure.js";
 import { maskVolatile } from "./mask-volatile.js";
-import { plainLines } from "./plain-lines.js";
+import { plainLines } from "./plain-text.js";
 import { sha256Hex } from "./sha256.js";
 
 /** Signatures of different versions never compare equal; any change to what is masked is a new one. */

@@ -1,10 +1,10 @@
+import { MAX_EXPRESSION_BYTES } from "../core/definition.js";
 import type { Path } from "./path.js";
 import type { SyntaxProblem } from "./problem.js";
 import { mapped, type ReadContext, type Schema, union } from "./schema.js";
 import { boolean, text } from "./schema-scalars.js";
 import type { SourceScalar } from "./source-tree.js";
 
-export const MAX_EXPRESSION_BYTES = 8 * 1024;
 const utf8 = new TextEncoder();
 
 /** Text that may hold Liquid; compiled at load so that a slip shows before the run. */

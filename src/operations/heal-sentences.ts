@@ -1,7 +1,7 @@
 import type { HealEvent } from "../core/heal-events.js";
+import { oneLine } from "../core/plain-text.js";
 import { jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
-import { oneLine } from "./one-line.js";
 
 const MAX_QUOTE_CHARS = 160;
 

@@ -31,6 +31,16 @@ describe("input that does not fit", () => {
     });
   });
 
+  it("is told that a token's name stands on one line, and that all of it can be seen", () => {
+    const created = (name: string) => refusalOf("create_token", { name, role: "viewer" });
+    const controls = { name: "must be on one line, without control characters" };
+    expect(created("bad\nname")).toEqual(controls);
+    expect(created("\x1b[31mred")).toEqual(controls);
+    expect(created("c1 \x9b")).toEqual(controls);
+    expect(created("turned \u202e")).toEqual({ name: "must have no invisible characters" });
+    expect(created("Zoë's laptop")).toEqual({});
+  });
+
   it("is told every value that there is", () => {
     const statuses =
       "must be one or several of blocked, ready, running, waiting, recovering, pending_failed, completed, failed, skipped, canceled";

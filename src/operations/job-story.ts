@@ -2,11 +2,11 @@ import type { EvaluationPurpose, Event, LoggedEvent, Output } from "../core/even
 import type { Failure, FailureClass } from "../core/failure.js";
 import type { Json } from "../core/json.js";
 import { describeNoProgress } from "../core/no-progress.js";
+import { oneLine } from "../core/plain-text.js";
 import { type Job, jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
 import { jobName, jobNames } from "./job-name.js";
 import { climbSentences, ladderSentences } from "./ladder-sentences.js";
-import { oneLine } from "./one-line.js";
 import { ReplayedRun } from "./replayed-log.js";
 
 /** What happened to one job, in sentences, oldest first. */

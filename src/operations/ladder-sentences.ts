@@ -1,8 +1,8 @@
 import type { EdgeConsidered, Event, RecoveryOutcome } from "../core/events.js";
+import { oneLine } from "../core/plain-text.js";
 import { jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
 import { healSentences } from "./heal-sentences.js";
-import { oneLine } from "./one-line.js";
 
 const MAX_QUOTE_CHARS = 160;
 

@@ -1,7 +1,7 @@
 import type { Event, LoggedEvent } from "../core/events.js";
+import { oneLine } from "../core/plain-text.js";
 import type { Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
-import { oneLine } from "./one-line.js";
 
 const MAX_QUOTE_CHARS = 160;
 

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { MAX_EXPRESSION_BYTES } from "../core/definition.js";
 import type { EvaluationResult } from "../core/events.js";
 import { refuse, type Verdict, withDuration } from "./check-result.js";
 import { EvaluationTask } from "./evaluation-task.js";
@@ -8,7 +9,6 @@ import {
   EXPRESSION_DEADLINE_MS,
   EXPRESSION_THREADS,
   INTERRUPTS_PER_MS,
-  MAX_EXPRESSION_BYTES,
   MAX_SCRIPT_BYTES,
   MAX_TIMER_MS,
   MAX_VARIABLES_CHARS,

@@ -31,6 +31,12 @@ describe("capturing output", () => {
     expect([head.text(), tail.lastLine(10)]).toEqual(["abc", "bc"]);
   });
 
+  it("has the last line without titles, links, colours and marks that turn it", () => {
+    const tail = new TailCapture(100);
+    tail.push(Buffer.from("first\n\x1b]0;title\x07\x1b[1mthe \u202elast\x1b[0m line\x07\n\x1b[0m\n"));
+    expect(tail.lastLine(50)).toBe("the last line");
+  });
+
   it("keeps the tail, in however many chunks it comes", () => {
     const tail = new TailCapture(6);
     for (const chunk of ["abc", "def", "g"]) tail.push(Buffer.from(chunk));

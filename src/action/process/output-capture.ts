@@ -1,3 +1,5 @@
+import { plainText } from "../../core/plain-text.js";
+
 const INITIAL_BYTES = 1024;
 
 /** Copies the first bytes of a stream, so that no chunk is kept alive by a small part of it. */
@@ -47,16 +49,16 @@ export class TailCapture {
     else this.tail = Buffer.concat([this.tail.subarray(-(this.maxBytes - chunk.length)), chunk]);
   }
 
+  /** As UTF-8; the first character may have lost its beginning. */
+  text(): string {
+    return this.tail.toString();
+  }
+
   /** The last line that says anything, without colours, cut to its first characters. */
   lastLine(maxChars: number): string {
-    const lines = stripControls(this.tail.toString()).split(/[\r\n]+/);
+    const lines = plainText(this.text()).split("\n");
     const line = lines.findLast((candidate) => candidate.trim() !== "")?.trim() ?? "";
     const characters = [...line];
     return characters.length <= maxChars ? line : `${characters.slice(0, maxChars - 1).join("")}…`;
   }
-}
-
-function stripControls(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences are what is removed.
-  return text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, "");
 }

@@ -1,6 +1,6 @@
+import { oneLine } from "../../core/plain-text.js";
 import type { InputOf, OutputOf } from "../../operations/client.js";
 import { nameOf } from "../../operations/job-name.js";
-import { oneLine } from "../../operations/one-line.js";
 import { writeJson, writeLines } from "../channel.js";
 import { type CommandLine, commandLine } from "../command-words.js";
 import type { Present } from "../presenters.js";

@@ -6,6 +6,7 @@ import type { RunReference } from "../../operations/run-reference.js";
 import type { Channel, Session } from "../channel.js";
 import type { Present } from "../presenters.js";
 import { eventText } from "../render/event-text.js";
+import { shownLine } from "../render/paint.js";
 import { elapsed } from "../render/plain-progress.js";
 
 const PAGE = 1_000;
@@ -38,7 +39,8 @@ async function linesFor(
     startedAt ??= logged.at;
     const run = replay.fold(logged);
     const seq = String(logged.seq).padStart(SEQ_WIDTH);
-    return `${seq} ${elapsed(logged.at - startedAt)}  ${logged.event.type.padEnd(TYPE_WIDTH)} ${eventText(run, logged.event)}`.trimEnd();
+    const text = `${seq} ${elapsed(logged.at - startedAt)}  ${logged.event.type.padEnd(TYPE_WIDTH)} ${eventText(run, logged.event)}`;
+    return shownLine(text.trimEnd());
   };
   return { line, runId };
 }

@@ -1,5 +1,5 @@
+import { oneLine } from "../../core/plain-text.js";
 import type { InputOf } from "../../operations/client.js";
-import { oneLine } from "../../operations/one-line.js";
 import { writeJson, writeLines } from "../channel.js";
 import type { Present } from "../presenters.js";
 import { tableLines } from "../render/table.js";

@@ -1,8 +1,8 @@
 import { DarumaError } from "../../core/errors.js";
+import { oneLine } from "../../core/plain-text.js";
 import type { RunStatus } from "../../core/rows.js";
 import type { InputOf, OutputOf } from "../../operations/client.js";
 import { durationText } from "../../operations/duration-text.js";
-import { oneLine } from "../../operations/one-line.js";
 import { writeJson, writeLines } from "../channel.js";
 import { type CommandLine, commandLine } from "../command-words.js";
 import type { Present } from "../presenters.js";

@@ -87,7 +87,8 @@ function requestLog({ err, options }: Session): Partial<Parameters<typeof startS
 }
 
 function tellFault({ err, options }: Session, reference: string, error: unknown): void {
-  const text =
-    error instanceof Error ? ((options.debug ? error.stack : undefined) ?? error.message) : String(error);
-  writeLines(err, [`${new Date().toISOString()} error ${reference}: ${text}`]);
+  const { stack } = error instanceof Error && options.debug ? error : {};
+  const text = stack ?? (error instanceof Error ? error.message : String(error));
+  const told = `${new Date().toISOString()} error ${reference}: ${text}`;
+  writeLines(err, stack === undefined ? [told] : told.split("\n"));
 }

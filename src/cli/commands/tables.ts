@@ -1,6 +1,6 @@
+import { oneLine } from "../../core/plain-text.js";
 import type { Client, InputOf, OutputOf } from "../../operations/client.js";
 import { nameOf } from "../../operations/job-name.js";
-import { oneLine } from "../../operations/one-line.js";
 import type { OperationName } from "../../operations/table/operations.js";
 import { writeJson, writeLines } from "../channel.js";
 import type { Present } from "../presenters.js";

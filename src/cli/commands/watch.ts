@@ -1,8 +1,9 @@
+import { oneLine } from "../../core/plain-text.js";
 import type { RunEventItem } from "../../operations/all-events.js";
 import type { Client, InputOf } from "../../operations/client.js";
 import { nameOf } from "../../operations/job-name.js";
-import { oneLine } from "../../operations/one-line.js";
 import type { Present } from "../presenters.js";
+import { shownLine } from "../render/paint.js";
 import { Pieces } from "./events.js";
 
 const TYPE_WIDTH = 22;
@@ -30,7 +31,7 @@ async function eventLine(event: RunEventItem, names: JobNames): Promise<string> 
   const which = typeof attempt === "number" ? ` attempt ${attempt}` : "";
   const what = errorText(event);
   const text = `run ${String(run_id).padEnd(RUN_WIDTH)} ${at.slice(11, 19)} ${String(seq).padStart(5)}  ${type.padEnd(TYPE_WIDTH)}${where}${which}`;
-  return what === "" ? text.trimEnd() : `${text}: ${what}`;
+  return shownLine(what === "" ? text.trimEnd() : `${text}: ${what}`);
 }
 
 /** Of an attempt it is a record, of a job or run it stands in the event itself. */

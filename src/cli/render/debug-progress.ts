@@ -1,13 +1,14 @@
 import type { Event, LoggedEvent } from "../../core/events.js";
+import { oneLine } from "../../core/plain-text.js";
 import { createRedactor, type Redactor } from "../../core/redaction.js";
 import { jobById, type Run } from "../../core/run.js";
 import { codeOf } from "../../engine/evaluation.js";
 import { jobName } from "../../operations/job-name.js";
-import { oneLine } from "../../operations/one-line.js";
 import { ReplayedRun } from "../../operations/replayed-log.js";
 import type { Channel } from "../channel.js";
 import type { CommandLine } from "../command-words.js";
 import { eventText, valueText } from "./event-text.js";
+import { shownLine } from "./paint.js";
 import { elapsed, plainProgress } from "./plain-progress.js";
 import type { Progress } from "./progress.js";
 
@@ -38,7 +39,7 @@ export function debugProgress(
         plain.events(state, [logged]);
         for (const line of debugLines(state, logged.event)) {
           channel.write(
-            `${elapsed(logged.at - (startedAt ?? logged.at))}  ${channel.paint("dim", `debug: ${redactor.redact(line)}`)}\n`,
+            `${elapsed(logged.at - (startedAt ?? logged.at))}  ${channel.paint("dim", `debug: ${shownLine(redactor.redact(line))}`)}\n`,
           );
         }
       }

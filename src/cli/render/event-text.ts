@@ -1,9 +1,9 @@
 import type { EdgeConsidered, Event, FailureRoute, Output, RungConsidered } from "../../core/events.js";
 import type { Failure } from "../../core/failure.js";
+import { oneLine } from "../../core/plain-text.js";
 import { findJob, type Run } from "../../core/run.js";
 import { durationText } from "../../operations/duration-text.js";
 import { jobName, listNames } from "../../operations/job-name.js";
-import { oneLine } from "../../operations/one-line.js";
 
 const MAX_VALUE_CHARS = 200;
 /** Fields that hold the id of one job, or of several. */

@@ -1,6 +1,6 @@
+import { oneLine } from "../../core/plain-text.js";
 import type { HoldReport } from "../../operations/holds.js";
 import { nameOf } from "../../operations/job-name.js";
-import { oneLine } from "../../operations/one-line.js";
 import { type CommandLine, shellWord } from "../command-words.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";

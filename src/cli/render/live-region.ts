@@ -1,4 +1,5 @@
 import type { Channel } from "../channel.js";
+import { shownLine } from "./paint.js";
 import { textWidth } from "./text-width.js";
 
 const ERASE_BELOW = "\x1b[0J";
@@ -12,7 +13,7 @@ export class LiveRegion {
   /** One write a frame: the old region goes, permanent lines come, the new region stands below them. */
   frame(permanent: readonly string[], region: readonly string[]): void {
     if (permanent.length === 0 && region.length === 0 && this.shown.length === 0) return;
-    const text = [...permanent, ...region].map((line) => `${line}\n`).join("");
+    const text = [...permanent, ...region].map((line) => `${shownLine(line)}\n`).join("");
     this.channel.write(`${this.erase()}${text}`);
     this.shown = region;
   }

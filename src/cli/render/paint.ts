@@ -1,3 +1,5 @@
+import { plainText } from "../../core/plain-text.js";
+
 export type Colour = "red" | "green" | "yellow" | "cyan" | "dim" | "bold";
 
 const CODES: Readonly<Record<Colour, readonly [open: number, close: number]>> = {
@@ -8,6 +10,18 @@ const CODES: Readonly<Record<Colour, readonly [open: number, close: number]>> = 
   dim: [2, 22],
   bold: [1, 22],
 };
+
+const ESCAPE = String.fromCharCode(0x1b);
+const OWN_CODES = [...new Set(Object.values(CODES).flat())].join("|");
+const OWN_COLOURS = new RegExp(`(${ESCAPE}\\[(?:${OWN_CODES})m)`);
+
+/** A line as it goes to a terminal: one line, whatever a step, a file or a server has put into it, and no colours but our own. */
+export function shownLine(line: string): string {
+  return line
+    .split(OWN_COLOURS)
+    .map((piece, index) => (index % 2 === 1 ? piece : plainText(piece).replaceAll("\n", " ")))
+    .join("");
+}
 
 /** Colours a text, or leaves it as it is where there is no terminal to show colours. */
 export type Paint = (colour: Colour, text: string) => string;

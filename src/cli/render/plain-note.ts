@@ -1,9 +1,9 @@
 import type { Event } from "../../core/events.js";
+import { oneLine } from "../../core/plain-text.js";
 import { jobById, type Run } from "../../core/run.js";
 import { HUMAN } from "../../engine/human-step.js";
 import { durationText } from "../../operations/duration-text.js";
 import { jobName, jobNames, listNames } from "../../operations/job-name.js";
-import { oneLine } from "../../operations/one-line.js";
 import { healNote } from "./heal-note.js";
 import type { NewNote } from "./note.js";
 

@@ -1,6 +1,7 @@
 import type { Channel } from "../channel.js";
 import type { CommandLine } from "../command-words.js";
 import { Narrator } from "./narrator.js";
+import { shownLine } from "./paint.js";
 import type { Progress } from "./progress.js";
 
 const MS_PER_SECOND = 1_000;
@@ -15,10 +16,10 @@ export function plainProgress(channel: Channel, commandLine?: CommandLine): Prog
       startedAt ??= events[0]?.at ?? null;
       const lines = events
         .flatMap((event) => narrator.tell(run, event))
-        .map(({ at, text }) => `${elapsed(at - (startedAt ?? at))}  ${text}\n`);
+        .map(({ at, text }) => `${elapsed(at - (startedAt ?? at))}  ${shownLine(text)}\n`);
       if (lines.length > 0) channel.write(lines.join(""));
     },
-    say: (text) => channel.write(`${text}\n`),
+    say: (text) => channel.write(`${shownLine(text)}\n`),
     end: () => {},
   };
 }

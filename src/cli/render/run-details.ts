@@ -1,7 +1,7 @@
 import type { Json } from "../../core/json.js";
+import { oneLine } from "../../core/plain-text.js";
 import { nameOf } from "../../operations/job-name.js";
 import type { AttemptUsage } from "../../operations/model-usage.js";
-import { oneLine } from "../../operations/one-line.js";
 import type { JobReport } from "../../operations/run-report.js";
 import type { RunSummary } from "../../operations/run-summary.js";
 import type { LiveControl } from "../../worker/protocol.js";

@@ -1,7 +1,7 @@
+import { oneLine } from "../../core/plain-text.js";
 import type { JobStatus } from "../../core/rows.js";
 import { durationText } from "../../operations/duration-text.js";
 import { listNames, nameOf } from "../../operations/job-name.js";
-import { oneLine } from "../../operations/one-line.js";
 import type { RouteReport, RunReport } from "../../operations/run-report.js";
 import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
 import { shellWord } from "../command-words.js";

@@ -1,4 +1,4 @@
-import { stripEscapes } from "../../operations/one-line.js";
+import { plainText, stripAnsi } from "../../core/plain-text.js";
 
 /** Scripts and symbols that take two columns. Not the whole Unicode table: what step names and messages hold. */
 const WIDE =
@@ -8,7 +8,7 @@ const ONLY_ASCII = /^[ -~]*$/;
 
 /** How many columns a text takes on a terminal. */
 export function textWidth(text: string): number {
-  const shown = stripEscapes(text);
+  const shown = stripAnsi(text);
   if (ONLY_ASCII.test(shown)) return shown.length;
   let width = 0;
   for (const character of shown) width += characterWidth(character);
@@ -21,9 +21,9 @@ function characterWidth(character: string): number {
 
 /** Lines of a step's output without what could move the cursor. Tabs and leading blanks stay as blanks. */
 export function harmlessLines(text: string): string[] {
-  return stripEscapes(text)
-    .split(/\r?\n/)
-    .map((line) => line.replace(/\t/g, "    ").replace(/\p{Cc}/gu, ""));
+  return plainText(text.replace(/\r(?!\n)/g, ""))
+    .split("\n")
+    .map((line) => line.replace(/\t/g, "    "));
 }
 
 /** At most `width` columns, with an ellipsis where something was cut. Takes plain text only. */

@@ -41,6 +41,9 @@ export const listWorkers = operation({
   }),
 });
 
+/** Marks that turn the order of a line are among those that nobody sees. */
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}]/u;
+
 const token = z.object({
   id: z.number(),
   name: z.string(),
@@ -58,7 +61,9 @@ export const createTokenOperation = operation({
   role: "admin",
   effect: "changes",
   input: z.strictObject({
-    name: name.describe("Whose it is; it stands in the log of what was done with it."),
+    name: name
+      .refine((text) => !INVISIBLE.test(text), "must have no invisible characters")
+      .describe("Whose it is; it stands in the log of what was done with it."),
     role: z.enum(ROLES).describe("What it may do."),
     expires_in: z
       .string()

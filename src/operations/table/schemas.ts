@@ -49,7 +49,11 @@ export function listOf<T extends z.ZodType<unknown, string>>(item: T) {
 }
 
 const MAX_NAME_CHARS = 200;
-export const name = z.string().min(1).max(MAX_NAME_CHARS);
+export const name = z
+  .string()
+  .min(1)
+  .max(MAX_NAME_CHARS)
+  .refine((text) => !/\p{Cc}/u.test(text), "must be on one line, without control characters");
 
 /** What a workflow file may hold. */
 const MAX_SOURCE_CHARS = 64 * 1_024 * 1_024;
