@@ -1,21 +1,27 @@
 import { cascade } from "./cascade.js";
 import type { Decision } from "./decision.js";
-import type { EvaluationResult } from "./events.js";
+import type { EvaluationPurpose, EvaluationResult } from "./events.js";
 import { followEdges, followUp, followUpGoto } from "./follow-up.js";
+import type { Json } from "./json.js";
 import { failJob } from "./ladder/fail.js";
 import { climb } from "./ladder/ladder.js";
-import { findJob, type Job } from "./run.js";
+import { oneLine } from "./plain-text.js";
+import { findJob, type Job, type Run } from "./run.js";
+
+/** Of a name that an expression made up, in a reason. */
+const MAX_SHOWN_ID_CHARS = 100;
 
 /** An expression has been evaluated: what asked for it goes on. A job that moved on meanwhile is left alone. */
 export function finishEvaluation(
   decision: Decision,
   jobId: number,
   id: number,
-  result: EvaluationResult,
+  answer: EvaluationResult,
 ): void {
   const job = findJob(decision.run, jobId);
   const asked = job?.evaluation;
   if (job === null || asked === undefined || asked === null || asked.id !== id) return;
+  const result = checkAnswer(decision.run, asked.purpose, answer);
   decision.emit({ type: "evaluation.finished", id, job: job.id, purpose: asked.purpose, result });
   switch (asked.purpose) {
     case "if":
@@ -29,6 +35,31 @@ export function finishEvaluation(
       return job.followingUp ? followEdges(decision, job) : climb(decision, job, asked.considered);
     case "on_success.goto_js":
       return followUpGoto(decision, job);
+  }
+}
+
+/**
+ * What goes on record. A list that names a step which does not exist is refused whole, since what it meant is not what
+ * it says. The words that an expression throws, or makes up as a name, are its own: they stand on one line of a terminal.
+ */
+function checkAnswer(run: Run, purpose: EvaluationPurpose, answer: EvaluationResult): EvaluationResult {
+  if (!answer.ok) return { ...answer, reason: oneLine(answer.reason) };
+  const unknown = stepsNamed(purpose, answer.value).find((id) => !run.graph.byId.has(id));
+  if (unknown === undefined) return answer;
+  const reason = `there is no step ${oneLine(unknown, MAX_SHOWN_ID_CHARS)}`;
+  return { ok: false, code: "EXPRESSION_RESULT", reason, durationMs: answer.durationMs };
+}
+
+function stepsNamed(purpose: EvaluationPurpose, value: Json): readonly string[] {
+  switch (purpose) {
+    case "on_fail.run_js":
+    case "on_success.run_js":
+      return value as string[];
+    case "on_fail.goto_js":
+    case "on_success.goto_js":
+      return value === null ? [] : [value as string];
+    default:
+      return [];
   }
 }
 

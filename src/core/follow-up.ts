@@ -17,7 +17,12 @@ export function followUp(decision: Decision, job: Job): void {
   const { onSuccess } = job.step.definition;
   if (onSuccess.runJs !== null && job.answers["on_success.run_js"] === undefined)
     return ask(decision, job, "on_success.run_js");
-  const { targets, notes } = collectTargets(decision, job, onSuccess.run, job.answers["on_success.run_js"]);
+  const { targets, notes } = collectTargets(
+    decision.run,
+    job,
+    onSuccess.run,
+    job.answers["on_success.run_js"],
+  );
   if (targets.length === 0) return followUpGoto(decision, job);
   const jobs = jobsOf(decision, job, targets);
   decision.emit({

@@ -1,4 +1,3 @@
-import type { Decision } from "./decision.js";
 import type { EvaluationResult } from "./events.js";
 import { type GraphStep, isAncestor } from "./graph.js";
 import type { Job, Run } from "./run.js";
@@ -6,22 +5,18 @@ import { findTarget } from "./run-lists.js";
 
 /** The steps of `run` and `run_js` together, duplicates dropped, order kept; `notes` say what was refused. */
 export function collectTargets(
-  decision: Decision,
+  run: Run,
   job: Job,
   fixed: readonly string[],
   answer: EvaluationResult | undefined,
 ): { targets: { step: GraphStep }[]; notes: string[] } {
-  const notes: string[] = [];
-  const dynamic: string[] = [];
-  if (answer !== undefined) {
-    if (answer.ok) dynamic.push(...(answer.value as string[]));
-    else notes.push(`run_js refused: ${answer.reason}`);
-  }
+  const notes = answer?.ok === false ? [`run_js refused: ${answer.reason}`] : [];
+  const dynamic = answer?.ok === true ? (answer.value as string[]) : [];
   const targets: { step: GraphStep }[] = [];
-  for (const id of new Set([...fixed, ...dynamic])) {
-    const target = findTarget(decision, job, id);
+  for (const step of new Set([...fixed, ...dynamic].flatMap((id) => run.graph.byId.get(id) ?? []))) {
+    const target = findTarget(job, step);
     if (target.ok) targets.push(target);
-    else notes.push(`${id} refused: ${target.reason}`);
+    else notes.push(`${step.definition.id} refused: ${target.reason}`);
   }
   return { targets, notes };
 }

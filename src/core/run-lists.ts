@@ -16,9 +16,8 @@ export type Target =
  * Find a run list's target in the scope of the job that routes to it. Not the step itself, nor one that depends on it
  * (it would wait for what waits for it); what the target depends on must be there.
  */
-export function findTarget(decision: Decision, source: Job, stepId: string): Target {
-  const step = decision.run.graph.byId.get(stepId);
-  if (step === undefined) return { ok: false, reason: `there is no step ${stepId}` };
+export function findTarget(source: Job, step: GraphStep): Target {
+  const stepId = step.definition.id;
   if (step === source.step) return { ok: false, reason: `${stepId} is the step itself` };
   if (isAncestor(source.step, step))
     return { ok: false, reason: `${stepId} depends on ${source.step.definition.id}` };

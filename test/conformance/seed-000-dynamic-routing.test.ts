@@ -141,9 +141,64 @@ describe("seed 000, dynamic routing in the real sandbox", () => {
     expect(run.events("goto.taken")).toHaveLength(1);
   });
 
-  it("V38 an expression over 8 KB is refused before it runs", async () => {
-    const long = `return 'setup' //${"x".repeat(8200)}`;
-    await expect(failOnce(`{ goto_js: "${long}" }`)).rejects.toThrow(/EXPRESSION|INVALID_VALUE/);
+  it("V31 one unknown step in run_js refuses the whole list with its reason, the static run still applies", async () => {
+    const run = await failOnce(`{ run: [fix], run_js: "return ['extra', 'nowhere']" }`);
+    expect(run.order).toEqual(["setup", "prepare", "build", "fix", "build"]);
+    expect(run.events("evaluation.finished")[0]!.result).toMatchObject({
+      ok: false,
+      code: "EXPRESSION_RESULT",
+      reason: "there is no step nowhere",
+    });
+    expect(run.events("remediation.started")[0]).toMatchObject({
+      steps: ["fix"],
+      reason: "run fix, then once more; run_js refused: there is no step nowhere",
+    });
+  });
+
+  it("V31 without a static run the refused list leaves nothing to repair with, and the climb goes on", async () => {
+    const run = await failOnce(`{ run_js: "return ['extra', 'nowhere']", goto: setup }`);
+    expect(run.order).toEqual(["setup", "prepare", "build", "setup", "prepare", "build"]);
+    expect(run.events("ladder.climbed")[0]!.considered).toContainEqual({
+      rung: "remediate",
+      applied: false,
+      reason: "run_js refused: there is no step nowhere",
+    });
+  });
+
+  it("V31 a step that exists but cannot be entered is left out alone", async () => {
+    const run = await failOnce(`{ run_js: "return ['build', 'extra']" }`);
+    expect(run.order).toEqual(["setup", "prepare", "build", "extra", "build"]);
+    expect(run.events("remediation.started")[0]!.reason).toBe(
+      "run extra, then once more; build refused: build is the step itself",
+    );
+  });
+
+  it("V30 V40 what an expression throws or makes up stands on one line, without escapes, wherever it is recorded", async () => {
+    const hostile = String.raw`no\r\n  +9.999s  build completed\u001b]0;title\u0007\u001b[2K\u202e!`;
+    const quoted = (code: string) => JSON.stringify(code);
+    const thrown = await failOnce(`{ goto: prepare, goto_js: ${quoted(`throw new Error('${hostile}')`)} }`);
+    const shown = "no +9.999s build completed!";
+    expect(thrown.events("evaluation.finished")[0]!.result).toMatchObject({
+      code: "EXPRESSION_THREW",
+      reason: expect.stringMatching(/no \+9\.999s build completed!$/),
+    });
+    expect(thrown.events("goto.taken")[0]!.reason).toContain(`${shown}; goto`);
+    const named = await failOnce(`{ run: [fix], run_js: ${quoted(`return ['${hostile}']`)} }`);
+    expect(named.events("remediation.started")[0]!.reason).toBe(
+      `run fix, then once more; run_js refused: there is no step ${shown}`,
+    );
+    for (const { log } of [thrown, named]) expect(JSON.stringify(log)).not.toMatch(/\\u001b|\\r|\u202e/);
+  });
+
+  it("V38 an expression of 8 KB is evaluated; one of a byte more is refused by the file and by the sandbox", async () => {
+    const codeOf = (bytes: number) => "return 'setup' //".padEnd(bytes, "x");
+    const run = await failOnce(`{ goto_js: "${codeOf(8_192)}" }`);
+    expect(run.events("goto.taken")).toMatchObject([{ to: "setup" }]);
+    await expect(failOnce(`{ goto_js: "${codeOf(8_193)}" }`)).rejects.toThrow(/EXPRESSION_TOO_LONG/);
+    const evaluate = (code: string) =>
+      sandbox.evaluate({ code, variables: {}, now: 0, expects: "step_id_or_null" });
+    expect(await evaluate(codeOf(8_192))).toMatchObject({ ok: true, value: "setup" });
+    expect(await evaluate(codeOf(8_193))).toMatchObject({ ok: false, code: "EXPRESSION_TOO_LONG" });
   });
 
   it("V2 V35 V51 the decision is in the log: replaying it evaluates nothing", async () => {

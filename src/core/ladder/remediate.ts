@@ -18,7 +18,7 @@ export const remediateRung: Rung = {
     if (job.remediatedInVisit) return pass("this visit has had its remediation");
     const answer = job.answers["on_fail.run_js"];
     if (onFail.runJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.run_js" };
-    const { targets, notes } = collectTargets(decision, job, onFail.run, answer);
+    const { targets, notes } = collectTargets(run, job, onFail.run, answer);
     if (targets.length === 0) return pass(notes.join("; ") || "run_js named no step");
     if (job.scope.loops >= run.maxLoops) {
       return {
