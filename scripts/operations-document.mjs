@@ -25,11 +25,11 @@ export function renderOperations(operations, toJsonSchema) {
 }
 
 function section(operation, toJsonSchema) {
-  const { name, description, role, effect, stream, streamFrom } = operation;
+  const { name, description, details, role, effect, stream, streamFrom } = operation;
   const input = toJsonSchema(operation.input, "input");
   const output = toJsonSchema(operation.output, "output");
   const fields = Object.entries(input.properties ?? {});
-  const lines = [`## ${name}`, "", description, ""];
+  const lines = [`## ${name}`, "", [description, details].filter(Boolean).join(" "), ""];
   lines.push(
     `- REST: ${route(operation)}`,
     `- command: ${commands(operation)}`,

@@ -59,6 +59,10 @@ describe("the three doors", () => {
     ).toEqual(NAMES);
   });
 
+  it("the list of MCP tools costs an agent less than 25 KB", () => {
+    expect(Buffer.byteLength(JSON.stringify({ tools: toolsFor("admin") }))).toBeLessThan(25_000);
+  });
+
   it("the command line has the words of every operation, and none besides", () => {
     const words = FORMS.map(({ form }) => form.words);
     expect(new Set(words).size).toBe(words.length);

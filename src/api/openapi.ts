@@ -62,14 +62,14 @@ function put(paths: Paths, path: string, method: string, described: object): voi
 }
 
 function describeOperation(operation: Operation, schemas: { [name: string]: Schema }): object {
-  const { name, summary, description, role, rest } = operation;
+  const { name, summary, description, details, role, rest } = operation;
   const input = schemaOf(operation.input, "input", `${name}_input`, schemas);
   const output = schemaOf(operation.output, "output", `${name}_output`, schemas);
   return {
     operationId: name,
     tags: [rest.path.split("/")[1]],
     summary,
-    description,
+    description: details === undefined ? description : `${description} ${details}`,
     "x-daruma-role": role,
     parameters: parametersOf(operation, input),
     ...(hasBody(operation) ? { requestBody: bodyOf(operation, input) } : {}),

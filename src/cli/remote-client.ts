@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
 import type { Problem } from "../definition/problem.js";
 import type { Client } from "../operations/client.js";
-import { operationOf } from "../operations/local-client.js";
 import type { Operation, StreamItem } from "../operations/operation.js";
+import { operationOf } from "../operations/table/operations.js";
 import { serverAddress } from "./place.js";
 import { readServerEvents, type ServerEvent } from "./server-events.js";
 

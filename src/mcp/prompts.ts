@@ -1,12 +1,12 @@
 import { ErrorCode, type GetPromptResult, McpError, type Prompt } from "@modelcontextprotocol/sdk/types.js";
-import type { CallOperation } from "./tools.js";
+import { answerFor, type CallOperation } from "./tools.js";
 
 export const PROMPTS: readonly Prompt[] = [
   {
     name: "triage_failures",
     title: "Triage the jobs that are held",
     description: "Looks at every job that waits for a decision, finds out why it failed, and decides it.",
-    arguments: [{ name: "run_id", description: "Only this run; all runs unless given.", required: false }],
+    arguments: [{ name: "run_id", description: "Only this run; by default all runs.", required: false }],
   },
 ];
 
@@ -36,10 +36,8 @@ export async function getPrompt(
   given: { readonly [name: string]: string },
 ): Promise<GetPromptResult> {
   if (name !== "triage_failures") throw new McpError(ErrorCode.InvalidParams, `there is no prompt ${name}`);
-  const holds = await call(
-    "list_pending_failed_jobs",
-    given.run_id === undefined ? {} : { run_id: given.run_id },
-  );
+  const ofRun = given.run_id === undefined ? {} : { run_id: given.run_id };
+  const holds = await answerFor(call, "list_pending_failed_jobs", ofRun);
   const text = `${INSTRUCTIONS}\n\nThe holds at this moment, as JSON:\n${JSON.stringify(holds, null, 2)}`;
   return {
     description: "Decide what is held.",

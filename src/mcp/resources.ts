@@ -5,7 +5,7 @@ import {
   type Resource,
   type ResourceTemplate,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { CallOperation } from "./tools.js";
+import { answerFor, type CallOperation } from "./tools.js";
 
 /** How many of the newest runs are listed; the templates reach every other one. */
 const LISTED_RUNS = 20;
@@ -55,9 +55,10 @@ const LOG = /^daruma:\/\/jobs\/(\d{1,15})\/logs\/(stdout|stderr)$/;
 
 export async function readResource(call: CallOperation, uri: string): Promise<ReadResourceResult> {
   const run = RUN.exec(uri);
-  if (run !== null) return jsonResource(uri, await call("get_run", { run_id: run[1] }));
+  if (run !== null) return jsonResource(uri, await answerFor(call, "get_run", { run_id: run[1] }));
   const explained = EXPLANATION.exec(uri);
-  if (explained !== null) return jsonResource(uri, await call("explain_run", { run_id: explained[1] }));
+  if (explained !== null)
+    return jsonResource(uri, await answerFor(call, "explain_run", { run_id: explained[1] }));
   const log = LOG.exec(uri);
   if (log === null) throw new McpError(ErrorCode.InvalidParams, `there is no resource ${uri}`);
   const [, job_id, stream] = log;

@@ -1,42 +1,32 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { DarumaError } from "../core/errors.js";
+import { InvalidInput } from "../operations/invalid-input.js";
 import type { Operation } from "../operations/operation.js";
 import { mayAct, type Role } from "../operations/roles.js";
-import { OPERATIONS } from "../operations/table/operations.js";
+import { OPERATIONS, operationOf } from "../operations/table/operations.js";
+import { withinBudget } from "./answer-budget.js";
+import { inputSchemaOf } from "./tool-schema.js";
 
 /** Does an operation by its name; input as it came, output as the operation gives it. */
 export type CallOperation = (name: string, input: unknown) => Promise<unknown>;
+
+const CURSOR_FIELD = { cursor: { type: "string" } };
 
 /** The operations that a role may do, as tools. */
 export function toolsFor(role: Role): Tool[] {
   return OPERATIONS.filter((operation) => mayAct(role, operation.role)).map(toolOf);
 }
 
+/** Only what an agent needs to call it: the list is part of every conversation. */
 function toolOf(operation: Operation): Tool {
-  const { name, summary, description, effect } = operation;
+  const { name, description, effect, input } = operation;
   return {
     name,
-    title: summary,
     description,
-    inputSchema: objectSchema(operation.input, "input"),
-    outputSchema: objectSchema(shownOutput(operation), "output"),
-    annotations: {
-      readOnlyHint: effect === "reads",
-      destructiveHint: effect === "destroys",
-      openWorldHint: false,
-    },
+    inputSchema: inputSchemaOf(input, effect === "reads" ? CURSOR_FIELD : {}),
+    annotations: effect === "reads" ? { readOnlyHint: true } : { destructiveHint: effect === "destroys" },
   };
-}
-
-/** A tool's result must be an object: what is none is put into one. */
-function shownOutput({ output }: Operation): z.ZodType {
-  return output instanceof z.ZodObject ? output : z.object({ result: output });
-}
-
-function objectSchema(schema: z.ZodType, io: "input" | "output"): Tool["inputSchema"] {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  return { ...rest, type: "object" } as Tool["inputSchema"];
 }
 
 /** A refusal is an answer that the caller can act on, not a fault of the protocol. */
@@ -50,18 +40,32 @@ export async function callTool(
   if (operation === undefined || !mayAct(role, operation.role))
     return refusal("TOOL_NOT_FOUND", `there is no tool ${name} for the role ${role}`);
   try {
-    const output = await call(name, input ?? {});
-    const structured = operation.output instanceof z.ZodObject ? output : { result: output };
-    return {
-      content: [{ type: "text", text: JSON.stringify(structured) }],
-      structuredContent: structured as { [key: string]: unknown },
-    };
+    const { cursor, ...given } = (input ?? {}) as { readonly cursor?: unknown };
+    const text = JSON.stringify(await answerFor(call, operation.name, given, cursor));
+    return { content: [{ type: "text", text }] };
   } catch (error) {
     if (error instanceof DarumaError) return refusal(error.code, error.message, error.hint);
     if (error instanceof z.ZodError) return refusal("INVALID_INPUT", z.prettifyError(error));
     throw error;
   }
 }
+
+/** What an agent that says nothing else gets of an operation, within its budget. */
+export async function answerFor(
+  call: CallOperation,
+  name: string,
+  given: { readonly [field: string]: unknown },
+  cursor?: unknown,
+): Promise<object> {
+  const operation = operationOf(name);
+  if (cursor !== undefined && (typeof cursor !== "string" || operation.effect !== "reads"))
+    throw new InvalidInput([{ path: "cursor", message: "there is no such field" }], CURSOR_HINT);
+  const output = await call(name, { ...operation.forAgents?.(given), ...given });
+  const answer = operation.output instanceof z.ZodObject ? (output as object) : { result: output };
+  return withinBudget(answer, { cursor, mayAskAgain: operation.effect === "reads" });
+}
+
+const CURSOR_HINT = "Only tools that read take a cursor, as text from `cut` of an earlier answer.";
 
 function refusal(code: string, message: string, hint?: string | null): CallToolResult {
   return {

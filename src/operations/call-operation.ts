@@ -2,12 +2,11 @@ import { DarumaError } from "../core/errors.js";
 import type { Context } from "./context.js";
 import { checkInput } from "./invalid-input.js";
 import { mayAct } from "./roles.js";
-import { OPERATIONS } from "./table/operations.js";
+import { operationOf } from "./table/operations.js";
 
 /** Does one operation by its name, if whoever asks may do it. Input is as it came. */
 export async function callOperation(context: Context, name: string, input: unknown): Promise<unknown> {
-  const operation = OPERATIONS.find((known) => known.name === name);
-  if (operation === undefined) throw new DarumaError("USAGE", `there is no operation ${name}`);
+  const operation = operationOf(name);
   const { role } = context.principal;
   if (!mayAct(role, operation.role))
     throw new DarumaError("FORBIDDEN", `${name} needs the role ${operation.role}, not ${role}`);

@@ -1,18 +1,26 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { AttemptStatus } from "../core/rows.js";
 import { changesOf } from "./changes.js";
 import type { Context } from "./context.js";
 import { type FilePart, readPart } from "./file-part.js";
 import { requireJob } from "./job-report.js";
 import type { StreamItem } from "./operation.js";
-import { type ArtifactKind, findArtifact, findLogs, findRecoveryLogs, type LogRequest } from "./read-logs.js";
+import {
+  type ArtifactKind,
+  type AttemptLogs,
+  findArtifact,
+  findLogs,
+  findRecoveryLogs,
+  type LogRequest,
+} from "./read-logs.js";
 
 export type LogStream = "stdout" | "stderr" | ArtifactKind;
 
 export interface JobLogRequest {
   readonly job_id: number;
   readonly attempt?: number | undefined;
-  readonly stream: LogStream;
+  /** By default that of the two which says more about the attempt's end. */
+  readonly stream?: LogStream | undefined;
   readonly recovery: boolean;
   readonly offset: number;
   readonly limit_bytes: number;
@@ -36,6 +44,7 @@ export interface JobLog extends FilePart {
 }
 
 interface FoundFile {
+  readonly stream: LogStream;
   readonly attempt: number;
   readonly status: AttemptStatus | null;
   readonly file: string;
@@ -44,8 +53,8 @@ interface FoundFile {
 
 export async function readJobLog(context: Context, request: JobLogRequest): Promise<JobLog> {
   const job = await requireJob(context.store, request.job_id);
-  const { stream, recovery, offset, limit_bytes: limitBytes, tail_bytes: tailBytes, encoding } = request;
-  const { attempt, status, file, manifest } = await findFile(context, request, job.run_id);
+  const { recovery, offset, limit_bytes: limitBytes, tail_bytes: tailBytes, encoding } = request;
+  const { attempt, status, file, manifest, stream } = await findFile(context, request, job.run_id);
   return {
     job_id: job.id,
     run_id: job.run_id,
@@ -67,14 +76,22 @@ async function findFile(
   runId: number,
 ): Promise<FoundFile> {
   const request: LogRequest = { runId, step: String(job_id), ...(attempt === undefined ? {} : { attempt }) };
-  if (stream !== "stdout" && stream !== "stderr") {
+  if (stream !== undefined && stream !== "stdout" && stream !== "stderr") {
     const found = await findArtifact(store, outputDir, { ...request, kind: stream });
-    return { attempt: found.attempt, status: null, file: found.file, manifest: found.manifest };
+    return { stream, attempt: found.attempt, status: null, file: found.file, manifest: found.manifest };
   }
   const found = recovery
     ? await findRecoveryLogs(store, outputDir, request)
     : await findLogs(store, outputDir, request);
-  return { attempt: found.attempt, status: found.status, file: found[stream], manifest: null };
+  const chosen = stream ?? tellingStream(found);
+  const { attempt: number, status } = found;
+  return { stream: chosen, attempt: number, status, file: found[chosen], manifest: null };
+}
+
+/** Why an attempt failed stands on stderr, if it printed anything there. */
+function tellingStream({ status, stderr }: AttemptLogs): "stdout" | "stderr" {
+  if (status !== "failed") return "stdout";
+  return (statSync(stderr, { throwIfNoEntry: false })?.size ?? 0) > 0 ? "stderr" : "stdout";
 }
 
 /** What is written, as it is written, until the attempt has ended. An item's id is where the next one begins. */
@@ -85,11 +102,11 @@ export async function* followJobLog(
 ): AsyncGenerator<StreamItem> {
   const changes = changesOf(context.store);
   try {
-    let { tail_bytes, offset, attempt } = request;
+    let { tail_bytes, offset, attempt, stream } = request;
     while (!signal.aborted) {
       // Before the file: what the attempt wrote before it ended is read after it is known to have ended.
-      const part = await readJobLog(context, { ...request, attempt, offset, tail_bytes });
-      ({ attempt, next_offset: offset } = part);
+      const part = await readJobLog(context, { ...request, attempt, stream, offset, tail_bytes });
+      ({ attempt, stream, next_offset: offset } = part);
       tail_bytes = undefined;
       if (part.text !== "") {
         const { text, encoding, offset: from, size } = part;

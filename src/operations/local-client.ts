@@ -12,7 +12,7 @@ import { checkInput } from "./invalid-input.js";
 import { operateThrough } from "./local-operate.js";
 import { openStore } from "./open-store.js";
 import type { Operation, StreamItem } from "./operation.js";
-import { OPERATIONS } from "./table/operations.js";
+import { operationOf } from "./table/operations.js";
 
 export interface LocalClientOptions {
   readonly outputDir: string;
@@ -79,12 +79,6 @@ function noRuns(place: string): DarumaError {
   return new DarumaError("RUN_NOT_FOUND", `there are no runs in ${place}`, {
     hint: "Start one with `daruma run FILE`, or name the folder with --output-dir.",
   });
-}
-
-export function operationOf(name: string): Operation {
-  const operation = OPERATIONS.find((known) => known.name === name);
-  if (operation === undefined) throw new DarumaError("USAGE", `there is no operation ${name}`);
-  return operation;
 }
 
 function parseInput(operation: Operation, input: unknown): z.output<Operation["input"]> {

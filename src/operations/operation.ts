@@ -13,6 +13,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   readonly summary: string;
   /** What somebody who has never seen Daruma must know to use it well; MCP clients read this. */
   readonly description: string;
+  /** What only documents add to it: agents pay for every word of a description. */
+  readonly details?: string;
   /** The least that may do it. */
   readonly role: Role;
   readonly effect: "reads" | "changes" | "destroys";
@@ -30,6 +32,10 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   ) => AsyncIterable<StreamItem>;
   /** The field of the input that takes the id of the last item that a client has seen, to go on after it. */
   readonly streamFrom?: string;
+  /** What an agent is given that does not ask otherwise, over what it asks for: it pays for every character it reads. */
+  readonly forAgents?: (given: { readonly [field: string]: unknown }) => {
+    readonly [field: string]: unknown;
+  };
   /** On a command line where no store is there yet: answer as an empty one would, or make one. Else: no runs here. */
   readonly withoutStore?: "empty" | "new";
 }

@@ -8,28 +8,45 @@ import { liveControlOf } from "./live-control.js";
 import { usagesOf } from "./model-usage.js";
 import { readLog } from "./replayed-log.js";
 import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
-import { reportRun, reportState } from "./run-report.js";
+import { type JobReport, reportRun, reportState } from "./run-report.js";
 import { summariseRun } from "./run-summary.js";
 import { storedDefinition } from "./stored-workflows.js";
 
+/** Which jobs of a run are told of. */
+export const JOB_CHOICES = ["all", "failed", "none"] as const;
+export type JobChoice = (typeof JOB_CHOICES)[number];
+
 /** Everything of one run. */
-export async function describeRun({ store, outputDir }: Context, reference: RunReference) {
+export async function describeRun(
+  { store, outputDir }: Context,
+  reference: RunReference,
+  choice: JobChoice = "all",
+) {
   const runId = await resolveRun(store, reference);
   const report = await reportRun(store, runId);
+  const jobs = report.jobs.filter((job) => isChosen(job, choice));
+  const shown = new Set(jobs.map(({ id }) => id));
+  const diagnostics = await diagnosticsOf(report.jobs, readLog(store, runId));
   const { run } = await loadRun(store, runId);
   const { counts, failures, holds, endings } = await summariseRun(store, outputDir, report);
   return {
     ...report,
     workflow_id: run.workflowId,
-    jobs: [...report.jobs],
+    jobs,
     routes: [...report.routes],
     handled_failures: [...report.handled_failures],
     state: reportState(run),
     liveControl: liveControlOf(run),
-    diagnostics: await diagnosticsOf(report.jobs, readLog(store, runId)),
+    diagnostics: diagnostics.filter(({ job_id }) => shown.has(job_id)),
     usage: await usagesOf(readLog(store, runId)),
     summary: { counts: [...counts], failures: [...failures], holds: [...holds], endings: [...endings] },
   };
+}
+
+/** What was canceled because of a failure is no failure of its own. */
+function isChosen({ status, error }: JobReport, choice: JobChoice): boolean {
+  if (choice !== "failed") return choice === "all";
+  return error !== null && status !== "completed" && status !== "canceled" && status !== "skipped";
 }
 
 interface ExplainRequest {

@@ -6,6 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Cut, MAX_ANSWER_CHARS } from "../../src/mcp/answer-budget.js";
 import { mayAct } from "../../src/operations/roles.js";
 import { OPERATIONS } from "../../src/operations/table/operations.js";
 import { commandLine } from "../support/cli.js";
@@ -31,6 +32,13 @@ interface Hold {
   class: string;
   attempts: number;
   stderr_tail: string;
+}
+
+interface LargeRun {
+  status: string;
+  cut?: Cut[];
+  summary: { counts: string[] };
+  jobs: { step: string }[];
 }
 
 interface Resolution {
@@ -72,7 +80,11 @@ async function overHttp(): Promise<void> {
 async function call<Answer>(name: string, given: { [name: string]: unknown }): Promise<Answer> {
   const answer = await client.callTool({ name, arguments: given });
   if (answer.isError) throw new Error(JSON.stringify(answer.content));
-  return answer.structuredContent as Answer;
+  return parsed<Answer>(answer);
+}
+
+function parsed<Answer>(answer: { readonly [field: string]: unknown }): Answer {
+  return JSON.parse((answer.content as { text: string }[])[0]!.text) as Answer;
 }
 
 beforeEach(() => {
@@ -145,7 +157,7 @@ describe.each([
         ],
       },
     });
-    const { applied, results } = answer.structuredContent as unknown as Resolution;
+    const { applied, results } = parsed<Resolution>(answer);
     expect(applied).toBe(false);
     expect(results.map(({ ok, error }) => error?.code ?? ok)).toEqual([true, "JOB_NOT_FOUND"]);
     expect((await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id })).items).toHaveLength(2);
@@ -177,7 +189,7 @@ describe.each([
 });
 
 describe("MCP tools", () => {
-  it("are the operations that the role may do, each with a description and schemas", async () => {
+  it("are the operations that the role may do, each with a description and what it takes", async () => {
     await overStdio("--role", "viewer");
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
@@ -185,9 +197,69 @@ describe("MCP tools", () => {
     );
     for (const tool of tools) {
       expect(tool.description?.length ?? 0, tool.name).toBeGreaterThan(40);
-      expect(tool.outputSchema, tool.name).toMatchObject({ type: "object" });
+      expect(tool.inputSchema, tool.name).toMatchObject({ type: "object" });
       expect(tool.annotations?.readOnlyHint, tool.name).toBe(true);
     }
+  });
+
+  it("read the jobs of a large run within a budget: the failed ones by default, all of them cursor by cursor", async () => {
+    await overStdio();
+    const steps = Object.fromEntries(
+      Array.from({ length: 300 }, (_, at) => [`step-${at}`, { type: "noop", tags: ["one of many"] }]),
+    );
+    const { run_id } = await call<{ run_id: number }>("start_run", {
+      source: JSON.stringify({ name: "wide", steps: { ...steps, bad: { exec: "echo gone >&2; exit 3" } } }),
+    });
+    const read = async (given: object): Promise<{ text: string; run: LargeRun }> => {
+      const answer = await client.callTool({ name: "get_run", arguments: { run_id, ...given } });
+      return { text: (answer.content as { text: string }[])[0]!.text, run: parsed<LargeRun>(answer) };
+    };
+    await eventually("the run to end", 30_000, async () => (await read({})).run.status === "failed");
+    const { text, run } = await read({});
+    expect(text.length).toBeLessThan(8_000);
+    expect(run.jobs.map(({ step }) => step)).toEqual(["bad"]);
+    expect(run.summary.counts.join()).toContain("300 completed");
+    const all: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await read({ jobs: "all", ...(cursor === undefined ? {} : { cursor }) });
+      expect(page.text.length).toBeLessThanOrEqual(MAX_ANSWER_CHARS);
+      all.push(...page.run.jobs.map(({ step }) => step));
+      cursor = page.run.cut?.find(({ field }) => field === "jobs")?.cursor ?? null;
+    }
+    expect(all).toEqual([...Object.keys(steps), "bad"]);
+  });
+
+  it("print the end of stderr of a failed attempt by default, and stdout of one that succeeded", async () => {
+    await overStdio();
+    const filler = "i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done";
+    const source = JSON.stringify({
+      name: "talk",
+      steps: {
+        loud: { exec: `echo on stdout; ${filler}; echo the reason >&2; exit 3` },
+        quiet: { exec: "echo only on stdout; exit 4" },
+        fine: { exec: "echo done; echo a warning >&2" },
+      },
+    });
+    const { run_id } = await call<{ run_id: number }>("start_run", { source });
+    await eventually("the run to end", 30_000, async () => {
+      return (await call<{ status: string }>("get_run", { run_id })).status === "failed";
+    });
+    const { items } = await call<{ items: { id: number; step: string }[] }>("list_jobs", { run_id });
+    const logs = async (step: string, given: object = {}) =>
+      call<{ stream: string; text: string; offset: number }>("get_job_logs", {
+        job_id: items.find((job) => job.step === step)!.id,
+        ...given,
+      });
+    const loud = await logs("loud");
+    expect([loud.stream, loud.text.length, loud.text.endsWith("the reason\n")]).toEqual([
+      "stderr",
+      8_192,
+      true,
+    ]);
+    expect(await logs("loud", { stream: "stdout" })).toMatchObject({ text: "on stdout\n" });
+    expect(await logs("loud", { offset: 0, limit_bytes: 7 })).toMatchObject({ text: "line 0\n", offset: 0 });
+    expect(await logs("quiet")).toMatchObject({ stream: "stdout", text: "only on stdout\n" });
+    expect(await logs("fine")).toMatchObject({ stream: "stdout", text: "done\n" });
   });
 
   it("refuse what the role may not do, and input that does not fit, with a code", async () => {

@@ -18,7 +18,9 @@ export const listDeadLettersOperation = operation({
   name: "list_dead_letters",
   summary: "list the jobs that the queue has given up",
   description:
-    "Lists dead letters: jobs that failed in every round that `queue.max_attempts` of their workflow allows, with their last error, its class, how many rounds they have had and since when they lie there. They stay until somebody repairs the cause and redrives them (redrive_job), or decides otherwise. `next` is the `after` of the next page, null at the end.",
+    "Lists dead letters: jobs that failed in every round that `queue.max_attempts` of their workflow allows. Repair the cause, then redrive them (redrive_job).",
+  details:
+    "Each has its last error, its class, how many rounds it has had and since when it is one. They stay until somebody repairs the cause and redrives them (redrive_job), or decides otherwise. `next` is the `after` of the next page, null at the end.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -66,8 +68,9 @@ export const listDeadLettersOperation = operation({
 export const redriveJobOperation = operation({
   name: "redrive_job",
   summary: "put a dead letter back into the queue, with all rounds anew",
-  description:
-    "Puts a dead letter back: the job runs again with all budgets anew, those of the queue too, in a workspace from its checkpoints; what was canceled because of it waits for it again, and a run that is over is reopened. Repair the cause first. A job that is no dead letter is refused with NOT_DEAD_LETTER.",
+  description: "Puts a dead letter back into the queue with fresh budgets. Repair the cause first.",
+  details:
+    "The job runs in a workspace from its checkpoints; what was canceled because of it waits for it again, and a run that is over is reopened. A job that is no dead letter is refused with NOT_DEAD_LETTER.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({ job_id: jobId, reason, key }),

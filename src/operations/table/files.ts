@@ -8,6 +8,8 @@ import { encoding, flag, jobId, json, runReference } from "./schemas.js";
 const MAX_PIECE_BYTES = 8 * 1_024 * 1_024;
 const DEFAULT_PIECE_BYTES = 1_024 * 1_024;
 
+const AGENT_TAIL_BYTES = 8 * 1_024;
+
 const bytes = z.coerce.number().int().min(1).max(MAX_PIECE_BYTES);
 const offset = z.coerce.number().int().min(0).default(0).describe("From this byte on.");
 const limitBytes = bytes.default(DEFAULT_PIECE_BYTES).describe("How many bytes at most.");
@@ -25,7 +27,9 @@ export const getJobLogs = operation({
   name: "get_job_logs",
   summary: "print what an attempt of a step printed: its stdout, then its stderr",
   description:
-    "What an attempt of a job printed, redacted, from byte `offset` on or only the end (`tail_bytes`); `next_offset` is where the next piece begins, `size` where the file ends at present. `stream` chooses stdout or stderr, or `summary` (the short account of a failed attempt) `context` (the failure that a transition brought to it) or `prompt` (what an agent or a model was told in it); `recovery` reads the recovery script that followed the attempt. As a stream it goes on while the attempt runs; an item's id is the offset after it.",
+    "What an attempt of a job printed. `stream`: stdout or stderr (by default the one that tells more: stderr of a failed attempt that printed any), `summary` (the short account of a failed attempt), `context` (the failure that a transition brought to it) or `prompt` (what an agent or a model was told).",
+  details:
+    "It is redacted. It is read from byte `offset` on, or only its end (`tail_bytes`); `next_offset` is where the next piece begins, `size` where the file ends at present. `recovery` reads the recovery script that followed the attempt. As a stream it goes on while the attempt runs; an item's id is the offset after it.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -33,8 +37,8 @@ export const getJobLogs = operation({
     attempt: z.coerce.number().int().min(1).optional().describe("Which attempt; the last unless told."),
     stream: z
       .enum(["stdout", "stderr", "context", "prompt", "summary"])
-      .default("stdout")
-      .describe("What to read."),
+      .optional()
+      .describe("What to read; by default stderr of a failed attempt that printed any, else stdout."),
     recovery: flag.default(false).describe("Of the recovery script that followed the attempt."),
     offset,
     limit_bytes: limitBytes,
@@ -70,6 +74,8 @@ export const getJobLogs = operation({
     },
   ],
   streamFrom: "offset",
+  // The end of a log says why it ended.
+  forAgents: ({ offset }) => (offset === undefined ? { tail_bytes: AGENT_TAIL_BYTES } : {}),
   handler: (context, input) => readJobLog(context, input),
   stream: (context, input, signal) => followJobLog(context, input, signal),
 });

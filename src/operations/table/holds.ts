@@ -44,7 +44,9 @@ export const classifyAndResolveFailures = operation({
   name: "classify_and_resolve_failures",
   summary: "decide holds: run again, fail, skip, or complete with an output; all that are named or none",
   description:
-    "Decides holds. Actions: `retry` runs the job again with all budgets anew (for outages and what has been repaired meanwhile); `fail` lets it fail, what depends on it is canceled; `skip` goes on without it; `complete` goes on as if it had given `output`. Every decision is checked before any is taken: if one is refused, nothing is changed, `applied` is false and `results` says which and why. The decisions of one run are taken together in one transaction; of several runs one run after the other. With `dry_run` nothing is changed and the answer says what would be.",
+    "Decides holds, all or none. `retry` runs the job again with fresh budgets (for outages and repaired causes); `fail` lets it fail and cancels what depends on it; `skip` goes on without it; `complete` goes on as if it had given `output`. Use `dry_run` first.",
+  details:
+    "Every decision is checked before any is taken: if one is refused, nothing is changed, `applied` is false and `results` says which and why. The decisions of one run are taken together in one transaction; of several runs one run after the other. With `dry_run` nothing is changed and the answer says what would be.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({

@@ -149,8 +149,9 @@ export const updateJob = operation({
 export const retryJobOperation = operation({
   name: "retry_job",
   summary: "run a failed or canceled job again, if it has had fewer attempts than max_retries",
-  description:
-    "Runs a failed or canceled job again. The answer's `attempt_id` is the attempt that comes next. Refused if the job is of another run, is in another status (a held one is decided with update_job, a completed one is gone back to with control_run, resume_from_step), or has had max_retries attempts already.",
+  description: "Runs a failed or canceled job again, if it has had fewer than max_retries attempts.",
+  details:
+    "The answer's `attempt_id` is the attempt that comes next. Refused if the job is of another run, is in another status (a held one is decided with update_job, a completed one is gone back to with control_run, resume_from_step), or has had max_retries attempts already.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({

@@ -1,3 +1,4 @@
+import { DarumaError } from "../../core/errors.js";
 import type { Operation } from "../operation.js";
 import { createTokenOperation, listTokens, listWorkers, revokeTokenOperation } from "./administration.js";
 import { answerJobOperation } from "./answer-job.js";
@@ -80,3 +81,9 @@ export const TABLE = {
 export type OperationName = keyof typeof TABLE;
 
 export const OPERATIONS: readonly Operation[] = Object.values(TABLE) as unknown as readonly Operation[];
+
+export function operationOf(name: string): Operation {
+  const operation = OPERATIONS.find((known) => known.name === name);
+  if (operation === undefined) throw new DarumaError("USAGE", `there is no operation ${name}`);
+  return operation;
+}

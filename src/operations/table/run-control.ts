@@ -32,7 +32,9 @@ export const startRunOperation = operation({
   name: "start_run",
   summary: "run a workflow",
   description:
-    "Starts a run of a stored workflow (`workflow`, and `version` unless the newest is meant) or of a workflow text (`source`). It answers as soon as the run is on record; follow it with list_run_events or get_run. Inputs and context are recorded openly: what looks like a password or token is refused, secrets belong into the environment of the worker and are named under `secrets` in the workflow.",
+    "Starts a run of a stored workflow (`workflow`) or of a workflow text (`source`). It answers as soon as the run is recorded; follow it with get_run. Inputs are stored as they are: never put a secret there.",
+  details:
+    "What looks like a password or token in inputs or context is refused: secrets belong in the environment of the worker and are named under `secrets` in the workflow.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({
@@ -89,7 +91,9 @@ export const controlRunOperation = operation({
   name: "control_run",
   summary: "steer a run: pause, resume, cancel, take over, retry a step",
   description:
-    "Steers a run, whichever process runs it. `pause`: nothing new starts, what runs is let end; `takeover`: the same, claimed for work by hand; `resume`: lifts a pause and goes on with a run that nobody runs; `cancel`: ends its processes and the run; `retry_step`: a failed, canceled or held step again with all budgets anew, also of a run that is over (with `force` also a completed one, which is resume_from_step); `resume_from_step`: back to any step, it and what depends on it run again, in a workspace from the checkpoints before it; `hard_reset_step`: a step of the workspace once more in a fresh one that is rebuilt from the checkpoints, at once and without cost to a budget; `reset_failed`: all that failed unhandled, was canceled or is held begins anew. While a step is at work in the workspace, the two are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed; a refusal says why by its code.",
+    "Steers a run. `pause`: nothing new starts; `takeover`: the same, claimed for work by hand; `resume`: lifts a pause, or continues an interrupted run; `cancel`: ends it; `retry_step`: runs a failed, canceled or held step again with fresh budgets; `resume_from_step`: goes back to any step; `hard_reset_step`: runs a step again in a workspace rebuilt from checkpoints; `reset_failed`: runs all that failed again.",
+  details:
+    "It works whichever process runs the run. `retry_step` and `resume_from_step` also work on a run that is over; `retry_step` with `force` takes a completed step too, which is resume_from_step. `resume_from_step` runs the step and what depends on it again, in a workspace from the checkpoints before it. `hard_reset_step` costs no budget. `reset_failed` leaves handled failures alone. While a step is at work in the workspace, `hard_reset_step` and `resume_from_step` are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({

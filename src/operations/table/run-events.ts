@@ -12,7 +12,8 @@ export const listRunEventsOperation = operation({
   name: "list_run_events",
   summary: "print a run's log, one event a line",
   description:
-    "The run's log: every fact in order, numbered by `seq`. The log is the truth of a run; docs/events.md tells what each type means. `next` is the `after` of the next page, null at the end. As a stream it goes on until the run is over; an item's id is its seq.",
+    "The run's log: every fact in order, numbered by `seq`. The log is the truth of a run; docs/events.md tells what each type means. `next` is the `after` of the next page, null at the end.",
+  details: "As a stream it goes on until the run is over; an item's id is its seq.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -41,7 +42,9 @@ export const listEventsOperation = operation({
   name: "list_events",
   summary: "watch what happens in all runs",
   description:
-    "What has happened in all runs since a cursor, the events of each run in order, each with its run_id. Without `after` it gives only the cursor of now in `next`; ask again with it. As a stream it goes on until the reader leaves; an item's id is the cursor just after it. While more than 64 runs are under way, only the last event of each piece of a run's log has an id, and a reconnect repeats that piece from its beginning; with some ten thousand, an id no longer holds them all, and a reconnect tells the newest runs again from their beginning. No event is left out. Who only asks now and then does not hear of a run that was over, was opened again and is over again meanwhile; its own log has it.",
+    "What has happened in all runs since a cursor, the events of each run in order, each with its run_id. Without `after` it gives only the cursor of now in `next`; ask again with it.",
+  details:
+    "As a stream it goes on until the reader leaves; an item's id is the cursor just after it. While more than 64 runs are under way, only the last event of each piece of a run's log has an id, and a reconnect repeats that piece from its beginning; with some ten thousand, an id no longer holds them all, and a reconnect tells the newest runs again from their beginning. No event is left out. Who only asks now and then does not hear of a run that was over, was opened again and is over again meanwhile; its own log has it.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

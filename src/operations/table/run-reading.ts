@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../operation.js";
-import { describeRun, explainRun } from "../run-details.js";
+import { describeRun, explainRun, JOB_CHOICES } from "../run-details.js";
 import { listRunReports } from "../run-list.js";
 import { hold } from "./holds.js";
 import {
@@ -136,14 +136,30 @@ export const getRun = operation({
   name: "get_run",
   summary: "show a run: its jobs, routes, errors and state",
   description:
-    "One run with everything that is known of it: each job with its status, attempts, error and output; the failure routes that were taken; `diagnostics`, what the ladder made of each failed attempt; `state` of each scope; `liveControl`, whether somebody has paused it or taken it over and what was last asked to be done about a step; `usage`, the tokens of its model calls; `summary` with the unhandled failures, the holds that wait for a decision, and what the last steps printed.",
+    "One run: its status, a `summary` with the unhandled failures and holds, its jobs with status, attempts, error and output (`jobs` chooses which), and the failure routes that were taken.",
+  details:
+    "`diagnostics` is what the ladder made of each failed attempt of the jobs shown; `state` that of each scope; `liveControl`, whether somebody has paused the run or taken it over and what was last asked to be done about a step; `usage`, the tokens of its model calls.",
   role: "viewer",
   effect: "reads",
-  input: z.strictObject({ run_id: runReference }),
+  input: z.strictObject({
+    run_id: runReference,
+    jobs: z
+      .enum(JOB_CHOICES)
+      .default("all")
+      .describe("Which jobs: all, only those that failed and have not completed since, or none."),
+  }),
   output: runDetails,
   rest: { method: "GET", path: "/runs/{run_id}" },
-  cli: [{ words: "show", positional: ["run_id"], examples: ["daruma show 3", "daruma show last --json"] }],
-  handler: (context, { run_id }) => describeRun(context, run_id),
+  cli: [
+    {
+      words: "show",
+      positional: ["run_id"],
+      examples: ["daruma show 3", "daruma show last --jobs failed", "daruma show last --json"],
+    },
+  ],
+  // Of a large run the others are many, and tell little; list_jobs has them page by page.
+  forAgents: () => ({ jobs: "failed" }),
+  handler: (context, { run_id, jobs }) => describeRun(context, run_id, jobs),
 });
 
 export const explainRunOperation = operation({

@@ -7,7 +7,9 @@ export const getWorkspaceOperation = operation({
   name: "get_workspace",
   summary: "tell where the workspace of a run lies, and what its steps have left in it",
   description:
-    "The git workspace of a run: the folder (`path`, on the machine of the server), the pinned commit that it began with, the step that is at work there, how many hard resets the run has had, and its checkpoints in order: step, attempt, the hash of what it changed, the changed files and the patch, an artifact of the run. A superseded checkpoint is kept, but a reset does not replay it.",
+    "The git workspace of a run: its folder on the server's machine, the pinned commit, the step that is at work there, the hard resets so far, and its checkpoints with their changed files and patches.",
+  details:
+    "A patch is an artifact of the run. A superseded checkpoint is kept, but a reset does not replay it.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ run_id: runReference }),
@@ -53,7 +55,9 @@ export const applyRunOperation = operation({
   name: "apply_run",
   summary: "take what a run has made in its workspace, as a patch or as a new branch",
   description:
-    "Takes all that the workspace of a run differs in from the pinned commit: as one patch that `git apply` takes, or with `branch` as one commit on a new branch of the repository that the run was started from. Nothing else of that repository is touched; a branch that exists is refused with WORKSPACE_BRANCH_EXISTS. The patch is the artifact that the answer names; a short one also stands in the answer. `unfinished_files` counts files changed since the last step that completed: of a run that failed, they are what the failed step left. Refused with WORKSPACE_BUSY while the run is at work.",
+    "Takes what a run changed in its workspace: as one patch for `git apply`, or with `branch` as one commit on a new branch of the repository that the run was started from.",
+  details:
+    "Nothing else of that repository is touched; a branch that exists is refused with WORKSPACE_BRANCH_EXISTS. The patch is the artifact that the answer names; a short one also stands in the answer. `unfinished_files` counts files changed since the last step that completed: of a run that failed, they are what the failed step left. Refused with WORKSPACE_BUSY while the run is at work.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({

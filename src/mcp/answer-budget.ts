@@ -1,0 +1,173 @@
+import { DarumaError } from "../core/errors.js";
+import { truncateHeadTail } from "../core/head-tail.js";
+
+/** What one answer may cost an agent: about 5,000 tokens. */
+export const MAX_ANSWER_CHARS = 20_000;
+/** Of one text inside a list, such as the stderr of one of many jobs, where the answer is too long. */
+const MAX_TEXT_CHARS = 1_000;
+/** Room for the note about one cut. */
+const NOTE_CHARS = 200;
+const CURSOR = /^(.+)@(\d{1,15})$/s;
+
+interface Answer {
+  [field: string]: unknown;
+}
+
+type Cuttable = readonly unknown[] | string;
+
+/** What was left out of an answer, and how to get it. */
+export interface Cut {
+  /** `jobs`, or `summary/failures`. */
+  readonly field: string;
+  readonly from: number;
+  readonly shown: number;
+  readonly total: number;
+  /** Null at the end, and where the answer cannot be asked for again because the call changed something. */
+  readonly cursor: string | null;
+}
+
+/** One part of an answer, from somewhere on. */
+interface Start {
+  readonly field: string;
+  readonly from: number;
+  readonly total: number;
+}
+
+/**
+ * The answer within an agent's budget: what sums it up first, then as much of its lists and long texts as fits, and a
+ * cursor for each that was cut. With a cursor only that part is shown, from there on.
+ */
+export function withinBudget(
+  answer: object,
+  { cursor, mayAskAgain }: { readonly cursor?: string | undefined; readonly mayAskAgain: boolean },
+): Answer {
+  const { part, start } = cursor === undefined ? summaryFirst(answer) : partAt(answer as Answer, cursor);
+  const fitted = structuredClone(part);
+  if (size(fitted) > MAX_ANSWER_CHARS) shortenTextsInLists(fitted);
+  const cut = cutToFit(fitted, start, mayAskAgain);
+  return cut.length === 0 ? fitted : { cut, ...fitted };
+}
+
+/** Numbers, names and the summary come before lists, however the operation orders them. */
+function summaryFirst(answer: object): { part: Answer; start: null } {
+  const entries = Object.entries(answer);
+  const summary = entries.filter(([field]) => field === "summary");
+  const rest = entries.filter(([, value]) => !isPlain(value));
+  return { part: Object.fromEntries([...plainFields(answer), ...summary, ...rest]), start: null };
+}
+
+/** The part that the cursor names, with the plain fields, which tell whose part it is. */
+function partAt(answer: Answer, cursor: string): { part: Answer; start: Start } {
+  const [, field, place] = CURSOR.exec(cursor) ?? [];
+  const found = field === undefined ? undefined : valueAt(answer, field);
+  if (field === undefined || !isCuttable(found)) {
+    throw new DarumaError("INVALID_INPUT", `cursor: ${JSON.stringify(cursor)} names no part of this answer`, {
+      hint: "Take it from `cut` of an earlier answer of the same tool, and repeat the other arguments.",
+    });
+  }
+  const from = Math.min(Number(place), found.length);
+  const part: Answer = Object.fromEntries(plainFields(answer).filter(([name]) => name !== field));
+  setAt(part, field, found.slice(from));
+  return { part, start: { field, from, total: found.length } };
+}
+
+/** The largest part is cut first. Each keeps its first item, so that an answer always tells something. */
+function cutToFit(fitted: Answer, start: Start | null, mayAskAgain: boolean): Cut[] {
+  const totals = new Map<string, number>(start === null ? [] : [[start.field, start.total]]);
+  const fromOf = (field: string): number => (start?.field === field ? start.from : 0);
+  let over = size(fitted) - MAX_ANSWER_CHARS;
+  while (over > 0) {
+    const cuttable = partsOf(fitted).filter(({ value }) => value.length > 1);
+    const [largest] = cuttable.sort((first, second) => size(second.value) - size(first.value));
+    if (largest === undefined) break;
+    const { field, value } = largest;
+    if (!totals.has(field)) totals.set(field, value.length);
+    setAt(fitted, field, firstOf(value, size(value) - over - NOTE_CHARS));
+    over = size(fitted) + NOTE_CHARS * totals.size - MAX_ANSWER_CHARS;
+  }
+  return [...totals].map(([field, total]): Cut => {
+    const [from, shown] = [fromOf(field), (valueAt(fitted, field) as Cuttable).length];
+    const goesOn = from + shown < total && mayAskAgain;
+    return { field, from, shown, total, cursor: goesOn ? `${field}@${from + shown}` : null };
+  });
+}
+
+/** At least one item, and never all of them. */
+function firstOf(value: Cuttable, room: number): Cuttable {
+  if (typeof value === "string") return wholeCharacters(value, Math.min(Math.max(1, room), value.length - 1));
+  let [taken, used] = [0, 0];
+  for (const item of value) {
+    used += size(item) + 1;
+    if (used > room) break;
+    taken += 1;
+  }
+  return value.slice(0, Math.min(Math.max(1, taken), value.length - 1));
+}
+
+/** Half a surrogate pair is no text. */
+function wholeCharacters(text: string, length: number): string {
+  const last = text.charCodeAt(length - 1);
+  const splits = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, splits && length > 1 ? length - 1 : length);
+}
+
+/** Lists and texts, at the top and inside objects, but not inside lists. */
+function partsOf(answer: Answer, prefix = ""): { field: string; value: Cuttable }[] {
+  return Object.entries(answer).flatMap(([name, value]) => {
+    const field = `${prefix}${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    if (isCuttable(value)) return [{ field, value }];
+    return isPlain(value) ? [] : partsOf(value as Answer, `${field}/`);
+  });
+}
+
+function shortenTextsInLists(answer: Answer): void {
+  for (const { field, value } of partsOf(answer))
+    if (typeof value !== "string") setAt(answer, field, value.map(shortTexts));
+}
+
+function shortTexts(value: unknown): unknown {
+  if (typeof value === "string") return truncateHeadTail(value, MAX_TEXT_CHARS).text;
+  if (Array.isArray(value)) return value.map(shortTexts);
+  if (isPlain(value)) return value;
+  return Object.fromEntries(Object.entries(value as Answer).map(([key, item]) => [key, shortTexts(item)]));
+}
+
+function plainFields(answer: object): [string, unknown][] {
+  return Object.entries(answer).filter(([, value]) => isPlain(value));
+}
+
+function isPlain(value: unknown): boolean {
+  return value === null || typeof value !== "object";
+}
+
+function isCuttable(value: unknown): value is Cuttable {
+  return typeof value === "string" || Array.isArray(value);
+}
+
+function namesIn(field: string): string[] {
+  return field.split("/").map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function valueAt(answer: Answer, field: string): unknown {
+  let value: unknown = answer;
+  for (const name of namesIn(field)) {
+    if (isPlain(value) || !Object.hasOwn(value as Answer, name)) return undefined;
+    value = (value as Answer)[name];
+  }
+  return value;
+}
+
+function setAt(answer: Answer, field: string, value: unknown): void {
+  const names = namesIn(field);
+  const last = names.pop()!;
+  let at = answer;
+  for (const name of names) {
+    at[name] ??= {};
+    at = at[name] as Answer;
+  }
+  at[last] = value;
+}
+
+function size(value: unknown): number {
+  return JSON.stringify(value)?.length ?? 0;
+}

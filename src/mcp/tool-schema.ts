@@ -1,0 +1,75 @@
+import { z } from "zod";
+
+interface Schema {
+  [key: string]: unknown;
+}
+
+/** Fields that mean the same in every tool; the server's instructions describe them once. */
+export const COMMON_FIELDS: ReadonlySet<string> = new Set([
+  "run_id",
+  "job_id",
+  "workflow_id",
+  "reason",
+  "key",
+  "limit",
+  "after",
+  "before",
+  "offset",
+  "limit_bytes",
+  "tail_bytes",
+  "encoding",
+  "source",
+  "file_name",
+  "name",
+  "cursor",
+]);
+
+/**
+ * The JSON Schema of a tool's input, short: every agent pays for the whole list of tools in each conversation. What
+ * only a query string needs (words for booleans, lists with commas) is left out; the operation checks all the rest.
+ */
+export function inputSchemaOf(input: z.ZodType, more: Schema = {}): Schema & { type: "object" } {
+  const written = z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as Schema;
+  const { properties, required } = shortened(written) as {
+    properties?: Schema;
+    required?: readonly string[];
+  };
+  const fields = Object.entries({ ...properties, ...more }).map(([name, field]) => {
+    const { description: _, ...bare } = field as Schema;
+    return [name, COMMON_FIELDS.has(name) ? bare : field];
+  });
+  return {
+    type: "object",
+    properties: Object.fromEntries(fields),
+    ...(required === undefined || required.length === 0 ? {} : { required }),
+  };
+}
+
+function shortened(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(shortened);
+  if (schema === null || typeof schema !== "object") return schema;
+  const { anyOf, ...kept } = schema as Schema;
+  const short: Schema = {};
+  for (const [key, value] of Object.entries(kept))
+    if (!isNoise(key, value)) short[key] = key === "default" ? value : shortened(value);
+  return anyOf === undefined ? short : { ...short, ...oneOfThem(anyOf as readonly Schema[]) };
+}
+
+/** Bounds that no caller means to pass; the operation says so if one does. */
+const NOISE: ReadonlySet<string> = new Set([
+  ...["$schema", "additionalProperties", "propertyNames", "minLength", "maxLength", "minimum", "maximum"],
+  ...["exclusiveMinimum", "minItems", "maxItems"],
+]);
+
+function isNoise(key: string, value: unknown): boolean {
+  return NOISE.has(key) || (key === "default" && (value === false || typeof value === "object"));
+}
+
+/** A boolean or a list, where the other way to say it is a text; else the types side by side. */
+function oneOfThem(alternatives: readonly Schema[]): Schema {
+  const json = alternatives.find(({ type }) => type === "boolean" || type === "array");
+  if (json !== undefined) return shortened(json) as Schema;
+  const types = alternatives.map(({ type }) => type);
+  if (types.every((type) => typeof type === "string")) return { type: types };
+  return { anyOf: alternatives.map(shortened) };
+}
