@@ -48,7 +48,13 @@ export type StopCause = "timeout" | "idle_timeout" | "stopped";
 
 export type ActionResult =
   | { readonly ok: true; readonly output: Json; readonly usage?: TokenUsage }
-  | { readonly ok: false; readonly failure: FailureFacts; readonly usage?: TokenUsage };
+  | {
+      readonly ok: false;
+      readonly failure: FailureFacts;
+      readonly usage?: TokenUsage;
+      /** Nothing failed: it ended because its signal was aborted with `stopped`. */
+      readonly stopped?: true;
+    };
 
 /** One kind of step. Settles exactly once; never throws for a failure of the step itself. */
 export interface Action {

@@ -217,16 +217,51 @@ describe("the failure of a command", () => {
 });
 
 describe("a command that is stopped", () => {
-  it.each<[StopCause, FailureFacts]>([
-    ["timeout", { message: "timed out after 600 ms", timeout: "wall" }],
-    ["idle_timeout", { message: "printed nothing for 60 ms", timeout: "idle" }],
-    ["stopped", { message: "stopped before it had finished" }],
-  ])("because of %s says so, whatever it exits with", async (cause, failure) => {
-    const trial = new Trial("trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done");
+  const STOPPED = { ok: false, stopped: true, failure: { message: "stopped before it had finished" } };
+
+  /** A command that does this on SIGTERM, stopped while it runs. */
+  async function stopWhileRunning(onTerm: string, cause: StopCause) {
+    const trial = new Trial(`${onTerm}; echo ready; while :; do sleep 0.01; done`);
     const result = trial.run();
     await trial.printed("ready");
     trial.stop(cause);
-    expect(await result).toEqual({ ok: false, failure });
+    return result;
+  }
+
+  it.each<[StopCause, FailureFacts]>([
+    ["timeout", { message: "timed out after 600 ms", timeout: "wall" }],
+    ["idle_timeout", { message: "printed nothing for 60 ms", timeout: "idle" }],
+  ])("because of %s says so, whatever it exits with", async (cause, failure) => {
+    expect(await stopWhileRunning("trap 'exit 0' TERM", cause)).toEqual({ ok: false, failure });
+    expect(await stopWhileRunning("trap 'exit 7' TERM", cause)).toEqual({ ok: false, failure });
+  });
+
+  it.each([
+    ["dies of the signal", ":"],
+    ["ignores it until it is killed", "trap '' TERM"],
+    ["catches it and exits with 0", "trap 'exit 0' TERM"],
+    ["catches it and exits with 128 + 15, as is the custom", "trap 'exit 143' TERM"],
+  ])("because nobody wants it any more has not failed where it %s", async (_, onTerm) => {
+    expect(await stopWhileRunning(onTerm, "stopped")).toEqual(STOPPED);
+  });
+
+  it("because nobody wants it any more has failed where its clean-up fails, with its own words", async () => {
+    const onTerm = `trap 'echo "cannot roll back" >&2; exit 7' TERM`;
+    expect(await stopWhileRunning(onTerm, "stopped")).toEqual({
+      ok: false,
+      failure: { message: "exit code 7: cannot roll back", exitCode: 7 },
+    });
+  });
+
+  it("after its main process has failed has failed, although others of its group were still at work", async () => {
+    const trial = new Trial(`trap '' TERM; sleep 1000 & echo "disk is full" >&2; echo ready; exit 5`);
+    const result = trial.run();
+    await trial.printed("ready");
+    trial.stop("stopped");
+    expect(await result).toEqual({
+      ok: false,
+      failure: { message: "exit code 5: disk is full", exitCode: 5 },
+    });
   });
 
   it("is not even started when it was stopped before", async () => {

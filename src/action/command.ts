@@ -5,12 +5,16 @@ import { readDeclaredFailure, readOutputFile } from "./process/attempt-files.js"
 import { endProcessesWithToken } from "./process/attempt-processes.js";
 import { HeadCapture, TailCapture } from "./process/output-capture.js";
 import type { ProcessExit, ProcessHost, RunningProcess } from "./process/process-host.js";
+import { stoppedResult } from "./stopped-result.js";
 
 /** Of stdout, for the step's output; the log has all of it. */
 export const MAX_OUTPUT_CAPTURE_BYTES = 1024 * 1024;
 /** Of stderr, to find its last line in. */
 const STDERR_TAIL_BYTES = 4 * 1024;
 const MAX_STDERR_LINE_CHARS = 200;
+/** What an attempt is ended with, and what a program that has caught it exits with by custom. */
+const OUR_SIGNALS: ReadonlySet<string> = new Set(["SIGTERM", "SIGKILL"]);
+const OUR_EXIT_CODES: ReadonlySet<number | null> = new Set([128 + 15, 128 + 9]);
 
 /** The `command` step: a shell line or an argv list, run as a process group of its own. */
 export function createCommandAction(host: ProcessHost): Action {
@@ -18,7 +22,7 @@ export function createCommandAction(host: ProcessHost): Action {
 }
 
 async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionResult> {
-  if (attempt.signal.aborted) return failed(stopFacts(attempt));
+  if (attempt.signal.aborted) return stoppedResult(attempt);
   const stdout = new HeadCapture(MAX_OUTPUT_CAPTURE_BYTES);
   const stderr = new TailCapture(STDERR_TAIL_BYTES);
   const { exec, stdin } = attempt.action;
@@ -36,14 +40,17 @@ async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionRe
       attempt.writeStderr(chunk);
     },
   });
-  const exit = await endOnAbort(running, attempt);
-  if (exit === null) return failed(stopFacts(attempt));
+  const { exit, wasEnded } = await endOnAbort(running, attempt);
+  if (wasEnded && !failedByItself(exit, attempt)) return stoppedResult(attempt);
   if (exit.exitCode === 0) return succeed(attempt, stdout);
   return failed(exitFacts(exit, stderr.lastLine(MAX_STDERR_LINE_CHARS), attempt));
 }
 
-/** How the process ended by itself; null when it was ended because the attempt was aborted. */
-async function endOnAbort(running: RunningProcess, attempt: Attempt): Promise<ProcessExit | null> {
+/** How the process ended, and whether it was told to meanwhile. */
+async function endOnAbort(
+  running: RunningProcess,
+  attempt: Attempt,
+): Promise<{ exit: ProcessExit; wasEnded: boolean }> {
   let stopping: Promise<void> | null = null;
   const stop = (): void => {
     stopping = endEverything(running, attempt);
@@ -53,9 +60,18 @@ async function endOnAbort(running: RunningProcess, attempt: Attempt): Promise<Pr
   attempt.signal.addEventListener("abort", stop, { once: true });
   const exit = await running.exited;
   attempt.signal.removeEventListener("abort", stop);
-  if (stopping === null) return exit;
-  await stopping;
-  return null;
+  if (stopping !== null) await stopping;
+  return { exit, wasEnded: stopping !== null };
+}
+
+/**
+ * A process that nobody wants any more may fail on its own all the same: just before, or while it cleans up. Then that
+ * is what happened to it. A timeout is a failure already, whatever the process makes of it.
+ */
+function failedByItself({ exitCode, signal }: ProcessExit, attempt: Attempt): boolean {
+  if ((attempt.signal.reason as StopCause) !== "stopped") return false;
+  if (signal !== null) return !OUR_SIGNALS.has(signal);
+  return exitCode !== 0 && !OUR_EXIT_CODES.has(exitCode);
 }
 
 /** The group, and what has left it: `timeout` and shells with job control give their children groups of their own. */
@@ -66,17 +82,6 @@ async function endEverything(running: RunningProcess, attempt: Attempt): Promise
 
 function failed(failure: FailureFacts): ActionResult {
   return { ok: false, failure };
-}
-
-function stopFacts(attempt: Attempt): FailureFacts {
-  switch (attempt.signal.reason as StopCause) {
-    case "timeout":
-      return { message: `timed out after ${attempt.timeoutMs} ms`, timeout: "wall" };
-    case "idle_timeout":
-      return { message: `printed nothing for ${attempt.idleTimeoutMs} ms`, timeout: "idle" };
-    default:
-      return { message: "stopped before it had finished" };
-  }
 }
 
 function exitFacts(exit: ProcessExit, lastLine: string, attempt: Attempt): FailureFacts {

@@ -1,5 +1,6 @@
 import type { Json } from "../core/json.js";
 import type { Action } from "./action.js";
+import { stoppedResult } from "./stopped-result.js";
 
 /** What a TypeScript function that serves as a step is given. */
 export interface StepContext {
@@ -49,7 +50,7 @@ export function functionAction(type: string, run: StepFunction): Action {
         const output = await Promise.race([run(context), aborted(attempt.signal)]);
         return { ok: true, output: output ?? null };
       } catch (error) {
-        if (attempt.signal.aborted) return { ok: false, failure: stopFacts(attempt.signal.reason) };
+        if (attempt.signal.aborted) return stoppedResult(attempt);
         return { ok: false, failure: thrownFacts(error) };
       }
     },
@@ -62,13 +63,6 @@ function aborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
-}
-
-function stopFacts(reason: unknown): { message: string; timeout?: "wall" | "idle" } {
-  if (reason === "timeout") return { message: "the function ran past its timeout", timeout: "wall" };
-  if (reason === "idle_timeout")
-    return { message: "the function logged nothing for too long", timeout: "idle" };
-  return { message: "stopped" };
 }
 
 function thrownFacts(error: unknown): {

@@ -322,7 +322,7 @@ describe("an http step that is stopped", () => {
   it("ends while a slow body is coming, and says which time ran out", async () => {
     expect(await stoppedBy("timeout")).toEqual({ message: "timed out after 1234 ms", timeout: "wall" });
     expect(await stoppedBy("idle_timeout")).toEqual({
-      message: "gave no sign of life for 567 ms",
+      message: "printed nothing for 567 ms",
       timeout: "idle",
     });
     expect(await stoppedBy("stopped")).toEqual({ message: "stopped" });

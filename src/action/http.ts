@@ -7,7 +7,7 @@ import { fetchFollowing } from "./http-redirect.js";
 import { describeUrl, type HttpRequest, readHttpRequest } from "./http-request.js";
 import { errnoOf } from "./network-errno.js";
 import { readRetryAfter } from "./retry-after.js";
-import { stoppedFacts } from "./stop-cause.js";
+import { stoppedResult } from "./stopped-result.js";
 
 /** As much of a body becomes the output; the log has all of it. */
 export const MAX_CAPTURED_BODY_BYTES = 1_048_576;
@@ -27,9 +27,7 @@ async function runHttp(attempt: Attempt): Promise<ActionResult> {
       return { ok: false, failure: unexpectedStatus(response, request, attempt) };
     return { ok: true, output: outputOf(response, body) };
   } catch (error) {
-    if (attempt.signal.aborted) {
-      return { ok: false, failure: stoppedFacts(attempt.signal, attempt.timeoutMs, attempt.idleTimeoutMs) };
-    }
+    if (attempt.signal.aborted) return stoppedResult(attempt);
     return { ok: false, failure: requestFailed(error, request) };
   }
 }

@@ -5,7 +5,7 @@ import { checkJson } from "../core/json-schema-check.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { brokenOff, llmFailure } from "./llm-failure.js";
 import { loadModel, type ModelCall, readModelCall } from "./llm-model.js";
-import { stoppedFacts } from "./stop-cause.js";
+import { stoppedResult } from "./stopped-result.js";
 
 /** As much of an answer becomes the output; the log has all of it. */
 export const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
@@ -24,18 +24,14 @@ async function runLlmCall(attempt: Attempt): Promise<ActionResult> {
   try {
     call = readModelCall(attempt.action, attempt.env);
     const answer = await stream(call, attempt);
-    if (attempt.signal.aborted) return stopped(attempt);
+    if (attempt.signal.aborted) return stoppedResult(attempt);
     reportUsage(attempt, answer.usage);
     const result = judge(answer, call);
     return answer.usage === null ? result : { ...result, usage: answer.usage };
   } catch (error) {
-    if (attempt.signal.aborted) return stopped(attempt);
+    if (attempt.signal.aborted) return stoppedResult(attempt);
     return { ok: false, failure: llmFailure(error, call, attempt.startedAt) };
   }
-}
-
-function stopped({ signal, timeoutMs, idleTimeoutMs }: Attempt): ActionResult {
-  return { ok: false, failure: stoppedFacts(signal, timeoutMs, idleTimeoutMs) };
 }
 
 interface Answer {

@@ -1,7 +1,7 @@
 import type { EvaluationResult } from "../core/events.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
-import { stoppedFacts } from "./stop-cause.js";
+import { stoppedResult } from "./stopped-result.js";
 
 export const MAX_SCRIPT_BYTES = 262_144;
 export const DEFAULT_SCRIPT_TIMEOUT_MS = 1_000;
@@ -31,9 +31,7 @@ async function runScript(sandbox: Sandbox, attempt: Attempt): Promise<ActionResu
 }
 
 function failed(result: EvaluationResult & { ok: false }, attempt: Attempt, timeoutMs: number): ActionResult {
-  if (attempt.signal.aborted) {
-    return { ok: false, failure: stoppedFacts(attempt.signal, attempt.timeoutMs, attempt.idleTimeoutMs) };
-  }
+  if (attempt.signal.aborted) return stoppedResult(attempt);
   if (result.code === "EXPRESSION_TIMEOUT") {
     return { ok: false, failure: { message: `the script ran longer than ${timeoutMs} ms`, timeout: "wall" } };
   }

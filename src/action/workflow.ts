@@ -3,7 +3,7 @@ import type { FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
 import { WORKFLOW_FILE_ERRORS } from "../core/workflow-file-errors.js";
 import type { Action, Attempt } from "./action.js";
-import { stoppedFacts } from "./stop-cause.js";
+import { stoppedResult } from "./stopped-result.js";
 
 /** How a child run went. */
 export interface ChildResult {
@@ -67,8 +67,9 @@ function invalidChild(error: unknown): { failure: FailureFacts } {
 }
 
 function failureOf(attempt: Attempt, child: ChildResult): Awaited<ReturnType<Action["run"]>> {
-  if (attempt.signal.aborted)
-    return { ok: false, failure: stoppedFacts(attempt.signal, attempt.timeoutMs, attempt.idleTimeoutMs) };
+  // A child that was asked to end is canceled; one that has failed had done so before.
+  const failedBefore = attempt.signal.reason === "stopped" && child.status === "failed";
+  if (attempt.signal.aborted && !failedBefore) return stoppedResult(attempt);
   const why = child.error === null ? child.status : `${child.error.code}: ${child.error.message}`;
   return {
     ok: false,

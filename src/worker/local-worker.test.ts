@@ -6,7 +6,7 @@ import type { Action, ActionResult, Attempt } from "../action/action.js";
 import { classify } from "../core/classify.js";
 import { contextArtifact, outputArtifact, summaryArtifact } from "./attempt-paths.js";
 import { LocalWorker, type LocalWorkerOptions } from "./local-worker.js";
-import type { Assignment } from "./worker.js";
+import type { AbortCause, Assignment } from "./worker.js";
 
 const MAX_TEXT_CHARS = 4 * 1024;
 /** No attempt here has a timer. */
@@ -72,6 +72,38 @@ function block(file: string): void {
   mkdirSync(dirname(dirname(file)), { recursive: true });
   writeFileSync(dirname(file), "in the way");
 }
+
+describe("an attempt that is told to end", () => {
+  const OWN: ActionResult = { ok: false, failure: { message: "cannot roll back", exitCode: 7 } };
+  const ENDED: ActionResult = { ok: false, stopped: true, failure: { message: "stopped" } };
+
+  /** The attempt is told while its action runs, and settles like this. */
+  function endedWith(result: ActionResult, cause: AbortCause) {
+    const controller = new AbortController();
+    const action = trial(() => {
+      controller.abort(cause);
+      return result;
+    });
+    return execute([action], {}, { signal: controller.signal });
+  }
+
+  it("is stopped where it has not failed", async () => {
+    expect(await endedWith(ENDED, "stopped")).toEqual({ kind: "stopped" });
+    expect(await endedWith({ ok: true, output: 1 }, "stopped")).toEqual({ kind: "stopped" });
+  });
+
+  it("has failed where it failed on its own, with a summary as any failure", async () => {
+    expect(await endedWith(OWN, "stopped")).toMatchObject({
+      kind: "failed",
+      facts: { message: "cannot roll back", exitCode: 7 },
+    });
+    expect(readFileSync(summaryArtifact(folder, ASSIGNMENT), "utf8")).toContain("EXIT_7");
+  });
+
+  it("is stopped however it ends where its engine lets go of the run", async () => {
+    expect(await endedWith(OWN, "released")).toEqual({ kind: "stopped" });
+  });
+});
 
 describe("an attempt whose files cannot be written", () => {
   it("fails with LOG_FAILED if its output does not fit into the log and cannot be kept", async () => {

@@ -23,7 +23,7 @@ import { writePrompt } from "./prompt-files.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
 import { workFolder } from "./work-folder.js";
-import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
+import type { AbortCause, Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
 
 export interface LocalWorkerOptions {
   readonly actions: readonly Action[];
@@ -136,7 +136,7 @@ export class LocalWorker implements Worker {
 
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<AttemptResult> {
     const { result, workspace, tails, exceeded, logError } = await this.runLogged(assignment, signal);
-    if (signal.aborted) return { kind: "stopped" };
+    if (signal.aborted && !hasFailedItself(result, signal)) return { kind: "stopped" };
     const failed = (facts: FailureFacts): Promise<AttemptResult> =>
       this.failed(assignment, workspace, facts, signal);
     if (logError !== null) return failed(notWritten("the log", logError));
@@ -333,6 +333,14 @@ export class LocalWorker implements Worker {
     this.scratch ??= makeScratchFolder();
     return this.scratch;
   }
+}
+
+/**
+ * A failure of its own is told even of an attempt that nobody wants any more: it may say what was wrong. Not where this
+ * engine lets go of the run, since the step begins anew with the next one.
+ */
+function hasFailedItself(result: ActionResult, signal: AbortSignal): boolean {
+  return !result.ok && result.stopped !== true && (signal.reason as AbortCause) !== "released";
 }
 
 /** A record for people who count; the attempt is what it is without it. */

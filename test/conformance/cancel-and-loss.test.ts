@@ -56,6 +56,31 @@ describe("cancel", () => {
     expect(run.run.status).toBe("canceled");
   });
 
+  it("fail_fast records the failure of a step that fails while it is ended, and routes nothing", async () => {
+    const run = await trial(
+      `failure_policy: fail_fast
+steps:
+  bad: { exec: make }
+  slow: { exec: make, on_fail: { retry: { max: 3 } } }
+  fix: { exec: make }
+transitions: [{ from: slow, to: fix, on: failure }]`,
+      { bad: [{ exit: 1, takesMs: 10 }], slow: [{ output: null, takesMs: 100, endsWith: 7 }] },
+    );
+    expect(trace(run)).toEqual([
+      "start bad",
+      "start slow",
+      "fail bad EXIT_1",
+      "climb bad fail",
+      "failed bad EXIT_1",
+      "abandoned root fail_fast",
+      "fail slow EXIT_7",
+      "climb slow stop",
+      "canceled slow FAIL_FAST",
+      "run failed EXIT_1",
+    ]);
+    expect(run.events("ladder.climbed").at(-1)!.failureRoute).toMatchObject({ status: "skipped_terminal" });
+  });
+
   it("while a barrier is open", async () => {
     const run = await trial(
       `steps:

@@ -237,41 +237,47 @@ describe("seed 003, paused, canceled and single-step runs", () => {
     expect(run.run.status).toBe("completed");
   });
 
-  it("A23 A30 a canceled run takes no route: skipped_terminal, and it stays canceled", async () => {
-    const stage = await Stage.begin(flow(EDGE), {
-      a: () => ({ exit: 1, takesMs: 100 }),
+  it("A16 A23 A30 a failure that a cancel meets is recorded with skipped_terminal, and no route is taken", async () => {
+    const stage = await Stage.begin(flow(EDGE, ", on_fail: { retry: { max: 3 } }"), {
+      a: [{ output: null, takesMs: 100, endsWith: 7 }],
     });
-    const { runId, worker, store } = stage;
     await stage.operate({ type: "run.cancel" });
     const run = await stage.rest();
-    expect(run.run.status).toBe("canceled");
-    expect(run.events("edge.taken")).toEqual([]);
-    expect(worker.order).not.toContain("fix");
-    expect((await store.readRun(runId))!.status).toBe("canceled");
-  });
-
-  it("A16 A23 a failure that arrives after the cancel is recorded with skipped_terminal", async () => {
-    const run = await trial(
-      flow(EDGE),
-      { a: [{ exit: 1, takesMs: 10 }] },
+    expect(trace(run)).toEqual([
+      "start a",
+      "abandoned root canceled",
+      "fail a EXIT_7",
+      "climb a stop",
+      "canceled a RUN_CANCELED",
+      "run canceled",
+    ]);
+    expect(run.events("ladder.climbed")).toMatchObject([
       {
-        onTurn: (engine, runId, turn, clock) => {
-          if (turn !== 0) return;
-          // The failure and the cancel are decided in one batch, the cancel first.
-          engine.post(runId, { type: "run.cancel", reason: "enough", key: null });
-          engine.post(runId, {
-            type: "attempt.finish",
-            job: runId * 10_000_000 + 1,
-            attempt: 1,
-            result: { kind: "failed", facts: { message: "late", exitCode: 1 } },
-            durationMs: clock.now(),
-          });
+        attempt: 1,
+        rung: "stop",
+        considered: [{ rung: "stop", applied: true, reason: "the run is canceled" }],
+        failureRoute: {
+          attempted: false,
+          selectedEdgeId: null,
+          targetNodeId: null,
+          targetNodeKey: null,
+          status: "skipped_terminal",
+          considered: [],
         },
       },
-    );
-    expect(run.events("ladder.climbed")).toMatchObject([
-      { rung: "stop", failureRoute: { attempted: false, status: "skipped_terminal" } },
     ]);
+    expect(await stage.store.readAttempts(stage.runId)).toMatchObject([
+      { status: "failed", error: { code: "EXIT_7" } },
+    ]);
+    expect(run.job("a")).toMatchObject({ status: "canceled", handled: false });
+    expect(exitCodeOfStatus(run.run.status)).toBe(4);
+  });
+
+  it("A23 A30 an attempt that has not failed but was ended by the cancel is stopped, and climbs nothing", async () => {
+    const stage = await Stage.begin(flow(EDGE), slow);
+    await stage.operate({ type: "run.cancel" });
+    const run = await stage.rest();
+    expect(trace(run)).toEqual(["start a", "abandoned root canceled", "stopped a canceled", "run canceled"]);
     expect(run.run.status).toBe("canceled");
   });
 

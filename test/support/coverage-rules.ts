@@ -16,7 +16,7 @@ const SUITES: ReadonlyMap<string, readonly string[]> = new Map([
   ),
   suite("seed-001", "retry failure-routing real"),
   suite("seed-002", "rules holds real rest"),
-  suite("seed-003", "edges loops conditions context"),
+  suite("seed-003", "edges loops conditions context cancel"),
 ]);
 
 function suite(name: string, topics: string): [string, string[]] {

@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { Event, EventType } from "../../src/core/events.js";
 import { Daruma, type DarumaOptions, type StartOptions } from "../../src/operations/daruma.js";
@@ -38,6 +39,11 @@ export class RealRuns {
     const file = join(this.folder, name);
     writeFileSync(file, text, { mode: 0o755 });
     return file;
+  }
+
+  /** A process of a step has come so far. */
+  async fileAppears(file: string): Promise<void> {
+    while (!existsSync(file)) await delay(5);
   }
 
   async run(text: string, options: DarumaOptions & { start?: StartOptions } = {}): Promise<RealRun> {

@@ -6,7 +6,10 @@ import type { Clock } from "../../src/engine/clock.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import type { Assignment, Needs, Place, Report, Worker } from "../../src/worker/worker.js";
 
-/** What one attempt of a step does. `takesMs` is time on the manual clock. */
+/**
+ * What one attempt of a step does. `takesMs` is time on the manual clock; `endsWith` is the exit code of its own with
+ * which it takes being ended.
+ */
 export type Outcome =
   | "ok"
   | "fail"
@@ -15,8 +18,14 @@ export type Outcome =
       readonly takesMs?: number;
       readonly stderr?: string;
       readonly diffHash?: string;
+      readonly endsWith?: number;
     }
-  | { readonly output: Json; readonly takesMs?: number; readonly checkpoint?: CheckpointFacts }
+  | {
+      readonly output: Json;
+      readonly takesMs?: number;
+      readonly checkpoint?: CheckpointFacts;
+      readonly endsWith?: number;
+    }
   | { readonly facts: FailureFacts; readonly takesMs?: number };
 
 /** By step id (`<step> script` for its recovery script): outcomes attempt by attempt (the last one repeats), or a function of the assignment. */
@@ -74,7 +83,7 @@ export class ScriptedWorker implements Worker {
       signal.addEventListener("abort", () => {
         cancel();
         this.stopped.push(nameOf(assignment));
-        resolve(report({ kind: "stopped" }, this.clock.now() - startedAt));
+        resolve(report(endOf(outcome), this.clock.now() - startedAt));
       });
     });
   }
@@ -109,6 +118,11 @@ function nameOf({ stepId, recovery }: Assignment): string {
 
 function report(result: AttemptResult, durationMs: number): Report {
   return { result, durationMs };
+}
+
+function endOf(outcome: Outcome): AttemptResult {
+  const exit = typeof outcome === "object" && "endsWith" in outcome ? outcome.endsWith : undefined;
+  return exit === undefined ? { kind: "stopped" } : resultOf({ exit });
 }
 
 function resultOf(outcome: Outcome): AttemptResult {

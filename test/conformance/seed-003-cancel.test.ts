@@ -1,0 +1,78 @@
+import { writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { RealRuns } from "../support/real-run.js";
+import { trace } from "../support/trace.js";
+
+const real = new RealRuns();
+
+/** `bad` does this on SIGTERM; it says in a file that it is at work. */
+const flow = (onTerm: string, ready: string) => `steps:
+  bad:
+    exec: ${JSON.stringify(`${onTerm}; echo > ${ready}; while :; do sleep 0.01; done`)}
+    on_fail: { retry: { max: 3 } }
+  fix: { exec: "true" }
+transitions: [{ from: bad, to: fix, on: failure }]`;
+
+async function cancelWhileRunning(onTerm: string) {
+  const daruma = await real.start();
+  const ready = `${daruma.outputDir}.ready`;
+  const { runId, result } = await daruma.start(real.write("flow.yaml", flow(onTerm, ready)));
+  await real.fileAppears(ready);
+  await daruma.cancel(runId, "enough");
+  const report = await result;
+  const { store } = daruma;
+  const [log, jobs] = await Promise.all([store.readEvents(runId), store.readJobs(runId)]);
+  return { report, trace: trace({ log, jobs }), log };
+}
+
+describe("seed 003, a cancel and real processes", () => {
+  it("A16 A23 A30 a step whose clean-up fails is recorded with the stop rung and skipped_terminal", async () => {
+    const run = await cancelWhileRunning(`trap 'echo "cannot roll back" >&2; exit 7' TERM`);
+    expect(run.trace).toEqual([
+      "start bad",
+      "abandoned root canceled",
+      "fail bad EXIT_7",
+      "climb bad stop",
+      "canceled bad RUN_CANCELED",
+      "run canceled",
+    ]);
+    const climbed = run.log.flatMap(({ event }) => (event.type === "ladder.climbed" ? [event] : []));
+    expect(climbed).toMatchObject([
+      { rung: "stop", failureRoute: { attempted: false, status: "skipped_terminal", considered: [] } },
+    ]);
+    expect(run.report.status).toBe("canceled");
+    expect(run.report.routes).toEqual([]);
+  });
+
+  it.each([
+    ["dies of the signal", ":"],
+    ["exits with 0", "trap 'exit 0' TERM"],
+    ["exits as a program that the signal has ended", "trap 'exit 143' TERM"],
+  ])("A23 a step that %s has not failed: it is stopped, and climbs nothing", async (_, onTerm) => {
+    const run = await cancelWhileRunning(onTerm);
+    expect(run.trace).toEqual([
+      "start bad",
+      "abandoned root canceled",
+      "stopped bad canceled",
+      "run canceled",
+    ]);
+  });
+
+  it("A23 an engine that stops takes no failure from what it ends: the step begins anew with the next", async () => {
+    const daruma = await real.start();
+    const { outputDir } = daruma;
+    const ready = `${outputDir}.ready`;
+    const go = `${outputDir}.go`;
+    const onTerm = `trap 'exit 7' TERM; [ -e ${go} ] && exit 0`;
+    const { runId, result } = await daruma.start(real.write("flow.yaml", flow(onTerm, ready)));
+    result.catch(() => {});
+    await real.fileAppears(ready);
+    await daruma.close();
+    writeFileSync(go, "");
+    const next = await real.start({ outputDir });
+    const report = await (await next.resume(runId)).result;
+    expect(report).toMatchObject({ status: "completed", jobs: [{ attempts: 2, error: null }, {}] });
+    const log = await next.store.readEvents(runId);
+    expect(log.filter(({ event }) => event.type === "attempt.failed")).toEqual([]);
+  });
+});
