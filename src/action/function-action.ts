@@ -1,11 +1,12 @@
 import type { Json } from "../core/json.js";
+import { messageOf } from "../core/message-of.js";
 import type { Action } from "./action.js";
 import { stoppedResult } from "./stopped-result.js";
 
 /** What a TypeScript function that serves as a step is given. */
-export interface StepContext {
-  /** The step's own keys, templates rendered. */
-  readonly params: { readonly [key: string]: Json };
+export interface StepContext<Params = { readonly [key: string]: Json }> {
+  /** The step's own keys, templates rendered. A text that is one `{{ }}` and nothing else is the value itself. */
+  readonly params: Params;
   /** `inputs`, `state`, `foreach`, ... as expressions see them; of `outputs` those of the steps it depends on, directly or not. */
   readonly variables: { readonly [name: string]: Json };
   readonly runId: number;
@@ -19,7 +20,43 @@ export interface StepContext {
   log(text: string): void;
 }
 
-export type StepFunction = (context: StepContext) => Json | undefined | Promise<Json | undefined>;
+export type StepFunction<Params = { readonly [key: string]: Json }, Output = Json | undefined> = (
+  context: StepContext<Params>,
+) => Output | Promise<Output>;
+
+export interface ActionSpec<Params, Output> {
+  /** Makes sure of what a workflow file says: what `parse` throws fails the step for good. Zod schemas have one. */
+  readonly params: { parse(given: unknown): Params };
+  readonly run: StepFunction<Params, Output>;
+}
+
+/**
+ * A step function with types of its own. Types alone are a promise of the program: params come from a workflow, and
+ * only a spec with `params` looks at them before the function does.
+ */
+export function defineAction<Params, Output>(
+  action: StepFunction<Params, Output> | ActionSpec<Params, Output>,
+): StepFunction {
+  const run = typeof action === "function" ? action : checkedFirst(action);
+  return run as unknown as StepFunction;
+}
+
+function checkedFirst<Params, Output>({
+  params,
+  run,
+}: ActionSpec<Params, Output>): StepFunction<unknown, Output> {
+  return (context) => run({ ...context, params: parsed(params, context.params) });
+}
+
+function parsed<Params>(params: ActionSpec<Params, unknown>["params"], given: unknown): Params {
+  try {
+    return params.parse(given);
+  } catch (error) {
+    throw Object.assign(new Error(`wrong params: ${messageOf(error)}`, { cause: error }), {
+      code: "VALIDATION_ERROR",
+    });
+  }
+}
 
 /** An error with a code of the caller's own, so that `retry.on` can name it. */
 interface CodedError extends Error {

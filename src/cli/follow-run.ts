@@ -18,7 +18,7 @@ export async function followRun(
 ): Promise<number> {
   outlivePipes();
   const progress = await chooseProgress(session);
-  daruma.onEvents((run, events) => progress.events(run, events));
+  daruma.onCommitted((run, events) => progress.events(run, events));
   const telemetry = await telemetryOf(daruma);
   let runId: number | null = null;
   const ending = begin().then((handle) => {
@@ -43,7 +43,7 @@ export async function followRun(
 async function telemetryOf(daruma: Daruma): Promise<{ close(): Promise<void> } | null> {
   if (!isTelemetryWanted(process.env)) return null;
   const telemetry = (await import("../telemetry/telemetry.js")).openTelemetry(process.env);
-  daruma.onEvents((run, events) => telemetry.take(run, events));
+  daruma.onCommitted((run, events) => telemetry.take(run, events));
   return telemetry;
 }
 

@@ -62,7 +62,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     checkPort(options.port ?? DEFAULT_PORT);
     await checkTokens(store, options.host ?? DEFAULT_HOST);
     parts = await openParts(options, store, outputDir, () => state.url);
-    parts.onEvents((run, events) => telemetry.take(run, events));
+    parts.onCommitted((run, events) => telemetry.take(run, events));
     app = await createServer(apiParts(options, store, parts, telemetry, () => state.ready));
     closeUnusedConnections(app);
     // A port in use stops it before it has touched any run; and steps of runs are told where it listens.

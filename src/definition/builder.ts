@@ -1,5 +1,5 @@
 import type { Definition } from "../core/definition.js";
-import { DarumaError } from "../core/errors.js";
+import { InvalidWorkflow } from "./invalid-workflow.js";
 import { readObject } from "./json-tree.js";
 import { type LoadOptions, readDefinition } from "./load.js";
 import { Findings } from "./problem.js";
@@ -25,15 +25,13 @@ export function defineWorkflow(input: WorkflowInput, options: DefineOptions = {}
       ? null
       : readDefinition(root, DEFAULT_NAME, { checkExpression, checkTemplate, customActions, findings });
   if (read !== null) return read.definition;
-  const lines = findings.errors.map(
-    ({ path, message, hint }) =>
-      `${path === "" ? "workflow" : path}: ${message}${message.endsWith("?") ? "" : "."} ${hint}`,
+  throw new InvalidWorkflow(
+    null,
+    findings.errors.map(({ code, message, hint, path }) => ({
+      ...{ code, message, hint, path },
+      ...{ file: "", line: 0, column: 0 },
+    })),
   );
-  const [first] = findings.errors;
-  const count = lines.length === 1 ? "a problem" : `${lines.length} problems`;
-  throw new DarumaError(first!.code, `the workflow has ${count}:\n${lines.join("\n")}`, {
-    hint: first!.hint,
-  });
 }
 
 /** A program that writes `kind` means an action it registers; whether it did shows when the run starts. */

@@ -8,7 +8,7 @@ import { matchRule } from "../core/ladder/rule.js";
 import { messageOf } from "../core/message-of.js";
 import type { Job, Run } from "../core/run.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/workspace-state.js";
-import { renderDeep } from "../sandbox/template.js";
+import { renderDeep, renderTemplate, renderValue } from "../sandbox/template.js";
 import { outputsNamed } from "../sandbox/template-variables.js";
 import type { Assignment, FailureSource, Report } from "../worker/worker.js";
 import { promptMaterialOf, upstreamOf } from "./prompt-material.js";
@@ -179,9 +179,11 @@ function renderAction(
   variables: { readonly [name: string]: Json },
 ): ActionDefinition {
   const code = CODE_KEYS[action.type] ?? [];
+  // What a program has written for itself takes values; the keys of built-in actions are texts.
+  const render = isCustom(action.type) ? renderValue : renderTemplate;
   const rendered: { [key: string]: Json } = {};
   for (const [key, value] of Object.entries(action)) {
-    rendered[key] = key === "type" || code.includes(key) ? value : renderDeep(value, variables);
+    rendered[key] = key === "type" || code.includes(key) ? value : renderDeep(value, variables, render);
   }
   return rendered as ActionDefinition;
 }

@@ -1,7 +1,8 @@
 import { DarumaError, type ErrorCode } from "../core/errors.js";
+import { InvalidWorkflow } from "../definition/invalid-workflow.js";
 import type { Problem } from "../definition/problem.js";
 import { type WorstCase, worstCase } from "../definition/worst-case.js";
-import { InvalidWorkflow, readTextIn } from "./workflow-source.js";
+import { readTextIn } from "./workflow-source.js";
 
 export interface WorkflowCheck {
   readonly ok: boolean;

@@ -21,7 +21,7 @@ describe("a child run whose engine is closed", () => {
     const closed = vi.spyOn(store, "close").mockResolvedValue();
     const daruma = await Daruma.open({ outputDir: join(folder, "out"), store });
     const working = new Promise<void>((resolve) => {
-      daruma.onEvents((run, events) => {
+      daruma.onCommitted((run, events) => {
         if (run.parent !== null && events.some(({ event }) => event.type === "attempt.started")) resolve();
       });
     });

@@ -33,13 +33,19 @@ import { openWorkspaces } from "../workspace/workspaces.js";
 import { checkSecrets } from "./check-secrets.js";
 import { childFile } from "./child-file.js";
 import { LocalChildRuns } from "./child-runs.js";
+import { chooseJob } from "./choose-job.js";
+import type { InputOf, OutputOf } from "./client.js";
+import type { Context } from "./context.js";
 import { reusableJobs } from "./fork-run.js";
 import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 import { openStore } from "./open-store.js";
 import { operateRun, throwIfRefused } from "./operate-run.js";
 import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
+import { eventItem, type RunEvent } from "./run-events.js";
+import { requireRun } from "./run-reference.js";
 import { type RunReport, reportRun } from "./run-report.js";
 import { SelfHealFiles } from "./self-heal-files.js";
+import type { OperationName } from "./table/operations.js";
 import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
 
 export interface DarumaOptions {
@@ -246,8 +252,70 @@ export class Daruma {
     });
   }
 
-  onEvents(listener: RunListener): () => void {
+  /** Hears of everything that runs of this program have committed, in order, each event flat. The answer stops it. */
+  onEvents(listener: (events: readonly RunEvent[]) => void): () => void {
+    return this.engine.onEvents((run, events) =>
+      listener(events.map((logged) => ({ run_id: run.id, ...eventItem(logged) }) as unknown as RunEvent)),
+    );
+  }
+
+  /** For the parts of Daruma itself: with the run as it stands after the events. */
+  onCommitted(listener: RunListener): () => void {
     return this.engine.onEvents(listener);
+  }
+
+  /** Any operation by its name, as REST and MCP have it. A refusal is thrown with its code. */
+  async call<Name extends OperationName>(name: Name, input: InputOf<Name>): Promise<OutputOf<Name>> {
+    // The table brings much that a program which only runs workflows never needs.
+    const { callOperation } = await import("./call-operation.js");
+    return (await callOperation(this.context(), name, input)) as OutputOf<Name>;
+  }
+
+  /** Runs, the newest first. */
+  list(filter: InputOf<"list_runs"> = {}): Promise<OutputOf<"list_runs">> {
+    return this.call("list_runs", filter);
+  }
+
+  /** One run with its jobs, routes, errors and state. */
+  get(runId: number): Promise<OutputOf<"get_run">> {
+    return this.call("get_run", { run_id: runId });
+  }
+
+  /** Why a run, or one step of it, went as it did, in sentences. */
+  explain(
+    runId: number,
+    options: Omit<InputOf<"explain_run">, "run_id"> = {},
+  ): Promise<OutputOf<"explain_run">> {
+    return this.call("explain_run", { ...options, run_id: runId });
+  }
+
+  /** What an attempt of a step printed. `step` is its id, `step@scope`, or a job's id. */
+  async logs(
+    runId: number,
+    step: string | number,
+    options: Omit<InputOf<"get_job_logs">, "job_id"> = {},
+  ): Promise<OutputOf<"get_job_logs">> {
+    await requireRun(this.store, runId);
+    const job = chooseJob(await this.store.readJobs(runId), { runId, name: String(step) });
+    return this.call("get_job_logs", { ...options, job_id: job.id });
+  }
+
+  private context(): Context {
+    const { store, outputDir, customActions } = this;
+    return {
+      store,
+      outputDir,
+      principal: { name: "program", role: "admin" },
+      now: systemClock.now,
+      operate: (runId, command) => this.operate(runId, command),
+      runner: {
+        start: async (workflow, options) => (await this.start(workflow, options)).runId,
+        resume: async (runId, reason) => void (await this.resume(runId, reason)),
+        listWorkers: () => [],
+        whyNot: () => "it waits for a free place of this program",
+      },
+      customActions,
+    };
   }
 
   /** Ends what runs and leaves its runs resumable. */

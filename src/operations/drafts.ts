@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { DarumaError } from "../core/errors.js";
 import { failureHandlersOf } from "../core/projections.js";
+import { InvalidWorkflow } from "../definition/invalid-workflow.js";
 import type { Problem } from "../definition/problem.js";
 import type { DraftRow, Store, WorkflowRow } from "../store/store.js";
 import { checkWorkflow, type WorkflowCheck } from "./check-workflow.js";
 import type { Context } from "./context.js";
 import { iso } from "./run-report.js";
 import { storedDefinition } from "./stored-workflows.js";
-import { InvalidWorkflow, readTextIn, type Workflow } from "./workflow-source.js";
+import { readTextIn, type Workflow } from "./workflow-source.js";
 
 export interface SaveRequest {
   readonly name: string;

@@ -112,7 +112,7 @@ describe("canceling a run that nobody runs", () => {
     write("child.yaml", "sub: { type: workflow, file: grandchild.yaml }");
     write("parent.yaml", "sub: { type: workflow, file: child.yaml }");
     const working = new Promise<void>((resolve) => {
-      daruma.onEvents((run, events) => {
+      daruma.onCommitted((run, events) => {
         const isWork = run.definition.steps[0]?.id === "work";
         if (isWork && events.some(({ event }) => event.type === "attempt.started")) resolve();
       });

@@ -1,4 +1,4 @@
-import type { EventType, LoggedEvent } from "../core/events.js";
+import type { Event, EventType, LoggedEvent } from "../core/events.js";
 import type { Store } from "../store/store.js";
 import { changesOf } from "./changes.js";
 import type { StreamItem } from "./operation.js";
@@ -12,6 +12,9 @@ export interface EventItem {
   readonly type: EventType;
   readonly [field: string]: unknown;
 }
+
+/** The same with its type, for programs: `type` tells which other fields there are. docs/events.md has them all. */
+export type RunEvent = Event & { readonly run_id: number; readonly seq: number; readonly at: string };
 
 const LAST_EVENTS: ReadonlySet<EventType> = new Set(["run.completed", "run.failed", "run.canceled"]);
 

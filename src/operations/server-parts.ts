@@ -50,7 +50,7 @@ export class ServerParts {
       });
       return pool;
     });
-    daruma.onEvents(controls.note);
+    daruma.onCommitted(controls.note);
     const count = { taken: 0 };
     const claimer = new RunClaimer({
       store: daruma.store,
@@ -77,8 +77,8 @@ export class ServerParts {
     return this.pool.desk;
   }
 
-  onEvents(listener: RunListener): () => void {
-    return this.daruma.onEvents(listener);
+  onCommitted(listener: RunListener): () => void {
+    return this.daruma.onCommitted(listener);
   }
 
   context(principal: Principal): Context {

@@ -2,14 +2,9 @@ import type { Worker } from "node:worker_threads";
 import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
 import { messageOf } from "../core/message-of.js";
+import { InvalidWorkflow } from "../definition/invalid-workflow.js";
 import { startThread } from "../sandbox/thread-file.js";
-import {
-  fromDefinition,
-  InvalidWorkflow,
-  readWorkflowText,
-  type TextPlace,
-  type Workflow,
-} from "./workflow-source.js";
+import { fromDefinition, readWorkflowText, type TextPlace, type Workflow } from "./workflow-source.js";
 import type { ReadingAnswer, TextToRead } from "./workflow-thread.js";
 
 export interface WorkflowReaderLimits {

@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } f
 import { dirname, resolve } from "node:path";
 import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
+import { InvalidWorkflow } from "../definition/invalid-workflow.js";
 import { loadDefinition } from "../definition/load.js";
 import type { Problem } from "../definition/problem.js";
 import { checkExpression } from "../sandbox/check-expression.js";
@@ -18,20 +19,6 @@ export interface Workflow {
   /** Relative paths start here. */
   readonly folder: string;
   readonly warnings: readonly Problem[];
-}
-
-/** A workflow file with every problem in it at once. */
-export class InvalidWorkflow extends DarumaError {
-  constructor(
-    readonly file: string,
-    readonly problems: readonly Problem[],
-  ) {
-    const first = problems[0];
-    super(
-      first?.code ?? "YAML_SYNTAX",
-      `${file} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}: ${first?.message ?? ""}`,
-    );
-  }
 }
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;

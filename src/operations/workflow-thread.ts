@@ -1,7 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { DarumaError, type ErrorCode } from "../core/errors.js";
+import { InvalidWorkflow } from "../definition/invalid-workflow.js";
 import type { Problem } from "../definition/problem.js";
-import { InvalidWorkflow, readWorkflowText, type TextPlace } from "./workflow-source.js";
+import { readWorkflowText, type TextPlace } from "./workflow-source.js";
 
 /** Entry of a thread that reads one workflow text, answers and ends. */
 

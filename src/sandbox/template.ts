@@ -42,12 +42,33 @@ export function renderTemplate(text: string, variables: TemplateVariables): stri
   }
 }
 
+/** The text filled in; where it is one `{{ name }}` and nothing else, the value itself, a number or a list for instance. */
+export function renderValue(text: string, variables: TemplateVariables): Json {
+  const [, name] = ONE_NAME.exec(text) ?? [];
+  if (name === undefined) return renderTemplate(text, variables);
+  try {
+    const { liquid, newContext } = templateEngine();
+    return structuredClone(liquid.evalValueSync(name, newContext({ ...variables })) ?? null) as Json;
+  } catch (error) {
+    throw templateError("TEMPLATE_ERROR", error);
+  }
+}
+
+/** A filter makes text on purpose. */
+const ONE_NAME = /^\s*\{\{-?([^|{}%]+?)-?\}\}\s*$/;
+
 /** Renders every text in lists and objects, however deep; keys stay as they are. */
-export function renderDeep(json: Json, variables: TemplateVariables): Json {
-  if (typeof json === "string") return renderTemplate(json, variables);
+export function renderDeep(
+  json: Json,
+  variables: TemplateVariables,
+  render: (text: string, variables: TemplateVariables) => Json = renderTemplate,
+): Json {
+  if (typeof json === "string") return render(json, variables);
   if (json === null || typeof json !== "object") return json;
-  if (isList(json)) return json.map((item) => renderDeep(item, variables));
-  return Object.fromEntries(Object.entries(json).map(([key, item]) => [key, renderDeep(item, variables)]));
+  if (isList(json)) return json.map((item) => renderDeep(item, variables, render));
+  return Object.fromEntries(
+    Object.entries(json).map(([key, item]) => [key, renderDeep(item, variables, render)]),
+  );
 }
 
 function isTemplate(text: string): boolean {

@@ -118,7 +118,7 @@ transitions: [${transitions}]`;
     );
     const daruma = await real.start();
     const held = new Promise<{ runId: number; job: number }>((resolve) => {
-      daruma.onEvents((run, events) => {
+      daruma.onCommitted((run, events) => {
         for (const { event } of events)
           if (event.type === "run.held") resolve({ runId: run.id, job: event.jobs[0]! });
       });
@@ -144,7 +144,7 @@ transitions: [${transitions}]`;
     );
     const daruma = await real.start();
     const begun = new Promise<number>((resolve) => {
-      daruma.onEvents((run, events) => {
+      daruma.onCommitted((run, events) => {
         for (const { event } of events)
           if (event.type === "attempt.started" && run.parent !== null) resolve(run.id);
       });

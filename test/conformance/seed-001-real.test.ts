@@ -93,7 +93,7 @@ describe("seed 001 with a real server", () => {
       `steps: { call: { type: http, url: "${url}", on_fail: { retry: { max: 1, backoff: { mode: fixed, delay_ms: 1, max_delay_ms: 10000 } } } } }`,
     );
     const waiting = new Promise<number>((resolve) => {
-      daruma.onEvents((_run, events) => {
+      daruma.onCommitted((_run, events) => {
         for (const { event } of events) if (event.type === "retry.scheduled") resolve(event.delayMs);
       });
     });

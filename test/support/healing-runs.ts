@@ -65,7 +65,7 @@ export async function activePath({ outputDir, report }: RealRun): Promise<string
 
 export function untilEvent(daruma: Daruma, wanted: (event: Event) => boolean): Promise<Event> {
   return new Promise((resolve) => {
-    daruma.onEvents((_run, events) => {
+    daruma.onCommitted((_run, events) => {
       const found = events.find(({ event }) => wanted(event));
       if (found !== undefined) resolve(found.event);
     });

@@ -1,0 +1,28 @@
+import { DarumaError } from "../core/errors.js";
+import type { Problem } from "./problem.js";
+
+/** A workflow with every problem in it at once. */
+export class InvalidWorkflow extends DarumaError {
+  constructor(
+    /** Null: it was written in a program. */
+    readonly file: string | null,
+    /** Those of a workflow that was written in a program have line and column 0. */
+    readonly problems: readonly Problem[],
+  ) {
+    const [first] = problems;
+    const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
+    super(first?.code ?? "YAML_SYNTAX", `${file ?? "the workflow"} has ${count}:${told(file, problems)}`, {
+      ...(first === undefined ? {} : { hint: first.hint }),
+    });
+  }
+}
+
+/** The command line lists the problems of a file itself; a program that does not look at them has only the message. */
+function told(file: string | null, problems: readonly Problem[]): string {
+  if (file !== null) return ` ${problems[0]?.message ?? ""}`;
+  const lines = problems.map(
+    ({ path, message, hint }) =>
+      `${path === "" ? "workflow" : path}: ${message}${message.endsWith("?") ? "" : "."} ${hint}`,
+  );
+  return `\n${lines.join("\n")}`;
+}
