@@ -27,7 +27,7 @@ export const ERROR_CATALOGUE = {
     next: "Check that every variable it names exists by then.",
   },
   OUTPUT_INVALID: {
-    means: "The output does not fit the step's schema.",
+    means: "The output does not fit the step's schema, or holds what JSON cannot.",
     next: "Fix the step's output or its `outputs` schema.",
   },
   SCRIPT_ERROR: { means: "The script threw an error.", next: "Fix the script; see the message." },
