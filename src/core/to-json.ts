@@ -69,9 +69,9 @@ function copyObject(place: Place, value: object): Json {
 }
 
 function className(value: object): string {
-  const { constructor } = value as { constructor?: { name?: unknown } };
-  return typeof constructor?.name === "string" && constructor.name !== ""
-    ? constructor.name
+  const made = value as { readonly constructor?: { readonly name?: unknown } };
+  return typeof made.constructor?.name === "string" && made.constructor.name !== ""
+    ? made.constructor.name
     : "without a name";
 }
 
