@@ -45,6 +45,7 @@ export type {
   StopReason,
   TokenUsage,
   VisitRole,
+  WorkspaceNote,
 } from "./event-parts.js";
 
 /**
