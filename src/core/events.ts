@@ -19,6 +19,7 @@ import type {
   VisitRole,
 } from "./event-parts.js";
 import type { Failure } from "./failure.js";
+import type { GotoEvent } from "./goto-events.js";
 import type { HealEvent } from "./heal-events.js";
 import type { Json } from "./json.js";
 
@@ -47,6 +48,7 @@ export type {
   VisitRole,
   WorkspaceNote,
 } from "./event-parts.js";
+export type { LoopTransition } from "./goto-events.js";
 
 /**
  * Everything that can happen in a run. The log of these is the truth; `evolve` folds it into a `Run`, the tables are
@@ -168,13 +170,6 @@ export type Event =
       readonly jobs: readonly number[];
       readonly reblocked: readonly number[];
       readonly action: "retry_step" | "hard_reset_step" | "redrive" | "reset" | "resolve";
-      readonly reason: string;
-      readonly key: string | null;
-    }
-  | {
-      readonly type: "operator.goto";
-      readonly target: number;
-      readonly to: string;
       readonly reason: string;
       readonly key: string | null;
     }
@@ -301,6 +296,8 @@ export type Event =
       readonly on: "success" | "failure";
       readonly status: "selected" | "already_scheduled";
       readonly counted: boolean;
+      /** Which loop of the scope it is, if it counts as one. Missing in older logs. */
+      readonly loop?: number | null;
       readonly considered: readonly EdgeConsidered[];
     }
   | {
@@ -314,6 +311,7 @@ export type Event =
       readonly reason: string;
     }
   | HealEvent
+  | GotoEvent
   | {
       readonly type: "remediation.started";
       readonly job: number;
@@ -327,6 +325,8 @@ export type Event =
       readonly job: number;
       readonly ok: boolean;
       readonly failedStep: string | null;
+      /** Which loop of the scope the re-attempt is; null without one. Missing in older logs. */
+      readonly loop?: number | null;
     }
   | {
       readonly type: "follow_up.started";
@@ -340,40 +340,6 @@ export type Event =
       readonly job: number;
       readonly ok: boolean;
       readonly failedStep: string | null;
-    }
-  | {
-      readonly type: "goto.taken";
-      readonly job: number;
-      readonly attempt: number;
-      readonly target: number;
-      readonly to: string;
-      readonly trigger: "failure" | "success";
-      readonly loop: number;
-      readonly reason: string;
-    }
-  | {
-      readonly type: "barrier.opened";
-      readonly barrier: number;
-      readonly target: number;
-      readonly forced: boolean;
-      readonly from: number | null;
-      readonly edge: number | null;
-      readonly members: readonly number[];
-      readonly merged: readonly number[];
-    }
-  | {
-      readonly type: "barrier.closed";
-      readonly barrier: number;
-      readonly invalidated: readonly number[];
-      readonly retired: readonly number[];
-    }
-  | {
-      readonly type: "loop.exceeded";
-      readonly job: number;
-      readonly scope: string;
-      readonly transition: "retry" | "remediate" | "goto" | "edge" | "on_success.goto" | "on_success.edge";
-      readonly count: number;
-      readonly max: number;
     }
   | {
       readonly type: "evaluation.requested";
