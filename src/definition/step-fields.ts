@@ -53,7 +53,7 @@ const plainNames = (items: string): Schema<readonly string[]> =>
     found.map((name) => name.value),
   );
 
-interface GotoDraft {
+export interface GotoDraft {
   readonly step: Located<string> | undefined;
   readonly max: number | undefined;
 }

@@ -1,4 +1,8 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { repositoryRoot } from "../support/cli.js";
 import { type Trial, trial } from "../support/harness.js";
 import type { Script } from "../support/scripted-worker.js";
 import { trace } from "../support/trace.js";
@@ -240,6 +244,22 @@ transitions: [{ from: test, to: fallback, on: failure }]`,
     expect(run.order.filter((step) => step === "test")).toHaveLength(4);
     expect(run.order).not.toContain("fallback");
     expect(run.run.error?.code).toBe("LOOP_BUDGET_EXCEEDED");
+  });
+});
+
+describe("the README's own ladder", () => {
+  it("reaches its last rungs: again, repaired, back, elsewhere, and in the end somebody is asked", async () => {
+    const readme = await readFile(join(repositoryRoot, "README.md"), "utf8");
+    const text = /## A workflow\n\n```yaml\n(.*?)```/s.exec(readme)![1]!;
+    expect(parse(text)).toMatchObject({ unhandled: "hold", transitions: [{ to: "fallback" }] });
+    const round = ["setup", "test", "test", "test", "lint-fix", "test"];
+    const run = await trial(text, { test: ["fail"], fallback: ["fail"] });
+    expect(run.order).toEqual([...round, ...round, "fallback"]);
+    expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual([
+      ...["retry", "retry", "remediate", "goto"],
+      ...["retry", "retry", "remediate", "edge", "hold"],
+    ]);
+    expect(run.run.status).toBe("held");
   });
 });
 
