@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { definitionOf, problemsOf } from "../../test/support/workflow-text.js";
+import { definitionOf, problemsOf, warningsOf } from "../../test/support/workflow-text.js";
 import type { Routing } from "../core/definition.js";
 import { defineWorkflow } from "./builder.js";
 import { draw } from "./drawing.js";
@@ -101,6 +101,12 @@ describe("UNREACHABLE_RUNG", () => {
       hint: "Bound it: `goto: { step: setup, max: 1 }`.",
       segments: ["steps", "test", "on_fail", "goto"],
     });
+  });
+
+  it("stands at the goto in the file", () => {
+    const file =
+      "unhandled: hold\nsteps:\n  setup: { exec: x }\n  test:\n    exec: x\n    depends_on: setup\n    on_fail:\n      goto: setup\n";
+    expect(warningsOf(file)).toEqual(["UNREACHABLE_RUNG steps.test.on_fail.goto"]);
   });
 
   it("is given once for each rung that the goto hides", () => {
