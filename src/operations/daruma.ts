@@ -37,6 +37,7 @@ import { LocalChildRuns } from "./child-runs.js";
 import { chooseJob } from "./choose-job.js";
 import type { InputOf, OutputOf } from "./client.js";
 import type { Context } from "./context.js";
+import { namesIn } from "./event-names.js";
 import { reusableJobs } from "./fork-run.js";
 import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 import { openStore } from "./open-store.js";
@@ -258,7 +259,12 @@ export class Daruma {
   /** Hears of everything that runs of this program have committed, in order, each event flat. The answer stops it. */
   onEvents(listener: (events: readonly RunEvent[]) => void): () => void {
     return this.engine.onEvents((run, events) =>
-      listener(events.map((logged) => ({ run_id: run.id, ...eventItem(logged) }) as unknown as RunEvent)),
+      listener(
+        events.map((logged) => {
+          const item = eventItem(logged, namesIn(run, logged.event));
+          return { run_id: run.id, workflow: run.workflow, ...item } as unknown as RunEvent;
+        }),
+      ),
     );
   }
 
