@@ -25,7 +25,7 @@ it("an artifact's slashes stand in its address as they are or encoded; nothing e
       outputDir,
       principal,
       now: Date.now,
-      operate: async () => {},
+      operate: async () => ({ done: "run.pause", before: "running", status: "running", changed: [] }),
       runner: null,
       customActions: [],
     }),

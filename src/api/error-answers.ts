@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DarumaError } from "../core/errors.js";
 import type { Operation } from "../operations/operation.js";
 import { API_PREFIX } from "./limits.js";
-import { PROBLEM_TYPE, problemOf } from "./problem.js";
+import { PROBLEM_TYPE, problemOf, readerOf } from "./problem.js";
 
 /** Told what an answer with a reference did not say. */
 export type FaultListener = (reference: string, error: unknown) => void;
@@ -61,7 +61,7 @@ function sendProblem(
   reply: FastifyReply,
   onFault: FaultListener | undefined,
 ): FastifyReply {
-  const problem = problemOf(error);
+  const problem = problemOf(error, readerOf(request.headers));
   if (problem.reference !== undefined) onFault?.(problem.reference, error);
   if (problem.status === 401) reply.header("www-authenticate", 'Bearer realm="daruma"');
   if (problem.status === 429 && reply.getHeader("retry-after") === undefined) reply.header("retry-after", 60);

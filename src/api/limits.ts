@@ -1,6 +1,8 @@
 /** What one request may take, and how often. */
 export const DEFAULT_PORT = 7420;
 export const DEFAULT_HOST = "127.0.0.1";
+/** Says `command-line` where the one who asks is Daruma's own: hints speak of commands then. */
+export const READER_HEADER = "x-daruma-reader";
 export const API_PREFIX = "/api/v1";
 
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;

@@ -183,6 +183,11 @@ const PROBLEM_SCHEMA: Schema = {
       items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } } },
     },
     problems: { type: "array", items: { type: "object" } },
+    results: {
+      type: "array",
+      items: { type: "object" },
+      description: "Of DECISIONS_REFUSED: each decision, and why it is refused where it is.",
+    },
     reference: { type: "string", description: "Stands in the server's log too." },
   },
 };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
-import { problemOf, statusOfCode } from "./problem.js";
+import { CONTROL_ACTIONS } from "../operations/control-run.js";
+import { OPERATIONS } from "../operations/table/operations.js";
+import { problemOf, readerOf, statusOfCode } from "./problem.js";
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
@@ -41,5 +43,29 @@ describe("the status of a code", () => {
       });
       expect(problem.reference).toBeDefined();
     }
+  });
+});
+
+describe("what to do next", () => {
+  it("speaks over REST and MCP of operations and fields, never of commands and flags", () => {
+    for (const code of CODES) {
+      const { hint } = problemOf(new DarumaError(code, "said"));
+      expect(hint, code).not.toMatch(/`daruma |(^|\s)--[a-z]/);
+    }
+  });
+
+  it("speaks of commands to somebody who asks a server from a command line", () => {
+    const refused = new DarumaError("WORKSPACE_BUSY", "said");
+    expect(problemOf(refused).hint).toBe("Wait until it has ended, or end it with force: true.");
+    const reader = readerOf({ "x-daruma-reader": "command-line" });
+    expect(problemOf(refused, reader).hint).toBe("Wait until it has ended, or end it with --force.");
+  });
+
+  it("names only operations and actions that there are", () => {
+    const known = new Set<string>([...OPERATIONS.map(({ name }) => name), ...CONTROL_ACTIONS]);
+    const verbs = /\b(?:get|list|control|update|create|explain|retry|resume|reset)_[a-z_]+\b/g;
+    for (const code of CODES)
+      for (const [name] of problemOf(new DarumaError(code, "said")).hint.matchAll(verbs))
+        expect(known.has(name), `${code}: ${name}`).toBe(true);
   });
 });

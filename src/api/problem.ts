@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
+import { adviceFor, DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
 import { messageOf } from "../core/message-of.js";
 import { type FieldError, InvalidInput } from "../operations/invalid-input.js";
+import { READER_HEADER } from "./limits.js";
 
 /** An error as RFC 9457 has it, with the code that programs match on. */
 export interface Problem {
@@ -17,6 +18,15 @@ export interface Problem {
   readonly problems?: readonly unknown[];
   /** Stands in the server's log too, beside what is not told here. */
   readonly reference?: string;
+  /** What the code brings besides: `results` of many decisions. */
+  readonly [detail: string]: unknown;
+}
+
+/** Who reads an answer: a program, or somebody at a command line who asked a server through it. */
+export type Reader = "program" | "command-line";
+
+export function readerOf(headers: { readonly [name: string]: unknown }): Reader {
+  return headers[READER_HEADER] === "command-line" ? "command-line" : "program";
 }
 
 export const PROBLEM_TYPE = "application/problem+json";
@@ -73,18 +83,20 @@ export function codesOfStatus(status: number): ErrorCode[] {
 }
 
 /** Anything that was thrown, as its answer. What is not ours to tell stays here: only its reference goes out. */
-export function problemOf(thrown: unknown): Problem {
+export function problemOf(thrown: unknown, reader: Reader = "program"): Problem {
   const error = asDarumaError(thrown);
   const status = statusOfCode(error.code);
-  const { means, next } = ERROR_CATALOGUE[error.code];
+  const { means } = ERROR_CATALOGUE[error.code];
   const open = status < 500 || EXPECTED.has(error.code);
+  const { typed, asked } = open ? { typed: error.hint, asked: error.asked } : adviceFor(error.code);
   return {
+    ...(open ? error.details : {}),
     type: `urn:daruma:error:${error.code}`,
     title: means,
     status,
     detail: open ? error.message : means,
     code: error.code,
-    hint: open ? error.hint : next,
+    hint: reader === "program" ? asked : typed,
     ...(error instanceof InvalidInput ? { errors: error.errors } : {}),
     ...(open && "problems" in error && Array.isArray(error.problems) ? { problems: error.problems } : {}),
     ...(open ? {} : { reference: randomUUID() }),

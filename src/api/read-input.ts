@@ -32,8 +32,10 @@ export function inputReader(operation: Operation): InputReader {
       if (Object.hasOwn(raw, name))
         errors.push(misplaced(name, pathFields.includes(name) ? "path" : "query"));
     for (const [name, value] of Object.entries(query)) {
-      if (takesBody && !queryFields.has(name)) errors.push(misplaced(name, "body"));
-      else if (pathFields.includes(name)) errors.push(misplaced(name, "path"));
+      if (pathFields.includes(name)) errors.push(misplaced(name, "path"));
+      // One that there is not at all is refused by the schema, which says what there is.
+      else if (takesBody && !queryFields.has(name) && Object.hasOwn(operation.input.shape, name))
+        errors.push(misplaced(name, "body"));
       else raw[name] = fromText(value, fieldTypes.get(name));
     }
     for (const name of pathFields) raw[name] = fromText(params[name], fieldTypes.get(name));

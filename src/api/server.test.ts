@@ -95,13 +95,14 @@ describe("the input of an operation", () => {
     expect(paths.toSorted()).toEqual(["colour", "count", "deep", "id"]);
     const changed = await app.inject({
       method: "POST",
-      url: "/api/v1/things/a/change?limit=3&why=x",
+      url: "/api/v1/things/a/change?limit=3&why=x&colour=red",
       headers: LOCAL,
       payload: { value: 1, id: "b" },
     });
     expect(changed.json<{ errors: object[] }>().errors).toEqual([
       { path: "id", message: "belongs into the path" },
       { path: "why", message: "belongs into the body" },
+      { path: "colour", message: expect.stringMatching(/^there is no such field; there are .*why/) },
     ]);
   });
 

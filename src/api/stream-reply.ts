@@ -10,7 +10,7 @@ import {
   STREAM_BUFFER_BYTES,
   STREAM_RETRY_MS,
 } from "./limits.js";
-import { problemOf } from "./problem.js";
+import { problemOf, type Reader, readerOf } from "./problem.js";
 
 export type StreamForm = "events" | "text";
 
@@ -50,7 +50,7 @@ export class StreamReplies {
     // What is refused, such as a run that is not there, shows at once and can still be answered with its status.
     await source.peek(FIRST_ITEM_MS);
     const items = checked(source, this.heartbeatMs, checkReader);
-    const text = form === "events" ? eventText(items) : plainText(items);
+    const text = form === "events" ? eventText(items, readerOf(reply.request.headers)) : plainText(items);
     return reply
       .header("content-type", `text/${form === "events" ? "event-stream" : "plain"}; charset=utf-8`)
       .header("cache-control", "no-store")
@@ -171,7 +171,7 @@ async function* plainText(items: Checked): AsyncGenerator<string | Buffer> {
 }
 
 /** `end` is told once there will be no more, so that a client need not ask again; `error` if it cannot go on. */
-async function* eventText(items: Checked): AsyncGenerator<string> {
+async function* eventText(items: Checked, reader: Reader): AsyncGenerator<string> {
   yield `retry: ${STREAM_RETRY_MS}\n\n`;
   try {
     for (;;) {
@@ -183,7 +183,7 @@ async function* eventText(items: Checked): AsyncGenerator<string> {
       yield value === null ? ": still there\n\n" : eventOf(value);
     }
   } catch (error) {
-    yield `event: error\ndata: ${JSON.stringify(problemOf(error))}\n\n`;
+    yield `event: error\ndata: ${JSON.stringify(problemOf(error, reader))}\n\n`;
   } finally {
     await items.return("aborted");
   }

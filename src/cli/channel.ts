@@ -5,7 +5,6 @@ export interface Channel {
   write(text: string | Uint8Array): void;
   readonly isTerminal: boolean;
   readonly paint: Paint;
-  /** Of the terminal; Infinity where nobody looks: what reads a pipe or a file wants all of a line. */
   width(): number;
   height(): number;
 }
@@ -51,7 +50,7 @@ function openChannel(stream: NodeJS.WriteStream, colourWanted: boolean, env: Env
     write: (text) => void stream.write(text),
     isTerminal,
     paint: coloured ? ansiPaint : plainPaint,
-    width: () => (stream.isTTY === true ? stream.columns || DEFAULT_WIDTH : Number.POSITIVE_INFINITY),
+    width: () => stream.columns || DEFAULT_WIDTH,
     height: () => stream.rows || DEFAULT_HEIGHT,
   };
 }

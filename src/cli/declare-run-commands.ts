@@ -32,9 +32,8 @@ export function declareRunCommands({ program, act }: Declaration): void {
     .option("--detach", "with --server: only start it, and print its number")
     .option(
       "--folder <dir>",
-      "with --server: where its steps run and relative paths start; the server and its workers must have it (default: the file's folder if the server is on this machine)",
+      "with --server: where its steps run and relative paths start; the server and its workers must have it",
     )
-    .option("--no-folder", "with --server: each worker gives the run a folder of its own")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .addHelpText(
       "after",
@@ -59,6 +58,7 @@ Examples:
     .option("--detach", "with --server: only let it go on")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .option("--reason <text>", 'why a pause is lifted; is kept in the log (default: "by hand")')
+    .option("--key <text>", "the same key is taken once, however often it is given")
     .addHelpText(
       "after",
       `

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { READER_HEADER } from "../api/limits.js";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
 import type { Problem } from "../definition/problem.js";
 import type { Client } from "../operations/client.js";
@@ -10,6 +11,8 @@ import { readServerEvents, type ServerEvent } from "./server-events.js";
 export interface RemoteClientOptions {
   readonly server: string;
   readonly token?: string | undefined;
+  /** Who reads what the server advises; somebody at this command line by default. */
+  readonly reader?: "command-line" | "program";
   /** How long a stream waits for a server that is gone. */
   readonly patienceMs?: number;
 }
@@ -129,10 +132,11 @@ class RemoteClient {
       for (const value of [left.get(field)].flat()) query.append(field, String(value));
       left.delete(field);
     }
-    const { token } = this.options;
+    const { token, reader = "command-line" } = this.options;
     const hasBody = rest.method === "POST" || rest.method === "PUT";
     const headers = {
       accept: "application/json",
+      [READER_HEADER]: reader,
       ...(hasBody ? { "content-type": "application/json" } : {}),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
@@ -163,14 +167,17 @@ class RemoteClient {
 
   /** The server's refusal as if it had happened here: the same code, message and hint. */
   private errorOf(problem: unknown, status: number): DarumaError {
-    const { code, detail, hint, problems } = (problem ?? {}) as { [key: string]: unknown };
+    const { code, detail, hint, problems, results } = (problem ?? {}) as { [key: string]: unknown };
     if (typeof code !== "string" || typeof detail !== "string") return this.stranger(status);
     const known = Object.hasOwn(ERROR_CATALOGUE, code) ? (code as ErrorCode) : "INTERNAL";
     const message = known === code ? detail : `${code}: ${detail}`;
     const advice = TOKEN_HINTS[code] ?? (typeof hint === "string" ? hint : ERROR_CATALOGUE[known].next);
     if (Array.isArray(problems))
       return new RemoteWorkflowError(known, message, advice, problems as readonly Problem[]);
-    return new DarumaError(known, message, { hint: advice });
+    return new DarumaError(known, message, {
+      hint: advice,
+      ...(Array.isArray(results) ? { details: { results } } : {}),
+    });
   }
 
   private stranger(status: number): DarumaError {

@@ -31,6 +31,7 @@ function tell(error: unknown): ToldError {
     code: known.code,
     message: known.message,
     hint: known.hint,
+    ...known.details,
     ...(problems === undefined ? {} : { problems }),
   };
 }

@@ -1,6 +1,6 @@
+import type { JobChange } from "../core/take-command.js";
 import type { Client } from "../operations/client.js";
 import { nameOf } from "../operations/job-name.js";
-import type { JobChange } from "../operations/put-command.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import { commandLine } from "./command-words.js";
 import { isServersRun } from "./who-goes-on.js";
@@ -28,24 +28,19 @@ export interface Change {
   readonly dryRun?: boolean;
 }
 
-export interface Telling {
-  /** What has happened, in the present: `run 3 is paused`. */
-  readonly sentence: string;
-  readonly isKeyGiven: boolean;
-}
-
 /** Tell what changed. Refusals were thrown before. */
 export async function tellChange(
   session: Session,
   client: Client,
   change: Change,
-  telling: Telling,
+  /** What has happened, in the present: `run 3 is paused`. */
+  sentence: string,
 ): Promise<number> {
   const { out, options } = session;
   if (options.json) writeJson(out, jsonOf(change));
   else if (!options.quiet) {
     const isServers = await isServersRun(client, options, change.run_id);
-    writeLines(out, changeLines(change, telling, { options, isServers }));
+    writeLines(out, changeLines(change, sentence, { options, isServers }));
   }
   return 0;
 }
@@ -54,7 +49,7 @@ function jsonOf({ run_id, action, status, changed, reason, key, owner, dryRun = 
   return { run_id, action, dry_run: dryRun, status, changed, reason, key, owner_pid: owner?.pid ?? null };
 }
 
-function changeLines(change: Change, { sentence, isKeyGiven }: Telling, place: Place): string[] {
+function changeLines(change: Change, sentence: string, place: Place): string[] {
   const { changed } = change;
   const told = changed.slice(0, MAX_CHANGES_TOLD).map((each) => INDENT + changeText(each));
   const more = changed.length - told.length;
@@ -63,10 +58,7 @@ function changeLines(change: Change, { sentence, isKeyGiven }: Telling, place: P
     const run = `${INDENT}run ${change.run_id}: ${change.before} -> ${change.status}`;
     return ["dry run, nothing is changed; it would do this:", ...told, run];
   }
-  const isSame = changed.length === 0 && change.before === change.status;
-  const lines =
-    isKeyGiven && isSame ? ["nothing is changed: a command with this key was taken before"] : told;
-  return [sentence, ...lines, ...goingOn(change, place)];
+  return [sentence, ...told, ...goingOn(change, place)];
 }
 
 function changeText({ step, scope, from, to }: JobChange): string {

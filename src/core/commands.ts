@@ -7,7 +7,6 @@ import type {
   ReusedJob,
   ScopeItem,
   TokenUsage,
-  WorkspaceNote,
 } from "./events.js";
 import type { FailureFacts } from "./failure.js";
 
@@ -38,13 +37,7 @@ export type Command =
       readonly durationMs: number;
     }
   /** The run's workspace stands: at this commit, in this folder. */
-  | {
-      readonly type: "workspace.open";
-      readonly commit: string;
-      readonly base?: string;
-      readonly path: string;
-      readonly notes?: readonly WorkspaceNote[];
-    }
+  | { readonly type: "workspace.open"; readonly commit: string; readonly path: string }
   /** A fresh workspace has been built beside the old one and its hashes verified, or could not be. */
   | {
       readonly type: "rebuild.finish";
@@ -93,6 +86,13 @@ export type OperatorCommand =
   | {
       readonly type: "step.retry";
       readonly job: number;
+      /**
+       * Only a job that failed or was canceled, and that has had fewer attempts in all. Nothing then begins more: not a
+       * rule, a retry nor any other rung.
+       */
+      readonly maxAttempts?: number;
+      /** A job that cannot simply run again is gone back to: this is `step.resume_from` then. */
+      readonly force?: boolean;
       readonly reason: string;
       readonly key: string | null;
     }
@@ -131,6 +131,7 @@ export type OperatorCommand =
       readonly job: number;
       readonly choice: string;
       readonly text: string;
+      readonly reason?: string;
       readonly key: string | null;
     };
 

@@ -14,7 +14,7 @@ import { climb } from "./ladder/ladder.js";
 import { judgeProgress } from "./no-progress.js";
 import { operate } from "./operator.js";
 import { driveWorkspace, finishRebuild, leaveQueue, promoteWorkspace, repeatRebuild } from "./rebuild.js";
-import { finishRecovery, repeatRecovery } from "./recovery.js";
+import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
 import { findJob, isOver, type Job, type Run } from "./run.js";
 import { enterNextVisit } from "./run-lists.js";
 import { failureSignature } from "./signature.js";
@@ -83,7 +83,7 @@ function apply(decision: Decision, command: Command): void {
       return finishRecovery(decision, command);
     case "workspace.open":
       if (decision.run.workspace.commit !== null || !decision.run.definition.workspace) return;
-      return decision.emit({ ...command, type: "workspace.opened" });
+      return decision.emit({ type: "workspace.opened", commit: command.commit, path: command.path });
     case "rebuild.finish":
       return finishRebuild(decision, command);
     case "attempt.start":
@@ -133,7 +133,8 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
   const lost = [...run.running].filter((job) => !kept.has(job.id));
   decision.emit({ type: "run.resumed", lost: lost.map((job) => ({ job: job.id, attempt: job.attempt })) });
   if (run.status === "pending") return startRun(decision);
-  for (const job of run.jobs) if (job.recovery !== null && !kept.has(job.id)) repeatRecovery(decision, job);
+  for (const job of run.jobs) if (!kept.has(job.id)) repeatRecovery(decision, job);
+  startReservedRecoveries(decision);
   repeatRebuild(decision);
   for (const job of lost) {
     const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
@@ -165,6 +166,7 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
     });
     decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "restart" });
   }
+  for (const job of decision.run.jobs) if (!kept.has(job.id)) interruptRecovery(decision, job);
 }
 
 function startAttempt(decision: Decision, jobId: number, worker: string, token: string): void {

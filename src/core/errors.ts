@@ -1,9 +1,13 @@
+import type { CatalogueEntry } from "./catalogue-entry.js";
+import { OPERATOR_ERRORS } from "./operator-errors.js";
+import { SERVER_ERRORS } from "./server-errors.js";
 import { WORKFLOW_FILE_ERRORS } from "./workflow-file-errors.js";
 import { WORKSPACE_ERRORS } from "./workspace-errors.js";
 
 /**
- * Every code a user can see: one line of what it means, one of what to do next. `docs/errors.md` is checked against
- * this table. Codes are stable: programs match on them.
+ * Every code a user can see: one line of what it means, one of what to do next. Where that speaks of commands and flags,
+ * `asked` says it for those who ask over REST or MCP. `docs/errors.md` is checked against this table. Codes are stable:
+ * programs match on them.
  */
 export const ERROR_CATALOGUE = {
   // The workflow file
@@ -27,7 +31,7 @@ export const ERROR_CATALOGUE = {
     next: "Check that every variable it names exists by then.",
   },
   OUTPUT_INVALID: {
-    means: "The output does not fit the step's schema, or holds what JSON cannot.",
+    means: "The output does not fit the step's schema.",
     next: "Fix the step's output or its `outputs` schema.",
   },
   SCRIPT_ERROR: { means: "The script threw an error.", next: "Fix the script; see the message." },
@@ -54,6 +58,7 @@ export const ERROR_CATALOGUE = {
   CHILD_FAILED: {
     means: "The child run of a `workflow` step did not complete.",
     next: "See `daruma explain` of the child run named in the message.",
+    asked: "See explain_run of the child run named in the message.",
   },
   ARTIFACT_MISSING: {
     means: "An output that was kept as a file cannot be read.",
@@ -106,12 +111,13 @@ export const ERROR_CATALOGUE = {
   UNKNOWN_ACTION: { means: "No action of this type is registered.", next: "Register it, or fix `type`." },
   // Decisions
   LOOP_BUDGET_EXCEEDED: {
-    means: "max_loops allows no further retry, repair, goto or transition back.",
-    next: "Mend the failure that the message names, bound the goto (`goto: { step: X, max: 1 }`), or raise routing.max_loops.",
+    means: "The scope took more routing transitions than max_loops.",
+    next: "Fix the cause of the loop, or raise routing.max_loops.",
   },
   REMEDIATION_FAILED: {
     means: "A step of on_fail.run failed, so the repair did not happen.",
     next: "Fix the remediation step; `daruma explain` shows its error.",
+    asked: "Fix the remediation step; explain_run shows its error.",
   },
   JOIN_UNSATISFIED: {
     means: "Too few branches of a fan-out completed.",
@@ -159,167 +165,61 @@ export const ERROR_CATALOGUE = {
   // Workspaces
   ...WORKSPACE_ERRORS,
   // Store, leases, commands
-  ARTIFACT_NOT_FOUND: {
-    means: "The run has no artifact of this name.",
-    next: "See `daruma artifacts RUN`.",
-  },
-  DRAFT_CONFLICT: {
-    means: "Somebody else has saved the draft meanwhile.",
-    next: "Read it again, put the two together, and save over the new revision.",
-  },
-  DRAFT_NOT_FOUND: { means: "There is no draft of this name.", next: "See `daruma workflow drafts`." },
-  HANDLER_NOT_FOUND: { means: "There is no such failure handler.", next: "See `daruma handlers`." },
-  IMPORT_INVALID: {
-    means: "The document is no run that `daruma export` wrote, or it has been changed since.",
-    next: "Export the run again, with the same or an older Daruma.",
-  },
-  JOB_NOT_FOUND: { means: "There is no such job.", next: "See `daruma jobs`." },
-  NO_RUNNER: {
-    means: "Nothing stays here that could run a workflow.",
-    next: "Use `daruma run`, or ask a server: `daruma serve`.",
-  },
-  RETRIES_USED_UP: {
-    means: "The job has had as many attempts as max_retries allows.",
-    next: "Ask with a larger max_retries, or leave it failed.",
-  },
-  SERVER_UNREACHABLE: {
-    means: "The server does not answer, or what answers is no Daruma server.",
-    next: "Check the address (--server, DARUMA_SERVER) and that `daruma serve` runs there.",
-  },
-  TOKEN_NOT_FOUND: { means: "There is no such token.", next: "See `daruma token list`." },
-  WORKFLOW_NOT_FOUND: {
-    means: "There is no stored workflow of this name, id or version.",
-    next: "See `daruma workflows`.",
-  },
-  WRONG_RUN: { means: "The job belongs to another run.", next: "Name the run that the job belongs to." },
-  RUN_NOT_FOUND: { means: "There is no such run.", next: "See `daruma list`." },
-  STEP_NOT_FOUND: { means: "The run has no such step.", next: "See `daruma show RUN`." },
-  ATTEMPT_NOT_FOUND: { means: "The step has no such attempt.", next: "See `daruma show RUN`." },
-  RUN_OWNED: { means: "Another process is running this run.", next: "Let it finish, or stop that process." },
-  NOT_ASKED: { means: "The step asks nothing at the moment.", next: "See `daruma show RUN`." },
-  NO_WORKSPACE: {
-    means: "The step does not work in a workspace, so there is nothing to reset.",
-    next: "Retry the step instead: `daruma retry RUN STEP`.",
-  },
-  NOT_DEAD_LETTER: {
-    means: "The job is no dead letter: the queue has not given it up.",
-    next: "See `daruma show RUN`; a failed job is retried with `daruma retry`.",
-  },
-  NOT_HELD: {
-    means: "The job is not on hold.",
-    next: "See `daruma holds`; a failed job is retried with `daruma retry`.",
-  },
-  NOT_PAUSED: { means: "The run is not paused.", next: "See `daruma show RUN`." },
-  NOT_RETRYABLE: {
-    means: "The job is in a state that cannot be retried.",
-    next: "A failed or canceled job can be retried; wait until it is, or cancel the run.",
-  },
-  STEP_COMPLETED: {
-    means: "The step is completed.",
-    next: "Say --force to go back to it: it and what depends on it run again.",
-  },
-  WORKSPACE_BUSY: {
-    means: "A step is at work in the workspace.",
-    next: "Wait until it has ended, or say --force.",
-  },
-  RUN_OVER: { means: "The run is over.", next: "Start a new run." },
-  LEASE_LOST: { means: "Another engine has taken this run over.", next: "Follow it with `daruma show RUN`." },
-  STORE_FAILED: {
-    means: "The store could not write or read.",
-    next: "Check the disk and the message; nothing recorded is lost, `daruma resume RUN` goes on.",
-  },
-  STALE_ATTEMPT: {
-    means: "The attempt is not, or no longer, this worker's.",
-    next: "Nothing: the run has gone on without it.",
-  },
-  WORKER_NOT_FOUND: {
-    means: "The server does not know this worker.",
-    next: "It registers again by itself.",
-  },
-  RUN_NOT_HERE: {
-    means: "This server does not have the attempt's run yet.",
-    next: "The worker keeps the result and offers it again.",
-  },
-  STORE_VERSION: { means: "The database was written by a newer Daruma.", next: "Upgrade Daruma." },
+  ...OPERATOR_ERRORS,
   // The server
-  BODY_TOO_LARGE: { means: "The request's body is larger than the server takes.", next: "Send less." },
-  FORBIDDEN: {
-    means: "The token's role may not do this.",
-    next: "Use a token of the role that the message names; `daruma token create` makes one.",
-  },
-  FOLDER_NEEDED: {
-    means:
-      "A workflow with `workflow` steps was given to a server as text, without the folder of their files.",
-    next: "Start it with `folder`, an absolute path on the server's machine from which those files are found.",
-  },
-  HOST_REFUSED: {
-    means: "The request names a host that is not this machine, as a web page of somebody else's would.",
-    next: "Use http://127.0.0.1 or http://localhost, or start the server with tokens.",
-  },
-  MALFORMED_REQUEST: {
-    means: "The request cannot be read: its address, headers or body are broken.",
-    next: "Fix what the message names.",
-  },
-  MEDIA_TYPE: {
-    means: "The body is not of a type that the server takes.",
-    next: "Send JSON with `content-type: application/json`.",
-  },
-  METHOD_NOT_ALLOWED: {
-    means: "The address is there, but not for this method.",
-    next: "Use a method that the `allow` header names.",
-  },
-  ORIGIN_REFUSED: {
-    means: "A web page of another origin asked for a change.",
-    next: "Start the server with --allow-origin if that page is yours.",
-  },
-  RATE_LIMITED: {
-    means: "Too many requests in too short a time.",
-    next: "Wait as long as the `retry-after` header says.",
-  },
-  ROUTE_NOT_FOUND: {
-    means: "The server has nothing at this address.",
-    next: "See /api/v1/docs for what there is.",
-  },
-  SERVER_STOPPING: {
-    means: "The server is going down, or not up yet.",
-    next: "Ask again in a moment.",
-  },
-  TOKENS_NEEDED: {
-    means: "The server would be open to other machines, and there is no token that can be used.",
-    next: "Make one with `daruma token create`, or bind to 127.0.0.1.",
-  },
-  UNAUTHENTICATED: {
-    means: "The request has no token, or one that is unknown, expired or revoked.",
-    next: "Send `authorization: Bearer TOKEN`; `daruma token create` makes one.",
-  },
-  WORKFLOW_READER_BUSY: {
-    means: "The server is reading as many large workflows as it can at a time.",
-    next: "Ask again in a moment.",
-  },
-  WORKFLOW_TOO_LARGE: {
-    means: "The workflow takes more time or memory to read than the server gives it.",
-    next: "Split it, use `parameters` in place of many alike steps, or run it with `daruma run FILE`.",
-  },
+  ...SERVER_ERRORS,
   // The program
-  USAGE: { means: "The command line is wrong.", next: "See `daruma --help`." },
+  USAGE: {
+    means: "The command line is wrong.",
+    next: "See `daruma --help`.",
+    asked: "Correct what the message names.",
+  },
   INTERNAL: {
     means: "Something happened that Daruma did not expect: a defect of Daruma.",
     next: "Try again with --debug and report what it prints.",
+    asked: "Report it, with the reference: the server's log has more beside it.",
   },
   PLATFORM: { means: "This platform is not supported.", next: "Use Linux or macOS." },
-} as const satisfies Record<string, { means: string; next: string }>;
+} as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+/** What to do next: as somebody at a command line reads it, and somebody who asks over REST or MCP. */
+export interface Advice {
+  readonly typed: string;
+  readonly asked: string;
+}
+
+/** The catalogue's general advice for a code. */
+export function adviceFor(code: ErrorCode): Advice {
+  const { next: typed, asked = typed }: CatalogueEntry = ERROR_CATALOGUE[code];
+  return { typed, asked };
+}
+
+interface ErrorOptions {
+  readonly hint?: string | Advice;
+  readonly cause?: unknown;
+  readonly details?: { readonly [name: string]: unknown };
+}
 
 /** An error that a user may see. `hint` says what to do next where the catalogue's general word can be bettered. */
 export class DarumaError extends Error {
   readonly code: ErrorCode;
+  /** What to do next, as somebody at a command line reads it. */
   readonly hint: string;
+  /** The same for somebody who asks over REST or MCP. */
+  readonly asked: string;
+  /** What a program may want to know besides, as JSON. */
+  readonly details: { readonly [name: string]: unknown };
 
-  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "DarumaError";
     this.code = code;
-    this.hint = options.hint ?? ERROR_CATALOGUE[code].next;
+    const { hint = adviceFor(code) } = options;
+    const { typed, asked } = typeof hint === "string" ? { typed: hint, asked: hint } : hint;
+    this.hint = typed;
+    this.asked = asked;
+    this.details = options.details ?? {};
   }
 }

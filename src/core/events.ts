@@ -4,7 +4,6 @@ import type {
   EvaluationPurpose,
   EvaluationResult,
   FailureRoute,
-  HoldAction,
   NoProgress,
   Output,
   ReadyReason,
@@ -19,9 +18,9 @@ import type {
   VisitRole,
 } from "./event-parts.js";
 import type { Failure } from "./failure.js";
-import type { GotoEvent } from "./goto-events.js";
 import type { HealEvent } from "./heal-events.js";
 import type { Json } from "./json.js";
+import type { OperatorEvent } from "./operator-events.js";
 
 export type {
   Checkpoint,
@@ -46,9 +45,7 @@ export type {
   StopReason,
   TokenUsage,
   VisitRole,
-  WorkspaceNote,
 } from "./event-parts.js";
-export type { LoopTransition } from "./goto-events.js";
 
 /**
  * Everything that can happen in a run. The log of these is the truth; `evolve` folds it into a `Run`, the tables are
@@ -75,16 +72,7 @@ export type Event =
       readonly type: "run.resumed";
       readonly lost: readonly { readonly job: number; readonly attempt: number }[];
     }
-  | { readonly type: "run.cancel_requested"; readonly reason: string; readonly key: string | null }
-  | {
-      readonly type: "run.paused";
-      readonly reason: string;
-      readonly key: string | null;
-      readonly takeover: boolean;
-    }
-  | { readonly type: "run.unpaused"; readonly reason: string; readonly key: string | null }
   | { readonly type: "run.held"; readonly jobs: readonly number[] }
-  | { readonly type: "run.reopened"; readonly reason: string; readonly key: string | null }
   | {
       readonly type: "run.forked";
       readonly from: number;
@@ -156,23 +144,6 @@ export type Event =
       readonly items: readonly ScopeItem[] | null;
     }
   | { readonly type: "job.held"; readonly job: number; readonly code: string; readonly message: string }
-  | {
-      readonly type: "hold.resolved";
-      readonly job: number;
-      readonly action: HoldAction;
-      readonly reason: string;
-      readonly key: string | null;
-      readonly output: Output | null;
-      readonly items: readonly ScopeItem[] | null;
-    }
-  | {
-      readonly type: "jobs.retried";
-      readonly jobs: readonly number[];
-      readonly reblocked: readonly number[];
-      readonly action: "retry_step" | "hard_reset_step" | "redrive" | "reset" | "resolve";
-      readonly reason: string;
-      readonly key: string | null;
-    }
   | {
       readonly type: "routes.settled";
       readonly handled: readonly number[];
@@ -261,6 +232,8 @@ export type Event =
       readonly try: number;
       readonly token: string;
     }
+  /** Its engine stopped in good order and has ended it: it begins again, and this start counts for nothing. */
+  | { readonly type: "recovery.interrupted"; readonly job: number; readonly attempt: number }
   | {
       readonly type: "recovery.finished";
       readonly job: number;
@@ -279,14 +252,6 @@ export type Event =
       readonly dueAt: number | null;
     }
   | {
-      readonly type: "human.answered";
-      readonly job: number;
-      readonly attempt: number;
-      readonly choice: string;
-      readonly text: string;
-      readonly key: string | null;
-    }
-  | {
       readonly type: "edge.taken";
       readonly job: number;
       readonly attempt: number;
@@ -296,8 +261,6 @@ export type Event =
       readonly on: "success" | "failure";
       readonly status: "selected" | "already_scheduled";
       readonly counted: boolean;
-      /** Which loop of the scope it is, if it counts as one. Missing in older logs. */
-      readonly loop?: number | null;
       readonly considered: readonly EdgeConsidered[];
     }
   | {
@@ -311,7 +274,7 @@ export type Event =
       readonly reason: string;
     }
   | HealEvent
-  | GotoEvent
+  | OperatorEvent
   | {
       readonly type: "remediation.started";
       readonly job: number;
@@ -325,8 +288,6 @@ export type Event =
       readonly job: number;
       readonly ok: boolean;
       readonly failedStep: string | null;
-      /** Which loop of the scope the re-attempt is; null without one. Missing in older logs. */
-      readonly loop?: number | null;
     }
   | {
       readonly type: "follow_up.started";
@@ -340,6 +301,40 @@ export type Event =
       readonly job: number;
       readonly ok: boolean;
       readonly failedStep: string | null;
+    }
+  | {
+      readonly type: "goto.taken";
+      readonly job: number;
+      readonly attempt: number;
+      readonly target: number;
+      readonly to: string;
+      readonly trigger: "failure" | "success";
+      readonly loop: number;
+      readonly reason: string;
+    }
+  | {
+      readonly type: "barrier.opened";
+      readonly barrier: number;
+      readonly target: number;
+      readonly forced: boolean;
+      readonly from: number | null;
+      readonly edge: number | null;
+      readonly members: readonly number[];
+      readonly merged: readonly number[];
+    }
+  | {
+      readonly type: "barrier.closed";
+      readonly barrier: number;
+      readonly invalidated: readonly number[];
+      readonly retired: readonly number[];
+    }
+  | {
+      readonly type: "loop.exceeded";
+      readonly job: number;
+      readonly scope: string;
+      readonly transition: "retry" | "remediate" | "goto" | "edge" | "on_success.goto" | "on_success.edge";
+      readonly count: number;
+      readonly max: number;
     }
   | {
       readonly type: "evaluation.requested";

@@ -110,9 +110,12 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
     if (barrier.members.has(checkpoint.job)) checkpoint.superseded = true;
   for (const id of event.retired) retire(run, jobById(run, id));
   const invalidated = event.invalidated.map((id) => jobById(run, id));
+  const byOperator = [...barrier.targets.values()].some((how) => how.byOperator);
   for (const job of invalidated) {
     const { visit } = job;
     invalidate(run, job);
+    // Whoever goes back here asks for more than an earlier retry allowed.
+    if (byOperator) job.allowed = null;
     if (barrier.targets.get(job)?.byOperator === true) carryRouteOn(job, visit);
     closeScopes(job.scope.children.get(job.step) ?? []);
   }

@@ -2,15 +2,7 @@ import type { Event } from "./events.js";
 import { rebuild } from "./evolve-barrier.js";
 import { settleGates, withDependentsStillWaiting } from "./gate.js";
 import { newQueueState } from "./heal-state.js";
-import {
-  carryRouteOn,
-  dropWork,
-  invalidate,
-  leaveVisitEarly,
-  newGotos,
-  renewRouting,
-  settle,
-} from "./jobs.js";
+import { carryRouteOn, dropWork, invalidate, leaveVisitEarly, settle } from "./jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "./run.js";
 
 type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
@@ -26,6 +18,7 @@ export type LadderEvent = Payload<
   | "edge.taken"
   | "rule.reserved"
   | "recovery.started"
+  | "recovery.interrupted"
   | "recovery.finished"
   | "human.asked"
   | "human.answered"
@@ -44,6 +37,11 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         if (job.recovery !== null) job.recovery = { ...job.recovery, tries: event.try, token: event.token };
       });
+    case "recovery.interrupted":
+      return change(run, jobById(run, event.job), (job) => {
+        if (job.recovery !== null)
+          job.recovery = { ...job.recovery, tries: job.recovery.tries - 1, token: "" };
+      });
     case "recovery.finished":
       return finishRecovery(run, jobById(run, event.job));
     case "job.held":
@@ -58,7 +56,6 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
       return retryJobs(run, event);
     case "operator.goto":
       if (run.status === "held") run.status = "running";
-      for (const id of event.jobs ?? []) jobById(run, id).gotos = newGotos();
       return rememberKey(run, event.key);
     case "routes.settled":
       for (const id of event.handled) settleRoute(run, jobById(run, id), false);
@@ -102,6 +99,8 @@ function finishRecovery(run: Run, job: Job): void {
 function resolveHold(run: Run, event: Payload<"hold.resolved">): void {
   const job = jobById(run, event.job);
   rememberKey(run, event.key);
+  // Whatever was decided: nobody need find it among the dead letters any more.
+  job.queue.dead = false;
   if (run.status === "held") run.status = "running";
   if (event.action === "skip") {
     job.failure = null;
@@ -146,8 +145,9 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
     // Its dependents have had what they need since an earlier visit, and are left alone.
     if (settledAs === "met") job.settledAs = settledAs;
     job.charged = 0;
+    job.allowed = event.maxAttempts === undefined ? null : event.maxAttempts - job.attempt;
+    job.retriesInRun = 0;
     job.queue = newQueueState();
-    renewRouting(job);
   }
   for (const job of all) job.scope.abandoned = false;
   for (const job of withDependentsStillWaiting(all)) rebuild(job);

@@ -82,6 +82,7 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "edge.taken":
     case "rule.reserved":
     case "recovery.started":
+    case "recovery.interrupted":
     case "recovery.finished":
     case "human.asked":
     case "human.answered":
@@ -143,7 +144,8 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "follow_up.finished":
       return finishList(run, jobById(run, event.job), false);
     case "goto.taken":
-      return takeGoto(run, event);
+      jobById(run, event.job).scope.loops += 1;
+      return;
     case "barrier.opened":
       return openBarrier(run, event);
     case "barrier.closed":
@@ -338,12 +340,6 @@ function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
   job.climbed = event.considered;
   if (["stop", "restart", "rule", "retry", "reset"].includes(event.rung) || job.error === null) return;
   job.scope.lastError = job.error;
-}
-
-function takeGoto(run: Run, event: Payload<"goto.taken">): void {
-  const job = jobById(run, event.job);
-  job.scope.loops += 1;
-  job.gotos[event.trigger] += 1;
 }
 
 function startList(

@@ -24,7 +24,6 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     join: null,
     retriesInVisit: 0,
     retriesInRun: 0,
-    gotos: newGotos(),
     heal: newHealState(),
     queue: newQueueState(),
     reset: null,
@@ -32,6 +31,7 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     recoveriesInVisit: 0,
     remediatedInVisit: false,
     charged: 0,
+    allowed: null,
     recovery: null,
     question: null,
     route: null,
@@ -69,16 +69,6 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
   scope.jobs.set(step, job);
   run.dirty.add(job);
   return job;
-}
-
-export function newGotos(): Job["gotos"] {
-  return { failure: 0, success: 0 };
-}
-
-/** What a job has spent over all its visits begins anew. */
-export function renewRouting(job: Job): void {
-  job.retriesInRun = 0;
-  job.gotos = newGotos();
 }
 
 /** Budgets and marks that belong to one visit. */

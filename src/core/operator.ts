@@ -5,20 +5,21 @@ import type { Decision } from "./decision.js";
 import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
 import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "./gate.js";
-import { descendants, openBarrierOver } from "./goto.js";
+import { openBarrierOver } from "./goto.js";
 import { isHandled } from "./handled.js";
 import { decideJoin } from "./join.js";
 import { failJob } from "./ladder/fail.js";
-import { refusalOf } from "./operator-refusals.js";
+import { asDone, refusalOf } from "./operator-refusals.js";
 import { startReservedRecoveries } from "./recovery.js";
 import { isOver, type Job, jobById, type Run } from "./run.js";
 
 export { type Refusal, refusalOf } from "./operator-refusals.js";
 
 /** Take a command that `refusalOf` lets through. */
-export function operate(decision: Decision, command: OperatorCommand): void {
+export function operate(decision: Decision, asked: OperatorCommand): void {
   const { run } = decision;
-  if ((command.key !== null && run.operatorKeys.has(command.key)) || refusalOf(run, command) !== null) return;
+  if ((asked.key !== null && run.operatorKeys.has(asked.key)) || refusalOf(run, asked) !== null) return;
+  const command = asDone(run, asked);
   switch (command.type) {
     case "run.cancel":
       return cancelRun(decision, command.reason, command.key);
@@ -39,6 +40,7 @@ export function operate(decision: Decision, command: OperatorCommand): void {
         jobs: [jobById(run, command.job)],
         reblocked: [],
         action: "retry_step",
+        maxAttempts: command.maxAttempts,
         reason: command.reason,
         key: command.key,
       });
@@ -76,6 +78,7 @@ interface Retried {
   /** Wait again, without being asked to run. */
   readonly reblocked: readonly Job[];
   readonly action: "retry_step" | "hard_reset_step" | "redrive" | "reset" | "resolve";
+  readonly maxAttempts?: number | undefined;
   readonly reason: string;
   readonly key: string | null;
   /** They go on in a fresh workspace. */
@@ -83,8 +86,9 @@ interface Retried {
 }
 
 /** New visits for these jobs; what was canceled or skipped because of them waits for them again. */
-function retryJobs(decision: Decision, { jobs, reblocked, action, reason, key, afresh }: Retried): void {
-  reopen(decision, reason, null);
+function retryJobs(decision: Decision, retried: Retried): void {
+  const { jobs, reblocked, action, maxAttempts, reason, key, afresh } = retried;
+  reopen(decision, reason, key);
   const waiting = [...new Set([...reblocked, ...givenUpBehind(decision.run, jobs)])];
   // A transition had brought these here: nothing that they depend on will start them.
   const routed = jobs.filter(
@@ -95,6 +99,7 @@ function retryJobs(decision: Decision, { jobs, reblocked, action, reason, key, a
     jobs: jobs.map(({ id }) => id),
     reblocked: waiting.map(({ id }) => id),
     action,
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
     reason,
     key,
   });
@@ -173,15 +178,8 @@ function isGivenUp(job: Job): boolean {
 
 /** An operator's goto to any step; it costs no loop. */
 function resumeFrom(decision: Decision, target: Job, reason: string, key: string | null): void {
-  reopen(decision, reason, null);
-  decision.emit({
-    type: "operator.goto",
-    target: target.id,
-    to: target.step.definition.id,
-    jobs: descendants(decision.run, target).map(({ id }) => id),
-    reason,
-    key,
-  });
+  reopen(decision, reason, key);
+  decision.emit({ type: "operator.goto", target: target.id, to: target.step.definition.id, reason, key });
   openBarrierOver(decision, target, { forced: true, from: null, edge: null });
 }
 
@@ -238,6 +236,7 @@ function answer(decision: Decision, command: Extract<OperatorCommand, { type: "h
     attempt: job.attempt,
     choice: command.choice,
     text: command.text,
+    ...(command.reason === undefined ? {} : { reason: command.reason }),
     key: command.key,
   });
 }

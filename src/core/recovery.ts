@@ -48,7 +48,15 @@ function endRecovery(
   startAll(decision, [job], "goto");
 }
 
-/** Scripts that were reserved while the run was paused. */
+/** The engine that stops has ended the script: it begins again at no cost. One that was to end anyway has ended. */
+export function interruptRecovery(decision: Decision, job: Job): void {
+  if (!isInRecovery(job)) return;
+  if (job.stopping === null)
+    return decision.emit({ type: "recovery.interrupted", job: job.id, attempt: job.attempt });
+  endRecovery(decision, job, { ok: false, exitCode: null, message: "ended with its engine", durationMs: 0 });
+}
+
+/** Scripts that were reserved while the run was paused, or that an engine that stopped has ended. */
 export function startReservedRecoveries(decision: Decision): void {
   for (const job of decision.run.jobs)
     if (job.recovery !== null && !isInRecovery(job)) startRecovery(decision, job);
@@ -61,7 +69,7 @@ export function startRecovery(decision: Decision, job: Job): void {
     type: "recovery.started",
     job: job.id,
     attempt: job.attempt,
-    try: 1,
+    try: job.recovery!.tries + 1,
     token: recoveryToken(job),
   });
 }

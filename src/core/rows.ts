@@ -16,6 +16,11 @@ export type JobStatus =
 export type RunStatus = "pending" | "running" | "paused" | "held" | "completed" | "failed" | "canceled";
 export type AttemptStatus = "running" | "succeeded" | "failed" | "stopped";
 
+/** The attempt that a job is at: the last one, or the next while it is ready. 0: it has had none. */
+export function attemptAt(status: JobStatus, attempts: number): number {
+  return status === "ready" ? attempts + 1 : attempts;
+}
+
 /** The rows that stores keep beside the log. Core makes them (`projections.ts`), a store only writes them. */
 export interface RunRow {
   readonly id: number;

@@ -121,8 +121,6 @@ export interface Job {
   /** Since the visit, or the present round of the queue, began. */
   retriesInVisit: number;
   retriesInRun: number;
-  /** Gotos taken, by what they followed. Like `retriesInRun` they begin anew with an operator's retry or a new generation. */
-  gotos: { failure: number; success: number };
   heal: HealState;
   queue: QueueState;
   /** The job is to go on in a fresh workspace, which is not built yet. */
@@ -133,7 +131,9 @@ export interface Job {
   remediatedInVisit: boolean;
   /** Attempts that count against a rule's limit: not those that were lost, nor any before an operator's retry. */
   charged: number;
-  /** The recovery script under way, and how often it was begun. */
+  /** How many of those the last operator's retry allows; null: it named no bound. */
+  allowed: number | null;
+  /** The recovery script that is due, how often it was begun, and while it is at work what it carries. */
   recovery: { readonly attempt: number; readonly script: string; tries: number; token: string } | null;
   question: { readonly prompt: string; readonly choices: readonly string[] } | null;
   /** Where a transition took this job's failure, in its present visit. */
@@ -344,7 +344,7 @@ function isBusy(job: Job): boolean {
 
 /** Its recovery script is at work, not only reserved. */
 export function isInRecovery(job: Job): boolean {
-  return job.recovery !== null && job.recovery.tries > 0;
+  return job.recovery !== null && job.recovery.token !== "";
 }
 
 /** The one way in which a job changes: keeps the run's counters and the dirty set right. */

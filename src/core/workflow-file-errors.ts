@@ -1,3 +1,5 @@
+import type { CatalogueEntry } from "./catalogue-entry.js";
+
 /** The part of the catalogue in `errors.ts` that is about workflow files and the inputs of a run. */
 export const WORKFLOW_FILE_ERRORS = {
   FILE_NOT_FOUND: { means: "The file does not exist or cannot be read.", next: "Check the path." },
@@ -8,7 +10,7 @@ export const WORKFLOW_FILE_ERRORS = {
   YAML_SYNTAX: { means: "The file is not valid YAML or JSON.", next: "Fix the syntax at the given place." },
   UNKNOWN_KEY: {
     means: "The file has a key that Daruma does not know.",
-    next: "Fix the spelling; `daruma schema` lists every key.",
+    next: "Fix the spelling; the JSON Schema of workflow files lists every key.",
   },
   WRONG_TYPE: {
     means: "A value has the wrong type.",
@@ -59,7 +61,7 @@ export const WORKFLOW_FILE_ERRORS = {
   TEMPLATE_SYNTAX: { means: "A template does not compile.", next: "Fix the Liquid at the given place." },
   BUDGET_TOO_SMALL: {
     means: "max_loops is smaller than the routing it must cover (a warning).",
-    next: "Raise routing.max_loops, or lower retry.max or goto_max.",
+    next: "Raise routing.max_loops, or lower retry.max.",
   },
   NO_EFFECT: {
     means: "A key stands where it changes nothing (a warning).",
@@ -77,12 +79,9 @@ export const WORKFLOW_FILE_ERRORS = {
     means: "Nothing can ever run the step (a warning).",
     next: "Name it in a run list, depend on nothing, or set `start: auto`.",
   },
-  UNREACHABLE_RUNG: {
-    means: "A goto without a bound goes back at every failure, so a later rung is never reached (a warning).",
-    next: "Bound it: `goto: { step: X, max: 1 }`.",
-  },
   INVALID_INPUT: {
     means: "An input of a run, or a field of a request, is missing, unknown or of the wrong type.",
-    next: "Give what the message names. An input of a run stands in `inputs`; on a command line it is --input name=value.",
+    next: "Give what the message names; an input of a run is --input name=value.",
+    asked: "Give what the message names; inputs of a run stand in `inputs`.",
   },
-} as const satisfies Record<string, { means: string; next: string }>;
+} as const satisfies Record<string, CatalogueEntry>;

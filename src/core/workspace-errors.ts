@@ -1,16 +1,21 @@
+import type { CatalogueEntry } from "./catalogue-entry.js";
+
 /** The part of the catalogue in `errors.ts` that is about git workspaces. */
 export const WORKSPACE_ERRORS = {
   WORKSPACE_BRANCH_EXISTS: {
     means: "The branch for a run's result cannot be made, because it or one in its way exists.",
     next: "Give another name with --branch.",
+    asked: "Give another `branch`.",
   },
   WORKSPACE_BRANCH_INVALID: {
     means: "The name given for a branch is not one that git takes.",
     next: "Give another name with --branch.",
+    asked: "Give another `branch`.",
   },
   WORKSPACE_FORK: {
     means: "The forked run would lack the files that earlier steps have left in the workspace.",
     next: "Go back within the run itself: `daruma resume-from RUN STEP`.",
+    asked: "Go back within the run itself: control_run with action resume_from_step.",
   },
   WORKSPACE_GIT_FAILED: {
     means: "git failed in a way that Daruma did not expect.",
@@ -52,13 +57,4 @@ export const WORKSPACE_ERRORS = {
     means: "There is no git repository there, or git refuses to read it.",
     next: "Fix `workspace.repo`; see the message.",
   },
-  WORKSPACE_SUBMODULE_CHANGED: {
-    means:
-      "The run has changed files of a submodule, which a branch of the repository around it cannot hold.",
-    next: "Take the result as a patch: `daruma apply RUN --patch FILE`, then `git apply FILE` in the repository.",
-  },
-  WORKSPACE_SUBMODULE_MISSING: {
-    means: "A submodule that is checked out in the repository lacks the commit that is pinned.",
-    next: "Run `git submodule update --init --recursive` in the repository.",
-  },
-} as const satisfies Record<string, { means: string; next: string }>;
+} as const satisfies Record<string, CatalogueEntry>;

@@ -91,12 +91,15 @@ export class Effects {
     }
   }
 
-  /** What an earlier owner had set going and not finished: timers at their recorded time, expressions once more. */
-  rearm(host: RunHost, alreadyAsked: ReadonlySet<number>): void {
+  /**
+   * What an earlier owner had set going and not finished: timers at their recorded time, and the expressions that it had
+   * asked for, once more.
+   */
+  rearm(host: RunHost, unanswered: ReadonlySet<number>): void {
     for (const job of host.run.jobs) {
       if (job.status === "waiting" && job.dueAt !== null) this.arm(host, job.id, job.dueAt);
       const asked = job.evaluation;
-      if (asked !== null && !alreadyAsked.has(asked.id))
+      if (asked !== null && unanswered.has(asked.id))
         this.evaluate(host, job.id, asked.id, this.evaluationOf(host, job, asked.purpose));
     }
   }

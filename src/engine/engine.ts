@@ -2,15 +2,15 @@ import type { Command, OperatorCommand } from "../core/commands.js";
 import { DarumaError } from "../core/errors.js";
 import type { Event, LoggedEvent } from "../core/events.js";
 import { messageOf } from "../core/message-of.js";
-import { type Refusal, refusalOf } from "../core/operator.js";
 import { isResting } from "../core/resting.js";
 import { jobById, type Run } from "../core/run.js";
+import { type TakenCommand, takeCommand } from "../core/take-command.js";
 import type { ReportOutcome } from "../worker/worker.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Effects } from "./effects.js";
 import type { EngineOptions } from "./engine-options.js";
 import { GroupCommit } from "./group-commit.js";
-import { answerEntry, readEntry } from "./inbox-entry.js";
+import { type AnsweredEntry, answerEntry, takeEntry } from "./inbox-entry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun } from "./load-run.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
@@ -104,12 +104,14 @@ export class Engine {
       throw error;
     }
     const host = createRun(request, workflow, { runId, fence, now: clock.now() });
-    return (await this.adopt(host, firstCommands(request, prepared))).owned;
+    return this.adopt(host, () => {
+      for (const command of firstCommands(request, prepared)) this.decide(host, command);
+    });
   }
 
   /** Take a run whose engine is gone, and go on with it; a pause is lifted. A run that is over is left alone. */
-  resume(runId: number, reason = "resume"): Promise<OwnedRun> {
-    const unpause: Command = { type: "run.unpause", reason, key: null };
+  resume(runId: number, reason = "resume", key: string | null = null): Promise<OwnedRun> {
+    const unpause: Command = { type: "run.unpause", reason, key };
     return this.take(runId, () => this.acquire(runId), [unpause]);
   }
 
@@ -170,19 +172,22 @@ export class Engine {
       // A workspace that cannot be found again is the failure of the step that wants it.
       if (run.workspace.path !== null) await this.workspaces.takeUp(run).catch(() => {});
       if (this.stopping) throw stoppedError(runId);
-      // What was asked while nobody answered comes before anything else: a canceled run must not start again.
-      const left = (await store.readInbox([runId])).map((entry) => readEntry(entry, run));
-      const asked = left.flatMap(({ command, refusal }) =>
-        command !== null && refusal === null ? [command] : [],
-      );
+      const left = await store.readInbox([runId]);
       if (this.lostWhileTaking.has(runId)) throw this.lostWhileTaking.get(runId);
-      const taking = this.adopt(host, [...asked, { type: "run.resume", kept }, ...then]);
+      const unanswered = new Set(run.jobs.flatMap((job) => job.evaluation?.id ?? []));
+      const answers: AnsweredEntry[] = [];
+      const taking = this.adopt(host, () => {
+        // What was asked while nobody answered comes before anything else: a canceled run must not start again.
+        for (const entry of left)
+          answers.push(takeEntry(entry, host, (command) => this.decide(host, command)));
+        for (const command of [{ type: "run.resume", kept } as const, ...then]) this.decide(host, command);
+      });
       host.beginSpeaking();
-      const adopted = await taking;
+      const owned = await taking;
       for (const id of kept) if (jobById(run, id).stopping !== null) this.effects.stop(id);
-      this.effects.rearm(host, adopted.asked);
-      for (const { id, refusal } of left) await answerEntry(store, id, refusal);
-      return adopted.owned;
+      this.effects.rearm(host, unanswered);
+      for (const answer of answers) await answerEntry(store, answer);
+      return owned;
     } catch (error) {
       host.beginSpeaking();
       if (this.hosts.get(runId) !== host) void this.effects.release(run);
@@ -217,17 +222,16 @@ export class Engine {
    * Put an operator's command to a run of this engine and wait until what it decided is committed. `not_owned`: the run
    * is not, or no longer, run here, and whoever asks may take it himself.
    */
-  async operate(runId: number, command: OperatorCommand): Promise<Refusal | "not_owned" | null> {
+  async operate(runId: number, command: OperatorCommand): Promise<TakenCommand | "not_owned"> {
     const host = this.hosts.get(runId);
     if (host === undefined || this.stopping) return "not_owned";
-    const refusal = refusalOf(host.run, command);
-    if (refusal !== null) return refusal;
-    this.decide(host, command);
+    const taken = takeCommand(host.run, command, () => this.decide(host, command));
+    if (taken.refusal !== null) return taken;
     this.dispatch();
     if (host.hasPending) await this.flushed(host);
     else await this.commits.settled();
     if (host.lostBecause !== null) throw host.lostBecause;
-    return null;
+    return taken;
   }
 
   ownedRuns(): number[] {
@@ -276,21 +280,14 @@ export class Engine {
     this.listeners.tell(host.run, drained.events);
   }
 
-  private async adopt(
-    host: RunHost,
-    commands: readonly Command[],
-  ): Promise<{ owned: OwnedRun; asked: ReadonlySet<number> }> {
+  private async adopt(host: RunHost, decideFirst: () => void): Promise<OwnedRun> {
     const { run } = host;
     this.hosts.set(run.id, host);
     const ended = host.ended();
-    const asked = new Set<number>();
-    for (const command of commands) {
-      const events = this.decide(host, command);
-      for (const event of events) if (event.type === "evaluation.requested") asked.add(event.id);
-    }
+    decideFirst();
     this.dispatch();
     await this.flushed(host);
-    return { owned: { runId: run.id, run, ended }, asked };
+    return { runId: run.id, run, ended };
   }
 
   /** Resolves when what the host has decided so far is committed; rejects if the run is lost before. */

@@ -1,25 +1,33 @@
 import type { OperatorCommand } from "../core/commands.js";
-import { type Refusal, refusalOf } from "../core/operator.js";
-import type { Run } from "../core/run.js";
+import { type TakenCommand, takeCommand } from "../core/take-command.js";
 import type { InboxCommand, Store } from "../store/store.js";
+import type { RunHost } from "./run-host.js";
 
-export const UNREADABLE: Refusal = { code: "USAGE", message: "the command cannot be read" };
+export const UNREADABLE: TakenCommand = {
+  refusal: { code: "USAGE", message: "the command cannot be read" },
+  outcome: null,
+};
 
-/** A command that another process left for a run, and why it does not apply, if it does not. */
-export interface InboxEntry {
+/** What became of a command that another process left for a run. */
+export interface AnsweredEntry {
   readonly id: number;
-  readonly command: OperatorCommand | null;
-  readonly refusal: Refusal | null;
+  readonly taken: TakenCommand;
 }
 
-export function readEntry({ id, command: text }: InboxCommand, run: Run): InboxEntry {
+/** Take an entry now, after all that came before it. */
+export function takeEntry(
+  { id, command: text }: InboxCommand,
+  host: RunHost,
+  decide: (command: OperatorCommand) => void,
+): AnsweredEntry {
   const command = parseCommand(text);
-  return { id, command, refusal: command === null ? UNREADABLE : refusalOf(run, command) };
+  if (command === null) return { id, taken: UNREADABLE };
+  return { id, taken: takeCommand(host.run, command, () => decide(command)) };
 }
 
 /** An answer that cannot be written is asked for again. */
-export async function answerEntry(store: Store, id: number, refusal: Refusal | null): Promise<void> {
-  await store.answerCommand(id, JSON.stringify({ refusal })).catch(() => {});
+export async function answerEntry(store: Store, { id, taken }: AnsweredEntry): Promise<void> {
+  await store.answerCommand(id, JSON.stringify(taken)).catch(() => {});
 }
 
 /** Null: no command can be read from it. */

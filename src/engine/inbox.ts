@@ -57,10 +57,10 @@ export class Inbox {
   /** What cannot be taken now stays unanswered: its sender sees the run's lease go free and acts himself. */
   private async take(id: number, runId: number, text: string): Promise<void> {
     const command = parseCommand(text);
-    if (command === null) return answerEntry(this.store, id, UNREADABLE);
+    if (command === null) return answerEntry(this.store, { id, taken: UNREADABLE });
     try {
-      const refusal = await this.engine.operate(runId, command);
-      if (refusal !== "not_owned") await answerEntry(this.store, id, refusal);
+      const taken = await this.engine.operate(runId, command);
+      if (taken !== "not_owned") await answerEntry(this.store, { id, taken });
     } catch {
       // The commit was refused: the run is no longer ours.
     }

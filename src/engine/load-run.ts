@@ -4,9 +4,14 @@ import { DarumaError } from "../core/errors.js";
 import { newRun, type Run } from "../core/run.js";
 import type { Store } from "../store/store.js";
 
-/** A run as its log tells it. */
-export async function loadRun(store: Store, runId: number): Promise<{ run: Run; nextSeq: number }> {
-  const log = await store.readEvents(runId);
+/** A run as its log tells it, or as it was before one of its events. */
+export async function loadRun(
+  store: Store,
+  runId: number,
+  { beforeSeq }: { readonly beforeSeq?: number } = {},
+): Promise<{ run: Run; nextSeq: number }> {
+  const limit = beforeSeq === undefined ? {} : { limit: beforeSeq - 1 };
+  const log = await store.readEvents(runId, limit);
   const first = log[0];
   if (first === undefined || first.event.type !== "run.created")
     throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);

@@ -135,6 +135,6 @@ function serialise({ at, event }: LoggedEvent): SerialisedEvent {
 /** For whoever waits for a run that this engine has let go. */
 export function stoppedError(runId: number): DarumaError {
   return new DarumaError("LEASE_LOST", "the engine was stopped", {
-    hint: `daruma resume ${runId} goes on with it.`,
+    hint: { typed: `daruma resume ${runId} goes on with it.`, asked: "Ask again: the server is going down." },
   });
 }

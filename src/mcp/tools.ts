@@ -44,7 +44,8 @@ export async function callTool(
     const text = JSON.stringify(await answerFor(call, operation.name, given, cursor));
     return { content: [{ type: "text", text }] };
   } catch (error) {
-    if (error instanceof DarumaError) return refusal(error.code, error.message, error.hint);
+    if (error instanceof DarumaError)
+      return refusal(error.code, error.message, { hint: error.asked, ...error.details });
     if (error instanceof z.ZodError) return refusal("INVALID_INPUT", z.prettifyError(error));
     throw error;
   }
@@ -67,9 +68,7 @@ export async function answerFor(
 
 const CURSOR_HINT = "Only tools that read take a cursor, as text from `cut` of an earlier answer.";
 
-function refusal(code: string, message: string, hint?: string | null): CallToolResult {
-  return {
-    isError: true,
-    content: [{ type: "text", text: JSON.stringify({ code, message, hint: hint ?? null }) }],
-  };
+function refusal(code: string, message: string, more: { hint?: string } = {}): CallToolResult {
+  const told = withinBudget({ code, message, hint: null, ...more }, { mayAskAgain: false });
+  return { isError: true, content: [{ type: "text", text: JSON.stringify(told) }] };
 }

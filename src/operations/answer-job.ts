@@ -8,21 +8,24 @@ export interface AnswerRequest {
   readonly job_id: number;
   readonly choice: string;
   readonly text: string;
+  readonly reason: string;
   readonly key?: string | undefined;
 }
 
 /** The word of a person for a human step. */
 export async function answerJob(
   context: Context,
-  { job_id, choice, text, key = randomUUID() }: AnswerRequest,
+  { job_id, choice, key = randomUUID(), ...said }: AnswerRequest,
 ) {
   const job = await requireJob(context.store, job_id);
-  const words = await redacted(context.store, job.run_id, text);
+  const text = await redacted(context.store, job.run_id, said.text);
+  const reason = await redacted(context.store, job.run_id, said.reason);
   const answer = await putCommand(context, job.run_id, {
     type: "human.answer",
     job: job.id,
     choice,
-    text: words,
+    text,
+    reason,
     key,
   });
   const { before, status, changed, owner } = answer;
@@ -35,6 +38,7 @@ export async function answerJob(
     before,
     status,
     changed: [...changed],
+    reason,
     key,
     owner: owner === null ? null : { host: owner.host, pid: owner.pid },
   };

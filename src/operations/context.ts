@@ -1,5 +1,6 @@
 import type { OperatorCommand } from "../core/commands.js";
 import type { StepDefinition } from "../core/definition.js";
+import type { CommandOutcome } from "../core/take-command.js";
 import type { Store } from "../store/store.js";
 import type { StartOptions } from "./daruma.js";
 import type { Role } from "./roles.js";
@@ -14,7 +15,7 @@ export interface Context {
   readonly principal: Principal;
   readonly now: () => number;
   /** Put a command to a run, whoever runs it; a refusal is thrown with its code. */
-  readonly operate: (runId: number, command: OperatorCommand) => Promise<void>;
+  readonly operate: (runId: number, command: OperatorCommand) => Promise<CommandOutcome>;
   /** Who starts and goes on with runs. Null where nothing stays to do so: a command line that looks into a store. */
   readonly runner: Runner | null;
   /** Types of steps that the program itself brings. */
@@ -32,7 +33,7 @@ export interface Runner {
   /** The run is on record when this answers; it goes on by itself. */
   start(workflow: Workflow, options: StartOptions): Promise<number>;
   /** Go on with a run that nobody runs. */
-  resume(runId: number, reason: string): Promise<void>;
+  resume(runId: number, reason: string, key: string): Promise<void>;
   listWorkers(): readonly WorkerInfo[];
   /** One sentence: why a ready job of this step has not begun. */
   whyNot(step: StepDefinition): string;

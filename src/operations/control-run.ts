@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OperatorCommand } from "../core/commands.js";
 import { DarumaError } from "../core/errors.js";
-import type { JobRow, JobStatus } from "../core/rows.js";
+import type { JobRow } from "../core/rows.js";
 import { chooseJob } from "./choose-job.js";
 import type { Context } from "./context.js";
 import { redacted } from "./operator-words.js";
 import { type CommandAnswer, putCommand } from "./put-command.js";
+import { findOutcome } from "./recall-outcome.js";
 import { ownerOf } from "./run-owner.js";
 import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 
@@ -51,12 +52,10 @@ export interface ControlAnswer {
 }
 
 interface Plan {
-  readonly action: ControlAction;
   readonly command: OperatorCommand;
   readonly target: JobRow | null;
 }
 
-const RETRYABLE: readonly JobStatus[] = ["failed", "canceled", "pending_failed"];
 const END_POLL_MS = 50;
 
 /** One thing that an operator asks of a run. A refusal is thrown with its code. */
@@ -65,13 +64,18 @@ export async function controlRun(context: Context, request: ControlRequest): Pro
   const reason = await redacted(context.store, runId, request.reason);
   const key = request.key ?? randomUUID();
   if (request.action === "resume") {
-    const answer = await resumeRun(context, runId, reason, key);
-    return answerOf(context, { action: "resume", target: null }, answer, { reason, key });
+    const resumed = await resumeRun(context, runId, reason, key);
+    return answerOf(context, { action: "resume", target: null }, resumed, { reason, key });
   }
-  const plan = await planCommand(context, runId, { ...request, reason, key });
-  const answer = await putCommand(context, runId, plan.command);
-  if (plan.action === "cancel") await waitForEnd(context, runId, request.wait_ms);
-  return answerOf(context, plan, answer, { reason, key });
+  const { command, target } = await planCommand(context, runId, { ...request, reason, key });
+  const answer = await putCommand(context, runId, command);
+  if (request.action !== "cancel") {
+    const action = answer.done === "step.resume_from" ? "resume_from_step" : request.action;
+    return answerOf(context, { action, target }, answer, { reason, key });
+  }
+  await waitForEnd(context, runId, request.wait_ms);
+  const { status } = await requireRun(context.store, runId);
+  return answerOf(context, { action: "cancel", target }, { ...answer, status }, { reason, key });
 }
 
 async function planCommand(
@@ -82,35 +86,29 @@ async function planCommand(
   const { action, reason, key } = request;
   switch (action) {
     case "cancel":
-      return { action, command: { type: "run.cancel", reason, key }, target: null };
+      return { command: { type: "run.cancel", reason, key }, target: null };
     case "pause":
     case "takeover":
-      return {
-        action,
-        command: { type: "run.pause", reason, key, takeover: action === "takeover" },
-        target: null,
-      };
+      return { command: { type: "run.pause", reason, key, takeover: action === "takeover" }, target: null };
     case "reset_failed":
-      return { action, command: { type: "run.reset", reason, key }, target: null };
+      return { command: { type: "run.reset", reason, key }, target: null };
     case "resume":
     case "retry_step":
     case "resume_from_step":
     case "hard_reset_step": {
       const target = chooseTarget(await store.readJobs(runId), runId, request);
-      return { ...planForStep(request, target), target };
+      return { command: commandForStep(request, target), target };
     }
   }
 }
 
-function planForStep(
+function commandForStep(
   { action, reason, key, force }: ControlRequest & { readonly key: string },
-  { id: job, status }: JobRow,
-): Pick<Plan, "action" | "command"> {
-  if (action === "hard_reset_step")
-    return { action, command: { type: "step.hard_reset", job, reason, key, force } };
-  if (action === "resume_from_step" || (force && !RETRYABLE.includes(status)))
-    return { action: "resume_from_step", command: { type: "step.resume_from", job, reason, key, force } };
-  return { action: "retry_step", command: { type: "step.retry", job, reason, key } };
+  { id: job }: JobRow,
+): OperatorCommand {
+  if (action === "hard_reset_step") return { type: "step.hard_reset", job, reason, key, force };
+  if (action === "resume_from_step") return { type: "step.resume_from", job, reason, key, force };
+  return { type: "step.retry", job, reason, key, force };
 }
 
 function chooseTarget(
@@ -123,33 +121,32 @@ function chooseTarget(
 }
 
 /** Lift a pause, or let somebody go on with a run that nobody runs. A run that is over stays as it is. */
-async function resumeRun(
-  context: Context,
-  runId: number,
-  reason: string,
-  key: string,
-): Promise<Pick<CommandAnswer, "runId" | "before" | "changed">> {
+async function resumeRun(context: Context, runId: number, reason: string, key: string): Promise<Answered> {
   const { store, runner } = context;
+  const command = { type: "run.unpause", reason, key } as const;
+  const before = await findOutcome(store, runId, command);
+  if (before !== null) return { runId, ...before };
   const run = await requireRun(store, runId);
   const isOwned = (await ownerOf(store, runId)) !== null;
-  if (run.status === "paused" && (isOwned || runner === null))
-    return putCommand(context, runId, { type: "run.unpause", reason, key });
-  if (run.finished_at !== null || isOwned) return { runId, before: run.status, changed: [] };
+  if (run.status === "paused" && (isOwned || runner === null)) return putCommand(context, runId, command);
+  const untouched = { runId, before: run.status, status: run.status, changed: [] };
+  if (run.finished_at !== null || isOwned) return untouched;
   if (runner === null)
     throw new DarumaError("NO_RUNNER", `nobody is here who could go on with run ${runId}`, {
-      hint: `Type \`daruma resume ${runId}\`.`,
+      hint: { typed: `Type \`daruma resume ${runId}\`.`, asked: "Ask a server, which goes on with it." },
     });
-  await runner.resume(runId, reason);
-  return { runId, before: run.status, changed: [] };
+  await runner.resume(runId, reason, key);
+  return { ...untouched, status: (await requireRun(store, runId)).status };
 }
+
+type Answered = Pick<CommandAnswer, "runId" | "before" | "status" | "changed">;
 
 async function answerOf(
   { store }: Context,
-  { action, target }: Pick<Plan, "action" | "target">,
-  { runId, before, changed }: Pick<CommandAnswer, "runId" | "before" | "changed">,
+  { action, target }: { readonly action: ControlAction; readonly target: JobRow | null },
+  { runId, before, status, changed }: Answered,
   said: { readonly reason: string; readonly key: string },
 ): Promise<ControlAnswer> {
-  const { status } = await requireRun(store, runId);
   const running = (await store.readJobs(runId)).filter((job) => job.status === "running").length;
   const owner = await ownerOf(store, runId);
   return {

@@ -1,5 +1,5 @@
 import type { FailureClass } from "../core/failure.js";
-import type { JobRow } from "../core/rows.js";
+import type { JobRow, RunRow } from "../core/rows.js";
 import type { Store } from "../store/store.js";
 import { requireRun } from "./run-reference.js";
 import { troubledJob } from "./troubled-job.js";
@@ -24,11 +24,17 @@ export interface HoldReport {
 const TAIL_LINES = 20;
 const RUNS_PER_PAGE = 200;
 
-/** The holds of one run, or of every run that is not over. */
-export async function listHolds(store: Store, runId?: number): Promise<HoldReport[]> {
+export interface HoldFilter {
+  readonly runId?: number | undefined;
+  readonly workflowId?: number | undefined;
+}
+
+/** The holds of one run, or of every run that is not over; only of one version of a workflow if that is named. */
+export async function listHolds(store: Store, { runId, workflowId }: HoldFilter = {}): Promise<HoldReport[]> {
   const holds: HoldReport[] = [];
   const runs = runId === undefined ? unfinishedRuns(store) : [await requireRun(store, runId)];
   for await (const run of runs) {
+    if (workflowId !== undefined && run.workflow_id !== workflowId) continue;
     for (const job of await store.readJobs(run.id)) {
       if (job.status === "pending_failed") holds.push(holdOf(run.workflow, job));
     }
@@ -36,7 +42,7 @@ export async function listHolds(store: Store, runId?: number): Promise<HoldRepor
   return holds;
 }
 
-async function* unfinishedRuns(store: Store): AsyncGenerator<{ id: number; workflow: string }> {
+async function* unfinishedRuns(store: Store): AsyncGenerator<RunRow> {
   for (let beforeId: number | undefined; ; ) {
     const page = await store.listRuns({
       status: ["held", "running", "paused"],

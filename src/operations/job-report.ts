@@ -1,5 +1,5 @@
 import { DarumaError } from "../core/errors.js";
-import type { AttemptRow, JobRow, JobStatus } from "../core/rows.js";
+import { type AttemptRow, attemptAt, type JobRow, type JobStatus } from "../core/rows.js";
 import type { JobFilter, Store } from "../store/store.js";
 import { diagnosticsOf } from "./attempt-diagnostics.js";
 import { usagesOf } from "./model-usage.js";
@@ -76,7 +76,7 @@ export function itemOf(job: JobRow, workflowId: number): JobItem {
     step: job.step,
     scope: job.scope,
     status: job.status,
-    attempt_id: attemptId(job),
+    attempt_id: attemptAt(job.status, job.attempt_id),
     visit: job.visit,
     handled: job.handled,
     dead_letter: job.dead_letter,
@@ -84,11 +84,6 @@ export function itemOf(job: JobRow, workflowId: number): JobItem {
     error: job.error === null ? null : errorOf(job.error),
     failure_handler_id: job.failure_handler_id,
   };
-}
-
-/** The attempt that a job is at. That of a job that is ready comes next, as seed 002 counts; 0: it has had none. */
-export function attemptId({ status, attempt_id }: JobRow): number {
-  return status === "ready" ? attempt_id + 1 : attempt_id;
 }
 
 function errorOf(error: NonNullable<JobRow["error"]>): JobError {

@@ -3,7 +3,6 @@ import { oneLine } from "../core/plain-text.js";
 import { jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
 import { healSentences } from "./heal-sentences.js";
-import { loopText } from "./loop-text.js";
 
 const MAX_QUOTE_CHARS = 160;
 
@@ -18,6 +17,8 @@ export function ladderSentences(state: Run, event: Event): string[] {
           ? "Its recovery script began."
           : `The engine was lost: its recovery script began again (${event.try}).`,
       ];
+    case "recovery.interrupted":
+      return ["Daruma was stopped and ended the recovery script; it runs again, at no cost."];
     case "recovery.finished":
       return [recoverySentence(event)];
     case "edge.taken":
@@ -82,10 +83,10 @@ function recoverySentence(event: Extract<Event, { type: "recovery.finished" }>):
 }
 
 function edgeSentence(state: Run, event: Extract<Event, { type: "edge.taken" }>): string {
-  const job = jobById(state, event.job);
+  const { scope } = jobById(state, event.job);
   const way = event.on === "failure" ? `takes the failure to ${event.to}` : `leads on to ${event.to}`;
   const when = event.status === "selected" ? "" : ", which is under way already";
-  const cost = event.counted ? `${loopText(job.scope.loops, state)} of ${job.scope.id}` : "nothing";
+  const cost = event.counted ? `loop ${scope.loops} of ${state.maxLoops} of ${scope.id}` : "nothing";
   return `Transition ${event.edge} ${way}${when}. Cost: ${cost}.`;
 }
 

@@ -4,6 +4,7 @@ import type { OperatorCommand } from "../core/commands.js";
 import { DarumaError } from "../core/errors.js";
 import { type Refusal, refusalOf } from "../core/operator.js";
 import type { Run } from "../core/run.js";
+import { type CommandOutcome, type TakenCommand, takeCommand } from "../core/take-command.js";
 import { systemClock } from "../engine/clock.js";
 import { INBOX_POLL_MS } from "../engine/inbox.js";
 import { LeaseKeeper } from "../engine/lease-keeper.js";
@@ -11,6 +12,7 @@ import { loadRun } from "../engine/load-run.js";
 import { heldAttempts, mayGoOn } from "../engine/occupancy.js";
 import { RunHost } from "../engine/run-host.js";
 import type { LeaseOwner, Store } from "../store/store.js";
+import { recallOutcome } from "./recall-outcome.js";
 import { requireRun } from "./run-reference.js";
 
 export interface OperateRequest {
@@ -21,47 +23,71 @@ export interface OperateRequest {
   readonly endLeftovers: (token: string) => Promise<void>;
 }
 
-type KeyedRequest = OperateRequest & { readonly command: { readonly key: string } };
+/** One call, which leaves at most one entry in the inbox of whoever runs the run. */
+type Call = OperateRequest & { readonly id: string };
 
 /** How long the owner of a run has to take a command. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** Put an operator's command to a run: by this process if nobody runs it, else through the inbox of whoever does. */
-export async function operateRun(store: Store, asked: OperateRequest): Promise<void> {
-  const { runId, command } = asked;
+/**
+ * Put an operator's command to a run: by this process if nobody runs it, else through the inbox of whoever does. A
+ * refusal is thrown with its code; a key that was taken before answers as it did then.
+ */
+export async function operateRun(store: Store, asked: OperateRequest): Promise<CommandOutcome> {
+  const { runId } = asked;
   await requireRun(store, runId);
   const deadline = systemClock.now() + ANSWER_TIMEOUT_MS;
+  const id = randomUUID();
   // The owner may let go of the run, or die, before it has taken the command; the key keeps it from being taken twice.
-  const request = { ...asked, command: { ...command, key: command.key ?? randomUUID() } };
+  const call: Call = { ...asked, id, command: { ...asked.command, key: asked.command.key ?? id } };
   let sent: number | null = null;
   while (systemClock.now() < deadline) {
-    if (await operateAsOwner(store, request, sent)) return;
-    sent = await sendToOwner(store, request, deadline);
-    if (sent === null) return;
+    const taken: TakenCommand | number =
+      (await operateAsOwner(store, call, sent)) ?? (await sendToOwner(store, call, deadline));
+    if (typeof taken !== "number") return outcomeOf(store, call, taken);
+    sent = taken;
   }
   throw new DarumaError(
     "RUN_OWNED",
     `the process that runs ${runId} has not answered in ${ANSWER_TIMEOUT_MS / 1000} s`,
-    { hint: "It takes the command as soon as it can; see `daruma show`." },
+    {
+      hint: {
+        typed: "It takes the command as soon as it can; see `daruma show`.",
+        asked: "It takes the command as soon as it can; ask again with the same key.",
+      },
+    },
   );
 }
 
-/** False: somebody else runs it. `sent` is an entry in its inbox that must not be taken up later. */
-async function operateAsOwner(store: Store, request: OperateRequest, sent: number | null): Promise<boolean> {
+/** What came of it, whoever took it and whenever. */
+export async function outcomeOf(
+  store: Store,
+  { runId, command }: Pick<OperateRequest, "runId" | "command">,
+  { refusal, outcome }: TakenCommand,
+): Promise<CommandOutcome> {
+  throwIfRefused(refusal);
+  return outcome ?? recallOutcome(store, runId, command);
+}
+
+/** Null: somebody else runs it. `sent` is an entry in its inbox that must not be taken up later. */
+async function operateAsOwner(
+  store: Store,
+  request: OperateRequest,
+  sent: number | null,
+): Promise<TakenCommand | null> {
   const { runId } = request;
   const leases = new LeaseKeeper(store, systemClock, request.owner, request.isDead);
   let fence: number;
   try {
     fence = await leases.acquire(runId, () => {});
   } catch (error) {
-    if (error instanceof DarumaError && error.code === "RUN_OWNED") return false;
+    if (error instanceof DarumaError && error.code === "RUN_OWNED") return null;
     throw error;
   }
   try {
-    const refusal = await operateOrphan(store, request, fence);
-    if (sent !== null) await store.answerCommand(sent, JSON.stringify({ refusal }));
-    throwIfRefused(refusal);
-    return true;
+    const taken = await operateOrphan(store, request, fence);
+    if (sent !== null) await store.answerCommand(sent, JSON.stringify(taken));
+    return taken;
   } finally {
     await leases.release(runId);
     leases.stop();
@@ -69,23 +95,23 @@ async function operateAsOwner(store: Store, request: OperateRequest, sent: numbe
 }
 
 /** Nobody runs it: decide and write here. A cancel also ends what may be left of its attempts and child runs. */
-async function operateOrphan(store: Store, request: OperateRequest, fence: number): Promise<Refusal | null> {
+async function operateOrphan(store: Store, request: OperateRequest, fence: number): Promise<TakenCommand> {
   const { runId, command } = request;
   const { run, nextSeq } = await loadRun(store, runId);
-  const refusal = refusalOf(run, command);
-  if (refusal !== null) return refusal;
+  const isTakenBefore = command.key !== null && run.operatorKeys.has(command.key);
+  const isCancel = command.type === "run.cancel" && !isTakenBefore && refusalOf(run, command) === null;
   // First, so that a cancel that cannot reach a child can be asked for again.
-  if (command.type === "run.cancel") await cancelChildren(store, request, run);
+  if (isCancel) await cancelChildren(store, request, run);
   const host = new RunHost(run, fence, nextSeq);
   const now = systemClock.now();
-  const held = command.type === "run.cancel" ? heldAttempts(run) : [];
+  const held = isCancel ? heldAttempts(run) : [];
   for (const { token } of held) await request.endLeftovers(token);
-  host.take(command, now);
+  const taken = takeCommand(run, command, () => host.take(command, now));
   // What runs on another machine is ended by the server that takes the run next.
   const kept = held.filter(mayGoOn).map(({ jobId }) => jobId);
-  if (command.type === "run.cancel") host.take({ type: "run.resume", kept }, now);
+  if (isCancel) host.take({ type: "run.resume", kept }, now);
   if (host.hasPending) await store.commit([host.drain().append]);
-  return null;
+  return taken;
 }
 
 /** A step that was interrupted in good order is ready again, and its child run still unfinished. */
@@ -107,19 +133,18 @@ async function cancelChild(store: Store, request: OperateRequest, runId: number)
   }
 }
 
-/** Null: the owner has taken it. Else the entry that nobody has answered, because the owner is gone or too slow. */
-async function sendToOwner(store: Store, request: KeyedRequest, deadline: number): Promise<number | null> {
-  const { runId, command } = request;
+/** The owner's answer; else the entry that nobody has answered, because the owner is gone or too slow. */
+async function sendToOwner(store: Store, call: Call, deadline: number): Promise<TakenCommand | number> {
   const id = await store.sendCommand({
-    runId,
-    key: command.key,
-    command: JSON.stringify(command),
+    runId: call.runId,
+    key: call.id,
+    command: JSON.stringify(call.command),
     at: systemClock.now(),
   });
   let wake = (): void => {};
   const forget = store.onChange(({ kind }) => kind === "answer" && wake());
   try {
-    return await untilAnswered(store, request, { id, deadline, woken: (call) => (wake = call) });
+    return await untilAnswered(store, call, { id, deadline, woken: (heard) => (wake = heard) });
   } finally {
     forget();
   }
@@ -127,23 +152,20 @@ async function sendToOwner(store: Store, request: KeyedRequest, deadline: number
 
 async function untilAnswered(
   store: Store,
-  { runId, isDead }: KeyedRequest,
+  { runId, isDead }: Call,
   sent: {
     readonly id: number;
     readonly deadline: number;
     /** Calls when an answer may be there. */
-    readonly woken: (call: () => void) => void;
+    readonly woken: (heard: () => void) => void;
   },
-): Promise<number | null> {
+): Promise<TakenCommand | number> {
   const { id, deadline } = sent;
   while (systemClock.now() < deadline) {
     const answered = new Promise<void>(sent.woken);
     const lease = await store.readLease(runId);
     const answer = await store.readAnswer(id);
-    if (answer !== null) {
-      throwIfRefused((JSON.parse(answer) as { refusal: Refusal | null }).refusal);
-      return null;
-    }
+    if (answer !== null) return JSON.parse(answer) as TakenCommand;
     if (lease === null || isDead(lease.owner)) return id;
     await Promise.race([answered, delay(INBOX_POLL_MS / 2)]);
   }
@@ -151,5 +173,7 @@ async function untilAnswered(
 }
 
 export function throwIfRefused(refusal: Refusal | null): void {
-  if (refusal !== null) throw new DarumaError(refusal.code, refusal.message);
+  if (refusal === null) return;
+  const { code, message, hint } = refusal;
+  throw new DarumaError(code, message, hint === undefined ? {} : { hint });
 }

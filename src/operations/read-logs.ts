@@ -123,7 +123,10 @@ async function findAttempts(store: Store, request: LogRequest): Promise<FoundAtt
   const attempts = (await store.readAttempts(run.id)).filter((row) => row.job_id === job.id);
   if (attempts.length === 0) {
     throw new DarumaError("ATTEMPT_NOT_FOUND", `${job.step} has not run: it is ${job.status}`, {
-      hint: `See \`daruma explain ${job.run_id} ${job.step}\`.`,
+      hint: {
+        typed: `See \`daruma explain ${job.run_id} ${job.step}\`.`,
+        asked: "explain_run says what became of it.",
+      },
     });
   }
   return {
@@ -176,7 +179,10 @@ function chooseWith(
     const known =
       able.length === 0 ? "" : ` There is one for attempt ${listNames(able, (row) => String(row.attempt))}.`;
     throw new DarumaError("ATTEMPT_NOT_FOUND", `${where}: ${missing}`, {
-      hint: `See \`daruma explain ${job.run_id} ${job.step}\`.${known}`,
+      hint: {
+        typed: `See \`daruma explain ${job.run_id} ${job.step}\`.${known}`,
+        asked: `explain_run says what became of it.${known}`,
+      },
     });
   }
   return found;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { HoldDecision, OperatorCommand } from "../core/commands.js";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError, type ErrorCode } from "../core/errors.js";
 import type { HoldAction } from "../core/events.js";
 import type { Json } from "../core/json.js";
 import { refusalOf } from "../core/operator.js";
@@ -69,24 +69,65 @@ export interface ResolveAnswer {
   readonly runs: RunResult[];
 }
 
-/** Decide holds. Every decision is checked first; one that is refused keeps all of them from being taken. */
+/** Decide holds, all of them or none; the refusal names each that cannot be. A dry run only tells. */
 export async function resolveHolds(context: Context, request: ResolveRequest): Promise<ResolveAnswer> {
+  const answer = await decideHolds(context, request);
+  if (!answer.dry_run && !answer.applied) throw decisionsRefused(answer);
+  return answer;
+}
+
+/** The same, with the refusals in the answer. Every decision is checked before any is taken. */
+export async function decideHolds(context: Context, request: ResolveRequest): Promise<ResolveAnswer> {
   const { dry_run, key = randomUUID() } = request;
   const plans = new Map<number, RunPlan>();
   const seen = new Set<number>();
   const results: ItemResult[] = [];
   for (const item of request.classifications) results.push(await checkItem(context, item, plans, seen, key));
-  const isRefused = results.some(({ ok }) => !ok);
+  if (results.some(({ ok }) => !ok)) return { applied: false, dry_run, key, results, runs: [] };
   const runs: RunResult[] = [];
-  for (const plan of isRefused ? [] : plans.values()) {
+  // Somebody may have been faster, in one run and not in another.
+  const overtaken = new Map<number, DarumaError>();
+  for (const plan of plans.values()) {
     const reason = plan.items[0]!.reason ?? "";
     const command: OperatorCommand = { type: "holds.resolve", items: plan.items, reason, key };
-    const answer = dry_run
-      ? await tryCommand(context.store, plan.runId, command)
-      : await putCommand(context, plan.runId, command);
-    runs.push(runResult(answer));
+    const put = dry_run
+      ? tryCommand(context.store, plan.runId, command)
+      : putCommand(context, plan.runId, command);
+    await put.then(
+      (answer) => runs.push(runResult(answer)),
+      (error: unknown) => overtaken.set(plan.runId, refusalIn(error)),
+    );
   }
-  return { applied: !dry_run && !isRefused, dry_run, key, results, runs };
+  const told = results.map((result) => {
+    const error = overtaken.get(result.run_id!);
+    return error === undefined ? result : { ...result, ok: false, error: errorOf(error) };
+  });
+  return { applied: !dry_run && overtaken.size === 0, dry_run, key, results: told, runs };
+}
+
+/** What is no refusal is nothing that the caller could do otherwise. */
+function refusalIn(error: unknown): DarumaError {
+  if (error instanceof DarumaError && REFUSALS.has(error.code)) return error;
+  throw error;
+}
+
+const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["NOT_HELD", "NOT_AN_ARRAY", "KEY_REUSED"]);
+
+/** In the message; `results` has them all. */
+const MAX_REFUSALS_TOLD = 5;
+
+function decisionsRefused({ results, runs }: ResolveAnswer): DarumaError {
+  const refused = results.filter(({ ok }) => !ok);
+  const which = `${refused.length} of ${results.length} decisions ${refused.length === 1 ? "is" : "are"} refused`;
+  const taken =
+    runs.length === 0 ? "" : `; those of run ${runs.map(({ run_id }) => run_id).join(", ")} were taken`;
+  const whys = refused
+    .slice(0, MAX_REFUSALS_TOLD)
+    .map(({ job_id, error }) => `job ${job_id}: ${error!.message} (${error!.code})`);
+  if (refused.length > whys.length) whys.push(`and ${refused.length - whys.length} more`);
+  return new DarumaError("DECISIONS_REFUSED", `${which}${taken}: ${whys.join("; ")}`, {
+    details: { results },
+  });
 }
 
 async function checkItem(
@@ -169,8 +210,12 @@ function resultFor(
     action,
     reason,
     ok: error === null,
-    error: error === null ? null : { code: error.code, message: error.message },
+    error: error === null ? null : errorOf(error),
   };
+}
+
+function errorOf({ code, message }: DarumaError): NonNullable<ItemResult["error"]> {
+  return { code, message };
 }
 
 function runResult({ runId, before, status, changed, owner }: CommandAnswer): RunResult {

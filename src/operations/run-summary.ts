@@ -64,7 +64,7 @@ export async function summariseRun(store: Store, outputDir: string, report: RunR
       ? await readEndings(store, run.definition_hash, report, (job) => log(job, "stdout"))
       : [];
   const isHeld = report.jobs.some((job) => job.status === "pending_failed");
-  const holds = isHeld ? await listHolds(store, run.id) : [];
+  const holds = isHeld ? await listHolds(store, { runId: run.id }) : [];
   return { report, counts: countStatuses(report.jobs), failures, holds, endings };
 }
 

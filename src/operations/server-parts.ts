@@ -29,7 +29,7 @@ export class ServerParts {
   ) {
     this.runner = {
       start: async (workflow, options) => (await daruma.start(workflow, { ...options, managed: true })).runId,
-      resume: (runId, reason) => goOn(daruma, runId, reason),
+      resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
       listWorkers: () => pool.list().map(shown),
       whyNot: (step) => pool.whyNot(needsOf(step).needs),
     };
@@ -103,9 +103,9 @@ export class ServerParts {
   }
 }
 
-async function goOn(daruma: Daruma, runId: number, reason: string): Promise<void> {
+async function goOn(daruma: Daruma, runId: number, reason: string, key: string): Promise<void> {
   try {
-    await daruma.resume(runId, reason);
+    await daruma.resume(runId, reason, key);
   } catch (error) {
     // Whoever has taken it meanwhile goes on with it.
     if (!(error instanceof DarumaError && error.code === "RUN_OWNED")) throw error;

@@ -168,7 +168,6 @@ describe("seed 000, the file", () => {
       runJs: null,
       goto: null,
       gotoJs: null,
-      gotoMax: null,
     });
   });
 

@@ -105,6 +105,26 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
     expect(row!.attempt_id).toBe(2);
   });
 
+  it("T8 T17 gives one of twelve who ask at once with max_retries=2 the retry, and refuses the others", async () => {
+    const server = await servers.start();
+    const { run, job } = await failed(server);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () =>
+        server.ask<Problem & { attempt_id?: number }>(
+          "POST",
+          `${prefix}/jobs/${job}/retry/${run}?max_retries=2`,
+        ),
+      ),
+    );
+    const taken = answers.filter(({ status }) => status === 200);
+    expect(taken.map(({ body }) => body)).toMatchObject([{ id: job, status: "ready", attempt_id: 2 }]);
+    const refused = answers.filter(({ status }) => status === 422).map(({ body }) => body.code);
+    expect(refused).toHaveLength(11);
+    for (const code of refused) expect(["NOT_RETRYABLE", "RETRIES_USED_UP"]).toContain(code);
+    await server.until(run, "failed");
+    expect((await server.running.store.readAttempts(run)).map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
   it("T14 T15 T17 refuses a retry of an unknown job (404), of a wrong run, without or beyond max_retries (422)", async () => {
     const server = await servers.start();
     const { run, job } = await failed(server);

@@ -164,3 +164,21 @@ describe("seed 004: requeue", () => {
     expect(run.run.status).toBe("completed");
   });
 });
+
+describe("a dead letter that is held", () => {
+  it.each(["fail", "skip", "complete", "retry"] as const)(
+    "is none any more once it is decided by %s",
+    async (action) => {
+      const stage = await Stage.begin(
+        file("  call: { type: noop }", "queue: { max_attempts: 1 }", "unhandled: hold"),
+        { call: [outage, "ok"] },
+      );
+      expect((await stage.rest()).job("call")).toMatchObject({ status: "pending_failed", dead_letter: true });
+      const job = await stage.id("call");
+      const items = [{ job, action, output: null, items: null }];
+      expect(await stage.operate({ type: "holds.resolve", items })).toBeNull();
+      expect((await stage.view()).job("call").dead_letter).toBe(false);
+      expect(await stage.operate({ type: "step.redrive", job })).toBe("NOT_DEAD_LETTER");
+    },
+  );
+});

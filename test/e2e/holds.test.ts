@@ -137,7 +137,11 @@ steps:
     const id = String(report.run_id);
     const mixed = await cli.daruma("resolve", id, "a", "ok", "--skip");
     expect(mixed.exitCode).toBe(2);
-    expect(mixed.stderr).toMatch(/^error NOT_HELD: ok is completed, not pending_failed\n/);
+    expect(mixed.stderr).toMatch(
+      /^error DECISIONS_REFUSED: 1 of 2 decisions is refused: job \d+: ok is completed, not pending_failed \(NOT_HELD\)\n/,
+    );
+    const alone = await cli.daruma("resolve", id, "ok", "--skip");
+    expect(alone.stderr).toMatch(/^error NOT_HELD: ok is completed, not pending_failed\n/);
     expect((await cli.json<Hold[]>("holds", id)).value.map(({ step }) => step)).toEqual(["a", "b"]);
     const all = await cli.json<{ status: string; changed: unknown[] }>(
       "resolve",
@@ -150,7 +154,9 @@ steps:
     expect(all.value).toMatchObject({ status: "completed", changed: [{ step: "a" }, { step: "b" }] });
     const again = await cli.daruma("resolve", id, "a", "b", "--skip", "--key", "k1");
     expect(again.exitCode).toBe(0);
-    expect(again.stdout).toContain("nothing is changed: a command with this key was taken before");
+    expect(again.stdout).toMatch(/a: pending_failed -> skipped\n {2}b: pending_failed -> skipped/);
+    const other = await cli.daruma("resolve", id, "a", "--fail", "--key", "k1");
+    expect([other.exitCode, other.stderr.split(":")[0]]).toEqual([2, "error KEY_REUSED"]);
     expect((await cli.daruma("holds")).stdout).not.toContain(`(run ${id},`);
   });
 

@@ -66,6 +66,10 @@ async function overStdio(...flags: string[]): Promise<void> {
   );
 }
 
+const HELD = `name: held
+unhandled: hold
+steps: { a: { exec: exit 3 } }`;
+
 async function overHttp(): Promise<void> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -157,8 +161,9 @@ describe.each([
         ],
       },
     });
-    const { applied, results } = parsed<Resolution>(answer);
-    expect(applied).toBe(false);
+    expect(answer.isError).toBe(true);
+    const { code, results } = parsed<Resolution & { code: string }>(answer);
+    expect(code).toBe("DECISIONS_REFUSED");
     expect(results.map(({ ok, error }) => error?.code ?? ok)).toEqual([true, "JOB_NOT_FOUND"]);
     expect((await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id })).items).toHaveLength(2);
   });
@@ -270,5 +275,60 @@ describe("MCP tools", () => {
     expect(JSON.stringify(wrong.content)).toContain("INVALID_INPUT");
     const missing = await client.callTool({ name: "get_run", arguments: { run_id: 77 } });
     expect(JSON.stringify(missing.content)).toContain("RUN_NOT_FOUND");
+  });
+
+  it.each([
+    ["over stdio", () => overStdio()],
+    ["over HTTP", () => overHttp()],
+  ])("say isError of every refusal, with the reason for each decision of a list, %s", async (_, open) => {
+    await open();
+    const { run_id } = await call<{ run_id: number }>("start_run", { source: HELD });
+    await eventually("the hold", 30_000, async () => {
+      return (await call<{ status: string }>("get_run", { run_id })).status === "held";
+    });
+    const { items } = await call<{ items: { job_id: number; workflow_id?: number }[] }>(
+      "list_pending_failed_jobs",
+      { run_id, workflow_id: 1 },
+    );
+    const held = items[0]!.job_id;
+    const refused = async (name: string, given: { [field: string]: unknown }) => {
+      const answer = await client.callTool({ name, arguments: given });
+      expect([name, answer.isError]).toEqual([name, true]);
+      const [{ text }] = answer.content as [{ text: string }];
+      return JSON.parse(text) as {
+        code: string;
+        hint: string;
+        results?: { error: { code: string } | null }[];
+      };
+    };
+    const classifications = [
+      { job_id: held, action: "retry" },
+      { job_id: 19_999_999, action: "fail" },
+    ];
+    const list = await refused("classify_and_resolve_failures", { classifications });
+    expect(list.code).toBe("DECISIONS_REFUSED");
+    expect(list.results!.map(({ error }) => error?.code ?? null)).toEqual([null, "JOB_NOT_FOUND"]);
+    const dry = await call<{ applied: boolean; results: { ok: boolean }[] }>(
+      "classify_and_resolve_failures",
+      {
+        classifications,
+        dry_run: true,
+      },
+    );
+    expect(dry).toMatchObject({ applied: false, results: [{ ok: true }, { ok: false }] });
+    const others = {
+      control_run: { run_id, action: "resume_from_step", stepId: "nowhere" },
+      update_job: { job_id: 19_999_999, status: "ready" },
+      retry_job: { job_id: held, run_id, max_retries: 9 },
+      redrive_job: { job_id: held },
+      answer_job: { job_id: held, choice: "yes" },
+      fork_run: { run_id, step: "nowhere" },
+      start_run: { workflow: "nowhere" },
+      publish_workflow: { name: "nowhere" },
+      get_job_logs: { job_id: held, attempt: 9 },
+      apply_run: { run_id },
+    };
+    for (const [name, given] of Object.entries(others))
+      expect((await refused(name, given)).hint, name).not.toMatch(/`daruma |(^|\s)--[a-z]/);
   });
 });

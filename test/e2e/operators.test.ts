@@ -106,7 +106,9 @@ describe("retry", () => {
     const id = String(report.run_id);
     const refused = await cli.daruma("retry", id, "b");
     expect(refused.exitCode).toBe(2);
-    expect(refused.stderr).toMatch(/^error STEP_COMPLETED: b is completed\nhint: Say --force/);
+    expect(refused.stderr).toMatch(
+      /^error STEP_COMPLETED: b is completed\nhint: `daruma resume-from RUN STEP` /,
+    );
     const { value } = await cli.json("retry", id, "b", "--force");
     expect(value).toMatchObject({
       action: "resume_from_step",

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { DarumaError } from "../../src/core/errors.js";
 import type { OutputOf } from "../../src/operations/client.js";
-import { OperationBench } from "../support/operation-bench.js";
+import { callIn, OperationBench } from "../support/operation-bench.js";
 
 const bench = new OperationBench();
 const HELD = `name: holding
@@ -21,8 +22,18 @@ async function reasonsOf(run_id: number): Promise<unknown[]> {
   return items.filter(({ type }) => type === "hold.resolved").map(({ reason }) => reason);
 }
 
-const codes = ({ results }: OutputOf<"classify_and_resolve_failures">): (string | null)[] =>
+const codes = ({ results }: Pick<OutputOf<"classify_and_resolve_failures">, "results">): (string | null)[] =>
   results.map(({ error }) => error?.code ?? null);
+
+/** What a refused list says of each of its decisions. */
+async function refusedCodes(asked: Promise<unknown>): Promise<(string | null)[]> {
+  const error = await asked.then(
+    () => new Error("not refused"),
+    (refused: DarumaError) => refused,
+  );
+  expect(error).toMatchObject({ code: "DECISIONS_REFUSED" });
+  return codes((error as DarumaError).details as Pick<OutputOf<"classify_and_resolve_failures">, "results">);
+}
 
 describe("holds", () => {
   it("are listed with what a decision needs, of one run or of all", async () => {
@@ -60,16 +71,21 @@ describe("holds", () => {
   it("are not touched if one decision is refused, and each result says why", async () => {
     const { run_id, disk, net } = await held();
     const before = await bench.call("list_run_events", { run_id, limit: 1_000 });
-    const answer = await bench.call("classify_and_resolve_failures", {
-      classifications: [
-        { job_id: disk, action: "retry" },
-        { job_id: net, action: "complete", output: { columns: 1 } },
-        { job_id: 7, action: "fail" },
-        { job_id: disk, action: "fail" },
-      ],
-    });
-    expect(answer).toMatchObject({ applied: false, runs: [] });
-    expect(codes(answer)).toEqual([null, "OUTPUT_INVALID", "JOB_NOT_FOUND", "INVALID_INPUT"]);
+    const ask = (dry_run: boolean) =>
+      bench.call("classify_and_resolve_failures", {
+        classifications: [
+          { job_id: disk, action: "retry" },
+          { job_id: net, action: "complete", output: { columns: 1 } },
+          { job_id: 7, action: "fail" },
+          { job_id: disk, action: "fail" },
+        ],
+        dry_run,
+      });
+    const why = [null, "OUTPUT_INVALID", "JOB_NOT_FOUND", "INVALID_INPUT"];
+    expect(await refusedCodes(ask(false))).toEqual(why);
+    const dry = await ask(true);
+    expect(dry).toMatchObject({ applied: false, dry_run: true, runs: [] });
+    expect(codes(dry)).toEqual(why);
     expect(await bench.call("list_run_events", { run_id, limit: 1_000 })).toEqual(before);
   });
 
@@ -85,11 +101,31 @@ describe("holds", () => {
         ],
         key,
       });
-    expect(codes(await decide("complete", "k"))).toEqual([null, null, null, "OUTPUT_INVALID"]);
+    expect(await refusedCodes(decide("complete", "k"))).toEqual([null, null, null, "OUTPUT_INVALID"]);
     expect((await bench.call("get_run", { run_id: first.run_id })).status).toBe("held");
     const answer = await decide("retry", "k");
     expect(answer.runs.map(({ run_id }) => run_id)).toEqual([first.run_id, second.run_id]);
     expect((await bench.settled(first.run_id)).status).toBe("failed");
+  });
+
+  it("that somebody else decided a moment earlier are refused alike, and the other runs' decisions are taken", async () => {
+    const [first, second] = [await held(), await held()];
+    const { context } = bench;
+    // Between the check of the whole list and the decision.
+    const operate: typeof context.operate = async (runId, command) => {
+      if (runId === first.run_id)
+        await bench.call("update_job", { job_id: first.disk, status: "failed", reason: "faster" });
+      return context.operate(runId, command);
+    };
+    const classifications = [first, second].map(({ disk }) => ({ job_id: disk, action: "fail" as const }));
+    const asked = callIn({ ...context, operate }, "classify_and_resolve_failures", { classifications });
+    await expect(asked.catch(({ message }) => message)).resolves.toMatch(
+      new RegExp(
+        `^1 of 2 decisions is refused; those of run ${second.run_id} were taken: job ${first.disk}: `,
+      ),
+    );
+    expect(await refusedCodes(asked)).toEqual(["NOT_HELD", null]);
+    expect(await reasonsOf(second.run_id)).toEqual(["by hand"]);
   });
 
   it("with dry_run are left as they are, and the answer says what would be", async () => {
@@ -105,6 +141,7 @@ describe("holds", () => {
       scope: "root",
       from: "pending_failed",
       to: "failed",
+      attempt_id: 1,
     });
     expect((await bench.call("get_run", { run_id })).jobs[0]!.status).toBe("pending_failed");
   });
@@ -116,8 +153,9 @@ describe("holds", () => {
         classifications: [{ job_id: disk, action: "skip", reason: "once" }],
         key: "same",
       });
-    expect((await decide()).runs[0]!.changed).toHaveLength(1);
-    expect(await decide()).toMatchObject({ applied: true, runs: [{ changed: [] }] });
+    const first = await decide();
+    expect(first.runs[0]!.changed).toHaveLength(1);
+    expect(await decide()).toEqual(first);
     expect(await reasonsOf(run_id)).toEqual(["once"]);
   });
 });

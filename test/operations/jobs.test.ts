@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { attemptId } from "../../src/operations/job-report.js";
+import { attemptAt } from "../../src/core/rows.js";
 import { jobRow } from "../contract/store-fixtures.js";
 import { OperationBench, refusalOf } from "../support/operation-bench.js";
 
@@ -86,7 +86,7 @@ describe("jobs", () => {
     expect(await refused({})).toBe("RETRIES_USED_UP");
     const ok = await bench.run("steps: { a: { type: noop } }");
     const completed = { job_id: ok.jobs[0]!.id, run_id: ok.run_id, max_retries: 9 };
-    expect(await refusalOf(bench.call("retry_job", completed))).toBe("NOT_RETRYABLE");
+    expect(await refusalOf(bench.call("retry_job", completed))).toBe("STEP_COMPLETED");
   });
 });
 
@@ -115,7 +115,7 @@ describe("a job", () => {
 
   it("that is ready for its first attempt is at attempt 1", () => {
     const row = jobRow(1, 1, { status: "ready" });
-    expect([attemptId(row), attemptId({ ...row, status: "blocked" })]).toEqual([1, 0]);
+    expect([attemptAt(row.status, row.attempt_id), attemptAt("blocked", row.attempt_id)]).toEqual([1, 0]);
   });
 
   it("that is completed says how to go back to it, and one that runs to wait", async () => {
@@ -123,9 +123,10 @@ describe("a job", () => {
     const job_id = ok.jobs[0]!.id;
     const retry = bench.call("retry_job", { job_id, run_id: ok.run_id, max_retries: 9 });
     await expect(retry).rejects.toMatchObject({
-      code: "NOT_RETRYABLE",
-      message: `job ${job_id} is completed, not failed`,
-      hint: expect.stringContaining("resume_from_step"),
+      code: "STEP_COMPLETED",
+      message: "a is completed",
+      hint: expect.stringContaining("daruma resume-from"),
+      asked: expect.stringContaining("resume_from_step"),
     });
     const back = { run_id: ok.run_id, action: "resume_from_step", stepId: String(job_id) } as const;
     expect((await bench.call("control_run", back)).changed).toMatchObject([{ job_id }]);
@@ -170,9 +171,8 @@ describe("logs", () => {
     const { jobs } = await bench.run(FAILING);
     const job_id = jobs[0]!.id;
     const read = async (input: object) => bench.call("get_job_logs", { job_id, ...input });
-    const told = { step: "build", attempt: 1, status: "failed" };
-    expect(await read({})).toMatchObject({ ...told, stream: "stderr", text: "boom\n" });
-    expect(await read({ stream: "stdout" })).toMatchObject({ ...told, stream: "stdout", text: "out\n" });
+    expect(await read({})).toMatchObject({ step: "build", attempt: 1, status: "failed", text: "out\n" });
+    expect((await read({ stream: "stderr" })).text).toBe("boom\n");
     expect((await read({ stream: "summary" })).text).toContain("EXIT_3");
     expect(await refusalOf(read({ attempt: 2 }))).toBe("ATTEMPT_NOT_FOUND");
     expect(await refusalOf(read({ recovery: true }))).toBe("ATTEMPT_NOT_FOUND");

@@ -74,12 +74,14 @@ describe("dead letters", () => {
     const { run_id, jobs } = await bench.run(QUEUED(flag));
     const job_id = jobs[0]!.id;
     const redrive = () => bench.call("redrive_job", { job_id, reason: "try", key: "once" });
-    expect(await redrive()).toMatchObject({ run_id, job_id, step: "call", before: "failed", key: "once" });
+    const first = await redrive();
+    expect(first).toMatchObject({ run_id, job_id, step: "call", before: "failed", key: "once" });
     const again = await bench.settled(run_id);
     expect(again).toMatchObject({ status: "failed", liveControl: { recovery: { action: "redrive" } } });
     // Two rounds more: then it is a dead letter once more, and the same key changes nothing.
     expect(again.jobs[0]).toMatchObject({ attempts: 4, visits: 2, dead_letter: true });
-    expect((await redrive()).changed).toEqual([]);
+    expect(await redrive()).toEqual({ ...first, owner: null });
+    expect((await bench.call("get_run", { run_id })).jobs[0]!.attempts).toBe(4);
     writeFileSync(flag, "");
     await bench.call("redrive_job", { job_id, reason: "the network is back" });
     expect((await bench.settled(run_id)).status).toBe("completed");

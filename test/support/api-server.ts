@@ -38,7 +38,7 @@ export async function bareServer(
       outputDir: "/nowhere",
       principal,
       now: Date.now,
-      operate: async () => {},
+      operate: async () => ({ done: "run.pause", before: "running", status: "running", changed: [] }),
       runner: null,
       customActions: [],
     }),

@@ -75,10 +75,13 @@ export function recoveryScriptsRunBetweenReservationAndReady(
   const most = 1 + Math.max(1, definition.maxRecoveries);
   const reserved = new Set<number>();
   const tries = new Map<number, number>();
+  const atWork = new Set<number>();
   for (const { seq, event } of log) {
     switch (event.type) {
       case "rule.reserved":
         if (event.script !== null) reserved.add(event.job);
+        // A pause may have kept an earlier one from beginning until a goto dropped it.
+        tries.delete(event.job);
         break;
       case "recovery.started": {
         if (!reserved.has(event.job)) return `at ${seq} a script runs for ${book.name(event.job)} unreserved`;
@@ -86,18 +89,24 @@ export function recoveryScriptsRunBetweenReservationAndReady(
         if (event.try !== due || due > most)
           return `at ${seq} the script of ${book.name(event.job)} begins try ${event.try}, at most ${most}`;
         tries.set(event.job, due);
+        atWork.add(event.job);
         break;
       }
+      case "recovery.interrupted":
+        if (!atWork.delete(event.job)) return `at ${seq} a script is interrupted that does not run`;
+        tries.set(event.job, tries.get(event.job)! - 1);
+        break;
       case "recovery.finished":
-        if (!tries.delete(event.job)) return `at ${seq} a script ends that does not run`;
+        if (!atWork.delete(event.job)) return `at ${seq} a script ends that does not run`;
+        tries.delete(event.job);
         reserved.delete(event.job);
         break;
       case "jobs.ready":
         for (const id of event.jobs)
-          if (tries.has(id)) return `at ${seq} ${book.name(id)} is ready while its script runs`;
+          if (atWork.has(id)) return `at ${seq} ${book.name(id)} is ready while its script runs`;
         break;
       case "attempt.started":
-        if (tries.has(event.job)) return `at ${seq} ${book.name(event.job)} starts while its script runs`;
+        if (atWork.has(event.job)) return `at ${seq} ${book.name(event.job)} starts while its script runs`;
         break;
       default:
         break;
@@ -185,6 +194,7 @@ export function aHeldRunHasNothingUnderWay(log: Log, definition: Definition): st
       event.type === "attempt.succeeded" ||
       event.type === "attempt.failed" ||
       event.type === "attempt.stopped" ||
+      event.type === "recovery.interrupted" ||
       event.type === "recovery.finished" ||
       event.type === "rebuild.finished" ||
       event.type === "workspace.discarded"

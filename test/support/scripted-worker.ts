@@ -40,6 +40,8 @@ export class ScriptedWorker implements Worker {
   readonly order: string[] = [];
   readonly startedAt: number[] = [];
   readonly stopped: string[] = [];
+  /** What it is told to end goes on to its end all the same. */
+  deaf = false;
   private readonly counts = new Map<string, number>();
   private readonly room: LocalRoom;
 
@@ -81,6 +83,7 @@ export class ScriptedWorker implements Worker {
       const startedAt = this.clock.now();
       const cancel = this.clock.setTimer(startedAt + takesMs, () => resolve(report(result, takesMs)));
       signal.addEventListener("abort", () => {
+        if (this.deaf) return;
         cancel();
         this.stopped.push(nameOf(assignment));
         resolve(report(endOf(outcome), this.clock.now() - startedAt));

@@ -1,7 +1,7 @@
 import type { OperatorCommand } from "../../src/core/commands.js";
 import { DarumaError } from "../../src/core/errors.js";
-import { refusalOf } from "../../src/core/operator.js";
 import type { Run } from "../../src/core/run.js";
+import { type TakenCommand, takeCommand } from "../../src/core/take-command.js";
 import { Engine } from "../../src/engine/engine.js";
 import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { loadRun } from "../../src/engine/load-run.js";
@@ -75,12 +75,24 @@ export class Stage {
 
   /** Null, or the code with which the command was refused. */
   async operate(wish: Wish): Promise<string | null> {
+    const { refusal } = await this.take(wish);
+    await this.settle();
+    return refusal?.code ?? null;
+  }
+
+  /** What the command did, before anything that follows from it. */
+  async take(wish: Wish): Promise<TakenCommand> {
     const command = { reason: "because", key: null, ...wish } as OperatorCommand;
     await this.settle();
     const taken = await this.engine.operate(this.runId, command);
-    const refusal = taken === "not_owned" ? await this.decideHere(command) : taken;
+    return taken === "not_owned" ? this.decideHere(command) : taken;
+  }
+
+  /** Ctrl-C: the engine stops in good order. */
+  async interrupt(): Promise<void> {
+    await this.engine.stop();
     await this.settle();
-    return refusal?.code ?? null;
+    this.kill();
   }
 
   /** Go on with a run that rests or whose engine is gone. */
@@ -134,20 +146,19 @@ export class Stage {
     for (let round = 0; round < 5; round += 1) await flush();
   }
 
-  private async decideHere(command: OperatorCommand): Promise<{ code: string } | null> {
+  private async decideHere(command: OperatorCommand): Promise<TakenCommand> {
     const { owner } = enginePorts(this.store, this.clock, "operator");
     const leases = new LeaseKeeper(this.store, this.clock, owner, () => true);
     try {
       const fence = await leases.acquire(this.runId, () => {});
       const { run, nextSeq } = await loadRun(this.store, this.runId);
-      const refusal = refusalOf(run, command);
-      if (refusal !== null) return refusal;
       const host = new RunHost(run, fence, nextSeq);
-      host.take(command, this.clock.now());
+      const taken = takeCommand(run, command, () => host.take(command, this.clock.now()));
       if (host.hasPending) await this.store.commit([host.drain().append]);
-      return null;
+      return taken;
     } catch (error) {
-      if (error instanceof DarumaError) return { code: error.code };
+      if (error instanceof DarumaError)
+        return { refusal: { code: error.code, message: error.message }, outcome: null };
       throw error;
     } finally {
       await leases.release(this.runId);

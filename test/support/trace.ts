@@ -64,7 +64,7 @@ function routeLine(event: Event, name: Names): string | null {
         ? `followed up ${name(event.job)}`
         : `not followed up ${name(event.job)}: ${event.failedStep}`;
     case "goto.taken":
-      return `goto ${name(event.job)} -> ${event.to} after ${event.trigger}${event.max == null ? "" : ` ${event.goto}/${event.max}`}, loop ${event.loop}`;
+      return `goto ${name(event.job)} -> ${event.to} after ${event.trigger}, loop ${event.loop}`;
     case "barrier.closed":
       return `again ${event.invalidated.map(name).join(" ")}`;
     case "loop.exceeded":
@@ -82,6 +82,8 @@ function ladderLine(event: Event, name: Names): string | null {
       return `reserve ${name(event.job)} attempt ${event.next} by ${event.handler} rule ${event.rule}`;
     case "recovery.started":
       return `script ${name(event.job)} try ${event.try}`;
+    case "recovery.interrupted":
+      return `script interrupted ${name(event.job)}`;
     case "recovery.finished":
       return `script over ${name(event.job)} ${event.ok ? "ok" : `failed ${event.exitCode}`}`;
     case "edge.taken": {

@@ -42,9 +42,6 @@ export const redrive: Present = async ({ input }, session, client) => {
     session,
     client,
     { ...answer, action: "redrive" },
-    {
-      sentence: `${nameOf(answer.step, answer.scope)} of run ${answer.run_id} goes back into the queue, with all budgets anew`,
-      isKeyGiven: input.key !== undefined,
-    },
+    `${nameOf(answer.step, answer.scope)} of run ${answer.run_id} goes back into the queue, with all budgets anew`,
   );
 };

@@ -65,7 +65,7 @@ async function openHere(role: Role, { options }: Session): Promise<Door> {
 }
 
 async function openRemote({ options }: Session): Promise<Door> {
-  const client = await openClient(options);
+  const client = await openClient(options, "program");
   // A wrong address or token is told now, not as the failure of every tool.
   await client.call("list_runs", { limit: 1 });
   return {

@@ -9,8 +9,5 @@ export const pause: Present = async ({ input }, session, client) => {
   const what =
     status === "paused" ? `is paused${action === "takeover" ? ", taken over" : ""}` : `is ${status}`;
   const still = running > 0 && owner !== null ? `; what runs (${running}) is let end` : "";
-  return tellChange(session, client, answer, {
-    sentence: `run ${run_id} ${what}${still}`,
-    isKeyGiven: input.key !== undefined,
-  });
+  return tellChange(session, client, answer, `run ${run_id} ${what}${still}`);
 };

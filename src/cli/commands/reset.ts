@@ -14,10 +14,5 @@ export const reset: Present = async ({ input, flags }, session, client) => {
     answer.changed.length === 0
       ? `run ${answer.run_id} has nothing that failed unhandled, was canceled or is held: nothing is changed`
       : `run ${answer.run_id}: what failed, was canceled or held begins anew`;
-  return tellChange(
-    session,
-    client,
-    { ...answer, action: "reset" },
-    { sentence, isKeyGiven: input.key !== undefined },
-  );
+  return tellChange(session, client, { ...answer, action: "reset" }, sentence);
 };

@@ -34,11 +34,12 @@ export const resolveHolds: Present = async (given, session, client) => {
   const ids =
     names.length === 0 ? await heldJobs(client, reference) : await namedJobs(client, reference, names, flags);
   const reason = flags.reason ?? DEFAULT_REASON;
-  const answer = await client.call("classify_and_resolve_failures", {
+  const request = {
     classifications: ids.map((id) => ({ job_id: id, action, reason, output })),
     dry_run: flags.dryRun === true,
     key: flags.key,
-  });
+  };
+  const answer = await client.call("classify_and_resolve_failures", request).catch(throwRefusedAlone);
   throwFirstError(answer);
   const { key, dry_run: dryRun } = answer;
   const said = answer.results[0]!.reason;
@@ -46,9 +47,17 @@ export const resolveHolds: Present = async (given, session, client) => {
     session,
     client,
     { ...answer.runs[0]!, action: `resolve.${action}`, reason: said, key, dryRun },
-    { sentence: `resolved by ${action}: ${said}`, isKeyGiven: flags.key !== undefined },
+    `resolved by ${action}: ${said}`,
   );
 };
+
+/** Of one job its own refusal says it all. */
+function throwRefusedAlone(error: unknown): never {
+  const results = error instanceof DarumaError ? error.details.results : undefined;
+  if (Array.isArray(results) && results.length === 1)
+    throwFirstError({ results: results as Parameters<typeof throwFirstError>[0]["results"] });
+  throw error;
+}
 
 async function namedJobs(
   client: Client,

@@ -13,6 +13,7 @@ import { type FollowFlags, refuseServerFlags } from "../server-flags.js";
 
 export interface ResumeFlags extends FollowFlags {
   readonly reason?: string;
+  readonly key?: string;
 }
 
 /**
@@ -39,7 +40,8 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
   });
   return followRun(session, daruma, async () => {
     const runId = await resolveRun(daruma.store, reference);
-    return daruma.resume(runId, await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON));
+    const reason = await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON);
+    return daruma.resume(runId, reason, flags.key ?? null);
   });
 }
 
@@ -53,7 +55,7 @@ async function liftWhereOwned(
   const runId = await resolveRun(store, reference);
   const owner = await ownerOf(store, runId);
   if (owner === null || (await store.readRun(runId))?.status !== "paused") return false;
-  const key = randomUUID();
+  const { key = randomUUID() } = flags;
   const reason = await redacted(store, runId, flags.reason ?? DEFAULT_REASON);
   const target = { store, operate: operateThrough(store) };
   const answer = await putCommand(target, runId, { type: "run.unpause", reason, key });

@@ -7,11 +7,12 @@ import { tellChange } from "../tell-change.js";
 export const retry: Present = async ({ input }, session, client) => {
   const answer = await client.call("control_run", input as InputOf<"control_run">);
   const name = nameOf(answer.target!.step, answer.target!.scope);
-  return tellChange(session, client, answer, {
-    sentence: `${name} ${MEANS[answer.action] ?? "is retried, with all budgets anew"}`,
-    // A step that is at work is ended first: nothing has changed yet then.
-    isKeyGiven: input.key !== undefined && answer.action !== "hard_reset_step",
-  });
+  return tellChange(
+    session,
+    client,
+    answer,
+    `${name} ${MEANS[answer.action] ?? "is retried, with all budgets anew"}`,
+  );
 };
 
 const MEANS: { readonly [action: string]: string } = {

@@ -16,8 +16,7 @@ export interface RunFlags extends FollowFlags {
   readonly failureRouting: boolean;
   readonly only?: string;
   readonly stored?: boolean;
-  /** False: none. */
-  readonly folder?: string | false;
+  readonly folder?: string;
 }
 
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {

@@ -4,7 +4,6 @@ import { jobById, type Run } from "../../core/run.js";
 import { HUMAN } from "../../engine/human-step.js";
 import { durationText } from "../../operations/duration-text.js";
 import { jobName, jobNames, listNames } from "../../operations/job-name.js";
-import { loopText } from "../../operations/loop-text.js";
 import { healNote } from "./heal-note.js";
 import type { NewNote } from "./note.js";
 
@@ -42,7 +41,7 @@ export function plainNote(run: Run, event: Event): NewNote | null {
         text: `${name(event.job)} attempt ${event.attempt} stopped (${event.because})`,
       };
     case "remediation.finished":
-      return event.ok ? { kind: "route", text: repairedText(run, event) } : null;
+      return event.ok ? { kind: "route", text: `${name(event.job)} is repaired and runs once more` } : null;
     case "follow_up.started":
       return {
         kind: "route",
@@ -51,10 +50,12 @@ export function plainNote(run: Run, event: Event): NewNote | null {
     case "edge.taken":
       return {
         kind: "route",
-        text: `${name(event.job)} completed: on to ${event.to} (transition ${event.edge}${event.loop == null ? "" : `, ${loopText(event.loop, run)}`})`,
+        text: `${name(event.job)} completed: on to ${event.to} (transition ${event.edge})`,
       };
     case "recovery.started":
       return recoveryStarted(name(event.job), event);
+    case "recovery.interrupted":
+      return { kind: "canceled", text: `${name(event.job)}: its recovery script was interrupted` };
     case "recovery.finished":
       return recoveryFinished(name(event.job), event);
     case "workspace.opened":
@@ -78,11 +79,6 @@ export function plainNote(run: Run, event: Event): NewNote | null {
     default:
       return null;
   }
-}
-
-function repairedText(run: Run, { job, loop }: Extract<Event, { type: "remediation.finished" }>): string {
-  const cost = loop == null ? "" : ` (${loopText(loop, run)})`;
-  return `${jobName(jobById(run, job))} is repaired and runs once more${cost}`;
 }
 
 function recoveryStarted(name: string, event: Extract<Event, { type: "recovery.started" }>): NewNote {

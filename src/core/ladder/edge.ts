@@ -1,7 +1,7 @@
 import type { Decision } from "../decision.js";
 import { chooseEdge, takeEdge } from "../edges.js";
 import { openScopesOf } from "../fan-out-opening.js";
-import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
+import { exceedLoops } from "../loop-budget.js";
 import type { Job } from "../run.js";
 import { pass, type Rung } from "./rung.js";
 
@@ -18,8 +18,13 @@ export const edgeRung: Rung = {
     if (choice.kind === "ask") return { kind: "ask", purpose: "transition", code: choice.code };
     if (choice.kind === "none")
       return pass(choice.considered.map(({ to, why }) => `${to}: ${why}`).join("; "));
-    const count = loopCount(run, job, "edge");
-    if (choice.counted && isUsedUp(count)) return overBudget(decision, job, "edge", count);
+    if (choice.counted && job.scope.loops >= run.maxLoops) {
+      return {
+        kind: "act",
+        reason: "the loop budget is used up",
+        act: () => exceedLoops(decision, job, "edge", job.scope.loops),
+      };
+    }
     const to = choice.edge.to.definition.id;
     return {
       kind: "act",

@@ -1,7 +1,8 @@
+import { boundReason } from "../attempt-bound.js";
 import type { Decision } from "../decision.js";
 import { chooseEdge } from "../edges.js";
 import type { FailureRoute, RungConsidered, RungName } from "../events.js";
-import { isUsedUp, loopCount } from "../loop-budget.js";
+import type { Failure } from "../failure.js";
 import { type Job, nextJobId, type Run } from "../run.js";
 import { edgeRung } from "./edge.js";
 import { failRung } from "./fail.js";
@@ -13,7 +14,7 @@ import { resetRung } from "./reset.js";
 import { restartRung } from "./restart.js";
 import { retryRung } from "./retry.js";
 import { recoveryOutcome, ruleRung } from "./rule.js";
-import type { Rung } from "./rung.js";
+import { pass, type Rung, type Verdict } from "./rung.js";
 import { stopRung } from "./stop.js";
 
 /** In this order, each more invasive than the one before; the first that applies acts. */
@@ -42,7 +43,7 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
   const marks: (() => void)[] = [];
   const last = considered.at(-1)?.rung;
   for (const rung of LADDER.slice(LADDER.findIndex(({ name }) => name === last) + 1)) {
-    const verdict = rung.consider({ run: decision.run, job, failure, now: decision.now, decision });
+    const verdict = consider(decision, job, rung, failure);
     switch (verdict.kind) {
       case "pass":
         passed.push({ rung: rung.name, applied: false, reason: verdict.reason });
@@ -59,15 +60,12 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
         });
         return;
       case "act":
-      case "end": {
-        const ends = verdict.kind === "end";
-        passed.push({ rung: rung.name, applied: !ends, reason: verdict.reason });
-        if (ends) passed.push({ rung: "fail", applied: true, reason: `${nameOfEnd(job)} ends here` });
+        passed.push({ rung: rung.name, applied: true, reason: verdict.reason });
         decision.emit({
           type: "ladder.climbed",
           job: job.id,
           attempt: job.attempt,
-          rung: ends ? "fail" : rung.name,
+          rung: rung.name,
           considered: passed,
           recovery:
             rung.name === "stop" || rung.name === "restart"
@@ -78,13 +76,14 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
         for (const mark of marks) mark();
         verdict.act();
         return;
-      }
     }
   }
 }
 
-function nameOfEnd({ scope }: Job): string {
-  return scope.parent === null ? "the run" : scope.id;
+function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): Verdict {
+  const verdict = rung.consider({ run: decision.run, job, failure, now: decision.now, decision });
+  const bound = verdict.kind === "pass" ? null : boundReason(job, rung.name);
+  return bound === null ? verdict : pass(bound);
 }
 
 /** Seed 003's diagnostics: tried only once nothing gentler applies. */
@@ -100,7 +99,7 @@ function failureRouteOf(run: Run, job: Job, rung: RungName): FailureRoute | null
   if (rung !== "edge" && rung !== "hold" && rung !== "fail") return null;
   const choice = chooseEdge(run, job, "failure");
   if (choice.kind === "ask") return null;
-  const refused = choice.kind === "edge" && choice.counted && isUsedUp(loopCount(run, job, "edge"));
+  const refused = choice.kind === "edge" && choice.counted && job.scope.loops >= run.maxLoops;
   if (rung !== "edge" || choice.kind === "none" || refused)
     return {
       ...none,

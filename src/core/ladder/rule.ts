@@ -1,3 +1,4 @@
+import { boundReason, isAtBound } from "../attempt-bound.js";
 import type { FailureHandler, FailureRule } from "../definition.js";
 import type { RecoveryOutcome } from "../events.js";
 import type { Failure } from "../failure.js";
@@ -20,7 +21,10 @@ export const ruleRung: Rung = {
       case "Error":
         return pass("the step said that trying again is useless");
       case "MaxRetriesExceeded":
-        return pass(`${match.handler.name}: all ${match.rule.maxAttempts} attempts are used`);
+        return pass(
+          boundReason(job, "rule") ??
+            `${match.handler.name}: all ${match.rule.maxAttempts} attempts are used`,
+        );
       case "Retried": {
         const { handler, rule, index } = match;
         const next = job.attempt + 1;
@@ -72,7 +76,8 @@ export function matchRule(run: Run, job: Job, failure: Failure): RuleMatch {
   const rule = handler.rules[index];
   if (rule === undefined) return { outcome: "NoMatchingRule", handler };
   if (failure.final) return { outcome: "Error", handler };
-  return { outcome: job.charged < rule.maxAttempts ? "Retried" : "MaxRetriesExceeded", handler, rule, index };
+  const isSpent = isAtBound(job) || job.charged >= rule.maxAttempts;
+  return { outcome: isSpent ? "MaxRetriesExceeded" : "Retried", handler, rule, index };
 }
 
 export function recoveryOutcome(run: Run, job: Job, failure: Failure): RecoveryOutcome {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { answerJob } from "../answer-job.js";
 import { operation } from "../operation.js";
-import { jobChange, jobId, key, owner, runStatus } from "./schemas.js";
+import { jobChange, jobId, key, owner, reason, runStatus } from "./schemas.js";
 
 export const answerJobOperation = operation({
   name: "answer_job",
@@ -14,6 +14,7 @@ export const answerJobOperation = operation({
     job_id: jobId,
     choice: z.string().min(1).max(1_000).describe("One of the step's choices, such as approve or reject."),
     text: z.string().max(100_000).default("").describe("More words; they are part of the step's output."),
+    reason,
     key,
   }),
   output: z.object({
@@ -25,6 +26,7 @@ export const answerJobOperation = operation({
     before: runStatus,
     status: runStatus,
     changed: z.array(jobChange),
+    reason: z.string(),
     key: z.string(),
     owner,
   }),

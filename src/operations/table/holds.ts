@@ -28,14 +28,21 @@ export const listPendingFailedJobs = operation({
   input: z.strictObject({
     run_id: runReference
       .optional()
-      .describe("Only of this run: its number, or last; of all runs unless told."),
+      .describe("Only of this run: its number, or last; by default of all runs."),
+    workflow_id: z.coerce
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe("Only of runs of this version of a workflow, by its id."),
   }),
   output: z.object({ items: z.array(hold) }),
   rest: { method: "GET", path: "/holds" },
   cli: [{ words: "holds", positional: ["[run_id]"], examples: ["daruma holds", "daruma holds 3 --json"] }],
-  handler: async ({ store }, { run_id }) => ({
-    items: await listHolds(store, run_id === undefined ? undefined : await resolveRun(store, run_id)),
-  }),
+  handler: async ({ store }, { run_id, workflow_id: workflowId }) => {
+    const runId = run_id === undefined ? undefined : await resolveRun(store, run_id);
+    return { items: await listHolds(store, { runId, workflowId }) };
+  },
 });
 
 const MAX_CLASSIFICATIONS = 10_000;
@@ -46,7 +53,7 @@ export const classifyAndResolveFailures = operation({
   description:
     "Decides holds, all or none. `retry` runs the job again with fresh budgets (for outages and repaired causes); `fail` lets it fail and cancels what depends on it; `skip` goes on without it; `complete` goes on as if it had given `output`. Use `dry_run` first.",
   details:
-    "Every decision is checked before any is taken: if one is refused, nothing is changed, `applied` is false and `results` says which and why. The decisions of one run are taken together in one transaction; of several runs one run after the other. With `dry_run` nothing is changed and the answer says what would be.",
+    "Every decision is checked before any is taken: if one is refused, nothing is changed and the refusal is DECISIONS_REFUSED, whose `results` say which and why. The decisions of one run are taken together in one transaction; of several runs one run after the other. With `dry_run` nothing is changed and the answer says what would be, refusals included.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({

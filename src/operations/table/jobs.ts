@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jobItem, listJobItems, reportJobDetails, requireJob } from "../job-report.js";
 import { operation } from "../operation.js";
-import { resolveHolds } from "../resolve-holds.js";
+import { decideHolds } from "../resolve-holds.js";
 import { retryJob } from "../retry-job.js";
 import { resolveRun } from "../run-reference.js";
 import { throwFirstError } from "../throw-first-error.js";
@@ -11,6 +11,7 @@ import {
   jobId,
   jobStatus,
   json,
+  key,
   limit,
   listOf,
   reason,
@@ -127,6 +128,7 @@ export const updateJob = operation({
     job_id: jobId,
     status: z.enum(["ready", "failed"]).describe("What becomes of it."),
     reason,
+    key,
   }),
   output: job,
   rest: { method: "PUT", path: "/jobs/{job_id}", unprefixed: true },
@@ -137,11 +139,11 @@ export const updateJob = operation({
       examples: ['daruma job set 30000002 ready --reason "the disk is free again"'],
     },
   ],
-  handler: async (context, { job_id, status, reason: why }) => {
+  handler: async (context, { job_id, status, reason: why, key: given }) => {
     await requireJob(context.store, job_id);
     const action = status === "ready" ? "retry" : "fail";
     const classifications = [{ job_id, action, reason: why } as const];
-    throwFirstError(await resolveHolds(context, { classifications, dry_run: false }));
+    throwFirstError(await decideHolds(context, { classifications, dry_run: false, key: given }));
     return jobItem(context.store, job_id);
   },
 });
@@ -149,9 +151,10 @@ export const updateJob = operation({
 export const retryJobOperation = operation({
   name: "retry_job",
   summary: "run a failed or canceled job again, if it has had fewer attempts than max_retries",
-  description: "Runs a failed or canceled job again, if it has had fewer than max_retries attempts.",
+  description:
+    "Runs a failed or canceled job again, if it has had fewer than max_retries attempts; it then has at most max_retries in all.",
   details:
-    "The answer's `attempt_id` is the attempt that comes next. Refused if the job is of another run, is in another status (a held one is decided with update_job, a completed one is gone back to with control_run, resume_from_step), or has had max_retries attempts already.",
+    "The answer's `attempt_id` is the attempt that this begins. Refused if the job is of another run, is in another status (a held one is decided with update_job, a completed one is gone back to with control_run, resume_from_step), or has had max_retries attempts already. Rules and retries begin no attempt beyond max_retries; attempts that were lost with their worker do not count. Of many who ask at once, one is answered and the others are refused.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({
@@ -161,7 +164,11 @@ export const retryJobOperation = operation({
       .number()
       .int()
       .min(1)
-      .describe("Attempts in all that the job may have had so far, and one more."),
+      .describe(
+        "How many attempts the job may have in all: refused if it has had as many, and a bound for rules and retries that follow.",
+      ),
+    reason,
+    key,
   }),
   output: z.object({
     id: z.number(),

@@ -121,6 +121,7 @@ export const jobChange = z.object({
   scope: z.string(),
   from: jobStatus.nullable(),
   to: jobStatus,
+  attempt_id: z.number(),
 });
 
 /** What one call of a model cost; null where its provider does not say. */
