@@ -3,7 +3,6 @@ import type { Definition } from "./definition.js";
 import type {
   EvaluationPurpose,
   EvaluationResult,
-  Event,
   Output,
   ResetTrigger,
   ReusedJob,
@@ -15,11 +14,11 @@ import type {
 } from "./events.js";
 import type { Failure } from "./failure.js";
 import type { Gate } from "./gate.js";
-import { buildGraph, type Graph, type GraphStep } from "./graph.js";
+import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState } from "./heal-state.js";
 import type { Json } from "./json.js";
 import type { JobStatus, RunStatus } from "./rows.js";
-import { newWorkspaceState, type WorkspaceState } from "./workspace-state.js";
+import type { WorkspaceState } from "./workspace-state.js";
 
 /** Room for ten million jobs in a run; with it a job's id tells its run. */
 export const JOB_IDS_PER_RUN = 10_000_000;
@@ -238,71 +237,6 @@ export interface BarrierTarget {
   readonly from: RoutedFrom | null;
   /** An operator has asked for it, so that its new visit stands for the old one. */
   readonly byOperator: boolean;
-}
-
-export function newRun(
-  id: number,
-  definition: Definition,
-  created: Extract<Event, { type: "run.created" }>,
-  at: number,
-): Run {
-  const root: Scope = {
-    id: "root",
-    parent: null,
-    depth: 0,
-    opener: null,
-    item: null,
-    open: true,
-    generation: 1,
-    abandoned: false,
-    loops: 0,
-    lastError: null,
-    jobs: new Map(),
-    children: new Map(),
-    branchGates: new Map(),
-  };
-  return {
-    id,
-    definition,
-    graph: buildGraph(definition),
-    root,
-    workflowId: created.workflowId,
-    workflow: created.workflow,
-    definitionHash: created.definitionHash,
-    options: created.options,
-    inputs: created.inputs,
-    context: created.context,
-    folder: created.folder,
-    file: created.file,
-    parent: created.parent,
-    managed: created.managed,
-    failureHandlerIds: new Map(created.failureHandlers.map(({ name, id: handlerId }) => [name, handlerId])),
-    maxLoops: created.options.maxLoops ?? definition.maxLoops,
-    createdAt: at,
-    startedAt: null,
-    finishedAt: null,
-    status: "pending",
-    error: null,
-    cancelRequested: null,
-    paused: null,
-    askedRecovery: null,
-    fatal: null,
-    scopes: new Map([[root.id, root]]),
-    jobs: [],
-    ready: new Set(),
-    running: new Set(),
-    failed: new Set(),
-    held: new Set(),
-    routed: new Set(),
-    reuse: new Map(),
-    operatorKeys: new Set(),
-    busy: 0,
-    workspace: newWorkspaceState(),
-    barriers: new Map(),
-    nextBarrier: 1,
-    nextEvaluation: 1,
-    dirty: new Set(),
-  };
 }
 
 /** The id of the job that is made next. */

@@ -1,7 +1,8 @@
 import { replay } from "../core/decision.js";
 import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
-import { newRun, type Run } from "../core/run.js";
+import { newRun } from "../core/new-run.js";
+import type { Run } from "../core/run.js";
 import type { Store } from "../store/store.js";
 
 /** A run as its log tells it, or as it was before one of its events. */

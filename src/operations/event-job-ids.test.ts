@@ -6,7 +6,8 @@ import { randomWorkflow } from "../../test/core/random-workflow.js";
 import { portableRun, withoutNumber } from "../../test/support/portable-run.js";
 import type { LoggedEvent } from "../core/events.js";
 import { evolve } from "../core/evolve.js";
-import { JOB_IDS_PER_RUN, newRun, type Run } from "../core/run.js";
+import { newRun } from "../core/new-run.js";
+import { JOB_IDS_PER_RUN, type Run } from "../core/run.js";
 import { withJobIds } from "./event-job-ids.js";
 
 const RUNS = 300;

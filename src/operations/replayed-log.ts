@@ -2,7 +2,8 @@ import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
 import type { LoggedEvent } from "../core/events.js";
 import { evolve } from "../core/evolve.js";
-import { newRun, type Run } from "../core/run.js";
+import { newRun } from "../core/new-run.js";
+import type { Run } from "../core/run.js";
 import type { Store } from "../store/store.js";
 
 const PAGE_EVENTS = 5_000;

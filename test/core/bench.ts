@@ -3,7 +3,8 @@ import { decide } from "../../src/core/decide.js";
 import type { EvaluationResult, Event } from "../../src/core/events.js";
 import { evolve } from "../../src/core/evolve.js";
 import type { Json } from "../../src/core/json.js";
-import { type Job, newRun, type Run } from "../../src/core/run.js";
+import { newRun } from "../../src/core/new-run.js";
+import type { Job, Run } from "../../src/core/run.js";
 import { loadDefinition } from "../../src/definition/load.js";
 import { PLAIN_OPTIONS } from "./drive.js";
 

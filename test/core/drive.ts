@@ -4,7 +4,8 @@ import { replay } from "../../src/core/decision.js";
 import type { Definition } from "../../src/core/definition.js";
 import type { EvaluationResult, Event, LoggedEvent, RunOptions } from "../../src/core/events.js";
 import { evolve } from "../../src/core/evolve.js";
-import { isInRecovery, isOver, type Job, newRun, type Run } from "../../src/core/run.js";
+import { newRun } from "../../src/core/new-run.js";
+import { isInRecovery, isOver, type Job, type Run } from "../../src/core/run.js";
 import { mayStart } from "../../src/core/workspace-state.js";
 import { type Chooser, meddle, wayOutOfRest } from "./meddling.js";
 

@@ -1,7 +1,8 @@
 import { replay } from "../../src/core/decision.js";
 import type { Definition } from "../../src/core/definition.js";
 import type { Event, LoggedEvent } from "../../src/core/events.js";
-import { newRun, type Run } from "../../src/core/run.js";
+import { newRun } from "../../src/core/new-run.js";
+import type { Run } from "../../src/core/run.js";
 import { JobBook } from "./job-book.js";
 
 type Log = readonly LoggedEvent[];

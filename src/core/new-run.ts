@@ -1,0 +1,71 @@
+import type { Definition } from "./definition.js";
+import type { Event } from "./events.js";
+import { buildGraph } from "./graph.js";
+import type { Run, Scope } from "./run.js";
+import { newWorkspaceState } from "./workspace-state.js";
+
+/** A run before its first event is folded in. */
+export function newRun(
+  id: number,
+  definition: Definition,
+  created: Extract<Event, { type: "run.created" }>,
+  at: number,
+): Run {
+  const root: Scope = {
+    id: "root",
+    parent: null,
+    depth: 0,
+    opener: null,
+    item: null,
+    open: true,
+    generation: 1,
+    abandoned: false,
+    loops: 0,
+    lastError: null,
+    jobs: new Map(),
+    children: new Map(),
+    branchGates: new Map(),
+  };
+  return {
+    id,
+    definition,
+    graph: buildGraph(definition),
+    root,
+    workflowId: created.workflowId,
+    workflow: created.workflow,
+    definitionHash: created.definitionHash,
+    options: created.options,
+    inputs: created.inputs,
+    context: created.context,
+    folder: created.folder,
+    file: created.file,
+    parent: created.parent,
+    managed: created.managed,
+    failureHandlerIds: new Map(created.failureHandlers.map(({ name, id: handlerId }) => [name, handlerId])),
+    maxLoops: created.options.maxLoops ?? definition.maxLoops,
+    createdAt: at,
+    startedAt: null,
+    finishedAt: null,
+    status: "pending",
+    error: null,
+    cancelRequested: null,
+    paused: null,
+    askedRecovery: null,
+    fatal: null,
+    scopes: new Map([[root.id, root]]),
+    jobs: [],
+    ready: new Set(),
+    running: new Set(),
+    failed: new Set(),
+    held: new Set(),
+    routed: new Set(),
+    reuse: new Map(),
+    operatorKeys: new Set(),
+    busy: 0,
+    workspace: newWorkspaceState(),
+    barriers: new Map(),
+    nextBarrier: 1,
+    nextEvaluation: 1,
+    dirty: new Set(),
+  };
+}
