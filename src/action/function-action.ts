@@ -1,5 +1,6 @@
 import type { Json } from "../core/json.js";
 import { messageOf } from "../core/message-of.js";
+import { NotJson, toJson } from "../core/to-json.js";
 import type { Action } from "./action.js";
 import { stoppedResult } from "./stopped-result.js";
 
@@ -85,8 +86,10 @@ export function functionAction(type: string, run: StepFunction): Action {
       };
       try {
         const output = await Promise.race([run(context), aborted(attempt.signal)]);
-        return { ok: true, output: output ?? null };
+        return { ok: true, output: toJson(output ?? null, "output") };
       } catch (error) {
+        if (error instanceof NotJson)
+          return { ok: false, failure: { code: "OUTPUT_INVALID", message: error.message } };
         if (attempt.signal.aborted) return stoppedResult(attempt);
         return { ok: false, failure: thrownFacts(error) };
       }

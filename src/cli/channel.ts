@@ -5,6 +5,7 @@ export interface Channel {
   write(text: string | Uint8Array): void;
   readonly isTerminal: boolean;
   readonly paint: Paint;
+  /** Of the terminal; Infinity where nobody looks: what reads a pipe or a file wants all of a line. */
   width(): number;
   height(): number;
 }
@@ -50,7 +51,7 @@ function openChannel(stream: NodeJS.WriteStream, colourWanted: boolean, env: Env
     write: (text) => void stream.write(text),
     isTerminal,
     paint: coloured ? ansiPaint : plainPaint,
-    width: () => stream.columns || DEFAULT_WIDTH,
+    width: () => (stream.isTTY === true ? stream.columns || DEFAULT_WIDTH : Number.POSITIVE_INFINITY),
     height: () => stream.rows || DEFAULT_HEIGHT,
   };
 }

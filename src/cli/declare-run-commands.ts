@@ -32,8 +32,9 @@ export function declareRunCommands({ program, act }: Declaration): void {
     .option("--detach", "with --server: only start it, and print its number")
     .option(
       "--folder <dir>",
-      "with --server: where its steps run and relative paths start; the server and its workers must have it",
+      "with --server: where its steps run and relative paths start; the server and its workers must have it (default: the file's folder if the server is on this machine)",
     )
+    .option("--no-folder", "with --server: each worker gives the run a folder of its own")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .addHelpText(
       "after",

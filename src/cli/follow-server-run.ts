@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Definition } from "../core/definition.js";
 import { isResting } from "../core/resting.js";
 import { isOver, type Run } from "../core/run.js";
@@ -19,6 +19,7 @@ import { EXIT } from "./exit-codes.js";
 import { chooseProgress, INTERRUPTED, nextInterrupt, tellEnd } from "./follow-run.js";
 import { lookAt } from "./look.js";
 import { openClient } from "./open-client.js";
+import { isOnThisMachine } from "./place.js";
 import { problemLines } from "./report-error.js";
 import { type FollowFlags, refuseLocalFlags } from "./server-flags.js";
 
@@ -50,9 +51,20 @@ export async function runRemotely(
       ...(flags.onFailMaxLoops === undefined ? {} : { max_loops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retry_max: flags.retryMax }),
       ...(flags.only === undefined ? {} : { only: flags.only }),
-      ...(flags.folder === undefined ? {} : { folder: resolve(flags.folder) }),
+      ...folderOf(file, flags, session.options),
     }),
   );
+}
+
+/** A server on this machine has the file's folder, as `daruma run` has it; what is stored there knows its own. */
+function folderOf(
+  file: string,
+  { folder, stored }: RunFlags,
+  { server }: Session["options"],
+): { readonly folder?: string } {
+  if (typeof folder === "string") return { folder: resolve(folder) };
+  const isHere = folder === undefined && stored !== true && isOnThisMachine(server!);
+  return isHere ? { folder: dirname(resolve(file)) } : {};
 }
 
 async function tellWarnings(
@@ -72,6 +84,7 @@ export async function startRemotely(
   start: () => Promise<OutputOf<"start_run">>,
 ): Promise<number> {
   const started = await start();
+  if (!session.options.quiet) writeLines(session.err, [placeText(started)]);
   if (flags.detach !== true) return new ServerRun(session, client, started.run_id, flags).follow();
   if (session.options.json) writeJson(session.out, started);
   else
@@ -79,6 +92,11 @@ export async function startRemotely(
       `run ${started.run_id} of ${started.workflow} is ${started.status} at the server`,
     ]);
   return EXIT.completed;
+}
+
+function placeText({ run_id, folder }: OutputOf<"start_run">): string {
+  const where = folder ?? "a folder of its own on each worker";
+  return `steps of run ${run_id} work in ${where}`;
 }
 
 /** `daruma resume RUN --server URL`: somebody there goes on with it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commandLine } from "./command-words.js";
-import { checkPlace, placeOf, serverAddress } from "./place.js";
+import { checkPlace, isOnThisMachine, placeOf, serverAddress } from "./place.js";
 
 const thrownBy = (work: () => void): unknown => {
   try {
@@ -46,4 +46,19 @@ describe("the place of runs", () => {
     "may be %s",
     (store) => expect(thrownBy(() => checkPlace({ store }, {}))).toBeNull(),
   );
+});
+
+describe("a server on this machine", () => {
+  it.each([
+    ["http://127.0.0.1:7420", true],
+    ["http://localhost:7420/daruma", true],
+    ["http://[::1]:7420", true],
+    ["https://daruma.example.org", false],
+    ["http://192.168.1.5:7420", false],
+    ["http://localhost.example.org", false],
+    ["http://127.0.0.1:1,http://127.0.0.1:2", false],
+    ["nonsense", false],
+  ])("%s: %s", (server, expected) => {
+    expect(isOnThisMachine(server)).toBe(expected);
+  });
 });

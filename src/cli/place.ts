@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "../api/browser-guard.js";
 import { DarumaError } from "../core/errors.js";
 import { isPostgresUrl } from "../store/postgres/postgres-address.js";
 import type { GlobalOptions } from "./channel.js";
@@ -30,6 +31,11 @@ export function serverAddress(text: string): string {
         .replace(/\/+$/, ""),
     )
     .join(",");
+}
+
+/** An address by which nobody but this machine can be meant. */
+export function isOnThisMachine(server: string): boolean {
+  return URL.canParse(server) && isLoopbackHost(new URL(server).hostname);
 }
 
 export function checkPlace(flags: Place, env: Environment): void {

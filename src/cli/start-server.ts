@@ -5,6 +5,7 @@ import { isLoopbackHost } from "../api/browser-guard.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../api/limits.js";
 import { type ServerParts as ApiParts, createServer, type ServerOptions } from "../api/server.js";
 import { DarumaError } from "../core/errors.js";
+import type { Run } from "../core/run.js";
 import type { Context, Principal } from "../operations/context.js";
 import { openStore } from "../operations/open-store.js";
 import { ServerParts } from "../operations/server-parts.js";
@@ -28,6 +29,8 @@ export interface StartServerOptions extends ServerOptions {
   readonly version?: string;
   readonly onRequest?: ApiParts["onRequest"];
   readonly onFault?: ApiParts["onFault"];
+  /** Called with each run that it goes on with after another process, and how many attempts were lost with that. */
+  readonly onTakeOver?: (run: Run, lostAttempts: number) => void;
 }
 
 /** A server that listens and runs workflows. */
@@ -62,7 +65,11 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     checkPort(options.port ?? DEFAULT_PORT);
     await checkTokens(store, options.host ?? DEFAULT_HOST);
     parts = await openParts(options, store, outputDir, () => state.url);
-    parts.onCommitted((run, events) => telemetry.take(run, events));
+    parts.onCommitted((run, events) => {
+      telemetry.take(run, events);
+      for (const { event } of events)
+        if (event.type === "run.resumed") options.onTakeOver?.(run, event.lost.length);
+    });
     app = await createServer(apiParts(options, store, parts, telemetry, () => state.ready));
     closeUnusedConnections(app);
     // A port in use stops it before it has touched any run; and steps of runs are told where it listens.

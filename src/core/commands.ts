@@ -7,6 +7,7 @@ import type {
   ReusedJob,
   ScopeItem,
   TokenUsage,
+  WorkspaceNote,
 } from "./events.js";
 import type { FailureFacts } from "./failure.js";
 
@@ -37,7 +38,13 @@ export type Command =
       readonly durationMs: number;
     }
   /** The run's workspace stands: at this commit, in this folder. */
-  | { readonly type: "workspace.open"; readonly commit: string; readonly path: string }
+  | {
+      readonly type: "workspace.open";
+      readonly commit: string;
+      readonly base?: string;
+      readonly path: string;
+      readonly notes?: readonly WorkspaceNote[];
+    }
   /** A fresh workspace has been built beside the old one and its hashes verified, or could not be. */
   | {
       readonly type: "rebuild.finish";

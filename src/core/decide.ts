@@ -83,7 +83,7 @@ function apply(decision: Decision, command: Command): void {
       return finishRecovery(decision, command);
     case "workspace.open":
       if (decision.run.workspace.commit !== null || !decision.run.definition.workspace) return;
-      return decision.emit({ type: "workspace.opened", commit: command.commit, path: command.path });
+      return decision.emit({ ...command, type: "workspace.opened" });
     case "rebuild.finish":
       return finishRebuild(decision, command);
     case "attempt.start":

@@ -181,6 +181,8 @@ export interface Routing {
   readonly runJs: string | null;
   readonly goto: string | null;
   readonly gotoJs: string | null;
+  /** Gotos that a job may take on this outcome, over all its visits; null (or missing, in old definitions): no bound. */
+  readonly gotoMax: number | null;
 }
 
 export interface FailureRouting extends Routing {

@@ -115,6 +115,7 @@ export function takeEdge(
     on,
     status: choice.status,
     counted: choice.counted,
+    loop: choice.counted ? source.scope.loops + 1 : null,
     considered: choice.considered,
   });
   if (choice.status === "already_scheduled") return finishFailure(decision, source, on);

@@ -31,7 +31,7 @@ export const ERROR_CATALOGUE = {
     next: "Check that every variable it names exists by then.",
   },
   OUTPUT_INVALID: {
-    means: "The output does not fit the step's schema.",
+    means: "The output does not fit the step's schema, or holds what JSON cannot.",
     next: "Fix the step's output or its `outputs` schema.",
   },
   SCRIPT_ERROR: { means: "The script threw an error.", next: "Fix the script; see the message." },
@@ -111,8 +111,8 @@ export const ERROR_CATALOGUE = {
   UNKNOWN_ACTION: { means: "No action of this type is registered.", next: "Register it, or fix `type`." },
   // Decisions
   LOOP_BUDGET_EXCEEDED: {
-    means: "The scope took more routing transitions than max_loops.",
-    next: "Fix the cause of the loop, or raise routing.max_loops.",
+    means: "max_loops allows no further retry, repair, goto or transition back.",
+    next: "Mend the failure that the message names, bound the goto (`goto: { step: X, max: 1 }`), or raise routing.max_loops.",
   },
   REMEDIATION_FAILED: {
     means: "A step of on_fail.run failed, so the repair did not happen.",

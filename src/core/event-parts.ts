@@ -132,6 +132,13 @@ export interface CheckpointFacts {
   readonly patch: string;
 }
 
+/** What a user could miss in a new workspace. */
+export type WorkspaceNote =
+  /** They are not checked out in the repository: their folders begin empty. */
+  | { readonly kind: "empty_submodules"; readonly paths: readonly string[] }
+  /** Files that git LFS keeps elsewhere are there as pointers. */
+  | { readonly kind: "lfs_pointers" };
+
 /** `ordinal` counts the checkpoints of a run from 1. */
 export interface Checkpoint extends CheckpointFacts {
   readonly ordinal: number;

@@ -18,6 +18,7 @@ import type {
   VisitRole,
 } from "./event-parts.js";
 import type { Failure } from "./failure.js";
+import type { GotoEvent } from "./goto-events.js";
 import type { HealEvent } from "./heal-events.js";
 import type { Json } from "./json.js";
 import type { OperatorEvent } from "./operator-events.js";
@@ -45,7 +46,9 @@ export type {
   StopReason,
   TokenUsage,
   VisitRole,
+  WorkspaceNote,
 } from "./event-parts.js";
+export type { LoopTransition } from "./goto-events.js";
 
 /**
  * Everything that can happen in a run. The log of these is the truth; `evolve` folds it into a `Run`, the tables are
@@ -261,6 +264,8 @@ export type Event =
       readonly on: "success" | "failure";
       readonly status: "selected" | "already_scheduled";
       readonly counted: boolean;
+      /** Which loop of the scope it is, if it counts as one. Missing in older logs. */
+      readonly loop?: number | null;
       readonly considered: readonly EdgeConsidered[];
     }
   | {
@@ -274,6 +279,7 @@ export type Event =
       readonly reason: string;
     }
   | HealEvent
+  | GotoEvent
   | OperatorEvent
   | {
       readonly type: "remediation.started";
@@ -288,6 +294,8 @@ export type Event =
       readonly job: number;
       readonly ok: boolean;
       readonly failedStep: string | null;
+      /** Which loop of the scope the re-attempt is; null without one. Missing in older logs. */
+      readonly loop?: number | null;
     }
   | {
       readonly type: "follow_up.started";
@@ -301,40 +309,6 @@ export type Event =
       readonly job: number;
       readonly ok: boolean;
       readonly failedStep: string | null;
-    }
-  | {
-      readonly type: "goto.taken";
-      readonly job: number;
-      readonly attempt: number;
-      readonly target: number;
-      readonly to: string;
-      readonly trigger: "failure" | "success";
-      readonly loop: number;
-      readonly reason: string;
-    }
-  | {
-      readonly type: "barrier.opened";
-      readonly barrier: number;
-      readonly target: number;
-      readonly forced: boolean;
-      readonly from: number | null;
-      readonly edge: number | null;
-      readonly members: readonly number[];
-      readonly merged: readonly number[];
-    }
-  | {
-      readonly type: "barrier.closed";
-      readonly barrier: number;
-      readonly invalidated: readonly number[];
-      readonly retired: readonly number[];
-    }
-  | {
-      readonly type: "loop.exceeded";
-      readonly job: number;
-      readonly scope: string;
-      readonly transition: "retry" | "remediate" | "goto" | "edge" | "on_success.goto" | "on_success.edge";
-      readonly count: number;
-      readonly max: number;
     }
   | {
       readonly type: "evaluation.requested";

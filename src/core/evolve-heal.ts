@@ -26,6 +26,8 @@ export function evolveHeal(run: Run, event: HealEvent): void {
       });
     case "workspace.opened":
       workspace.commit = event.commit;
+      workspace.base = event.base ?? event.commit;
+      workspace.notes = event.notes ?? [];
       workspace.path = event.path;
       return;
     case "rebuild.started":

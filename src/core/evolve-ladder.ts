@@ -2,7 +2,15 @@ import type { Event } from "./events.js";
 import { rebuild } from "./evolve-barrier.js";
 import { settleGates, withDependentsStillWaiting } from "./gate.js";
 import { newQueueState } from "./heal-state.js";
-import { carryRouteOn, dropWork, invalidate, leaveVisitEarly, settle } from "./jobs.js";
+import {
+  carryRouteOn,
+  dropWork,
+  invalidate,
+  leaveVisitEarly,
+  newGotos,
+  renewRouting,
+  settle,
+} from "./jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "./run.js";
 
 type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
@@ -56,6 +64,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
       return retryJobs(run, event);
     case "operator.goto":
       if (run.status === "held") run.status = "running";
+      for (const id of event.jobs ?? []) jobById(run, id).gotos = newGotos();
       return rememberKey(run, event.key);
     case "routes.settled":
       for (const id of event.handled) settleRoute(run, jobById(run, id), false);
@@ -146,8 +155,8 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
     if (settledAs === "met") job.settledAs = settledAs;
     job.charged = 0;
     job.allowed = event.maxAttempts === undefined ? null : event.maxAttempts - job.attempt;
-    job.retriesInRun = 0;
     job.queue = newQueueState();
+    renewRouting(job);
   }
   for (const job of all) job.scope.abandoned = false;
   for (const job of withDependentsStillWaiting(all)) rebuild(job);

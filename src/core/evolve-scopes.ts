@@ -1,6 +1,6 @@
 import type { Event, ScopeItem } from "./events.js";
 import { buildGate, gateState, isTainted, meetJoin, reducersWaiting } from "./gate.js";
-import { addJob, invalidate, rebuildGate } from "./jobs.js";
+import { addJob, invalidate, rebuildGate, renewRouting } from "./jobs.js";
 import { type Job, jobById, type Run, type Scope } from "./run.js";
 
 /**
@@ -56,7 +56,7 @@ function reopen(run: Run, scope: Scope, generation: number, item: NonNullable<Sc
     if (!scope.jobs.has(step)) addJob(run, step, scope);
   for (const job of scope.jobs.values()) {
     if (job.visit > 1 || job.entered || job.status !== "blocked") invalidate(run, job);
-    job.retriesInRun = 0;
+    renewRouting(job);
   }
   for (const job of scope.jobs.values()) rebuildGate(job);
 }

@@ -144,8 +144,7 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "follow_up.finished":
       return finishList(run, jobById(run, event.job), false);
     case "goto.taken":
-      jobById(run, event.job).scope.loops += 1;
-      return;
+      return takeGoto(run, event);
     case "barrier.opened":
       return openBarrier(run, event);
     case "barrier.closed":
@@ -340,6 +339,12 @@ function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
   job.climbed = event.considered;
   if (["stop", "restart", "rule", "retry", "reset"].includes(event.rung) || job.error === null) return;
   job.scope.lastError = job.error;
+}
+
+function takeGoto(run: Run, event: Payload<"goto.taken">): void {
+  const job = jobById(run, event.job);
+  job.scope.loops += 1;
+  job.gotos[event.trigger] += 1;
 }
 
 function startList(

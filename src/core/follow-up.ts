@@ -2,8 +2,8 @@ import { cascade } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import { chooseEdge, takeEdge } from "./edges.js";
 import { openScopesOf } from "./fan-out-opening.js";
-import { takeGoto } from "./goto.js";
-import { exceedLoops } from "./loop-budget.js";
+import { takeGoto, usedUpBound } from "./goto.js";
+import { exceedLoops, isUsedUp, loopCount } from "./loop-budget.js";
 import { chooseGoto, collectTargets } from "./routing-answers.js";
 import type { Job } from "./run.js";
 import { jobsOf, requestNext } from "./run-lists.js";
@@ -47,11 +47,13 @@ export function followUpGoto(decision: Decision, job: Job): void {
   const { run } = decision;
   const wanted = onSuccess.goto !== null || onSuccess.gotoJs !== null;
   if (!wanted || !run.options.failureRouting || job.visitFor !== null) return followEdges(decision, job);
+  if (usedUpBound(job, "success") !== null) return followEdges(decision, job);
   if (onSuccess.gotoJs !== null && job.answers["on_success.goto_js"] === undefined)
     return ask(decision, job, "on_success.goto_js");
   const choice = chooseGoto(run, job, onSuccess.goto, job.answers["on_success.goto_js"]);
   if (!choice.ok) return followEdges(decision, job);
-  if (job.scope.loops >= run.maxLoops) return exceedLoops(decision, job, "on_success.goto", job.scope.loops);
+  const count = loopCount(run, job, "on_success.goto");
+  if (isUsedUp(count)) return exceedLoops(decision, job, "on_success.goto", count);
   takeGoto(decision, job, choice.target, "success", choice.reason);
 }
 
@@ -71,9 +73,9 @@ export function followEdges(decision: Decision, job: Job): void {
       code: choice.code,
     });
   }
-  if (choice.kind === "edge" && choice.counted && job.scope.loops >= run.maxLoops) {
-    return exceedLoops(decision, job, "on_success.edge", job.scope.loops);
-  }
+  const count = loopCount(run, job, "on_success.edge");
+  if (choice.kind === "edge" && choice.counted && isUsedUp(count))
+    return exceedLoops(decision, job, "on_success.edge", count);
   if (choice.kind === "edge") takeEdge(decision, job, choice, "success");
   // An edge back may have made the job itself begin anew.
   if (job.followingUp) release(decision, job);

@@ -8,12 +8,27 @@ import type { Barrier, Job, Run, Scope } from "./run.js";
 import { enterNextVisit, refuseCircularRequests } from "./run-lists.js";
 import { awaitsRestore } from "./workspace-state.js";
 
+export type GotoTrigger = "failure" | "success";
+
+/** How many gotos a job may take after this outcome, over all its visits; null: as many as max_loops allows. */
+export function gotoBound({ step }: Job, trigger: GotoTrigger): number | null {
+  const { onFail, onSuccess } = step.definition;
+  return (trigger === "failure" ? onFail : onSuccess).gotoMax ?? null;
+}
+
+/** Why the job goes back no more, or null while it may. */
+export function usedUpBound(job: Job, trigger: GotoTrigger): string | null {
+  const max = gotoBound(job, trigger);
+  const used = job.gotos[trigger];
+  return max === null || used < max ? null : `no gotos left (${used} used)`;
+}
+
 /** Jump back: a barrier over the target and all that depends on it, closed when nothing in it runs any more. */
 export function takeGoto(
   decision: Decision,
   job: Job,
   target: Job,
-  trigger: "failure" | "success",
+  trigger: GotoTrigger,
   reason: string,
 ): void {
   decision.emit({
@@ -23,6 +38,8 @@ export function takeGoto(
     target: target.id,
     to: target.step.definition.id,
     trigger,
+    goto: job.gotos[trigger] + 1,
+    max: gotoBound(job, trigger),
     loop: job.scope.loops + 1,
     reason,
   });
@@ -82,7 +99,7 @@ function* stepsAtWorkFor(job: Job): Generator<Job> {
 }
 
 /** The target and every job that depends on it, directly or not, in whatever scope. */
-function descendants(run: Run, target: Job): Job[] {
+export function descendants(run: Run, target: Job): Job[] {
   const found = new Set<Job>([target]);
   for (const job of found) {
     for (const waiting of waitingFor(job)) found.add(waiting.job);

@@ -1,4 +1,4 @@
-import type { MovedCheckpoint, ResetTrigger } from "./event-parts.js";
+import type { MovedCheckpoint, ResetTrigger, WorkspaceNote } from "./event-parts.js";
 
 /** The events of workspaces, hard resets and the queue. */
 export type HealEvent =
@@ -30,7 +30,14 @@ export type HealEvent =
       readonly code: string;
       readonly queueAttempts: number;
     }
-  | { readonly type: "workspace.opened"; readonly commit: string; readonly path: string }
+  | {
+      readonly type: "workspace.opened";
+      readonly commit: string;
+      /** Where the commit has submodules: the one that holds their files, and that changes are counted from. */
+      readonly base?: string;
+      readonly path: string;
+      readonly notes?: readonly WorkspaceNote[];
+    }
   | {
       readonly type: "rebuild.started";
       readonly rebuild: number;

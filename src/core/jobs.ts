@@ -24,6 +24,7 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     join: null,
     retriesInVisit: 0,
     retriesInRun: 0,
+    gotos: newGotos(),
     heal: newHealState(),
     queue: newQueueState(),
     reset: null,
@@ -69,6 +70,16 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
   scope.jobs.set(step, job);
   run.dirty.add(job);
   return job;
+}
+
+export function newGotos(): Job["gotos"] {
+  return { failure: 0, success: 0 };
+}
+
+/** What a job has spent over all its visits begins anew. */
+export function renewRouting(job: Job): void {
+  job.retriesInRun = 0;
+  job.gotos = newGotos();
 }
 
 /** Budgets and marks that belong to one visit. */

@@ -31,13 +31,6 @@ export type OperatorEvent =
       readonly key: string | null;
     }
   | {
-      readonly type: "operator.goto";
-      readonly target: number;
-      readonly to: string;
-      readonly reason: string;
-      readonly key: string | null;
-    }
-  | {
       readonly type: "human.answered";
       readonly job: number;
       readonly attempt: number;

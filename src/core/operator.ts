@@ -5,7 +5,7 @@ import type { Decision } from "./decision.js";
 import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
 import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "./gate.js";
-import { openBarrierOver } from "./goto.js";
+import { descendants, openBarrierOver } from "./goto.js";
 import { isHandled } from "./handled.js";
 import { decideJoin } from "./join.js";
 import { failJob } from "./ladder/fail.js";
@@ -179,7 +179,14 @@ function isGivenUp(job: Job): boolean {
 /** An operator's goto to any step; it costs no loop. */
 function resumeFrom(decision: Decision, target: Job, reason: string, key: string | null): void {
   reopen(decision, reason, key);
-  decision.emit({ type: "operator.goto", target: target.id, to: target.step.definition.id, reason, key });
+  decision.emit({
+    type: "operator.goto",
+    target: target.id,
+    to: target.step.definition.id,
+    jobs: descendants(decision.run, target).map(({ id }) => id),
+    reason,
+    key,
+  });
   openBarrierOver(decision, target, { forced: true, from: null, edge: null });
 }
 

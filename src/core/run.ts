@@ -120,6 +120,8 @@ export interface Job {
   /** Since the visit, or the present round of the queue, began. */
   retriesInVisit: number;
   retriesInRun: number;
+  /** Gotos taken, by what they followed. Like `retriesInRun` they begin anew with an operator's retry or a new generation. */
+  gotos: { failure: number; success: number };
   heal: HealState;
   queue: QueueState;
   /** The job is to go on in a fresh workspace, which is not built yet. */

@@ -61,7 +61,7 @@ export const WORKFLOW_FILE_ERRORS = {
   TEMPLATE_SYNTAX: { means: "A template does not compile.", next: "Fix the Liquid at the given place." },
   BUDGET_TOO_SMALL: {
     means: "max_loops is smaller than the routing it must cover (a warning).",
-    next: "Raise routing.max_loops, or lower retry.max.",
+    next: "Raise routing.max_loops, or lower retry.max or goto_max.",
   },
   NO_EFFECT: {
     means: "A key stands where it changes nothing (a warning).",
@@ -78,6 +78,10 @@ export const WORKFLOW_FILE_ERRORS = {
   UNREACHABLE_STEP: {
     means: "Nothing can ever run the step (a warning).",
     next: "Name it in a run list, depend on nothing, or set `start: auto`.",
+  },
+  UNREACHABLE_RUNG: {
+    means: "A goto without a bound goes back at every failure, so a later rung is never reached (a warning).",
+    next: "Bound it: `goto: { step: X, max: 1 }`.",
   },
   INVALID_INPUT: {
     means: "An input of a run, or a field of a request, is missing, unknown or of the wrong type.",

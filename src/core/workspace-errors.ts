@@ -57,4 +57,13 @@ export const WORKSPACE_ERRORS = {
     means: "There is no git repository there, or git refuses to read it.",
     next: "Fix `workspace.repo`; see the message.",
   },
+  WORKSPACE_SUBMODULE_CHANGED: {
+    means:
+      "The run has changed files of a submodule, which a branch of the repository around it cannot hold.",
+    next: "Take the result as a patch: `daruma apply RUN --patch FILE`, then `git apply FILE` in the repository.",
+  },
+  WORKSPACE_SUBMODULE_MISSING: {
+    means: "A submodule that is checked out in the repository lacks the commit that is pinned.",
+    next: "Run `git submodule update --init --recursive` in the repository.",
+  },
 } as const satisfies Record<string, CatalogueEntry>;

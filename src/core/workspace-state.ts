@@ -1,10 +1,14 @@
-import type { Checkpoint, MovedCheckpoint } from "./events.js";
+import type { Checkpoint, MovedCheckpoint, WorkspaceNote } from "./events.js";
 import type { Barrier, Job, Run } from "./run.js";
 
 /** The run's git workspace as the log tells it. The folders themselves are the shell's. */
 export interface WorkspaceState {
   /** The pinned commit; null before the workspace stands. */
   commit: string | null;
+  /** What the first checkpoint's changes are counted from: the pinned commit, or that with its submodules' files. */
+  base: string | null;
+  /** What a user could miss in it. */
+  notes: readonly WorkspaceNote[];
   /** The folder in which steps work. */
   path: string | null;
   /** In order of their ordinals. */
@@ -47,6 +51,8 @@ export interface Rebuild {
 export function newWorkspaceState(): WorkspaceState {
   return {
     commit: null,
+    base: null,
+    notes: [],
     path: null,
     checkpoints: [],
     resets: 0,
@@ -64,7 +70,7 @@ export function nextOrdinal(run: Run): number {
 
 /** What the next checkpoint's changes are counted from. */
 export function lastCommit({ workspace }: Run): string | null {
-  return workspace.checkpoints.findLast(({ superseded }) => !superseded)?.commit ?? workspace.commit;
+  return workspace.checkpoints.findLast(({ superseded }) => !superseded)?.commit ?? workspace.base;
 }
 
 /** Where the job's next attempt works: in the workspace that was built for it, or in the active one. */

@@ -87,14 +87,15 @@ function transitionLabel({ on, priority, when }: Transition): string {
 }
 
 function routes(
-  { run, goto }: Routing,
+  { run, goto, gotoMax }: Routing,
   kind: "on_fail" | "on_success",
   from: string,
   nameOf: ReadonlyMap<string, string>,
 ): DrawnEdge[] {
   const when = kind === "on_fail" ? "on fail" : "on success";
   const edges = run.map((id): DrawnEdge => ({ from, to: nameOf.get(id)!, kind, label: `${when}: run` }));
-  if (goto !== null) edges.push({ from, to: nameOf.get(goto)!, kind, label: `${when}: goto` });
+  const bound = gotoMax == null ? "" : `, max ${gotoMax}`;
+  if (goto !== null) edges.push({ from, to: nameOf.get(goto)!, kind, label: `${when}: goto${bound}` });
   return edges;
 }
 
@@ -111,7 +112,8 @@ function labelOf(step: StepDefinition): string {
     ["success", step.onSuccess],
   ] as const) {
     if (routing.runJs !== null) notes.push(`on ${when}: run_js`);
-    if (routing.gotoJs !== null) notes.push(`on ${when}: goto_js`);
+    if (routing.gotoJs !== null)
+      notes.push(`on ${when}: goto_js${routing.gotoMax == null ? "" : `, max ${routing.gotoMax}`}`);
   }
   return notes.length === 0 ? step.id : `${step.id}\n${notes.join(", ")}`;
 }

@@ -101,8 +101,8 @@ steps:
     exec: npm test
     depends_on: [setup, "a|b"]
     timeout_ms: 10m
-    on_fail: { retry: { max: 2, backoff: exponential, on: [503, TIMEOUT] }, run: fix, run_js: x, goto: setup, goto_js: y }
-    on_success: { run: [notify] }
+    on_fail: { retry: { max: 2, backoff: exponential, on: [503, TIMEOUT] }, run: fix, run_js: x, goto: setup, goto_js: y, goto_max: 2 }
+    on_success: { run: [notify], goto: { step: setup, max: 1 } }
     execution: { retry_policy: { max_attempts: 3 } }
   a: { type: http, url: u, method: POST, headers: { A: 1 }, body: [1], expect_status: [200, 2xx] }
   b: { type: script, content: x, if: false }
@@ -136,6 +136,11 @@ const BAD = [
   "steps: { a: { type: http, exec: x } }",
   "steps: { a: { exec: x, on_fail: { typo: 1 } } }",
   "steps: { a: { exec: x, on_fail: { retry: { max: -1 } } } }",
+  "steps: { r: { exec: x }, a: { exec: x, depends_on: r, on_fail: { goto: { max: 1 } } } }",
+  "steps: { r: { exec: x }, a: { exec: x, depends_on: r, on_fail: { goto: { step: r, most: 1 } } } }",
+  "steps: { r: { exec: x }, a: { exec: x, depends_on: r, on_fail: { goto: { step: r, max: 1 }, goto_max: 1 } } }",
+  "steps: { r: { exec: x }, a: { exec: x, depends_on: r, on_success: { goto: { step: r, max: 1 }, goto_max: 1 } } }",
+  "steps: { r: { exec: x }, a: { exec: x, depends_on: r, on_success: { goto: r, goto_max: -1 } } }",
   "steps: { a: { exec: x, join: some } }",
   "steps: { 'a b': { exec: x } }",
   "env: { DARUMA_X: 1 }\nsteps: { a: { exec: x } }",

@@ -1,3 +1,4 @@
+import { isPlainObject } from "../core/to-json.js";
 import { childPath, type Path, ROOT } from "./path.js";
 import type { Findings } from "./problem.js";
 import { NOWHERE, type SourceEntry, type SourceNode } from "./source-tree.js";
@@ -27,7 +28,7 @@ function convert(value: unknown, path: Path | null, findings: Findings, depth: n
     }
     return { kind: "list", at: NOWHERE, items };
   }
-  if (typeof value === "object" && isPlain(value)) {
+  if (typeof value === "object" && isPlainObject(value)) {
     const entries: SourceEntry[] = [];
     for (const [key, part] of Object.entries(value)) {
       if (part === undefined) continue;
@@ -41,11 +42,6 @@ function convert(value: unknown, path: Path | null, findings: Findings, depth: n
     path,
     findings,
   );
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function fail(message: string, path: Path | null, findings: Findings): null {

@@ -79,14 +79,12 @@ function idleHold({ unhandled, failureHandlers, steps, transitions }: Definition
     transitions.flatMap(({ from, on, when }) => (on !== "success" && when === null ? [from] : [])),
   );
   const mayHold = (step: StepDefinition) =>
-    !(step.failureHandler !== null && catchAlls.has(step.failureHandler)) &&
-    step.onFail.goto === null &&
-    !routed.has(step.id);
+    !(step.failureHandler !== null && catchAlls.has(step.failureHandler)) && !routed.has(step.id);
   if (steps.some(mayHold)) return [];
   const message = "`unhandled: hold` never applies: something else answers every failure of every step";
   return [finding("NO_EFFECT", message, ["unhandled"])];
 }
 
-function hasCatchAll({ rules }: FailureHandler): boolean {
+export function hasCatchAll({ rules }: FailureHandler): boolean {
   return rules.some((rule) => rule.matchAll);
 }

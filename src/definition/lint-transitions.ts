@@ -5,17 +5,14 @@ import { quote } from "./suggest.js";
 type Outcome = "success" | "failure";
 
 /** Transitions that can never be taken. */
-export function lintTransitions({ transitions, steps }: Definition): LintFinding[] {
-  const jumping = new Set(steps.filter((step) => step.onFail.goto !== null).map((step) => step.id));
-  const winners = unconditionalWinners(transitions);
+export function lintTransitions({ transitions }: Definition): LintFinding[] {
+  const winners = winnersOf(transitions);
   return transitions.flatMap((transition) => {
     const { id, from, on } = transition;
     const blockers = outcomesOf(on).map((outcome) => {
-      const winner = winners.get(keyOf(from, outcome));
-      if (winner !== undefined && winner.priority < transition.priority)
-        return `transition ${winner.id} to ${quote(winner.to)} comes first and has no condition`;
-      return outcome === "failure" && jumping.has(from)
-        ? `the on_fail.goto of ${quote(from)} comes first`
+      const winner = unconditionalWinner(winners, from, outcome);
+      return winner !== undefined && winner.priority < transition.priority
+        ? `transition ${winner.id} to ${quote(winner.to)} comes first and has no condition`
         : null;
     });
     if (blockers.some((blocker) => blocker === null)) return [];
@@ -27,7 +24,17 @@ export function lintTransitions({ transitions, steps }: Definition): LintFinding
 }
 
 /** By source and outcome: the first transition that is taken whatever the state. */
-function unconditionalWinners(transitions: readonly Transition[]): ReadonlyMap<string, Transition> {
+export type Winners = ReadonlyMap<string, Transition>;
+
+export function unconditionalWinner(
+  winners: Winners,
+  from: string,
+  outcome: Outcome,
+): Transition | undefined {
+  return winners.get(keyOf(from, outcome));
+}
+
+export function winnersOf(transitions: readonly Transition[]): Winners {
   const winners = new Map<string, Transition>();
   for (const transition of transitions) {
     if (transition.when !== null) continue;

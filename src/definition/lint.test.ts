@@ -127,14 +127,6 @@ describe("lint", () => {
     expect(on("failure", "failure", "x")).toEqual([]);
   });
 
-  it("finds failure transitions of a step that always jumps back", () => {
-    const steps = { r: noop(), a: noop({ depends_on: "r", on_fail: { goto: "r" } }), b: noop() };
-    expect(lint(steps, { transitions: [{ from: "a", to: "b", on: "failure" }] })).toEqual([
-      "NO_EFFECT transitions[0]",
-    ]);
-    expect(lint(steps, { transitions: [{ from: "a", to: "b", on: "any" }] })).toEqual([]);
-  });
-
   it("finds a hold that something always forestalls, where the file asks for it", () => {
     const handler = { failure_handlers: [{ name: "h", rules: [{ match_all_exit_codes: true }] }] };
     const one = { a: { exec: "x", failure_handler: "h" } };

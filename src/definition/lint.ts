@@ -2,6 +2,7 @@ import { classify } from "../core/classify.js";
 import type { Definition, StepDefinition } from "../core/definition.js";
 import { ERROR_CATALOGUE } from "../core/errors.js";
 import { finding, type LintFinding } from "./lint-finding.js";
+import { lintGotos } from "./lint-gotos.js";
 import { lintHandlers } from "./lint-handlers.js";
 import { lintReachability } from "./lint-reachability.js";
 import { lintSelfHeal } from "./lint-self-heal.js";
@@ -22,22 +23,33 @@ export function lintDefinition(definition: Definition): LintFinding[] {
     ...lintHandlers(definition),
     ...lintSelfHeal(definition),
     ...lintTransitions(definition),
+    ...lintGotos(definition),
   ];
 }
 
-/** Retries count towards max_loops too: a policy larger than the budget is cut short by LOOP_BUDGET_EXCEEDED. */
+/**
+ * A ladder that max_loops cuts short: one visit and the way back or, where the goto has a bound, all its visits. A retry
+ * is compared with the loops before it and the retries of all visits, any other transition with the loops alone.
+ */
 function smallBudgets({ steps, maxLoops }: Definition): LintFinding[] {
   return steps.flatMap((step) => {
-    const { retry, run, runJs, goto, gotoJs } = step.onFail;
+    const { retry, run, runJs, goto, gotoJs, gotoMax } = step.onFail;
     const retries = retry?.max ?? 0;
     const repairs = run.length > 0 || runJs !== null ? 1 : 0;
-    const jumps = goto !== null || gotoJs !== null ? 1 : 0;
-    const needed = retries + repairs + jumps;
-    if (needed <= maxLoops || needed === 0) return [];
-    const parts = [`${retries} retries`, ...(repairs ? ["a repair"] : []), ...(jumps ? ["a goto"] : [])].join(
-      ", ",
+    const gotos = goto === null && gotoJs === null ? 0 : (gotoMax ?? 1);
+    const visits = gotoMax === null ? 1 : gotos + 1;
+    const needed = Math.max(
+      retries === 0 ? 0 : visits * retries + gotos * (repairs + 1),
+      visits * repairs + gotos,
     );
-    const message = `one visit of ${quote(step.id)} may need ${needed} transitions (${parts}), but max_loops is ${maxLoops}`;
+    if (needed <= maxLoops) return [];
+    const parts = [
+      ...(retries > 0 ? [`${retries * visits} retries`] : []),
+      ...(repairs > 0 ? [visits === 1 ? "a repair" : `${visits} repairs`] : []),
+      ...(gotos > 0 ? [gotos === 1 ? "a goto" : `${gotos} gotos`] : []),
+    ];
+    const visited = visits === 1 ? "one visit" : `${visits} visits`;
+    const message = `${visited} of ${quote(step.id)} may need ${needed} transitions (${parts.join(", ")}), but max_loops is ${maxLoops}`;
     return [finding("BUDGET_TOO_SMALL", message, ["steps", step.id, "on_fail"])];
   });
 }

@@ -28,7 +28,13 @@ type RoutingKeys = NonNullable<StepKeys["on_success"]>;
 
 const NO_NAMES: readonly string[] = Object.freeze([]);
 const NO_VARIABLES: { readonly [name: string]: string } = Object.freeze({});
-const NO_ROUTING: Routing = Object.freeze({ run: NO_NAMES, runJs: null, goto: null, gotoJs: null });
+const NO_ROUTING: Routing = Object.freeze({
+  run: NO_NAMES,
+  runJs: null,
+  goto: null,
+  gotoJs: null,
+  gotoMax: null,
+});
 
 /** What the steps of a file are read against. */
 interface Surroundings {
@@ -211,7 +217,8 @@ function routing(keys: RoutingKeys | undefined): Routing {
   return {
     run: [...new Set((keys.run ?? []).map((name) => name.value))],
     runJs: keys.run_js ?? null,
-    goto: keys.goto?.value ?? null,
+    goto: keys.goto?.step?.value ?? null,
     gotoJs: keys.goto_js ?? null,
+    gotoMax: keys.goto_max ?? keys.goto?.max ?? null,
   };
 }

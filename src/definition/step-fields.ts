@@ -4,7 +4,7 @@ import { BUILT_IN_ACTIONS } from "./action-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { resources } from "./resource-fields.js";
-import { MAX_COUNT, retry, retryPolicy } from "./retry-fields.js";
+import { MAX_COUNT, reportConflict, retry, retryPolicy } from "./retry-fields.js";
 import {
   type Fields,
   type Located,
@@ -14,6 +14,7 @@ import {
   mapped,
   named,
   object,
+  type ReadOf,
   type Schema,
   union,
 } from "./schema.js";
@@ -52,21 +53,61 @@ const plainNames = (items: string): Schema<readonly string[]> =>
     found.map((name) => name.value),
   );
 
+export interface GotoDraft {
+  readonly step: Located<string> | undefined;
+  readonly max: number | undefined;
+}
+
+const gotoMax = number({ min: 0, max: MAX_COUNT, whole: true });
+const gotoTarget: Schema<GotoDraft> = union(
+  mapped(located(stepName), (step) => ({ step, max: undefined })),
+  object({
+    step: { schema: located(stepName), doc: "An ancestor to jump back to.", required: true },
+    max: { schema: gotoMax, doc: "The same as `goto_max`." },
+  }),
+);
+
 const routingFields = {
   run: { schema: names(stepName, "steps' ids"), doc: "Steps to run, in this order." },
   run_js: { schema: expression(), doc: "JavaScript that returns a list of further steps to run." },
-  goto: { schema: located(stepName), doc: "An ancestor to jump back to." },
+  goto: { schema: gotoTarget, doc: "An ancestor to jump back to." },
   goto_js: {
     schema: expression(),
     doc: "JavaScript that returns an ancestor's id, or null; wins over `goto`.",
   },
+  goto_max: {
+    schema: gotoMax,
+    doc: "Gotos that a job may take, by `goto` and `goto_js` together; without it, as many as `max_loops` allows.",
+  },
 } as const satisfies Fields;
+
+/** `goto: { step, max }` beside `goto_max`: which of the two should hold? */
+function withOneBound<T extends ReadOf<typeof routingFields>>(schema: Schema<T>): Schema<T> {
+  return {
+    ...schema,
+    read(node, path, context) {
+      const value = schema.read(node, path, context);
+      if (value?.goto?.max !== undefined && value.goto_max !== undefined && node.kind === "map")
+        reportConflict("goto.max", "goto_max", node, path, context);
+      return value;
+    },
+    json: (definitions) => ({
+      ...schema.json(definitions),
+      not: { required: ["goto", "goto_max"], properties: { goto: { type: "object", required: ["max"] } } },
+    }),
+  };
+}
 
 export const onFail = named(
   "on_fail",
-  object({ retry: { schema: retry, doc: "Run the step again, up to a number of times." }, ...routingFields }),
+  withOneBound(
+    object({
+      retry: { schema: retry, doc: "Run the step again, up to a number of times." },
+      ...routingFields,
+    }),
+  ),
 );
-export const onSuccess = named("on_success", object(routingFields));
+export const onSuccess = named("on_success", withOneBound(object(routingFields)));
 
 const joinWord: Schema<Join> = mapped(oneOf(["all", "any"]), (kind) => ({ kind }));
 const joinCount: Schema<Join> = mapped(

@@ -47,7 +47,8 @@ function routesOf(entry: StepEntry, from: number): RouteReference[] {
   for (const on of ["on_fail", "on_success"] as const) {
     const keys = entry.raw?.keys[on];
     for (const target of keys?.run ?? []) routes.push({ kind: "run", on, from, target });
-    if (keys?.goto !== undefined) routes.push({ kind: "goto", on, from, target: keys.goto });
+    const target = keys?.goto?.step;
+    if (target !== undefined) routes.push({ kind: "goto", on, from, target });
   }
   return routes;
 }

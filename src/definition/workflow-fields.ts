@@ -120,7 +120,7 @@ export const WORKFLOW_FIELDS = {
               { retry: { schema: retry, doc: "Merged key by key into the `retry` of every step." } },
               {
                 misplaced: (key) =>
-                  ["run", "run_js", "goto", "goto_js"].includes(key)
+                  ["run", "run_js", "goto", "goto_js", "goto_max"].includes(key)
                     ? "only `retry` can have a default"
                     : null,
               },

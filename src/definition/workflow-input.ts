@@ -137,8 +137,10 @@ export interface BackoffInput {
 export interface RoutingInput {
   readonly run?: OneOrMore<string>;
   readonly run_js?: string;
-  readonly goto?: string;
+  readonly goto?: string | { readonly step: string; readonly max?: number };
   readonly goto_js?: string;
+  /** Gotos that the step may take, whatever their target; not beside a `max` of `goto`. */
+  readonly goto_max?: number;
 }
 
 interface CommonStepInput {

@@ -39,18 +39,18 @@ export function worstCase(definition: Definition): WorstCase {
     order: dependencyOrder(steps),
     paths: steps.map((step) => fan.get(step.id)!),
   };
-  const covered = coveredByGoto(plan);
-  coverByTransitions(plan, covered);
+  const again = againByGoto(plan);
+  againByTransitions(plan, again);
   const ruleRetries = retriesByRules(definition);
-  const visits = countVisits(plan, covered);
+  const visits = countVisits(plan, again);
   const results = steps.map((step, index): StepWorstCase => {
     const own = visits[index]!;
     if (own === null) return { step: step.id, path: plan.paths[index]!, visits: null, attempts: null };
     const repairs = step.onFail.run.length > 0 || step.onFail.runJs !== null;
     const rounds = own === 0 ? 0 : own + (definition.queue?.maxAttempts ?? 1) - 1;
-    const again = triesAgain(definition, step, rounds);
-    // Gotos and re-attempts after a repair share one budget; where gotos can use it up, they are in the visits already.
-    const reAttempts = repairs && covered[index] === 0 ? Math.min(maxLoops, own) : 0;
+    const retries = triesAgain(definition, step, rounds);
+    // Gotos and re-attempts after a repair share one budget; what gotos can use of it is in the visits already.
+    const reAttempts = repairs ? Math.min(maxLoops - again[index]!, own) : 0;
     const generations = plan.paths[index]!.reduce<number | null>(
       (product, id) => times(product, visits[indexOf.get(id)!]!),
       1,
@@ -59,7 +59,7 @@ export function worstCase(definition: Definition): WorstCase {
       step: step.id,
       path: plan.paths[index]!,
       visits: times(own, generations),
-      attempts: times(rounds + again + reAttempts + ruleRetries(step), generations),
+      attempts: times(rounds + retries + reAttempts + ruleRetries(step), generations),
     };
   });
   return deepFreeze({ steps: results, ...sumByPath(results), restartsPerVisit: definition.maxRecoveries });
@@ -101,47 +101,61 @@ function sumByPath(results: readonly StepWorstCase[]): Pick<WorstCase, "attempts
   return { attempts: outside!.attempts, perItem };
 }
 
-/** Which steps a goto of their own scope can send on a new visit. */
-function coveredByGoto(plan: Plan): Uint8Array {
-  const covered = new Uint8Array(plan.definition.steps.length);
-  for (const { path, targets, dynamic } of gotosByPath(plan).values()) {
+/**
+ * How often gotos of their own scope can send steps on a new visit: as often as all gotos of the scope together, if they
+ * all have bounds, and at most max_loops times.
+ */
+function againByGoto(plan: Plan): Float64Array {
+  const again = new Float64Array(plan.definition.steps.length);
+  for (const { path, targets, dynamic, most } of gotosByPath(plan).values()) {
     const inside = (index: number) => isPrefix(path, plan.paths[index]!);
     const ancestors = closure(dynamic, plan.order.dependencies, inside);
     for (const source of dynamic) ancestors.delete(source);
     const starts = [...targets, ...[...ancestors].filter((index) => isSamePath(path, plan.paths[index]!))];
     for (const index of closure(starts, plan.order.dependents, inside))
-      if (isSamePath(path, plan.paths[index]!)) covered[index] = 1;
+      if (isSamePath(path, plan.paths[index]!)) again[index] = Math.min(plan.definition.maxLoops, most);
   }
-  return covered;
+  return again;
 }
 
 /**
- * Which steps transitions can send on a new visit, up to max_loops. A routed step that only one step leads to, itself
- * never visited again, has its one visit.
+ * How often transitions can send steps on a new visit. A routed step that only one step leads to is visited as often as
+ * that one; any other target, and what depends on a target that is visited again, up to max_loops times more.
  */
-function coverByTransitions({ definition, indexOf, order, paths }: Plan, covered: Uint8Array): void {
-  const { steps, transitions } = definition;
+function againByTransitions({ definition, indexOf, order, paths }: Plan, again: Float64Array): void {
+  const { steps, transitions, maxLoops } = definition;
   const inRunLists = new Set(steps.flatMap(runTargets));
   const sources = new Map<string, Set<string>>();
-  const targets = new Map<number, number[]>();
+  const targets = new Map<number, Set<number>>();
   for (const { from, to } of transitions) {
     sources.set(to, (sources.get(to) ?? new Set()).add(from));
     const source = indexOf.get(from)!;
-    const known = targets.get(source);
-    if (known === undefined) targets.set(source, [indexOf.get(to)!]);
-    else known.push(indexOf.get(to)!);
+    targets.set(source, (targets.get(source) ?? new Set()).add(indexOf.get(to)!));
   }
-  const again = new Set<number>();
+  const open = new Set<number>();
   steps.forEach(({ id, start }, index) => {
     const count = sources.get(id)?.size ?? 0;
-    if (covered[index] === 1 || count > 1 || (count === 1 && (start === "auto" || inRunLists.has(id))))
-      again.add(index);
+    if (count > 1 || (count === 1 && (start === "auto" || inRunLists.has(id)))) open.add(index);
   });
+  const dependentsOf = (index: number) =>
+    order.dependents[index]!.filter((next) => isSamePath(paths[index]!, paths[next]!));
+  const led = [...again.keys()].filter((index) => again[index]! > 0);
+  // A list is walked with what is added to it meanwhile.
+  for (const index of led) {
+    for (const target of targets.get(index) ?? []) {
+      // A goto can send it on new visits as well, or the way goes round in a circle.
+      if (again[target]! > 0) open.add(target);
+      if (open.has(target)) continue;
+      again[target] = again[index]!;
+      led.push(target);
+      for (const next of dependentsOf(target)) open.add(next);
+    }
+  }
   // A set is walked in order of insertion, what is added meanwhile included.
-  for (const index of again) {
-    covered[index] = 1;
-    for (const target of targets.get(index) ?? []) again.add(target);
-    for (const next of order.dependents[index]!) if (isSamePath(paths[index]!, paths[next]!)) again.add(next);
+  for (const index of open) {
+    again[index] = maxLoops;
+    for (const target of targets.get(index) ?? []) open.add(target);
+    for (const next of dependentsOf(index)) open.add(next);
   }
 }
 
@@ -150,19 +164,22 @@ interface GotoGroup {
   readonly targets: number[];
   /** Steps whose goto_js may name any ancestor. */
   readonly dynamic: number[];
+  /** The bounds of all of them together. */
+  most: number;
 }
 
 function gotosByPath(plan: Plan): Map<string, GotoGroup> {
   const groups = new Map<string, GotoGroup>();
   plan.definition.steps.forEach(({ onFail, onSuccess }, index) => {
     const path = plan.paths[index]!;
-    for (const { goto, gotoJs } of [onFail, onSuccess]) {
+    for (const { goto, gotoJs, gotoMax } of [onFail, onSuccess]) {
       if (goto === null && gotoJs === null) continue;
       const key = path.join("\n");
-      const group = groups.get(key) ?? { path, targets: [], dynamic: [] };
+      const group = groups.get(key) ?? { path, targets: [], dynamic: [], most: 0 };
       groups.set(key, group);
       if (goto !== null) group.targets.push(plan.indexOf.get(goto)!);
       if (gotoJs !== null) group.dynamic.push(index);
+      group.most += gotoMax ?? Number.POSITIVE_INFINITY;
     }
   });
   return groups;
@@ -179,8 +196,8 @@ function closure(
   return seen;
 }
 
-function countVisits(plan: Plan, covered: Uint8Array): readonly (number | null)[] {
-  const { steps, maxLoops } = plan.definition;
+function countVisits(plan: Plan, again: Float64Array): readonly (number | null)[] {
+  const { steps } = plan.definition;
   const anyRunJs = steps.some((step) => step.onFail.runJs !== null || step.onSuccess.runJs !== null);
   const reached = new Set(plan.definition.transitions.map(({ to }) => to));
   const requests = steps.map((step) => runTargets(step).map((id) => plan.indexOf.get(id)!));
@@ -192,7 +209,7 @@ function countVisits(plan: Plan, covered: Uint8Array): readonly (number | null)[
   for (const index of ready) {
     const step = steps[index]!;
     const first = step.start === "auto" || reached.has(step.id) ? 1 : 0;
-    const own = first + (covered[index] === 1 ? maxLoops : 0) + asked[index]!;
+    const own = first + again[index]! + asked[index]!;
     visits[index] = step.start === "routed" && anyRunJs ? null : own;
     for (const target of requests[index]!) {
       asked[target]! += visits[index] ?? Number.POSITIVE_INFINITY;

@@ -4,6 +4,7 @@ import { resolve } from "../core/gate.js";
 import type { GraphStep } from "../core/graph.js";
 import type { Json } from "../core/json.js";
 import { lastErrorSeenBy } from "../core/last-error.js";
+import { loopCount } from "../core/loop-budget.js";
 import type { Job, Run, Scope } from "../core/run.js";
 import { failureSignature } from "../core/signature.js";
 import { renderTemplate } from "../sandbox/template.js";
@@ -22,13 +23,14 @@ export interface VariableRequest {
 /** What expressions, scripts and templates see of a run: plain data, only the outputs they name, no secrets. */
 export function variablesFor({ run, job, outputs, readArtifact }: VariableRequest): { [name: string]: Json } {
   const { definition } = job.step;
+  const { retries, loops } = loopCount(run, job, "retry");
   const names = outputs === "all" ? [...run.graph.byId.keys(), "history"] : outputs;
   const variables: { [name: string]: Json } = {
     ...run.context,
     step: { id: definition.id, tags: definition.tags, group: definition.group },
     attempt: job.attempt,
     visit: job.visit,
-    loop: job.scope.loops + job.retriesInRun,
+    loop: retries + loops,
     error: errorOf(job),
     foreach: itemOf(job.scope),
     inputs: run.inputs,

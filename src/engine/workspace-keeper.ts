@@ -1,4 +1,4 @@
-import type { MovedCheckpoint } from "../core/events.js";
+import type { MovedCheckpoint, WorkspaceNote } from "../core/events.js";
 import type { Run } from "../core/run.js";
 
 /** A run's workspace that is to be made for the first time. */
@@ -13,6 +13,9 @@ export interface NewWorkspace {
 
 export interface OpenedWorkspace {
   readonly commit: string;
+  /** Where it is not the commit itself: what changes are counted from. */
+  readonly base?: string;
+  readonly notes?: readonly WorkspaceNote[];
   readonly path: string;
 }
 

@@ -2,6 +2,7 @@ import type { LoggedEvent } from "../core/events.js";
 import type { RunRow } from "../core/rows.js";
 import type { Store } from "../store/store.js";
 import { changesOf } from "./changes.js";
+import { type EventNames, JobNames } from "./event-names.js";
 import { type Position, readCursor, writeCursor, writeEventId } from "./events-cursor.js";
 import type { StreamItem } from "./operation.js";
 import { type EventItem, eventItem } from "./run-events.js";
@@ -14,7 +15,7 @@ const SWEEP_MS = 2_000;
 /** With more runs under way a place is long, and stands only on the last event of what is read of a run at a time. */
 const MAX_RUNS_FOR_EVERY_ID = 64;
 
-export type RunEventItem = EventItem & { readonly run_id: number };
+export type RunEventItem = EventItem & { readonly run_id: number; readonly workflow: string };
 
 /** What has happened in all runs since a cursor. Without one: nothing, and the cursor of now. */
 export async function listEvents(
@@ -24,10 +25,11 @@ export async function listEvents(
   if (after === undefined) return { items: [], next: writeCursor(await present(store)) };
   const position = readCursor(after);
   const items: RunEventItem[] = [];
-  for await (const { runId, events } of newEvents(store, position, await underWay(store, position), limit)) {
+  const names = new JobNames(store);
+  for await (const { run, events } of newEvents(store, position, await underWay(store, position), limit)) {
     for (const logged of events.slice(0, limit - items.length)) {
-      pass(position, runId, logged);
-      items.push({ run_id: runId, ...eventItem(logged) });
+      pass(position, run.id, logged);
+      items.push(itemOf(run, logged, await names.of(run.id, logged.event)));
     }
     if (items.length >= limit) break;
   }
@@ -41,6 +43,7 @@ export async function* followEvents(
   signal: AbortSignal,
 ): AsyncGenerator<StreamItem> {
   const changes = changesOf(store, SWEEP_MS);
+  const names = new JobNames(store);
   try {
     const position = after === undefined ? await present(store) : readCursor(after);
     for (let sweptAt = 0; !signal.aborted; await changes.next({ signal })) {
@@ -49,7 +52,7 @@ export async function* followEvents(
       const changed = await rowsOf(store, changes.take());
       const runs = sweeps ? await underWay(store, position) : changed;
       for await (const page of newEvents(store, position, runs, EVENTS_PER_READ)) {
-        for (const item of itemsOf(position, page)) {
+        for await (const item of itemsOf(position, page, names)) {
           yield item;
           if (signal.aborted) return;
         }
@@ -61,21 +64,29 @@ export async function* followEvents(
 }
 
 interface Page {
-  readonly runId: number;
+  readonly run: RunRow;
   readonly events: readonly LoggedEvent[];
 }
 
-function* itemsOf(position: Position, { runId, events }: Page): Generator<StreamItem> {
+async function* itemsOf(
+  position: Position,
+  { run, events }: Page,
+  names: JobNames,
+): AsyncGenerator<StreamItem> {
   const last = events.at(-1);
   for (const logged of events) {
-    pass(position, runId, logged);
+    pass(position, run.id, logged);
     const hasId = logged === last || position.seen.size <= MAX_RUNS_FOR_EVERY_ID;
     yield {
       id: hasId ? writeEventId(position) : null,
       event: logged.event.type,
-      data: { run_id: runId, ...eventItem(logged) } satisfies RunEventItem,
+      data: itemOf(run, logged, await names.of(run.id, logged.event)),
     };
   }
+}
+
+function itemOf({ id, workflow }: RunRow, logged: LoggedEvent, names: EventNames): RunEventItem {
+  return { run_id: id, workflow, ...eventItem(logged, names) };
 }
 
 /** Moves the position past an event. */
@@ -106,7 +117,7 @@ async function* eventsOf(store: Store, position: Position, run: RunRow, most: nu
   for (;;) {
     const after = position.seen.get(run.id) ?? 0;
     const events = await store.readEvents(run.id, { afterSeq: after, limit: most });
-    if (events.length > 0) yield { runId: run.id, events };
+    if (events.length > 0) yield { run, events };
     if (events.length < most) break;
   }
   // Read before its events were: if it was over then, all of them are told.

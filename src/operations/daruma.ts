@@ -18,6 +18,7 @@ import type { RunOptions } from "../core/events.js";
 import { buildGraph } from "../core/graph.js";
 import type { Json } from "../core/json.js";
 import type { CommandOutcome } from "../core/take-command.js";
+import { NotJson, toJson } from "../core/to-json.js";
 import { resolveInputs } from "../definition/validate-inputs.js";
 import { systemClock } from "../engine/clock.js";
 import { Engine, type NewRun, type RunListener } from "../engine/engine.js";
@@ -37,6 +38,7 @@ import { LocalChildRuns } from "./child-runs.js";
 import { chooseJob } from "./choose-job.js";
 import type { InputOf, OutputOf } from "./client.js";
 import type { Context } from "./context.js";
+import { namesIn } from "./event-names.js";
 import { reusableJobs } from "./fork-run.js";
 import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 import { openStore } from "./open-store.js";
@@ -199,11 +201,12 @@ export class Daruma {
   async start(source: string | Definition | Workflow, options: StartOptions = {}): Promise<RunHandle> {
     const workflow = typeof source === "object" && "definition" in source ? source : this.load(source);
     const { definition } = workflow;
-    const inputs = checkedInputs(definition, options.inputs ?? {});
+    const inputs = checkedInputs(definition, plainData(options.inputs ?? {}, "inputs"));
+    const context = plainData(options.context ?? {}, "context");
     // The secrets of a server's run are those of the workers that execute it; it has not all of them, if any.
     const secrets =
       options.managed === true ? definition.secrets.filter((name) => this.env[name]) : definition.secrets;
-    checkSecrets(secrets, this.env, { inputs, context: options.context ?? {} }, workflow.text);
+    checkSecrets(secrets, this.env, { inputs, context }, workflow.text);
     if (options.only !== undefined) checkOnly(definition, options.only);
     const { runId, ended } = await this.engine.start({
       definition,
@@ -212,7 +215,7 @@ export class Daruma {
       file: workflow.file,
       folder: workflow.folder,
       inputs,
-      context: options.context ?? {},
+      context,
       options: runOptions(options),
       ...(options.fork === undefined ? {} : { fork: await this.forkOf(options.fork, definition) }),
       ...(options.parent === undefined ? {} : { parent: options.parent }),
@@ -242,11 +245,12 @@ export class Daruma {
 
   /** Put an operator's command to a run, whoever runs it. A refusal is thrown with its code. */
   async operate(runId: number, command: OperatorCommand): Promise<CommandOutcome> {
-    const taken = await this.engine.operate(runId, command);
-    if (taken !== "not_owned") return outcomeOf(this.store, { runId, command }, taken);
+    const plain = plainData(command, "command");
+    const taken = await this.engine.operate(runId, plain);
+    if (taken !== "not_owned") return outcomeOf(this.store, { runId, command: plain }, taken);
     return operateRun(this.store, {
       runId,
-      command,
+      command: plain,
       owner: currentOwner(randomUUID()),
       isDead,
       endLeftovers: (token) => this.worker.endLeftovers(token),
@@ -256,7 +260,12 @@ export class Daruma {
   /** Hears of everything that runs of this program have committed, in order, each event flat. The answer stops it. */
   onEvents(listener: (events: readonly RunEvent[]) => void): () => void {
     return this.engine.onEvents((run, events) =>
-      listener(events.map((logged) => ({ run_id: run.id, ...eventItem(logged) }) as unknown as RunEvent)),
+      listener(
+        events.map((logged) => {
+          const item = eventItem(logged, namesIn(run, logged.event));
+          return { run_id: run.id, workflow: run.workflow, ...item } as unknown as RunEvent;
+        }),
+      ),
     );
   }
 
@@ -333,6 +342,19 @@ export class Daruma {
     // The caller may look at it later; a loss is no unhandled rejection meanwhile.
     result.catch(() => {});
     return { runId, result };
+  }
+}
+
+/** What a program gives goes into the log: it is refused where JSON would lose some of it. */
+function plainData<T extends object>(given: T, name: string): T {
+  try {
+    return toJson(given, name) as T & Json;
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new DarumaError("INVALID_INPUT", error.message, {
+      hint: "Give plain data: objects, arrays, texts, finite numbers, true, false and null; a date as text.",
+      cause: error,
+    });
   }
 }
 

@@ -31,7 +31,7 @@ const JOB_IDS: { readonly [type in EventType]: readonly string[] } = {
   "job.held": ["job"],
   "hold.resolved": ["job"],
   "jobs.retried": ["jobs[]", "reblocked[]"],
-  "operator.goto": ["target"],
+  "operator.goto": ["target", "jobs[]"],
   "routes.settled": ["handled[]", "unhandled[]"],
   "visit.requested": ["job", "by"],
   "visit.entered": ["job", "by"],

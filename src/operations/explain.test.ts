@@ -33,7 +33,7 @@ describe("the story of a run", () => {
     expect(text).toContain("- restart: no, class application is not infrastructure.");
     expect(text).toContain("- retry: yes, EXIT_7: retry 1 of 2 in 1500 ms.");
     expect(text).toContain(
-      "Cost: retry 1 of 2 of this visit and 1.5 s of waiting; its retries and the loops of root are at 1 of 10.",
+      "Cost: retry 1 of 2 of this visit and 1.5 s of waiting; max_loops: 1 retry + 0 loops of 10.",
     );
     expect(text).toContain("Attempt 2 completed after 0 ms.");
     expect(text).toContain("Left: 1 of 2 retries of visit 1, 10 of 10 loops of root.");
@@ -102,10 +102,13 @@ steps:
 `;
     const text = await story(file, { b: ["fail"] });
     expect(text).toContain(
-      "That would be transition 2; max_loops is 1. Everything unsettled in root was given up.",
+      `  - goto: no, max_loops (1) is used up: 1 loop.
+  - fail: yes, the run ends here.
+  Everything unsettled in root was given up.
+  The step failed (LOOP_BUDGET_EXCEEDED): exit code 1 (EXIT_1), and max_loops (1) is used up: 1 loop.
+  Left: 0 of 1 loops of root.`,
     );
-    expect(text).toContain("The step failed (LOOP_BUDGET_EXCEEDED)");
-    expect(text).toContain("Next: Fix the cause of the loop, or raise routing.max_loops.");
+    expect(text).toContain("Next: Mend the failure that the message names, bound the goto (");
   });
 
   it("names the branch of a fan-out and the tolerance of its join", async () => {

@@ -20,8 +20,14 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
     return this.inTurn(runId, async () => {
       const from = { repo: repositoryOf(repo, folder), ref };
       await this.workspaces.remove(runId);
-      const { commit, path } = await this.workspaces.create(runId, from);
-      return { commit, path };
+      const workspace = await this.workspaces.create(runId, from);
+      const { commit, base, path } = workspace;
+      const notes = await this.workspaces.notes(workspace);
+      return {
+        ...{ commit, path },
+        ...(base === commit ? {} : { base }),
+        ...(notes.length === 0 ? {} : { notes }),
+      };
     });
   }
 
@@ -31,12 +37,13 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
   }
 
   rebuild({ run, replay }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
-    const { commit, path, checkpoints } = run.workspace;
+    const { commit, base, path, checkpoints } = run.workspace;
     const { workspace } = run.definition;
     const wanted = new Set(replay);
     const from = {
       repo: repositoryOf(workspace?.repo ?? ".", run.folder),
       commit: commit ?? "",
+      ...(base === null ? {} : { base }),
       checkpoints: checkpoints.filter(({ ordinal }) => wanted.has(ordinal)),
     };
     return this.inTurn(run.id, async () => {

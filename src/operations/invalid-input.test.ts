@@ -56,7 +56,7 @@ describe("input that does not fit", () => {
 
   it("is told the fields that there are beside one that there is not", () => {
     expect(refusalOf("get_run", { run: 1 })).toEqual({
-      run: "there is no such field; there are run_id",
+      run: "there is no such field; there are run_id, jobs",
       run_id: "is missing; it must be a whole number, 1 or more, or last",
     });
   });

@@ -1,12 +1,14 @@
 import type { EvaluationPurpose, Event, LoggedEvent, Output } from "../core/events.js";
 import type { Failure, FailureClass } from "../core/failure.js";
 import type { Json } from "../core/json.js";
+import { describeUsedUp, loopCount } from "../core/loop-budget.js";
 import { describeNoProgress } from "../core/no-progress.js";
 import { oneLine } from "../core/plain-text.js";
 import { type Job, jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
 import { jobName, jobNames } from "./job-name.js";
 import { climbSentences, ladderSentences } from "./ladder-sentences.js";
+import { gotoText, loopText, retryLoopText } from "./loop-text.js";
 import { ReplayedRun } from "./replayed-log.js";
 
 /** What happened to one job, in sentences, oldest first. */
@@ -179,7 +181,7 @@ function sentencesOf(state: Run, event: Event): string[] {
       return [`Cost: restart ${event.recovery} of ${event.limit} of this visit; no retry, no loop.`];
     case "retry.scheduled":
       return [
-        `Cost: retry ${event.retry} of ${event.max} of this visit and ${durationText(event.delayMs)} of waiting; ${retryLoops(state, event.job)}.`,
+        `Cost: retry ${event.retry} of ${event.max} of this visit and ${durationText(event.delayMs)} of waiting; max_loops: ${retryLoopText(state, jobById(state, event.job))}.`,
       ];
     case "remediation.started":
       return [`The repair begins: ${event.steps.join(", then ")}.`];
@@ -194,11 +196,11 @@ function sentencesOf(state: Run, event: Event): string[] {
     case "follow_up.finished":
       return event.ok ? [] : [`What follows its success stopped: ${event.failedStep} did not complete.`];
     case "goto.taken":
-      return [`Back to ${event.to} (${event.reason}). Cost: ${loops(state, event.job)}.`];
-    case "loop.exceeded":
       return [
-        `That would be transition ${event.count + 1}; max_loops is ${event.max}. Everything unsettled in ${event.scope} was given up.`,
+        `Back to ${event.to} (${event.reason}). Cost: ${gotoText(event, state)} of ${jobById(state, event.job).scope.id}.`,
       ];
+    case "loop.exceeded":
+      return [exceededSentence(state, event)];
     case "visit.entered":
       return [
         `Visit ${event.visit} began: ${jobName(jobById(state, event.by))} asked for it (${event.role}).`,
@@ -266,14 +268,18 @@ function failedSentence(event: Extract<Event, { type: "job.failed" }>): string {
   return `The step failed (${event.code}): ${plain(event.message)}.${handled}`;
 }
 
-function loops(state: Run, id: number): string {
-  const { scope } = jobById(state, id);
-  return `loop ${scope.loops} of ${state.maxLoops} of ${scope.id}`;
+function exceededSentence(state: Run, event: Extract<Event, { type: "loop.exceeded" }>): string {
+  const { transition, scope } = event;
+  const end = `Everything unsettled in ${scope} was given up.`;
+  // After a failure its rungs, or its last word, say why.
+  if (!transition.startsWith("on_success")) return end;
+  const count = loopCount(state, jobById(state, event.job), transition);
+  return `Its ${transition} was not taken: ${describeUsedUp(transition, count)}. ${end}`;
 }
 
-function retryLoops(state: Run, id: number): string {
-  const { scope, retriesInRun } = jobById(state, id);
-  return `its retries and the loops of ${scope.id} are at ${retriesInRun + scope.loops} of ${state.maxLoops}`;
+function loops(state: Run, id: number): string {
+  const job = jobById(state, id);
+  return `${loopText(job.scope.loops, state)} of ${job.scope.id}`;
 }
 
 function plain(text: string): string {

@@ -3,6 +3,7 @@ import { oneLine } from "../core/plain-text.js";
 import { jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
 import { healSentences } from "./heal-sentences.js";
+import { loopText } from "./loop-text.js";
 
 const MAX_QUOTE_CHARS = 160;
 
@@ -83,10 +84,10 @@ function recoverySentence(event: Extract<Event, { type: "recovery.finished" }>):
 }
 
 function edgeSentence(state: Run, event: Extract<Event, { type: "edge.taken" }>): string {
-  const { scope } = jobById(state, event.job);
+  const job = jobById(state, event.job);
   const way = event.on === "failure" ? `takes the failure to ${event.to}` : `leads on to ${event.to}`;
   const when = event.status === "selected" ? "" : ", which is under way already";
-  const cost = event.counted ? `loop ${scope.loops} of ${state.maxLoops} of ${scope.id}` : "nothing";
+  const cost = event.counted ? `${loopText(job.scope.loops, state)} of ${job.scope.id}` : "nothing";
   return `Transition ${event.edge} ${way}${when}. Cost: ${cost}.`;
 }
 

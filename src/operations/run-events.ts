@@ -1,12 +1,13 @@
 import type { Event, EventType, LoggedEvent } from "../core/events.js";
 import type { Store } from "../store/store.js";
 import { changesOf } from "./changes.js";
+import { type EventNames, JobNames } from "./event-names.js";
 import type { StreamItem } from "./operation.js";
 import { readLog } from "./replayed-log.js";
 import { iso } from "./run-report.js";
 
-/** An event as it is printed: `{seq, at, type, ...}`. */
-export interface EventItem {
+/** An event as it is printed: `{seq, at, type, ...}`, with the step and scope of the job that it is about. */
+export interface EventItem extends EventNames {
   readonly seq: number;
   readonly at: string;
   readonly type: EventType;
@@ -14,12 +15,18 @@ export interface EventItem {
 }
 
 /** The same with its type, for programs: `type` tells which other fields there are. docs/events.md has them all. */
-export type RunEvent = Event & { readonly run_id: number; readonly seq: number; readonly at: string };
+export type RunEvent = Event &
+  EventNames & {
+    readonly run_id: number;
+    readonly workflow: string;
+    readonly seq: number;
+    readonly at: string;
+  };
 
 const LAST_EVENTS: ReadonlySet<EventType> = new Set(["run.completed", "run.failed", "run.canceled"]);
 
-export function eventItem({ seq, at, event }: LoggedEvent): EventItem {
-  return { seq, at: iso(at), ...publicEvent(event) };
+export function eventItem({ seq, at, event }: LoggedEvent, names: EventNames): EventItem {
+  return { seq, at: iso(at), ...names, ...publicEvent(event) };
 }
 
 /** The token of an attempt marks its processes; who knows it could pass for one of them. */
@@ -38,9 +45,12 @@ export async function listRunEvents(
   { after, limit }: { after: number; limit: number },
 ) {
   const events = await store.readEvents(runId, { afterSeq: after, limit });
+  const names = new JobNames(store);
+  const items: EventItem[] = [];
+  for (const logged of events) items.push(eventItem(logged, await names.of(runId, logged.event)));
   return {
     run_id: runId,
-    items: events.map(eventItem),
+    items,
     next: events.length < limit ? null : events.at(-1)!.seq,
   };
 }
@@ -53,11 +63,13 @@ export async function* followRunEvents(
   signal: AbortSignal,
 ): AsyncGenerator<StreamItem> {
   const changes = changesOf(store);
+  const names = new JobNames(store);
   try {
     for (let last = after; !signal.aborted; ) {
       let isOver = false;
       for await (const logged of readLog(store, runId, last)) {
-        yield { id: String(logged.seq), event: logged.event.type, data: eventItem(logged) };
+        const data = eventItem(logged, await names.of(runId, logged.event));
+        yield { id: String(logged.seq), event: logged.event.type, data };
         if (signal.aborted) return;
         last = logged.seq;
         isOver = LAST_EVENTS.has(logged.event.type);

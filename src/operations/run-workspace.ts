@@ -1,8 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DarumaError } from "../core/errors.js";
+import type { WorkspaceNote } from "../core/events.js";
 import { isOver, type Run } from "../core/run.js";
-import type { RunCheckpoint } from "../core/workspace-state.js";
+import { lastCommit, type RunCheckpoint } from "../core/workspace-state.js";
 import { loadRun } from "../engine/load-run.js";
 import { runFolder } from "../worker/attempt-paths.js";
 import type { Workspace } from "../workspace/workspace.js";
@@ -10,6 +11,7 @@ import { openWorkspaces, type Workspaces } from "../workspace/workspaces.js";
 import type { Context } from "./context.js";
 import { type RunReference, resolveRun } from "./run-reference.js";
 import { iso } from "./run-report.js";
+import { noteText } from "./workspace-note-text.js";
 
 /** Below the run's folder, so that it can be read piece by piece as any artifact. */
 const RESULT_PATCH = "result.patch";
@@ -26,10 +28,16 @@ export async function describeWorkspace({ store, outputDir }: Context, reference
     path: here?.path ?? workspace.path,
     repo: here?.repo ?? null,
     commit: workspace.commit,
+    notes: workspace.notes.map(describeNote),
     at_work: workspace.running?.step.definition.id ?? null,
     resets: workspace.resets,
     checkpoints: workspace.checkpoints.map(describeCheckpoint),
   };
+}
+
+function describeNote(note: WorkspaceNote) {
+  const paths = note.kind === "empty_submodules" ? [...note.paths] : [];
+  return { kind: note.kind, paths, message: noteText(note) };
 }
 
 /** The log is ahead of the pointer for a moment; where the output folder was moved, only the pointer knows the way. */
@@ -72,8 +80,7 @@ export async function applyRun(context: Context, { run_id, branch, message }: Ap
   const workspace = await presentWorkspace(workspaces, run);
   if (workspace === null)
     throw new DarumaError("WORKSPACE_NOT_FOUND", `the workspace of run ${run.id} is not below ${outputDir}`);
-  const since =
-    run.workspace.checkpoints.findLast(({ superseded }) => !superseded)?.commit ?? workspace.commit;
+  const since = lastCommit(run) ?? workspace.base;
   const { changedFileCount } = await workspaces.changes(workspace, since);
   const known = {
     run_id: run.id,

@@ -83,7 +83,15 @@ function requireRunner({ runner }: Context): Runner {
 async function started({ store }: Context, runId: number) {
   const run = await requireRun(store, runId);
   const { version } = (await store.readWorkflow(run.workflow_id))!;
-  return { run_id: runId, workflow: run.workflow, workflow_id: run.workflow_id, version, status: run.status };
+  const { workflow, workflow_id, status, folder } = run;
+  return {
+    run_id: runId,
+    workflow,
+    workflow_id,
+    version,
+    status,
+    folder: folder === NO_FOLDER ? null : folder,
+  };
 }
 
 /** A workflow that came as text has none: each worker gives the run's steps a folder of its own. */

@@ -50,6 +50,8 @@ export interface Store {
   readEvents(runId: number, range?: { afterSeq?: number; limit?: number }): Promise<LoggedEvent[]>;
   readJobs(runId: number): Promise<JobRow[]>;
   readJob(id: number): Promise<JobRow | null>;
+  /** What the jobs of a run are called, by id; of all of them, or of those that came after one. */
+  readJobNames(runId: number, afterId?: number): Promise<JobName[]>;
   /** Across runs, by id, after `afterId`. Statuses that are all unsettled: of runs not over, unless one is named. */
   listJobs(filter: JobFilter): Promise<JobRow[]>;
   readAttempts(runId: number): Promise<AttemptRow[]>;
@@ -160,6 +162,8 @@ export interface JobFilter {
   readonly limit?: number;
   readonly afterId?: number;
 }
+
+export type JobName = Pick<JobRow, "id" | "step" | "scope">;
 
 export interface ClaimRequest {
   readonly owner: LeaseOwner;

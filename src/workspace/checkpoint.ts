@@ -83,7 +83,7 @@ export async function pinCheckpoints(
 
 export async function commitTree(
   git: GitProgram,
-  paths: WorkspacePaths,
+  paths: Pick<WorkspacePaths, "store">,
   of: { readonly treeId: string; readonly since: string; readonly message: string; readonly date: string },
 ): Promise<string> {
   const env = { GIT_DIR: paths.store, GIT_AUTHOR_DATE: of.date, GIT_COMMITTER_DATE: of.date };

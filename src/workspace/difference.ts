@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { DarumaError } from "../core/errors.js";
 import { writeDurably } from "./durable-file.js";
 import type { GitProgram } from "./git-program.js";
-import { splitAtNul } from "./snapshot.js";
+import { splitAtNul } from "./split-at-nul.js";
 
 /** `git apply` refuses a patch of 1 GiB and more. */
 const MAX_PATCH_BYTES = 1_023 * 1_024 * 1_024;

@@ -18,14 +18,14 @@ export async function nextTree(paths: WorkspacePaths): Promise<number> {
 }
 
 /**
- * A fresh tree at the commit, still half-made. Its HEAD and index are those of the commit, so that a step sees in
+ * A fresh tree at the base, still half-made. Its HEAD and index are those of the pinned commit, so that a step sees in
  * `git status` what the steps before it changed.
  */
 export async function makeTree(
   git: GitProgram,
   paths: WorkspacePaths,
   tree: number,
-  commit: string,
+  { commit, base }: { readonly commit: string; readonly base: string },
 ): Promise<string> {
   const path = `${treeFolder(paths, tree)}${HALF_MADE}`;
   await mkdir(path, { recursive: true, mode: PRIVATE_FOLDER });
@@ -35,11 +35,14 @@ export async function makeTree(
   await git.run(["init", "--quiet", template, `--object-format=${format}`, "--", path], { cwd: path });
   await copyRefs(paths, path);
   const own = { cwd: path, env: { GIT_DIR: join(path, ".git"), GIT_WORK_TREE: path } };
-  await git.run(["update-ref", "--no-deref", "HEAD", commit], own);
+  await git.run(["update-ref", "--no-deref", "HEAD", base], own);
   await git.run(["reset", "--hard", "--quiet"], own);
-  const index = baseIndex(paths, tree, commit);
+  const index = baseIndex(paths, tree, base);
   await mkdir(join(index, ".."), { recursive: true, mode: PRIVATE_FOLDER });
   await copyFile(join(path, ".git", "index"), index);
+  if (base === commit) return path;
+  await git.run(["update-ref", "--no-deref", "HEAD", commit], own);
+  await git.run(["reset", "--mixed", "--quiet"], own);
   return path;
 }
 

@@ -13,15 +13,16 @@ export async function readPointer(paths: WorkspacePaths, runId: number): Promise
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
-  const { repo, commit, tree } = parsePointer(paths.pointer, text);
+  const { tree, ...known } = parsePointer(paths.pointer, text);
   const path = treeFolder(paths, tree);
-  return (await isFolder(path)) ? { runId, tree, path, repo, commit } : null;
+  return (await isFolder(path)) ? { runId, tree, path, ...known } : null;
 }
 
 /** One rename: a reader sees the old tree or the new one. */
 export async function writePointer(paths: WorkspacePaths, workspace: Workspace): Promise<void> {
-  const { repo, commit, tree } = workspace;
-  await writeDurably(paths.pointer, (file) => file.writeFile(`${JSON.stringify({ repo, commit, tree })}\n`));
+  const { repo, commit, base, tree } = workspace;
+  const text = `${JSON.stringify({ repo, commit, base, tree })}\n`;
+  await writeDurably(paths.pointer, (file) => file.writeFile(text));
 }
 
 export async function isFolder(path: string): Promise<boolean> {
@@ -32,11 +33,13 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-function parsePointer(file: string, text: string): { repo: string; commit: string; tree: number } {
+type Pointer = Pick<Workspace, "repo" | "commit" | "base" | "tree">;
+
+function parsePointer(file: string, text: string): Pointer {
   try {
-    const { repo, commit, tree } = JSON.parse(text) as { [key: string]: unknown };
-    if (typeof repo === "string" && typeof commit === "string" && Number.isSafeInteger(tree))
-      return { repo, commit, tree: tree as number };
+    const { repo, commit, base = commit, tree } = JSON.parse(text) as { [key: string]: unknown };
+    const isWhole = [repo, commit, base].every((value) => typeof value === "string");
+    if (isWhole && Number.isSafeInteger(tree)) return { repo, commit, base, tree } as Pointer;
   } catch {
     // Said below.
   }

@@ -201,10 +201,10 @@ describe("after a crash", () => {
     const chain = await threeSteps();
     const before = listTree(chain.workspace.path);
     const paths = workspacePaths(outputDir, RUN);
-    await makeTree(new GitProgram("git"), paths, 2, chain.workspace.commit);
+    await makeTree(new GitProgram("git"), paths, 2, chain.workspace);
     expect(await workspaces.current(RUN)).toEqual(chain.workspace);
     expect(await workspaces.find(RUN, join(paths.trees, "2"))).toBeNull();
-    await makeTree(new GitProgram("git"), paths, 3, chain.workspace.commit);
+    await makeTree(new GitProgram("git"), paths, 3, chain.workspace);
     await completeTree(paths, 3);
     const candidate = await workspaces.rebuild(RUN, chain.replay);
     expect(trees().sort()).toEqual([chain.workspace.tree, candidate.tree].map(String).sort());

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import { commitCheckpoint, pinCheckpoints } from "./checkpoint.js";
 import { readDifference } from "./difference.js";
+import { dressSubmodules } from "./dress-tree.js";
 import type { GitProgram } from "./git-program.js";
 import { completeTree, makeTree, removeTree } from "./make-tree.js";
 import { inTree, keepIndex, withTemporaryIndex } from "./tree-index.js";
@@ -12,6 +13,8 @@ import type { WorkspacePaths } from "./workspace-paths.js";
 export interface Replay {
   /** The pinned commit. */
   readonly commit: string;
+  /** What a tree of it begins with; the pinned commit itself where nothing is said. */
+  readonly base?: string;
   /** Those that count, oldest first; superseded ones are not among them. */
   readonly checkpoints: readonly Checkpoint[];
 }
@@ -33,14 +36,16 @@ export async function rebuildTree(
 ): Promise<Rebuilt> {
   try {
     await assertPatches(paths, replay.checkpoints);
-    const path = await makeTree(git, paths, tree, replay.commit);
+    const { commit: pinned, base = pinned } = replay;
+    const path = await makeTree(git, paths, tree, { commit: pinned, base });
     const commits: CheckpointCommit[] = [];
     for (const checkpoint of replay.checkpoints) {
-      const since = commits.at(-1)?.commit ?? replay.commit;
+      const since = commits.at(-1)?.commit ?? base;
       const commit = await replayOne(git, paths, { tree, path, commit: since }, checkpoint);
       commits.push({ ordinal: checkpoint.ordinal, commit });
     }
     await pinCheckpoints(git, paths, commits);
+    await dressSubmodules(git, paths, path);
     return { path: await completeTree(paths, tree), commits };
   } catch (error) {
     await removeTree(paths, tree);

@@ -2,16 +2,19 @@ import { copyFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import { PRIVATE_FOLDER, syncFolder } from "./durable-file.js";
+import { flatten } from "./flat-tree.js";
 import type { GitProgram } from "./git-program.js";
 import { linkObjects } from "./link-objects.js";
-import { isFolder } from "./pointer.js";
 import { removeFolder } from "./remove-folder.js";
+import { countMissing, hasCommit } from "./run-objects.js";
 import { inSource, readIdentity, type SourceRepository } from "./source-repository.js";
+import { takeSubmodules } from "./submodules.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
 const HALF_MADE = ".partial";
 const TEMPLATE = "daruma-template";
 const SHALLOW = "shallow";
+const BASE = "refs/daruma/base";
 const LINK_TRIES = 3;
 
 /**
@@ -29,14 +32,16 @@ const RAW_BYTES = "* -text !filter !ident !working-tree-encoding\n";
  * (alternates): after a rebase and `git gc` in the user's repository the pinned commit would be gone, and a ref to
  * hold it would be a change to that repository. Its object files are linked instead: that costs no space on the same
  * disk, and what the user later removes stays here.
+ *
+ * Answers with the commit that a tree begins with: the pinned one, or where it has submodules one with their files.
  */
 export async function ensureStore(
   git: GitProgram,
   paths: WorkspacePaths,
   source: () => Promise<SourceRepository>,
   commit: string,
-): Promise<void> {
-  if (await hasCommit(git, paths.store, commit)) return;
+): Promise<string> {
+  if (await hasCommit(git, paths.store, commit)) return readBase(git, paths);
   const from = await source();
   await mkdir(paths.home, { recursive: true, mode: PRIVATE_FOLDER });
   // Seen from the user's repository, nothing of this is there to be added or listed.
@@ -49,21 +54,21 @@ export async function ensureStore(
   });
   await takeObjects(git, from, halfMade, commit);
   await takeRefs(git, from, halfMade);
-  await settleStore(git, from, halfMade, commit);
+  const base = await flatten(git, halfMade, commit, await takeSubmodules(git, from, halfMade, commit));
+  await settleStore(git, from, halfMade, base);
   await removeFolder(paths.store);
   await rename(halfMade, paths.store);
   await syncFolder(paths.home);
+  return base;
+}
+
+async function readBase(git: GitProgram, { store }: WorkspacePaths): Promise<string> {
+  return git.line(["rev-parse", "--verify", BASE], { cwd: store, env: { GIT_DIR: store } });
 }
 
 /** What a new tree's own `.git` begins with. */
 export function treeTemplate(paths: WorkspacePaths): string {
   return join(paths.store, TEMPLATE);
-}
-
-async function hasCommit(git: GitProgram, store: string, commit: string): Promise<boolean> {
-  if (!(await isFolder(store))) return false;
-  const call = { cwd: store, env: { GIT_DIR: store } };
-  return (await git.attempt(["cat-file", "-e", `${commit}^{commit}`], call)).status === 0;
 }
 
 /** A repack under way moves objects about: what is missing then is there at the next look. */
@@ -86,14 +91,6 @@ async function takeObjects(
     "WORKSPACE_OBJECTS_MISSING",
     `${from.repo} lacks ${missing ?? "all"} objects of the files of commit ${commit}`,
   );
-}
-
-/** Of the files of the commit, not of its history. Null: not even the commit is there. */
-async function countMissing(git: GitProgram, store: string, commit: string): Promise<number | null> {
-  if (!(await hasCommit(git, store, commit))) return null;
-  const args = ["rev-list", "--objects", "--no-walk", "--quiet", "--missing=print", commit];
-  const printed = await git.run(args, { cwd: store, env: { GIT_DIR: store } });
-  return printed.toString("latin1").split("\n").filter(Boolean).length;
 }
 
 /** Branches and tags whose objects are there, and where history was cut off. */
@@ -129,10 +126,9 @@ async function settleStore(
   git: GitProgram,
   from: SourceRepository,
   store: string,
-  commit: string,
+  base: string,
 ): Promise<void> {
-  const call = { cwd: store, env: { GIT_DIR: store } };
-  await git.run(["update-ref", "refs/daruma/base", commit], call);
+  await git.run(["update-ref", BASE, base], { cwd: store, env: { GIT_DIR: store } });
   await mkdir(join(store, "info"), { recursive: true });
   await writeFile(join(store, "info", "attributes"), RAW_BYTES);
   await writeTemplate(git, from, store);

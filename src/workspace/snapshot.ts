@@ -1,6 +1,9 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import type { GitCall, GitProgram } from "./git-program.js";
+import { lookWithin } from "./look-within.js";
+import { splitAtNul } from "./split-at-nul.js";
+import { readSubmodules, shownPath } from "./submodules.js";
 import { inTree, withTemporaryIndex } from "./tree-index.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
@@ -24,17 +27,30 @@ export async function withSnapshot<Result>(
   use: (state: TreeState) => Promise<Result>,
 ): Promise<Result> {
   return withTemporaryIndex(git, paths, at, async (index) => {
-    const treeId = await takeSnapshot(git, inTree(paths, at.path, index), at.path, SNAPSHOT_TRIES);
+    const submodules = await foldersOf(paths, at.path);
+    const look = { path: at.path, submodules };
+    const treeId = await takeSnapshot(git, inTree(paths, at.path, index), look, SNAPSHOT_TRIES);
     return use({ treeId, index });
   });
 }
 
-async function takeSnapshot(
-  git: GitProgram,
-  call: GitCall,
-  path: string,
-  triesLeft: number,
-): Promise<string> {
+interface Look {
+  readonly path: string;
+  /** Folders of submodules: what is ignored within them they say themselves, as repositories of their own. */
+  readonly submodules: readonly Buffer[];
+}
+
+async function foldersOf(paths: WorkspacePaths, path: string): Promise<Buffer[]> {
+  const folders: Buffer[] = [];
+  for (const submodule of await readSubmodules(paths.store)) {
+    const isThere = submodule.isTaken && (await lookWithin(path, shownPath(submodule))) === "folder";
+    if (isThere) folders.push(Buffer.from(`${submodule.path}/`, "latin1"));
+  }
+  return folders;
+}
+
+async function takeSnapshot(git: GitProgram, call: GitCall, look: Look, triesLeft: number): Promise<string> {
+  const { path, submodules } = look;
   try {
     const [nested, forced] = await Promise.all([
       findNestedRepositories(git, call),
@@ -42,7 +58,7 @@ async function takeSnapshot(
     ]);
     const others = nested.map((folder) => `:(exclude,top,literal)${folder.toString("latin1")}`);
     await addAll(git, call, others);
-    const files = [...forced, ...(await listNestedFiles(git, call, nested))];
+    const files = [...forced, ...(await listNestedFiles(git, call, [...nested, ...submodules]))];
     if (files.length > 0)
       await git.run(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], {
         ...call,
@@ -51,7 +67,7 @@ async function takeSnapshot(
     return await git.line(["write-tree"], call);
   } catch (error) {
     if (triesLeft <= 1) throw error;
-    return takeSnapshot(git, call, path, triesLeft - 1);
+    return takeSnapshot(git, call, look, triesLeft - 1);
   }
 }
 
@@ -115,14 +131,4 @@ async function isNoFolder(path: string, file: Buffer): Promise<boolean> {
   } catch {
     return true;
   }
-}
-
-export function splitAtNul(bytes: Buffer): Buffer[] {
-  const parts: Buffer[] = [];
-  let start = 0;
-  for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
-    parts.push(bytes.subarray(start, end));
-    start = end + 1;
-  }
-  return parts;
 }

@@ -35,6 +35,13 @@ export async function openSource(git: GitProgram, repo: string): Promise<SourceR
   return { repo: path, headFolder, gitFolder };
 }
 
+/** The root of its working tree; null: it has none. */
+export async function findCheckout(git: GitProgram, { repo }: SourceRepository): Promise<string | null> {
+  const args = ["rev-parse", "--path-format=absolute", "--show-toplevel"];
+  const { status, stdout } = await git.attempt(args, { cwd: repo, asUser: true });
+  return status === 0 ? stdout.toString("utf8").replace(/\n$/, "") : null;
+}
+
 /** For reading the repository with nobody's settings but its own, of which none runs a program. */
 export function inSource({ headFolder }: SourceRepository): GitCall {
   return { cwd: headFolder, env: { GIT_DIR: headFolder } };
@@ -51,12 +58,12 @@ export async function resolveCommit(git: GitProgram, source: SourceRepository, r
   throw new DarumaError("WORKSPACE_REF_NOT_FOUND", `${source.repo} has no commit \`${ref}\``);
 }
 
-/** A ref that is there, but leads to nothing. */
+/** A ref that is there, but leads to nothing. An id of its own is no ref: git takes any for one. */
 async function refuseMissing(git: GitProgram, source: SourceRepository, ref: string): Promise<void> {
   const named = await git.attempt(["rev-parse", "--verify", "--quiet", ref], inSource(source));
   const id = named.stdout.toString("utf8").trim();
-  if (named.status !== 0 || (await git.attempt(["cat-file", "-e", id], inSource(source))).status === 0)
-    return;
+  if (named.status !== 0 || id === ref.toLowerCase()) return;
+  if ((await git.attempt(["cat-file", "-e", id], inSource(source))).status === 0) return;
   throw new DarumaError("WORKSPACE_OBJECTS_MISSING", `${source.repo} lacks ${id}, which \`${ref}\` names`);
 }
 

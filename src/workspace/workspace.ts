@@ -8,6 +8,8 @@ export interface Workspace {
   readonly repo: string;
   /** The pinned commit that everything starts from. */
   readonly commit: string;
+  /** What its trees begin with: the pinned commit, or where it has submodules one that holds their files. */
+  readonly base: string;
 }
 
 /** What a step left behind. With this and the patch file, its tree can be made again on any machine. */

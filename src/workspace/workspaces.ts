@@ -1,5 +1,6 @@
 import { basename, resolve } from "node:path";
 import { DarumaError } from "../core/errors.js";
+import type { WorkspaceNote } from "../core/events.js";
 import {
   type CheckpointInput,
   commitTree,
@@ -8,6 +9,7 @@ import {
   makeCheckpoint,
 } from "./checkpoint.js";
 import { readDifference, writePatch } from "./difference.js";
+import { unflatten } from "./flat-tree.js";
 import { GitProgram } from "./git-program.js";
 import { nextTree, removeOtherTrees, removeTree } from "./make-tree.js";
 import { isFolder, readPointer, writePointer } from "./pointer.js";
@@ -17,7 +19,9 @@ import { createBranch } from "./result-branch.js";
 import { ensureStore } from "./run-store.js";
 import { withSnapshot } from "./snapshot.js";
 import { openSource, resolveCommit } from "./source-repository.js";
+import { readSubmodules } from "./submodules.js";
 import type { Workspace } from "./workspace.js";
+import { notesOf } from "./workspace-notes.js";
 import { treeFolder, type WorkspacePaths, workspacePaths } from "./workspace-paths.js";
 
 const TREE_NAME = /^[1-9]\d*$/;
@@ -43,11 +47,13 @@ export interface RebuiltWorkspace extends Workspace {
 
 /**
  * The git workspaces of runs. One caller at a time for a run (the owner of its lease); different runs do not meet, also
- * not on one repository. `since` is always the commit of the last checkpoint that counts, or the pinned commit.
+ * not on one repository. `since` is always the commit of the last checkpoint that counts, or the base.
  */
 export interface Workspaces {
   /** The run's workspace at the commit that `ref` names now; the one that is there, if the run has one already. */
   create(runId: number, from: { readonly repo: string; readonly ref: string }): Promise<Workspace>;
+  /** What a user could miss in it. */
+  notes(workspace: Workspace): Promise<WorkspaceNote[]>;
   /** The tree that the pointer names; always a whole one, or null. */
   current(runId: number): Promise<Workspace | null>;
   /** The tree that was at the path when it was made: a candidate from before a restart. null if it is not there. */
@@ -61,7 +67,7 @@ export interface Workspaces {
   discard(candidate: Workspace): Promise<void>;
   /** The workspace as it was after the last of the given checkpoints: rebuilt beside, then promoted. */
   restore(runId: number, to: Replay & { readonly repo: string }): Promise<Workspace>;
-  /** All that differs from the pinned commit now, as one patch. */
+  /** All that differs from the base now, as one patch. */
   resultPatch(
     workspace: Workspace,
     to: { readonly since: string; readonly file: string },
@@ -98,6 +104,10 @@ class GitWorkspaces implements Workspaces {
     return this.restore(runId, { repo: source.repo, commit, checkpoints: [] });
   }
 
+  notes({ runId, base }: Workspace): Promise<WorkspaceNote[]> {
+    return notesOf(this.git, this.paths(runId), base);
+  }
+
   async current(runId: number): Promise<Workspace | null> {
     return readPointer(this.paths(runId), runId);
   }
@@ -129,11 +139,12 @@ class GitWorkspaces implements Workspaces {
     const paths = this.paths(runId);
     const current = await this.current(runId);
     await removeOtherTrees(paths, current?.tree ?? null);
-    await ensureStore(this.git, paths, () => openSource(this.git, repo), commit);
+    const base = await ensureStore(this.git, paths, () => openSource(this.git, repo), commit);
+    if (from.base !== undefined && from.base !== base) throw submodulesChanged(repo);
     const tree = await nextTree(paths);
-    const { path, commits } = await rebuildTree(this.git, paths, tree, from);
+    const { path, commits } = await rebuildTree(this.git, paths, tree, { ...from, base });
     const moved = commits.filter(({ commit: made }, place) => made !== from.checkpoints[place]!.commit);
-    const rebuilt = { runId, tree, path, repo: resolve(repo), commit };
+    const rebuilt = { runId, tree, path, repo: resolve(repo), commit, base };
     return moved.length === 0 ? rebuilt : { ...rebuilt, moved };
   }
 
@@ -167,7 +178,7 @@ class GitWorkspaces implements Workspaces {
     to: { readonly since: string; readonly file: string },
   ): Promise<ResultPatch> {
     return this.withTree(workspace, to.since, async (treeId, store) => {
-      const ends = { store, from: workspace.commit, to: treeId };
+      const ends = { store, from: workspace.base, to: treeId };
       const { changedFiles } = await readDifference(this.git, ends);
       const file = resolve(to.file);
       await writePatch(this.git, ends, file);
@@ -182,7 +193,10 @@ class GitWorkspaces implements Workspaces {
       const paths = this.paths(workspace.runId);
       const date = `@${Math.floor(to.at / MS_PER_SECOND)} +0000`;
       const { message } = to;
-      const commit = await commitTree(this.git, paths, { treeId, since: workspace.commit, message, date });
+      const submodules = await readSubmodules(paths.store);
+      const home = await unflatten(this.git, paths, { treeId, base: workspace.base }, submodules);
+      const since = workspace.commit;
+      const commit = await commitTree(this.git, paths, { treeId: home, since, message, date });
       await createBranch(this.git, paths, source, { name: to.name, commit, base: workspace.commit });
       return commit;
     });
@@ -211,6 +225,13 @@ class GitWorkspaces implements Workspaces {
       use(treeId, paths.store),
     );
   }
+}
+
+function submodulesChanged(repo: string): DarumaError {
+  return new DarumaError(
+    "WORKSPACE_SUBMODULE_MISSING",
+    `the submodules that are checked out in ${repo} are not those that the run began with`,
+  );
 }
 
 async function assertPresent(workspace: Workspace): Promise<void> {

@@ -53,7 +53,7 @@ describe("seed 000, the command line", () => {
     expect(stderr).toMatch(/on_fail\.run_js gave \["fix"\] in [\d.]+ ms/);
     expect(stderr).toMatch(/backoff 20 ms, due /);
     expect(stderr).toMatch(/goto\.taken: build, attempt 3, .*to setup/);
-    expect(stderr).toMatch(/2 of 10 routing transitions used in root/);
+    expect(stderr).toMatch(/loop 2 of 10 of root/);
     expect(stdout + stderr).not.toContain("correct-horse-battery");
   });
 

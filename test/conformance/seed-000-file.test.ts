@@ -168,6 +168,7 @@ describe("seed 000, the file", () => {
       runJs: null,
       goto: null,
       gotoJs: null,
+      gotoMax: null,
     });
   });
 

@@ -156,6 +156,8 @@ describe("seed 000, goto", () => {
         target: run.job("setup").id,
         to: "setup",
         trigger: "failure",
+        goto: 1,
+        max: null,
         loop: 1,
         reason: "goto",
       },

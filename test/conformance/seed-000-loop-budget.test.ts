@@ -17,15 +17,17 @@ steps:
     expect(run.order).toEqual(["setup", "apart", "build", "setup", "build", "setup", "build"]);
     expect(trace(run).slice(-6)).toEqual([
       "fail build EXIT_1",
-      "climb build goto",
+      "climb build fail",
       "loop budget of root: goto of build after 2 of 2",
       "failed build LOOP_BUDGET_EXCEEDED",
       "abandoned root loop_budget",
       "run failed LOOP_BUDGET_EXCEEDED",
     ]);
-    expect(run.run.error?.message).toMatch(
-      /goto of build would be routing transition 3 of scope root; max_loops is 2/,
-    );
+    expect(run.run.error?.message).toBe("build: exit code 1 (EXIT_1), and max_loops (2) is used up: 2 loops");
+    expect(run.events("ladder.climbed").at(-1)!.considered.slice(-2)).toEqual([
+      { rung: "goto", applied: false, reason: "max_loops (2) is used up: 2 loops" },
+      { rung: "fail", applied: true, reason: "the run ends here" },
+    ]);
     expect(run.job("after").status).toBe("canceled");
     expect(run.job("apart").status).toBe("completed");
   });
@@ -40,7 +42,10 @@ steps: { build: { exec: make, on_fail: { retry: { max: 5 } } } }`,
     expect(run.events("loop.exceeded")).toMatchObject([
       { transition: "retry", count: 2, max: 2, scope: "root" },
     ]);
-    expect(run.run.error?.code).toBe("LOOP_BUDGET_EXCEEDED");
+    expect(run.run.error).toEqual({
+      code: "LOOP_BUDGET_EXCEEDED",
+      message: "build: exit code 1 (EXIT_1), and max_loops (2) is used up: 2 retries + 0 loops",
+    });
   });
 
   it("V14 V42 the retries of one job do not use up the budget of another, other transitions do", async () => {
@@ -101,7 +106,7 @@ steps:
       "start build",
       "start slow",
       "fail build EXIT_1",
-      "climb build retry",
+      "climb build fail",
       "loop budget of root: retry of build after 0 of 0",
       "failed build LOOP_BUDGET_EXCEEDED",
       "abandoned root loop_budget",

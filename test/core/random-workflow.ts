@@ -12,10 +12,12 @@ const stepShape = fc.record({
   delayMs: fc.constantFrom(0, 0, 100),
   failGoto: fc.option(fc.nat(20), { freq: 2 }),
   failGotoJs: fc.boolean(),
+  failGotoMax: fc.option(fc.nat(2), { freq: 1 }),
   failRun: fc.array(fc.nat(20), { maxLength: 2 }),
   failRunJs: fc.boolean(),
   successGoto: fc.option(fc.nat(20), { freq: 5 }),
   successGotoJs: fc.boolean(),
+  successGotoMax: fc.option(fc.nat(2), { freq: 1 }),
   successRun: fc.array(fc.nat(20), { maxLength: 2 }),
   hasIf: fc.boolean(),
   continues: fc.boolean(),
@@ -253,6 +255,7 @@ function addRouting(
       shape.failRunJs && shape.rare < 2,
       shape.failGoto,
       shape.failGotoJs && shape.rare > 1,
+      shape.failGotoMax,
       repair,
       back,
     ),
@@ -262,6 +265,7 @@ function addRouting(
     false,
     shape.successGoto,
     shape.successGotoJs && shape.rare === 3,
+    shape.successGotoMax,
     earlier,
     back,
   );
@@ -274,6 +278,7 @@ function routing(
   runJs: boolean,
   goto: number | null,
   gotoJs: boolean,
+  gotoMax: number | null,
   repair: readonly string[],
   back: readonly string[],
 ): Keys {
@@ -284,6 +289,7 @@ function routing(
     ...(runJs ? { run_js: "[]" } : {}),
     ...(target === undefined ? {} : { goto: target }),
     ...(gotoJs ? { goto_js: "null" } : {}),
+    ...(gotoMax === null || (target === undefined && !gotoJs) ? {} : { goto_max: gotoMax }),
   };
 }
 

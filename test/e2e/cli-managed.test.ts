@@ -139,7 +139,7 @@ describe("following", () => {
       await there("run", file);
     await watching.until(/attempt\.failed +build attempt 2: EXIT_3 exit code 3/);
     await watching.until(/job\.failed +build: EXIT_3/);
-    await watching.until(/run\.failed *: \w+ /);
+    await watching.until(/run\.failed +failing: \w+ /);
     watching.kill("SIGKILL");
     await watching.ended;
   });

@@ -53,6 +53,22 @@ describe("commands that look", () => {
     expect(text).toContain("state._last_error in root: build EXIT_3");
   });
 
+  it("tables: nothing is cut where nobody looks at a terminal", async () => {
+    const words = `${"a long message ".repeat(8)}end`;
+    const file = cli.write(
+      "long.yaml",
+      `name: long\nsteps: { a: { type: command, exec: "echo '${words}' >&2; exit 3" } }`,
+    );
+    const run = await cli.daruma("run", file);
+    expect(run.exitCode).toBe(1);
+    const number = /run (\d+) of long/.exec(run.stdout)![1]!;
+    for (const args of [["list"], ["show", number], ["jobs", number], ["job", "show", `${number}0000001`]]) {
+      const { stdout } = await cli.daruma(...args);
+      expect([args, stdout.includes(`EXIT_3: `), stdout.includes(words)]).toEqual([args, true, true]);
+      expect(stdout).not.toContain("…");
+    }
+  });
+
   it("events: one a line", async () => {
     const lines = (await cli.daruma("events", id, "--json")).stdout
       .trim()

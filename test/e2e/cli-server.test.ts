@@ -1,3 +1,4 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -67,7 +68,9 @@ describe("daruma run at a server", () => {
     const local = await cli.daruma("run", file);
     expect([remote.exitCode, local.exitCode]).toEqual([exitCode, exitCode]);
     expect(plain(remote.stdout)).toBe(plain(local.stdout));
-    expect(plain(remote.stderr)).toBe(plain(local.stderr));
+    const [place, ...progress] = remote.stderr.split("\n");
+    expect(place).toMatch(/^steps of run \d+ work in /);
+    expect(plain(progress.join("\n"))).toBe(plain(local.stderr));
     const report = await jsonOf<Report>("run", file);
     const own = (await cli.json<Report>("run", file)).value;
     expect(Object.keys(report)).toEqual(Object.keys(own));
@@ -86,13 +89,31 @@ describe("daruma run at a server", () => {
     expect(report.jobs[0]!.output).toBe("3 7");
   });
 
-  it("finds the files of child runs below --folder, and says so where it has none", async () => {
+  it("runs in the folder of the file at a server of this machine, unless told otherwise, and says where", async () => {
+    writeFileSync(join(cli.path, "lint.sh"), "#!/bin/sh\npwd\n", { mode: 0o755 });
+    const file = cli.write("lint.yaml", "steps: { lint: { type: command, exec: ./lint.sh } }");
+    const run = await there("run", file);
+    expect([run.exitCode, run.stderr]).toEqual([0, expect.stringMatching(/^steps of run \d+ work in /)]);
+    expect(run.stderr.split("\n")[0]).toMatch(new RegExp(` work in ${cli.path}$`));
+    const elsewhere = mkdtempSync(join(cli.path, "elsewhere-"));
+    const other = await there("run", file, "--folder", elsewhere);
+    expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining(`work in ${elsewhere}\n`)]);
+    const own = await there("run", file, "--no-folder");
+    expect([own.exitCode, own.stderr]).toEqual([
+      1,
+      expect.stringContaining("a folder of its own on each worker"),
+    ]);
+    const detached = await jsonOf<{ folder: string }>("run", file, "--detach");
+    expect(detached.folder).toBe(cli.path);
+  });
+
+  it("finds the files of child runs below the folder, and says so where it has none", async () => {
     cli.write("child.yaml", "steps: { a: { type: command, exec: 'echo from the child' } }");
     const file = cli.write("parent.yaml", "steps: { c: { type: workflow, file: child.yaml } }");
-    const without = await there("run", file);
+    const without = await there("run", file, "--no-folder");
     expect([without.exitCode, without.stderr]).toEqual([2, expect.stringContaining("FOLDER_NEEDED")]);
-    const { status } = await jsonOf<Report & { status: string }>("run", file, "--folder", dirname(file));
-    expect(status).toBe("completed");
+    for (const flags of [[], ["--folder", dirname(file)]])
+      expect(await jsonOf<Report>("run", file, ...flags)).toMatchObject({ status: "completed" });
   });
 
   it("tells the problems of a file, a refused input and a missing run as it would here", async () => {

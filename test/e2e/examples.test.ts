@@ -93,6 +93,20 @@ const CASES: readonly ExampleCase[] = [
     ends: { status: "held", exitCode: 3 },
   },
   {
+    file: "whole-ladder.yaml",
+    order: [
+      ...["setup", "test", "test", "lint-fix", "test"],
+      ...["setup", "test", "test", "lint-fix", "test"],
+      "fallback",
+    ],
+    otherStatuses: { test: "failed", publish: "blocked", fallback: "pending_failed" },
+    routes: [
+      ...["test retry", "test remediate lint-fix", "test goto setup"],
+      ...["test retry", "test remediate lint-fix", "test edge fallback"],
+    ],
+    ends: { status: "held", exitCode: 3 },
+  },
+  {
     file: "batch.yaml",
     order: [
       ...["train_0.1_01", "train_0.1_02", "train_0.01_01", "train_0.01_02", "train_0.1_02"],
@@ -214,6 +228,18 @@ describe("examples", () => {
       "The fresh workspace is the run's from now on:",
       "Nothing is left to do.",
     ]);
+  });
+
+  it("go on with whole-ladder.yaml once its hold is resolved", async () => {
+    const outputDir = join(folder, "ladder");
+    await runAndRead("examples/whole-ladder.yaml", outputDir);
+    const word = ["--complete", '"release 6"', "--reason", "put back by hand", "--output-dir", outputDir];
+    expect((await runCli(["resolve", "last", "fallback", ...word])).exitCode).toBe(0);
+    const resumed = await runCli(["resume", "last", "--json", "--output-dir", outputDir]);
+    expect(resumed.exitCode).toBe(0);
+    const run = JSON.parse(resumed.stdout) as RecordedRun;
+    expect(statusOfJobs(run)).toMatchObject({ test: "failed", publish: "skipped", fallback: "completed" });
+    expect(run.status).toBe("completed");
   });
 
   it("can be run again in the same folder with the same outcome", async () => {

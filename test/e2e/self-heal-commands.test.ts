@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.js";
 import { CliFolder, type Report } from "../support/cli-folder.js";
 import { git, makeRepository } from "../support/git-repository.js";
 
@@ -135,5 +136,58 @@ steps:
     expect(second.stdout).toContain("broke");
     const both = await cli.daruma("logs", id, "mend", "--prompt", "--summary");
     expect(both.stderr).toMatch(/^error USAGE: --prompt and --summary cannot be shown at once/);
+  });
+});
+
+describe("a repository with a submodule and files of git LFS", () => {
+  it("has the submodule's files changed, reset and brought home; what is missing is said at the start", async () => {
+    const lib = makeRepository(join(cli.path, "lib"), { "s.txt": "lib\n" });
+    const repo = makeRepository(join(cli.path, "with-lib"), {
+      ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+      "big.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 7\n",
+    });
+    const anyProtocol = ["-c", "protocol.file.allow=always"];
+    for (const path of ["lib", "other"])
+      git(repo, ...anyProtocol, "submodule", "add", "--quiet", "--", lib, path);
+    git(repo, "commit", "--quiet", "-m", "submodules");
+    git(repo, "submodule", "deinit", "--quiet", "--force", "other");
+    rmSync(join(repo, ".git/modules/other"), { recursive: true });
+    const file = cli.write(
+      "lib.yaml",
+      `
+workspace: { repo: ${repo} }
+self_heal: { step_max_attempts: 3, step_no_progress_limit: 2, job_self_heal_max_resets: 1 }
+steps:
+  init: { exec: "git submodule update --init lib && echo changed >> lib/s.txt && echo put > other/put.txt" }
+  commit: { exec: "cd lib && git add . && git commit -qm inside", depends_on: [init] }
+  check:
+    depends_on: [commit]
+    exec: 'cat lib/s.txt other/put.txt > seen.txt; [ -e junk ] && { touch ${join(cli.path, "again")}; exit 1; }; [ -e ${join(cli.path, "again")} ] || { touch junk; exit 1; }'
+`,
+    );
+    const out = join(cli.path, "lib-out");
+    const ran = await runCli(["run", file, "--output-dir", out]);
+    expect(ran.stderr).toContain(
+      "warning: this submodule is not checked out in the repository and empty in the workspace: other; warning: files that git LFS keeps elsewhere are pointers in the workspace",
+    );
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stderr).toContain("a fresh workspace is built from 2 checkpoints");
+    const told = JSON.parse((await runCli(["workspace", "1", "--json", "--output-dir", out])).stdout);
+    expect(told.notes.map(({ kind }: { kind: string }) => kind)).toEqual([
+      "empty_submodules",
+      "lfs_pointers",
+    ]);
+    expect(told.checkpoints.map((made: { changed_files: string[] }) => made.changed_files)).toEqual([
+      ["lib/s.txt", "other/put.txt"],
+      [],
+      ["seen.txt"],
+    ]);
+    expect(readFileSync(join(told.path, "seen.txt"), "utf8")).toBe("lib\nchanged\nput\n");
+    const refused = await runCli(["apply", "1", "--branch", "result", "--output-dir", out]);
+    expect(refused.stderr).toContain("WORKSPACE_SUBMODULE_CHANGED");
+    const patch = join(cli.path, "lib.patch");
+    await runCli(["apply", "1", "--patch", patch, "--output-dir", out]);
+    execFileSync("git", ["apply", patch], { cwd: repo });
+    expect(readFileSync(join(repo, "lib", "s.txt"), "utf8")).toBe("lib\nchanged\n");
   });
 });

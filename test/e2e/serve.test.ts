@@ -74,7 +74,7 @@ describe("daruma serve", () => {
     expect(await first.cli.ended).toBe(0);
     await reader.ended;
     const second = await serve(outputDir);
-    await second.cli.until(/took up 1 run;/);
+    await second.cli.until(/continuing 1 interrupted run;/);
     writeFileSync(gate, "");
     const { jobs } = await untilStatus(second.url, run, "completed");
     expect(jobs[0]!.output).toBe("through");
@@ -96,6 +96,8 @@ describe("daruma serve", () => {
     writeFileSync(gate, "");
     const second = await serve(outputDir);
     await untilStatus(second.url, run, "completed");
+    await second.cli.until(new RegExp(`Z took over run ${run} of wait; 1 attempt was lost$`, "m"));
+    expect(second.cli.text.match(/took over/g)).toHaveLength(1);
     second.cli.kill("SIGTERM");
     expect(await second.cli.ended).toBe(0);
   });

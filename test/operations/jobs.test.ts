@@ -171,8 +171,9 @@ describe("logs", () => {
     const { jobs } = await bench.run(FAILING);
     const job_id = jobs[0]!.id;
     const read = async (input: object) => bench.call("get_job_logs", { job_id, ...input });
-    expect(await read({})).toMatchObject({ step: "build", attempt: 1, status: "failed", text: "out\n" });
-    expect((await read({ stream: "stderr" })).text).toBe("boom\n");
+    const told = { step: "build", attempt: 1, status: "failed" };
+    expect(await read({})).toMatchObject({ ...told, stream: "stderr", text: "boom\n" });
+    expect(await read({ stream: "stdout" })).toMatchObject({ ...told, stream: "stdout", text: "out\n" });
     expect((await read({ stream: "summary" })).text).toContain("EXIT_3");
     expect(await refusalOf(read({ attempt: 2 }))).toBe("ATTEMPT_NOT_FOUND");
     expect(await refusalOf(read({ recovery: true }))).toBe("ATTEMPT_NOT_FOUND");

@@ -71,7 +71,7 @@ describe("a program reads", () => {
 });
 
 describe("a program hears of events", () => {
-  it("flat, in order, as `daruma events --json` prints them", async () => {
+  it("flat, in order, as `daruma watch --json` prints them", async () => {
     const program = await open();
     const heard: RunEvent[] = [];
     const stop = program.onEvents((events) => heard.push(...events));
@@ -79,7 +79,8 @@ describe("a program hears of events", () => {
     stop();
     await (await program.start(FAILING)).result;
     const { items } = await program.call("list_run_events", { run_id: 1 });
-    expect(heard.map(({ run_id: _, ...event }) => event)).toEqual(items);
+    const named = items.map((item) => ({ ...item, workflow: "nightly" }));
+    expect(heard.map(({ run_id: _, ...event }) => event)).toEqual(named);
     expect(new Set(heard.map(({ run_id }) => run_id))).toEqual(new Set([1]));
     const failed = heard.find((event) => event.type === "attempt.failed");
     if (failed?.type !== "attempt.failed") throw new Error("no attempt failed");

@@ -36,6 +36,26 @@ describe("the events of a run", () => {
     expect(items.at(-1)!.event).toBe("run.completed");
   });
 
+  it("carry the step and scope of the job they are about, also of jobs that a fan-out has made since", async () => {
+    const source = `name: fan
+steps:
+  list: { type: script, content: "return ['a', 'b']", forEach: true }
+  each: { type: noop, depends_on: [list] }`;
+    const { run_id } = await bench.run(source);
+    const items = await collected(bench.stream("list_run_events", { run_id }));
+    const named = items
+      .map(({ data }) => data as RunEventItem)
+      .filter(({ type }) => type === "attempt.started");
+    expect(named.map(({ step, scope }) => [step, scope])).toEqual([
+      ["list", "root"],
+      ["each", "root/list[0]"],
+      ["each", "root/list[1]"],
+    ]);
+    expect(items.find(({ event }) => event === "run.started")!.data).not.toHaveProperty("step");
+    const { items: page } = await bench.call("list_run_events", { run_id, limit: 1_000 });
+    expect(page).toEqual(items.map(({ data }) => data));
+  });
+
   it("of a run that is over end at once, also after the last one", async () => {
     const { run_id } = await bench.run(OK);
     const all = await collected(bench.stream("list_run_events", { run_id }));
@@ -72,7 +92,7 @@ describe("the events of all runs", () => {
     for (const { run_id } of [first, second]) {
       const { items } = await bench.call("list_run_events", { run_id, limit: 1_000 });
       expect(got.filter((event) => event.run_id === run_id)).toEqual(
-        items.map((item) => ({ run_id, ...item })),
+        items.map((item) => ({ run_id, workflow: "ok", ...item })),
       );
     }
     expect(got.every(({ run_id }) => run_id >= first.run_id)).toBe(true);

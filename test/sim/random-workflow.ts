@@ -235,7 +235,7 @@ export class WorkflowMaker {
             ]),
           }
         : {}),
-      ...(ancestors.length > 0 && random.chance(0.4) ? { goto: random.pick(ancestors) } : {}),
+      ...(ancestors.length > 0 && random.chance(0.4) ? this.goto(ancestors) : {}),
       ...(ancestors.length > 0 && random.chance(0.2)
         ? {
             goto_js: random.pick([
@@ -249,6 +249,19 @@ export class WorkflowMaker {
     };
   }
 
+  /** Half of them with a bound, in either spelling. */
+  private goto(ancestors: readonly string[]): Step {
+    const { random } = this;
+    const step = random.pick(ancestors);
+    const max = random.between(0, 2);
+    return random.pick<Step>([
+      { goto: step },
+      { goto: { step } },
+      { goto: { step, max } },
+      { goto: step, goto_max: max },
+    ]);
+  }
+
   private onSuccess(ancestors: readonly string[]): Step {
     const { random } = this;
     return {
@@ -256,6 +269,9 @@ export class WorkflowMaker {
       ...(random.chance(0.3) ? { run_js: random.pick(["return ['tell']", "return []", "throw 1"]) } : {}),
       ...(ancestors.length > 0 && random.chance(0.4)
         ? { goto_js: `return visit < ${random.between(2, 3)} ? '${random.pick(ancestors)}' : null` }
+        : {}),
+      ...(ancestors.length > 0 && random.chance(0.2)
+        ? { goto: { step: random.pick(ancestors), max: random.between(1, 2) } }
         : {}),
     };
   }

@@ -51,6 +51,14 @@ export function loopBudgetIsKept(log: Log, definition: Definition): string | nul
       const taken = spend(event.job);
       if (taken > max)
         return `at ${seq} ${book.name(event.job)} takes transition ${taken} of its scope, max_loops is ${max}`;
+      if (event.loop !== taken)
+        return `at ${seq} ${book.name(event.job)} calls loop ${taken} of its scope number ${event.loop}`;
+    }
+    if (event.type === "loop.exceeded") {
+      const own = event.transition === "retry" ? (retries.get(event.job) ?? 0) : 0;
+      const count = own + (loops.get(event.scope) ?? 0);
+      if (event.count !== count || event.retries !== own || count < max)
+        return `at ${seq} ${book.name(event.job)} is said to be at ${event.count} of ${max}, and is at ${count}`;
     }
     if (event.type === "retry.scheduled") {
       retries.set(event.job, (retries.get(event.job) ?? 0) + 1);
@@ -62,7 +70,9 @@ export function loopBudgetIsKept(log: Log, definition: Definition): string | nul
   return null;
 }
 
-function isTransition(event: Event): event is Extract<Event, { job: number }> {
+type Transition = Extract<Event, { type: "goto.taken" | "edge.taken" | "remediation.finished" }>;
+
+function isTransition(event: Event): event is Transition {
   if (event.type === "remediation.finished") return event.ok;
   return event.type === "goto.taken" || (event.type === "edge.taken" && event.counted);
 }
@@ -76,6 +86,32 @@ function forgetItems(
   const prefix = itemsPrefix(opener);
   for (const scope of [...loops.keys()]) if (scope.startsWith(prefix)) loops.delete(scope);
   for (const id of [...retries.keys()]) if (book.of(id).scope.startsWith(prefix)) retries.delete(id);
+}
+
+/** Counted per job and outcome, over all visits; anew for what an operator begins again and in a new generation. */
+export function gotosStayWithinTheirBound(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const taken = new Map<number, { failure: number; success: number }>();
+  for (const { seq, event } of log) {
+    if (event.type === "jobs.retried") for (const id of [...event.jobs, ...event.reblocked]) taken.delete(id);
+    if (event.type === "operator.goto") for (const id of event.jobs ?? []) taken.delete(id);
+    if (event.type === "scopes.opened") {
+      const prefix = itemsPrefix(book.of(event.job));
+      for (const id of [...taken.keys()]) if (book.of(id).scope.startsWith(prefix)) taken.delete(id);
+    }
+    if (event.type !== "goto.taken") continue;
+    const { onFail, onSuccess } = book.of(event.job).step.definition;
+    const { gotoMax } = event.trigger === "failure" ? onFail : onSuccess;
+    const counts = taken.get(event.job) ?? { failure: 0, success: 0 };
+    counts[event.trigger] += 1;
+    taken.set(event.job, counts);
+    const count = counts[event.trigger];
+    if (gotoMax !== null && count > gotoMax)
+      return `at ${seq} ${book.name(event.job)} goes back ${count} times after ${event.trigger}, its bound is ${gotoMax}`;
+    if (event.goto !== count || event.max !== gotoMax)
+      return `at ${seq} ${book.name(event.job)} calls its goto ${count} of ${gotoMax} number ${event.goto} of ${event.max}`;
+  }
+  return null;
 }
 
 /** A goto leads to an ancestor in the same scope. */

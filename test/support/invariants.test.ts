@@ -8,7 +8,7 @@ import * as ladder from "./invariants-ladder.js";
 const TEXT = `routing: { max_loops: 2 }
 steps:
   setup: { exec: make }
-  build: { exec: make, depends_on: setup, on_fail: { retry: { max: 1 }, run: [fix], goto: setup } }
+  build: { exec: make, depends_on: setup, on_fail: { retry: { max: 1 }, run: [fix], goto: { step: setup, max: 1 } } }
   fix: { exec: make }
   slow: { exec: make, depends_on: setup }
   after: { exec: make, depends_on: build }`;
@@ -44,6 +44,7 @@ const TAMPERINGS: { readonly [invariant: string]: (events: Event[]) => Event[] }
   },
   everyFailureClimbsOnce: (events) => events.toSpliced(indexOf(events, "ladder.climbed"), 1),
   retriesOfAVisitStayWithinMax: (events) => repeat(events, indexOf(events, "retry.scheduled")),
+  gotosStayWithinTheirBound: (events) => repeat(events, indexOf(events, "goto.taken")),
   loopBudgetIsKept: (events) => repeat(events, indexOf(events, "goto.taken")),
   gotosLeadBackWithinTheScope: (events) => edit(events, "goto.taken", 0, { target: jobOf(events, "after") }),
   dependentsWaitForWhatTheyNeed: (events) => events.toSpliced(indexOf(events, "attempt.succeeded"), 1),

@@ -64,7 +64,7 @@ function routeLine(event: Event, name: Names): string | null {
         ? `followed up ${name(event.job)}`
         : `not followed up ${name(event.job)}: ${event.failedStep}`;
     case "goto.taken":
-      return `goto ${name(event.job)} -> ${event.to} after ${event.trigger}, loop ${event.loop}`;
+      return `goto ${name(event.job)} -> ${event.to} after ${event.trigger}${event.max == null ? "" : ` ${event.goto}/${event.max}`}, loop ${event.loop}`;
     case "barrier.closed":
       return `again ${event.invalidated.map(name).join(" ")}`;
     case "loop.exceeded":

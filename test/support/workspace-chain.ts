@@ -51,12 +51,12 @@ export class Chain {
   ) {}
 
   get since(): string {
-    return this.made.at(-1)?.commit ?? this.workspace.commit;
+    return this.made.at(-1)?.commit ?? this.workspace.base;
   }
 
   get replay() {
-    const { repo, commit } = this.workspace;
-    return { repo, commit, checkpoints: [...this.made] };
+    const { repo, commit, base } = this.workspace;
+    return { repo, commit, base, checkpoints: [...this.made] };
   }
 
   async add(ordinal = this.made.length + 1): Promise<MadeCheckpoint> {

@@ -16,7 +16,8 @@ export interface RunFlags extends FollowFlags {
   readonly failureRouting: boolean;
   readonly only?: string;
   readonly stored?: boolean;
-  readonly folder?: string;
+  /** False: none. */
+  readonly folder?: string | false;
 }
 
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {

@@ -1,4 +1,5 @@
 import { DarumaError } from "../../core/errors.js";
+import type { Run } from "../../core/run.js";
 import { outlivePipes } from "../broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
 import { EXIT } from "../exit-codes.js";
@@ -36,6 +37,7 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     ...(flags.lease === undefined ? {} : { leaseMs: flags.lease * 1_000 }),
     trustProxy: flags.trustProxy ?? false,
     ...requestLog(session),
+    onTakeOver: (run, lost) => tellTakeOver(session, run, lost),
     onFault: (reference, error) => tellFault(session, reference, error),
   });
   tellStart(session, server);
@@ -69,11 +71,20 @@ function stopSignal(): Promise<NodeJS.Signals> {
 
 function tellStart({ out, options }: Session, { url, listensAt, takenUp }: RunningServer): void {
   if (options.json) return writeJson(out, { url, listens_at: listensAt, taken_up: takenUp });
-  const runs = takenUp === 1 ? "1 run" : `${takenUp} runs`;
+  const runs =
+    takenUp === 0
+      ? "no interrupted runs to continue"
+      : `continuing ${takenUp} interrupted ${takenUp === 1 ? "run" : "runs"}`;
   writeLines(out, [
     `listening at ${url}${url.endsWith(`//${listensAt}`) ? "" : ` (${listensAt})`}`,
-    ...(options.quiet ? [] : [`took up ${runs}; the API is described at ${url}/api/v1/docs`]),
+    ...(options.quiet ? [] : [`${runs}; the API is described at ${url}/api/v1/docs`]),
   ]);
+}
+
+function tellTakeOver({ err, options }: Session, { id, workflow }: Run, lost: number): void {
+  if (options.quiet) return;
+  const what = lost === 0 ? "" : `; ${lost} ${lost === 1 ? "attempt was" : "attempts were"} lost`;
+  writeLines(err, [`${new Date().toISOString()} took over run ${id} of ${workflow}${what}`]);
 }
 
 function requestLog({ err, options }: Session): Partial<Parameters<typeof startServer>[0]> {

@@ -31,6 +31,7 @@ function detailLines(found: OutputOf<"get_workspace">, width: number): string[] 
     `${listNames(each.changed_files, (file) => file)}${each.superseded ? " (superseded)" : ""}`,
   ]);
   return [
+    ...found.notes.map(({ message }) => `warning: ${message}`),
     `began at ${commit?.slice(0, SHORT_ID_CHARS) ?? "no commit"}; hard resets: ${resets}${at_work === null ? "" : `; at work: ${at_work}`}`,
     ...(rows.length === 0
       ? ["no checkpoints"]

@@ -4,6 +4,7 @@ import { createRedactor, type Redactor } from "../../core/redaction.js";
 import { jobById, type Run } from "../../core/run.js";
 import { codeOf } from "../../engine/evaluation.js";
 import { jobName } from "../../operations/job-name.js";
+import { loopText, retryLoopText } from "../../operations/loop-text.js";
 import { ReplayedRun } from "../../operations/replayed-log.js";
 import type { Channel } from "../channel.js";
 import type { CommandLine } from "../command-words.js";
@@ -65,7 +66,7 @@ export function debugLines(run: Run, event: LoggedEvent["event"]): string[] {
       );
     case "retry.scheduled":
       return [
-        `${nameIn(run, event.job)}: backoff ${event.delayMs} ms, due ${new Date(event.dueAt).toISOString()}; ${retryCounter(run, event.job)}`,
+        `${nameIn(run, event.job)}: backoff ${event.delayMs} ms, due ${new Date(event.dueAt).toISOString()}; max_loops: ${retryLoopText(run, jobById(run, event.job))}`,
       ];
     case "goto.taken":
     case "remediation.finished":
@@ -118,10 +119,5 @@ function nameIn(run: Run, id: number): string {
 
 function loopCounter(run: Run, id: number): string {
   const { scope } = jobById(run, id);
-  return `${scope.loops} of ${run.maxLoops} routing transitions used in ${scope.id}`;
-}
-
-function retryCounter(run: Run, id: number): string {
-  const { scope, retriesInRun } = jobById(run, id);
-  return `${retriesInRun + scope.loops} of ${run.maxLoops} loops used by its retries and the routing of ${scope.id}`;
+  return `${loopText(scope.loops, run)} of ${scope.id}`;
 }

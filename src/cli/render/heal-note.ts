@@ -2,13 +2,13 @@ import type { HealEvent } from "../../core/heal-events.js";
 import { jobById, type Run } from "../../core/run.js";
 import { durationText } from "../../operations/duration-text.js";
 import { jobName } from "../../operations/job-name.js";
+import { noteText } from "../../operations/workspace-note-text.js";
 import type { NewNote } from "./note.js";
 import { short } from "./plain-note.js";
 
 /** Workspaces that are built and swapped, and what the queue does. */
 export function healNote(run: Run, event: HealEvent): NewNote | null {
-  if (event.type === "workspace.opened")
-    return { kind: "run", text: `the workspace stands in ${event.path}, at ${event.commit.slice(0, 12)}` };
+  if (event.type === "workspace.opened") return { kind: "run", text: openedText(event) };
   const name = jobName(jobById(run, event.job));
   switch (event.type) {
     case "rebuild.started":
@@ -37,6 +37,11 @@ export function healNote(run: Run, event: HealEvent): NewNote | null {
     case "requeue.scheduled":
       return { kind: "route", text: `${name}: ${requeueText(event)}` };
   }
+}
+
+function openedText({ path, commit, notes = [] }: Extract<HealEvent, { type: "workspace.opened" }>): string {
+  const place = `the workspace stands in ${path}, at ${commit.slice(0, 12)}`;
+  return [place, ...notes.map((note) => `warning: ${noteText(note)}`)].join("; ");
 }
 
 export function requeueText({

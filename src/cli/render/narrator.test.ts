@@ -49,7 +49,7 @@ steps:
     expect(told).toContain(
       "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — run fix, then once more",
     );
-    expect(told).toContain("route: build is repaired and runs once more");
+    expect(told).toContain("route: build is repaired and runs once more (loop 1 of 10)");
     expect(told).toContain(
       "failed: build attempt 2 failed: exit code 1 (EXIT_1, application) — this visit has had its remediation; back to setup (loop 2 of 10)",
     );
@@ -64,7 +64,7 @@ steps:
 `;
     const told = (await notes(file, { b: ["fail"] })).filter((note) => note.includes("LOOP_BUDGET"));
     expect(told).toEqual([
-      "failed: b attempt 2 failed: exit code 1 (EXIT_1, application) — max_loops 1 is used up, the step failed (LOOP_BUDGET_EXCEEDED)",
+      "failed: b attempt 2 failed: exit code 1 (EXIT_1, application) — max_loops (1) is used up: 1 loop; the step failed (LOOP_BUDGET_EXCEEDED)",
       "canceled: nothing was left to run (LOOP_BUDGET_EXCEEDED)",
     ]);
   });

@@ -1,8 +1,10 @@
 import type { Event, LoggedEvent, RungConsidered } from "../../core/events.js";
 import type { Failure } from "../../core/failure.js";
+import { describeUsedUp } from "../../core/loop-budget.js";
 import { jobById, type Run } from "../../core/run.js";
 import { durationText } from "../../operations/duration-text.js";
 import { jobName, jobNames } from "../../operations/job-name.js";
+import { gotoText, loopText } from "../../operations/loop-text.js";
 import { tellingReasons } from "../../operations/telling-reasons.js";
 import type { CommandLine } from "../command-words.js";
 import { healNote, requeueText, resetText } from "./heal-note.js";
@@ -15,7 +17,6 @@ interface OpenFailure {
   readonly error: Failure;
   readonly durationMs: number;
   considered: readonly RungConsidered[];
-  loopLimit: number | null;
 }
 
 /**
@@ -37,7 +38,7 @@ export class Narrator {
   private noteOf(run: Run, event: Event): NewNote | null {
     switch (event.type) {
       case "attempt.failed":
-        this.failures.set(event.job, { ...event, considered: [], loopLimit: null });
+        this.failures.set(event.job, { ...event, considered: [] });
         return null;
       case "ladder.climbed":
         this.update(event.job, (failure) => {
@@ -55,7 +56,7 @@ export class Narrator {
       case "goto.taken":
         return this.gotoTaken(run, event);
       case "loop.exceeded":
-        return this.loopExceeded(run, event);
+        return loopExceeded(run, event);
       case "job.failed":
         return this.jobFailed(run, event);
       case "jobs.canceled":
@@ -70,7 +71,9 @@ export class Narrator {
       case "requeue.scheduled":
         return this.failed(run, event.job, requeueText(event)) ?? healNote(run, event);
       case "edge.taken":
-        return event.on === "failure" ? this.failed(run, event.job, edgeText(event)) : plainNote(run, event);
+        return event.on === "failure"
+          ? this.failed(run, event.job, edgeText(run, event))
+          : plainNote(run, event);
       case "job.held":
         return this.held(run, event);
       default:
@@ -99,23 +102,11 @@ export class Narrator {
   }
 
   private gotoTaken(run: Run, event: Extract<Event, { type: "goto.taken" }>): NewNote | null {
-    const loops = `loop ${event.loop} of ${run.maxLoops}`;
+    const loops = gotoText(event, run);
     if (event.trigger === "failure") return this.failed(run, event.job, `back to ${event.to} (${loops})`);
     return {
       kind: "route",
       text: `${jobName(jobById(run, event.job))} completed: back to ${event.to} (on_success, ${loops})`,
-    };
-  }
-
-  private loopExceeded(run: Run, event: Extract<Event, { type: "loop.exceeded" }>): NewNote | null {
-    this.update(event.job, (failure) => {
-      failure.loopLimit = event.max;
-    });
-    if (event.transition !== "on_success.goto") return null;
-    const name = jobName(jobById(run, event.job));
-    return {
-      kind: "failed",
-      text: `${name}: its on_success goto would pass max_loops ${event.max} (LOOP_BUDGET_EXCEEDED)`,
     };
   }
 
@@ -134,12 +125,8 @@ export class Narrator {
     // The transition that takes the failure on follows at once, and tells both.
     if (event.routed) return null;
     const goesOn = event.handled === null ? "" : "; the run goes on (continue_on_failure)";
-    const limit = this.failures.get(event.job)?.loopLimit ?? null;
-    const verdict =
-      limit === null
-        ? "the step failed"
-        : `max_loops ${limit} is used up, the step failed (LOOP_BUDGET_EXCEEDED)`;
-    const told = this.failed(run, event.job, `${verdict}${goesOn}`);
+    const code = event.code === this.failures.get(event.job)?.error.code ? "" : ` (${event.code})`;
+    const told = this.failed(run, event.job, `the step failed${code}${goesOn}`);
     if (told !== null) return told;
     const name = jobName(jobById(run, event.job));
     return { kind: "failed", text: `${name} failed: ${short(event.message)} (${event.code})${goesOn}` };
@@ -157,13 +144,23 @@ export class Narrator {
   }
 }
 
+/** Of a success; after a failure the line of the failure tells it. */
+function loopExceeded(run: Run, event: Extract<Event, { type: "loop.exceeded" }>): NewNote | null {
+  const { transition, count: loops, max } = event;
+  if (!transition.startsWith("on_success")) return null;
+  const why = describeUsedUp(transition, { retries: 0, loops, max });
+  const name = jobName(jobById(run, event.job));
+  return { kind: "failed", text: `${name}: its ${transition} is not taken: ${why} (LOOP_BUDGET_EXCEEDED)` };
+}
+
 function ruleText({ handler, rule, maxAttempts, script }: Extract<Event, { type: "rule.reserved" }>): string {
   const when = script === null ? "at once" : "after its recovery script";
   return `rule ${rule} of ${handler}: again ${when}, ${maxAttempts} attempts in all`;
 }
 
-function edgeText({ to, edge, status }: Extract<Event, { type: "edge.taken" }>): string {
+function edgeText(run: Run, { to, edge, status, loop }: Extract<Event, { type: "edge.taken" }>): string {
+  const cost = loop == null ? "" : `, ${loopText(loop, run)}`;
   return status === "selected"
-    ? `on to ${to} with the failure (transition ${edge})`
+    ? `on to ${to} with the failure (transition ${edge}${cost})`
     : `on to ${to}, which is under way already (transition ${edge})`;
 }

@@ -4,6 +4,7 @@ import { jobById, type Run } from "../../core/run.js";
 import { HUMAN } from "../../engine/human-step.js";
 import { durationText } from "../../operations/duration-text.js";
 import { jobName, jobNames, listNames } from "../../operations/job-name.js";
+import { loopText } from "../../operations/loop-text.js";
 import { healNote } from "./heal-note.js";
 import type { NewNote } from "./note.js";
 
@@ -41,7 +42,7 @@ export function plainNote(run: Run, event: Event): NewNote | null {
         text: `${name(event.job)} attempt ${event.attempt} stopped (${event.because})`,
       };
     case "remediation.finished":
-      return event.ok ? { kind: "route", text: `${name(event.job)} is repaired and runs once more` } : null;
+      return event.ok ? { kind: "route", text: repairedText(run, event) } : null;
     case "follow_up.started":
       return {
         kind: "route",
@@ -50,7 +51,7 @@ export function plainNote(run: Run, event: Event): NewNote | null {
     case "edge.taken":
       return {
         kind: "route",
-        text: `${name(event.job)} completed: on to ${event.to} (transition ${event.edge})`,
+        text: `${name(event.job)} completed: on to ${event.to} (transition ${event.edge}${event.loop == null ? "" : `, ${loopText(event.loop, run)}`})`,
       };
     case "recovery.started":
       return recoveryStarted(name(event.job), event);
@@ -79,6 +80,11 @@ export function plainNote(run: Run, event: Event): NewNote | null {
     default:
       return null;
   }
+}
+
+function repairedText(run: Run, { job, loop }: Extract<Event, { type: "remediation.finished" }>): string {
+  const cost = loop == null ? "" : ` (${loopText(loop, run)})`;
+  return `${jobName(jobById(run, job))} is repaired and runs once more${cost}`;
 }
 
 function recoveryStarted(name: string, event: Extract<Event, { type: "recovery.started" }>): NewNote {

@@ -33,7 +33,7 @@ describe("the picture of a run", () => {
     const run = await runWithRetryWaiting();
     const now = run.startedAt! + 700;
     const [head, ...lines] = pictureOf(run, now, { width: 80, height: 24 }, plainPaint);
-    expect(head?.slice(2)).toBe("release #1 · 0/3 done · 1 running · 1 waiting · 0.7 s");
+    expect(head?.slice(2)).toBe("release #1 · 0.7 s · 0/3 done · 1 running · 1 waiting");
     expect(lines).toEqual(["  ● slow   0.7 s", "  ◌ fetch  retry 1 of 3 in 1.0 s"]);
   });
 
@@ -48,10 +48,10 @@ steps:
     const { runAt } = await replayedTrial(file, { build: ["fail", "ok"] });
     const run = runAt(({ event }) => event.type === "recovery.started");
     const [head, ...lines] = pictureOf(run, run.startedAt! + 1000, { width: 80, height: 24 }, plainPaint);
-    expect(head?.slice(2)).toBe("release #1 · 0/2 done · 0 running · 2 waiting · 1.0 s");
+    expect(head?.slice(2)).toBe("release #1 · 1.0 s · 0/2 done · 0 running · 2 waiting");
     expect(lines).toEqual([
       "  ◌ build  recovery script after attempt 1",
-      "  ? ask    Go on? (approve, reject, 4.0 s left)",
+      "  ? ask    4.0 s left: Go on? (approve, reject)",
     ]);
   });
 
@@ -62,7 +62,7 @@ steps:
     const run = runAt();
     run.paused = { takeover: false };
     const [head] = pictureOf(run, run.startedAt!, { width: 80, height: 24 }, plainPaint);
-    expect(head?.slice(2)).toBe("r #1 · 0/1 done · 0 running · 1 held · paused · 0.0 s");
+    expect(head?.slice(2)).toBe("r #1 · 0.0 s · 0/1 done · 0 running · 1 held · paused");
   });
 
   it("never counts below zero when a retry is due and has not begun", async () => {
@@ -82,6 +82,20 @@ steps:
       if (lines.length > 1) expect(lines.at(-1)).toBe(`  … and ${50 - shown} more`);
     },
   );
+
+  it("cuts long names, not the countdown, at 40 columns", async () => {
+    const name = "compile-and-link-everything-of-the-release";
+    const file = FILE.replaceAll("fetch", name);
+    const { runAt } = await replayedTrial(file, {
+      slow: [{ output: 1, takesMs: 9000 }],
+      [name]: ["fail", "ok"],
+    });
+    const run = runAt(({ event }) => event.type === "retry.scheduled");
+    const [head, , waiting] = pictureOf(run, run.startedAt! + 700, { width: 40, height: 24 }, plainPaint);
+    expect(head).toMatch(/^. release #1 · 0\.7 s · 0\/3 done/);
+    expect(waiting).toBe("  ◌ compile-and…  retry 1 of 3 in 0.8 s");
+    expect(textWidth(waiting!)).toBeLessThan(40);
+  });
 
   it("fits the width, colours not counted", async () => {
     const run = await runWithRetryWaiting();

@@ -25,6 +25,11 @@ const SPINNER_STEP_MS = 100;
 const ROWS_LEFT_FREE = 2;
 const MAX_ROWS = 16;
 const MAX_NAME_WIDTH = 40;
+const MIN_NAME_WIDTH = 8;
+/** Of a line, where names are long; a question may be longer still. */
+const MAX_DETAIL_SHARE = 0.65;
+/** `  ● ` before a name and two blanks after it. */
+const AROUND_NAME = 6;
 
 /** A run at one moment, in lines that fit the terminal: a headline, then what runs and what waits. */
 export function pictureOf(run: Run, now: number, size: PictureSize, paint: Paint): string[] {
@@ -35,18 +40,27 @@ export function pictureOf(run: Run, now: number, size: PictureSize, paint: Paint
   const work = [...run.running, ...census.waiting];
   const room = rows - 1;
   const shown = work.length <= room ? work : work.slice(0, Math.max(0, room - 1));
-  const names = shown.map((job) => cutTo(jobName(job), MAX_NAME_WIDTH));
-  const nameWidth = names.reduce((most, name) => Math.max(most, textWidth(name)), 0);
+  const details = shown.map((job) => detail(run, job, now));
+  const names = shown.map(jobName);
+  const nameWidth = Math.min(widest(names), roomForNames(width, widest(details)));
   const lines = shown.map((job, index) => {
-    const line = cutTo(
-      `  ${signOf(job)} ${padTo(names[index]!, nameWidth)}  ${detail(run, job, now)}`,
-      width,
-    );
+    const name = padTo(cutTo(names[index]!, nameWidth), nameWidth);
+    const line = cutTo(`  ${signOf(job)} ${name}  ${details[index]!}`, width);
     return paint(job.status === "running" || job.question !== null ? "cyan" : "yellow", line);
   });
   const hidden = work.length - shown.length;
   if (hidden > 0 && room > 0) lines.push(paint("dim", cutTo(`  … and ${hidden} more`, width)));
   return [head, ...lines];
+}
+
+function widest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, textWidth(text)), 0);
+}
+
+/** What changes stands behind the name: in a narrow terminal the name gives way, not the countdown. */
+function roomForNames(width: number, detailWidth: number): number {
+  const wanted = Math.min(detailWidth, Math.ceil(width * MAX_DETAIL_SHARE));
+  return Math.max(MIN_NAME_WIDTH, Math.min(MAX_NAME_WIDTH, width - AROUND_NAME - wanted));
 }
 
 function takeCensus(run: Run): Census {
@@ -67,6 +81,7 @@ function headline(run: Run, census: Census, now: number): string {
   const spin = SPINNER[Math.floor(now / SPINNER_STEP_MS) % SPINNER.length];
   const parts = [
     `${spin} ${run.workflow} #${run.id}`,
+    secondsText(now - (run.startedAt ?? run.createdAt)),
     `${census.done}/${census.total} done`,
     `${run.running.size} running`,
   ];
@@ -75,7 +90,6 @@ function headline(run: Run, census: Census, now: number): string {
   if (census.held > 0) parts.push(`${census.held} held`);
   if (run.paused !== null) parts.push(run.paused.takeover ? "taken over" : "paused");
   if (run.cancelRequested !== null) parts.push("canceling");
-  parts.push(secondsText(now - (run.startedAt ?? run.createdAt)));
   return parts.join(" · ");
 }
 
@@ -86,8 +100,8 @@ function signOf(job: Job): string {
 
 function detail(run: Run, job: Job, now: number): string {
   if (job.question !== null) {
-    const left = job.dueAt === null ? "" : `, ${secondsText(job.dueAt - now)} left`;
-    return `${oneLine(job.question.prompt)} (${job.question.choices.join(", ")}${left})`;
+    const left = job.dueAt === null ? "" : `${secondsText(job.dueAt - now)} left: `;
+    return `${left}${oneLine(job.question.prompt)} (${job.question.choices.join(", ")})`;
   }
   if (job.recovery !== null) return `recovery script after attempt ${job.attempt}`;
   if (job.status === "waiting") {

@@ -1,7 +1,7 @@
 import type { Decision } from "../decision.js";
 import { chooseEdge, takeEdge } from "../edges.js";
 import { openScopesOf } from "../fan-out-opening.js";
-import { exceedLoops } from "../loop-budget.js";
+import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
 import type { Job } from "../run.js";
 import { pass, type Rung } from "./rung.js";
 
@@ -18,13 +18,8 @@ export const edgeRung: Rung = {
     if (choice.kind === "ask") return { kind: "ask", purpose: "transition", code: choice.code };
     if (choice.kind === "none")
       return pass(choice.considered.map(({ to, why }) => `${to}: ${why}`).join("; "));
-    if (choice.counted && job.scope.loops >= run.maxLoops) {
-      return {
-        kind: "act",
-        reason: "the loop budget is used up",
-        act: () => exceedLoops(decision, job, "edge", job.scope.loops),
-      };
-    }
+    const count = loopCount(run, job, "edge");
+    if (choice.counted && isUsedUp(count)) return overBudget(decision, job, "edge", count);
     const to = choice.edge.to.definition.id;
     return {
       kind: "act",

@@ -1,5 +1,5 @@
-import { takeGoto } from "../goto.js";
-import { exceedLoops } from "../loop-budget.js";
+import { takeGoto, usedUpBound } from "../goto.js";
+import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
 import { chooseGoto } from "../routing-answers.js";
 import { pass, type Rung } from "./rung.js";
 
@@ -12,17 +12,14 @@ export const gotoRung: Rung = {
     if (run.options.only !== null) return pass("one attempt of one step was asked for");
     if (!run.options.failureRouting) return pass("failure routing is off");
     if (job.visitFor !== null) return pass("the job was entered by a run list");
+    const bound = usedUpBound(job, "failure");
+    if (bound !== null) return pass(bound);
     const answer = job.answers["on_fail.goto_js"];
     if (onFail.gotoJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.goto_js" };
     const choice = chooseGoto(run, job, onFail.goto, answer);
     if (!choice.ok) return pass(choice.reason);
-    if (job.scope.loops >= run.maxLoops) {
-      return {
-        kind: "act",
-        reason: "the loop budget is used up",
-        act: () => exceedLoops(decision, job, "goto", job.scope.loops),
-      };
-    }
+    const count = loopCount(run, job, "goto");
+    if (isUsedUp(count)) return overBudget(decision, job, "goto", count);
     const to = choice.target.step.definition.id;
     return {
       kind: "act",

@@ -3,6 +3,7 @@ import type { Decision } from "../decision.js";
 import { chooseEdge } from "../edges.js";
 import type { FailureRoute, RungConsidered, RungName } from "../events.js";
 import type { Failure } from "../failure.js";
+import { isUsedUp, loopCount } from "../loop-budget.js";
 import { type Job, nextJobId, type Run } from "../run.js";
 import { edgeRung } from "./edge.js";
 import { failRung } from "./fail.js";
@@ -60,12 +61,15 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
         });
         return;
       case "act":
-        passed.push({ rung: rung.name, applied: true, reason: verdict.reason });
+      case "end": {
+        const ends = verdict.kind === "end";
+        passed.push({ rung: rung.name, applied: !ends, reason: verdict.reason });
+        if (ends) passed.push({ rung: "fail", applied: true, reason: `${nameOfEnd(job)} ends here` });
         decision.emit({
           type: "ladder.climbed",
           job: job.id,
           attempt: job.attempt,
-          rung: rung.name,
+          rung: ends ? "fail" : rung.name,
           considered: passed,
           recovery:
             rung.name === "stop" || rung.name === "restart"
@@ -76,8 +80,13 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
         for (const mark of marks) mark();
         verdict.act();
         return;
+      }
     }
   }
+}
+
+function nameOfEnd({ scope }: Job): string {
+  return scope.parent === null ? "the run" : scope.id;
 }
 
 function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): Verdict {
@@ -99,7 +108,7 @@ function failureRouteOf(run: Run, job: Job, rung: RungName): FailureRoute | null
   if (rung !== "edge" && rung !== "hold" && rung !== "fail") return null;
   const choice = chooseEdge(run, job, "failure");
   if (choice.kind === "ask") return null;
-  const refused = choice.kind === "edge" && choice.counted && job.scope.loops >= run.maxLoops;
+  const refused = choice.kind === "edge" && choice.counted && isUsedUp(loopCount(run, job, "edge"));
   if (rung !== "edge" || choice.kind === "none" || refused)
     return {
       ...none,

@@ -1,5 +1,5 @@
 import type { Decision } from "../decision.js";
-import { exceedLoops } from "../loop-budget.js";
+import { exceedLoops, isUsedUp, loopCount, overBudget } from "../loop-budget.js";
 import { collectTargets } from "../routing-answers.js";
 import type { Job } from "../run.js";
 import { jobsOf, requestNext } from "../run-lists.js";
@@ -20,13 +20,8 @@ export const remediateRung: Rung = {
     if (onFail.runJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.run_js" };
     const { targets, notes } = collectTargets(run, job, onFail.run, answer);
     if (targets.length === 0) return pass(notes.join("; ") || "run_js named no step");
-    if (job.scope.loops >= run.maxLoops) {
-      return {
-        kind: "act",
-        reason: "the loop budget is used up",
-        act: () => exceedLoops(decision, job, "remediate", job.scope.loops),
-      };
-    }
+    const count = loopCount(run, job, "remediate");
+    if (isUsedUp(count)) return overBudget(decision, job, "remediate", count);
     const steps = targets.map(({ step }) => step.definition.id);
     const reason = [`run ${steps.join(", ")}, then once more`, ...notes].join("; ");
     return {
@@ -50,10 +45,15 @@ export const remediateRung: Rung = {
 
 /** The repair list is over: all completed, or `failedStep` was not. */
 export function remediationFinished(decision: Decision, job: Job, failedStep: string | null): void {
-  const { run } = decision;
-  const over = failedStep === null && job.scope.loops >= run.maxLoops;
-  if (over) return exceedLoops(decision, job, "remediate", job.scope.loops);
-  decision.emit({ type: "remediation.finished", job: job.id, ok: failedStep === null, failedStep });
+  const count = loopCount(decision.run, job, "remediate");
+  if (failedStep === null && isUsedUp(count)) return exceedLoops(decision, job, "remediate", count);
+  decision.emit({
+    type: "remediation.finished",
+    job: job.id,
+    ok: failedStep === null,
+    failedStep,
+    loop: failedStep === null ? count.loops + 1 : null,
+  });
   if (failedStep === null)
     return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "remediation" });
   failJob(

@@ -1,7 +1,7 @@
 import { retryDelayMs } from "../backoff.js";
 import { isRetryable } from "../classify.js";
 import type { StepDefinition } from "../definition.js";
-import { exceedLoops } from "../loop-budget.js";
+import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
 import { describeNoProgress } from "../no-progress.js";
 import type { Run } from "../run.js";
 import { pass, type Rung } from "./rung.js";
@@ -22,14 +22,8 @@ export const retryRung: Rung = {
     if (job.heal.noProgress !== null) return pass(describeNoProgress(job.heal.noProgress));
     if (!isRetryable(failure, policy?.on ?? []))
       return pass(notRetryable(failure.code, failure.class, policy?.on ?? []));
-    const taken = job.retriesInRun + job.scope.loops;
-    if (taken >= run.maxLoops) {
-      return {
-        kind: "act",
-        reason: "the loop budget is used up",
-        act: () => exceedLoops(decision, job, "retry", taken),
-      };
-    }
+    const count = loopCount(run, job, "retry");
+    if (isUsedUp(count)) return overBudget(decision, job, "retry", count);
     const retry = job.retriesInVisit + 1;
     const delayMs =
       policy === null

@@ -18,6 +18,8 @@ export type Verdict =
   | { readonly kind: "pass"; readonly reason: string; readonly mark?: () => void }
   /** Applies: `act` emits what follows. */
   | { readonly kind: "act"; readonly reason: string; readonly act: () => void }
+  /** It would apply, but max_loops does not allow it: straight to fail, which `act` emits. */
+  | { readonly kind: "end"; readonly reason: string; readonly act: () => void }
   /** Cannot tell before this expression has been evaluated; the climb goes on from here then. */
   | { readonly kind: "ask"; readonly purpose: EvaluationPurpose; readonly code?: string };
 

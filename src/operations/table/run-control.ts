@@ -25,6 +25,10 @@ export const started = z.object({
   workflow_id: z.number(),
   version: z.number(),
   status: runStatus,
+  folder: z
+    .string()
+    .nullable()
+    .describe("Where its steps work and relative paths start; null: a folder of its own on each worker."),
 });
 const budget = z.coerce.number().int().min(0).optional();
 

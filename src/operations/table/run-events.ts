@@ -5,7 +5,13 @@ import { followRunEvents, listRunEvents } from "../run-events.js";
 import { resolveRun } from "../run-reference.js";
 import { limit, runReference } from "./schemas.js";
 
-const event = z.looseObject({ seq: z.number(), at: z.string(), type: z.string() });
+const event = z.looseObject({
+  seq: z.number(),
+  at: z.string(),
+  type: z.string(),
+  step: z.string().optional().describe("Of the job that it is about."),
+  scope: z.string().optional(),
+});
 const MAX_CURSOR_CHARS = 1_000_000;
 
 export const listRunEventsOperation = operation({
@@ -42,7 +48,7 @@ export const listEventsOperation = operation({
   name: "list_events",
   summary: "watch what happens in all runs",
   description:
-    "What has happened in all runs since a cursor, the events of each run in order, each with its run_id. Without `after` it gives only the cursor of now in `next`; ask again with it.",
+    "What has happened in all runs since a cursor, the events of each run in order, each with its run_id and workflow. Without `after` it gives only the cursor of now in `next`; ask again with it.",
   details:
     "As a stream it goes on until the reader leaves; an item's id is the cursor just after it. While more than 64 runs are under way, only the last event of each piece of a run's log has an id, and a reconnect repeats that piece from its beginning; with some ten thousand, an id no longer holds them all, and a reconnect tells the newest runs again from their beginning. No event is left out. Who only asks now and then does not hear of a run that was over, was opened again and is over again meanwhile; its own log has it.",
   role: "viewer",
@@ -51,7 +57,10 @@ export const listEventsOperation = operation({
     after: z.string().max(MAX_CURSOR_CHARS).optional().describe("A cursor; from now on unless told."),
     limit,
   }),
-  output: z.object({ items: z.array(event.extend({ run_id: z.number() })), next: z.string() }),
+  output: z.object({
+    items: z.array(event.extend({ run_id: z.number(), workflow: z.string() })),
+    next: z.string(),
+  }),
   rest: { method: "GET", path: "/events" },
   cli: [{ words: "watch", positional: [], examples: ["daruma watch", "daruma watch --json"] }],
   streamFrom: "after",

@@ -9,7 +9,7 @@ export const getWorkspaceOperation = operation({
   description:
     "The git workspace of a run: its folder on the server's machine, the pinned commit, the step that is at work there, the hard resets so far, and its checkpoints with their changed files and patches.",
   details:
-    "A patch is an artifact of the run. A superseded checkpoint is kept, but a reset does not replay it.",
+    "`notes` are what one could miss in it: submodules that are empty, files that git LFS keeps elsewhere. A patch is an artifact of the run. A superseded checkpoint is kept, but a reset does not replay it.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ run_id: runReference }),
@@ -18,6 +18,13 @@ export const getWorkspaceOperation = operation({
     path: z.string().nullable(),
     repo: z.string().nullable(),
     commit: z.string().nullable(),
+    notes: z.array(
+      z.object({
+        kind: z.enum(["empty_submodules", "lfs_pointers"]),
+        paths: z.array(z.string()),
+        message: z.string(),
+      }),
+    ),
     at_work: z.string().nullable(),
     resets: z.number(),
     checkpoints: z.array(

@@ -12,6 +12,7 @@ type RunVerb =
   | "readEvents"
   | "readJobs"
   | "readJob"
+  | "readJobNames"
   | "listJobs"
   | "readAttempts"
   | "readRoutes"
@@ -42,6 +43,10 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
         if (job !== undefined) return parseRow<JobRow>(job);
       }
       return null;
+    },
+    async readJobNames(runId, afterId = 0) {
+      const jobs = listJobs(open(), { runId, afterId });
+      return jobs.map(({ id, step, scope }) => ({ id, step, scope }));
     },
     listJobs: async (filter) => listJobs(open(), filter),
     async readAttempts(runId) {

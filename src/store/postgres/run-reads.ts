@@ -1,7 +1,7 @@
 import type { RouteRow } from "../../core/rows.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
-import type { JobFilter, RunFilter, Store } from "../store.js";
+import type { JobFilter, JobName, RunFilter, Store } from "../store.js";
 import { Conditions } from "./conditions.js";
 import type { Database } from "./database.js";
 import {
@@ -23,6 +23,7 @@ type RunRead =
   | "readEvents"
   | "readJobs"
   | "readJob"
+  | "readJobNames"
   | "listJobs"
   | "readAttempts"
   | "readRoutes";
@@ -46,6 +47,12 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
       const [job] = await db.rows<StoredJob>(`SELECT ${COLUMNS.job} FROM job WHERE id = $1`, id);
       return job === undefined ? null : readStoredJob(job);
     },
+    readJobNames: (runId, afterId = 0) =>
+      db.list<JobName>(
+        "SELECT id, step, scope FROM job WHERE run_id = $1 AND id > $2 ORDER BY id",
+        runId,
+        afterId,
+      ),
     listJobs: (filter) => listJobs(db, filter),
     async readAttempts(runId) {
       const attempts = await db.list<StoredAttempt>(

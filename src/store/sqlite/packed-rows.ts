@@ -1,7 +1,7 @@
 import type { LoggedEvent } from "../../core/events.js";
 import type { AttemptRow, FailureHandlerRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
 import { toStorableText } from "../storable-text.js";
-import type { Append, DraftRow, LastLease, Lease, TokenRow, WorkflowRow } from "../store.js";
+import type { Append, DraftRow, JobName, LastLease, Lease, TokenRow, WorkflowRow } from "../store.js";
 import type { Cell } from "./sqlite-driver.js";
 
 /**
@@ -153,6 +153,12 @@ export function unpackEvent([seq, at, data]: Cells): LoggedEvent {
 }
 
 /** From `fence, owner, expires_at`; null: nobody holds it. */
+export const JOB_NAME_COLUMNS = "id, step, scope";
+
+export function unpackJobName([id, step, scope]: Cells): JobName {
+  return { id, step, scope } as JobName;
+}
+
 export const LAST_LEASE_COLUMNS = "run_id, owner, expires_at";
 
 export function unpackLastLease([runId, owner, expiresAt]: Cells): LastLease {

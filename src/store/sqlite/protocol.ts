@@ -29,6 +29,7 @@ export interface ReadVerbs {
   readEvents(runId: number, afterSeq: number, limit: number | null): Cells;
   readJobs(runId: number): Cells;
   readJob(id: number): Cells | null;
+  readJobNames(runId: number, afterId: number): Cells;
   /** `unfinishedRunsOnly`: jobs of runs that are over are left out. */
   listJobs(filter: JobFilter, unfinishedRunsOnly: boolean): Cells;
   readAttempts(runId: number): Cells;

@@ -1,6 +1,12 @@
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
-import { type Cells, COLUMNS, LAST_LEASE_COLUMNS, LOGGED_EVENT_COLUMNS } from "./packed-rows.js";
+import {
+  type Cells,
+  COLUMNS,
+  JOB_NAME_COLUMNS,
+  LAST_LEASE_COLUMNS,
+  LOGGED_EVENT_COLUMNS,
+} from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
 import type { Cell, Database } from "./sqlite-driver.js";
 import { Conditions, keepStatements, type Statements } from "./statements.js";
@@ -52,7 +58,15 @@ export function createReadVerbs(db: Database): ReadVerbs {
   };
 }
 
-type RunRead = "readRun" | "listRuns" | "readEvents" | "readJobs" | "readJob" | "listJobs" | "readAttempts";
+type RunRead =
+  | "readRun"
+  | "listRuns"
+  | "readEvents"
+  | "readJobs"
+  | "readJob"
+  | "readJobNames"
+  | "listJobs"
+  | "readAttempts";
 
 function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | "readRoutes"> {
   const { row, rows } = statements;
@@ -66,6 +80,12 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | "read
       ).flat(),
     readJobs: (runId) => rows(`SELECT ${COLUMNS.job} FROM job WHERE run_id = ? ORDER BY id`, runId).flat(),
     readJob: (id) => row(`SELECT ${COLUMNS.job} FROM job WHERE id = ?`, id),
+    readJobNames: (runId, afterId) =>
+      rows(
+        `SELECT ${JOB_NAME_COLUMNS} FROM job WHERE run_id = ? AND id > ? ORDER BY id`,
+        runId,
+        afterId,
+      ).flat(),
     listJobs: (filter, unfinishedRunsOnly) => {
       const { sql, cells } = findJobs(filter, unfinishedRunsOnly);
       return rows(sql, ...cells).flat();

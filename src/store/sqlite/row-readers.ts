@@ -2,12 +2,14 @@ import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import type { Store } from "../store.js";
 import {
   COLUMNS,
+  JOB_NAME_COLUMNS,
   LAST_LEASE_COLUMNS,
   LOGGED_EVENT_COLUMNS,
   unpackAttempt,
   unpackEvent,
   unpackFailureHandler,
   unpackJob,
+  unpackJobName,
   unpackLastLease,
   unpackLease,
   unpackRoute,
@@ -27,6 +29,7 @@ type RowReader =
   | "readEvents"
   | "readJobs"
   | "readJob"
+  | "readJobNames"
   | "listJobs"
   | "readAttempts"
   | "readRoutes"
@@ -54,6 +57,9 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
     async readJob(id) {
       const row = await thread.call("readJob", id);
       return row === null ? null : unpackJob(row);
+    },
+    async readJobNames(runId, afterId = 0) {
+      return unpackRows(await thread.call("readJobNames", runId, afterId), JOB_NAME_COLUMNS, unpackJobName);
     },
     async listJobs(filter) {
       const cells = await thread.call("listJobs", filter, asksForUnfinishedRunsOnly(filter));

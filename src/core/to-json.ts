@@ -1,0 +1,86 @@
+import type { Json } from "./json.js";
+
+/** Deeper values are no data, and would overflow the stack of whoever walks through them. */
+export const MAX_JSON_LEVELS = 1_000;
+
+const NAME = /^[A-Za-z_$][\w$]*$/;
+
+/** A value that JSON cannot hold, and where it stands: `inputs.list[2].since`. */
+export class NotJson extends Error {
+  constructor(
+    readonly path: string,
+    readonly found: string,
+  ) {
+    super(`${path} is ${found}, which JSON cannot hold`);
+    this.name = "NotJson";
+  }
+}
+
+/** Where a value stands. Its path is put into words only when it is needed. */
+interface Place {
+  readonly key: string | number;
+  readonly value: unknown;
+  readonly above: Place | null;
+  readonly level: number;
+}
+
+/**
+ * A copy of what a program gave, as plain data: what is written to the log is what the run goes on with, and the program
+ * may change its own afterwards. Throws NotJson where something would be lost or become something else. A property that
+ * is undefined counts as left out, as TypeScript's optional ones are.
+ */
+export function toJson(value: unknown, name: string): Json {
+  return copy({ key: name, value, above: null, level: 0 });
+}
+
+/** Made by `{}` or JSON.parse, not by a class. */
+export function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function copy(place: Place): Json {
+  const { value } = place;
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (Number.isFinite(value)) return value;
+      return refuse(place, String(value));
+    case "object":
+      return value === null ? null : copyObject(place, value);
+    default:
+      return refuse(place, value === undefined ? "undefined" : `a ${typeof value}`);
+  }
+}
+
+function copyObject(place: Place, value: object): Json {
+  for (let above = place.above; above !== null; above = above.above)
+    if (above.value === value) return refuse(place, "a cycle");
+  if (place.level > MAX_JSON_LEVELS) return refuse(place, `more than ${MAX_JSON_LEVELS} levels deep`);
+  const inside = (key: string | number, part: unknown): Json =>
+    copy({ key, value: part, above: place, level: place.level + 1 });
+  // Array.from also visits holes, which JSON would turn into null.
+  if (Array.isArray(value)) return Array.from(value, (item: unknown, index) => inside(index, item));
+  if (!isPlainObject(value)) return refuse(place, `an object of the class ${className(value)}`);
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+  return Object.fromEntries(entries.map(([key, part]) => [key, inside(key, part)]));
+}
+
+function className(value: object): string {
+  const made = value as { readonly constructor?: { readonly name?: unknown } };
+  return typeof made.constructor?.name === "string" && made.constructor.name !== ""
+    ? made.constructor.name
+    : "without a name";
+}
+
+function refuse(place: Place, found: string): never {
+  throw new NotJson(pathOf(place), found);
+}
+
+function pathOf({ key, above }: Place): string {
+  if (above === null) return String(key);
+  if (typeof key === "string" && NAME.test(key)) return `${pathOf(above)}.${key}`;
+  return `${pathOf(above)}[${JSON.stringify(key)}]`;
+}

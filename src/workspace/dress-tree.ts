@@ -1,0 +1,47 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { GitProgram } from "./git-program.js";
+import { lookWithin } from "./look-within.js";
+import { treeTemplate } from "./run-store.js";
+import { readSubmodules, type Submodule, shownPath } from "./submodules.js";
+import type { WorkspacePaths } from "./workspace-paths.js";
+
+const SHA1_CHARS = 40;
+
+/**
+ * Gives the submodules of a tree a git of their own again, as a checkout has it, at the commit that is pinned: so a
+ * step's `git submodule update` finds them there, and `git status` says what changed. Those that were not taken along
+ * get their empty folder. Last of all, since a checkpoint may have put something else in their place.
+ */
+export async function dressSubmodules(git: GitProgram, paths: WorkspacePaths, tree: string): Promise<void> {
+  for (const submodule of await readSubmodules(paths.store)) {
+    const path = shownPath(submodule);
+    const found = await lookWithin(tree, path);
+    if (!submodule.isTaken && found === "nothing") await mkdir(join(tree, path), { recursive: true });
+    if (submodule.isTaken && found === "folder") await makeRepository(git, paths, tree, submodule);
+  }
+}
+
+async function makeRepository(
+  git: GitProgram,
+  paths: WorkspacePaths,
+  tree: string,
+  submodule: Submodule,
+): Promise<void> {
+  const relative = shownPath(submodule);
+  const path = join(tree, relative);
+  const format = submodule.commit.length === SHA1_CHARS ? "sha1" : "sha256";
+  const template = `--template=${treeTemplate(paths)}`;
+  await git.run(["init", "--quiet", template, `--object-format=${format}`, "--", path], { cwd: path });
+  const folder = join(path, ".git");
+  const above = relative.split("/").map(() => "..");
+  // From `trees/N/<path>/.git/objects`; relative, so that the output folder can be moved.
+  const objects = join("..", "..", ...above, "..", "..", "store.git", "objects");
+  await writeFile(join(folder, "objects", "info", "alternates"), `${objects}\n`);
+  if (submodule.shallow !== null) await writeFile(join(folder, "shallow"), submodule.shallow);
+  const own = { cwd: path, env: { GIT_DIR: folder, GIT_WORK_TREE: path } };
+  await git.run(["update-ref", "--no-deref", "HEAD", submodule.commit], own);
+  await git.run(["read-tree", "HEAD"], own);
+  // Says with its exit status whether files differ, which they may.
+  await git.attempt(["update-index", "-q", "--refresh"], own);
+}

@@ -1,0 +1,10 @@
+/** Names of files, which need not be text, as git gives them with `-z`. */
+export function splitAtNul(bytes: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  let start = 0;
+  for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
+    parts.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return parts;
+}
