@@ -39,9 +39,12 @@ export function newRun(
     context: created.context,
     folder: created.folder,
     file: created.file,
-    parent: created.parent,
-    managed: created.managed,
-    failureHandlerIds: new Map(created.failureHandlers.map(({ name, id: handlerId }) => [name, handlerId])),
+    // Logs of the first builds have none of the three.
+    parent: created.parent ?? null,
+    managed: created.managed ?? false,
+    failureHandlerIds: new Map(
+      (created.failureHandlers ?? []).map(({ name, id: handlerId }) => [name, handlerId]),
+    ),
     maxLoops: created.options.maxLoops ?? definition.maxLoops,
     createdAt: at,
     startedAt: null,

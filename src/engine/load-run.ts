@@ -1,8 +1,8 @@
 import { replay } from "../core/decision.js";
-import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
 import { newRun } from "../core/new-run.js";
 import type { Run } from "../core/run.js";
+import { parseStoredDefinition } from "../core/stored-definition.js";
 import type { Store } from "../store/store.js";
 
 /** A run as its log tells it, or as it was before one of its events. */
@@ -19,7 +19,7 @@ export async function loadRun(
   const text = await store.readDefinition(first.event.definitionHash);
   if (text === null)
     throw new DarumaError("STORE_FAILED", `the definition of run ${runId} is missing from the store`);
-  const run = newRun(runId, JSON.parse(text) as Definition, first.event, first.at);
+  const run = newRun(runId, parseStoredDefinition(text), first.event, first.at);
   replay(run, log);
   run.dirty.clear();
   return { run, nextSeq: log.at(-1)!.seq + 1 };

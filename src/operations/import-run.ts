@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
 import type { Event } from "../core/events.js";
 import { evolve } from "../core/evolve.js";
@@ -9,6 +8,7 @@ import { messageOf } from "../core/message-of.js";
 import { newRun } from "../core/new-run.js";
 import { failureHandlersOf } from "../core/projections.js";
 import { JOB_IDS_PER_RUN, type Run } from "../core/run.js";
+import { parseStoredDefinition } from "../core/stored-definition.js";
 import { systemClock } from "../engine/clock.js";
 import { LeaseKeeper } from "../engine/lease-keeper.js";
 import { RunHost } from "../engine/run-host.js";
@@ -37,7 +37,7 @@ interface NewPlace {
 export async function importRun(context: Context, given: unknown) {
   const { store, outputDir, now } = context;
   const document = readRunDocument(given);
-  const workflow = fromDefinition(JSON.parse(document.definition) as Definition, "/");
+  const workflow = fromDefinition(parseStoredDefinition(document.definition), "/");
   // Before anything is written: under its old number, the log must lead to the status that the document names.
   replayed(document, workflow, document.run.id, (event) => event);
   const { definition, hash, text } = workflow;

@@ -1,5 +1,6 @@
 import type { Definition } from "../core/definition.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
+import { parseStoredDefinition } from "../core/stored-definition.js";
 import type { Store } from "../store/store.js";
 
 /** What stands in the log where nobody said why. */
@@ -24,5 +25,5 @@ export async function redacted(store: Store, runId: number, words: string): Prom
 export async function definitionOf(store: Store, runId: number): Promise<Definition | null> {
   const run = await store.readRun(runId);
   const text = run === null ? null : await store.readDefinition(run.definition_hash);
-  return text === null ? null : (JSON.parse(text) as Definition);
+  return text === null ? null : parseStoredDefinition(text);
 }

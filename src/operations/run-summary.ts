@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Definition } from "../core/definition.js";
 import type { Failure } from "../core/failure.js";
 import type { AttemptRow, JobStatus } from "../core/rows.js";
+import { parseStoredDefinition } from "../core/stored-definition.js";
 import type { Store } from "../store/store.js";
 import { logFile } from "../worker/attempt-paths.js";
 import { type HoldReport, listHolds } from "./holds.js";
@@ -106,8 +107,9 @@ async function readEndings(
   report: RunReport,
   file: (job: JobReport) => string,
 ): Promise<RunSummary["endings"]> {
-  const definition = JSON.parse((await store.readDefinition(hash)) ?? '{"steps":[]}') as Definition;
-  const last = lastSteps(definition);
+  const definition = await store.readDefinition(hash);
+  if (definition === null) return [];
+  const last = lastSteps(parseStoredDefinition(definition));
   const jobs = report.jobs.filter(
     (job) => job.scope === "root" && job.status === "completed" && last.has(job.step),
   );

@@ -1,5 +1,6 @@
 import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
+import { parseStoredDefinition } from "../core/stored-definition.js";
 import { draw } from "../definition/drawing.js";
 import type { Store, WorkflowRow } from "../store/store.js";
 import { iso } from "./run-report.js";
@@ -37,7 +38,7 @@ export async function storedDefinition(
   const text = await store.readDefinition(definition_hash);
   if (text === null)
     throw new DarumaError("STORE_FAILED", `the definition of ${name} is missing from the store`);
-  return { definition: JSON.parse(text) as Definition, text };
+  return { definition: parseStoredDefinition(text), text };
 }
 
 export async function describeWorkflow(store: Store, name: number | string, version?: number) {

@@ -4,10 +4,12 @@ import type { Database } from "./sqlite-driver.js";
 interface Migration {
   readonly version: number;
   readonly sql: string;
+  /** Asked once the earlier ones are in: files of the same number may differ. Without it, every file needs it. */
+  readonly isNeeded?: (db: Database) => boolean;
 }
 
 /**
- * Never edit one that was released; add the next. `WITHOUT ROWID` where rows are found by their key alone and are
+ * Never edit one that landed; add the next: a test holds the checksum of each. `WITHOUT ROWID` where rows are found by their key alone and are
  * mostly small: one tree to write instead of two.
  *
  * A job's index leaves its status out on purpose: it would be rewritten at every change of every job.
@@ -84,6 +86,21 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE INDEX job_dead_letter ON job (id) WHERE dead_letter = 1;
     `,
   },
+  {
+    version: 4,
+    // Version 1 was edited after it had landed: files of its first form lack this, whatever number they carry by now.
+    isNeeded: (db) => !hasColumn(db, "run", "parent_run_id"),
+    sql: `
+      CREATE TABLE failure_handler (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, workflow_id INTEGER NOT NULL REFERENCES workflow (id) ON DELETE CASCADE,
+        name TEXT NOT NULL, rules TEXT NOT NULL,
+        UNIQUE (workflow_id, name));
+      ALTER TABLE run ADD COLUMN parent_run_id INTEGER;
+      ALTER TABLE run ADD COLUMN parent_job_id INTEGER;
+      CREATE INDEX run_by_parent ON run (parent_job_id, id) WHERE parent_job_id IS NOT NULL;
+      ALTER TABLE job ADD COLUMN failure_handler_id INTEGER REFERENCES failure_handler (id) ON DELETE SET NULL;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */
@@ -99,13 +116,18 @@ export function migrate(db: Database, file: string, migrations: readonly Migrati
         "CREATE TABLE schema_version (version INTEGER NOT NULL); INSERT INTO schema_version (version) VALUES (0)",
       );
     }
-    for (const migration of migrations) if (migration.version > version) db.exec(migration.sql);
+    for (const { version: next, sql, isNeeded } of migrations)
+      if (next > version && (isNeeded?.(db) ?? true)) db.exec(sql);
     db.prepare("UPDATE schema_version SET version = ?").run(newest);
     db.exec("COMMIT");
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
   }
+}
+
+function hasColumn(db: Database, table: string, column: string): boolean {
+  return db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?").get(table, column) !== undefined;
 }
 
 /** 0: an empty file. Anything that is not Daruma's, or is of a newer Daruma, is refused before it is touched. */

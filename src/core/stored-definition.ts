@@ -1,0 +1,32 @@
+import type { Definition, StepDefinition } from "./definition.js";
+
+/** What definitions stored by an older Daruma lack, with the value that means what they did then. */
+const LATER_FIELDS = {
+  unhandled: "fail",
+  failureHandlers: [],
+  workspace: null,
+  selfHeal: null,
+  queue: null,
+  transitions: [],
+} as const satisfies Partial<Definition>;
+
+const LATER_STEP_FIELDS = {
+  runsOn: [],
+  failureHandler: null,
+  summarize: null,
+  resources: null,
+  usesWorkspace: false,
+  progress: "output",
+  noProgressLimit: null,
+} as const satisfies Partial<StepDefinition>;
+
+/** Read a definition back from the text under which it was stored, whichever Daruma wrote it. */
+export function parseStoredDefinition(text: string): Definition {
+  const stored = JSON.parse(text) as Definition;
+  // What was stored comes first, so that keys keep their order: an exported definition keeps its hash.
+  return { ...stored, ...LATER_FIELDS, ...stored, steps: stored.steps.map(completeStep) };
+}
+
+function completeStep(step: StepDefinition): StepDefinition {
+  return { ...step, ...LATER_STEP_FIELDS, ...step };
+}

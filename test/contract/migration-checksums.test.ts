@@ -1,0 +1,36 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { MIGRATIONS as POSTGRES } from "../../src/store/postgres/migrations.js";
+import { MIGRATIONS as SQLITE } from "../../src/store/sqlite/migrations.js";
+
+/** What landed is never edited: databases made with it are out there. Add a line for a new version, change none. */
+const SQLITE_CHECKSUMS: readonly string[] = [
+  "1 37adf614d2d754e224bd68b628cff10b189abff9648c8f69ff67485aaf06428b",
+  "2 6c46b0935da8a9811554e61f2e50fa344eb2f88f252ac859b1a0030a3e710cc4",
+  "3 53039936e2ee95e4d67504332dff6c4b7d06ab7163500650a4e908dacc2e930c",
+  "4 cf22a4ae5eaafecfbd4ce0adaa8c8ebedd9746ffa5b69e274fa141211f2bd731",
+];
+const POSTGRES_CHECKSUMS: readonly string[] = [
+  "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
+  "2 24a513c4af6f707a5aa3fd80c744de0d092a66182af8c9bcdaf25aa56e5ede3c",
+  "3 fcac499f1398bfe68d880bf539f44f4923dde121a75df1dd60bfba302257ffb4",
+];
+
+/** Spaces and line breaks may change. */
+function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {
+  const text = sql.replaceAll(/\s+/g, " ").trim();
+  return `${version} ${createHash("sha256").update(text).digest("hex")}`;
+}
+
+test.each([
+  ["SQLite", SQLITE, SQLITE_CHECKSUMS],
+  ["PostgreSQL", POSTGRES, POSTGRES_CHECKSUMS],
+])("the migrations of %s are those that landed", (_, migrations, checksums) => {
+  expect(migrations.map(checksumOf)).toEqual(checksums);
+});
+
+test("an edit of one word is noticed", () => {
+  const [first] = SQLITE;
+  const edited = { version: 1, sql: first!.sql.replace("folder TEXT NOT NULL", "folder TEXT") };
+  expect(checksumOf(edited)).not.toBe(SQLITE_CHECKSUMS[0]);
+});
