@@ -16,9 +16,14 @@ const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 export function healthRoutes(app: FastifyInstance, { store, isReady, metrics }: HealthParts): void {
   const open = { config: { public: true as const } };
   app.get("/healthz", open, async () => ({ status: "ok" }));
+  let asking: Promise<void> | null = null;
   app.get("/readyz", open, async () => {
     if (!isReady()) throw new DarumaError("SERVER_STOPPING", "the server is starting or going down");
-    await store.ping();
+    // Everybody may ask, and each ping is a write: those who ask meanwhile share one.
+    asking ??= store.ping().finally(() => {
+      asking = null;
+    });
+    await asking;
     return { status: "ready" };
   });
   if (metrics === undefined) return;

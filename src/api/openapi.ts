@@ -233,7 +233,7 @@ const SERVER_PATHS = {
       tags: ["server"],
       summary: "it can work",
       description:
-        "200 while the server is up and its store answers, else 503 with SERVER_STOPPING or STORE_FAILED: a balancer sends it nothing then. Needs no token.",
+        "200 while the server is up and its store takes writes, else 503 with SERVER_STOPPING, STORE_FAILED, STORE_GONE or STORE_DAMAGED: a balancer sends it nothing then. Needs no token.",
       ...OPEN_ANSWER,
     },
   },

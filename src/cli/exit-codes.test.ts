@@ -20,6 +20,8 @@ describe("exit codes", () => {
     ["FILE_NOT_FOUND", 2],
     ["RUN_NOT_FOUND", 2],
     ["STORE_FAILED", 5],
+    ["STORE_GONE", 5],
+    ["STORE_DAMAGED", 5],
     ["STORE_VERSION", 5],
     ["LEASE_LOST", 5],
     ["RUN_OWNED", 5],

@@ -33,6 +33,8 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["WALLTIME", "resource"],
   ["WORKER_LOST", "infrastructure"],
   ["STORE_FAILED", "infrastructure"],
+  ["STORE_GONE", "infrastructure"],
+  ["STORE_DAMAGED", "infrastructure"],
   ["LOG_FAILED", "infrastructure"],
   ["SCRIPT_ERROR", "application"],
   ["SPAWN_ERROR", "deterministic_contract"],

@@ -139,6 +139,16 @@ export const OPERATOR_ERRORS = {
     asked:
       "Ask again in a moment, with the same key if it was a change: it is then done once, however often it is asked for.",
   },
+  STORE_GONE: {
+    means: "The database file was deleted, replaced or cut short while Daruma used it.",
+    next: "Move the old file back if you still have it, else restore a backup (docs/backup.md); then start Daruma again.",
+    asked: "Tell whoever runs the server: its database has to be brought back before it can go on.",
+  },
+  STORE_DAMAGED: {
+    means: "The database is damaged, or the file is no database of Daruma's.",
+    next: "Check the path. If it is right, stop everything that uses it, keep a copy, and restore a backup: docs/backup.md.",
+    asked: "Tell whoever runs the server: its database has to be restored from a backup.",
+  },
   STALE_ATTEMPT: {
     means: "The attempt is not, or no longer, this worker's.",
     next: "Nothing: the run has gone on without it.",

@@ -1,4 +1,5 @@
 import type { Definition, StepDefinition } from "./definition.js";
+import { DarumaError } from "./errors.js";
 
 /** What definitions stored by an older Daruma lack, with the value that means what they did then. */
 const LATER_FIELDS = {
@@ -21,10 +22,19 @@ const LATER_STEP_FIELDS = {
 } as const satisfies Partial<StepDefinition>;
 
 /** Read a definition back from the text under which it was stored, whichever Daruma wrote it. */
-export function parseStoredDefinition(text: string): Definition {
-  const stored = JSON.parse(text) as Definition;
+export function parseStoredDefinition(text: string, hash: string): Definition {
+  const stored = parse(text, hash);
   // What was stored comes first, so that keys keep their order: an exported definition keeps its hash.
   return { ...stored, ...LATER_FIELDS, ...stored, steps: stored.steps.map(completeStep) };
+}
+
+function parse(text: string, hash: string): Definition {
+  try {
+    return JSON.parse(text) as Definition;
+  } catch {
+    const place = `the definition ${hash} in the table definition`;
+    throw new DarumaError("STORE_DAMAGED", `the database is damaged: ${place} is not valid JSON`);
+  }
 }
 
 function completeStep(step: StepDefinition): StepDefinition {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.js";
+import { DarumaError } from "../core/errors.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { LeaseKeeper } from "./lease-keeper.js";
@@ -58,6 +59,19 @@ describe("leases", () => {
       expect(code).toBe("STORE_FAILED");
     }
   });
+
+  it.each(["STORE_GONE", "STORE_DAMAGED"] as const)(
+    "are given up at the first renewal that ends in %s: no waiting mends it",
+    async (code) => {
+      const refuse = () => Promise.reject(new DarumaError(code, "no more"));
+      const { clock, lost } = await keeperOf(2, () => ({ renewLeases: refuse }));
+      await pass(clock, LEASE_MS / 3);
+      expect(lost).toEqual([
+        { run: 1, atMs: LEASE_MS / 3, code },
+        { run: 2, atMs: LEASE_MS / 3, code },
+      ]);
+    },
+  );
 
   it("outlive a store that fails for a moment", async () => {
     let failures = 1;

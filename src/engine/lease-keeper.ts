@@ -112,6 +112,7 @@ export class LeaseKeeper {
     } catch (error) {
       // While the leases still have time there will be another try; the watch knows when there is none.
       this.failure = error;
+      if (isBeyondWaiting(error)) for (const [runId, held] of asked) this.lose(runId, held, error);
     } finally {
       this.renewing = false;
       if (this.held.size > 0) this.schedule();
@@ -139,6 +140,11 @@ export class LeaseKeeper {
     this.forget(runId);
     lost(error);
   }
+}
+
+/** Attempts that go on could be recorded nowhere. */
+function isBeyondWaiting(error: unknown): boolean {
+  return error instanceof DarumaError && (error.code === "STORE_GONE" || error.code === "STORE_DAMAGED");
 }
 
 function notRenewed(runId: number): DarumaError {

@@ -19,7 +19,7 @@ export async function loadRun(
   const text = await store.readDefinition(first.event.definitionHash);
   if (text === null)
     throw new DarumaError("STORE_FAILED", `the definition of run ${runId} is missing from the store`);
-  const run = newRun(runId, parseStoredDefinition(text), first.event, first.at);
+  const run = newRun(runId, parseStoredDefinition(text, first.event.definitionHash), first.event, first.at);
   replay(run, log);
   run.dirty.clear();
   return { run, nextSeq: log.at(-1)!.seq + 1 };

@@ -37,7 +37,7 @@ interface NewPlace {
 export async function importRun(context: Context, given: unknown) {
   const { store, outputDir, now } = context;
   const document = readRunDocument(given);
-  const workflow = fromDefinition(parseStoredDefinition(document.definition), "/");
+  const workflow = fromDefinition(parseStoredDefinition(document.definition, "of the document"), "/");
   // Before anything is written: under its old number, the log must lead to the status that the document names.
   replayed(document, workflow, document.run.id, (event) => event);
   const { definition, hash, text } = workflow;

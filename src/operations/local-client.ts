@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { z } from "zod";
 import { DarumaError } from "../core/errors.js";
@@ -7,7 +6,7 @@ import { isPostgresUrl } from "../store/postgres/postgres-address.js";
 import type { Store } from "../store/store.js";
 import type { Client } from "./client.js";
 import type { Context } from "./context.js";
-import { databaseFile } from "./existing-store.js";
+import { databaseFile, isDatabaseThere } from "./existing-store.js";
 import { checkInput } from "./invalid-input.js";
 import { operateThrough } from "./local-operate.js";
 import { openStore } from "./open-store.js";
@@ -62,13 +61,13 @@ class LocalClient {
     };
   }
 
-  private openFor(withoutStore: Operation["withoutStore"]): Promise<Store> {
+  private async openFor(withoutStore: Operation["withoutStore"]): Promise<Store> {
     const { store, outputDir } = this.options;
     if (this.opened === null) {
       const file = store ?? databaseFile(outputDir);
-      const isThere = isPostgresUrl(file) || existsSync(file);
-      if (!isThere && withoutStore === "empty") return Promise.resolve(createMemoryStore());
-      if (!isThere && withoutStore === undefined) return Promise.reject(noRuns(store ?? outputDir));
+      const isThere = isPostgresUrl(file) || isDatabaseThere(file);
+      if (!isThere && withoutStore === "empty") return createMemoryStore();
+      if (!isThere && withoutStore === undefined) throw noRuns(store ?? outputDir);
       this.opened = openStore(store, outputDir);
     }
     return this.opened;

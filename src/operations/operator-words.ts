@@ -24,6 +24,7 @@ export async function redacted(store: Store, runId: number, words: string): Prom
 
 export async function definitionOf(store: Store, runId: number): Promise<Definition | null> {
   const run = await store.readRun(runId);
-  const text = run === null ? null : await store.readDefinition(run.definition_hash);
-  return text === null ? null : parseStoredDefinition(text);
+  if (run === null) return null;
+  const text = await store.readDefinition(run.definition_hash);
+  return text === null ? null : parseStoredDefinition(text, run.definition_hash);
 }

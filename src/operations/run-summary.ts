@@ -109,7 +109,7 @@ async function readEndings(
 ): Promise<RunSummary["endings"]> {
   const definition = await store.readDefinition(hash);
   if (definition === null) return [];
-  const last = lastSteps(parseStoredDefinition(definition));
+  const last = lastSteps(parseStoredDefinition(definition, hash));
   const jobs = report.jobs.filter(
     (job) => job.scope === "root" && job.status === "completed" && last.has(job.step),
   );

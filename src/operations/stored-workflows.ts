@@ -38,7 +38,7 @@ export async function storedDefinition(
   const text = await store.readDefinition(definition_hash);
   if (text === null)
     throw new DarumaError("STORE_FAILED", `the definition of ${name} is missing from the store`);
-  return { definition: parseStoredDefinition(text), text };
+  return { definition: parseStoredDefinition(text, definition_hash), text };
 }
 
 export async function describeWorkflow(store: Store, name: number | string, version?: number) {

@@ -103,7 +103,7 @@ export interface Store {
    * (PostgreSQL). It may come twice or, after a lost connection, not at all: it wakes, it does not inform.
    */
   onChange(listener: (change: StoreChange) => void): () => void;
-  /** Rejects if the store cannot answer. */
+  /** Rejects if the store takes no writes. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

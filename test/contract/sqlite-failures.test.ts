@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { DarumaError } from "../../src/core/errors.js";
 import { MIGRATIONS } from "../../src/store/sqlite/migrations.js";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
 import { makeFolder } from "./sqlite-folder.js";
@@ -36,7 +37,7 @@ describe("opening", () => {
 
   test("refuses a file that is not a database, names it and leaves it alone", async () => {
     writeFileSync(file, "not a database at all\n".repeat(100));
-    await expectRefusal("STORE_FAILED", "not a database");
+    await expectRefusal("STORE_DAMAGED", "not a database");
     expect(readFileSync(file, "utf8")).toBe("not a database at all\n".repeat(100));
   });
 
@@ -80,8 +81,9 @@ test("a damaged database fails with its path", async () => {
     await store.reserveRunId().finally(() => store.close());
   };
   const error: unknown = await useIt().catch((refusal: unknown) => refusal);
-  expect(error).toMatchObject({ code: "STORE_FAILED" });
+  expect(error).toMatchObject({ code: "STORE_DAMAGED", hint: expect.stringContaining("docs/backup.md") });
   expect(String(error)).toContain(`${file}: the database is damaged`);
+  expect((error as DarumaError).hint).not.toContain("nothing recorded is lost");
 });
 
 describe("a disk that takes no more", () => {

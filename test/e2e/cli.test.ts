@@ -87,7 +87,7 @@ describe("exit codes", () => {
     writeFileSync(join(bad, "daruma.db"), "this is no database, and long enough to be seen as none at all");
     const { exitCode, stderr } = await runCli(["run", cli.write("ok.yaml", OK), "--output-dir", bad]);
     expect(exitCode).toBe(5);
-    expect(stderr).toMatch(/^error STORE_FAILED: /);
+    expect(stderr).toMatch(/^error STORE_DAMAGED: /);
   });
 });
 

@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { DarumaError } from "../../core/errors.js";
-import { databaseFile, openExistingStore } from "../../operations/existing-store.js";
+import { databaseFile, isDatabaseThere, openExistingStore } from "../../operations/existing-store.js";
 import type { Workflow } from "../../operations/workflow-source.js";
 import type { Store } from "../../store/store.js";
 import { type GlobalOptions, type Session, writeLines } from "../channel.js";
@@ -83,12 +82,12 @@ export function splitVersion(name: string): { workflow: string; version?: number
  * database is there already.
  */
 function openEarly({ outputDir, store }: GlobalOptions): Promise<Store | null> {
-  const opening =
-    store !== undefined
-      ? import("../../operations/open-store.js").then(({ openStore }) => openStore(store, outputDir))
-      : existsSync(databaseFile(resolve(outputDir)))
-        ? openExistingStore(outputDir)
-        : Promise.resolve(null);
+  const open = async (): Promise<Store | null> => {
+    if (store !== undefined)
+      return (await import("../../operations/open-store.js")).openStore(store, outputDir);
+    return isDatabaseThere(databaseFile(resolve(outputDir))) ? openExistingStore(outputDir) : null;
+  };
+  const opening = open();
   // A workflow file that is refused meanwhile is the error to tell.
   opening.catch(() => {});
   return opening;

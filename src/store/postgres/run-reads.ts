@@ -40,7 +40,7 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
         `SELECT ${COLUMNS.event} FROM event WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3::bigint`,
         ...[runId, afterSeq, limit ?? null],
       );
-      return events.map(readStoredEvent);
+      return events.map((event) => readStoredEvent(runId, event));
     },
     readJobs: (runId) => listJobs(db, { runId }),
     async readJob(id) {

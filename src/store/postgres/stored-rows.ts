@@ -1,6 +1,7 @@
 import type { Event, LoggedEvent } from "../../core/events.js";
 import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
 import type { LastLease, Lease, LeaseOwner } from "../store.js";
+import { parseStoredJson } from "../stored-json.js";
 
 /** The columns of each table in the order of the port's rows, for reading. */
 export const COLUMNS = {
@@ -60,34 +61,44 @@ export function readStoredRun(stored: StoredRun): RunRow {
     parent_run_id === null || parent_job_id === null
       ? null
       : { run_id: parent_run_id, job_id: parent_job_id };
+  const place = () => `a column of the row of run ${row.id} in the table run`;
   return {
     ...row,
-    inputs: fromJson(inputs),
-    options: fromJson(options),
+    inputs: fromJson(inputs, place),
+    options: fromJson(options, place),
     parent,
-    error: fromJson(error),
+    error: fromJson(error, place),
   } as RunRow;
 }
 
 export function readStoredJob(stored: StoredJob): JobRow {
-  return { ...stored, error: fromJson(stored.error), output: fromJson(stored.output) } as JobRow;
+  const place = () => `a column of the row of job ${stored.id} in the table job`;
+  return {
+    ...stored,
+    error: fromJson(stored.error, place),
+    output: fromJson(stored.output, place),
+  } as JobRow;
 }
 
 export function readStoredAttempt(stored: StoredAttempt): AttemptRow {
-  return { ...stored, error: fromJson(stored.error) } as AttemptRow;
+  const place = () => `the error of attempt ${stored.attempt} of job ${stored.job_id} in the table attempt`;
+  return { ...stored, error: fromJson(stored.error, place) } as AttemptRow;
 }
 
 export function readStoredRoute(stored: RouteRow): RouteRow {
   return { ...stored };
 }
 
-export function readStoredEvent({ seq, at, data }: StoredEvent): LoggedEvent {
-  return { seq, at, event: JSON.parse(data) as Event };
+export function readStoredEvent(runId: number, { seq, at, data }: StoredEvent): LoggedEvent {
+  const place = () => `event ${seq} of run ${runId} in the table event`;
+  return { seq, at, event: parseStoredJson(data, place) as Event };
 }
 
 /** Null: nobody holds it. */
 export function readStoredLease({ fence, owner, expires_at }: StoredLease): Lease | null {
-  return owner === null ? null : { owner: JSON.parse(owner) as LeaseOwner, fence, expiresAt: expires_at };
+  if (owner === null) return null;
+  const read = parseStoredJson(owner, () => "an owner in the table lease") as LeaseOwner;
+  return { owner: read, fence, expiresAt: expires_at };
 }
 
 export function readLastLease(stored: StoredLease & { readonly run_id: number }): LastLease {
@@ -99,6 +110,6 @@ function toJson(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-function fromJson(text: string | null): unknown {
-  return text === null ? null : JSON.parse(text);
+function fromJson(text: string | null, place: () => string): unknown {
+  return text === null ? null : parseStoredJson(text, place);
 }

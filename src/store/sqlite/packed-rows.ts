@@ -2,6 +2,7 @@ import type { LoggedEvent } from "../../core/events.js";
 import type { AttemptRow, FailureHandlerRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
 import { toStorableText } from "../storable-text.js";
 import type { Append, DraftRow, JobName, LastLease, Lease, TokenRow, WorkflowRow } from "../store.js";
+import { parseStoredJson } from "../stored-json.js";
 import type { Cell } from "./sqlite-driver.js";
 
 /**
@@ -102,7 +103,11 @@ export function unpackRun(row: Cells): RunRow {
   const [run_id, job_id, managed, wanted, error, created_at, started_at, finished_at] = rest;
   const parent = job_id === null ? null : { run_id, job_id };
   const known = { id, workflow_id, workflow, definition_hash, status, folder, file };
-  const parsed = { inputs: unpackJson(inputs), options: unpackJson(options), error: unpackJson(error) };
+  const place = () => `a column of the row of run ${id} in the table run`;
+  const [readInputs, readOptions, readError] = [inputs, options, error].map((cell) =>
+    unpackJson(cell, place),
+  );
+  const parsed = { inputs: readInputs, options: readOptions, error: readError };
   const marks = { managed: managed === 1, wanted: wanted === 1 };
   return { ...known, ...parsed, parent, ...marks, created_at, started_at, finished_at } as RunRow;
 }
@@ -110,11 +115,12 @@ export function unpackRun(row: Cells): RunRow {
 export function unpackJob(row: Cells): JobRow {
   const [id, run_id, step, scope, status, attempt_id, visit, handled, due_at, ...rest] = row;
   const [error, output, handler, dead] = rest;
+  const place = () => `a column of the row of job ${id} in the table job`;
   return {
     ...{ id, run_id, step, scope, status, attempt_id, visit, due_at },
     handled: handled === 1,
-    error: unpackJson(error),
-    output: unpackJson(output),
+    error: unpackJson(error, place),
+    output: unpackJson(output, place),
     failure_handler_id: handler,
     dead_letter: dead === 1,
   } as JobRow;
@@ -123,7 +129,8 @@ export function unpackJob(row: Cells): JobRow {
 export function unpackAttempt(row: Cells): AttemptRow {
   const [job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error] = row;
   const known = { job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at };
-  return { ...known, error: unpackJson(error) } as AttemptRow;
+  const place = () => `the error of attempt ${attempt} of job ${job_id} in the table attempt`;
+  return { ...known, error: unpackJson(error, place) } as AttemptRow;
 }
 
 export function unpackRoute(row: Cells): RouteRow {
@@ -148,8 +155,9 @@ export function unpackToken([id, name, role, created_at, expires_at, revoked_at]
   return { id, name, role, created_at, expires_at, revoked_at } as TokenRow;
 }
 
-export function unpackEvent([seq, at, data]: Cells): LoggedEvent {
-  return { seq, at, event: unpackJson(data) } as LoggedEvent;
+export function unpackEvent(runId: number, [seq, at, data]: Cells): LoggedEvent {
+  const place = () => `event ${seq} of run ${runId} in the table event`;
+  return { seq, at, event: unpackJson(data, place) } as LoggedEvent;
 }
 
 /** From `fence, owner, expires_at`; null: nobody holds it. */
@@ -162,13 +170,15 @@ export function unpackJobName([id, step, scope]: Cells): JobName {
 export const LAST_LEASE_COLUMNS = "run_id, owner, expires_at";
 
 export function unpackLastLease([runId, owner, expiresAt]: Cells): LastLease {
-  return { runId, owner: owner === null ? null : unpackJson(owner), expiresAt } as LastLease;
+  const place = () => `the owner of run ${runId} in the table lease`;
+  return { runId, owner: unpackJson(owner, place), expiresAt } as LastLease;
 }
 
 export function unpackLease([fence, owner, expiresAt]: Cells): Lease | null {
-  return owner === null ? null : ({ owner: unpackJson(owner), fence, expiresAt } as Lease);
+  const place = () => "an owner in the table lease";
+  return owner === null ? null : ({ owner: unpackJson(owner, place), fence, expiresAt } as Lease);
 }
 
-function unpackJson(cell: Cell | undefined): unknown {
-  return typeof cell === "string" ? JSON.parse(cell) : null;
+function unpackJson(cell: Cell | undefined, place: () => string): unknown {
+  return typeof cell === "string" ? parseStoredJson(cell, place) : null;
 }

@@ -42,7 +42,6 @@ export interface ReadVerbs {
   readAnswer(id: number): string | null;
   findToken(hash: string): Cells | null;
   listTokens(): Cells;
-  ping(): null;
 }
 
 export interface WriteVerbs {
@@ -65,6 +64,7 @@ export interface WriteVerbs {
   deleteRun(runId: number): boolean;
   putToken(token: NewToken): Cells;
   revokeToken(id: number, at: number): boolean;
+  ping(): null;
 }
 
 export interface ThreadVerbs extends ReadVerbs, WriteVerbs {

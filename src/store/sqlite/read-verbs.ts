@@ -51,10 +51,6 @@ export function createReadVerbs(db: Database): ReadVerbs {
     readAnswer: (id) => textOf(row("SELECT answer FROM inbox WHERE id = ?", id)),
     findToken: (hash) => row(`SELECT ${COLUMNS.token} FROM token WHERE hash = ?`, hash),
     listTokens: () => rows(`SELECT ${COLUMNS.token} FROM token ORDER BY id`).flat(),
-    ping: () => {
-      rows("SELECT version FROM schema_version");
-      return null;
-    },
   };
 }
 

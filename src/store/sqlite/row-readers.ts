@@ -49,7 +49,7 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
     },
     async readEvents(runId, range = {}) {
       const cells = await thread.call("readEvents", runId, range.afterSeq ?? 0, range.limit ?? null);
-      return unpackRows(cells, LOGGED_EVENT_COLUMNS, unpackEvent);
+      return unpackRows(cells, LOGGED_EVENT_COLUMNS, (row) => unpackEvent(runId, row));
     },
     async readJobs(runId) {
       return unpackRows(await thread.call("readJobs", runId), COLUMNS.job, unpackJob);

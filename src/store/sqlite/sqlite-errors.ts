@@ -1,4 +1,4 @@
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError, type ErrorCode } from "../../core/errors.js";
 import { messageOf } from "../../core/message-of.js";
 
 /** Primary result codes: the lower byte of SQLite's extended ones. */
@@ -19,8 +19,10 @@ const EXPLANATIONS: { readonly [code: number]: string } = {
   [SQLITE_CORRUPT]: "the database is damaged",
   [SQLITE_FULL]: "the disk is full",
   [SQLITE_CANTOPEN]: "the database cannot be opened",
-  [SQLITE_NOTADB]: "the file is not a database",
+  [SQLITE_NOTADB]: "the file is not a database, or its beginning is damaged",
 };
+
+const DAMAGE: readonly (number | null)[] = [SQLITE_CORRUPT, SQLITE_NOTADB];
 
 export function primaryCode(error: unknown): number | null {
   if (typeof error !== "object" || error === null || !("errcode" in error)) return null;
@@ -34,5 +36,6 @@ export function toStoreError(error: unknown, file: string): DarumaError {
   const code = primaryCode(error);
   const explanation = code === null ? undefined : EXPLANATIONS[code];
   const what = explanation === undefined ? detail : `${explanation} (SQLite: ${detail})`;
-  return new DarumaError("STORE_FAILED", `${file}: ${what}`, { cause: error });
+  const told: ErrorCode = DAMAGE.includes(code) ? "STORE_DAMAGED" : "STORE_FAILED";
+  return new DarumaError(told, `${file}: ${what}`, { cause: error });
 }

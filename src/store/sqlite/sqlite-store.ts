@@ -3,6 +3,7 @@ import { refuseMalformedAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
 import { toStorableText } from "../storable-text.js";
 import type { LeaseOwner, Store } from "../store.js";
+import { parseStoredJson } from "../stored-json.js";
 import { threadEntry } from "../thread-entry.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
 import { COLUMNS, packAppend, unpackDraft, unpackLease, unpackRows, unpackToken } from "./packed-rows.js";
@@ -91,7 +92,8 @@ function createLeaseVerbs(thread: ThreadClient, listeners: ChangeListeners): Pic
     },
     claimRuns: (request) => thread.call("claimRuns", request),
     async listOwners() {
-      return (await thread.call("listOwners")).map((owner) => JSON.parse(owner) as LeaseOwner);
+      const owners = await thread.call("listOwners");
+      return owners.map((owner) => parseStoredJson(owner, () => "an owner in the table lease") as LeaseOwner);
     },
   };
 }

@@ -4,7 +4,8 @@ import type { ReadVerbs, Request, Response, Verb, WriteVerbs } from "./protocol.
 import { createReadVerbs } from "./read-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 import { toStoreError } from "./sqlite-errors.js";
-import { Transactions } from "./transactions.js";
+import { type Outcome, Transactions } from "./transactions.js";
+import { WatchedFiles } from "./watched-files.js";
 import { createWriteVerbs } from "./write-verbs.js";
 
 /** Entry of the thread that owns the connection: no other thread waits for a disk. */
@@ -16,6 +17,7 @@ interface OpenDatabase {
   readonly reads: ReadVerbs;
   readonly writes: WriteVerbs;
   readonly transactions: Transactions;
+  readonly files: WatchedFiles;
 }
 
 class DatabaseThread {
@@ -58,7 +60,7 @@ class DatabaseThread {
     const open = this.#open;
     if (open === null || requests.length === 0) return;
     const pieces = requests.map((request) => () => callVerb(open.writes, request));
-    const outcomes = open.transactions.runAll(pieces);
+    const outcomes = runWatched(open, pieces);
     const responses = requests.map(({ id }, i) =>
       this.#answer(id, () => {
         const outcome = outcomes[i];
@@ -73,6 +75,7 @@ class DatabaseThread {
     if (request.verb === "open") return this.#openFile(request.args[0] as string);
     if (this.#open === null) throw new Error("the database is not open");
     if (request.verb === "close") return this.#close(this.#open.db);
+    this.#open.files.checkNowAndThen();
     return callVerb(this.#open.reads, request);
   }
 
@@ -80,7 +83,7 @@ class DatabaseThread {
     this.#file = file;
     const db = openDatabase(file);
     const [reads, writes] = [createReadVerbs(db), createWriteVerbs(db)];
-    this.#open = { db, reads, writes, transactions: new Transactions(db) };
+    this.#open = { db, reads, writes, transactions: new Transactions(db), files: new WatchedFiles(db, file) };
     return null;
   }
 
@@ -97,6 +100,18 @@ class DatabaseThread {
       const { code, message, hint } = toStoreError(error, this.#file);
       return { id, error: { code, message, hint } };
     }
+  }
+}
+
+/** Only what is in the file that the next process will open is answered as written. */
+function runWatched({ files, transactions }: OpenDatabase, pieces: readonly (() => unknown)[]): Outcome[] {
+  try {
+    files.check();
+    const outcomes = transactions.runAll(pieces);
+    files.check();
+    return outcomes;
+  } catch (error) {
+    return pieces.map(() => ({ error }));
   }
 }
 

@@ -1,7 +1,7 @@
 import { DarumaError } from "../../core/errors.js";
 import type { Database, Statement } from "./sqlite-driver.js";
 
-type Outcome = { readonly value: unknown } | { readonly error: unknown };
+export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** Runs pieces of writing, several in one transaction where they wait together, so that they share one sync. */
 export class Transactions {

@@ -1,0 +1,10 @@
+import { DarumaError } from "../core/errors.js";
+
+/** Read JSON that the store has written. `place` names the table and the row, for whoever has to look. */
+export function parseStoredJson(text: string, place: () => string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new DarumaError("STORE_DAMAGED", `the database is damaged: ${place()} is not valid JSON`);
+  }
+}
