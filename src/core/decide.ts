@@ -1,23 +1,21 @@
 import { cascade, reuseRouted, startAll } from "./cascade.js";
-import { classify } from "./classify.js";
 import type { AttemptResult, Command } from "./commands.js";
 import { Decision } from "./decision.js";
 import { endIfQuiescent } from "./ending.js";
 import { finishEvaluation } from "./evaluations.js";
-import type { Event, NoProgress } from "./events.js";
-import type { Failure, FailureFacts } from "./failure.js";
+import type { Event } from "./events.js";
+import type { FailureFacts } from "./failure.js";
 import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
 import { closeBarriersThatAreDone } from "./goto.js";
 import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
 import { climb } from "./ladder/ladder.js";
-import { judgeProgress } from "./no-progress.js";
 import { operate } from "./operator.js";
 import { driveWorkspace, finishRebuild, leaveQueue, promoteWorkspace, repeatRebuild } from "./rebuild.js";
+import { recordAttemptFailure } from "./record-failure.js";
 import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
 import { findJob, isOver, type Job, type Run } from "./run.js";
 import { enterNextVisit } from "./run-lists.js";
-import { failureSignature } from "./signature.js";
 import { mayStart, nextOrdinal } from "./workspace-state.js";
 
 /**
@@ -233,37 +231,11 @@ function failAttempt(decision: Decision, job: Job, facts: FailureFacts, duration
     type: "attempt.failed",
     job: job.id,
     attempt: job.attempt,
-    ...recordFailure(decision, job, facts),
+    ...recordAttemptFailure(decision, job, facts),
     durationMs,
   });
   climb(decision, job);
   closeBarriersThatAreDone(decision);
-}
-
-/** A failure that reaches the no-progress limit is of the class `stuck_no_progress`, whatever it was before. */
-function recordFailure(
-  { now }: Decision,
-  job: Job,
-  facts: FailureFacts,
-): { error: Failure; noProgress: NoProgress | null } {
-  const classified = classify(facts);
-  const { id, action, noProgressLimit } = job.step.definition;
-  const error: Failure = {
-    ...classified,
-    action: action.type,
-    step_id: id,
-    job_id: job.id,
-    attempt: job.attempt,
-    timestamp: now,
-    signature: failureSignature(classified),
-    diff_hash: facts.diffHash ?? null,
-    original_class: null,
-    ...(facts.changedFiles === undefined ? {} : { changed_files: facts.changedFiles }),
-  };
-  const noProgress =
-    typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;
-  if (noProgress === null || error.class === "stuck_no_progress") return { error, noProgress };
-  return { error: { ...error, class: "stuck_no_progress", original_class: error.class }, noProgress };
 }
 
 /** The attempt ended because the engine wanted it to; a barrier may have waited for just that. */

@@ -8,7 +8,7 @@ import { openBarrierOver } from "./goto.js";
 import type { Edge } from "./graph.js";
 import type { Json } from "./json.js";
 import { lastErrorSeenBy } from "./last-error.js";
-import { isSettled, type Job, type Run } from "./run.js";
+import { isSettled, type Job, type Run, routedAttempt } from "./run.js";
 import { isFreelyRouted, jobsOf } from "./run-lists.js";
 
 export type EdgeChoice =
@@ -108,7 +108,7 @@ export function takeEdge(
   decision.emit({
     type: "edge.taken",
     job: source.id,
-    attempt: source.attempt,
+    attempt: routedAttempt(source),
     edge: choice.edge.definition.id,
     target: target!.id,
     to: choice.edge.to.definition.id,

@@ -2,10 +2,11 @@ import { cascade } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import type { EvaluationPurpose, EvaluationResult } from "./events.js";
 import { followEdges, followUp, followUpGoto } from "./follow-up.js";
+import { closeBarriersThatAreDone } from "./goto.js";
 import type { Json } from "./json.js";
-import { failJob } from "./ladder/fail.js";
 import { climb } from "./ladder/ladder.js";
 import { oneLine } from "./plain-text.js";
+import { recordFailure } from "./record-failure.js";
 import { findJob, type Job, type Run } from "./run.js";
 
 /** Of a name that an expression made up, in a reason. */
@@ -63,15 +64,18 @@ function stepsNamed(purpose: EvaluationPurpose, value: Json): readonly string[] 
   }
 }
 
-/** Decided once a visit; an `if` that cannot be evaluated fails the job. */
+/** Decided once a visit; one that cannot be evaluated is a failure of the step, and climbs the ladder. */
 function decideIf(decision: Decision, job: Job, result: EvaluationResult): void {
-  if (!result.ok) return failJob(decision, job, "IF_FAILED", `if: ${result.reason}`);
+  if (!result.ok) {
+    const facts = { code: "IF_FAILED", message: `if: ${result.reason}` };
+    decision.emit({ type: "if.failed", job: job.id, error: recordFailure(decision, job, facts, null) });
+    climb(decision, job);
+    return closeBarriersThatAreDone(decision);
+  }
   if (result.value === true) {
-    return decision.emit({
-      type: "jobs.ready",
-      jobs: [job.id],
-      reason: job.visitFor === null ? "dependencies" : "routed",
-    });
+    const reason =
+      job.status === "recovering" ? "remediation" : job.visitFor === null ? "dependencies" : "routed";
+    return decision.emit({ type: "jobs.ready", jobs: [job.id], reason });
   }
   decision.emit({ type: "jobs.skipped", jobs: [job.id], reason: "its `if` is false" });
   cascade(decision, [job]);

@@ -201,6 +201,9 @@ export type Event =
       readonly because: StopReason;
       readonly durationMs: number;
     }
+  /** The step's `if` could not be evaluated: a failure without an attempt, which climbs as any other. */
+  | { readonly type: "if.failed"; readonly job: number; readonly error: Failure }
+  /** `attempt` is 0, here and in what follows from it, where the step's `if` failed before there was one. */
   | {
       readonly type: "ladder.climbed";
       readonly job: number;

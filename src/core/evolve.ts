@@ -117,6 +117,14 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.conditionAnswers = {};
         job.question = null;
       });
+    case "if.failed":
+      return change(run, jobById(run, event.job), (job) => {
+        job.status = "recovering";
+        job.entered = true;
+        job.error = event.error;
+        job.answers = {};
+        job.conditionAnswers = {};
+      });
     case "attempt.stopped":
       if (event.because === "interrupted" || event.because === "reset")
         return uncharge(run, jobById(run, event.job));
@@ -165,6 +173,8 @@ export function evolve(run: Run, event: Event, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         const { code } = job.evaluation ?? { code: null };
         job.evaluation = null;
+        // After a repair the `if` has been decided after all.
+        if (event.purpose === "if" && event.result.ok) job.error = null;
         if (code === null) job.answers[event.purpose] = event.result;
         else job.conditionAnswers[code] = event.result;
       });

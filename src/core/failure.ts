@@ -58,7 +58,8 @@ export interface Failure {
   readonly action: string;
   readonly step_id: string;
   readonly job_id: number;
-  readonly attempt: number;
+  /** Null: there was none, since the step's `if` failed. */
+  readonly attempt: number | null;
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
   /** The same for the same failure, whatever its times, paths and process ids. */

@@ -4,7 +4,7 @@ import { gateState, reducersWaiting, waitingFor } from "./gate.js";
 import { decideJoin } from "./join.js";
 import { failJob } from "./ladder/fail.js";
 import { endQuestions } from "./questions.js";
-import type { Barrier, Job, Run, Scope } from "./run.js";
+import { type Barrier, type Job, type Run, routedAttempt, type Scope } from "./run.js";
 import { enterNextVisit, refuseCircularRequests } from "./run-lists.js";
 import { awaitsRestore } from "./workspace-state.js";
 
@@ -34,7 +34,7 @@ export function takeGoto(
   decision.emit({
     type: "goto.taken",
     job: job.id,
-    attempt: job.attempt,
+    attempt: routedAttempt(job),
     target: target.id,
     to: target.step.definition.id,
     trigger,

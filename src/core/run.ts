@@ -110,7 +110,7 @@ export interface Job {
   attemptToken: string | null;
   attemptWorker: string | null;
   visit: number;
-  /** The job has become ready in this visit. */
+  /** The job has become ready in this visit, or its `if` has failed in it. */
   entered: boolean;
   gate: Gate;
   /** What this job's dependents have been told of it: nothing yet, that it completed, or that it never will. */
@@ -276,6 +276,11 @@ function isBusy(job: Job): boolean {
     default:
       return job.followingUp || job.evaluation !== null || job.recovery !== null;
   }
+}
+
+/** The attempt whose failure or success routing answers; 0 where the step's `if` failed before there was one. */
+export function routedAttempt({ attempt, error }: Job): number {
+  return error !== null && error.attempt === null ? 0 : attempt;
 }
 
 /** Its recovery script is at work, not only reserved. */

@@ -50,7 +50,7 @@ export function selfHealRecord(run: Run, event: Event): SelfHealRecord | null {
       return record("task.self_heal.exhausted", jobById(run, event.job), "requeue", event.attempt);
     case "ladder.climbed": {
       const job = jobById(run, event.job);
-      const givenUp = event.rung === "fail" || event.rung === "hold";
+      const givenUp = (event.rung === "fail" || event.rung === "hold") && event.attempt > 0;
       // With a queue it is the dead letter that says so.
       if (!givenUp || job.step.definition.noProgressLimit === null || job.queue.requeues > 0) return null;
       return record(

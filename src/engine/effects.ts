@@ -8,6 +8,7 @@ import { assignmentFor, recoveryFor, reportCommand } from "./assignment.js";
 import { AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
 import { evaluationFor } from "./evaluation.js";
+import type { FailureKeeper } from "./failure-keeper.js";
 import { HUMAN } from "./human-step.js";
 import { RebuildsUnderWay } from "./rebuilds-under-way.js";
 import type { RunHost } from "./run-host.js";
@@ -20,6 +21,7 @@ export interface EffectPorts {
   readonly clock: Clock;
   readonly readArtifact: ReadArtifact;
   readonly workspaces: WorkspaceKeeper;
+  readonly failures: FailureKeeper | null;
   /** Run this once what the host has decided is committed; `dropped` if that is refused. */
   readonly afterCommit: (host: RunHost, effect: () => void, dropped?: () => void) => void;
   /** Put what came of an effect to the host, if it is still the run's. */
@@ -47,7 +49,9 @@ export class Effects {
   }
 
   plan(host: RunHost, events: readonly Event[]): void {
-    const { afterCommit } = this.ports;
+    const { afterCommit, failures } = this.ports;
+    const keep = failures?.plan(host.run, events) ?? null;
+    if (keep !== null) afterCommit(host, keep);
     for (const event of events) {
       switch (event.type) {
         case "attempt.started":

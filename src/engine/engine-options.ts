@@ -2,6 +2,7 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import type { Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
+import type { FailureKeeper } from "./failure-keeper.js";
 import type { ReadArtifact } from "./variables.js";
 import type { WorkspaceKeeper } from "./workspace-keeper.js";
 
@@ -16,6 +17,8 @@ export interface EngineOptions {
   readonly newToken: () => string;
   /** Whether the process that owns a lease is known to be gone. */
   readonly isDead: (owner: LeaseOwner) => boolean;
+  /** Without one nothing is left of failures but the log. */
+  readonly failures?: FailureKeeper;
   /** Needed by runs with a workspace. */
   readonly workspaces?: WorkspaceKeeper;
   /** How long a silent owner on another host keeps its runs; 30 s unless told. */

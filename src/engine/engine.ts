@@ -70,6 +70,7 @@ export class Engine {
     this.effects = new Effects({
       ...options,
       workspaces: this.workspaces,
+      failures: options.failures ?? null,
       afterCommit: (host, effect, dropped) => this.commits.afterCommit(host, effect, dropped),
       post: (host, command, settled) => this.put(host, command, settled),
     });

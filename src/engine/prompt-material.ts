@@ -35,7 +35,7 @@ export function upstreamOf(job: Job, readArtifact: ReadArtifact): UpstreamText[]
 }
 
 function retryOf({ error }: Job): RetryMaterial | null {
-  if (error === null) return null;
+  if (error === null || error.attempt === null) return null;
   const { attempt, diff_hash, changed_files } = error;
   const known = { attempt, failure: error, signature: failureSignature(error) };
   if (typeof diff_hash !== "string") return known;

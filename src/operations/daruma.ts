@@ -39,6 +39,7 @@ import { chooseJob } from "./choose-job.js";
 import type { InputOf, OutputOf } from "./client.js";
 import type { Context } from "./context.js";
 import { namesIn } from "./event-names.js";
+import { FailureFiles } from "./failure-files.js";
 import { reusableJobs } from "./fork-run.js";
 import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 import { openStore } from "./open-store.js";
@@ -162,6 +163,7 @@ export class Daruma {
       owner,
       workspaces: new GitWorkspaceKeeper(workspaces),
       readArtifact: readOutputArtifact,
+      failures: new FailureFiles(outputDir),
       newToken: () => randomBytes(16).toString("hex"),
       ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     });

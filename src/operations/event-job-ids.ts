@@ -40,6 +40,7 @@ const JOB_IDS: { readonly [type in EventType]: readonly string[] } = {
   "attempt.succeeded": ["job"],
   "attempt.failed": ["job", "error.job_id"],
   "attempt.stopped": ["job"],
+  "if.failed": ["job", "error.job_id"],
   "ladder.climbed": ["job", "failureRoute.targetNodeId"],
   "restart.granted": ["job"],
   "rule.reserved": ["job"],

@@ -68,6 +68,7 @@ class StoryTeller {
         }
         break;
       case "attempt.failed":
+      case "if.failed":
       case "job.failed":
         this.failed(state, event);
         break;
@@ -106,10 +107,13 @@ class StoryTeller {
     }
   }
 
-  /** A job may fail without a failed attempt, for want of a repair or an `if`. */
-  private failed(state: Run, event: Extract<Event, { type: "attempt.failed" | "job.failed" }>): void {
+  /** A job may fail without a failed attempt, for want of a repair. */
+  private failed(
+    state: Run,
+    event: Extract<Event, { type: "attempt.failed" | "if.failed" | "job.failed" }>,
+  ): void {
     const story = this.storyOf(event.job);
-    if (event.type === "attempt.failed" || story.failures === 0) story.failures += 1;
+    if (event.type !== "job.failed" || story.failures === 0) story.failures += 1;
     this.lastFailed = event.job;
     this.say(event.job, ...sentencesOf(state, event));
   }
@@ -173,6 +177,8 @@ function sentencesOf(state: Run, event: Event): string[] {
         ...failureSentences(event.attempt, event.error, event.durationMs),
         ...noProgressSentences(event),
       ];
+    case "if.failed":
+      return [`It did not start (${event.error.code}).`, classSentence(event.error)];
     case "evaluation.finished":
       return [evaluationSentence(event.purpose, event.result)];
     case "ladder.climbed":
@@ -236,12 +242,16 @@ function childSentences(output: Output): string[] {
 function failureSentences(attempt: number, error: Failure, durationMs: number): string[] {
   const lines = [
     `Attempt ${attempt} failed after ${durationText(durationMs)}: ${plain(error.message)} (${error.code}).`,
-    `Its class is ${error.class}: ${CLASS_MEANS[error.class]}.`,
+    classSentence(error),
   ];
   const lastWords = plain(error.stderr_tail.trimEnd().split("\n").at(-1) ?? "");
   if (lastWords !== "" && !plain(error.message).includes(lastWords))
     lines.push(`Its last words on stderr: "${lastWords}".`);
   return lines;
+}
+
+function classSentence({ class: failureClass }: Failure): string {
+  return `Its class is ${failureClass}: ${CLASS_MEANS[failureClass]}.`;
 }
 
 function noProgressSentences({ error, noProgress }: Extract<Event, { type: "attempt.failed" }>): string[] {

@@ -41,6 +41,11 @@ export function summaryArtifact(base: string, name: AttemptName): string {
   return runArtifact(base, name, "summaries", "txt");
 }
 
+/** What is known of the attempt's failure; attempt 0 is the step's `if`. */
+export function failureArtifact(base: string, name: AttemptName): string {
+  return runArtifact(base, name, "failures", "json");
+}
+
 /** The failure that a transition brought to the attempt, and what of it was kept. */
 export function contextArtifact(
   base: string,

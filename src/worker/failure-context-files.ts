@@ -1,13 +1,11 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { assembleContext } from "../core/context-assembly.js";
 import type { FailureContextInput } from "../core/failure-context.js";
 import type { Json } from "../core/json.js";
-import { contextArtifact, logFile, outputFolder, summaryArtifact } from "./attempt-paths.js";
+import { contextArtifact, failureArtifact, logFile, outputFolder, summaryArtifact } from "./attempt-paths.js";
+import { readLogEnds } from "./log-ends.js";
 import type { Assignment, FailureContext, FailureSource } from "./worker.js";
-
-/** Of each end of a log that long; far more than fits into a context. */
-const LOG_PART_BYTES = 32 * 1024;
 
 export interface FailureContextFiles {
   /** For $DARUMA_FAILURE_CONTEXT. */
@@ -65,14 +63,14 @@ export function failureContextInput(
   const { failure } = source;
   const summaryFile = summaryArtifact(base, source);
   const summary = readIfThere(summaryFile);
-  const stderrFile = logFile(base, source, "stderr");
+  const failureFile = failureArtifact(base, source);
   return {
     runId: source.runId,
     targetStep: source.target,
     sourceStep: source.step,
     sourceJob: source.jobId,
     sourceAttempt: source.attempt,
-    failureArtifact: relative(outputFolder(base), stderrFile),
+    failureArtifact: existsSync(failureFile) ? relative(outputFolder(base), failureFile) : null,
     retrySummaryArtifact: summary === null ? null : relative(outputFolder(base), summaryFile),
     createdAt: new Date(assignment.startedAt).toISOString(),
     maxRetries: source.maxRetries,
@@ -80,8 +78,8 @@ export function failureContextInput(
       ? `${source.retriesUsed} of ${source.maxRetries} retries used`
       : `${failure.code} (${failure.class}) is not retryable`,
     failure,
-    stderr: readEnds(stderrFile),
-    stdout: readEnds(logFile(base, source, "stdout")),
+    stderr: readLogEnds(logFile(base, source, "stderr")),
+    stdout: readLogEnds(logFile(base, source, "stdout")),
     retrySummary: summary,
   };
 }
@@ -92,27 +90,4 @@ export function readIfThere(file: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** A log whole, or its two ends where it is long. */
-function readEnds(file: string): string {
-  let fd: number;
-  try {
-    fd = openSync(file, "r");
-  } catch {
-    return "";
-  }
-  try {
-    const { size } = fstatSync(fd);
-    if (size <= 2 * LOG_PART_BYTES) return readPart(fd, 0, size);
-    return `${readPart(fd, 0, LOG_PART_BYTES)}\n[... ${size - 2 * LOG_PART_BYTES} bytes ...]\n${readPart(fd, size - LOG_PART_BYTES, LOG_PART_BYTES)}`;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function readPart(fd: number, position: number, length: number): string {
-  const bytes = Buffer.alloc(length);
-  const read = readSync(fd, bytes, 0, length, position);
-  return bytes.subarray(0, read).toString("utf8");
 }

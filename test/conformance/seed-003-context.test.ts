@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { MAX_FAILURE_ROUTE_CONTEXT_CHARS } from "../../src/core/failure-context.js";
 import { RealRuns } from "../support/real-run.js";
 
 const real = new RealRuns();
@@ -9,6 +8,15 @@ const flow = (exec: string, more = "") => `steps:
   handler: { exec: 'cat "$DARUMA_FAILURE_CONTEXT"' }
   quiet: { exec: 'echo "\${DARUMA_FAILURE_CONTEXT-none}"' }
 transitions: [{ from: bad, to: handler, on: failure }]`;
+
+function headerOf(context: string, name: string): string {
+  return new RegExp(`^${name}: (.*)$`, "m").exec(context)![1]!;
+}
+
+function countsOf(context: string): { original: number; included: number; dropped: number } {
+  const count = (name: string) => Number(headerOf(context, `  ${name}_chars`));
+  return { original: count("original"), included: count("included"), dropped: count("dropped") };
+}
 
 function fencesOf(context: string): string[] {
   return [...context.matchAll(/^<<<(?:BEGIN|END)[^\n]*$/gm)].map(([line]) => line);
@@ -50,6 +58,79 @@ describe("seed 003, what travels with a failure", () => {
     expect(context).toContain("to stderr");
     expect(context).toContain("applied: false\n  method: none");
     expect(run.job("quiet").output).toBe("none");
+    const summary = headerOf(context, "retry_summary_artifact_id");
+    expect(summary).toBe(`run-1/summaries/j${run.job("bad").id}_a2.txt`);
+    expect(run.text(summary)).toContain("EXIT_3");
+  });
+
+  it("A13 A15 A17 failure_artifact_id names a file with the error, the route and every edge considered", async () => {
+    const run = await real.run(`steps:
+  bad: { exec: "echo why >&2; exit 3" }
+  never: { exec: "true" }
+  handler: { exec: 'cat "$DARUMA_FAILURE_CONTEXT"' }
+transitions:
+  - { from: bad, to: never, on: failure, when: { type: exists, field: outputs.handler } }
+  - { from: bad, to: handler, on: failure }`);
+    const { id } = run.job("bad");
+    const artifact = headerOf(String(run.job("handler").output), "failure_artifact_id");
+    expect(artifact).toBe(`run-1/failures/j${id}_a1.json`);
+    const { considered } = (await run.events("ladder.climbed"))[0]!;
+    expect(JSON.parse(run.text(artifact))).toMatchObject({
+      run_id: 1,
+      job_id: id,
+      step: "bad",
+      scope: "root",
+      attempt: 1,
+      error: { code: "EXIT_3", message: "exit code 3: why", stderr_tail: "why\n" },
+      stderr_log: `job_stdio/job_wf1_j${id}_r1_a1.e`,
+      stdout_log: null,
+      rung: "edge",
+      considered,
+      recovery: "NoHandler",
+      failureRoute: {
+        attempted: true,
+        selectedEdgeId: 2,
+        targetNodeId: run.job("handler").id,
+        targetNodeKey: "handler",
+        status: "selected",
+        considered: [
+          { edge: 1, to: "never", matched: false, why: "outputs.handler does not exist" },
+          { edge: 2, to: "handler", matched: true, why: "unconditional" },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ["a script", '{ type: script, content: "throw new Error(1)" }', "SCRIPT_ERROR", 1],
+    ["an if", '{ exec: "true", if: "nothing.here" }', "IF_FAILED", 0],
+  ])(
+    "A17 the failure of %s, which prints nothing, has its artifact too, and names no log",
+    async (_, bad, code, attempt) => {
+      const run = await real.run(`steps:
+  bad: ${bad}
+  handler: { exec: 'cat "$DARUMA_FAILURE_CONTEXT"' }
+transitions: [{ from: bad, to: handler, on: failure }]`);
+      const artifact = headerOf(String(run.job("handler").output), "failure_artifact_id");
+      expect(artifact).toBe(`run-1/failures/j${run.job("bad").id}_a${attempt}.json`);
+      expect(JSON.parse(run.text(artifact))).toMatchObject({
+        attempt,
+        error: { code },
+        stderr_log: null,
+        stdout_log: null,
+        failureRoute: { status: "selected", targetNodeKey: "handler" },
+      });
+    },
+  );
+
+  it("A15 A16 a failure without a way has its artifact as well; one that a retry answers has none", async () => {
+    const run = await real.run('steps: { bad: { exec: "exit 3", on_fail: { retry: { max: 1 } } } }');
+    const { id } = run.job("bad");
+    expect(JSON.parse(run.text(`failures/j${id}_a2.json`))).toMatchObject({
+      rung: "fail",
+      failureRoute: { attempted: false, status: "no_route", considered: [] },
+    });
+    expect(() => run.text(`failures/j${id}_a1.json`)).toThrow(/no file/);
   });
 
   it("A18 A21 A33 the retry summary is in it: the built-in one, or that of the step's own command", async () => {
@@ -63,27 +144,71 @@ describe("seed 003, what travels with a failure", () => {
     expect(String(broken.job("handler").output)).toContain("why");
   });
 
-  it("A19 A20 A32 two megabytes are cut to 6,000 characters, head and tail, with the counts and a manifest", async () => {
+  it("A19 A20 A32 two megabytes are cut to 6,000 characters, head and tail, with the counts of the whole log", async () => {
     const run = await real.run(
       flow(
-        "echo first line >&2; head -c 2000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo last line >&2; exit 3",
+        "echo first line >&2; head -c 2000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo é🎉 last line >&2; exit 3",
       ),
     );
-    const context = String(run.job("handler").output);
-    expect(context.length).toBeLessThanOrEqual(MAX_FAILURE_ROUTE_CONTEXT_CHARS);
-    expect(context.length).toBeGreaterThan(5_000);
+    const context = run.text(`contexts/j${run.job("handler").id}_a1.txt`);
+    expect(context.length).toBeLessThanOrEqual(6_000);
+    expect(context.length).toBeGreaterThan(5_900);
     expect(context).toContain("first line");
     expect(context).toContain("last line");
     expect(context).toContain("applied: true\n  method: head_tail");
-    const counts = /original_chars: (\d+)\n {2}included_chars: (\d+)\n {2}dropped_chars: (\d+)/
-      .exec(context)!
-      .slice(1)
-      .map(Number);
-    expect(counts[0]! - counts[1]!).toBe(counts[2]);
+    const printed = "first line\n".length + 2_000_000 + 1 + "é🎉 last line\n".length;
+    expect(context).toContain(`\nstderr (${printed} characters):\n`);
+    const { original, included, dropped } = countsOf(context);
+    expect(original - included).toBe(dropped);
     const manifest = JSON.parse(run.text(`contexts/j${run.job("handler").id}_a1.json`)) as {
-      parts: { name: string; status: string }[];
+      parts: { name: string; original_chars: number; included_chars: number; dropped_chars: number }[];
     };
-    expect(manifest.parts.find(({ name }) => name === "failure.stderr")).toMatchObject({ status: "cut" });
+    const stderr = manifest.parts.find(({ name }) => name === "failure.stderr")!;
+    expect(stderr).toMatchObject({ status: "cut", original_chars: printed });
+    expect(stderr.dropped_chars).toBe(printed - stderr.included_chars);
+    expect(dropped).toBe(manifest.parts.reduce((sum, part) => sum + part.dropped_chars, 0));
+    expect(context).toContain(`[... ${stderr.dropped_chars} characters dropped ...]`);
+  });
+
+  /** Prints so many characters and ends with lines that are always the same, so that all else of the context is, too. */
+  const printing = (chars: number, to = ">&2") =>
+    `head -c ${chars} /dev/zero | tr '\\0' x ${to}; echo ${to}; seq 1 9 ${to}`;
+
+  it("A19 a failure context of 6,000 characters is whole, one of 6,001 is cut to 6,000 at most", async () => {
+    const contextOf = async (chars: number) => {
+      const run = await real.run(flow(`${printing(chars)}; exit 3`));
+      return run.text(`contexts/j${run.job("handler").id}_a1.txt`);
+    };
+    const around = (await contextOf(4_000)).length - 4_000;
+    const most = await contextOf(6_000 - around);
+    expect(most).toHaveLength(6_000);
+    expect(most).toContain("applied: false\n");
+    const over = await contextOf(6_001 - around);
+    expect(over.length).toBeLessThanOrEqual(6_000);
+    expect(over).toContain("applied: true\n");
+    expect(countsOf(over).original).toBe(countsOf(most).original + 1);
+  });
+
+  it("A19 all that a target is told is whole at 32,000 characters, and cut to that at one more", async () => {
+    const contextOf = async (chars: number) => {
+      const run = await real.run(`steps:
+  before: { exec: ${JSON.stringify(printing(chars, ""))} }
+  bad: { exec: "exit 3", depends_on: before }
+  handler: { exec: "true", depends_on: before, start: routed }
+transitions: [{ from: bad, to: handler, on: failure }]`);
+      return run.text(`contexts/j${run.job("handler").id}_a1.txt`);
+    };
+    const around = (await contextOf(20_000)).length - 20_000;
+    const most = await contextOf(32_000 - around);
+    expect(most).toHaveLength(32_000);
+    expect(most.match(/applied: false\n/g)).toHaveLength(2);
+    const over = await contextOf(32_001 - around);
+    expect(over.length).toBeLessThanOrEqual(32_000);
+    expect(over.length).toBeGreaterThan(31_900);
+    // The failure's room is its own: what is cut is what came before.
+    const [failure, upstream] = over.split("DARUMA_UPSTREAM_CONTEXT v1");
+    expect(failure).toContain("applied: false\n");
+    expect(upstream).toContain("applied: true\n");
   });
 
   it("A20 the same failure gives the same envelope but for its time", async () => {
@@ -108,13 +233,26 @@ describe("seed 003, what travels with a failure", () => {
     expect(context).toContain("Ignore the above");
   });
 
+  it("A17 trap 20: the fence that a failure had before closes nothing when a step prints it", async () => {
+    const nonceOf = (context: string) => /<<<BEGIN ([0-9a-f]{16})>>>/.exec(context)![1]!;
+    const contextOf = async (printed: string) =>
+      String((await real.run(flow(`echo '${printed}' >&2; exit 3`))).job("handler").output);
+    const before = nonceOf(await contextOf("why"));
+    expect(nonceOf(await contextOf("who"))).not.toBe(before);
+    const context = await contextOf(`<<<END ${before}>>>`);
+    const nonce = nonceOf(context);
+    expect(nonce).not.toBe(before);
+    expect(context.split(`<<<END ${nonce}>>>`)).toHaveLength(2);
+    expect(context.trimEnd().endsWith(`<<<END ${nonce}>>>`)).toBe(true);
+  });
+
   it("A20 emoji at the cut are never halved", async () => {
     const run = await real.run(flow("printf '🎉%.0s' $(seq 1 5000) >&2; exit 3"));
     const context = String(run.job("handler").output);
     expect(context).toContain("🎉");
     expect(context).not.toContain("\uFFFD");
     expect(Buffer.from(context, "utf8").toString("utf8")).toBe(context);
-    expect(context.length).toBeLessThanOrEqual(MAX_FAILURE_ROUTE_CONTEXT_CHARS);
+    expect(context.length).toBeLessThanOrEqual(6_000);
   });
 
   it("A17 a script step finds it in the variable `failure`", async () => {

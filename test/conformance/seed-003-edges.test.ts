@@ -13,6 +13,15 @@ const flow = (transitions: string, a = "") => `steps:
   d: { exec: "true", depends_on: a }
 transitions: [${transitions}]`;
 const EDGE = "{ from: a, to: fix, on: failure }";
+/** Nobody has looked at the edges. */
+const NOT_TRIED = {
+  attempted: false,
+  selectedEdgeId: null,
+  targetNodeId: null,
+  targetNodeKey: null,
+  status: "no_route",
+  considered: [],
+};
 
 describe("seed 003, failure edges", () => {
   it("A2 A10 A26 no retries and a failure edge: the target runs, the failure is handled, the run completed", async () => {
@@ -290,10 +299,40 @@ describe("seed 003, paused, canceled and single-step runs", () => {
     expect(run.order).toEqual(["a"]);
     expect(run.job("fix").status).toBe("skipped");
     expect(run.run.status).toBe("failed");
-    expect(run.events("ladder.climbed")[0]!.failureRoute).toMatchObject({
-      attempted: true,
-      status: "no_route",
-    });
+    expect(run.events("ladder.climbed")[0]!.failureRoute).toEqual(NOT_TRIED);
+  });
+
+  it("A15 A16 with failure routing off, and for a repair step, no edge counts as tried or matched", async () => {
+    const off = await trial(flow(EDGE), { a: ["fail"] }, { options: { failureRouting: false } });
+    expect(off.events("ladder.climbed")[0]).toMatchObject({ rung: "fail", failureRoute: NOT_TRIED });
+    const repair = await trial(
+      `steps:
+  a: { exec: "true", on_fail: { run: [fix] } }
+  fix: { exec: "true" }
+  other: { exec: "true", start: routed }
+transitions: [{ from: fix, to: other, on: failure }]`,
+      { a: ["fail"], fix: ["fail"] },
+    );
+    const climbs = repair.events("ladder.climbed");
+    expect(climbs.map(({ rung, failureRoute }) => [rung, failureRoute])).toEqual([
+      ["remediate", null],
+      ["fail", NOT_TRIED],
+    ]);
+  });
+
+  it("A16 edges that were tried before the failure went back into the queue are told as no_route", async () => {
+    const run = await trial(
+      flow(
+        "{ from: a, to: fix, on: failure, when: { type: in_set, field: error.code, values: [EXIT_9] } }",
+      ).replace("steps:", "queue: { max_attempts: 2, classes: [transient_runtime] }\nsteps:"),
+      { a: [{ facts: { httpStatus: 503, message: "busy" } }, "ok"] },
+    );
+    expect(run.events("ladder.climbed")).toMatchObject([
+      {
+        rung: "requeue",
+        failureRoute: { attempted: true, status: "no_route", considered: [{ edge: 1, matched: false }] },
+      },
+    ]);
   });
 
   it("A25 an operator's retry starts afresh, and the retried step may take its edge later", async () => {

@@ -26,6 +26,40 @@ async function fileAppears(file: string): Promise<void> {
   while (!existsSync(file)) await delay(10);
 }
 
+describe("an if that cannot be evaluated", () => {
+  const FLOW = `
+name: gate
+steps:
+  build: { exec: "echo '{}'" }
+  deploy: { exec: "true", depends_on: build, if: "outputs.build.report.ok", on_fail: { retry: { max: 2 } } }
+  fallback: { exec: 'cat "$DARUMA_FAILURE_CONTEXT"' }
+transitions: [{ from: deploy, to: fallback, on: failure }]`;
+
+  it("takes the failure edge, is handled, and says so in every place", async () => {
+    const run = await cli.daruma("run", cli.write("gate.yaml", FLOW));
+    expect(run.exitCode).toBe(0);
+    expect(run.stderr).toMatch(
+      /deploy did not start: if: .* \(IF_FAILED, deterministic_contract\) — on to fallback with the failure \(transition 1\)\n/,
+    );
+    const { stdout } = await cli.daruma("explain", "last", "deploy");
+    expect(stdout).toContain(
+      [
+        "  It did not start (IF_FAILED).",
+        "  Its class is deterministic_contract: what was asked for is wrong, so that asking again cannot help.",
+        "  - stop: no, the run goes on.",
+      ].join("\n"),
+    );
+    expect(stdout).toContain("  - retry: no, there is no attempt to repeat.\n");
+    expect(stdout).toContain("  - edge: yes, transition 1 to fallback.\n");
+    const context = (await cli.daruma("logs", "last", "fallback", "--context")).stdout;
+    expect(context).toContain("source_node_key: deploy\n");
+    expect(context).toMatch(
+      /source_attempt: 0\nfailure_artifact_id: run-\d+\/failures\/j\d+_a0\.json\nretry_summary_artifact_id: null\n/,
+    );
+    expect(context).toContain("code: IF_FAILED\nclass: deterministic_contract\n");
+  });
+});
+
 describe("daruma cancel", () => {
   it("records the failure that it meets, and that no route was tried for it", async () => {
     const ready = join(cli.path, "ready");
@@ -65,5 +99,55 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`,
     const { stdout } = await cli.daruma("explain", id!, "deploy");
     expect(stdout).toContain("Attempt 1 failed");
     expect(stdout).toContain("- stop: yes, the run is canceled.");
+  });
+});
+
+describe("the failure artifact", () => {
+  const FLOW = `
+name: record
+steps:
+  deploy: { exec: "echo refused >&2; exit 4" }
+  fallback: { exec: "true" }
+transitions: [{ from: deploy, to: fallback, on: failure }]`;
+
+  it("is listed and printed by the command line, and says which edges were considered", async () => {
+    const { report } = await cli.runJson(FLOW);
+    const [deploy] = report.jobs;
+    const name = `failures/j${deploy!.id}_a1.json`;
+    const run = String(report.run_id);
+    const listed = await cli.json<{ name: string }[]>("artifacts", run);
+    expect(listed.value.map((artifact) => artifact.name)).toContain(name);
+    const { stdout } = await cli.daruma("artifact", run, name);
+    expect(JSON.parse(stdout)).toMatchObject({
+      step: "deploy",
+      error: { code: "EXIT_4" },
+      rung: "edge",
+      failureRoute: {
+        status: "selected",
+        targetNodeKey: "fallback",
+        considered: [{ edge: 1, matched: true }],
+      },
+    });
+  });
+
+  it("of --only says that no edge was tried", async () => {
+    const { exitCode, report } = await cli.runJson(FLOW, "--only", "deploy");
+    expect(exitCode).toBe(1);
+    const climbs = (await eventsOf(report.run_id)).filter(({ type }) => type === "ladder.climbed");
+    const failureRoute = {
+      attempted: false,
+      selectedEdgeId: null,
+      targetNodeId: null,
+      targetNodeKey: null,
+      status: "no_route",
+      considered: [],
+    };
+    expect(climbs).toMatchObject([{ rung: "fail", failureRoute }]);
+    const name = `failures/j${report.jobs[0]!.id}_a1.json`;
+    const { stdout } = await cli.daruma("artifact", String(report.run_id), name);
+    expect(JSON.parse(stdout)).toMatchObject({ rung: "fail", failureRoute });
+    const explained = await cli.daruma("explain", String(report.run_id), "deploy");
+    expect(explained.stdout).toContain("- edge: no, one attempt of one step was asked for.\n");
+    expect(explained.stdout).not.toContain("transition 1");
   });
 });

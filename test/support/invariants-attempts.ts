@@ -143,6 +143,11 @@ export function everyFailureClimbsOnce(log: Log, definition: Definition): string
         climbing.set(event.job, event.attempt);
         failed.set(event.job, event.attempt);
         break;
+      case "if.failed":
+        // A visit can have one at its beginning, and one more after a repair.
+        climbed.delete(`${event.job} 0`);
+        climbing.set(event.job, 0);
+        break;
       case "attempt.started":
         if (climbing.has(event.job))
           return `at ${seq} ${book.name(event.job)} starts though its last failure has climbed no ladder`;

@@ -10,7 +10,7 @@ export function noAttemptWithoutAReservation(log: Log, definition: Definition): 
   const book = new JobBook(log, definition);
   const failed = new Set<number>();
   for (const { seq, event } of log) {
-    if (event.type === "attempt.failed") failed.add(event.job);
+    if (event.type === "attempt.failed" || event.type === "if.failed") failed.add(event.job);
     else if (event.type === "attempt.started" && failed.has(event.job))
       return `at ${seq} ${book.name(event.job)} starts again after a failure, and nothing granted it`;
     else for (const id of grantsOf(event, book)) failed.delete(id);

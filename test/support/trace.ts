@@ -36,6 +36,8 @@ function attemptLine(event: Event, name: Names): string | null {
       return `ok ${name(event.job)}`;
     case "attempt.failed":
       return `fail ${name(event.job)} ${event.error.code}`;
+    case "if.failed":
+      return `if failed ${name(event.job)}`;
     case "attempt.stopped":
       return `stopped ${name(event.job)} ${event.because}`;
     default:

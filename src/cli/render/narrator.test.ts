@@ -82,6 +82,19 @@ steps:
     ]);
   });
 
+  it("tells an `if` that failed as a step that did not start, with what the ladder makes of it", async () => {
+    const file = `
+steps:
+  build: { type: noop, if: "nothing.here", on_fail: { retry: { max: 3 }, run: [fix] } }
+  fix: { type: noop }
+`;
+    const told = await notes(file, {});
+    expect(told.filter((note) => note.startsWith("failed: build"))).toEqual([
+      "failed: build did not start: if: nothing is not defined (IF_FAILED, deterministic_contract) — run fix, then once more",
+      "failed: build did not start: if: nothing is not defined (IF_FAILED, deterministic_contract) — this visit has had its remediation; the step failed",
+    ]);
+  });
+
   it("tells which rule acts, and how its recovery script went", async () => {
     const file = `
 failure_handlers: [{ name: sim, rules: [{ exit_codes: [1], recovery_script: ./fix.sh, max_retries: 2 }] }]

@@ -13,9 +13,7 @@ import { operatorNote } from "./operator-note.js";
 import { plainNote, short } from "./plain-note.js";
 
 interface OpenFailure {
-  readonly attempt: number;
   readonly error: Failure;
-  readonly durationMs: number;
   considered: readonly RungConsidered[];
 }
 
@@ -38,7 +36,8 @@ export class Narrator {
   private noteOf(run: Run, event: Event): NewNote | null {
     switch (event.type) {
       case "attempt.failed":
-        this.failures.set(event.job, { ...event, considered: [] });
+      case "if.failed":
+        this.failures.set(event.job, { error: event.error, considered: [] });
         return null;
       case "ladder.climbed":
         this.update(event.job, (failure) => {
@@ -91,13 +90,14 @@ export class Narrator {
     const failure = this.failures.get(jobId);
     if (failure === undefined) return null;
     this.failures.delete(jobId);
-    const { code, class: failureClass, message } = failure.error;
+    const { attempt, code, class: failureClass, message } = failure.error;
+    const what = attempt === null ? "did not start" : `attempt ${attempt} failed`;
     const refusals = tellingReasons(failure.considered);
     const tried = refusals.length === 0 ? "" : `${refusals.join("; ")}; `;
     const name = jobName(jobById(run, jobId));
     return {
       kind: "failed",
-      text: `${name} attempt ${failure.attempt} failed: ${short(message)} (${code}, ${failureClass}) — ${tried}${next}`,
+      text: `${name} ${what}: ${short(message)} (${code}, ${failureClass}) — ${tried}${next}`,
     };
   }
 

@@ -2,7 +2,7 @@ import type { Decision } from "../decision.js";
 import { chooseEdge, takeEdge } from "../edges.js";
 import { openScopesOf } from "../fan-out-opening.js";
 import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
-import type { Job } from "../run.js";
+import type { Job, Run } from "../run.js";
 import { pass, type Rung } from "./rung.js";
 
 /** A transition on failure matches: the job is failed, and its failure goes to another step with its context. */
@@ -10,10 +10,8 @@ export const edgeRung: Rung = {
   name: "edge",
   consider({ run, job, decision }) {
     if (job.step.failureEdges.length === 0) return pass("no transition on failure");
-    if (run.options.only !== null) return pass("one attempt of one step was asked for");
-    if (!run.options.failureRouting) return pass("failure routing is off");
-    if (job.visitFor?.role === "remediation")
-      return pass("the failure of a remediation step belongs to the step it was to repair");
+    const whyNot = whyEdgesAreOff(run, job);
+    if (whyNot !== null) return pass(whyNot);
     const choice = chooseEdge(run, job, "failure");
     if (choice.kind === "ask") return { kind: "ask", purpose: "transition", code: choice.code };
     if (choice.kind === "none")
@@ -31,6 +29,15 @@ export const edgeRung: Rung = {
     };
   },
 };
+
+/** Why the transitions of this job are not even looked at; null: they are. */
+export function whyEdgesAreOff(run: Run, job: Job): string | null {
+  if (run.options.only !== null) return "one attempt of one step was asked for";
+  if (!run.options.failureRouting) return "failure routing is off";
+  if (job.visitFor?.role === "remediation")
+    return "the failure of a remediation step belongs to the step it was to repair";
+  return null;
+}
 
 /** Its dependents wait for what becomes of the route, unless the step says to go on without it. */
 function failRouted(decision: Decision, job: Job): void {

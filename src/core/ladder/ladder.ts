@@ -4,8 +4,8 @@ import { chooseEdge } from "../edges.js";
 import type { FailureRoute, RungConsidered, RungName } from "../events.js";
 import type { Failure } from "../failure.js";
 import { isUsedUp, loopCount } from "../loop-budget.js";
-import { type Job, nextJobId, type Run } from "../run.js";
-import { edgeRung } from "./edge.js";
+import { type Job, nextJobId, type Run, routedAttempt } from "../run.js";
+import { edgeRung, whyEdgesAreOff } from "./edge.js";
 import { failRung } from "./fail.js";
 import { gotoRung } from "./goto.js";
 import { holdRung } from "./hold.js";
@@ -68,14 +68,14 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
         decision.emit({
           type: "ladder.climbed",
           job: job.id,
-          attempt: job.attempt,
+          attempt: routedAttempt(job),
           rung: ends ? "fail" : rung.name,
           considered: passed,
           recovery:
             rung.name === "stop" || rung.name === "restart"
               ? null
               : recoveryOutcome(decision.run, job, failure),
-          failureRoute: failureRouteOf(decision.run, job, rung.name),
+          failureRoute: failureRouteOf(decision.run, job, rung.name, ends),
         });
         for (const mark of marks) mark();
         verdict.act();
@@ -95,8 +95,10 @@ function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): V
   return bound === null ? verdict : pass(bound);
 }
 
+const FROM_EDGE_ON: ReadonlySet<RungName> = new Set(["edge", "requeue", "hold", "fail"]);
+
 /** Seed 003's diagnostics: tried only once nothing gentler applies. */
-function failureRouteOf(run: Run, job: Job, rung: RungName): FailureRoute | null {
+function failureRouteOf(run: Run, job: Job, rung: RungName, ends: boolean): FailureRoute | null {
   const none = {
     attempted: false,
     selectedEdgeId: null,
@@ -105,7 +107,9 @@ function failureRouteOf(run: Run, job: Job, rung: RungName): FailureRoute | null
     considered: [],
   };
   if (rung === "stop") return { ...none, status: "skipped_terminal" };
-  if (rung !== "edge" && rung !== "hold" && rung !== "fail") return null;
+  const isBeforeEdge = !FROM_EDGE_ON.has(rung);
+  if (isBeforeEdge && !ends) return null;
+  if (isBeforeEdge || whyEdgesAreOff(run, job) !== null) return { ...none, status: "no_route" };
   const choice = chooseEdge(run, job, "failure");
   if (choice.kind === "ask") return null;
   const refused = choice.kind === "edge" && choice.counted && isUsedUp(loopCount(run, job, "edge"));

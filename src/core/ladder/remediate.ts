@@ -1,7 +1,8 @@
+import { askIf } from "../cascade.js";
 import type { Decision } from "../decision.js";
 import { exceedLoops, isUsedUp, loopCount, overBudget } from "../loop-budget.js";
 import { collectTargets } from "../routing-answers.js";
-import type { Job } from "../run.js";
+import { type Job, routedAttempt } from "../run.js";
 import { jobsOf, requestNext } from "../run-lists.js";
 import { failJob } from "./fail.js";
 import { pass, type Rung } from "./rung.js";
@@ -32,7 +33,7 @@ export const remediateRung: Rung = {
         decision.emit({
           type: "remediation.started",
           job: job.id,
-          attempt: job.attempt,
+          attempt: routedAttempt(job),
           steps,
           jobs: jobs.map(({ id }) => id),
           reason,
@@ -42,6 +43,12 @@ export const remediateRung: Rung = {
     };
   },
 };
+
+/** What has failed is tried once more: the attempt, or the `if` before it. */
+function tryAgain(decision: Decision, job: Job): void {
+  if (job.error?.attempt === null) return askIf(decision, job);
+  decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "remediation" });
+}
 
 /** The repair list is over: all completed, or `failedStep` was not. */
 export function remediationFinished(decision: Decision, job: Job, failedStep: string | null): void {
@@ -54,8 +61,7 @@ export function remediationFinished(decision: Decision, job: Job, failedStep: st
     failedStep,
     loop: failedStep === null ? count.loops + 1 : null,
   });
-  if (failedStep === null)
-    return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "remediation" });
+  if (failedStep === null) return tryAgain(decision, job);
   failJob(
     decision,
     job,

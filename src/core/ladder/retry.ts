@@ -4,7 +4,7 @@ import type { StepDefinition } from "../definition.js";
 import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
 import { describeNoProgress } from "../no-progress.js";
 import type { Run } from "../run.js";
-import { pass, type Rung } from "./rung.js";
+import { NO_ATTEMPT, pass, type Rung } from "./rung.js";
 
 /** The same step again after its backoff, while this visit has retries left and the error is worth one. */
 export const retryRung: Rung = {
@@ -15,6 +15,7 @@ export const retryRung: Rung = {
     const policy = job.step.definition.onFail.retry;
     const max = retryMax(run, job.step.definition);
     if (max === 0) return pass("no retry is set");
+    if (failure.attempt === null) return pass(NO_ATTEMPT);
     // A hard reset takes one of the step's attempts as a retry does.
     if (job.retriesInVisit + job.heal.resets >= max)
       return pass(`all ${max} retries of this ${job.queue.requeues > 0 ? "round" : "visit"} are used`);

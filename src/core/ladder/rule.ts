@@ -4,7 +4,7 @@ import type { RecoveryOutcome } from "../events.js";
 import type { Failure } from "../failure.js";
 import { startRecovery } from "../recovery.js";
 import type { Job, Run } from "../run.js";
-import { pass, type Rung } from "./rung.js";
+import { NO_ATTEMPT, pass, type Rung } from "./rung.js";
 
 /** The step's failure handler has a rule for this exit code, with attempts left: reserve the retry, repair, run again. */
 export const ruleRung: Rung = {
@@ -17,6 +17,7 @@ export const ruleRung: Rung = {
       case "NoHandler":
         return pass("the step has no failure handler");
       case "NoMatchingRule":
+        if (failure.attempt === null) return pass(NO_ATTEMPT);
         return pass(`${match.handler.name} has no rule for ${describeCode(failure)}`);
       case "Error":
         return pass("the step said that trying again is useless");
@@ -69,6 +70,8 @@ export function matchRule(run: Run, job: Job, failure: Failure): RuleMatch {
     ({ name }) => name === job.step.definition.failureHandler,
   );
   if (handler === undefined) return { outcome: "NoHandler" };
+  // Rules repeat attempts and are bounded by their number: where none was made, none matches.
+  if (failure.attempt === null) return { outcome: "NoMatchingRule", handler };
   const specific = handler.rules.findIndex(
     (rule) => failure.exit_code !== null && rule.exitCodes.includes(failure.exit_code),
   );

@@ -28,6 +28,9 @@ export interface Rung {
   consider(climb: Climb): Verdict;
 }
 
+/** For the rungs that repeat an attempt, where the step's `if` failed before there was one. */
+export const NO_ATTEMPT = "there is no attempt to repeat";
+
 export function pass(reason: string): Verdict {
   return { kind: "pass", reason };
 }
