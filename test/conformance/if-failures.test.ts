@@ -160,6 +160,11 @@ steps:
     expect(run.order).toEqual(["a", "a", "a"]);
     expect(run.run).toMatchObject({ status: "failed", error: { code: "LOOP_BUDGET_EXCEEDED" } });
     expect(run.job("b")).toMatchObject({ status: "failed", attempt_id: 0, visit: 3 });
+    expect(run.events("ladder.climbed").at(-1)).toMatchObject({
+      attempt: 0,
+      rung: "fail",
+      failureRoute: { attempted: false, status: "no_route", considered: [] },
+    });
   });
 
   it("with continue_on_failure fails the step, and its dependents go on without its output", async () => {
