@@ -5,18 +5,25 @@ import { trace } from "../support/trace.js";
 
 const real = new RealRuns();
 
-/** `bad` does this on SIGTERM; it says in a file that it is at work. */
+/** Says in a file that it is at work, and goes on until it is ended. */
+const waiting = (ready: string) => `echo > ${ready}; while :; do sleep 0.01; done`;
+
+/** `bad` does this on SIGTERM. */
 const flow = (onTerm: string, ready: string) => `steps:
   bad:
-    exec: ${JSON.stringify(`${onTerm}; echo > ${ready}; while :; do sleep 0.01; done`)}
+    exec: ${JSON.stringify(`${onTerm}; ${waiting(ready)}`)}
     on_fail: { retry: { max: 3 } }
   fix: { exec: "true" }
 transitions: [{ from: bad, to: fix, on: failure }]`;
 
-async function cancelWhileRunning(onTerm: string) {
+function cancelWhileRunning(onTerm: string) {
+  return cancelOnce((ready) => flow(onTerm, ready));
+}
+
+async function cancelOnce(text: (ready: string) => string) {
   const daruma = await real.start();
   const ready = `${daruma.outputDir}.ready`;
-  const { runId, result } = await daruma.start(real.write("flow.yaml", flow(onTerm, ready)));
+  const { runId, result } = await daruma.start(real.write("flow.yaml", text(ready)));
   await real.fileAppears(ready);
   await daruma.cancel(runId, "enough");
   const report = await result;
@@ -55,6 +62,33 @@ describe("seed 003, a cancel and real processes", () => {
       "abandoned root canceled",
       "stopped bad canceled",
       "run canceled",
+    ]);
+  });
+
+  it("A10 A11 A23 a failure whose handler a cancel ends is not handled, and what depends on it is canceled", async () => {
+    const run = await cancelOnce(
+      (ready) => `steps:
+  bad: { exec: "exit 3" }
+  after: { exec: "true", depends_on: bad }
+  fix: { exec: ${JSON.stringify(waiting(ready))} }
+transitions: [{ from: bad, to: fix, on: failure }]`,
+    );
+    expect(run.trace).toEqual([
+      "start bad",
+      "fail bad EXIT_3",
+      "climb bad edge",
+      "failed bad EXIT_3",
+      "edge 1 bad -> fix on failure",
+      "start fix",
+      "abandoned root canceled",
+      "stopped fix canceled",
+      "run canceled",
+    ]);
+    expect(run.report.handled_failures).toEqual([]);
+    expect(run.report.jobs).toMatchObject([
+      { step: "bad", status: "failed", handled: false },
+      { step: "after", status: "canceled" },
+      { step: "fix", status: "canceled" },
     ]);
   });
 
