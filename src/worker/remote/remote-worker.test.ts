@@ -86,6 +86,34 @@ describe("a remote worker that is given more than its slots", () => {
   });
 });
 
+describe("an attempt that its server ends", () => {
+  const endedOn = async (onTerm: string): Promise<Running> => {
+    await server.start();
+    server.work();
+    const began = join(server.folder, "began");
+    const running = server.execute(await server.place(), {
+      action: command(`${onTerm}; touch ${began}; while :; do sleep 0.02; done`),
+      killGraceMs: 10_000,
+    });
+    await untilFile(began);
+    running.controller.abort("stopped");
+    await ended(running);
+    commit(running);
+    return running;
+  };
+
+  it("is told as failed where it fails on its own meanwhile", async () => {
+    const { told } = await endedOn(`trap 'echo "cannot roll back" >&2; exit 7' TERM`);
+    expect(told).toMatchObject([
+      { result: { kind: "failed", facts: { exitCode: 7, message: "exit code 7: cannot roll back" } } },
+    ]);
+  });
+
+  it("is told as stopped where it only dies", async () => {
+    expect((await endedOn(":")).told).toMatchObject([{ result: { kind: "stopped" } }]);
+  });
+});
+
 describe("an attempt that cannot be cleared away", () => {
   it("does not take the others with it", async () => {
     await server.start(2_000);
