@@ -10,6 +10,7 @@ import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
 import { closeBarriersThatAreDone } from "./goto.js";
 import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
+import { iso } from "./iso-time.js";
 import { climb } from "./ladder/ladder.js";
 import { judgeProgress } from "./no-progress.js";
 import { operate } from "./operator.js";
@@ -254,11 +255,12 @@ function recordFailure(
     step_id: id,
     job_id: job.id,
     attempt: job.attempt,
-    timestamp: now,
+    timestamp: iso(now),
     signature: failureSignature(classified),
     diff_hash: facts.diffHash ?? null,
+    changed_files: facts.changedFiles ?? [],
     original_class: null,
-    ...(facts.changedFiles === undefined ? {} : { changed_files: facts.changedFiles }),
+    cause: null,
   };
   const noProgress =
     typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;
