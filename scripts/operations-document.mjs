@@ -73,10 +73,16 @@ function usual(schema) {
 function typeOf(schema) {
   if (schema.enum !== undefined) return schema.enum.map((word) => `\`${word}\``).join(" \\| ");
   if (schema.const !== undefined) return `\`${schema.const}\``;
+  if (schema.$ref !== undefined) return named(schema.$ref.split("/").at(-1));
   if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(" or ");
   if (Array.isArray(schema.type)) return schema.type.join(" or ");
   if (schema.type === "array") return `list of ${typeOf(schema.items ?? {})}`;
   return schema.type ?? "JSON";
+}
+
+/** What many answers share is told once, elsewhere. */
+function named(name) {
+  return name === "ErrorRecord" ? "[error record](workflow-file.md#the-error-record)" : "object";
 }
 
 function cell(text) {

@@ -3,7 +3,7 @@ export { defineAction, type StepContext, type StepFunction } from "./action/func
 export type { Definition, StepDefinition } from "./core/definition.js";
 export { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "./core/errors.js";
 export type { Event, EventType, LoggedEvent } from "./core/events.js";
-export type { Failure, FailureClass } from "./core/failure.js";
+export type { ErrorRecord, Failure, FailureClass } from "./core/failure.js";
 export type { Json } from "./core/json.js";
 export type { JobStatus, RunStatus } from "./core/rows.js";
 export { InvalidWorkflow } from "./definition/invalid-workflow.js";
@@ -12,6 +12,7 @@ export type { StepInput, WorkflowInput } from "./definition/workflow-input.js";
 export type { InputOf, OutputOf } from "./operations/client.js";
 export { Daruma, type DarumaOptions, type RunHandle, type StartOptions } from "./operations/daruma.js";
 export { defineWorkflow } from "./operations/define-workflow.js";
+export type { JobRecord } from "./operations/job-record.js";
 export type { RunEvent } from "./operations/run-events.js";
 export type { JobReport, RouteReport, RunReport } from "./operations/run-report.js";
 export type { Workflow } from "./operations/workflow-source.js";

@@ -68,6 +68,20 @@ describe("a script step", () => {
     });
   });
 
+  it("tells where it was thrown, by the lines of the script; what is no error has no such place", async () => {
+    const content = "function deep() {\n  throw new TypeError('no such thing');\n}\nreturn deep();";
+    expect(await run(content)).toMatchObject({
+      failure: {
+        message: "TypeError: no such thing",
+        stack: expect.stringMatching(/^TypeError: no such thing\n +at deep \(script:2.*\n +at .*script:4/),
+      },
+    });
+    const plain = await run("throw 'just words'");
+    expect(plain).toEqual({ ok: false, failure: { message: "just words", code: "SCRIPT_ERROR" } });
+    const hostile = await run("throw Object.defineProperty(new Error('x'), 'stack', { get() { throw 1; } })");
+    expect(hostile).toEqual({ ok: false, failure: { message: "Error: x", code: "SCRIPT_ERROR" } });
+  });
+
   it("fails as a timeout when it runs on for ever", async () => {
     const result = await run("while (true) {}", { timeoutMs: 50 });
     if (result.ok) throw new Error("expected a failure");

@@ -1,5 +1,4 @@
-import type { EvaluationResult } from "../core/events.js";
-import type { Sandbox } from "../sandbox/sandbox.js";
+import type { Sandbox, SandboxResult } from "../sandbox/sandbox.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { stoppedResult } from "./stopped-result.js";
 
@@ -30,14 +29,14 @@ async function runScript(sandbox: Sandbox, attempt: Attempt): Promise<ActionResu
   return result.ok ? { ok: true, output: result.value } : failed(result, attempt, timeoutMs);
 }
 
-function failed(result: EvaluationResult & { ok: false }, attempt: Attempt, timeoutMs: number): ActionResult {
+function failed(result: SandboxResult & { ok: false }, attempt: Attempt, timeoutMs: number): ActionResult {
   if (attempt.signal.aborted) return stoppedResult(attempt);
   if (result.code === "EXPRESSION_TIMEOUT") {
     return { ok: false, failure: { message: `the script ran longer than ${timeoutMs} ms`, timeout: "wall" } };
   }
-  return scriptError(result.reason);
+  return scriptError(result.reason, result.stack);
 }
 
-function scriptError(message: string): ActionResult {
-  return { ok: false, failure: { message, code: "SCRIPT_ERROR" } };
+function scriptError(message: string, stack?: string): ActionResult {
+  return { ok: false, failure: { message, code: "SCRIPT_ERROR", ...(stack === undefined ? {} : { stack }) } };
 }

@@ -137,6 +137,9 @@ function propertiesOf(schema: Schema): { readonly [name: string]: Schema } {
   return (schema.properties ?? {}) as { readonly [name: string]: Schema };
 }
 
+/** Definitions without a name of their own get one from the operation; those that have one are shared. */
+const NAMELESS = "__schema";
+
 /** Definitions that a schema refers to move to where a document of many schemas keeps them. */
 function schemaOf(
   type: z.ZodType,
@@ -145,9 +148,13 @@ function schemaOf(
   schemas: { [name: string]: Schema },
 ): Schema {
   const { $schema: _, ...schema } = z.toJSONSchema(type, { io, unrepresentable: "any" });
-  const text = JSON.stringify(schema).replaceAll('"#/$defs/', `"#/components/schemas/${name}_`);
+  const place = (key: string): string => (key.startsWith(NAMELESS) ? `${name}_${key}` : key);
+  const text = JSON.stringify(schema).replaceAll(
+    /"#\/\$defs\/([^"]+)"/g,
+    (_, key: string) => `"#/components/schemas/${place(key)}"`,
+  );
   const { $defs = {}, ...moved } = JSON.parse(text) as { $defs?: { [name: string]: Schema } };
-  for (const [key, definition] of Object.entries($defs)) schemas[`${name}_${key}`] = definition;
+  for (const [key, definition] of Object.entries($defs)) schemas[place(key)] = definition;
   return moved;
 }
 

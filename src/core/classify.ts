@@ -65,6 +65,15 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["WORKSPACE_GIT_FAILED", "infrastructure"],
   // Not hopeless: a hard reset makes the folder again.
   ["WORKSPACE_NOT_FOUND", "application"],
+  // What ends a job or a run without an attempt that failed so.
+  ["REMEDIATION_FAILED", "application"],
+  ["RESET_FAILED", "deterministic_repo"],
+  ["LOOP_BUDGET_EXCEEDED", "deterministic_policy"],
+  ["JOIN_UNSATISFIED", "deterministic_policy"],
+  ["DEPENDENCY_FAILED", "deterministic_policy"],
+  ["FAIL_FAST", "deterministic_policy"],
+  ["RUN_CANCELED", "deterministic_policy"],
+  ["STALLED", "infrastructure"],
 ]);
 
 const NETWORK_ERRNOS = new Set(
@@ -115,6 +124,12 @@ const JUDGES: readonly ((facts: FailureFacts) => Verdict | null)[] = [
   (facts) => (facts.exitCode === undefined ? null : { code: `EXIT_${facts.exitCode}`, class: "application" }),
 ];
 
+/** What a code alone says. One that Daruma does not know is the step's own. */
+export function judgeCode(code: string): { readonly class: FailureClass; readonly retryable: boolean } {
+  const known = CLASS_OF_CODE.get(code) ?? classOfStatusCode(code) ?? "application";
+  return { class: known, retryable: RETRYABLE[known] };
+}
+
 /**
  * Judges what an action observed: typed facts in order of trust, words only where there are none. Code and message are
  * made harmless here, once: whatever a step has written into them ends up on terminals.
@@ -160,9 +175,12 @@ function judgeObserved(facts: FailureFacts): Verdict {
 
 /** A step may name its failure as it likes; it may not call itself lost, since restarts cost it nothing. */
 function judgeDeclared(code: string, observed: Verdict): Verdict {
-  const known =
-    CLASS_OF_CODE.get(code) ?? (/^[1-5]\d\d$/.test(code) ? judgeStatus(Number(code)).class : undefined);
+  const known = CLASS_OF_CODE.get(code) ?? classOfStatusCode(code);
   return { code, class: known === undefined || known === "infrastructure" ? observed.class : known };
+}
+
+function classOfStatusCode(code: string): FailureClass | undefined {
+  return /^[1-5]\d\d$/.test(code) ? judgeStatus(Number(code)).class : undefined;
 }
 
 function judgeTimeout(facts: FailureFacts): Verdict | null {

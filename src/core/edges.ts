@@ -2,14 +2,13 @@ import { askIf, cascade } from "./cascade.js";
 import { evaluateCondition, lookupPath } from "./conditions.js";
 import type { Decision } from "./decision.js";
 import type { EdgeConsidered } from "./events.js";
-import { visibleError } from "./failure.js";
 import { resolve } from "./gate.js";
 import { openBarrierOver } from "./goto.js";
 import type { Edge } from "./graph.js";
 import type { Json } from "./json.js";
-import { lastErrorSeenBy } from "./last-error.js";
 import { isSettled, type Job, type Run, routedAttempt } from "./run.js";
 import { isFreelyRouted, jobsOf } from "./run-lists.js";
+import { lastErrorSeenBy, seenError } from "./seen-error.js";
 
 export type EdgeChoice =
   | { readonly kind: "ask"; readonly code: string }
@@ -77,11 +76,10 @@ function answerOf(job: Job, code: string): boolean | { refused: string } | undef
 function lookup(run: Run, job: Job, path: string): Json | undefined {
   const root = path.split(/[.[]/, 1)[0];
   if (root === "inputs") return lookupPath({ inputs: run.inputs }, path);
-  if (root === "state")
-    return lookupPath({ state: { _last_error: lastErrorSeenBy(job) as unknown as Json } }, path);
+  if (root === "state") return lookupPath({ state: { _last_error: lastErrorSeenBy(job) } }, path);
   if (root === "error")
     return lookupPath(
-      { error: job.status === "completed" || job.error === null ? null : visibleError(job.error) },
+      { error: job.status === "completed" || job.error === null ? null : seenError(job.error) },
       path,
     );
   if (root !== "outputs") return undefined;

@@ -1,10 +1,15 @@
+import { type Ending, jobFailure, judgeEnding } from "./error-record.js";
 import type { Event, StopReason } from "./events.js";
 import { settleGates } from "./gate.js";
 import { dropWork, settle } from "./jobs.js";
 import { change, type Job, jobById, type Run, type Scope, scopesUnder } from "./run.js";
 
-export function cancelJob(run: Run, job: Job, code: string, message: string): void {
-  job.failure = { code, message };
+export function cancelJobs(run: Run, ids: readonly number[], ending: Ending, at: number): void {
+  for (const id of ids) cancelJob(run, jobById(run, id), ending, at);
+}
+
+export function cancelJob(run: Run, job: Job, ending: Ending, at: number): void {
+  job.failure = jobFailure(job, ending, at);
   settle(run, job, "canceled", "lost");
 }
 
@@ -15,11 +20,11 @@ export function stopJob(run: Run, job: Job, because: StopReason): void {
 }
 
 /** Give up everything unsettled in a scope. Run lists in it are over; what runs is being ended. */
-export function abandonScope(run: Run, event: Extract<Event, { type: "scope.abandoned" }>): void {
+export function abandonScope(run: Run, event: Extract<Event, { type: "scope.abandoned" }>, at: number): void {
   const scope = run.scopes.get(event.scope)!;
   dropBarriersInto(run, scope);
   for (const id of event.stopping) stopJob(run, jobById(run, id), event.because);
-  for (const id of event.canceled) cancelJob(run, jobById(run, id), event.code, event.reason);
+  cancelJobs(run, event.canceled, judgeEnding(event.code, event.reason), at);
   for (const inner of scopesUnder(scope)) {
     for (const job of inner.jobs.values()) {
       if (job.followingUp) giveUpFollowUp(run, job);

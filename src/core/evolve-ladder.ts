@@ -1,3 +1,4 @@
+import { jobFailure, judgeEnding } from "./error-record.js";
 import type { Event } from "./events.js";
 import { rebuild } from "./evolve-barrier.js";
 import { settleGates, withDependentsStillWaiting } from "./gate.js";
@@ -56,7 +57,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         dropWork(job);
         job.status = "pending_failed";
-        job.failure = { code: event.code, message: event.message };
+        job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
       });
     case "hold.resolved":
       return resolveHold(run, event);

@@ -1,6 +1,7 @@
 import { noteAskedRecovery } from "./asked-recovery.js";
+import { jobFailure, judgeEnding, readFailure, runError } from "./error-record.js";
 import type { Event } from "./events.js";
-import { abandonScope, cancelJob, stopJob } from "./evolve-abandon.js";
+import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { evolveHeal } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
@@ -46,13 +47,13 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "run.completed":
       return endRun(run, "completed", null, at);
     case "run.failed":
-      return endRun(run, "failed", { code: event.code, message: event.message }, at);
+      return failRun(run, event, at);
     case "run.canceled":
-      return endRun(run, "canceled", { code: "RUN_CANCELED", message: event.reason }, at);
+      return endRun(run, "canceled", runError(judgeEnding("RUN_CANCELED", event.reason), null, at), at);
     case "scopes.opened":
       return openScopes(run, jobById(run, event.job), event.generation, event.items);
     case "scope.abandoned":
-      return abandonScope(run, event);
+      return abandonScope(run, event, at);
     case "join.decided":
       return decideJoin(run, event);
     case "job.created":
@@ -64,15 +65,14 @@ export function evolve(run: Run, event: Event, at: number): void {
       for (const id of event.jobs) settle(run, jobById(run, id), "skipped", "lost");
       return;
     case "jobs.canceled":
-      for (const id of event.jobs) cancelJob(run, jobById(run, id), event.code, event.reason);
-      return;
+      return cancelJobs(run, event.jobs, judgeEnding(event.code, event.reason), at);
     case "jobs.stopping":
       for (const id of event.jobs) stopJob(run, jobById(run, id), event.because);
       return;
     case "job.released":
       return releaseJob(run, jobById(run, event.job));
     case "job.failed":
-      return failJob(run, event);
+      return failJob(run, event, at);
     case "job.reused":
     case "job.held":
     case "hold.resolved":
@@ -111,8 +111,8 @@ export function evolve(run: Run, event: Event, at: number): void {
       noLongerEnding(run, jobById(run, event.job));
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
-        job.error = event.error;
-        job.heal = noteFailure(job.heal, event.error, event.noProgress ?? null);
+        job.error = readFailure(event.error);
+        job.heal = noteFailure(job.heal, job.error, event.noProgress ?? null);
         job.answers = {};
         job.conditionAnswers = {};
         job.question = null;
@@ -128,7 +128,7 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "attempt.stopped":
       if (event.because === "interrupted" || event.because === "reset")
         return uncharge(run, jobById(run, event.job));
-      return endStoppedAttempt(run, jobById(run, event.job));
+      return endStoppedAttempt(run, jobById(run, event.job), at);
     case "ladder.climbed":
       return recordClimb(run, event);
     case "restart.granted":
@@ -201,6 +201,13 @@ function endRun(
   markFailures(run);
 }
 
+/** The first of those that nothing handled is to blame, but for a repair step, which fails on behalf of another. */
+function failRun(run: Run, { code, message, unhandled }: Payload<"run.failed">, at: number): void {
+  const alike = unhandled.map((id) => jobById(run, id)).filter((job) => job.failure?.code === code);
+  const blamed = alike.find((job) => job.partOf === null) ?? alike[0];
+  endRun(run, "failed", runError(judgeEnding(code, message), blamed?.failure ?? null, at), at);
+}
+
 /** Whether a failure is handled depends on the job that its route led to, or that it was to repair, and both go on. */
 function markFailures(run: Run): void {
   for (const job of run.failed) run.dirty.add(job);
@@ -243,9 +250,9 @@ function releaseJob(run: Run, job: Job): void {
   if (!told) settleGates(run, job, "met", false);
 }
 
-function failJob(run: Run, event: Payload<"job.failed">): void {
+function failJob(run: Run, event: Payload<"job.failed">, at: number): void {
   const job = jobById(run, event.job);
-  job.failure = { code: event.code, message: event.message };
+  job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
   job.handled = event.handled;
   job.partOf = event.partOf === null ? null : jobById(run, event.partOf);
   job.output = null;
@@ -329,10 +336,10 @@ function noLongerEnding(run: Run, job: Job): void {
 }
 
 /** A superseded job waits for its barrier (or falls back to what it was before the visit); any other is canceled. */
-function endStoppedAttempt(run: Run, job: Job): void {
+function endStoppedAttempt(run: Run, job: Job, at: number): void {
   noLongerEnding(run, job);
   if (job.stopping !== "superseded") {
-    return cancelJob(run, job, codeOfStop(job.stopping), "stopped while it was running");
+    return cancelJob(run, job, judgeEnding(codeOfStop(job.stopping), "stopped while it was running"), at);
   }
   if (job.barrier === null) return leaveVisitEarly(run, job);
   change(run, job, () => {

@@ -1,5 +1,3 @@
-import type { Json } from "./json.js";
-
 export type FailureClass =
   | "transient_runtime"
   | "stuck_no_progress"
@@ -40,54 +38,62 @@ export interface FailureFacts {
   readonly stack?: string;
 }
 
-/** The error record of an attempt, as events, tables and doors show it. */
-export interface Failure {
+/**
+ * The error record: what is known of a failure, under the same names wherever one is shown. That of a run has no step
+ * where none is to blame.
+ */
+export interface ErrorRecord {
   readonly code: string;
   readonly class: FailureClass;
   readonly message: string;
   readonly retryable: boolean;
   /** The step itself said that trying again is useless: no rule, retry or reset. */
   readonly final: boolean;
+  /** The kind of action. */
+  readonly action: string | null;
+  readonly step_id: string | null;
+  readonly job_id: number | null;
+  /** Null: there was none in this visit. */
+  readonly attempt: number | null;
+  /** ISO 8601. */
+  readonly timestamp: string;
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly retry_after_ms: number | null;
+  /** The same for the same failure, whatever its times, paths and process ids. */
+  readonly signature: string;
   readonly stdout_tail: string;
   readonly stderr_tail: string;
   readonly stack_trace: string | null;
-  /** The kind of action, and whose attempt it was. */
+  /** What the attempt has left in the workspace since the last checkpoint; null: nothing, or there is no workspace. */
+  readonly diff_hash: string | null;
+  /** Of a workspace step: the first of the files that the attempt has changed. */
+  readonly changed_files: readonly string[];
+  /** What the failure was before it became `stuck_no_progress` for want of progress. */
+  readonly original_class: FailureClass | null;
+  /** Where something else than that ended the job, such as its loop budget: the failure of its last attempt. */
+  readonly cause: Failure | null;
+}
+
+/** The error record of an attempt or a job. */
+export interface Failure extends ErrorRecord {
   readonly action: string;
   readonly step_id: string;
   readonly job_id: number;
-  /** Null: there was none, since the step's `if` failed. */
-  readonly attempt: number | null;
-  /** Milliseconds since the epoch. */
-  readonly timestamp: number;
-  /** The same for the same failure, whatever its times, paths and process ids. */
-  readonly signature: string;
-  /** What the attempt has left in the workspace since the last checkpoint; null: nothing, or there is no workspace. */
-  readonly diff_hash: string | null;
-  /** What the failure was before it became `stuck_no_progress` for want of progress. */
-  readonly original_class: FailureClass | null;
-  /** Of a workspace step: the first of the files that the attempt has changed. */
-  readonly changed_files?: readonly string[];
 }
 
 /** What the facts alone say of a failure. */
-export type ClassifiedFailure = Omit<
-  Failure,
-  | "action"
-  | "step_id"
-  | "job_id"
-  | "attempt"
-  | "timestamp"
-  | "signature"
-  | "diff_hash"
-  | "original_class"
-  | "changed_files"
+export type ClassifiedFailure = Pick<
+  ErrorRecord,
+  | "code"
+  | "class"
+  | "message"
+  | "retryable"
+  | "final"
+  | "exit_code"
+  | "signal"
+  | "retry_after_ms"
+  | "stdout_tail"
+  | "stderr_tail"
+  | "stack_trace"
 >;
-
-/** A failure as expressions, conditions and templates see it. */
-export function visibleError(failure: Failure): { readonly [name: string]: Json } {
-  const { message, code, stdout_tail: stdout, stderr_tail: stderr, exit_code: exitCode } = failure;
-  return { message, code, class: failure.class, stdout, stderr, exitCode };
-}

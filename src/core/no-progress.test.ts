@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { failureOf } from "../../test/support/error-record.js";
 import { classify } from "./classify.js";
 import type { Failure, FailureFacts } from "./failure.js";
 import { newHealState } from "./heal-state.js";
@@ -7,17 +8,11 @@ import { failureSignature } from "./signature.js";
 
 function failed(facts: FailureFacts): Failure {
   const classified = classify(facts);
-  return {
+  return failureOf({
     ...classified,
-    action: "command",
-    step_id: "s",
-    job_id: 1,
-    attempt: 1,
-    timestamp: 0,
     signature: failureSignature(classified),
     diff_hash: facts.diffHash ?? null,
-    original_class: null,
-  };
+  });
 }
 
 const exit = (code: number, diffHash: string | null = "d") =>

@@ -1,4 +1,5 @@
 import type { Definition } from "./definition.js";
+import { readFailure } from "./error-record.js";
 import type { Event } from "./events.js";
 import { isHandled } from "./handled.js";
 import { isResting } from "./resting.js";
@@ -38,7 +39,7 @@ export function jobRow(run: Run, job: Job): JobRow {
     handled: job.status === "failed" && isHandled(job),
     dead_letter: isDeadLetter(job),
     due_at: job.dueAt,
-    error: job.status === "pending_failed" ? job.error : (job.failure ?? job.error),
+    error: job.failure ?? job.error,
     output: job.output,
     failure_handler_id: failureHandlerId(run, job),
   };
@@ -63,6 +64,7 @@ export function failureHandlersOf(definition: Definition): Pick<FailureHandlerRo
         exit_codes: rule.exitCodes,
         match_all_exit_codes: rule.matchAll,
         recovery_script: rule.recoveryScript,
+        recovery_timeout_ms: rule.recoveryTimeoutMs,
         max_retries: rule.maxAttempts,
       })),
     ),
@@ -86,7 +88,7 @@ export function attemptRow(run: Run, event: Event, at: number): AttemptRow | nul
     case "attempt.succeeded":
       return endedAttempt(run, event, "succeeded", at, null);
     case "attempt.failed":
-      return endedAttempt(run, event, "failed", at, event.error);
+      return endedAttempt(run, event, "failed", at, readFailure(event.error));
     case "attempt.stopped":
       return endedAttempt(run, event, "stopped", at, null);
     default:

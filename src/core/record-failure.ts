@@ -2,6 +2,7 @@ import { classify } from "./classify.js";
 import type { Decision } from "./decision.js";
 import type { NoProgress } from "./events.js";
 import type { Failure, FailureFacts } from "./failure.js";
+import { iso } from "./iso-time.js";
 import { judgeProgress } from "./no-progress.js";
 import type { Job } from "./run.js";
 import { failureSignature } from "./signature.js";
@@ -35,10 +36,11 @@ export function recordFailure(
     step_id: id,
     job_id: job.id,
     attempt,
-    timestamp: now,
+    timestamp: iso(now),
     signature: failureSignature(classified),
     diff_hash: facts.diffHash ?? null,
+    changed_files: facts.changedFiles ?? [],
     original_class: null,
-    ...(facts.changedFiles === undefined ? {} : { changed_files: facts.changedFiles }),
+    cause: null,
   };
 }

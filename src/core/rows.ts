@@ -1,5 +1,5 @@
 import type { Output, RungName, RunOptions } from "./events.js";
-import type { Failure } from "./failure.js";
+import type { ErrorRecord, Failure } from "./failure.js";
 import type { Json } from "./json.js";
 
 export type JobStatus =
@@ -16,9 +16,9 @@ export type JobStatus =
 export type RunStatus = "pending" | "running" | "paused" | "held" | "completed" | "failed" | "canceled";
 export type AttemptStatus = "running" | "succeeded" | "failed" | "stopped";
 
-/** The attempt that a job is at: the last one, or the next while it is ready. 0: it has had none. */
+/** The attempt that a job is at, from 1 as seed 002 counts: the last one, or the next while it is ready. */
 export function attemptAt(status: JobStatus, attempts: number): number {
-  return status === "ready" ? attempts + 1 : attempts;
+  return status === "ready" ? attempts + 1 : Math.max(1, attempts);
 }
 
 /** The rows that stores keep beside the log. Core makes them (`projections.ts`), a store only writes them. */
@@ -38,7 +38,7 @@ export interface RunRow {
   readonly managed: boolean;
   /** A managed run in which something is to be done: an engine must have it. */
   readonly wanted: boolean;
-  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly error: ErrorRecord | null;
   readonly created_at: number;
   readonly started_at: number | null;
   readonly finished_at: number | null;
@@ -56,7 +56,7 @@ export interface JobRow {
   /** The queue has given it up, and nobody has redriven or decided it since. */
   readonly dead_letter: boolean;
   readonly due_at: number | null;
-  readonly error: Failure | { readonly code: string; readonly message: string } | null;
+  readonly error: Failure | null;
   readonly output: Output | null;
   readonly failure_handler_id: number | null;
 }
@@ -65,7 +65,7 @@ export interface FailureHandlerRow {
   readonly id: number;
   readonly workflow_id: number;
   readonly name: string;
-  /** A JSON array of rules: exit_codes, match_all_exit_codes, recovery_script, max_retries. */
+  /** A JSON array of rules: exit_codes, match_all_exit_codes, recovery_script, recovery_timeout_ms, max_retries. */
   readonly rules: string;
 }
 

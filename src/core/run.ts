@@ -12,7 +12,7 @@ import type {
   StopReason,
   VisitRole,
 } from "./events.js";
-import type { Failure } from "./failure.js";
+import type { ErrorRecord, Failure } from "./failure.js";
 import type { Gate } from "./gate.js";
 import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState } from "./heal-state.js";
@@ -45,7 +45,7 @@ export interface Run {
   startedAt: number | null;
   finishedAt: number | null;
   status: RunStatus;
-  error: { readonly code: string; readonly message: string } | null;
+  error: ErrorRecord | null;
   cancelRequested: { readonly reason: string } | null;
   paused: { readonly takeover: boolean } | null;
   askedRecovery: AskedRecovery | null;
@@ -144,7 +144,8 @@ export interface Job {
   /** How the visits of an edge's target ended. */
   readonly outcomes: Map<number, VisitOutcome>;
   error: Failure | null;
-  failure: { readonly code: string; readonly message: string } | null;
+  /** What the job has ended with, or is held for; `error` is of its last failed attempt in this visit. */
+  failure: Failure | null;
   handled: "continue_on_failure" | "join" | null;
   /** The job whose remediation this failure belongs to. */
   partOf: Job | null;

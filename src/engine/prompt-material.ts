@@ -2,7 +2,6 @@ import { MAX_CONTEXT_CHARS_TOTAL, type UpstreamText } from "../core/context-asse
 import { firstChars, type LoggedText, lastChars } from "../core/head-tail.js";
 import type { Json } from "../core/json.js";
 import type { Job, Run } from "../core/run.js";
-import { failureSignature } from "../core/signature.js";
 import { outputsNamed } from "../sandbox/template-variables.js";
 import type { Assignment, RetryMaterial } from "../worker/worker.js";
 import { outputOf, type ReadArtifact } from "./variables.js";
@@ -36,14 +35,10 @@ export function upstreamOf(job: Job, readArtifact: ReadArtifact): UpstreamText[]
 
 function retryOf({ error }: Job): RetryMaterial | null {
   if (error === null || error.attempt === null) return null;
-  const { attempt, diff_hash, changed_files } = error;
-  const known = { attempt, failure: error, signature: failureSignature(error) };
-  if (typeof diff_hash !== "string") return known;
-  return {
-    ...known,
-    diffHash: diff_hash,
-    ...(changed_files === undefined ? {} : { changedFiles: changed_files }),
-  };
+  const { attempt, signature, diff_hash, changed_files } = error;
+  const known = { attempt, failure: error, signature };
+  if (diff_hash === null) return known;
+  return { ...known, diffHash: diff_hash, changedFiles: changed_files };
 }
 
 /** No context has room for more than this, so a worker need not be sent it. */

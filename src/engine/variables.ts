@@ -1,12 +1,10 @@
 import type { Output } from "../core/events.js";
-import { type Failure, visibleError } from "../core/failure.js";
 import { resolve } from "../core/gate.js";
 import type { GraphStep } from "../core/graph.js";
 import type { Json } from "../core/json.js";
-import { lastErrorSeenBy } from "../core/last-error.js";
 import { loopCount } from "../core/loop-budget.js";
 import type { Job, Run, Scope } from "../core/run.js";
-import { failureSignature } from "../core/signature.js";
+import { lastErrorSeenBy, seenBriefly, seenError } from "../core/seen-error.js";
 import { renderTemplate } from "../sandbox/template.js";
 
 /** Reads outputs that were too large for the log. */
@@ -31,36 +29,20 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
     attempt: job.attempt,
     visit: job.visit,
     loop: retries + loops,
-    error: errorOf(job),
+    error: job.error === null ? null : seenError(job.error),
     foreach: itemOf(job.scope),
     inputs: run.inputs,
-    state: { _last_error: showLastError(lastErrorSeenBy(job)) },
+    state: { _last_error: lastErrorSeenBy(job) },
     outputs: outputsOf(run, job, names, readArtifact),
   };
   variables.env = renderEnv(
     withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets),
     variables,
   );
-  if (job.routedFrom !== null) {
-    variables.failure = {
-      step: job.routedFrom.job.step.definition.id,
-      attempt: job.routedFrom.attempt,
-      ...visibleError(job.routedFrom.failure),
-    };
-  }
+  const { routedFrom } = job;
+  if (routedFrom !== null) variables.failure = { ...seenError(routedFrom.failure), edge: routedFrom.edge };
   if (job.step.closes !== null) variables.branches = branchesOf(job);
   return variables;
-}
-
-function errorOf(job: Job): Json {
-  const { error } = job;
-  if (error === null) return null;
-  return visibleError(error);
-}
-
-export function showLastError(error: Failure | null): Json {
-  if (error === null) return null;
-  return { ...error, signature: failureSignature(error), timestamp: new Date(error.timestamp).toISOString() };
 }
 
 function itemOf(scope: Scope): Json {
@@ -147,11 +129,7 @@ function branchesOf(reducer: Job): Json {
     const met = gate !== undefined && gate.unmet === 0 && !gate.forcedLost;
     const status = met ? "completed" : failed === undefined ? "skipped" : "failed";
     const error = failed?.failure ?? null;
-    return {
-      key: scope.item!.key,
-      status,
-      error: met || error === null ? null : { code: error.code, message: error.message },
-    };
+    return { key: scope.item!.key, status, error: met || error === null ? null : seenBriefly(error) };
   });
 }
 

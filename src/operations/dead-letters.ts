@@ -1,31 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { LoggedEvent } from "../core/events.js";
-import type { Failure } from "../core/failure.js";
 import type { JobRow } from "../core/rows.js";
 import type { Store } from "../store/store.js";
 import type { Context } from "./context.js";
+import { type JobRecord, jobRecord } from "./job-record.js";
 import { requireJob } from "./job-report.js";
 import { redacted } from "./operator-words.js";
 import { type CommandAnswer, putCommand } from "./put-command.js";
 import { readLog } from "./replayed-log.js";
 import { requireRun } from "./run-reference.js";
 import { iso } from "./run-report.js";
-import { troubledJob } from "./troubled-job.js";
 
 /** A job that the queue has given up: all its rounds are used, and nobody has redriven it. */
-export interface DeadLetter {
-  readonly run_id: number;
-  readonly workflow: string;
-  readonly job_id: number;
-  readonly step: string;
-  readonly scope: string;
-  readonly status: JobRow["status"];
-  readonly error: { readonly code: string; readonly message: string; readonly exit_code: number | null };
-  readonly class: string | null;
+export interface DeadLetter extends JobRecord {
   /** Rounds of the queue that it has had. */
   readonly queue_attempts: number;
-  /** Attempts in all. */
-  readonly attempts: number;
   readonly since: string;
 }
 
@@ -55,31 +44,14 @@ function groupByRun(rows: readonly JobRow[]): JobRow[][] {
 }
 
 async function describe(store: Store, jobs: readonly JobRow[]): Promise<DeadLetter[]> {
-  const { run_id } = jobs[0]!;
-  const workflow = (await requireRun(store, run_id)).workflow;
+  const run = await requireRun(store, jobs[0]!.run_id);
   const given = new Map<number, Given>();
-  for await (const { at, event } of readLog(store, run_id))
+  for await (const { at, event } of readLog(store, run.id))
     if (event.type === "job.dead_lettered") given.set(event.job, { ...event, at });
-  const attempts = await store.readAttempts(run_id);
   return jobs.map((job) => {
-    // The row of a job that has failed says why; the attempt's knows of which class that is.
-    const last = attempts.find(({ job_id, attempt }) => job_id === job.id && attempt === job.attempt_id);
-    return deadLetterOf(workflow, job, last?.error ?? null, given.get(job.id)!);
+    const { queueAttempts, at } = given.get(job.id)!;
+    return { ...jobRecord(run, job), queue_attempts: queueAttempts, since: iso(at) };
   });
-}
-
-function deadLetterOf(
-  workflow: string,
-  job: JobRow,
-  full: Failure | null,
-  { queueAttempts, at }: Given,
-): DeadLetter {
-  return {
-    ...troubledJob(workflow, job, full),
-    status: job.status,
-    queue_attempts: queueAttempts,
-    since: iso(at),
-  };
 }
 
 /** Back into the queue, with all its rounds anew, from the checkpoints. A job that is no dead letter is refused. */

@@ -31,7 +31,6 @@ export async function describeRun(
   const { counts, failures, holds, endings } = await summariseRun(store, outputDir, report);
   return {
     ...report,
-    workflow_id: run.workflowId,
     jobs,
     routes: [...report.routes],
     handled_failures: [...report.handled_failures],

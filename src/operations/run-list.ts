@@ -1,5 +1,7 @@
+import type { ErrorRecord } from "../core/failure.js";
 import type { RunRow, RunStatus } from "../core/rows.js";
 import type { Store } from "../store/store.js";
+import { runErrorOf } from "./job-record.js";
 import { interruptedRuns } from "./run-owner.js";
 import { type RunTimes, timesOf } from "./run-report.js";
 
@@ -23,7 +25,7 @@ export interface RunItem extends RunTimes {
   readonly interrupted: boolean;
   readonly file: string | null;
   readonly parent: { readonly run_id: number; readonly job_id: number } | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly error: ErrorRecord | null;
 }
 
 /** The newest first; `next` is the `before` of the next page. */
@@ -71,6 +73,6 @@ function itemOf(run: RunRow, interrupted: boolean): RunItem {
     file: run.file,
     parent: run.parent,
     ...timesOf(run),
-    error: run.error,
+    error: runErrorOf(run),
   };
 }

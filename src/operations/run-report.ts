@@ -1,23 +1,29 @@
 import type { Output } from "../core/events.js";
+import type { ErrorRecord } from "../core/failure.js";
+import { iso } from "../core/iso-time.js";
 import type { Json } from "../core/json.js";
-import type { JobRow, JobStatus, RouteRow, RunRow, RunStatus } from "../core/rows.js";
+import type { JobRow, RouteRow, RunRow, RunStatus } from "../core/rows.js";
 import type { Run } from "../core/run.js";
-import { showLastError } from "../engine/variables.js";
+import { seenLastError } from "../core/seen-error.js";
 import type { Store } from "../store/store.js";
+import { type JobRecord, jobRecord, runErrorOf } from "./job-record.js";
 import { interruptedRuns } from "./run-owner.js";
 import { requireRun } from "./run-reference.js";
+
+export { iso } from "../core/iso-time.js";
 
 /** What `--json` prints for a run. Times are ISO 8601. */
 export interface RunReport extends RunTimes {
   readonly run_id: number;
   readonly workflow: string;
+  readonly workflow_id: number;
   readonly status: RunStatus;
   /** It wants an engine, and nobody runs it: `status` is what the log says, this is how it is at the moment. */
   readonly interrupted: boolean;
   readonly jobs: readonly JobReport[];
   readonly routes: readonly RouteReport[];
   readonly handled_failures: readonly HandledFailure[];
-  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly error: ErrorRecord | null;
 }
 
 export interface RunTimes {
@@ -26,16 +32,7 @@ export interface RunTimes {
   readonly duration_ms: number | null;
 }
 
-export interface JobReport {
-  readonly id: number;
-  readonly step: string;
-  readonly scope: string;
-  readonly status: JobStatus;
-  readonly attempts: number;
-  readonly visits: number;
-  readonly handled: boolean;
-  readonly dead_letter: boolean;
-  readonly error: JobRow["error"];
+export interface JobReport extends JobRecord {
   readonly output: Json;
 }
 
@@ -51,6 +48,7 @@ export interface RouteReport {
 }
 
 export interface HandledFailure {
+  readonly job_id: number;
   readonly step: string;
   readonly scope: string;
   readonly code: string;
@@ -73,9 +71,10 @@ export function buildReport(
   return {
     run_id: run.id,
     workflow: run.workflow,
+    workflow_id: run.workflow_id,
     status: run.status,
     interrupted,
-    jobs: jobs.map(reportJob),
+    jobs: jobs.map((job) => ({ ...jobRecord(run, job), output: showOutput(job.output) })),
     routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
       seq,
       at: iso(at),
@@ -89,12 +88,13 @@ export function buildReport(
     handled_failures: jobs
       .filter((job) => job.status === "failed" && job.handled)
       .map((job) => ({
+        job_id: job.id,
         step: job.step,
         scope: job.scope,
         code: job.error?.code ?? "",
         message: job.error?.message ?? "",
       })),
-    error: run.error,
+    error: runErrorOf(run),
     ...timesOf(run),
   };
 }
@@ -105,21 +105,6 @@ export function timesOf({ created_at, started_at, finished_at }: RunRow): RunTim
     created_at: iso(created_at),
     finished_at: finished_at === null ? null : iso(finished_at),
     duration_ms: finished_at === null || started_at === null ? null : finished_at - started_at,
-  };
-}
-
-function reportJob(job: JobRow): JobReport {
-  return {
-    id: job.id,
-    step: job.step,
-    scope: job.scope,
-    status: job.status,
-    attempts: job.attempt_id,
-    visits: job.visit,
-    handled: job.handled,
-    dead_letter: job.dead_letter,
-    error: job.error,
-    output: showOutput(job.output),
   };
 }
 
@@ -135,11 +120,7 @@ export function reportState(run: Run): Json {
   const state: { [scope: string]: Json } = {};
   for (const scope of run.scopes.values()) {
     if (scope.parent === null || scope.lastError !== null)
-      state[scope.id] = { _last_error: showLastError(scope.lastError) };
+      state[scope.id] = { _last_error: seenLastError(scope.lastError) };
   }
   return state;
-}
-
-export function iso(at: number): string {
-  return new Date(at).toISOString();
 }

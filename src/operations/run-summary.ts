@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Definition } from "../core/definition.js";
-import type { Failure } from "../core/failure.js";
-import type { AttemptRow, JobStatus } from "../core/rows.js";
+import type { JobStatus } from "../core/rows.js";
 import { parseStoredDefinition } from "../core/stored-definition.js";
 import type { Store } from "../store/store.js";
 import { logFile } from "../worker/attempt-paths.js";
-import { type HoldReport, listHolds } from "./holds.js";
+import { listHolds } from "./holds.js";
+import type { JobRecord } from "./job-record.js";
 import { requireRun } from "./run-reference.js";
 import type { JobReport, RunReport } from "./run-report.js";
 
@@ -16,20 +16,21 @@ export interface RunSummary {
   readonly counts: readonly string[];
   readonly failures: readonly FailedStep[];
   /** What waits for somebody to decide. */
-  readonly holds: readonly HoldReport[];
+  readonly holds: readonly JobRecord[];
   /** What the last steps of a completed run printed, if it is short. */
   readonly endings: readonly { readonly step: string; readonly text: string }[];
 }
 
 export interface FailedStep {
+  readonly job_id: number;
   readonly step: string;
   readonly scope: string;
   readonly code: string;
   readonly message: string;
   readonly attempt: number;
   /** Null: it failed without an attempt, or the attempt printed nothing there. */
-  readonly stderrTail: string | null;
-  readonly stderrFile: string | null;
+  readonly stderr_tail: string | null;
+  readonly stderr_file: string | null;
 }
 
 const MAX_ENDINGS = 3;
@@ -58,8 +59,7 @@ export async function summariseRun(store: Store, outputDir: string, report: RunR
       { workflowId: run.workflow_id, jobId: job.id, runId: run.id, attempt: job.attempts },
       stream,
     );
-  const attempts = failed.length === 0 ? [] : await store.readAttempts(run.id);
-  const failures = orderFailures(failed, report).map((job) => failedStep(job, attempts, log(job, "stderr")));
+  const failures = orderFailures(failed, report).map((job) => failedStep(job, log(job, "stderr")));
   const endings =
     report.status === "completed"
       ? await readEndings(store, run.definition_hash, report, (job) => log(job, "stdout"))
@@ -80,24 +80,23 @@ function labelOf({ status, handled }: JobReport): string {
   return handled ? `${status} (handled)` : status;
 }
 
-/** The step that the run's own error names comes first. */
-function orderFailures(failed: readonly JobReport[], report: RunReport): JobReport[] {
-  const isNamed = (job: JobReport): boolean => report.error?.message.startsWith(`${job.step}:`) ?? false;
+/** The one that the run failed of comes first. */
+function orderFailures(failed: readonly JobReport[], { error }: RunReport): JobReport[] {
+  const isNamed = (job: JobReport): boolean => job.id === error?.job_id;
   return [...failed].sort((first, second) => Number(isNamed(second)) - Number(isNamed(first)));
 }
 
-function failedStep(job: JobReport, attempts: readonly AttemptRow[], file: string): FailedStep {
-  const error: Failure | null =
-    attempts.find((row) => row.job_id === job.id && row.attempt === job.attempts)?.error ?? null;
-  const hasText = error !== null && error.stderr_tail.trim() !== "";
+function failedStep(job: JobReport, file: string): FailedStep {
+  const { stderr_tail: text } = job.error?.cause ?? job.error ?? { stderr_tail: "" };
   return {
+    job_id: job.id,
     step: job.step,
     scope: job.scope,
     attempt: job.attempts,
     code: job.error?.code ?? "UNKNOWN",
     message: job.error?.message ?? "failed",
-    stderrTail: hasText ? error.stderr_tail : null,
-    stderrFile: job.attempts > 0 ? file : null,
+    stderr_tail: text.trim() === "" ? null : text,
+    stderr_file: job.attempts > 0 ? file : null,
   };
 }
 

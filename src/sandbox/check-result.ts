@@ -6,13 +6,13 @@ import type { ExpectedResult } from "./sandbox.js";
 /** An evaluation's result before anyone has added how long it took. */
 export type Verdict =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly code: string; readonly reason: string };
+  | { readonly ok: false; readonly code: string; readonly reason: string; readonly stack?: string };
 
 export function withDuration(verdict: Verdict, durationMs: number): EvaluationResult {
   return { ...verdict, durationMs };
 }
 
-export function refuse(code: string, reason: string): Verdict {
+export function refuse(code: string, reason: string): Extract<Verdict, { ok: false }> {
   return { ok: false, code, reason };
 }
 

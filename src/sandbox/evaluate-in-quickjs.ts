@@ -5,7 +5,7 @@ import type {
   QuickJSWASMModule,
 } from "quickjs-emscripten-core";
 import { checkResult, maxResultBytes, refuse, type Verdict } from "./check-result.js";
-import { MAX_REASON_CHARS, MEMORY_LIMIT_BYTES, STACK_LIMIT_BYTES } from "./limits.js";
+import { MAX_REASON_CHARS, MAX_STACK_CHARS, MEMORY_LIMIT_BYTES, STACK_LIMIT_BYTES } from "./limits.js";
 import {
   ALLOWED_GLOBALS,
   DESCRIBE,
@@ -13,6 +13,7 @@ import {
   preludeWithout,
   SERIALISE,
   SERIALISE_TRUTH,
+  STACK_OF,
 } from "./prelude.js";
 import type { ExpectedResult } from "./sandbox.js";
 import { wrapCode } from "./wrap-code.js";
@@ -40,6 +41,14 @@ const INTRINSICS = {
   Promise: true,
   BigInt: true,
 };
+
+const SOURCE_NAME = "expression";
+const PLACE = new RegExp(`\\b${SOURCE_NAME}:(\\d+)`, "g");
+
+/** The code begins on the second line of what is evaluated. */
+function ofUserCode(stack: string): string {
+  return stack.trimEnd().replace(PLACE, (_, line) => `script:${Number(line) - 1}`);
+}
 
 type Evaluate = (request: EvaluationRequest) => Verdict;
 
@@ -131,11 +140,17 @@ class ContextEvaluation {
     if (this.#interrupts > this.#request.maxInterrupts) return ranTooLong();
     if (words.threw || this.#context.typeof(words.handle) !== "string") return outOfMemory();
     const reason = this.#context.getString(words.handle).slice(0, MAX_REASON_CHARS);
-    return reason === "InternalError: out of memory" ? outOfMemory() : refuse(code, reason);
+    if (reason === "InternalError: out of memory") return outOfMemory();
+    const refused = refuse(code, reason);
+    // What an expression is refused for stands in the log, and its few lines need no map.
+    if (code !== "EXPRESSION_THREW" || this.#request.expects !== "json") return refused;
+    const stack = this.#call(this.#load(STACK_OF), outcome.handle, this.#number(MAX_STACK_CHARS));
+    if (stack.threw || this.#context.typeof(stack.handle) !== "string") return refused;
+    return { ...refused, stack: `${reason}\n${ofUserCode(this.#context.getString(stack.handle))}` };
   }
 
   #load(source: string): Outcome {
-    return this.#keep(this.#context.evalCode(source, "expression"));
+    return this.#keep(this.#context.evalCode(source, SOURCE_NAME));
   }
 
   /** Calling what could not be loaded gives the reason why. */

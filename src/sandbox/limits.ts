@@ -16,6 +16,7 @@ export const MAX_SCRIPT_RESULT_BYTES = 4 * 1024 * 1024;
 /** Lists and objects within each other; others walk a result by recursion. */
 export const MAX_RESULT_DEPTH = 200;
 export const MAX_REASON_CHARS = 1_000;
+export const MAX_STACK_CHARS = 4_000;
 
 export const MEMORY_LIMIT_BYTES = 32 * 1024 * 1024;
 export const STACK_LIMIT_BYTES = 256 * 1024;

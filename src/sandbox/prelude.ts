@@ -67,6 +67,14 @@ return (value) => {
 };
 })()`;
 
+/** `(error, maxChars)`: where it was thrown, or undefined. Loaded afterwards, too. */
+export const STACK_OF = `(function (error, maxChars) {
+"use strict";
+try {
+  return error instanceof Error ? String(error.stack).slice(0, maxChars) : undefined;
+} catch {}
+})`;
+
 /** `(error, maxChars)`: words for whatever was thrown. Loaded afterwards: user code can only garble its own message. */
 export const DESCRIBE = `(function (error, maxChars) {
 "use strict";

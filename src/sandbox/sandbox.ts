@@ -19,8 +19,11 @@ export interface Evaluation {
   readonly signal?: AbortSignal;
 }
 
+/** Of a script that threw an error also where. */
+export type SandboxResult = EvaluationResult & { readonly stack?: string };
+
 /** Runs untrusted JavaScript where it can do no harm. Never rejects: a failure is a refusal with its reason. */
 export interface Sandbox {
-  evaluate(evaluation: Evaluation): Promise<EvaluationResult>;
+  evaluate(evaluation: Evaluation): Promise<SandboxResult>;
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { dirname, relative } from "node:path";
 import { assembleContext } from "../core/context-assembly.js";
 import type { FailureContextInput } from "../core/failure-context.js";
 import type { Json } from "../core/json.js";
+import { seenError } from "../core/seen-error.js";
 import { contextArtifact, failureArtifact, logFile, outputFolder, summaryArtifact } from "./attempt-paths.js";
 import { readLogEnds } from "./log-ends.js";
 import type { Assignment, FailureContext, FailureSource } from "./worker.js";
@@ -36,22 +37,10 @@ export function failureContextFor(base: string, assignment: Assignment): Failure
     failure: failureContextInput(base, assignment, source),
     upstream: source.upstream,
   });
-  return { text, manifest: JSON.parse(JSON.stringify(manifest)) as Json, variable: variableOf(source, text) };
-}
-
-function variableOf(source: FailureSource, context: string): Json {
-  const { failure } = source;
-  return {
-    step: source.step,
-    job_id: source.jobId,
-    attempt: source.attempt,
-    edge: source.edge,
-    code: failure.code,
-    class: failure.class,
-    message: failure.message,
-    exit_code: failure.exit_code,
-    context,
-  };
+  const { failure, edge } = source;
+  // As templates and expressions have it, with the envelope beside it.
+  const variable = { ...seenError(failure), edge, context: text };
+  return { text, manifest: JSON.parse(JSON.stringify(manifest)) as Json, variable };
 }
 
 /** The failed attempt as its files and its record tell it. */

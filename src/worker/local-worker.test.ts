@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { failureOf } from "../../test/support/error-record.js";
 import type { Action, ActionResult, Attempt } from "../action/action.js";
 import { classify } from "../core/classify.js";
 import { contextArtifact, outputArtifact, summaryArtifact } from "./attempt-paths.js";
@@ -121,7 +122,7 @@ describe("an attempt whose files cannot be written", () => {
       begun = true;
       return { ok: true, output: null };
     });
-    const failure = classify({ message: "no", exitCode: 1 });
+    const failure = failureOf();
     const source = {
       workflowId: 1,
       runId: 1,

@@ -1,7 +1,7 @@
 import type { AttemptResult } from "../core/commands.js";
 import type { UpstreamText } from "../core/context-assembly.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/definition.js";
-import type { ClassifiedFailure, FailureFacts } from "../core/failure.js";
+import type { ClassifiedFailure, Failure, FailureFacts } from "../core/failure.js";
 import type { FailureContextInput } from "../core/failure-context.js";
 import type { Json } from "../core/json.js";
 
@@ -101,7 +101,7 @@ export interface FailureSource {
   readonly step: string;
   readonly target: string;
   readonly edge: number;
-  readonly failure: ClassifiedFailure;
+  readonly failure: Failure;
   readonly maxRetries: number;
   readonly retriesUsed: number;
   /** What the target's own dependencies gave, for the room that the failure leaves. */

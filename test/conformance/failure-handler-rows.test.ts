@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DEFAULT_RECOVERY_TIMEOUT_MS } from "../../src/core/definition.js";
 import { Engine, type NewRun } from "../../src/engine/engine.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, workflow } from "../support/harness.js";
@@ -10,7 +11,7 @@ const SIMULATION = `
 name: simulation
 failure_handlers:
   - name: tidy
-    rules: [{ match_all_exit_codes: true, recovery_script: "./tidy.sh", max_retries: 2 }]
+    rules: [{ match_all_exit_codes: true, recovery_script: "./tidy.sh", recovery_timeout_ms: 5000, max_retries: 2 }]
   - name: again
     rules: [{ exit_codes: [10, 11] }]
 steps:
@@ -35,8 +36,24 @@ test("a run's failure handlers are kept by the words of the file, and its jobs n
   const runId = await runToEnd(store, workflow(SIMULATION));
   const handlers = await store.listFailureHandlers((await store.readRun(runId))?.workflow_id);
   expect(handlers.map(({ name, rules }) => [name, JSON.parse(rules)])).toEqual([
-    ["tidy", [{ exit_codes: [], match_all_exit_codes: true, recovery_script: "./tidy.sh", max_retries: 2 }]],
-    ["again", [{ exit_codes: [10, 11], match_all_exit_codes: false, recovery_script: null, max_retries: 3 }]],
+    [
+      "tidy",
+      [
+        {
+          ...{ exit_codes: [], match_all_exit_codes: true, recovery_script: "./tidy.sh" },
+          ...{ recovery_timeout_ms: 5_000, max_retries: 2 },
+        },
+      ],
+    ],
+    [
+      "again",
+      [
+        {
+          ...{ exit_codes: [10, 11], match_all_exit_codes: false, recovery_script: null },
+          ...{ recovery_timeout_ms: DEFAULT_RECOVERY_TIMEOUT_MS, max_retries: 3 },
+        },
+      ],
+    ],
   ]);
   const jobs = await store.readJobs(runId);
   expect(jobs.map(({ step, failure_handler_id }) => [step, failure_handler_id])).toEqual([

@@ -180,9 +180,22 @@ describe("join", () => {
       },
     );
     expect(run.run.status).toBe("completed");
+    const {
+      stdout_tail: _o,
+      stderr_tail: _e,
+      stack_trace: _s,
+      cause: _c,
+      ...error
+    } = run.jobs.find(({ status }) => status === "failed")!.error!;
+    expect(error).toMatchObject({
+      code: "EXIT_9",
+      message: "exit code 9",
+      exit_code: 9,
+      class: "application",
+    });
     expect(seen).toEqual([
       [
-        { key: "a", status: "failed", error: { code: "EXIT_9", message: "exit code 9" } },
+        { key: "a", status: "failed", error },
         { key: "b", status: "completed", error: null },
       ],
     ]);

@@ -196,7 +196,7 @@ steps:
       { test: ["fail"] },
     );
     expect(run.order).toEqual(["setup", "test", "setup", "test"]);
-    expect(run.run.error).toEqual({
+    expect(run.run.error).toMatchObject({
       code: "LOOP_BUDGET_EXCEEDED",
       message: "test: exit code 1 (EXIT_1), and max_loops (1) is used up: 1 loop",
     });

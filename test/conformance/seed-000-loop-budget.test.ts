@@ -42,7 +42,7 @@ steps: { build: { exec: make, on_fail: { retry: { max: 5 } } } }`,
     expect(run.events("loop.exceeded")).toMatchObject([
       { transition: "retry", count: 2, max: 2, scope: "root" },
     ]);
-    expect(run.run.error).toEqual({
+    expect(run.run.error).toMatchObject({
       code: "LOOP_BUDGET_EXCEEDED",
       message: "build: exit code 1 (EXIT_1), and max_loops (2) is used up: 2 retries + 0 loops",
     });

@@ -74,7 +74,7 @@ steps:
   build: { exec: make, depends_on: setup, on_fail: { goto: setup } }`;
     const run = await trial(text, { build: ["fail"] }, { options: { maxLoops: 1 } });
     expect(run.order).toEqual(["setup", "build", "setup", "build"]);
-    expect(run.run.error).toEqual({
+    expect(run.run.error).toMatchObject({
       code: "LOOP_BUDGET_EXCEEDED",
       message: "build: exit code 1 (EXIT_1), and max_loops (1) is used up: 1 loop",
     });

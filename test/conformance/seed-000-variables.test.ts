@@ -66,18 +66,28 @@ describe("seed 000, what expressions see", () => {
     expect(seen.map(({ loop }) => loop)).toEqual([1, 3, 5]);
   });
 
-  it("V26 error with message, code, class, stdout, stderr and exitCode", async () => {
+  it("V25 loop counts the retries of this job with them, not those of others", async () => {
+    const seen = await evaluationsOf(
+      `steps:
+  setup: { exec: make }
+  other: { exec: make, on_fail: { retry: { max: 3 } } }
+  build:
+    { exec: make, depends_on: [setup, other], on_fail: { retry: { max: 2 }, goto_js: "return visit < 3 ? 'setup' : null" } }`,
+      { build: ["fail"], other: ["fail", "fail", "fail", "ok"] },
+    );
+    // Two retries, then a goto and two more, then another goto and two more.
+    expect(seen.map(({ loop }) => loop)).toEqual([2, 5, 8]);
+  });
+
+  it("V26 error: the record, with stdout, stderr and exitCode as shorter names", async () => {
     const [first] = await evaluationsOf(
       `steps: { build: { exec: make, on_fail: { goto_js: "return null" } } }`,
       { build: [{ facts: { message: "it broke", exitCode: 3, stdoutTail: "out", stderrTail: "err" } }] },
     );
-    expect(first!.error).toEqual({
-      message: "it broke",
-      code: "EXIT_3",
-      class: "application",
-      stdout: "out",
-      stderr: "err",
-      exitCode: 3,
+    expect(first!.error).toMatchObject({
+      ...{ message: "it broke", code: "EXIT_3", class: "application" },
+      ...{ stdout: "out", stderr: "err", exitCode: 3 },
+      ...{ stdout_tail: "out", stderr_tail: "err", exit_code: 3 },
     });
   });
 

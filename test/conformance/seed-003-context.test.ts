@@ -258,7 +258,7 @@ transitions: [{ from: bad, to: handler, on: failure }]`);
   it("A17 a script step finds it in the variable `failure`", async () => {
     const run = await real.run(`steps:
   bad: { exec: "exit 4" }
-  handler: { type: script, content: "return [failure.step, failure.attempt, failure.code, failure.class, failure.exit_code, failure.context.startsWith('DARUMA_FAILURE_ROUTE_CONTEXT v1')]" }
+  handler: { type: script, content: "return [failure.step_id, failure.attempt, failure.code, failure.class, failure.exit_code, failure.context.startsWith('DARUMA_FAILURE_ROUTE_CONTEXT v1')]" }
 transitions: [{ from: bad, to: handler, on: failure }]`);
     expect(run.job("handler").output).toEqual(["bad", 1, "EXIT_4", "application", 4, true]);
   });

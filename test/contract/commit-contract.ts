@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Append } from "../../src/store/store.js";
+import { failureOf } from "../support/error-record.js";
 import type { StoreUnderTest } from "./store-contract.js";
 import {
   appendTo,
@@ -33,7 +34,7 @@ function acceptedCommits(under: StoreUnderTest): void {
         parent: { run_id: 3, job_id: 30_000_007 },
         managed: true,
         wanted: true,
-        error: { code: "STALLED", message: "stuck" },
+        error: failureOf({ code: "STALLED", message: "stuck" }),
         started_at: 5,
         finished_at: 6,
       });
@@ -45,7 +46,7 @@ function acceptedCommits(under: StoreUnderTest): void {
         }),
         jobRow(runId, 3, {
           output: { kind: "value", value: null },
-          error: { code: "FAIL_FAST", message: "m" },
+          error: failureOf({ code: "FAIL_FAST", message: "m", cause: FAILURE }),
           failure_handler_id: handler,
         }),
       ];

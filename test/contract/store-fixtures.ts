@@ -2,6 +2,7 @@ import type { RunOptions } from "../../src/core/events.js";
 import type { Failure } from "../../src/core/failure.js";
 import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../src/core/rows.js";
 import type { Append, LeaseOwner, NewWorkflow, SerialisedEvent, Store } from "../../src/store/store.js";
+import { failureOf } from "../support/error-record.js";
 
 export const OWNER: LeaseOwner = {
   host: "h1",
@@ -15,27 +16,7 @@ export const FAR_FUTURE = 4_000_000_000_000;
 
 const OPTIONS: RunOptions = { maxLoops: 3, retryMax: null, failureRouting: true, only: null };
 
-export const FAILURE: Failure = {
-  code: "EXIT_2",
-  class: "application",
-  message: "it broke",
-  retryable: true,
-  final: false,
-  exit_code: 2,
-  signal: null,
-  retry_after_ms: null,
-  stdout_tail: "",
-  stderr_tail: "line 1\nline 2",
-  stack_trace: null,
-  diff_hash: null,
-  original_class: null,
-  action: "command",
-  step_id: "build",
-  job_id: 10_000_001,
-  attempt: 1,
-  timestamp: 1_700_000_000_000,
-  signature: "v1:0",
-};
+export const FAILURE: Failure = failureOf();
 
 export function newWorkflow(changes: Partial<NewWorkflow> = {}): NewWorkflow {
   const known = { name: "release", hash: "h1", definition: '{"name":"release"}', file: "/a.yaml", at: 1 };

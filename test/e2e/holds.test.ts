@@ -18,13 +18,11 @@ steps:
 
 interface Hold {
   run_id: number;
-  job_id: number;
+  id: number;
   step: string;
   scope: string;
-  class: string;
   attempts: number;
-  stderr_tail: string;
-  error: { code: string };
+  error: { code: string; class: string; stderr_tail: string };
 }
 
 describe("a hold", () => {
@@ -49,10 +47,8 @@ describe("a hold", () => {
         run_id: id,
         step: "disk",
         scope: "root",
-        class: "application",
         attempts: 1,
-        stderr_tail: "no space",
-        error: { code: "EXIT_4", exit_code: 4 },
+        error: { code: "EXIT_4", class: "application", exit_code: 4, stderr_tail: "no space\n" },
       },
     ]);
     expect((await cli.resume(id)).exitCode).toBe(3);
@@ -67,7 +63,7 @@ describe("a hold", () => {
     const resolved = await cli.daruma(
       "resolve",
       String(id),
-      String(holds[0]?.job_id),
+      String(holds[0]?.id),
       "--retry",
       "--reason",
       "made room",

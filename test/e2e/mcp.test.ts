@@ -27,11 +27,10 @@ function workflowText(mark: string): string {
 }
 
 interface Hold {
-  job_id: number;
+  id: number;
   step: string;
-  class: string;
   attempts: number;
-  stderr_tail: string;
+  error: { class: string; stderr_tail: string };
 }
 
 interface LargeRun {
@@ -120,10 +119,10 @@ describe.each([
       statuses.push(status);
       if (status !== "held") break;
       const { items } = await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id });
-      const classifications = items.map(({ job_id, step, stderr_tail }) => {
-        const isTransient = /connection reset/.test(stderr_tail);
+      const classifications = items.map(({ id, step, error }) => {
+        const isTransient = /connection reset/.test(error.stderr_tail);
         decided.push(`${step} ${isTransient ? "retry" : "skip"}`);
-        return { job_id, action: isTransient ? "retry" : "skip", reason: `looked at ${step}` };
+        return { job_id: id, action: isTransient ? "retry" : "skip", reason: `looked at ${step}` };
       });
       const tried = await call<Resolution>("classify_and_resolve_failures", {
         classifications,
@@ -135,7 +134,7 @@ describe.each([
       );
       if (!existsSync(mark)) writeFileSync(mark, "");
       const done = await call<Resolution>("classify_and_resolve_failures", { classifications });
-      expect(done.results.map(({ job_id }) => job_id)).toEqual(items.map(({ job_id }) => job_id));
+      expect(done.results.map(({ job_id }) => job_id)).toEqual(items.map(({ id }) => id));
     }
     expect(statuses).toEqual(["held", "completed"]);
     expect(decided.sort()).toEqual(["fetch retry", "lint skip"]);
@@ -156,8 +155,8 @@ describe.each([
       name: "classify_and_resolve_failures",
       arguments: {
         classifications: [
-          { job_id: items[0]!.job_id, action: "skip", reason: "fine" },
-          { job_id: items[0]!.job_id + 1_000, action: "skip", reason: "there is no such job" },
+          { job_id: items[0]!.id, action: "skip", reason: "fine" },
+          { job_id: items[0]!.id + 1_000, action: "skip", reason: "there is no such job" },
         ],
       },
     });
@@ -181,8 +180,8 @@ describe.each([
     expect(resources.map(({ uri }) => uri)).toEqual([`daruma://runs/${run_id}`]);
     const run = await client.readResource({ uri: `daruma://runs/${run_id}` });
     expect(JSON.parse((run.contents[0] as { text: string }).text)).toMatchObject({ run_id, status: "held" });
-    const log = await client.readResource({ uri: `daruma://jobs/${hold!.job_id}/logs/stderr` });
-    expect((log.contents[0] as { text: string }).text).toContain(hold!.stderr_tail.trim());
+    const log = await client.readResource({ uri: `daruma://jobs/${hold!.id}/logs/stderr` });
+    expect((log.contents[0] as { text: string }).text).toContain(hold!.error.stderr_tail.trim());
     await expect(client.readResource({ uri: "daruma://runs/../../etc/passwd" })).rejects.toThrow(
       "there is no resource",
     );

@@ -41,11 +41,9 @@ describe("holds", () => {
     const { items } = await bench.call("list_pending_failed_jobs", { run_id });
     expect(items.map(({ step }) => step)).toEqual(["disk", "net"]);
     expect(items[0]).toMatchObject({
-      job_id: disk,
-      class: "application",
+      id: disk,
       attempts: 1,
-      error: { code: "EXIT_3", exit_code: 3 },
-      stderr_tail: "full",
+      error: { code: "EXIT_3", class: "application", exit_code: 3, stderr_tail: "full\n" },
     });
     const all = await bench.call("list_pending_failed_jobs", {});
     expect(all.items.filter((each) => each.run_id === run_id)).toEqual(items);

@@ -1,13 +1,12 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { attemptAt } from "../../src/core/rows.js";
-import { jobRow } from "../contract/store-fixtures.js";
+import { attemptAt, type JobStatus } from "../../src/core/rows.js";
 import { OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();
 const FAILING = `name: failing
-failure_handlers: [{ name: again, rules: [{ exit_codes: [9], max_retries: 2 }] }]
+failure_handlers: [{ name: again, rules: [{ exit_codes: [9], recovery_script: "true", recovery_timeout_ms: 4000, max_retries: 2 }] }]
 steps:
   build: { type: command, exec: "echo out; echo boom >&2; exit 3", failure_handler: again }
   after: { type: noop, depends_on: [build] }
@@ -21,7 +20,7 @@ describe("jobs", () => {
     const all = await bench.call("list_jobs", { run_id });
     expect(all.items.map(({ name, status, attempt_id }) => [name, status, attempt_id])).toEqual([
       ["build", "failed", 1],
-      ["after", "canceled", 0],
+      ["after", "canceled", 1],
     ]);
     expect(all.items[0]).toMatchObject({ run_id, workflow_id, error: { code: "EXIT_3" } });
     expect((await bench.call("list_jobs", { status: "failed,canceled", workflow_id })).items).toEqual(
@@ -40,7 +39,8 @@ describe("jobs", () => {
     const job = await bench.call("get_job", { job_id: jobs[0]!.id });
     expect(job).toMatchObject({
       step: "build",
-      attempts: [{ attempt: 1, status: "failed", error: { code: "EXIT_3", stderr_tail: "boom\n" } }],
+      attempts: 1,
+      attempt_history: [{ attempt: 1, status: "failed", error: { code: "EXIT_3", stderr_tail: "boom\n" } }],
       diagnostics: [{ attempt: 1, rung: "fail", recovery: "NoMatchingRule" }],
     });
     expect(JSON.stringify(job)).not.toContain('"token"');
@@ -104,7 +104,8 @@ describe("a job", () => {
     });
     const [listed] = (await bench.call("list_jobs", { run_id: held.run_id })).items;
     const got = await bench.call("get_job", { job_id });
-    const error = { code: "EXIT_3", message: listed!.error!.message, class: "application", exit_code: 3 };
+    const error = held.jobs[0]!.error;
+    expect(error).toMatchObject({ code: "EXIT_3", class: "application", exit_code: 3, attempt: 1, job_id });
     expect([shape(listed!), shape(got)]).toEqual(Array(2).fill({ id: job_id, attempt_id: 1, error }));
     const put = await bench.call("update_job", { job_id, status: "ready" });
     expect([put.status === "ready" || put.status === "running", put.attempt_id]).toEqual([true, 2]);
@@ -113,9 +114,11 @@ describe("a job", () => {
     await bench.settled(held.run_id);
   });
 
-  it("that is ready for its first attempt is at attempt 1", () => {
-    const row = jobRow(1, 1, { status: "ready" });
-    expect([attemptAt(row.status, row.attempt_id), attemptAt("blocked", row.attempt_id)]).toEqual([1, 0]);
+  it("counts its attempt_id from 1: the first before it has had any, the next one while it is ready", () => {
+    const ids = (status: JobStatus) => [0, 1, 2].map((n) => attemptAt(status, n));
+    expect(ids("ready")).toEqual([1, 2, 3]);
+    for (const status of ["blocked", "running", "failed", "canceled", "skipped"] as const)
+      expect(ids(status)).toEqual([1, 1, 2]);
   });
 
   it("that is completed says how to go back to it, and one that runs to wait", async () => {
@@ -139,7 +142,15 @@ describe("failure handlers", () => {
     const { workflow_id } = await bench.run(FAILING);
     const { items } = await bench.call("list_failure_handlers", { workflow_id });
     expect(items).toMatchObject([{ name: "again", workflow_id }]);
-    expect(JSON.parse(items[0]!.rules)).toMatchObject([{ exit_codes: [9], max_retries: 2 }]);
+    expect(JSON.parse(items[0]!.rules)).toEqual([
+      {
+        exit_codes: [9],
+        match_all_exit_codes: false,
+        recovery_script: "true",
+        recovery_timeout_ms: 4_000,
+        max_retries: 2,
+      },
+    ]);
     expect(await bench.call("get_failure_handler", { id: items[0]!.id })).toEqual(items[0]);
     expect(await refusalOf(bench.call("get_failure_handler", { id: 999 }))).toBe("HANDLER_NOT_FOUND");
   });

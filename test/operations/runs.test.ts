@@ -81,7 +81,7 @@ describe("reading a run", () => {
       [1, "retry"],
       [2, "fail"],
     ]);
-    expect(summary).toMatchObject({ failures: [{ step: "build", stderrTail: "boom\n" }] });
+    expect(summary).toMatchObject({ failures: [{ step: "build", stderr_tail: "boom\n" }] });
     expect((await bench.call("get_run", { run_id: "last" })).run_id).toBe(run_id);
     const { definition } = await bench.call("get_run_definition", { run_id });
     expect(definition).toMatchObject({ name: "failing" });

@@ -41,18 +41,14 @@ describe("dead letters", () => {
     expect([first.status, second.status]).toEqual(["failed", "held"]);
     const { items, next } = await bench.call("list_dead_letters", { run_id: first.run_id });
     const [dead] = items;
-    expect({ ...dead, since: 0 }).toEqual({
-      run_id: first.run_id,
+    const { output: _, ...job } = first.jobs[0]!;
+    expect({ ...dead, since: 0 }).toEqual({ ...job, queue_attempts: 2, since: 0 });
+    expect(job).toMatchObject({
       workflow: "queued",
-      job_id: first.jobs[0]!.id,
       step: "call",
-      scope: "root",
       status: "failed",
-      error: { code: "EXIT_7", message: "exit code 7: no answer", exit_code: 7 },
-      class: "application",
-      queue_attempts: 2,
+      error: { code: "EXIT_7", message: "exit code 7: no answer", exit_code: 7, class: "application" },
       attempts: 2,
-      since: 0,
     });
     expect(Date.parse(dead!.since)).toBeGreaterThanOrEqual(Date.parse(first.created_at));
     expect(next).toBeNull();
@@ -62,11 +58,11 @@ describe("dead letters", () => {
       [second.run_id, "pending_failed"],
     ]);
     const page = await bench.call("list_dead_letters", { limit: 1 });
-    expect(page).toMatchObject({ items: [{ job_id: dead!.job_id }], next: dead!.job_id });
+    expect(page).toMatchObject({ items: [{ id: dead!.id }], next: dead!.id });
     const rest = await bench.call("list_dead_letters", { limit: 1, after: page.next! });
     expect(rest.items.map(({ run_id }) => run_id)).toEqual([second.run_id]);
     expect(second.summary.holds).toMatchObject([{ step: "call", dead_letter: true }]);
-    expect((await bench.call("get_job", { job_id: dead!.job_id })).dead_letter).toBe(true);
+    expect((await bench.call("get_job", { job_id: dead!.id })).dead_letter).toBe(true);
   });
 
   it("are redriven with the queue's rounds anew, by one key once", async () => {
@@ -288,7 +284,7 @@ steps:
     const tokens = { model: "m", input_tokens: 11, output_tokens: 7, total_tokens: 18 };
     expect(usage).toMatchObject([{ job_id: jobs[0]!.id, attempt: 1, ...tokens }]);
     const job = await bench.call("get_job", { job_id: jobs[0]!.id });
-    expect(job.attempts).toMatchObject([{ attempt: 1, usage: tokens }]);
+    expect(job.attempt_history).toMatchObject([{ attempt: 1, usage: tokens }]);
     expect(run_id).toBeGreaterThan(0);
   });
 });

@@ -127,7 +127,9 @@ export function findImpurities(files: readonly SourceText[]): string[] {
 function describeImpurity(node: ts.Node): string | null {
   if (node.kind === ts.SyntaxKind.AsyncKeyword) return "async";
   if (ts.isAwaitExpression(node)) return "await";
-  if (ts.isNewExpression(node) && node.expression.getText() === "Date") return "new Date()";
+  // Of a given time it is only another way to write it.
+  if (ts.isNewExpression(node) && node.expression.getText() === "Date" && !node.arguments?.length)
+    return "new Date()";
   if (ts.isCallExpression(node) && node.expression.getText() === "Date") return "Date()";
   if (ts.isPropertyAccessExpression(node)) {
     const text = `${node.expression.getText()}.${node.name.text}`;

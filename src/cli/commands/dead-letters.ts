@@ -25,14 +25,14 @@ export const deadLetters: Present = async ({ input }, { out, options }, client) 
 };
 
 function lines(letter: DeadLetter, paint: Paint, type: CommandLine): string[] {
-  const { run_id, job_id, step, scope, error, class: failureClass, queue_attempts: rounds, since } = letter;
+  const { run_id, id, step, scope, error, queue_attempts: rounds, since } = letter;
   const name = nameOf(step, scope);
   const tries = `${rounds} ${rounds === 1 ? "round" : "rounds"} of the queue`;
-  const code = failureClass === null ? error.code : `${error.code}, ${failureClass}`;
+  const why = error === null ? "failed" : `${oneLine(error.message)} (${error.code}, ${error.class})`;
   return [
-    `${paint("red", name)} (run ${run_id}, job ${job_id}) is a dead letter since ${since.replace("T", " ").slice(0, 19)} UTC, after ${tries}: ${oneLine(error.message)} (${code})`,
+    `${paint("red", name)} (run ${run_id}, job ${id}) is a dead letter since ${since.replace("T", " ").slice(0, 19)} UTC, after ${tries}: ${why}`,
     `  why:    ${type(`explain ${run_id} ${step}`)}`,
-    `  again:  ${type(`redrive ${job_id} --reason "..."`)}`,
+    `  again:  ${type(`redrive ${id} --reason "..."`)}`,
   ];
 }
 

@@ -53,18 +53,21 @@ async function nextLines({ options }: Session, client: Client, runId: number): P
 }
 
 function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): string[] {
-  const { id, run_id, step, scope, status, attempts, error, output, due_at, handled } = job;
+  const { id, run_id, step, scope, status, attempt_history, error, output, due_at, handled } = job;
   const lines = [
     `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], status)}${handled ? " (handled)" : ""}`,
   ];
   if (due_at !== null) lines.push(`${INDENT}due: ${due_at}`);
   if (error !== null) lines.push(`${INDENT}error: ${oneLine(`${error.code}: ${error.message}`)}`);
   if (output !== null && output !== undefined) lines.push(`${INDENT}output: ${oneLine(textOf(output))}`);
-  if (attempts.length === 0) return [...lines, `${INDENT}no attempts yet`];
-  return [...lines, ...attemptTable(attempts, out.width() - INDENT.length).map((line) => INDENT + line)];
+  if (attempt_history.length === 0) return [...lines, `${INDENT}no attempts yet`];
+  return [
+    ...lines,
+    ...attemptTable(attempt_history, out.width() - INDENT.length).map((line) => INDENT + line),
+  ];
 }
 
-function attemptTable(attempts: OutputOf<"get_job">["attempts"], width: number): string[] {
+function attemptTable(attempts: OutputOf<"get_job">["attempt_history"], width: number): string[] {
   const rows = attempts.map(({ attempt, status, worker, started_at, finished_at, error }) => [
     String(attempt),
     status,

@@ -74,7 +74,7 @@ async function heldJobs(client: Client, reference: RunReference): Promise<number
     const { run_id } = await client.call("get_run_definition", { run_id: reference });
     throw new DarumaError("NOT_HELD", `run ${run_id} has no hold`);
   }
-  return items.map(({ job_id }) => job_id);
+  return items.map(({ id }) => id);
 }
 
 function chosenAction(flags: ResolveFlags): HoldAction {

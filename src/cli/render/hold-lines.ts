@@ -1,6 +1,6 @@
 import { oneLine } from "../../core/plain-text.js";
-import type { HoldReport } from "../../operations/holds.js";
 import { nameOf } from "../../operations/job-name.js";
+import type { JobRecord } from "../../operations/job-record.js";
 import { type CommandLine, shellWord } from "../command-words.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";
@@ -13,9 +13,11 @@ export interface HoldLook {
 }
 
 const INDENT = "  ";
+/** Enough to see what happened; `daruma logs` has the rest. */
+const MAX_STDERR_LINES = 20;
 
 /** Each hold with what failed and its last words, and once a run how to resolve them. */
-export function holdLines(holds: readonly HoldReport[], look: HoldLook): string[] {
+export function holdLines(holds: readonly JobRecord[], look: HoldLook): string[] {
   const runs = [...new Set(holds.map(({ run_id }) => run_id))];
   return runs.flatMap((runId, index) => {
     const ofRun = holds.filter((hold) => hold.run_id === runId);
@@ -27,20 +29,25 @@ export function holdLines(holds: readonly HoldReport[], look: HoldLook): string[
   });
 }
 
-function oneHold(hold: HoldReport, { paint }: HoldLook): string[] {
-  const { run_id, job_id, step, scope, error, attempts, stderr_tail } = hold;
-  const failureClass = hold.class === null ? "" : `, ${hold.class}`;
+function oneHold(hold: JobRecord, { paint }: HoldLook): string[] {
+  const { run_id, id, step, scope, error, attempts } = hold;
+  const why = error === null ? "failed" : `${oneLine(error.message)} (${error.code}, ${error.class})`;
   const dead = hold.dead_letter ? ", given up by the queue (a dead letter)" : "";
   const tries = `after ${attempts} attempt${attempts === 1 ? "" : "s"}${dead}`;
   const lines = [
-    `${paint("yellow", nameOf(step, scope))} (run ${run_id}, job ${job_id}) is held ${tries}: ${oneLine(error.message)} (${error.code}${failureClass})`,
+    `${paint("yellow", nameOf(step, scope))} (run ${run_id}, job ${id}) is held ${tries}: ${why}`,
   ];
-  if (stderr_tail.trim() !== "")
-    lines.push(...harmlessLines(stderr_tail).map((line) => `${INDENT}${paint("dim", "|")} ${line}`));
+  const printed = error?.stderr_tail.trimEnd() ?? "";
+  if (printed !== "")
+    lines.push(
+      ...harmlessLines(printed)
+        .slice(-MAX_STDERR_LINES)
+        .map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
+    );
   return lines;
 }
 
-function resolveLines(holds: readonly HoldReport[], { commandLine, serversRuns }: HoldLook): string[] {
+function resolveLines(holds: readonly JobRecord[], { commandLine, serversRuns }: HoldLook): string[] {
   const [first] = holds;
   if (first === undefined) return [];
   const { run_id } = first;

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { jobRow, runRow } from "../../../test/contract/store-fixtures.js";
+import { failureOf } from "../../../test/support/error-record.js";
+import { jobRecord } from "../../operations/job-record.js";
 import type { RunReport } from "../../operations/run-report.js";
 import type { RunSummary } from "../../operations/run-summary.js";
 import { plainPaint } from "./paint.js";
@@ -14,6 +17,7 @@ const LOOK: SummaryLook = {
 const REPORT: RunReport = {
   run_id: 3,
   workflow: "release",
+  workflow_id: 1,
   status: "completed",
   interrupted: false,
   jobs: [],
@@ -78,7 +82,8 @@ describe("the summary", () => {
   });
 
   it("lists handled failures of a completed run", () => {
-    const handled_failures = [{ step: "lint", scope: "root", code: "EXIT_2", message: "exit code 2" }];
+    const lint = { job_id: 30_000_001, step: "lint", scope: "root" };
+    const handled_failures = [{ ...lint, code: "EXIT_2", message: "exit code 2" }];
     expect(lines({ handled_failures }).slice(1)).toEqual([
       "completed; 1 failure was handled:",
       "  lint: exit code 2 (EXIT_2)",
@@ -87,13 +92,14 @@ describe("the summary", () => {
 
   it("names the failing step, its last words without escapes, its log and the next commands", () => {
     const failure = {
+      job_id: 30_000_001,
       step: "build",
       scope: "root",
       code: "EXIT_1",
       message: "exit code 1",
       attempt: 3,
-      stderrTail: "one\n\x1b[31mtwo\x1b[0m\n",
-      stderrFile: "/x/a3.e",
+      stderr_tail: "one\n\x1b[31mtwo\x1b[0m\n",
+      stderr_file: "/x/a3.e",
     };
     expect(lines({ status: "failed" }, { failures: [failure], counts: ["1 failed"] }).slice(1)).toEqual([
       "build failed on attempt 3: exit code 1 (EXIT_1)",
@@ -108,13 +114,14 @@ describe("the summary", () => {
 
   it("names the scope in the command for a failed branch", () => {
     const failure = {
+      job_id: 30_000_001,
       step: "v",
       scope: "root/l[1]",
       code: "EXIT_1",
       message: "m",
       attempt: 1,
-      stderrTail: null,
-      stderrFile: null,
+      stderr_tail: null,
+      stderr_file: null,
     };
     expect(lines({ status: "failed" }, { failures: [failure] }).at(-1)).toBe(
       "      daruma logs 3 v --scope 'root/l[1]'",
@@ -122,18 +129,10 @@ describe("the summary", () => {
   });
 
   it("lists holds with their last words and how to resolve them", () => {
-    const hold = {
-      run_id: 3,
-      workflow: "release",
-      job_id: 30_000_001,
-      step: "v",
-      scope: "root/l[1]",
-      error: { code: "EXIT_4", message: "exit code 4", exit_code: 4 },
-      class: "application",
-      attempts: 2,
-      dead_letter: false,
-      stderr_tail: "one\n\x1b[31mtwo\x1b[0m",
-    } as const;
+    const row = jobRow(3, 1, { step: "v", scope: "root/l[1]", status: "pending_failed", attempt_id: 2 });
+    const stderr_tail = "one\n\x1b[31mtwo\x1b[0m\n";
+    const error = failureOf({ code: "EXIT_4", message: "exit code 4", stderr_tail });
+    const hold = jobRecord(runRow(3), { ...row, error });
     expect(lines({ status: "held", duration_ms: null }, { holds: [hold] }).slice(1)).toEqual([
       "v@l[1] (run 3, job 30000001) is held after 2 attempts: exit code 4 (EXIT_4, application)",
       "  | one",

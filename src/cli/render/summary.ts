@@ -150,12 +150,12 @@ function failedStepLines(id: number, failed: FailedStep, look: SummaryLook): str
   const lines = [
     `${paint("red", nameOf(failed.step, failed.scope))} failed${attempt}: ${oneLine(failed.message)} (${failed.code})`,
   ];
-  if (failed.stderrTail !== null) {
-    const tail = harmlessLines(failed.stderrTail.trimEnd()).slice(-MAX_STDERR_LINES);
+  if (failed.stderr_tail !== null) {
+    const tail = harmlessLines(failed.stderr_tail.trimEnd()).slice(-MAX_STDERR_LINES);
     lines.push("last lines of its stderr:", ...tail.map((line) => `${INDENT}${paint("dim", "|")} ${line}`));
   }
-  if (failed.stderrFile !== null)
-    lines.push(`log: ${look.isElsewhere ? logsCommand(id, failed, look) : failed.stderrFile}`);
+  if (failed.stderr_file !== null)
+    lines.push(`log: ${look.isElsewhere ? logsCommand(id, failed, look) : failed.stderr_file}`);
   return lines;
 }
 

@@ -2,17 +2,8 @@ import { z } from "zod";
 import { listDeadLetters, redriveJob } from "../dead-letters.js";
 import { operation } from "../operation.js";
 import { resolveRun } from "../run-reference.js";
-import {
-  jobChange,
-  jobId,
-  jobStatus,
-  key,
-  limit,
-  owner,
-  reason,
-  runReference,
-  runStatus,
-} from "./schemas.js";
+import { job } from "./record-schemas.js";
+import { jobChange, jobId, key, limit, owner, reason, runReference, runStatus } from "./schemas.js";
 
 export const listDeadLettersOperation = operation({
   name: "list_dead_letters",
@@ -20,7 +11,7 @@ export const listDeadLettersOperation = operation({
   description:
     "Lists dead letters: jobs that failed in every round that `queue.max_attempts` of their workflow allows. Repair the cause, then redrive them (redrive_job).",
   details:
-    "Each has its last error, its class, how many rounds it has had and since when it is one. They stay until somebody repairs the cause and redrives them (redrive_job), or decides otherwise. `next` is the `after` of the next page, null at the end.",
+    "Each is a job with its error, how many rounds it has had and since when it is one. They stay until somebody repairs the cause and redrives them (redrive_job), or decides otherwise. `next` is the `after` of the next page, null at the end.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -31,21 +22,7 @@ export const listDeadLettersOperation = operation({
     after: z.coerce.number().int().min(0).optional().describe("Only jobs with a larger id."),
   }),
   output: z.object({
-    items: z.array(
-      z.object({
-        run_id: z.number(),
-        workflow: z.string(),
-        job_id: z.number(),
-        step: z.string(),
-        scope: z.string(),
-        status: jobStatus,
-        error: z.object({ code: z.string(), message: z.string(), exit_code: z.number().nullable() }),
-        class: z.string().nullable(),
-        queue_attempts: z.number(),
-        attempts: z.number(),
-        since: z.string(),
-      }),
-    ),
+    items: z.array(job.extend({ queue_attempts: z.number(), since: z.string() })),
     next: z.number().nullable(),
   }),
   rest: { method: "GET", path: "/dead_letters" },

@@ -13,7 +13,7 @@ export const listFailureHandlers = operation({
   name: "list_failure_handlers",
   summary: "list failure handlers with their rules",
   description:
-    "Lists the failure handlers of the stored workflows, or of one. `rules` is a JSON array: exit_codes, match_all_exit_codes, recovery_script, max_retries. They are edited in the workflow.",
+    "Lists the failure handlers of the stored workflows, or of one. `rules` is a JSON array: exit_codes, match_all_exit_codes, recovery_script, recovery_timeout_ms, max_retries. They are edited in the workflow.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

@@ -3,26 +3,14 @@ import { listHolds } from "../holds.js";
 import { operation } from "../operation.js";
 import { resolveHolds } from "../resolve-holds.js";
 import { resolveRun } from "../run-reference.js";
+import { job } from "./record-schemas.js";
 import { flag, jobChange, jobId, json, key, owner, reason, runReference, runStatus } from "./schemas.js";
-
-export const hold = z.object({
-  run_id: z.number(),
-  workflow: z.string(),
-  job_id: z.number(),
-  step: z.string(),
-  scope: z.string(),
-  error: z.object({ code: z.string(), message: z.string(), exit_code: z.number().nullable() }),
-  class: z.string().nullable(),
-  attempts: z.number(),
-  dead_letter: z.boolean(),
-  stderr_tail: z.string(),
-});
 
 export const listPendingFailedJobs = operation({
   name: "list_pending_failed_jobs",
   summary: "list the jobs that wait for somebody to decide, with the last lines of their stderr",
   description:
-    "Lists holds: jobs in pending_failed, whose failure no rule of the workflow answers. Each comes with its error, failure class, number of attempts and the end of what it printed on stderr, which is what a decision needs. Decide them with classify_and_resolve_failures.",
+    "Lists holds: jobs in pending_failed, whose failure no rule of the workflow answers. Each is a job with its number of attempts and its `error`: code, class, message and the end of what it printed (`stderr_tail`), which is what a decision needs. Decide them with classify_and_resolve_failures.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -36,7 +24,7 @@ export const listPendingFailedJobs = operation({
       .optional()
       .describe("Only of runs of this version of a workflow, by its id."),
   }),
-  output: z.object({ items: z.array(hold) }),
+  output: z.object({ items: z.array(job) }),
   rest: { method: "GET", path: "/holds" },
   cli: [{ words: "holds", positional: ["[run_id]"], examples: ["daruma holds", "daruma holds 3 --json"] }],
   handler: async ({ store }, { run_id, workflow_id: workflowId }) => {
@@ -51,7 +39,7 @@ export const classifyAndResolveFailures = operation({
   name: "classify_and_resolve_failures",
   summary: "decide holds: run again, fail, skip, or complete with an output; all that are named or none",
   description:
-    "Decides holds, all or none. `retry` runs the job again with fresh budgets (for outages and repaired causes); `fail` lets it fail and cancels what depends on it; `skip` goes on without it; `complete` goes on as if it had given `output`. Use `dry_run` first.",
+    "Decides holds, all or none; `job_id` is the `id` of a hold. `retry` runs the job again with fresh budgets (for outages and repaired causes); `fail` lets it fail and cancels what depends on it; `skip` goes on without it; `complete` goes on as if it had given `output`. Use `dry_run` first.",
   details:
     "Every decision is checked before any is taken: if one is refused, nothing is changed and the refusal is DECISIONS_REFUSED, whose `results` say which and why. The decisions of one run are taken together in one transaction; of several runs one run after the other. With `dry_run` nothing is changed and the answer says what would be, refusals included.",
   role: "operator",

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { jobItem, listJobItems, reportJobDetails, requireJob } from "../job-report.js";
+import { listJobRecords, readJobRecord, reportJobDetails, requireJob } from "../job-report.js";
 import { operation } from "../operation.js";
 import { decideHolds } from "../resolve-holds.js";
 import { retryJob } from "../retry-job.js";
 import { resolveRun } from "../run-reference.js";
 import { throwFirstError } from "../throw-first-error.js";
+import { error, job } from "./record-schemas.js";
 import {
   diagnostics,
-  errorShape,
   jobId,
   jobStatus,
   json,
@@ -19,40 +19,11 @@ import {
   tokenUsage,
 } from "./schemas.js";
 
-const job = z.object({
-  id: z.number(),
-  run_id: z.number(),
-  workflow_id: z.number(),
-  name: z.string(),
-  step: z.string(),
-  scope: z.string(),
-  status: jobStatus,
-  attempt_id: z
-    .number()
-    .describe(
-      "The attempt that it is at: the last one, or the next one while it is ready. 0: it has had none.",
-    ),
-  visit: z.number(),
-  handled: z.boolean(),
-  dead_letter: z.boolean(),
-  due_at: z.string().nullable(),
-  error: z
-    .object({
-      code: z.string(),
-      message: z.string(),
-      class: z.string().nullable(),
-      exit_code: z.number().nullable(),
-    })
-    .nullable()
-    .describe("Why it failed. What the attempt printed stands in `attempts` of get_job."),
-  failure_handler_id: z.number().nullable(),
-});
-
 export const listJobs = operation({
   name: "list_jobs",
   summary: "list jobs: the steps of runs, with their status",
   description:
-    "Lists jobs across runs by id: one job is one step in one run and scope. A job looks the same in list_jobs, get_job and update_job. Filter by status (such as pending_failed), run, workflow or step; `next` is the `after` of the next page, null at the end.",
+    "Lists jobs across runs by id: one job is one step in one run and scope. A job looks the same in every answer; `error` is the whole record of its failure. Filter by status (such as pending_failed), run, workflow or step; `next` is the `after` of the next page, null at the end.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -78,7 +49,7 @@ export const listJobs = operation({
     },
   ],
   handler: async ({ store }, { status, run_id, workflow_id, step, limit: most, after }) =>
-    listJobItems(store, {
+    listJobRecords(store, {
       limit: most,
       ...(status === undefined ? {} : { status }),
       ...(run_id === undefined ? {} : { runId: await resolveRun(store, run_id) }),
@@ -92,13 +63,13 @@ export const getJob = operation({
   name: "get_job",
   summary: "show a job: its attempts, errors and output",
   description:
-    "One job with its output, every attempt with its error (and the tokens that it used, for a model call), and `diagnostics`: which rung of the failure ladder answered each failed attempt and why.",
+    "One job with its output, `attempt_history`: every attempt with its error (and the tokens that it used, for a model call), and `diagnostics`: which rung of the failure ladder answered each failed attempt and why.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ job_id: jobId }),
   output: job.extend({
     output: json,
-    attempts: z.array(
+    attempt_history: z.array(
       z.object({
         attempt: z.number(),
         visit: z.number(),
@@ -106,7 +77,7 @@ export const getJob = operation({
         status: z.enum(["running", "succeeded", "failed", "stopped"]),
         started_at: z.string(),
         finished_at: z.string().nullable(),
-        error: errorShape.nullable(),
+        error: error.nullable(),
         usage: tokenUsage.nullable(),
       }),
     ),
@@ -144,7 +115,7 @@ export const updateJob = operation({
     const action = status === "ready" ? "retry" : "fail";
     const classifications = [{ job_id, action, reason: why } as const];
     throwFirstError(await decideHolds(context, { classifications, dry_run: false, key: given }));
-    return jobItem(context.store, job_id);
+    return readJobRecord(context.store, job_id);
   },
 });
 

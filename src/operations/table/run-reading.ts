@@ -2,19 +2,8 @@ import { z } from "zod";
 import { operation } from "../operation.js";
 import { describeRun, explainRun, JOB_CHOICES } from "../run-details.js";
 import { listRunReports } from "../run-list.js";
-import { hold } from "./holds.js";
-import {
-  diagnostics,
-  errorShape,
-  flag,
-  jobStatus,
-  json,
-  limit,
-  listOf,
-  runReference,
-  runStatus,
-  tokenUsage,
-} from "./schemas.js";
+import { error, job } from "./record-schemas.js";
+import { diagnostics, flag, json, limit, listOf, runReference, runStatus, tokenUsage } from "./schemas.js";
 
 const interrupted = z
   .boolean()
@@ -33,7 +22,7 @@ const runItem = z.object({
   created_at: z.string(),
   finished_at: z.string().nullable(),
   duration_ms: z.number().nullable(),
-  error: errorShape.nullable(),
+  error: error.nullable(),
 });
 
 export const listRuns = operation({
@@ -63,19 +52,6 @@ export const listRuns = operation({
   handler: ({ store }, input) => listRunReports(store, input),
 });
 
-const jobReport = z.object({
-  id: z.number(),
-  step: z.string(),
-  scope: z.string(),
-  status: jobStatus,
-  attempts: z.number(),
-  visits: z.number(),
-  handled: z.boolean(),
-  dead_letter: z.boolean(),
-  error: errorShape.nullable(),
-  output: json,
-});
-
 const routeReport = z.object({
   seq: z.number(),
   at: z.string(),
@@ -87,7 +63,13 @@ const routeReport = z.object({
   reason: z.string(),
 });
 
-const failureShape = z.object({ step: z.string(), scope: z.string(), code: z.string(), message: z.string() });
+const failureShape = z.object({
+  job_id: z.number(),
+  step: z.string(),
+  scope: z.string(),
+  code: z.string(),
+  message: z.string(),
+});
 
 const liveControl = z.object({
   paused: z.boolean(),
@@ -107,10 +89,10 @@ export const runDetails = z.object({
   workflow_id: z.number(),
   status: runStatus,
   interrupted,
-  jobs: z.array(jobReport),
+  jobs: z.array(job.extend({ output: json })),
   routes: z.array(routeReport),
   handled_failures: z.array(failureShape),
-  error: errorShape.nullable(),
+  error: error.nullable(),
   created_at: z.string(),
   finished_at: z.string().nullable(),
   duration_ms: z.number().nullable(),
@@ -123,11 +105,11 @@ export const runDetails = z.object({
     failures: z.array(
       failureShape.extend({
         attempt: z.number(),
-        stderrTail: z.string().nullable(),
-        stderrFile: z.string().nullable(),
+        stderr_tail: z.string().nullable(),
+        stderr_file: z.string().nullable(),
       }),
     ),
-    holds: z.array(hold),
+    holds: z.array(job),
     endings: z.array(z.object({ step: z.string(), text: z.string() })),
   }),
 });

@@ -95,10 +95,6 @@ function open<T>(shape: z.ZodType<unknown>): z.ZodType<T, T> {
   return shape as z.ZodType<T, T>;
 }
 
-export const errorShape = open<{ readonly code: string; readonly message: string }>(
-  z.looseObject({ code: z.string(), message: z.string() }),
-);
-
 /** What the ladder made of one failed attempt. */
 export const diagnostics = z.array(
   open<{ readonly job_id: number; readonly attempt: number; readonly rung: string }>(

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { failureOf } from "../../../test/support/error-record.js";
 import type { JobRow, RunRow } from "../../core/rows.js";
 import type { Append } from "../store.js";
 import { createMemoryStore, type MemoryStore } from "./memory-store.js";
@@ -63,7 +64,7 @@ test("nothing that was put in or read out reaches the data inside", async () => 
   const { runId, fence } = await takeRun(store);
   const job: JobRow = {
     ...{ id: 1, run_id: runId, step: "a", scope: "root", status: "ready", attempt_id: 0, visit: 1 },
-    ...{ handled: false, due_at: null, error: { code: "X", message: "before" }, output: null },
+    ...{ handled: false, due_at: null, error: failureOf({ message: "before" }), output: null },
     failure_handler_id: null,
     dead_letter: false,
   };

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import type { ErrorRecord } from "../../core/failure.js";
+import { FAILURE_CLASSES } from "../../definition/retry-fields.js";
+import { jobStatus } from "./schemas.js";
+
+const failureClass = z.enum(FAILURE_CLASSES);
+
+const errorFields = z
+  .object({
+    code: z.string().describe("Stable; programs match on it."),
+    class: failureClass,
+    message: z.string(),
+    retryable: z.boolean(),
+    final: z.boolean().describe("The step itself said that trying again is useless."),
+    action: z.string().nullable(),
+    step_id: z.string().nullable().describe("Null: the run's own error, of no step in particular."),
+    job_id: z.number().nullable(),
+    attempt: z.number().nullable().describe("Null: there was none in this visit."),
+    timestamp: z.string().describe("ISO 8601."),
+    exit_code: z.number().nullable(),
+    signal: z.string().nullable(),
+    retry_after_ms: z.number().nullable(),
+    signature: z.string().describe("The same for the same failure, whatever its times, paths and ids."),
+    stdout_tail: z.string().describe("The last 8 KB, redacted."),
+    stderr_tail: z.string(),
+    stack_trace: z.string().nullable(),
+    diff_hash: z.string().nullable(),
+    changed_files: z.array(z.string()),
+    original_class: failureClass.nullable(),
+    cause: z
+      .lazy((): z.ZodType => error.nullable())
+      .describe("Where something else ended the job: the failure of its last attempt."),
+  })
+  .meta({ id: "ErrorRecord", description: "What is known of a failure, the same wherever one is shown." });
+
+/** The record of a failure. */
+export const error = errorFields as unknown as z.ZodType<ErrorRecord, ErrorRecord>;
+
+/** A job, the same in every answer. */
+export const job = z.object({
+  id: z.number(),
+  run_id: z.number(),
+  workflow: z.string(),
+  workflow_id: z.number(),
+  step: z.string(),
+  name: z.string().describe("The step."),
+  scope: z.string(),
+  status: jobStatus,
+  attempts: z.number().describe("How many it has had."),
+  attempt_id: z
+    .number()
+    .describe("The attempt that it is at, from 1: the last one, or while it is ready the next."),
+  visits: z.number(),
+  handled: z.boolean(),
+  dead_letter: z.boolean(),
+  due_at: z.string().nullable(),
+  error: error.nullable().describe("Why it failed, or its last attempt did."),
+  failure_handler_id: z.number().nullable(),
+});

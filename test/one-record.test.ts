@@ -1,0 +1,182 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { replay } from "../src/core/decision.js";
+import type { Definition } from "../src/core/definition.js";
+import type { LoggedEvent } from "../src/core/events.js";
+import type { ErrorRecord } from "../src/core/failure.js";
+import { newRun } from "../src/core/new-run.js";
+import { jobRow, runRow } from "../src/core/projections.js";
+import type { JobRecord } from "../src/operations/job-record.js";
+import type { RunDocument } from "../src/operations/run-document.js";
+import { buildReport, type RunReport } from "../src/operations/run-report.js";
+import { error as errorSchema } from "../src/operations/table/record-schemas.js";
+import { commandLineJson, Doors } from "./support/doors.js";
+import { failureOf } from "./support/error-record.js";
+import { failingWorkflow } from "./support/failing-workflow.js";
+
+const RUNS = Number(process.env.DOOR_RUNS ?? 10);
+const PATIENCE_MS = 300_000;
+
+type Job = JobRecord & { readonly [more: string]: unknown };
+type Items<Item> = { readonly items: readonly Item[] };
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "daruma-doors-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What some doors tell of a job beside its record. */
+const BESIDE = ["output", "attempt_history", "diagnostics", "queue_attempts", "since"];
+
+function recordsOf(jobs: readonly object[]): JobRecord[] {
+  return jobs.map(
+    (job) => Object.fromEntries(Object.entries(job).filter(([name]) => !BESIDE.includes(name))) as never,
+  );
+}
+
+/** Only what every list of runs and every report has. */
+function runOf({
+  run_id,
+  workflow,
+  workflow_id,
+  status,
+  error,
+  created_at,
+  finished_at,
+  duration_ms,
+}: RunReport) {
+  return { run_id, workflow, workflow_id, status, error, created_at, finished_at, duration_ms };
+}
+
+describe("a job and its error", () => {
+  it(
+    "are the same values under the same names at every door, whatever has failed",
+    async () => {
+      let count = 0;
+      await fc.assert(
+        fc.asyncProperty(failingWorkflow, async (text) => {
+          count += 1;
+          const file = join(folder, `${count}.json`);
+          const outputDir = join(folder, `out-${count}`);
+          writeFileSync(file, text);
+          const told = await commandLineJson<RunReport>(outputDir, "run", file);
+          const doors = await Doors.open(outputDir);
+          try {
+            await compare(doors, told);
+          } finally {
+            await doors.close();
+          }
+        }),
+        { numRuns: RUNS, endOnFailure: true },
+      );
+    },
+    PATIENCE_MS,
+  );
+});
+
+async function compare(doors: Doors, told: RunReport): Promise<void> {
+  const id = told.run_id;
+  const records = recordsOf(told.jobs);
+  for (const { error } of [told, ...records]) if (error !== null) expectWhole(error);
+
+  const reports = {
+    library: await (await doors.library.resume(id)).result,
+    show: await doors.cli<RunReport>("show", String(id)),
+    rest: await doors.rest<RunReport>(`/api/v1/runs/${id}`),
+    mcp: await doors.mcp<RunReport>("get_run", { run_id: id, jobs: "all" }),
+    exported: replayed(await doors.cli<RunDocument>("export", String(id))),
+  };
+  for (const [door, report] of Object.entries(reports)) {
+    expect([door, runOf(report)]).toEqual([door, runOf(told)]);
+    expect([door, report.jobs]).toEqual([door, told.jobs]);
+  }
+
+  const lists = {
+    cli: await doors.cli<Job[]>("jobs", String(id)),
+    rest: (await doors.rest<Items<Job>>(`/jobs?run_id=${id}`)).items,
+    mcp: (await doors.mcp<Items<Job>>("list_jobs", { run_id: id })).items,
+  };
+  for (const [door, jobs] of Object.entries(lists)) expect([door, jobs]).toEqual([door, records]);
+
+  const failed = await failedAttempts(doors, id);
+  for (const record of records) {
+    const shown = [
+      await doors.cli<Job>("job", "show", String(record.id)),
+      await doors.rest<Job>(`/jobs/${record.id}`),
+      await doors.mcp<Job>("get_job", { job_id: record.id }),
+    ];
+    expect(recordsOf(shown)).toEqual([record, record, record]);
+    expect([shown[1], shown[2]]).toEqual([shown[0], shown[0]]);
+    const errors = (shown[0]!.attempt_history as { error: ErrorRecord | null }[]).flatMap(
+      ({ error }) => error ?? [],
+    );
+    expect(errors).toEqual(failed.filter(({ job_id }) => job_id === record.id));
+  }
+  const { root } = (reports.show as unknown as { state: { root: { _last_error: ErrorRecord | null } } })
+    .state;
+  if (root._last_error !== null) {
+    const { step_id: node_id, action: action_id } = root._last_error;
+    expect(failed.map((error) => ({ ...error, node_id, action_id }))).toContainEqual(root._last_error);
+  }
+  await compareSelections(doors, records, told);
+}
+
+/** The records of all attempts that failed, as the log has them. */
+async function failedAttempts(doors: Doors, id: number): Promise<ErrorRecord[]> {
+  type Logged = { readonly type: string; readonly error: ErrorRecord };
+  const { items } = await doors.rest<Items<Logged>>(`/api/v1/runs/${id}/events?limit=1000`);
+  expect((await doors.mcp<Items<Logged>>("list_run_events", { run_id: id, limit: 1_000 })).items).toEqual(
+    items,
+  );
+  const errors = items.filter(({ type }) => type === "attempt.failed").map(({ error }) => error);
+  for (const error of errors) expectWhole(error);
+  return errors;
+}
+
+/** Lists of some jobs, and of runs. */
+async function compareSelections(
+  doors: Doors,
+  records: readonly JobRecord[],
+  told: RunReport,
+): Promise<void> {
+  const id = told.run_id;
+  const held = records.filter(({ status }) => status === "pending_failed");
+  expect(await doors.cli("holds", String(id))).toEqual(held);
+  expect((await doors.rest<Items<Job>>(`/api/v1/holds?run_id=${id}`)).items).toEqual(held);
+  expect((await doors.mcp<Items<Job>>("list_pending_failed_jobs", { run_id: id })).items).toEqual(held);
+
+  const dead = records.filter(({ dead_letter }) => dead_letter);
+  expect(recordsOf(await doors.cli<Job[]>("dead-letters", String(id)))).toEqual(dead);
+  const letters = await doors.rest<Items<Job>>(`/api/v1/dead_letters?run_id=${id}`);
+  expect(recordsOf(letters.items)).toEqual(dead);
+  expect(await doors.mcp("list_dead_letters", { run_id: id })).toEqual(letters);
+
+  const [listed] = await doors.cli<RunReport[]>("list");
+  expect(runOf(listed!)).toEqual(runOf(told));
+  expect((await doors.rest<Items<RunReport>>("/api/v1/runs")).items).toEqual([listed]);
+  expect((await doors.mcp<Items<RunReport>>("list_runs", {})).items).toEqual([listed]);
+}
+
+/** Every field, no other, ISO time. */
+function expectWhole(error: ErrorRecord): void {
+  expect(errorSchema.parse(error)).toEqual(error);
+  expect(Object.keys(error).toSorted()).toEqual(Object.keys(failureOf()).toSorted());
+  expect(new Date(error.timestamp).toISOString()).toBe(error.timestamp);
+  if (error.cause !== null) expectWhole(error.cause);
+}
+
+/** What an exported run says: its log, folded. */
+function replayed({ run: { id }, definition, events }: RunDocument): RunReport {
+  const [first] = events as readonly LoggedEvent[];
+  const run = newRun(id, JSON.parse(definition) as Definition, first!.event as never, first!.at);
+  replay(run, events);
+  return buildReport(
+    runRow(run),
+    run.jobs.map((job) => jobRow(run, job)),
+    [],
+  );
+}
