@@ -20,11 +20,14 @@ const JOB_LIST_FIELDS = new Set([
   "reblocked",
 ]);
 const HIDDEN_FIELDS = new Set(["type", "token", "definitionHash", "key"]);
+/** The name of an event's job says these. */
+const NAME_FIELDS = new Set(["step", "scope"]);
 
 /** What an event holds, in one line with names in place of ids: `build attempt 2, error EXIT_1 ...`. */
 export function eventText(run: Run, event: Event): string {
   return Object.entries(event)
     .filter(([field, value]) => !HIDDEN_FIELDS.has(field) && !isNothing(value))
+    .filter(([field]) => !("job" in event && NAME_FIELDS.has(field)))
     .map(([field, value]) => fieldText(run, field, value))
     .join(", ");
 }
