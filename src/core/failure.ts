@@ -86,8 +86,11 @@ export type ClassifiedFailure = Omit<
   | "changed_files"
 >;
 
+/** The fields of `error`, against which references to it are checked when a file is loaded. */
+export const ERROR_FIELDS = ["message", "code", "class", "stdout", "stderr", "exitCode"] as const;
+
 /** A failure as expressions, conditions and templates see it. */
-export function visibleError(failure: Failure): { readonly [name: string]: Json } {
+export function visibleError(failure: Failure): { readonly [field in (typeof ERROR_FIELDS)[number]]: Json } {
   const { message, code, stdout_tail: stdout, stderr_tail: stderr, exit_code: exitCode } = failure;
   return { message, code, class: failure.class, stdout, stderr, exitCode };
 }
