@@ -1,24 +1,9 @@
 import { readFileSync } from "node:fs";
 import { DarumaError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
+import { VARIABLES } from "../core/variable-names.js";
 
 type Variables = { readonly [name: string]: Json };
-
-/** Names that every expression sees already; a context file must not seem to replace them. */
-const RESERVED = new Set([
-  "attempt",
-  "branches",
-  "env",
-  "error",
-  "failure",
-  "foreach",
-  "inputs",
-  "loop",
-  "outputs",
-  "state",
-  "step",
-  "visit",
-]);
 
 /** `name=value` pairs. Values stay text here; the workflow says which type they have. */
 export function readInputs(pairs: readonly string[]): Variables {
@@ -45,7 +30,8 @@ export function readContext(file: string): Variables {
       hint: 'Write an object such as {"pr": {"number": 7}}.',
     });
   }
-  const taken = Object.keys(value).filter((name) => RESERVED.has(name));
+  // A context must not seem to replace what every expression sees already.
+  const taken = Object.keys(value).filter((name) => Object.hasOwn(VARIABLES, name));
   if (taken.length > 0) {
     throw new DarumaError("INVALID_INPUT", `${file}: Daruma itself gives the variable ${taken.join(", ")}`, {
       hint: "Choose another name.",

@@ -121,7 +121,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
         job.entered = true;
-        job.error = event.error;
+        job.error = readFailure(event.error);
         job.answers = {};
         job.conditionAnswers = {};
       });

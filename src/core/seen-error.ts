@@ -4,6 +4,39 @@ import type { Job } from "./run.js";
 
 type Seen = { readonly [name: string]: Json };
 
+/** Every field of the record; the compiler finds one that is missing here. */
+const RECORD_FIELDS: { readonly [field in keyof ErrorRecord]: true } = {
+  code: true,
+  class: true,
+  message: true,
+  retryable: true,
+  final: true,
+  action: true,
+  step_id: true,
+  job_id: true,
+  attempt: true,
+  timestamp: true,
+  exit_code: true,
+  signal: true,
+  retry_after_ms: true,
+  signature: true,
+  stdout_tail: true,
+  stderr_tail: true,
+  stack_trace: true,
+  diff_hash: true,
+  changed_files: true,
+  original_class: true,
+  cause: true,
+};
+
+/** The fields of `error`, against which references to it are checked when a file is loaded. */
+export const ERROR_FIELDS: readonly string[] = [
+  ...Object.keys(RECORD_FIELDS),
+  "exitCode",
+  "stdout",
+  "stderr",
+];
+
 /** A failure as expressions, templates and conditions see it: the record, and shorter names for three of its fields. */
 export function seenError(record: ErrorRecord): Seen {
   const { exit_code: exitCode, stdout_tail: stdout, stderr_tail: stderr } = record;

@@ -26,6 +26,10 @@ export const WORKFLOW_FILE_ERRORS = {
     means: "A step is named that the file does not define.",
     next: "Fix the name or define the step.",
   },
+  UNKNOWN_NAME: {
+    means: "An expression, template or condition reads a name that does not exist.",
+    next: "Fix the name; docs/workflow-file.md, section Variables, has them all.",
+  },
   UNKNOWN_HANDLER: {
     means: "A failure handler is named that the file does not define.",
     next: "Fix the name or define it under `failure_handlers`.",
@@ -74,6 +78,14 @@ export const WORKFLOW_FILE_ERRORS = {
   SECRET_IN_ENV: {
     means: "A name of `secrets` is also set in `env`, where its value stands in the file (a warning).",
     next: "Take it from the environment of the worker.",
+  },
+  OUTPUT_MAY_BE_MISSING: {
+    means: "A step reads the output of another one that need not have run before it (a warning).",
+    next: "Depend on that step, or ask whether its output is there.",
+  },
+  UNQUOTED_IN_SHELL: {
+    means: "A template in a shell line is not quoted, or quoted twice (a warning).",
+    next: "Write `{{ ... | sh }}`, without quotes around it.",
   },
   UNREACHABLE_STEP: {
     means: "Nothing can ever run the step (a warning).",

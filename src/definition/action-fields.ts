@@ -1,6 +1,6 @@
 import type { Json } from "../core/json.js";
 import { agentFields, llmCallFields } from "./agent-fields.js";
-import { checkTemplateText, script } from "./code-fields.js";
+import { checkTemplateText, script, shellLine } from "./code-fields.js";
 import { type Fields, listOf, mapOf, type Schema, union } from "./schema.js";
 import { json, number, oneOf, text } from "./schema-scalars.js";
 
@@ -33,7 +33,7 @@ const status: Schema<Json> = union<Json>(
 const commandFields = {
   exec: {
     schema: union<Json>(
-      filledTemplate("a shell command"),
+      shellLine(),
       listOf(template("an argument"), { items: "a program's name and arguments", notEmpty: true }),
     ),
     doc: "A command line for the shell, or a list of a program and its arguments that no shell sees.",

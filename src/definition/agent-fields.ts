@@ -1,6 +1,6 @@
 import type { ActionDefinition } from "../core/definition.js";
 import type { Json } from "../core/json.js";
-import { checkTemplateText } from "./code-fields.js";
+import { checkTemplateText, shellLine } from "./code-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { childPath, type Path } from "./path.js";
 import { type Fields, type JsonSchema, listOf, type ReadContext, union } from "./schema.js";
@@ -36,7 +36,7 @@ export const agentFields = {
   prompt: { schema: filledTemplate("a prompt"), doc: "What the agent is to do.", required: true },
   exec: {
     schema: union<Json>(
-      filledTemplate("a shell command"),
+      shellLine(),
       listOf(template("an argument"), { items: "a program's name and arguments", notEmpty: true }),
     ),
     doc: "The agent's command line for the shell, or a list of a program and its arguments; `{prompt}` and `{prompt_file}` in it are filled in.",

@@ -187,7 +187,7 @@ jobs:
       "INVALID_VALUE 2:77 jobs[0].env.A",
     ]);
     expect(summaryOf(sweep('command: "x {i} {{"'), templates)).toEqual([
-      "TEMPLATE_SYNTAX 2:64 jobs[0].command",
+      "TEMPLATE_SYNTAX 2:66 jobs[0].command",
     ]);
     expect(summaryOf(sweep("command: x, on_fail: { goto: j_7 }"))).toEqual([
       "GOTO_NOT_ANCESTOR 2:78 jobs[0].on_fail.goto",

@@ -5,7 +5,7 @@ import { type LoadOptions, readDefinition } from "./load.js";
 import { Findings } from "./problem.js";
 import type { WorkflowInput } from "./workflow-input.js";
 
-/** Without the two checks expressions and templates are first compiled when the run needs them. */
+/** Without the checks expressions and templates are first compiled, and their names looked up, when the run needs them. */
 export type DefineOptions = Partial<Omit<LoadOptions, "file">>;
 
 const unchecked = () => null;
@@ -19,11 +19,10 @@ export function defineWorkflow(input: WorkflowInput, options: DefineOptions = {}
     checkExpression = unchecked,
     checkTemplate = unchecked,
     customActions = customKinds(input),
+    ...rest
   } = options;
-  const read =
-    root === null
-      ? null
-      : readDefinition(root, DEFAULT_NAME, { checkExpression, checkTemplate, customActions, findings });
+  const checks = { ...rest, checkExpression, checkTemplate, customActions, findings };
+  const read = root === null ? null : readDefinition(root, DEFAULT_NAME, checks);
   if (read !== null) return read.definition;
   throw new InvalidWorkflow(
     null,

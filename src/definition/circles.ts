@@ -6,10 +6,11 @@ const MAX_SHOWN = 12;
  * An edge from a node to itself is not a circle here; the callers say that in their own words.
  */
 export function findCircles(edges: readonly (readonly number[])[]): number[][] {
-  return knots(edges).map((knot) => circleIn(knot, edges));
+  return findKnots(edges).map((knot) => circleIn(knot, edges));
 }
 
-function knots(edges: readonly (readonly number[])[]): number[][] {
+/** The sets of nodes, of two or more, from each of which every other of the set can be reached. */
+export function findKnots(edges: readonly (readonly number[])[]): number[][] {
   const UNSEEN = -1;
   const entered = new Int32Array(edges.length).fill(UNSEEN);
   const lowest = new Int32Array(edges.length);

@@ -1,22 +1,33 @@
 import { MAX_EXPRESSION_BYTES } from "../core/definition.js";
 import type { Path } from "./path.js";
 import type { SyntaxProblem } from "./problem.js";
+import type { NamesInText } from "./references/names-in-text.js";
+import { type PlacedText, placeInText } from "./references/placed-text.js";
 import { mapped, type ReadContext, type Schema, union } from "./schema.js";
-import { boolean, text } from "./schema-scalars.js";
+import { boolean, type TextOptions, text } from "./schema-scalars.js";
 import type { SourceScalar } from "./source-tree.js";
 
 const utf8 = new TextEncoder();
 
+type CheckText = NonNullable<TextOptions["check"]>;
+
 /** Text that may hold Liquid; compiled at load so that a slip shows before the run. */
-export function checkTemplateText(
-  template: string,
-  node: SourceScalar,
-  path: Path | null,
-  context: ReadContext,
-): void {
-  if (!template.includes("{{") && !template.includes("{%")) return;
-  const problem = context.checkTemplate(template);
-  if (problem !== null) reportSyntax("TEMPLATE_SYNTAX", problem, node, path, context);
+export const checkTemplateText: CheckText = (text, node, path, context) =>
+  checkTemplate({ language: "template", text, node, path }, context);
+
+/** A command line of a shell, with Liquid in it. */
+export function shellLine(): Schema<string> {
+  const check: CheckText = (line, node, path, context) =>
+    checkTemplate({ language: "template", text: line, node, path, shell: true }, context);
+  return text({ expected: "a shell command", check });
+}
+
+export function checkTemplate(given: PlacedText, context: ReadContext): void {
+  const { text } = given;
+  if (!text.includes("{{") && !text.includes("{%")) return;
+  const problem = context.checkTemplate(text);
+  if (problem !== null) reportSyntax("TEMPLATE_SYNTAX", problem, given, context);
+  else noteNames(given, context.findNames?.inTemplate(text), context);
 }
 
 /** A JavaScript expression of the routing keys: compiled, and bounded in size. */
@@ -45,17 +56,30 @@ export function script(): Schema<string> {
 
 function checkCode(code: string, node: SourceScalar, path: Path | null, context: ReadContext): void {
   const problem = context.checkExpression(code);
-  if (problem !== null) reportSyntax("EXPRESSION_SYNTAX", problem, node, path, context);
+  const given: PlacedText = { language: "expression", text: code, node, path };
+  if (problem !== null) reportSyntax("EXPRESSION_SYNTAX", problem, given, context);
+  else noteNames(given, context.findNames?.inExpression(code), context);
+}
+
+function noteNames(given: PlacedText, names: NamesInText | null | undefined, { texts }: ReadContext): void {
+  if (names == null) return;
+  const { reads, prints, literals } = names;
+  if (reads.length + prints.length + literals.length > 0) texts.push({ ...given, names });
 }
 
 function reportSyntax(
   code: "EXPRESSION_SYNTAX" | "TEMPLATE_SYNTAX",
-  problem: SyntaxProblem,
-  node: SourceScalar,
-  path: Path | null,
+  { message, line, column = 1 }: SyntaxProblem,
+  given: PlacedText,
   context: ReadContext,
 ): void {
-  const inside =
-    problem.line === undefined ? null : { scalar: node, line: problem.line, column: problem.column ?? 1 };
-  context.findings.error({ code, message: problem.message, at: node.at, path, inside });
+  const { node, path, text } = given;
+  const inside = line === undefined ? null : placeInText(given, offsetOfPlace(text, line, column));
+  context.findings.error({ code, message, at: node.at, path, inside });
+}
+
+function offsetOfPlace(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let at = 1; at < line; at++) start = text.indexOf("\n", start) + 1;
+  return start + column - 1;
 }

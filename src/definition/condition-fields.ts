@@ -3,9 +3,9 @@ import type { Json } from "../core/json.js";
 import { expression } from "./code-fields.js";
 import { childPath } from "./path.js";
 import {
-  type Located,
+  type LocatedText,
   listOf,
-  located,
+  locatedText,
   mapped,
   named,
   object,
@@ -27,10 +27,15 @@ const OPERATORS = ["==", "!=", "<", "<=", ">", ">="] as const satisfies readonly
 const MAX_PATH_CHARS = 1_000;
 const MAX_ARRAY_LENGTH = 1_000_000_000;
 
+export interface ConditionField extends LocatedText {
+  /** The condition is about whether it is there. */
+  readonly asked?: boolean;
+}
+
 /** A condition with the fields it reads, whose steps and inputs are looked up once all are known. */
 export interface ReadCondition {
   readonly condition: Condition;
-  readonly fields: readonly Located<string>[];
+  readonly fields: readonly ConditionField[];
   /** The JavaScript in it. */
   readonly codes: readonly string[];
 }
@@ -59,22 +64,22 @@ const fieldPath: Schema<string> = {
 const fieldMap = object({
   type: { schema: oneOf(["field"]), doc: "It is a field.", required: true },
   path: {
-    schema: located(fieldPath),
+    schema: locatedText(fieldPath),
     doc: "Where the value stands, as `outputs.build.version`.",
     required: true,
   },
 });
-const field: Schema<Located<string> | undefined> = named(
+const field: Schema<LocatedText | undefined> = named(
   "field",
-  union<Located<string> | undefined>(
-    located(fieldPath),
+  union<LocatedText | undefined>(
+    locatedText(fieldPath),
     mapped(fieldMap, (given) => given.path),
   ),
 );
 
 interface OperandDraft {
   readonly operand: Operand;
-  readonly fields: readonly Located<string>[];
+  readonly fields: readonly LocatedText[];
 }
 
 const literalMap = object({
@@ -89,7 +94,7 @@ const operand: Schema<OperandDraft> = named("operand", {
   read(node, path, context) {
     if (node.kind === "scalar") {
       if (typeof node.value === "string" && LOOKS_LIKE_FIELD.test(node.value))
-        return toOperand(located(fieldPath).read(node, path, context));
+        return toOperand(locatedText(fieldPath).read(node, path, context));
       return { operand: { type: "literal", value: json().read(node, path, context) ?? null }, fields: [] };
     }
     if (node.kind === "list") {
@@ -114,7 +119,7 @@ const operand: Schema<OperandDraft> = named("operand", {
   }),
 });
 
-function toOperand(path: Located<string> | undefined): OperandDraft | undefined {
+function toOperand(path: LocatedText | undefined): OperandDraft | undefined {
   return path && { operand: { type: "field", path: path.value }, fields: [path] };
 }
 
@@ -146,7 +151,7 @@ const conditionsKey = {
   required: true,
 } as const;
 
-const onField = (path: Located<string> | undefined, make: (path: string) => Condition): ReadCondition => ({
+const onField = (path: ConditionField | undefined, make: (path: string) => Condition): ReadCondition => ({
   condition: path === undefined ? NEVER : make(path.value),
   fields: path === undefined ? [] : [path],
   codes: [],
@@ -189,7 +194,7 @@ const CONDITIONS: ReadonlyMap<string, Schema<ReadCondition>> = new Map([
   [
     "exists",
     mapped(object({ type: typeOf("exists"), field: fieldKey }), (given) =>
-      onField(given.field, (path) => ({ type: "exists", field: path })),
+      onField(given.field && { ...given.field, asked: true }, (path) => ({ type: "exists", field: path })),
     ),
   ],
   ["comparison", comparison],

@@ -1,5 +1,5 @@
 import type { ActionDefinition } from "../core/definition.js";
-import { checkTemplateText } from "./code-fields.js";
+import { checkTemplate } from "./code-fields.js";
 import { JobDependencies } from "./job-dependencies.js";
 import { buildFamilies, type JobFamily, type JobMember, reportUnfillable } from "./job-families.js";
 import type { JobDraft, Unfilled } from "./job-fields.js";
@@ -48,7 +48,7 @@ function toEntry(
   context: ReadContext,
 ): StepEntry {
   const { command, env, cwd, parameters: _, parameter_mode: __, name: ___, ...shared } = draft.keys;
-  const fill = (text: Unfilled) => fillText(text, member, isFirst, flawed, context);
+  const fill = (text: Unfilled, shell = false) => fillText(text, { member, isFirst, shell }, flawed, context);
   const keys: StepKeys = {
     ...shared,
     type: undefined,
@@ -60,7 +60,10 @@ function toEntry(
     env: env && new Map([...env].map(([variable, value]) => [variable, fill(value)])),
     cwd: cwd && fill(cwd),
   };
-  const action: ActionDefinition = { exec: command === undefined ? "" : fill(command), type: "command" };
+  const action: ActionDefinition = {
+    exec: command === undefined ? "" : fill(command, true),
+    type: "command",
+  };
   return {
     id: member.id,
     at: name.at,
@@ -70,20 +73,28 @@ function toEntry(
   };
 }
 
+interface Filling {
+  readonly member: JobMember;
+  readonly isFirst: boolean;
+  readonly shell: boolean;
+}
+
 /** `flawed` has the texts in which something was found already: the other members have it too. */
 function fillText(
   given: Unfilled,
-  member: JobMember,
-  isFirst: boolean,
+  { member, isFirst, shell }: Filling,
   flawed: Set<Unfilled>,
   context: ReadContext,
 ): string {
-  const { text, problem } = fillPlaceholders(given.value, member.values);
+  const { value, node, path } = given;
+  const { text, problem } = fillPlaceholders(value, member.values);
   if (flawed.has(given)) return text;
   const before = context.findings.errors.length;
   if (problem !== null) reportUnfillable(problem, given, context);
+  const filled = { job: member.id, values: member.values };
   // A text without placeholders is the same for every member; one look is enough.
-  if (text !== given.value || isFirst) checkTemplateText(text, given.node, given.path, context);
+  if (text !== value || isFirst)
+    checkTemplate({ language: "template", text, node, path, shell, filled }, context);
   if (context.findings.errors.length > before) flawed.add(given);
   return text;
 }

@@ -1,26 +1,24 @@
 import { parameters } from "./job-parameters.js";
 import type { Path } from "./path.js";
-import { type Fields, type Located, listOf, named, object, type ReadOf, type Schema } from "./schema.js";
+import {
+  type Fields,
+  type LocatedText,
+  listOf,
+  locatedText,
+  named,
+  object,
+  type ReadOf,
+  type Schema,
+} from "./schema.js";
 import { oneOf, text } from "./schema-scalars.js";
-import type { SourceMap, SourceScalar } from "./source-tree.js";
+import type { SourceMap } from "./source-tree.js";
 import { belongsOutside, environmentOf, LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
 
 const MAX_NAME_PATTERN_CHARS = 1_000;
 
 /** Text whose placeholders are yet to be filled; what is wrong with the filled text is told at its place. */
-export interface Unfilled extends Located<string> {
-  readonly node: SourceScalar;
-}
-
-function unfilled(schema: Schema<string>): Schema<Unfilled> {
-  return {
-    ...schema,
-    read(node, path, context) {
-      const value = schema.read(node, path, context);
-      return value === undefined || node.kind !== "scalar" ? undefined : { value, at: node.at, path, node };
-    },
-  };
-}
+export type Unfilled = LocatedText;
+const unfilled = locatedText;
 
 const {
   type: _type,

@@ -6,6 +6,8 @@ import type { LintFinding } from "./lint-finding.js";
 import { normalise, type WorkflowKeys } from "./normalise.js";
 import { childPath, pathSegments, ROOT, renderSegments } from "./path.js";
 import { type Finding, Findings, type Problem, type SyntaxProblem } from "./problem.js";
+import { KnownNames } from "./references/known-names.js";
+import type { NameFinder } from "./references/names-in-text.js";
 import type { ReadContext } from "./schema.js";
 import { findEntry, Locator, type SourceNode } from "./source-tree.js";
 import type { StepEntry } from "./step-entries.js";
@@ -19,6 +21,8 @@ export interface LoadOptions {
   readonly file: string;
   readonly checkExpression: (code: string) => SyntaxProblem | null;
   readonly checkTemplate: (template: string) => SyntaxProblem | null;
+  /** Looks up what expressions and templates read; without it their names are not checked. */
+  readonly findNames?: NameFinder;
   /** Types of registered actions beside the built-in ones. */
   readonly customActions?: readonly string[];
 }
@@ -59,6 +63,8 @@ export function readDefinition(
     checkExpression,
     checkTemplate,
     customActions: new Set(options.customActions ?? []),
+    findNames: options.findNames ?? null,
+    texts: [],
   };
   const keys = workflow.read(root, ROOT, context);
   if (keys === undefined) return null;
@@ -66,9 +72,12 @@ export function readDefinition(
   const definition = normalise(keys, entries ?? [], defaultName, context);
   if (entries !== null) {
     const routed = new Set(definition.steps.flatMap((step) => (step.start === "routed" ? [step.id] : [])));
-    const inputs = new Set(keys.inputs?.keys());
     const transitions = keys.transitions ?? [];
-    validateGraph({ entries, stepsAt: stepsPlace(root), routed, transitions, inputs }, findings);
+    const known = knownNames(keys, definition, entries, context);
+    validateGraph(
+      { entries, stepsAt: stepsPlace(root), routed, transitions, texts: context.texts, known },
+      findings,
+    );
   }
   if (entries === null || findings.errors.length > 0) return null;
   return { definition: deepFreeze(definition), entries };
@@ -103,6 +112,30 @@ function readEntries(
   }
   if (keys.jobs !== undefined) return expandJobs(keys.jobs, context);
   return keys.steps ?? null;
+}
+
+function knownNames(
+  keys: WorkflowKeys,
+  { secrets }: Definition,
+  entries: readonly StepEntry[],
+  { findNames }: ReadContext,
+): KnownNames {
+  const env = new Set(
+    [keys.env, ...entries.map(({ raw }) => raw?.keys.env)].flatMap((map) => [...(map?.keys() ?? [])]),
+  );
+  for (const secret of secrets) env.delete(secret);
+  const file = {
+    steps: new Set(entries.map(({ id }) => id)),
+    inputs: keys.inputs ?? new Map(),
+    plainInputs: new Set(
+      [...(keys.inputs ?? [])].flatMap(([name, { type }]) =>
+        type === "number" || type === "boolean" ? [name] : [],
+      ),
+    ),
+    env,
+    context: new Set(keys.context),
+  };
+  return new KnownNames(file, findNames?.globals ?? new Map());
 }
 
 function stepsPlace(root: SourceNode): number {

@@ -21,15 +21,37 @@ export function fillPlaceholders(text: string, values: ParameterValues): Filled 
   if (values.size === 0 || !text.includes("{")) return { text, problem: null };
   let problem: string | null = null;
   const filled = text.replace(PLACEHOLDER, (whole, name: string, format: string | undefined) => {
-    const value = values.get(name);
-    if (value === undefined) return whole;
-    if (format === undefined) return value.text;
-    const formatted = formatValue(value, format);
+    const formatted = fillOne(whole, name, format, values);
     if (formatted !== null) return formatted;
-    problem ??= `${whole} cannot be filled with ${value.text}`;
+    problem ??= `${whole} cannot be filled with ${values.get(name)?.text}`;
     return whole;
   });
   return { text: filled, problem };
+}
+
+/** Where a character of the filled text stands in the text as it was; of a value that was filled in: its placeholder. */
+export function offsetBeforeFilling(text: string, values: ParameterValues, offset: number): number {
+  let grown = 0;
+  for (const match of text.matchAll(PLACEHOLDER)) {
+    const [whole, name = "", format] = match;
+    const { length } = fillOne(whole, name, format, values) ?? whole;
+    const from = match.index + grown;
+    if (offset < from) break;
+    if (offset < from + length) return match.index;
+    grown += length - whole.length;
+  }
+  return offset - grown;
+}
+
+function fillOne(
+  whole: string,
+  name: string,
+  format: string | undefined,
+  values: ParameterValues,
+): string | null {
+  const value = values.get(name);
+  if (value === undefined) return whole;
+  return format === undefined ? value.text : formatValue(value, format);
 }
 
 /** Python's `03d`, `.2f`, `.3e`, `s`; null where the format is another or does not fit the value. */

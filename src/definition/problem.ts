@@ -29,14 +29,14 @@ export interface Finding {
   readonly hint: string;
   readonly at: number;
   readonly path: string;
-  /** A place within the text of a scalar: an expression's own line and column. */
+  /** A place within the text of a scalar, such as a name in an expression. */
   readonly inside: InsideScalar | null;
 }
 
 export interface InsideScalar {
   readonly scalar: SourceScalar;
-  readonly line: number;
-  readonly column: number;
+  /** Of a character of its value. */
+  readonly offset: number;
 }
 
 export interface Report {
@@ -76,7 +76,7 @@ export class Findings {
 
   private add(list: Finding[], { code, message, hint, at, path, inside = null }: Report): void {
     const rendered = renderPath(path);
-    const place = at < 0 ? rendered : `${at} ${inside?.line ?? 0}:${inside?.column ?? 0}`;
+    const place = at < 0 ? rendered : `${at} ${inside?.offset ?? ""}`;
     const identity = `${code} ${place} ${message}`;
     if (this.seen.has(identity)) return;
     this.seen.add(identity);

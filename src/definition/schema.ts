@@ -1,7 +1,15 @@
 import type { Json } from "../core/json.js";
 import { childPath, type Path } from "./path.js";
 import type { Findings, SyntaxProblem } from "./problem.js";
-import { describeNode, type SourceEntry, type SourceMap, type SourceNode } from "./source-tree.js";
+import type { NameFinder } from "./references/names-in-text.js";
+import type { TextWithNames } from "./references/placed-text.js";
+import {
+  describeNode,
+  type SourceEntry,
+  type SourceMap,
+  type SourceNode,
+  type SourceScalar,
+} from "./source-tree.js";
 import { didYouMean, quote } from "./suggest.js";
 
 /**
@@ -23,6 +31,10 @@ export interface ReadContext {
   readonly checkExpression: (code: string) => SyntaxProblem | null;
   readonly checkTemplate: (template: string) => SyntaxProblem | null;
   readonly customActions: ReadonlySet<string>;
+  /** Null: nobody looks at the names in expressions and templates. */
+  readonly findNames: NameFinder | null;
+  /** The expressions and templates that were read. */
+  readonly texts: TextWithNames[];
 }
 
 export type JsonSchema = { [key: string]: Json };
@@ -319,6 +331,21 @@ export function located<T>(schema: Schema<T>): Schema<Located<T>> {
       return value === undefined ? undefined : { value, at: node.at, path };
     },
     json: schema.json,
+  };
+}
+
+/** Text that keeps its scalar too, for places within it. */
+export interface LocatedText extends Located<string> {
+  readonly node: SourceScalar;
+}
+
+export function locatedText(schema: Schema<string>): Schema<LocatedText> {
+  return {
+    ...schema,
+    read(node, path, context) {
+      const value = schema.read(node, path, context);
+      return value === undefined || node.kind !== "scalar" ? undefined : { value, at: node.at, path, node };
+    },
   };
 }
 

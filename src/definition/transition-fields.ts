@@ -63,7 +63,7 @@ const transition: Schema<TransitionDraft> = named("transition", {
     const usesNodeForm = NODE_FORM_KEYS.some((key) => findEntry(node, key) !== undefined);
     const saysOn = ["on", "routeOn", "route_on"].some((key) => findEntry(node, key) !== undefined);
     const on = given.on ?? (usesNodeForm ? "any" : "success");
-    if (!saysOn && on === "success" && given.when !== undefined && readsError(given.when))
+    if (!saysOn && on === "success" && given.when !== undefined && readsError(given.when, context.findNames))
       reportBlindCondition(node, path, context);
     return {
       from: given.from,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { definitionOf, problemsOf, summaryOf } from "../../test/support/workflow-text.js";
+import { definitionOf, problemsOf, REAL_CHECKS, summaryOf } from "../../test/support/workflow-text.js";
 
 const STEPS = "steps: { a: { exec: x }, b: { exec: x }, c: { exec: x } }";
 const withTransitions = (list: string, top = "") => `transitions: ${list}\n${STEPS}\n${top}`;
@@ -147,12 +147,12 @@ describe("a transition's condition", () => {
       },
     ],
     [
-      "{ type: comparison, operator: '!=', left: null, right: state.x }",
+      "{ type: comparison, operator: '!=', left: null, right: state._last_error }",
       {
         type: "comparison",
         operator: "!=",
         left: { type: "literal", value: null },
-        right: { type: "field", path: "state.x" },
+        right: { type: "field", path: "state._last_error" },
       },
     ],
     [
@@ -164,12 +164,12 @@ describe("a transition's condition", () => {
       { type: "array_length", field: "outputs.a", operator: "<", value: 3 },
     ],
     [
-      "{ type: and, conditions: [{ type: not, condition: { type: exists, field: error.x } }, { type: or, conditions: [{ type: exists, field: state.y }] }] }",
+      "{ type: and, conditions: [{ type: not, condition: { type: exists, field: error.code } }, { type: or, conditions: [{ type: exists, field: state._last_error }] }] }",
       {
         type: "and",
         conditions: [
-          { type: "not", condition: { type: "exists", field: "error.x" } },
-          { type: "or", conditions: [{ type: "exists", field: "state.y" }] },
+          { type: "not", condition: { type: "exists", field: "error.code" } },
+          { type: "or", conditions: [{ type: "exists", field: "state._last_error" }] },
         ],
       },
     ],
@@ -190,30 +190,33 @@ describe("a transition's condition", () => {
   });
 
   it.each([
-    ["{ field: error.x }", "MISSING_KEY the key `type` is missing"],
-    ["{ type: exist, field: error.x }", "INVALID_VALUE `exist` is not allowed here, did you mean `exists`?"],
+    ["{ field: error.code }", "MISSING_KEY the key `type` is missing"],
+    [
+      "{ type: exist, field: error.code }",
+      "INVALID_VALUE `exist` is not allowed here, did you mean `exists`?",
+    ],
     [
       "{ type: exists, field: outptus.a.x }",
       "INVALID_VALUE `outptus.a.x` is not a field, did you mean `outputs.a.x`?",
     ],
     ["{ type: exists, field: state }", "INVALID_VALUE `state` is not a field"],
     ["{ type: exists, field: 'outputs.a[x]' }", "INVALID_VALUE `outputs.a[x]` is not a field"],
-    ["{ type: exists, field: outputs.q.x }", "UNKNOWN_STEP the condition names the unknown step `q`"],
+    ["{ type: exists, field: outputs.q.x }", "UNKNOWN_STEP `outputs.q` names no step of the file"],
+    ["{ type: exists, field: inputs.zoen }", "UNKNOWN_NAME unknown input `zoen`, did you mean `zone`?"],
+    ["{ type: exists, field: error.code, path: y }", "UNKNOWN_KEY unknown key `path`"],
     [
-      "{ type: exists, field: inputs.zoen }",
-      "INVALID_VALUE the condition reads the unknown input `zoen`, did you mean `zone`?",
+      "{ type: comparison, operator: =, left: error.code, right: 1 }",
+      "INVALID_VALUE `=` is not allowed here",
     ],
-    ["{ type: exists, field: error.x, path: y }", "UNKNOWN_KEY unknown key `path`"],
-    ["{ type: comparison, operator: =, left: error.x, right: 1 }", "INVALID_VALUE `=` is not allowed here"],
     [
       "{ type: comparison, operator: ==, left: x, right: 1 }",
       "INVALID_VALUE the comparison has no field, so it always gives the same",
     ],
     [
-      "{ type: comparison, operator: ==, left: error.x, right: [1] }",
+      "{ type: comparison, operator: ==, left: error.code, right: [1] }",
       "WRONG_TYPE expected a field or a value, found a list",
     ],
-    ["{ type: in_set, field: error.x, values: [] }", "INVALID_VALUE the list is empty"],
+    ["{ type: in_set, field: error.code, values: [] }", "INVALID_VALUE the list is empty"],
     ["{ type: and, conditions: [] }", "INVALID_VALUE the list is empty"],
     [
       "{ type: and, conditions: [1] }",
@@ -243,18 +246,19 @@ describe("a transition's condition", () => {
   it.each([
     ["{ type: exists, field: state._last_error }", true],
     ["{ type: not, condition: { type: exists, field: state._last_error.code } }", true],
-    ["{ type: comparison, operator: ==, left: 1, right: error.exit_code }", true],
-    ["{ type: exists, field: state._last_errors }", false],
+    ["{ type: comparison, operator: ==, left: 1, right: error.message }", true],
     ["{ type: exists, field: outputs.a.error }", false],
     ["{ type: not, condition: { type: or, conditions: ['error'] } }", true],
     ['"error.code === 3"', true],
     ['"!state._last_error"', true],
+    ['"const { _last_error } = state; return _last_error"', true],
     ["\"outputs.a.error === 'an error'\"", false],
     ['"outputs.a. error"', false],
-    ['"errors > 2"', false],
+    ['"[1].map((error) => error).length > 2"', false],
   ])("that looks at the error needs `on` to be said: %s", (when, refused) => {
-    const problems = problemsOf(withTransitions(`[{ from: a, to: b, when: ${when} }]`));
+    const problems = problemsOf(withTransitions(`[{ from: a, to: b, when: ${when} }]`), REAL_CHECKS);
     expect(problems.map(({ hint }) => hint)).toEqual(refused ? ["Add `on: failure` or `on: any`."] : []);
-    expect(problemsOf(withTransitions(`[{ from: a, to: b, on: success, when: ${when} }]`))).toEqual([]);
+    const said = withTransitions(`[{ from: a, to: b, on: success, when: ${when} }]`);
+    expect(problemsOf(said, REAL_CHECKS)).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadDefinition } from "./load.js";
 import { Findings } from "./problem.js";
+import { KnownNames } from "./references/known-names.js";
 import type { StepEntry } from "./step-entries.js";
 import { validateGraph } from "./validate-graph.js";
 
@@ -225,8 +226,13 @@ describe("the cost", () => {
       };
     });
     const findings = new Findings();
+    const none = new Set<string>();
+    const known = new KnownNames(
+      { steps: none, inputs: none, plainInputs: none, env: none, context: none },
+      new Map(),
+    );
     const work = validateGraph(
-      { entries, stepsAt: 0, routed: new Set(), transitions: [], inputs: new Set() },
+      { entries, stepsAt: 0, routed: new Set(), transitions: [], texts: [], known },
       findings,
     );
     expect(findings.errors).toEqual([]);

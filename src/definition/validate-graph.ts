@@ -1,6 +1,9 @@
 import { findCircles, renderCircle } from "./circles.js";
 import { ROOT } from "./path.js";
 import type { Findings } from "./problem.js";
+import { checkReferences } from "./references/check-references.js";
+import type { KnownNames } from "./references/known-names.js";
+import type { TextWithNames } from "./references/placed-text.js";
 import type { Located } from "./schema.js";
 import type { StepEntry } from "./step-entries.js";
 import { buildStepGraph, type StepGraph } from "./step-graph.js";
@@ -16,7 +19,9 @@ export interface GraphCheck {
   /** Ids of the steps that wait to be routed to. */
   readonly routed: ReadonlySet<string>;
   readonly transitions: readonly TransitionDraft[];
-  readonly inputs: ReadonlySet<string>;
+  /** The expressions and templates, and the names that they may use. */
+  readonly texts: readonly TextWithNames[];
+  readonly known: KnownNames;
 }
 
 /** Everything about steps that only shows when all of them are known. Returns the work done, for tests of the cost. */
@@ -29,6 +34,7 @@ export function validateGraph(check: GraphCheck, findings: Findings): number {
   const paths = validateFanOut(graph, findings);
   const work = validateRoutes(graph, paths, routed, findings);
   validateTransitions({ ...check, graph, paths }, findings);
+  checkReferences({ ...check, graph, paths }, findings);
   checkStart(check, graph, findings);
   return entries.length + work;
 }

@@ -12,14 +12,12 @@ export interface TransitionCheck {
   readonly paths: readonly (readonly string[])[];
   /** Ids of the steps that wait to be routed to. */
   readonly routed: ReadonlySet<string>;
-  readonly inputs: ReadonlySet<string>;
 }
 
-/** Transitions against the steps: names, scopes, priorities and the fields that conditions read. */
+/** Transitions against the steps: names, scopes and priorities. */
 export function validateTransitions(check: TransitionCheck, findings: Findings): void {
   for (const transition of check.transitions) {
     checkEnds(transition, check, findings);
-    for (const field of transition.when?.fields ?? []) checkField(field, check, findings);
   }
   checkPriorities(check.transitions, findings);
 }
@@ -77,22 +75,6 @@ function reportUnknownStep(
       ? "Fix the name or define the step."
       : `Rename it to \`${suggestion}\`, or define the step.`;
   findings.error({ code: "UNKNOWN_STEP", message, hint, at, path });
-}
-
-/** `outputs.<step>...` must name a step, `inputs.<name>` an input; a step's id may have dots itself. */
-function checkField(field: Located<string>, { graph, inputs }: TransitionCheck, findings: Findings): void {
-  const [root, ...names] = field.value.split("[", 1)[0]!.split(".");
-  if (names.length === 0) return;
-  if (root === "outputs") {
-    const wanted = names[0] === "history" && names.length > 1 ? names.slice(1) : names;
-    const isStep = wanted.some((_, end) => graph.indexOf.has(wanted.slice(0, end + 1).join(".")));
-    if (!isStep) reportUnknownStep({ ...field, value: wanted[0]! }, "the condition", graph, findings);
-  } else if (root === "inputs" && !inputs.has(names[0]!)) {
-    const suggestion = findings.suggester.nearest(names[0]!, inputs);
-    const message = `the condition reads the unknown input ${quote(names[0]!)}${didYouMean(suggestion)}`;
-    const hint = "Fix the name, or declare it under `inputs`.";
-    findings.error({ code: "INVALID_VALUE", message, hint, at: field.at, path: field.path });
-  }
 }
 
 /** Among the transitions of one outcome the order must not be left to chance. */

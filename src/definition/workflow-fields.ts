@@ -83,6 +83,13 @@ const variableName = text({
   maxChars: MAX_NAME_CHARS,
 });
 
+const contextName = text({
+  expected: "a name",
+  pattern: /^[A-Za-z_$][A-Za-z0-9_$]*$/,
+  rule: "Give the name of a key at the top of the context.",
+  maxChars: MAX_NAME_CHARS,
+});
+
 export const WORKFLOW_FIELDS = {
   version: { schema: text({ asWritten: true, maxChars: 50 }), doc: "The version of the file's format." },
   name: {
@@ -105,6 +112,10 @@ export const WORKFLOW_FIELDS = {
   secrets: {
     schema: listOf(variableName, { items: "variables' names" }),
     doc: "Environment variables whose values are redacted everywhere.",
+  },
+  context: {
+    schema: listOf(contextName, { items: "names" }),
+    doc: "Names that --context gives to expressions and templates, beside `pr` and `files`.",
   },
   routing: {
     schema: object({

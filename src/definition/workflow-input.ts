@@ -16,6 +16,8 @@ export interface WorkflowInput {
   readonly inputs?: { readonly [name: string]: InputDefinition["type"] | InputInput };
   readonly env?: Variables;
   readonly secrets?: readonly string[];
+  /** Names that a run's context gives, beside `pr` and `files`. */
+  readonly context?: readonly string[];
   readonly routing?: {
     readonly max_loops?: number;
     readonly defaults?: { readonly on_fail?: { readonly retry?: RetryInput } };

@@ -66,10 +66,11 @@ describe("a function of the program as a step", () => {
 
 describe("a recovery script", () => {
   it("gets the workflow's env rendered; a variable that does not render is passed as it stands", async () => {
-    const broken = "{% if attempt == 1 and error %}{{ nothing.like.this }}{% endif %}";
+    const broken = "{% if attempt == 1 and error %}{{ inputs.nothing.like.this }}{% endif %}";
     const recovery_script = `echo "$WHO, $PLAIN, $BROKEN" > ${join(outputDir, "env")}`;
     const report = await run({
       name: "recovers",
+      inputs: { nothing: { required: false } },
       env: {
         WHO: "{% if step.id == 'job' %}{{ outputs.first }}{% endif %}",
         PLAIN: "as it is",

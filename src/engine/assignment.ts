@@ -8,8 +8,8 @@ import { matchRule } from "../core/ladder/rule.js";
 import { messageOf } from "../core/message-of.js";
 import type { Job, Run } from "../core/run.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/workspace-state.js";
+import { outputsNamedInCode, outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import { renderDeep, renderTemplate, renderValue } from "../sandbox/template.js";
-import { outputsNamed } from "../sandbox/template-variables.js";
 import type { Assignment, FailureSource, Report } from "../worker/worker.js";
 import { promptMaterialOf, upstreamOf } from "./prompt-material.js";
 import { type ReadArtifact, variablesFor } from "./variables.js";
@@ -23,16 +23,16 @@ const CODE_KEYS: { readonly [type: string]: readonly string[] } = {
 /** Everything a worker needs for the attempt that has just been started, rendered over the run as it is now. */
 export function assignmentFor(run: Run, job: Job, now: number, readArtifact: ReadArtifact): Assignment {
   const { definition } = job.step;
-  const texts = [
-    ...stringsIn(definition.action),
+  const templates = [
+    ...templatesIn(definition.action),
     ...Object.values(run.definition.env),
     ...Object.values(definition.env),
     definition.cwd ?? "",
-  ];
+  ].filter(mayReadVariables);
   const needsVariables =
-    texts.some(mayReadVariables) || isCustom(definition.action.type) || definition.action.type === "script";
+    templates.length > 0 || isCustom(definition.action.type) || definition.action.type === "script";
   const variables = needsVariables
-    ? variablesFor({ run, job, outputs: outputsNamedIn(texts, job.step), readArtifact })
+    ? variablesFor({ run, job, outputs: outputsNamedBy(job.step, templates), readArtifact })
     : {};
   const base = {
     runId: run.id,
@@ -148,7 +148,7 @@ function recoveryEnv(run: Run, job: Job, readArtifact: ReadArtifact): { [name: s
   for (const [name, text] of Object.entries(env)) {
     if (!mayReadVariables(text)) continue;
     try {
-      const variables = variablesFor({ run, job, outputs: outputsNamed(text), readArtifact });
+      const variables = variablesFor({ run, job, outputs: outputsNamedInTemplate(text), readArtifact });
       env[name] = renderDeep(text, variables) as string;
     } catch {}
   }
@@ -199,14 +199,14 @@ function mayReadVariables(text: string): boolean {
 }
 
 /** A custom action is code of the library's user: it may read the output of any step it depends on. */
-function outputsNamedIn(texts: readonly string[], step: GraphStep): readonly string[] | "all" {
+function outputsNamedBy(step: GraphStep, templates: readonly string[]): readonly string[] | "all" {
   const { action } = step.definition;
   const names = new Set(isCustom(action.type) ? dependenciesOf(step) : []);
-  for (const text of texts) {
-    if (!mayReadVariables(text) && action.type !== "script") continue;
-    const named = outputsNamed(text);
-    if (named === "all") return "all";
-    for (const name of named) names.add(name);
+  const named = templates.map(outputsNamedInTemplate);
+  if (action.type === "script") named.push(outputsNamedInCode(String(action.content)));
+  for (const some of named) {
+    if (some === "all") return "all";
+    for (const name of some) names.add(name);
   }
   return [...names];
 }
@@ -216,6 +216,11 @@ function dependenciesOf(step: GraphStep): string[] {
   const found = new Set(step.groups.flat());
   for (const dependency of found) for (const further of dependency.groups.flat()) found.add(further);
   return [...found].map(({ definition }) => definition.id);
+}
+
+function* templatesIn(action: ActionDefinition): Generator<string> {
+  const code = CODE_KEYS[action.type] ?? [];
+  for (const [key, value] of Object.entries(action)) if (!code.includes(key)) yield* stringsIn(value);
 }
 
 function* stringsIn(json: Json): Generator<string> {

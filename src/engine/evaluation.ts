@@ -1,7 +1,7 @@
 import type { EvaluationPurpose } from "../core/events.js";
 import type { Job, Run } from "../core/run.js";
+import { outputsNamedInCode } from "../sandbox/names/find-names.js";
 import type { Evaluation, ExpectedResult } from "../sandbox/sandbox.js";
-import { outputsNamed } from "../sandbox/template-variables.js";
 import { type ReadArtifact, variablesFor } from "./variables.js";
 
 const EXPECTS: { readonly [purpose in EvaluationPurpose]: ExpectedResult } = {
@@ -22,7 +22,7 @@ export function evaluationFor(
   readArtifact: ReadArtifact,
 ): Evaluation {
   const code = codeOf(job, purpose);
-  const variables = variablesFor({ run, job, outputs: outputsNamed(code), readArtifact });
+  const variables = variablesFor({ run, job, outputs: outputsNamedInCode(code), readArtifact });
   return { code, variables, now, expects: EXPECTS[purpose] };
 }
 

@@ -2,8 +2,8 @@ import type { Command } from "../core/commands.js";
 import type { Json } from "../core/json.js";
 import { messageOf } from "../core/message-of.js";
 import type { Job, Run } from "../core/run.js";
+import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import { renderTemplate } from "../sandbox/template.js";
-import { outputsNamed } from "../sandbox/template-variables.js";
 import { type ReadArtifact, variablesFor } from "./variables.js";
 
 /** In the place of a worker's name, in attempts that wait for a person. */
@@ -34,7 +34,10 @@ export function questionFor(
 
 function renderPrompt(run: Run, job: Job, text: string, readArtifact: ReadArtifact): string {
   try {
-    return renderTemplate(text, variablesFor({ run, job, outputs: outputsNamed(text), readArtifact }));
+    return renderTemplate(
+      text,
+      variablesFor({ run, job, outputs: outputsNamedInTemplate(text), readArtifact }),
+    );
   } catch (error) {
     return `${text}\n(${messageOf(error)})`;
   }

@@ -2,7 +2,7 @@ import { MAX_CONTEXT_CHARS_TOTAL, type UpstreamText } from "../core/context-asse
 import { firstChars, type LoggedText, lastChars } from "../core/head-tail.js";
 import type { Json } from "../core/json.js";
 import type { Job, Run } from "../core/run.js";
-import { outputsNamed } from "../sandbox/template-variables.js";
+import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import type { Assignment, RetryMaterial } from "../worker/worker.js";
 import { outputOf, type ReadArtifact } from "./variables.js";
 
@@ -17,9 +17,9 @@ export function promptMaterialOf(
 ): Pick<Assignment, "promptMaterial"> {
   const { action } = job.step.definition;
   if (!PROMPTED.has(action.type)) return {};
-  const named = outputsNamed(`${textOf(action.prompt)}\n${textOf(action.system)}`);
-  const upstream = upstreamOf(job, readArtifact).filter(
-    ({ step }) => named === "all" || !named.includes(step),
+  const named = [action.prompt, action.system].map((text) => outputsNamedInTemplate(textOf(text)));
+  const upstream = upstreamOf(job, readArtifact).filter(({ step }) =>
+    named.every((names) => names === "all" || !names.includes(step)),
   );
   return { promptMaterial: { objective: run.definition.name, upstream, retry: retryOf(job) } };
 }

@@ -2,6 +2,7 @@ import type { Definition } from "../core/definition.js";
 import { defineWorkflow as define } from "../definition/builder.js";
 import type { WorkflowInput } from "../definition/workflow-input.js";
 import { checkExpression } from "../sandbox/check-expression.js";
+import { nameFinder } from "../sandbox/names/find-names.js";
 import { checkTemplate } from "../sandbox/template.js";
 
 /**
@@ -12,5 +13,10 @@ export function defineWorkflow(
   input: WorkflowInput,
   options: { readonly actions?: readonly string[] } = {},
 ): Definition {
-  return define(input, { checkExpression, checkTemplate, customActions: options.actions ?? [] });
+  return define(input, {
+    checkExpression,
+    checkTemplate,
+    findNames: nameFinder,
+    customActions: options.actions ?? [],
+  });
 }

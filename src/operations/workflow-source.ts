@@ -7,6 +7,7 @@ import { InvalidWorkflow } from "../definition/invalid-workflow.js";
 import { loadDefinition } from "../definition/load.js";
 import type { Problem } from "../definition/problem.js";
 import { checkExpression } from "../sandbox/check-expression.js";
+import { nameFinder } from "../sandbox/names/find-names.js";
 import { checkTemplate } from "../sandbox/template.js";
 import type { Context } from "./context.js";
 
@@ -32,7 +33,13 @@ export function readWorkflow(file: string, customActions: readonly string[] = []
 
 /** A workflow that is no file here. Throws InvalidWorkflow with every problem. */
 export function readWorkflowText(source: string, { file, folder, customActions }: TextPlace): Workflow {
-  const loaded = loadDefinition(source, { file, checkExpression, checkTemplate, customActions });
+  const loaded = loadDefinition(source, {
+    file,
+    checkExpression,
+    checkTemplate,
+    findNames: nameFinder,
+    customActions,
+  });
   if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems);
   return { ...fromDefinition(loaded.definition, folder), warnings: loaded.warnings };
 }

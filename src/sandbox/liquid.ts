@@ -31,7 +31,10 @@ const OPTIONS: LiquidOptions = {
   memoryLimit: MAX_RENDER_MEMORY,
 };
 
+export type Liquidjs = typeof import("liquidjs");
+
 interface TemplateEngine {
+  readonly liquidjs: Liquidjs;
   readonly liquid: Liquid;
   newContext(variables: object): Context;
 }
@@ -45,7 +48,7 @@ export function templateEngine(): TemplateEngine {
 }
 
 function createEngine(): TemplateEngine {
-  const liquidjs = createRequire(import.meta.url)("liquidjs") as typeof import("liquidjs");
+  const liquidjs = createRequire(import.meta.url)("liquidjs") as Liquidjs;
   const liquid = new liquidjs.Liquid(OPTIONS);
   for (const tag of FORBIDDEN_TAGS) delete liquid.tags[tag];
   for (const filter of FORBIDDEN_FILTERS) delete liquid.filters[filter];
@@ -61,6 +64,7 @@ function createEngine(): TemplateEngine {
     }
   }
   return {
+    liquidjs,
     liquid,
     newContext: (variables) => new StrictContext(variables, liquid.options, { sync: true }, { liquid }),
   };

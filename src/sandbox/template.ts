@@ -17,7 +17,7 @@ interface TemplateVariables {
 export function checkTemplate(text: string): SyntaxProblem | null {
   if (!isTemplate(text)) return null;
   try {
-    parse(text);
+    parseTemplate(text);
     return null;
   } catch (error) {
     return describeProblem(error);
@@ -29,7 +29,7 @@ export function renderTemplate(text: string, variables: TemplateVariables): stri
   if (!isTemplate(text)) return text;
   let template: Template[];
   try {
-    template = parse(text);
+    template = parseTemplate(text);
   } catch (error) {
     throw templateError("TEMPLATE_SYNTAX", error);
   }
@@ -79,7 +79,8 @@ function isList(json: Json): json is readonly Json[] {
   return Array.isArray(json);
 }
 
-function parse(text: string): Template[] {
+/** Throws where it is not Liquid. */
+export function parseTemplate(text: string): Template[] {
   const known = parsed.get(text);
   if (known !== undefined) return known;
   const template = templateEngine().liquid.parse(text);

@@ -13,20 +13,46 @@ const FILE_NAME = "expression";
  * syntax error, never a way out. An expression must compile in brackets of both kinds: `1); evil(); (2` closes only one.
  */
 export function wrapCode(code: string): WrappedCode {
-  const isExpression = compile(`return (\n${code}\n)`) === null && compile(`return [\n${code}\n]`) === null;
+  if (code !== last?.code) last = { code, wrapped: wrap(code) };
+  return last.wrapped;
+}
+
+/** Whoever loads a file asks twice in a row: is it right, and what does it read? */
+let last: { readonly code: string; readonly wrapped: WrappedCode } | undefined;
+
+function wrap(code: string): WrappedCode {
+  const isExpression =
+    !BEGINS_A_STATEMENT.test(code) && compiles(`return (\n${code}\n)`) && compiles(`return [\n${code}\n]`);
   if (isExpression) return { ok: true, source: asFunction(`return (\n${code}\n)`) };
-  const problem = compile(`\n${code}`);
+  const problem = findProblem(`\n${code}`);
   return problem === null ? { ok: true, source: asFunction(`\n${code}`) } : { ok: false, problem };
 }
+
+/** Such code is no expression. V8 would say so too, but an error of its costs more than compiling. */
+const BEGINS_A_STATEMENT =
+  /^\s*(?:return|const|let|var|if|for|while|do|switch|try|throw)(?![\w$\\\u0080-\uffff])/;
 
 function asFunction(body: string): string {
   return `(function () { "use strict"; ${body}\n})`;
 }
 
-/** Compiles without running. The code begins on the second line of `body`. */
-function compile(body: string): SyntaxProblem | null {
+function compiles(body: string): boolean {
   try {
-    compileFunction(`"use strict"; ${body}`, [], { filename: FILE_NAME, lineOffset: -1 });
+    compileOnly(body);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function compileOnly(body: string): void {
+  compileFunction(`"use strict"; ${body}`, [], { filename: FILE_NAME, lineOffset: -1 });
+}
+
+/** Why it does not compile, or null. The code begins on the second line of `body`. */
+function findProblem(body: string): SyntaxProblem | null {
+  try {
+    compileOnly(body);
     return null;
   } catch (error) {
     return error instanceof Error ? describeProblem(error) : { message: String(error) };

@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CliFolder } from "../support/cli-folder.js";
+import { defineWorkflow } from "../../src/definition/builder.js";
+import { Daruma } from "../../src/operations/daruma.js";
+import { CliFolder, type Report } from "../support/cli-folder.js";
 
 const cli = new CliFolder();
 
@@ -20,5 +22,83 @@ describe("what is not a file", () => {
       expect(stderr).toContain(`${path} is ${kind}\n`);
       expect(stderr).toContain("hint: Name a file; write what a pipe gives to one first.\n");
     }
+  });
+});
+
+describe("names in expressions and templates", () => {
+  it("are looked up: each that does not exist is told with place, code and hint", async () => {
+    const file = cli.write(
+      "typos.yaml",
+      `inputs: { target: string }
+steps:
+  build: { exec: "make {{ inputs.targett | sh }}" }
+  test:
+    depends_on: [build]
+    exec: echo {{ output.build | sh }} {{ outputs.biuld | sh }}
+    on_fail: { goto_js: "return outptus.build && error.exitcode == 3 ? 'build' : null" }
+`,
+    );
+    const { exitCode, stdout, stderr } = await cli.daruma("validate", file);
+    expect(stderr).toBe(`${file}:3:34 UNKNOWN_NAME unknown input \`targett\`, did you mean \`target\`?
+  hint: Rename it to \`target\`.
+${file}:6:19 UNKNOWN_NAME unknown name \`output\`, did you mean \`outputs\`?
+  hint: Rename it to \`outputs\`.
+${file}:6:51 UNKNOWN_STEP \`outputs.biuld\` names no step of the file, did you mean \`outputs.build\`?
+  hint: Write \`outputs.build\`, or define the step.
+${file}:7:33 UNKNOWN_NAME unknown name \`outptus\`, did you mean \`outputs\`?
+  hint: Rename it to \`outputs\`.
+${file}:7:56 UNKNOWN_NAME \`error\` has no field \`exitcode\`, did you mean \`exitCode\`?
+  hint: Rename it to \`exitCode\`.
+5 errors
+`);
+    expect(stdout).toBe("");
+    expect(exitCode).toBe(2);
+    expect((await cli.daruma("run", file)).exitCode).toBe(2);
+  });
+
+  it("are warned of where the output may be missing, and where a shell would read a value as code", async () => {
+    const file = cli.write(
+      "risky.yaml",
+      `inputs: { target: string }
+steps:
+  build: { exec: "make {{ inputs.target }}" }
+  test: { exec: "echo '{{ outputs.build | sh }}'" }
+`,
+    );
+    const { exitCode, stdout, stderr } = await cli.daruma("validate", file);
+    expect(
+      stderr,
+    ).toBe(`${file}:3:24 UNQUOTED_IN_SHELL \`{{ inputs.target }}\` is not quoted: the shell runs what is in it
+  hint: Write \`{{ inputs.target | sh }}\`.
+${file}:4:24 UNQUOTED_IN_SHELL \`{{ outputs.build | sh }}\` is quoted twice
+  hint: Take the quotes around it away: \`| sh\` sets its own, and within others they do not protect.
+${file}:4:27 OUTPUT_MAY_BE_MISSING \`test\` reads the output of \`build\`, but need not run after it
+  hint: Add \`build\` to the depends_on of \`test\`, or give it a \`default\`.
+3 warnings
+`);
+    expect(stdout).toContain("risky.yaml: valid, 2 steps\n");
+    expect(exitCode).toBe(0);
+  });
+
+  it("are not looked up again in a definition that is stored: its run can be resumed and forked", async () => {
+    // The builder without its checks stands for a version of Daruma that did not look.
+    const definition = defineWorkflow({
+      name: "stored",
+      unhandled: "hold",
+      steps: {
+        first: { type: "command", exec: "exit 1" },
+        second: { type: "command", exec: "echo {{ outptus | default: 'fine' }}", depends_on: ["first"] },
+      },
+    });
+    const daruma = await Daruma.open({ outputDir: cli.outputDir });
+    const { runId, result } = await daruma.start(definition);
+    expect((await result).status).toBe("held");
+    await daruma.close();
+    await cli.daruma("resolve", String(runId), "first", "--complete", "1");
+    const { exitCode, report } = await cli.resume(runId);
+    expect(report.jobs.map(({ output }) => output)).toEqual([1, "fine"]);
+    expect(exitCode).toBe(0);
+    const forked = await cli.json<Report>("fork", String(runId), "--from", "second");
+    expect(forked.value.jobs.map(({ output }) => output)).toEqual([1, "fine"]);
   });
 });

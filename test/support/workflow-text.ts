@@ -1,6 +1,12 @@
 import type { Definition } from "../../src/core/definition.js";
 import { type LoadOptions, loadDefinition } from "../../src/definition/load.js";
 import type { Problem } from "../../src/definition/problem.js";
+import { checkExpression } from "../../src/sandbox/check-expression.js";
+import { nameFinder } from "../../src/sandbox/names/find-names.js";
+import { checkTemplate } from "../../src/sandbox/template.js";
+
+/** Looks into expressions and templates as the product does. */
+export const REAL_CHECKS = { checkExpression, checkTemplate, findNames: nameFinder };
 
 const options: LoadOptions = { file: "flow.yaml", checkExpression: () => null, checkTemplate: () => null };
 
@@ -24,8 +30,13 @@ export function summaryOf(text: string, more: Partial<LoadOptions> = {}): string
 
 /** `CODE path` of each warning of a file that must be right. */
 export function warningsOf(text: string): string[] {
-  const result = loadDefinition(text, options);
+  return fullWarningsOf(text).map(({ code, path }) => `${code} ${path}`);
+}
+
+/** The warnings of a file that must be right. */
+export function fullWarningsOf(text: string, more: Partial<LoadOptions> = {}): readonly Problem[] {
+  const result = loadDefinition(text, { ...options, ...more });
   if (!result.ok)
     throw new Error(result.problems.map(({ path, message }) => `${path}: ${message}`).join("\n"));
-  return result.warnings.map(({ code, path }) => `${code} ${path}`);
+  return result.warnings;
 }

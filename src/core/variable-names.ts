@@ -1,0 +1,24 @@
+import { ERROR_FIELDS } from "./seen-error.js";
+
+/**
+ * What expressions, scripts and templates see of a run, each name with the fields that it has. Null where the names in it
+ * are a matter of the file, or where anything may be in it.
+ */
+export const VARIABLES = {
+  attempt: null,
+  branches: null,
+  env: null,
+  error: ERROR_FIELDS,
+  /** Of a step that a failure led to; scripts and functions also have `context`. */
+  failure: [...ERROR_FIELDS, "edge", "context"],
+  foreach: ["key", "index", "total", "path"],
+  inputs: null,
+  loop: null,
+  outputs: null,
+  state: ["_last_error"],
+  step: ["id", "tags", "group"],
+  visit: null,
+} as const satisfies { readonly [name: string]: readonly string[] | null };
+
+/** Names that a context usually brings; a file need not declare them. */
+export const USUAL_CONTEXT_NAMES = ["pr", "files"] as const;
