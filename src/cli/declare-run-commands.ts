@@ -29,6 +29,7 @@ export function declareRunCommands({ program, act }: Declaration): void {
     )
     .option("--only <step>", "exactly one attempt of this step and nothing else")
     .option("--stored", "run a stored workflow instead of a file")
+    .option("--key <text>", "the same key again starts nothing: it is about the run that it started")
     .option("--detach", "with --server: only start it, and print its number")
     .option(
       "--folder <dir>",

@@ -52,6 +52,7 @@ export async function runRemotely(
       ...(flags.retryMax === undefined ? {} : { retry_max: flags.retryMax }),
       ...(flags.only === undefined ? {} : { only: flags.only }),
       ...folderOf(file, flags, session.options),
+      ...(flags.key === undefined ? {} : { key: flags.key }),
     }),
   );
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { READER_HEADER } from "../api/limits.js";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
@@ -21,6 +22,8 @@ type Fields = { readonly [name: string]: unknown };
 
 /** A server that is restarted, or a network that is cut, is back within this time or is given up. */
 const DEFAULT_PATIENCE_MS = 60_000;
+/** An answer that was lost is asked for again for this long. */
+const CALL_PATIENCE_MS = 20_000;
 const FIRST_RETRY_MS = 200;
 const MAX_RETRY_MS = 5_000;
 
@@ -55,8 +58,29 @@ class RemoteClient {
     this.base = baseOf(options.server);
   }
 
+  /**
+   * What reads, or has a key, may be asked again without being done twice, so an answer that is lost on the way is asked
+   * for again; and what can have a key has one. A server that is not there at all is told at once.
+   */
   async call(name: string, input: Fields): Promise<unknown> {
-    const { url, init } = this.request(operationOf(name), input);
+    const operation = operationOf(name);
+    const keyed = "key" in operation.input.shape ? { key: randomUUID(), ...given(input) } : input;
+    const { url, init } = this.request(operation, keyed);
+    const isSafe = "key" in keyed || operation.effect === "reads";
+    const until = Date.now() + (this.options.patienceMs ?? CALL_PATIENCE_MS);
+    for (let pauseMs = FIRST_RETRY_MS, wasLost = false; ; pauseMs = Math.min(pauseMs * 2, MAX_RETRY_MS)) {
+      try {
+        return await this.answer(url, init);
+      } catch (error) {
+        wasLost ||= isLostAnswer(error);
+        const mayPass = isLostAnswer(error) || isOutage(error);
+        if (!isSafe || !wasLost || !mayPass || Date.now() + pauseMs > until) throw error;
+      }
+      await delay(pauseMs);
+    }
+  }
+
+  private async answer(url: string, init: RequestInit): Promise<unknown> {
     const response = await this.send(url, init);
     const text = await response.text().catch((error: unknown) => {
       throw this.unreachable(error);
@@ -200,6 +224,27 @@ function isOutage(error: unknown): boolean {
   return (
     error instanceof DarumaError && (error.code === "SERVER_UNREACHABLE" || error.code === "SERVER_STOPPING")
   );
+}
+
+/** The server was asked, and it or its store went away before it could say what came of it. */
+const NO_ANSWER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "SERVER_STOPPING",
+  "STORE_FAILED",
+  "LEASE_LOST",
+]);
+const LOST_CONNECTION = /^(ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT))$/;
+
+/** It may have been done. */
+function isLostAnswer(error: unknown): boolean {
+  if (!(error instanceof DarumaError)) return false;
+  if (NO_ANSWER.has(error.code)) return true;
+  const { cause } = error;
+  const root = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  return root instanceof Error && "code" in root && LOST_CONNECTION.test(String(root.code));
+}
+
+function given(input: Fields): Fields {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }
 
 /** Without what is not part of the address: a password in it would be shown in messages. */

@@ -9,6 +9,14 @@ export interface RunOptions {
   readonly only: string | null;
 }
 
+/** What made a run, where that may ask more than once: a second creation is the first run. */
+export interface RunCause {
+  /** `key/...` of whoever gave a key; of a machine what it acts on, such as `schedule/NAME/ID/TICK`. */
+  readonly mark: string;
+  /** A hash of what was asked for under a key, which must be the same the next time; null: the mark says it all. */
+  readonly request: string | null;
+}
+
 export type RungName =
   | "stop"
   | "restart"

@@ -9,6 +9,7 @@ import type {
   ReadyReason,
   RecoveryOutcome,
   ReusedJob,
+  RunCause,
   RungConsidered,
   RungName,
   RunOptions,
@@ -39,6 +40,7 @@ export type {
   RecoveryOutcome,
   ResetTrigger,
   ReusedJob,
+  RunCause,
   RungConsidered,
   RungName,
   RunOptions,
@@ -68,6 +70,7 @@ export type Event =
       readonly parent: { readonly runId: number; readonly jobId: number } | null;
       /** Servers go on with it by themselves. */
       readonly managed: boolean;
+      readonly cause?: RunCause;
       readonly failureHandlers: readonly { readonly name: string; readonly id: number }[];
     }
   | { readonly type: "run.started" }

@@ -42,6 +42,7 @@ export function newRun(
     // Logs of the first builds have none of the three.
     parent: created.parent ?? null,
     managed: created.managed ?? false,
+    cause: created.cause?.mark ?? null,
     failureHandlerIds: new Map(
       (created.failureHandlers ?? []).map(({ name, id: handlerId }) => [name, handlerId]),
     ),

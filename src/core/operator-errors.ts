@@ -55,6 +55,10 @@ export const OPERATOR_ERRORS = {
     next: "See `daruma workflows`.",
     asked: "list_workflows names those that there are.",
   },
+  CAUSE_TAKEN: {
+    means: "Another run of the same cause was recorded first.",
+    next: "Nothing: that run is the one that was asked for.",
+  },
   DECISIONS_REFUSED: {
     means:
       "Some of the decisions about held jobs cannot be taken, so none was, unless the message says otherwise.",

@@ -21,6 +21,7 @@ export function runRow(run: Run): RunRow {
     parent: run.parent === null ? null : { run_id: run.parent.runId, job_id: run.parent.jobId },
     managed: run.managed,
     wanted: run.managed && !isOver(run) && !isResting(run),
+    cause: run.cause,
     created_at: run.createdAt,
     started_at: run.startedAt,
     finished_at: run.finishedAt,

@@ -38,6 +38,8 @@ export interface RunRow {
   readonly managed: boolean;
   /** A managed run in which something is to be done: an engine must have it. */
   readonly wanted: boolean;
+  /** What made it, where that may ask twice: no two runs of a store have the same. */
+  readonly cause: string | null;
   readonly error: ErrorRecord | null;
   readonly created_at: number;
   readonly started_at: number | null;

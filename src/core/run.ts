@@ -38,6 +38,7 @@ export interface Run {
   readonly file: string | null;
   readonly parent: { readonly runId: number; readonly jobId: number } | null;
   readonly managed: boolean;
+  readonly cause: string | null;
   /** By name: where the store keeps the handlers of this run's definition. */
   readonly failureHandlerIds: ReadonlyMap<string, number>;
   readonly maxLoops: number;

@@ -235,6 +235,11 @@ export class Engine {
     return taken;
   }
 
+  /** Settles when a run that this engine owns is over or rests; null: it does not own it. */
+  endOf(runId: number): Promise<Run> | null {
+    return this.hosts.get(runId)?.ended() ?? null;
+  }
+
   ownedRuns(): number[] {
     return [...this.hosts.keys()];
   }

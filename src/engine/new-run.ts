@@ -1,6 +1,6 @@
 import type { Command } from "../core/commands.js";
 import type { Definition } from "../core/definition.js";
-import type { Event, ReusedJob, RunOptions } from "../core/events.js";
+import type { Event, ReusedJob, RunCause, RunOptions } from "../core/events.js";
 import { evolve } from "../core/evolve.js";
 import type { Json } from "../core/json.js";
 import { newRun } from "../core/new-run.js";
@@ -30,6 +30,7 @@ export interface NewRun {
   readonly parent?: { readonly runId: number; readonly jobId: number };
   /** Servers go on with it by themselves. */
   readonly managed?: boolean;
+  readonly cause?: RunCause;
 }
 
 export function registerWorkflowOf(store: Store, request: NewRun, now: number): Promise<RegisteredWorkflow> {
@@ -73,6 +74,7 @@ export function createRun(
     file: request.file,
     parent: request.parent ?? null,
     managed: request.managed ?? false,
+    ...(request.cause === undefined ? {} : { cause: request.cause }),
     failureHandlers,
   };
   const run = newRun(runId, request.definition, created, now);

@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError, type ErrorCode } from "../core/errors.js";
 import type { Run } from "../core/run.js";
 import type { HeldLease, LeaseOwner, Store } from "../store/store.js";
 import type { Clock } from "./clock.js";
@@ -126,7 +126,8 @@ export class RunClaimer {
   }
 
   private lost({ id, managed }: Run, error: unknown): void {
-    if (managed && !isLeaseLost(error)) this.retakeLater(id);
+    // One whose cause was taken has never been.
+    if (managed && !isOf(error, "LEASE_LOST") && !isOf(error, "CAUSE_TAKEN")) this.retakeLater(id);
   }
 
   /** Each time later than the last, until the run has stayed for a while: what fails at once fails again at once. */
@@ -158,6 +159,6 @@ export class RunClaimer {
   }
 }
 
-function isLeaseLost(error: unknown): boolean {
-  return error instanceof DarumaError && error.code === "LEASE_LOST";
+function isOf(error: unknown, code: ErrorCode): boolean {
+  return error instanceof DarumaError && error.code === code;
 }

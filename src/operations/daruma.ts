@@ -14,7 +14,7 @@ import { createWorkflowAction } from "../action/workflow.js";
 import type { OperatorCommand } from "../core/commands.js";
 import type { Definition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
-import type { RunOptions } from "../core/events.js";
+import type { RunCause, RunOptions } from "../core/events.js";
 import { buildGraph } from "../core/graph.js";
 import type { Json } from "../core/json.js";
 import type { CommandOutcome } from "../core/take-command.js";
@@ -45,6 +45,7 @@ import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 import { openStore } from "./open-store.js";
 import { operateRun, outcomeOf } from "./operate-run.js";
 import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
+import { causeOfKey, findRunOf, orRunOf } from "./run-cause.js";
 import { eventItem, type RunEvent } from "./run-events.js";
 import { requireRun } from "./run-reference.js";
 import { type RunReport, reportRun } from "./run-report.js";
@@ -81,6 +82,10 @@ export interface StartOptions {
   readonly parent?: { readonly runId: number; readonly jobId: number };
   /** Servers go on with it by themselves. */
   readonly managed?: boolean;
+  /** Started with the same key before: that run is gone on with, and no other begins. */
+  readonly key?: string;
+  /** The same for what makes runs by itself, instead of a key. */
+  readonly cause?: RunCause;
 }
 
 /** A run that this program started or resumed. */
@@ -210,7 +215,11 @@ export class Daruma {
       options.managed === true ? definition.secrets.filter((name) => this.env[name]) : definition.secrets;
     checkSecrets(secrets, this.env, { inputs, context }, workflow.text);
     if (options.only !== undefined) checkOnly(definition, options.only);
-    const { runId, ended } = await this.engine.start({
+    const cause =
+      options.key === undefined ? options.cause : causeOfKey(options.key, asked(workflow, options));
+    const first = cause === undefined ? null : await findRunOf(this.store, cause);
+    if (first !== null) return this.goOnWith(first, options);
+    const request: NewRun = {
       definition,
       hash: workflow.hash,
       text: workflow.text,
@@ -222,7 +231,20 @@ export class Daruma {
       ...(options.fork === undefined ? {} : { fork: await this.forkOf(options.fork, definition) }),
       ...(options.parent === undefined ? {} : { parent: options.parent }),
       ...(options.managed === undefined ? {} : { managed: options.managed }),
-    });
+      ...(cause === undefined ? {} : { cause }),
+    };
+    try {
+      const { runId, ended } = await this.engine.start(request);
+      return this.follow(runId, ended);
+    } catch (error) {
+      return this.goOnWith(await orRunOf(this.store, cause, error), options);
+    }
+  }
+
+  /** A run that was started before. A server's own are seen to already; else it goes on here, if nobody else runs it. */
+  private async goOnWith(runId: number, { managed }: StartOptions): Promise<RunHandle> {
+    if (managed === true) return this.follow(runId, Promise.resolve());
+    const ended = this.engine.endOf(runId) ?? (await this.engine.retake(runId)).ended;
     return this.follow(runId, ended);
   }
 
@@ -322,7 +344,7 @@ export class Daruma {
       operate: (runId, command) => this.operate(runId, command),
       runner: {
         start: async (workflow, options) => (await this.start(workflow, options)).runId,
-        resume: async (runId, reason) => void (await this.resume(runId, reason)),
+        resume: async (runId, reason, key) => void (await this.resume(runId, reason, key)),
         listWorkers: () => [],
         whyNot: () => "it waits for a free place of this program",
       },
@@ -377,6 +399,11 @@ function checkOnly(definition: Definition, only: string): void {
     const message = `${only} runs once an item of ${step.path.at(-1)!.definition.id}; --only takes a step outside forEach`;
     throw new DarumaError("CROSS_SCOPE", message);
   }
+}
+
+/** What a start asks for, so that the same key cannot come to mean another run. */
+function asked({ hash }: Workflow, { inputs = {}, context = {}, fork, ...options }: StartOptions): object {
+  return { hash, inputs, context, options: runOptions(options), fork: fork ?? null };
 }
 
 export function runOptions(options: StartOptions): RunOptions {

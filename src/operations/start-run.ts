@@ -7,6 +7,7 @@ import type { Context, Runner } from "./context.js";
 import type { StartOptions } from "./daruma.js";
 import { forkSource } from "./fork-source.js";
 import { redacted } from "./operator-words.js";
+import { causeOfKey, findRunOf } from "./run-cause.js";
 import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
 import { fromDefinition, readTextIn, type Workflow } from "./workflow-source.js";
@@ -25,6 +26,7 @@ export interface StartRequest {
   readonly retry_max?: number | undefined;
   readonly failure_routing: boolean;
   readonly only?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 export interface ForkAsked {
@@ -34,12 +36,15 @@ export interface ForkAsked {
   readonly file_name: string;
   readonly inputs: Variables;
   readonly reason: string;
+  readonly key?: string | undefined;
 }
 
 /** A stored workflow, or a text that was sent along, as a new run. */
 export async function startRun(context: Context, request: StartRequest) {
   const runner = requireRunner(context);
   refuseVisibleSecrets({ inputs: request.inputs as Json, context: request.context as Json });
+  const known = await startedBefore(context, request);
+  if (known.run !== null) return known.run;
   const { max_loops, retry_max, only } = request;
   const options: StartOptions = {
     inputs: request.inputs as StartOptions["inputs"] & object,
@@ -48,6 +53,7 @@ export async function startRun(context: Context, request: StartRequest) {
     ...(max_loops === undefined ? {} : { maxLoops: max_loops }),
     ...(retry_max === undefined ? {} : { retryMax: retry_max }),
     ...(only === undefined ? {} : { only }),
+    ...known.cause,
   };
   const workflow = await chooseWorkflow(context, request);
   refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
@@ -59,6 +65,8 @@ export async function forkRun(context: Context, request: ForkAsked) {
   const runner = requireRunner(context);
   refuseVisibleSecrets({ inputs: request.inputs as Json });
   const { store } = context;
+  const known = await startedBefore(context, request);
+  if (known.run !== null) return known.run;
   const runId = await resolveRun(store, request.run_id);
   const { folder } = await requireRun(store, runId);
   const { source, file_name: file } = request;
@@ -72,8 +80,21 @@ export async function forkRun(context: Context, request: ForkAsked) {
     reason: await redacted(store, runId, request.reason),
   });
   refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
-  return started(context, await runner.start(workflow, options));
+  return started(context, await runner.start(workflow, { ...options, ...known.cause }));
 }
+
+/** What was asked for counts, not what it meant then: a newer version of a workflow makes the same request no other. */
+async function startedBefore(
+  context: Context,
+  { key, ...asked }: StartRequest | ForkAsked,
+): Promise<{ readonly run: Started | null; readonly cause: Pick<StartOptions, "cause"> }> {
+  if (key === undefined) return { run: null, cause: {} };
+  const cause = causeOfKey(key, asked);
+  const first = await findRunOf(context.store, cause);
+  return { run: first === null ? null : await started(context, first), cause: { cause } };
+}
+
+type Started = Awaited<ReturnType<typeof started>>;
 
 function requireRunner({ runner }: Context): Runner {
   if (runner === null) throw new DarumaError("NO_RUNNER", "nothing stays here that could run a workflow");

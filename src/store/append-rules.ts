@@ -27,6 +27,11 @@ export function refuseStaleAppend(
   }
 }
 
+/** One cause, one run: `holder` is the run that has it already. */
+export function refuseTakenCause(runId: number, cause: string, holder: number): void {
+  if (holder !== runId) throw new DarumaError("CAUSE_TAKEN", `run ${holder} has the cause ${cause} already`);
+}
+
 /** What no caller may ask of any store: a defect of the caller, so it is refused before anything is written. */
 export function refuseMalformedAppend(append: Append): void {
   const { runId } = append;

@@ -41,7 +41,8 @@ export interface Store {
   reserveRunId(): Promise<number>;
   /**
    * All of these appends in ONE transaction, or none. Each must carry the run's current fencing token and go on
-   * exactly where its log ends; else the whole call fails with LEASE_LOST. A durable store has synced when it answers.
+   * exactly where its log ends; else the whole call fails with LEASE_LOST. A new run must not have the cause of another;
+   * else it fails with CAUSE_TAKEN. A durable store has synced when it answers.
    */
   commit(appends: readonly Append[]): Promise<void>;
 
@@ -239,6 +240,8 @@ export interface RunFilter {
   readonly workflow?: string;
   /** Child runs of this job. */
   readonly parentJob?: number;
+  /** The one run of this cause. */
+  readonly cause?: string;
   readonly limit?: number;
   readonly beforeId?: number;
 }

@@ -72,6 +72,11 @@ const appendPlan = fc.record({
 });
 type AppendPlan = typeof appendPlan extends fc.Arbitrary<infer Plan> ? Plan : never;
 
+/** A run keeps its cause; some runs have the same, of which only one can be there. */
+function causeOf(runId: number): string | null {
+  return [null, "x", "x", "y"][runId % 4]!;
+}
+
 async function toAppend(store: Store, plan: AppendPlan, earlier: readonly Append[]): Promise<Append> {
   const id = plan.runId;
   const handlers = await store.listFailureHandlers();
@@ -86,7 +91,7 @@ async function toAppend(store: Store, plan: AppendPlan, earlier: readonly Append
     run: plan.withRun
       ? runRow(id, {
           ...{ status: plan.status, workflow: plan.workflow, parent: plan.parent },
-          ...{ workflow_id: plan.workflow === "w1" ? 1 : 2, ...plan.marks },
+          ...{ workflow_id: plan.workflow === "w1" ? 1 : 2, ...plan.marks, cause: causeOf(id) },
         })
       : null,
     jobs: plan.jobs.map(({ n, status, step, handled, dead, handler, output }) =>
@@ -173,6 +178,7 @@ const list = call(
         status: fc.subarray(["running", "failed", "held"] as const),
         workflow: fc.constantFrom("w1", "w2"),
         parentJob: fc.constantFrom(7, 8, 9),
+        cause: fc.constantFrom("x", "y", "z"),
         limit: fc.integer({ min: 0, max: 3 }),
         beforeId: fc.integer({ min: 0, max: LAST_RUN + 1 }),
       },
@@ -209,7 +215,8 @@ const remove = call(
     const lease = await store.readLease(id);
     if (isEnded && lease !== null) {
       const firstSeq = (await store.readEvents(id)).length + 1;
-      const [run, nothing] = [runRow(id, { status: "failed" }), { jobs: [], attempts: [], routes: [] }];
+      const run = runRow(id, { status: "failed", cause: causeOf(id) });
+      const nothing = { jobs: [], attempts: [], routes: [] };
       await store.commit([{ runId: id, fence: lease.fence, firstSeq, events: [], run, ...nothing }]);
       await store.releaseLease(id, lease.fence);
     }

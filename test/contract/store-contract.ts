@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import type { Store } from "../../src/store/store.js";
+import { causeContract } from "./cause-contract.js";
 import { changeContract } from "./change-contract.js";
 import { claimContract } from "./claim-contract.js";
 import { commitContract } from "./commit-contract.js";
@@ -46,6 +47,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       reopen: () => current().reopen(),
     };
     commitContract(underTest);
+    causeContract(underTest);
     readContract(underTest);
     workflowContract(underTest);
     draftContract(underTest);

@@ -37,6 +37,7 @@ export function runRow(id: number, changes: Partial<RunRow> = {}): RunRow {
     parent: null,
     managed: false,
     wanted: false,
+    cause: null,
     error: null,
     created_at: 1_700_000_000_000,
     started_at: null,

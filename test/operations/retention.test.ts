@@ -141,12 +141,13 @@ describe("export_run and import_run", () => {
   it("leave a run that was under way as it was: nobody goes on with it by himself", async () => {
     const { run_id } = await bench.call("start_run", {
       source: "name: w\nsteps: { a: { type: human, prompt: 'ok?' } }",
+      key: "of the original",
     });
     await bench.until(run_id, ({ jobs }) => jobs[0]?.status === "waiting");
     const imported = await bench.call("import_run", { document: (await exported(run_id)) as never });
     expect(imported.status).toBe("running");
     const row = (await bench.context.store.readRun(imported.run_id))!;
-    expect([row.managed, row.wanted, row.parent]).toEqual([false, false, null]);
+    expect([row.managed, row.wanted, row.parent, row.cause]).toEqual([false, false, null, null]);
     await bench.call("control_run", { run_id: imported.run_id, action: "cancel", wait_ms: 10_000 });
   });
 

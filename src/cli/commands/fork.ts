@@ -18,6 +18,7 @@ interface ForkFlags extends FollowFlags {
   readonly file?: string;
   readonly reason?: string;
   readonly maxParallel?: number;
+  readonly key?: string;
 }
 
 /** A new run that reuses what another had completed before a step, and goes on from there. */
@@ -25,12 +26,12 @@ export const fork: Present = async ({ input, flags: given }, session, client) =>
   const flags = given as unknown as ForkFlags;
   const reference = input.run_id as RunReference;
   const inputs = readInputs(flags.input ?? []);
-  const { from: step, file, reason = DEFAULT_REASON } = flags;
+  const { from: step, file, reason = DEFAULT_REASON, key } = flags;
   if (session.options.server === undefined) return forkHere(reference, { ...flags, reason }, session);
   refuseLocalFlags(flags);
   const newer = file === undefined ? {} : { source: readSource(file), file_name: file };
   return startRemotely(session, client, flags, () =>
-    client.call("fork_run", { run_id: reference, step, inputs, reason, ...newer }),
+    client.call("fork_run", { run_id: reference, step, inputs, reason, key, ...newer }),
   );
 };
 
@@ -51,6 +52,6 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
       inputs,
       reason: await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON),
     });
-    return daruma.start(workflow, options);
+    return daruma.start(workflow, { ...options, ...(flags.key === undefined ? {} : { key: flags.key }) });
   });
 }

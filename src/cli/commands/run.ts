@@ -17,6 +17,7 @@ export interface RunFlags extends FollowFlags {
   readonly stored?: boolean;
   /** False: none. */
   readonly folder?: string | false;
+  readonly key?: string;
 }
 
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {
@@ -48,6 +49,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
       ...(flags.onFailMaxLoops === undefined ? {} : { maxLoops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retryMax: flags.retryMax }),
       ...(flags.only === undefined ? {} : { only: flags.only }),
+      ...(flags.key === undefined ? {} : { key: flags.key }),
     }),
   );
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { operation } from "../operation.js";
 import { forkRun } from "../start-run.js";
 import { started } from "./run-control.js";
-import { fileName, reason, runReference, source, variables } from "./schemas.js";
+import { fileName, key, reason, runReference, source, variables } from "./schemas.js";
 
 export const forkRunOperation = operation({
   name: "fork_run",
@@ -20,6 +20,7 @@ export const forkRunOperation = operation({
     file_name: fileName,
     inputs: variables.default({}).describe("Over the inputs of the old run."),
     reason,
+    key: key.describe("The same key again starts nothing: the answer is the run that it started."),
   }),
   output: started,
   rest: { method: "POST", path: "/runs/{run_id}/fork", status: 201 },

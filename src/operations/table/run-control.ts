@@ -69,6 +69,7 @@ export const startRunOperation = operation({
       .default(true)
       .describe("False: a failure fails its step at once; only restarts after a lost worker stay."),
     only: z.string().optional().describe("Exactly one attempt of this step and nothing else."),
+    key: key.describe("The same key again starts nothing: the answer is the run that it started."),
   }),
   output: started,
   rest: { method: "POST", path: "/runs", status: 201 },

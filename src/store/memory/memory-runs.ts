@@ -65,13 +65,14 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
 
 function listRuns(
   tables: MemoryTables,
-  { status, workflow, parentJob, limit, beforeId }: RunFilter,
+  { status, workflow, parentJob, cause, limit, beforeId }: RunFilter,
 ): RunRow[] {
   return [...tables.runs.values()]
     .map(({ run }) => parseRow<RunRow>(run))
     .filter((run) => status === undefined || status.includes(run.status))
     .filter((run) => workflow === undefined || run.workflow === workflow)
     .filter((run) => parentJob === undefined || run.parent?.job_id === parentJob)
+    .filter((run) => cause === undefined || run.cause === cause)
     .filter((run) => beforeId === undefined || run.id < beforeId)
     .sort((a, b) => b.id - a.id)
     .slice(0, limit);

@@ -24,6 +24,7 @@ function firstAppend(runId: number, fence: number): Append {
       parent: null,
       managed: false,
       wanted: false,
+      cause: null,
       error: null,
       created_at: 1,
       started_at: null,

@@ -68,5 +68,6 @@ function applyAll(tables: MemoryTables, appends: readonly Append[]): void {
     ends.set(append.runId, append.firstSeq + append.events.length - 1);
     tables.refuseUnknownHandlers(append.jobs);
   }
+  if (appends.some(({ run }) => run !== null && run.cause !== null)) tables.refuseTakenCauses(appends);
   for (const append of appends) tables.apply(append);
 }

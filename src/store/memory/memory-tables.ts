@@ -1,6 +1,6 @@
 import { DarumaError } from "../../core/errors.js";
-import type { FailureHandlerRow, JobRow } from "../../core/rows.js";
-import type { RunPosition } from "../append-rules.js";
+import type { FailureHandlerRow, JobRow, RunRow } from "../../core/rows.js";
+import { type RunPosition, refuseTakenCause } from "../append-rules.js";
 import { toStorableText } from "../storable-text.js";
 import type {
   Append,
@@ -52,6 +52,20 @@ export class MemoryTables {
   leaseOf(runId: number): Lease | null {
     const { fence, owner, expiresAt } = this.leases.get(runId) ?? { fence: 0, owner: null, expiresAt: 0 };
     return owner === null ? null : { fence, owner, expiresAt };
+  }
+
+  /** As a unique index does it in a database. */
+  refuseTakenCauses(appends: readonly Append[]): void {
+    const holders = new Map<string, number>();
+    for (const [runId, { run }] of this.runs) {
+      const { cause } = parseRow<RunRow>(run);
+      if (cause !== null) holders.set(cause, runId);
+    }
+    for (const { runId, run } of appends) {
+      if (run === null || run.cause === null) continue;
+      refuseTakenCause(runId, run.cause, holders.get(run.cause) ?? runId);
+      holders.set(run.cause, runId);
+    }
   }
 
   /** As a foreign key does it in a database. */

@@ -1,10 +1,10 @@
 import { DarumaError } from "../../core/errors.js";
-import { type RunPosition, refuseStaleAppend } from "../append-rules.js";
+import { type RunPosition, refuseStaleAppend, refuseTakenCause } from "../append-rules.js";
 import type { Append } from "../store.js";
 import { COMMIT_CALL, toCommitParameters } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import type { Database } from "./database.js";
-import { codeOf, REFUSED_STATE } from "./postgres-errors.js";
+import { codeOf, isTakenCause, REFUSED_STATE } from "./postgres-errors.js";
 
 /** Commits that waited together and are tried in one transaction. */
 const MAX_COMMITS_TOGETHER = 64;
@@ -87,6 +87,7 @@ export class CommitQueue {
       await session.rows(COMMIT_CALL, ...toCommitParameters(appends, this.sender));
     } catch (error) {
       if (codeOf(error) === REFUSED_STATE) refuse(error, appends);
+      if (isTakenCause(error)) await refuseTakenCauses(session, appends);
       throw error;
     }
   }
@@ -97,6 +98,17 @@ function refuse(error: unknown, appends: readonly Append[]): void {
   const { place, ...position } = JSON.parse(detail) as RunPosition & { readonly place: number };
   const append = appends[place - 1];
   if (append !== undefined) refuseStaleAppend(append, position);
+}
+
+/** Whoever was faster has committed: else his row would still be waited for. */
+async function refuseTakenCauses(session: Session, appends: readonly Append[]): Promise<void> {
+  const inThisCall = new Map<string, number>();
+  for (const { runId, run } of appends) {
+    if (run === null || run.cause === null) continue;
+    const [holder] = await session.rows<{ id: number }>("SELECT id FROM run WHERE cause = $1", run.cause);
+    refuseTakenCause(runId, run.cause, holder?.id ?? inThisCall.get(run.cause) ?? runId);
+    inThisCall.set(run.cause, runId);
+  }
 }
 
 /** Whether every append is in the log as we would write it, under a token that is still ours. */

@@ -3,7 +3,14 @@ import type { Session } from "./connection-pool.js";
 import type { Database, WorkLimits } from "./database.js";
 import type { PostgresAddress } from "./postgres-address.js";
 import { codeOf } from "./postgres-errors.js";
-import { COMMIT_FUNCTION, DEAD_LETTERS, DELETE_FUNCTION, REGISTER_FUNCTION, TABLES } from "./schema.js";
+import {
+  CAUSES,
+  COMMIT_FUNCTION,
+  DEAD_LETTERS,
+  DELETE_FUNCTION,
+  REGISTER_FUNCTION,
+  TABLES,
+} from "./schema.js";
 
 interface Migration {
   readonly version: number;
@@ -16,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   // The call of `claimRuns` that got it, so that the same call finds it after its answer was lost.
   { version: 2, sql: "ALTER TABLE lease ADD COLUMN claim text;" },
   { version: 3, sql: DEAD_LETTERS },
+  { version: 4, sql: CAUSES },
 ];
 
 /** A server that just starts is waited for; an address that is wrong is told soon. */

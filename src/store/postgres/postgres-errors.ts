@@ -4,6 +4,19 @@ import type { PostgresAddress } from "./postgres-address.js";
 /** Raised by `commit_appends`; its detail says why. */
 export const REFUSED_STATE = "DR001";
 
+/** What keeps two runs from having the same cause. */
+export const CAUSE_INDEX = "run_by_cause";
+const UNIQUE_VIOLATION = "23505";
+
+export function isTakenCause(error: unknown): boolean {
+  return (
+    codeOf(error) === UNIQUE_VIOLATION &&
+    error instanceof Error &&
+    "constraint_name" in error &&
+    error.constraint_name === CAUSE_INDEX
+  );
+}
+
 /** The server ends or starts, has no room for another connection, or the connection broke: class 08. */
 const SERVER_AWAY = /^(08...|57P0[1-5]|53300)$/;
 /** Rolled back only because somebody else was faster. */

@@ -73,6 +73,7 @@ async function listRuns(db: Database, filter: RunFilter) {
     .demandOneOf("status", filter.status)
     .demand("workflow = ?", filter.workflow)
     .demand("parent_job_id = ?", filter.parentJob)
+    .demand("cause = ?", filter.cause)
     .demand("id < ?", filter.beforeId);
   const sql = `SELECT ${COLUMNS.run} FROM run ${conditions.where} ORDER BY id DESC ${conditions.limit(filter.limit)}`;
   return (await db.list<StoredRun>(sql, ...conditions.parameters)).map(readStoredRun);

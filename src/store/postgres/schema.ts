@@ -1,4 +1,4 @@
-import { REFUSED_STATE } from "./postgres-errors.js";
+import { CAUSE_INDEX, REFUSED_STATE } from "./postgres-errors.js";
 
 /**
  * Text where a value comes back exactly as it was given: an event's JSON is kept byte for byte, and `jsonb` would
@@ -81,6 +81,11 @@ export const DEAD_LETTERS = `
   ALTER TABLE job ADD COLUMN dead_letter boolean NOT NULL DEFAULT false;
   CREATE INDEX job_dead_letter ON job (id) WHERE dead_letter;
   ${commitFunction("CREATE OR REPLACE FUNCTION", ", dead_letter = excluded.dead_letter")}`;
+
+/** A run keeps its cause, so that the rest of `commit_appends` need not know of it. */
+export const CAUSES = `
+  ALTER TABLE run ADD COLUMN cause text COLLATE "C";
+  CREATE UNIQUE INDEX ${CAUSE_INDEX} ON run (cause) WHERE cause IS NOT NULL;`;
 
 /** `moreOfJob`: the columns of a job that came later than the first version. */
 function commitFunction(define: string, moreOfJob: string): string {

@@ -5,7 +5,7 @@ import { parseStoredJson } from "../stored-json.js";
 
 /** The columns of each table in the order of the port's rows, for reading. */
 export const COLUMNS = {
-  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, managed, wanted, error, created_at, started_at, finished_at",
+  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, managed, wanted, error, created_at, started_at, finished_at, cause",
   event: "seq, at, data",
   job: "job.id, job.run_id, job.step, job.scope, job.status, job.attempt_id, job.visit, job.handled, job.due_at, job.error, job.output, job.failure_handler_id, job.dead_letter",
   attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",

@@ -1,4 +1,4 @@
-import { refuseStaleAppend } from "../append-rules.js";
+import { refuseStaleAppend, refuseTakenCause } from "../append-rules.js";
 import { COLUMNS, type PackedAppend } from "./packed-rows.js";
 import type { Cell, Database, Statement } from "./sqlite-driver.js";
 
@@ -8,6 +8,7 @@ const ROWS_PER_STATEMENT = 16;
 /** Writes appends within the transaction that is open. */
 export class CommitWriter {
   readonly #position: Statement;
+  readonly #holder: Statement;
   readonly #run: RowWriter;
   readonly #events: RowWriter;
   readonly #jobs: RowWriter;
@@ -20,6 +21,7 @@ export class CommitWriter {
          ifnull((SELECT max(seq) FROM event WHERE event.run_id = lease.run_id), 0) AS lastSeq
        FROM lease WHERE run_id = ?`,
     );
+    this.#holder = db.prepare("SELECT id FROM run WHERE cause = ?");
     this.#run = new RowWriter(db, "run", COLUMNS.run, "id");
     // No upsert: an event is never written over.
     this.#events = new RowWriter(db, "event", COLUMNS.event, null);
@@ -28,12 +30,27 @@ export class CommitWriter {
     this.#routes = new RowWriter(db, "route", COLUMNS.route, null);
   }
 
-  write(append: PackedAppend): void {
+  /** All of them, or an error after which nothing of them may stay. */
+  writeAll(appends: readonly PackedAppend[]): void {
+    const taken: PackedAppend[] = [];
+    for (const append of appends) this.#write(append, taken);
+    // Only now: whoever no longer owns a run is told so first, as every store does it.
+    for (const append of taken) refuseTakenCause(append.runId, append.cause!, this.#holderOf(append));
+  }
+
+  /** Who has the cause of this run: itself, if nobody else does. */
+  #holderOf({ runId, cause }: PackedAppend): number {
+    const row = cause === null ? undefined : this.#holder.get(cause);
+    return row === undefined ? runId : (row as { id: number }).id;
+  }
+
+  #write(append: PackedAppend, taken: PackedAppend[]): void {
     const position = this.#position.get(append.runId) as
       | { fence: number | null; lastSeq: number }
       | undefined;
     refuseStaleAppend(append, position ?? { fence: null, lastSeq: 0 });
-    this.#run.write(append.run);
+    if (this.#holderOf(append) === append.runId) this.#run.write(append.run);
+    else taken.push(append);
     this.#events.write(append.events);
     this.#jobs.write(append.jobs);
     this.#attempts.write(append.attempts);

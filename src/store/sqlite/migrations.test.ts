@@ -110,6 +110,17 @@ test("a file of version 2 keeps its jobs, none of which is a dead letter", () =>
   expect(db.prepare("SELECT id, dead_letter FROM job").get()).toEqual({ id: 5, dead_letter: 0 });
 });
 
+test("a file of version 3 keeps its runs, none of which has a cause, and a run is found by its cause", () => {
+  migrate(db, "f", MIGRATIONS.slice(0, 3));
+  db.exec(
+    "INSERT INTO run VALUES (3, 1, 'w', 'h', 'running', '{}', '{}', '/', NULL, NULL, NULL, NULL, 1, NULL, NULL, 0, 0)",
+  );
+  migrate(db, "f");
+  expect(db.prepare("SELECT id, cause FROM run").get()).toEqual({ id: 3, cause: null });
+  const plan = db.prepare("EXPLAIN QUERY PLAN SELECT id FROM run WHERE cause = ? ORDER BY id DESC LIMIT ?");
+  expect(plan.all("x", 1)).toMatchObject([{ detail: expect.stringContaining("INDEX run_by_cause") }]);
+});
+
 test("dead letters are found without reading all jobs", () => {
   migrate(db, "f");
   const { sql, cells } = findJobs({ deadLetter: true, afterId: 7 }, false);

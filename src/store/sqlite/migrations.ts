@@ -101,6 +101,13 @@ export const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE job ADD COLUMN failure_handler_id INTEGER REFERENCES failure_handler (id) ON DELETE SET NULL;
     `,
   },
+  {
+    version: 5,
+    sql: `
+      ALTER TABLE run ADD COLUMN cause TEXT;
+      CREATE UNIQUE INDEX run_by_cause ON run (cause) WHERE cause IS NOT NULL;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

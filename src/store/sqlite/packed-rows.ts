@@ -10,7 +10,7 @@ import type { Cell } from "./sqlite-driver.js";
  * copying objects, and they are bound to statements as they are. The order of cells is that of the columns here.
  */
 export const COLUMNS = {
-  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, managed, wanted, error, created_at, started_at, finished_at",
+  run: "id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, parent_run_id, parent_job_id, managed, wanted, error, created_at, started_at, finished_at, cause",
   event: "run_id, seq, at, type, data",
   job: "id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output, failure_handler_id, dead_letter",
   attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",
@@ -26,6 +26,8 @@ export interface PackedAppend {
   readonly runId: number;
   readonly fence: number;
   readonly firstSeq: number;
+  /** Of a new run. */
+  readonly cause: string | null;
   /** One row after the other, without separators. */
   readonly run: Cell[];
   readonly events: Cell[];
@@ -49,7 +51,8 @@ export function packAppend(append: Append): PackedAppend {
   const routes: Cell[] = [];
   for (const route of append.routes) packRoute(route, routes);
   const run = append.run === null ? [] : packRun(append.run);
-  return { runId, fence, firstSeq, run, events, jobs, attempts, routes };
+  const cause = firstSeq === 1 ? (append.run?.cause ?? null) : null;
+  return { runId, fence, firstSeq, cause, run, events, jobs, attempts, routes };
 }
 
 function packRun(run: RunRow): Cell[] {
@@ -58,7 +61,7 @@ function packRun(run: RunRow): Cell[] {
   cells.push(JSON.stringify(run.inputs), JSON.stringify(run.options), folder, file);
   cells.push(run.parent?.run_id ?? null, run.parent?.job_id ?? null);
   cells.push(run.managed ? 1 : 0, run.wanted ? 1 : 0, packJson(run.error));
-  cells.push(run.created_at, run.started_at, run.finished_at);
+  cells.push(run.created_at, run.started_at, run.finished_at, run.cause);
   return cells;
 }
 
@@ -100,7 +103,7 @@ export type Cells = readonly Cell[];
 
 export function unpackRun(row: Cells): RunRow {
   const [id, workflow_id, workflow, definition_hash, status, inputs, options, folder, file, ...rest] = row;
-  const [run_id, job_id, managed, wanted, error, created_at, started_at, finished_at] = rest;
+  const [run_id, job_id, managed, wanted, error, created_at, started_at, finished_at, cause] = rest;
   const parent = job_id === null ? null : { run_id, job_id };
   const known = { id, workflow_id, workflow, definition_hash, status, folder, file };
   const place = () => `a column of the row of run ${id} in the table run`;
@@ -109,7 +112,7 @@ export function unpackRun(row: Cells): RunRow {
   );
   const parsed = { inputs: readInputs, options: readOptions, error: readError };
   const marks = { managed: managed === 1, wanted: wanted === 1 };
-  return { ...known, ...parsed, parent, ...marks, created_at, started_at, finished_at } as RunRow;
+  return { ...known, ...parsed, parent, ...marks, cause, created_at, started_at, finished_at } as RunRow;
 }
 
 export function unpackJob(row: Cells): JobRow {

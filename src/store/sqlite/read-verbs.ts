@@ -98,6 +98,7 @@ function listRuns({ rows }: Statements, filter: RunFilter): Cells {
     .demandOneOf("status", filter.status)
     .demand("workflow = ?", filter.workflow)
     .demand("parent_job_id = ?", filter.parentJob)
+    .demand("cause = ?", filter.cause)
     .demand("id < ?", filter.beforeId);
   const sql = `SELECT ${COLUMNS.run} FROM run ${where} ORDER BY id DESC LIMIT ?`;
   return rows(sql, ...cells, filter.limit ?? NO_LIMIT).flat();

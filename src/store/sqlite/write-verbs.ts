@@ -28,7 +28,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
         "UPDATE counter SET value = value + 1 WHERE name = 'run' RETURNING value",
       )?.[0] ?? 0,
     commit: (appends) => {
-      for (const append of appends) writer.write(append);
+      writer.writeAll(appends);
       return null;
     },
     ...createLeaseWrites(statements),
