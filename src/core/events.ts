@@ -46,6 +46,7 @@ export type {
   StopReason,
   TokenUsage,
   VisitRole,
+  WorkspaceHome,
   WorkspaceNote,
 } from "./event-parts.js";
 export type { LoopTransition } from "./goto-events.js";

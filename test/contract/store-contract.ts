@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import type { Store } from "../../src/store/store.js";
 import { changeContract } from "./change-contract.js";
+import { checkpointContract } from "./checkpoint-contract.js";
 import { claimContract } from "./claim-contract.js";
 import { commitContract } from "./commit-contract.js";
 import { deleteContract } from "./delete-contract.js";
@@ -53,6 +54,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     jobContract(underTest);
     leaseContract(underTest);
     claimContract(underTest);
+    checkpointContract(underTest);
     inboxContract(underTest);
     deleteContract(underTest);
     tokenContract(underTest);
