@@ -31,6 +31,8 @@ export interface StartServerOptions extends ServerOptions {
   readonly onFault?: ApiParts["onFault"];
   /** Called with each run that it goes on with after another process, and how many attempts were lost with that. */
   readonly onTakeOver?: (run: Run, lostAttempts: number) => void;
+  /** Called with each run that it leaves to another server, and why. */
+  readonly onLeftAlone?: (run: Run, why: string) => void;
 }
 
 /** A server that listens and runs workflows. */
@@ -67,8 +69,10 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     parts = await openParts(options, store, outputDir, () => state.url);
     parts.onCommitted((run, events) => {
       telemetry.take(run, events);
-      for (const { event } of events)
+      for (const { event } of events) {
         if (event.type === "run.resumed") options.onTakeOver?.(run, event.lost.length);
+        if (event.type === "workspace.left") options.onLeftAlone?.(run, event.message);
+      }
     });
     app = await createServer(apiParts(options, store, parts, telemetry, () => state.ready));
     closeUnusedConnections(app);

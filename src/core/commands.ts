@@ -7,6 +7,7 @@ import type {
   ReusedJob,
   ScopeItem,
   TokenUsage,
+  WorkspaceHome,
   WorkspaceNote,
 } from "./events.js";
 import type { FailureFacts } from "./failure.js";
@@ -38,13 +39,21 @@ export type Command =
       readonly durationMs: number;
     }
   /** The run's workspace stands: at this commit, in this folder. */
-  | {
+  | ({
       readonly type: "workspace.open";
       readonly commit: string;
       readonly base?: string;
       readonly path: string;
       readonly notes?: readonly WorkspaceNote[];
-    }
+    } & Partial<WorkspaceHome>)
+  /** A new owner has built it elsewhere. */
+  | ({
+      readonly type: "workspace.move";
+      readonly path: string;
+      readonly moved?: readonly MovedCheckpoint[];
+    } & WorkspaceHome)
+  /** An owner cannot have it, and lets the run go. */
+  | { readonly type: "workspace.leave"; readonly host: string; readonly message: string }
   /** A fresh workspace has been built beside the old one and its hashes verified, or could not be. */
   | {
       readonly type: "rebuild.finish";

@@ -11,7 +11,15 @@ import { closeBarriersThatAreDone } from "./goto.js";
 import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
 import { climb } from "./ladder/ladder.js";
 import { operate } from "./operator.js";
-import { driveWorkspace, finishRebuild, leaveQueue, promoteWorkspace, repeatRebuild } from "./rebuild.js";
+import {
+  driveWorkspace,
+  finishRebuild,
+  leaveQueue,
+  leaveWorkspace,
+  moveWorkspace,
+  promoteWorkspace,
+  repeatRebuild,
+} from "./rebuild.js";
 import { recordAttemptFailure } from "./record-failure.js";
 import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
 import { findJob, isOver, type Job, type Run } from "./run.js";
@@ -82,6 +90,10 @@ function apply(decision: Decision, command: Command): void {
     case "workspace.open":
       if (decision.run.workspace.commit !== null || !decision.run.definition.workspace) return;
       return decision.emit({ ...command, type: "workspace.opened" });
+    case "workspace.move":
+      return moveWorkspace(decision, command);
+    case "workspace.leave":
+      return leaveWorkspace(decision, command);
     case "rebuild.finish":
       return finishRebuild(decision, command);
     case "attempt.start":

@@ -138,6 +138,15 @@ export interface CheckpointFacts {
   readonly changedFiles: readonly string[];
   /** Path of the patch file. */
   readonly patch: string;
+  /** The store has the patch, too. */
+  readonly stored?: boolean;
+}
+
+/** Where a workspace lies: which of all output folders that may have one of this run. */
+export interface WorkspaceHome {
+  /** Unique; the folder itself says it, too. */
+  readonly home: string;
+  readonly host: string;
 }
 
 /** What a user could miss in a new workspace. */

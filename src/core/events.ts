@@ -48,6 +48,7 @@ export type {
   StopReason,
   TokenUsage,
   VisitRole,
+  WorkspaceHome,
   WorkspaceNote,
 } from "./event-parts.js";
 export type { LoopTransition } from "./goto-events.js";

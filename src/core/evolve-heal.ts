@@ -1,6 +1,8 @@
+import type { MovedCheckpoint, WorkspaceHome } from "./events.js";
 import type { HealEvent } from "./heal-events.js";
 import { newHealState } from "./heal-state.js";
 import { change, jobById, type Run } from "./run.js";
+import type { WorkspaceState } from "./workspace-state.js";
 
 type Payload<T extends HealEvent["type"]> = Extract<HealEvent, { type: T }>;
 
@@ -29,6 +31,12 @@ export function evolveHeal(run: Run, event: HealEvent): void {
       workspace.base = event.base ?? event.commit;
       workspace.notes = event.notes ?? [];
       workspace.path = event.path;
+      workspace.home = homeOf(event);
+      return;
+    case "workspace.moved":
+      return move(run, event);
+    case "workspace.left":
+      workspace.left = { host: event.host, message: event.message };
       return;
     case "rebuild.started":
       return startRebuild(run, event);
@@ -95,9 +103,26 @@ function finishRebuild(run: Run, event: Payload<"rebuild.finished">): void {
 }
 
 function promote({ workspace }: Run, path: string): void {
-  const commits = new Map(workspace.rebuild?.moved.map(({ ordinal, commit }) => [ordinal, commit]));
-  for (const checkpoint of workspace.checkpoints)
-    checkpoint.commit = commits.get(checkpoint.ordinal) ?? checkpoint.commit;
+  renameCheckpoints(workspace, workspace.rebuild?.moved ?? []);
   workspace.path = path;
   workspace.rebuild = null;
+}
+
+/** What was tried out beside the old workspace is gone with it; the new one is as fresh. */
+function move({ workspace }: Run, event: Payload<"workspace.moved">): void {
+  renameCheckpoints(workspace, event.moved ?? []);
+  workspace.path = event.path;
+  workspace.home = homeOf(event);
+  workspace.left = null;
+  if (workspace.rebuild?.built) workspace.rebuild = null;
+}
+
+function renameCheckpoints({ checkpoints }: WorkspaceState, moved: readonly MovedCheckpoint[]): void {
+  const commits = new Map(moved.map(({ ordinal, commit }) => [ordinal, commit]));
+  for (const checkpoint of checkpoints)
+    checkpoint.commit = commits.get(checkpoint.ordinal) ?? checkpoint.commit;
+}
+
+function homeOf({ home, host }: Partial<WorkspaceHome>): WorkspaceHome | null {
+  return home === undefined || host === undefined ? null : { home, host };
 }

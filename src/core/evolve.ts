@@ -24,6 +24,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       run.startedAt = at;
       return;
     case "run.resumed":
+      run.workspace.left = null;
       return;
     case "run.cancel_requested":
       run.cancelRequested = { reason: event.reason };
@@ -91,6 +92,8 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "requeue.scheduled":
     case "job.dead_lettered":
     case "workspace.opened":
+    case "workspace.moved":
+    case "workspace.left":
     case "rebuild.started":
     case "rebuild.finished":
     case "workspace.promoted":

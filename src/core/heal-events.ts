@@ -1,4 +1,4 @@
-import type { MovedCheckpoint, ResetTrigger, WorkspaceNote } from "./event-parts.js";
+import type { MovedCheckpoint, ResetTrigger, WorkspaceHome, WorkspaceNote } from "./event-parts.js";
 
 /** The events of workspaces, hard resets and the queue. */
 export type HealEvent =
@@ -30,14 +30,22 @@ export type HealEvent =
       readonly code: string;
       readonly queueAttempts: number;
     }
-  | {
+  | ({
       readonly type: "workspace.opened";
       readonly commit: string;
       /** Where the commit has submodules: the one that holds their files, and that changes are counted from. */
       readonly base?: string;
       readonly path: string;
       readonly notes?: readonly WorkspaceNote[];
-    }
+    } & Partial<WorkspaceHome>)
+  /** Another server has built it from the checkpoints in an output folder of its own, where steps work from now on. */
+  | ({
+      readonly type: "workspace.moved";
+      readonly path: string;
+      readonly moved?: readonly MovedCheckpoint[];
+    } & WorkspaceHome)
+  /** A server could not have the workspace, and leaves the run to one that can. */
+  | { readonly type: "workspace.left"; readonly host: string; readonly message: string }
   | {
       readonly type: "rebuild.started";
       readonly rebuild: number;

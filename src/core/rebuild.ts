@@ -156,3 +156,23 @@ export function leaveQueue(decision: Decision, job: Job): void {
     key: null,
   });
 }
+
+/** The run's new owner has built the workspace in a folder of its own. */
+export function moveWorkspace(
+  decision: Decision,
+  command: Extract<Command, { type: "workspace.move" }>,
+): void {
+  const { moved = [], ...to } = command;
+  if (decision.run.workspace.commit === null) return;
+  decision.emit({ ...to, ...(moved.length === 0 ? {} : { moved }), type: "workspace.moved" });
+}
+
+/** Told once, however often the same server tries. */
+export function leaveWorkspace(
+  decision: Decision,
+  { host, message }: Extract<Command, { type: "workspace.leave" }>,
+): void {
+  const { left } = decision.run.workspace;
+  if (left?.host === host && left.message === message) return;
+  decision.emit({ type: "workspace.left", host, message });
+}

@@ -84,6 +84,28 @@ export interface AttemptRow {
   readonly error: Failure | null;
 }
 
+/** What a step of the workspace has left. */
+export interface CheckpointRow {
+  readonly run_id: number;
+  readonly ordinal: number;
+  readonly job_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  readonly visit: number;
+  readonly commit_id: string;
+  /** Null: it changed nothing. */
+  readonly diff_hash: string | null;
+  /** The first of them. */
+  readonly changed_files: readonly string[];
+  /** The patch's place below the run's folder. */
+  readonly patch: string;
+  /** The store has the patch, too, so that every server can replay it. */
+  readonly stored: boolean;
+  readonly superseded: boolean;
+  readonly at: number;
+}
+
 export interface RouteRow {
   readonly run_id: number;
   readonly seq: number;

@@ -12,6 +12,11 @@ export const WORKSPACE_ERRORS = {
     next: "Give another name with --branch.",
     asked: "Give another `branch`.",
   },
+  WORKSPACE_ELSEWHERE: {
+    means:
+      "The workspace of the run lies in another output folder, and cannot be built here from its checkpoints.",
+    next: "Go on with the run where its files are, or put right what the message names; the run waits.",
+  },
   WORKSPACE_FORK: {
     means: "The forked run would lack the files that earlier steps have left in the workspace.",
     next: "Go back within the run itself: `daruma resume-from RUN STEP`.",

@@ -1,4 +1,4 @@
-import type { Checkpoint, MovedCheckpoint, WorkspaceNote } from "./events.js";
+import type { Checkpoint, MovedCheckpoint, WorkspaceHome, WorkspaceNote } from "./events.js";
 import type { Barrier, Job, Run } from "./run.js";
 
 /** The run's git workspace as the log tells it. The folders themselves are the shell's. */
@@ -11,6 +11,10 @@ export interface WorkspaceState {
   notes: readonly WorkspaceNote[];
   /** The folder in which steps work. */
   path: string | null;
+  /** Which output folder that is in; null in the log of an older version. */
+  home: WorkspaceHome | null;
+  /** The last server that could not have it, while nobody has. */
+  left: { readonly host: string; readonly message: string } | null;
   /** In order of their ordinals. */
   readonly checkpoints: RunCheckpoint[];
   /** Hard resets for want of progress, in this run. */
@@ -54,6 +58,8 @@ export function newWorkspaceState(): WorkspaceState {
     base: null,
     notes: [],
     path: null,
+    home: null,
+    left: null,
     checkpoints: [],
     resets: 0,
     running: null,

@@ -17,6 +17,7 @@ import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflo
 import { heldAttempts } from "./occupancy.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
+import { isElsewhere, takeUpWorkspace } from "./take-up-workspace.js";
 import { noWorkspaces, type WorkspaceKeeper } from "./workspace-keeper.js";
 
 export type { NewRun } from "./new-run.js";
@@ -151,7 +152,7 @@ export class Engine {
     } catch (error) {
       // The claimer tries again as the same owner; a lease given back would come back at once.
       if (this.hosts.has(runId)) throw error;
-      if (isAsked || this.stopping) await this.leases.release(runId);
+      if (isAsked || this.stopping || isElsewhere(error)) await this.leases.release(runId);
       else this.leases.forget(runId);
       throw error;
     } finally {
@@ -169,15 +170,15 @@ export class Engine {
       return { runId, run, ended: Promise.resolve(run) };
     }
     try {
+      const moved = await takeUpWorkspace(this.workspaces, host, this.options);
       const kept = await this.adoptAttempts(host);
-      // A workspace that cannot be found again is the failure of the step that wants it.
-      if (run.workspace.path !== null) await this.workspaces.takeUp(run).catch(() => {});
       if (this.stopping) throw stoppedError(runId);
       const left = await store.readInbox([runId]);
       if (this.lostWhileTaking.has(runId)) throw this.lostWhileTaking.get(runId);
       const unanswered = new Set(run.jobs.flatMap((job) => job.evaluation?.id ?? []));
       const answers: AnsweredEntry[] = [];
       const taking = this.adopt(host, () => {
+        for (const command of moved) this.decide(host, command);
         // What was asked while nobody answered comes before anything else: a canceled run must not start again.
         for (const entry of left)
           answers.push(takeEntry(entry, host, (command) => this.decide(host, command)));
@@ -191,6 +192,7 @@ export class Engine {
       return owned;
     } catch (error) {
       host.beginSpeaking();
+      if (isElsewhere(error) && host.hasPending) await this.writeLast(host);
       if (this.hosts.get(runId) !== host) void this.effects.release(run);
       throw error;
     }
@@ -278,11 +280,13 @@ export class Engine {
   }
 
   private async interrupt(host: RunHost, kept: readonly number[]): Promise<void> {
-    const { store, clock } = this.options;
-    const events = host.take({ type: "run.interrupt", kept }, clock.now());
-    if (events.length === 0 && !host.hasPending) return;
+    const events = host.take({ type: "run.interrupt", kept }, this.options.clock.now());
+    if (events.length > 0 || host.hasPending) await this.writeLast(host);
+  }
+
+  private async writeLast(host: RunHost): Promise<void> {
     const drained = host.drain();
-    await store.commit([drained.append]);
+    await this.options.store.commit([drained.append]);
     this.listeners.tell(host.run, drained.events);
   }
 

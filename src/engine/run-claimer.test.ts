@@ -3,10 +3,12 @@ import { FarWorker } from "../../test/support/far-worker.js";
 import { enginePorts, flush, workflow } from "../../test/support/harness.js";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { plainSandbox } from "../../test/support/plain-sandbox.js";
+import { DarumaError } from "../core/errors.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
 import type { LeaseOwner } from "../store/store.js";
 import { Engine } from "./engine.js";
 import { CLAIM_POLL_MS, NEIGHBOUR_POLL_MS, RunClaimer } from "./run-claimer.js";
+import { noWorkspaces, type WorkspaceKeeper } from "./workspace-keeper.js";
 
 const ONE = `steps: { a: { exec: make }, b: { exec: make, depends_on: a } }`;
 let ends: (() => Promise<void>)[] = [];
@@ -16,7 +18,10 @@ afterEach(async () => {
 });
 
 /** Servers that share a store, a clock and the workers. */
-function world(isDead: (owner: LeaseOwner) => boolean = () => false) {
+function world(
+  isDead: (owner: LeaseOwner) => boolean = () => false,
+  keepers: { readonly [server: string]: WorkspaceKeeper } = {},
+) {
   const clock = new ManualClock();
   const store = createMemoryStore();
   const worker = new FarWorker();
@@ -30,7 +35,8 @@ function world(isDead: (owner: LeaseOwner) => boolean = () => false) {
         return `t${token}`;
       },
     };
-    const engine = new Engine({ ...ports, worker, sandbox: plainSandbox });
+    const workspaces = keepers[name] ?? noWorkspaces;
+    const engine = new Engine({ ...ports, worker, sandbox: plainSandbox, workspaces });
     const claimer = new RunClaimer({ ...ports, engine });
     ends.push(() => claimer.stop());
     return { engine, claimer };
@@ -39,7 +45,66 @@ function world(isDead: (owner: LeaseOwner) => boolean = () => false) {
   return { clock, store, worker, server, events };
 }
 
+/** One whose files the server has, or has not yet. */
+function keeper(has: { files: boolean }): WorkspaceKeeper {
+  return {
+    ...noWorkspaces,
+    open: async () => ({ commit: "c", path: "/w", home: "h", host: "x" }),
+    takeUp: async () => {
+      if (has.files) return null;
+      throw new DarumaError("WORKSPACE_ELSEWHERE", "out of reach");
+    },
+  };
+}
+
 const managed = (text = ONE) => ({ ...workflow(text), managed: true });
+
+describe("a run whose workspace is out of reach of a server", () => {
+  const IN_WORKSPACE = `{ workspace: { repo: "." }, steps: { a: { exec: make } } }`;
+
+  it("is left to another, and tried again after a while", async () => {
+    const reach = { files: false };
+    const keepers = { first: keeper({ files: true }), second: keeper(reach), third: keeper({ files: true }) };
+    const { store, clock, server, events } = world(() => true, keepers);
+    const first = server("first");
+    const { runId } = await first.engine.start(managed(IN_WORKSPACE));
+    await first.engine.stop();
+    const second = server("second");
+    await second.claimer.start();
+    expect(second.engine.ownedRuns()).toEqual([]);
+    expect(await store.readLease(runId)).toBeNull();
+    expect((await store.readRun(runId))?.status).toBe("running");
+    const polls = async (ms: number) => {
+      for (let waited = 0; waited < ms; waited += CLAIM_POLL_MS) {
+        clock.advance(CLAIM_POLL_MS);
+        await flush();
+      }
+    };
+    reach.files = true;
+    await polls(28_000);
+    expect(second.engine.ownedRuns()).toEqual([]);
+    await polls(4_000);
+    expect(second.engine.ownedRuns()).toEqual([runId]);
+    const told = (await events(runId)).filter(({ type }) => type === "workspace.left");
+    expect(told).toMatchObject([{ message: "out of reach" }]);
+  });
+
+  it("goes to the server that has it meanwhile", async () => {
+    const keepers = {
+      first: keeper({ files: true }),
+      second: keeper({ files: false }),
+      third: keeper({ files: true }),
+    };
+    const { server } = world(() => true, keepers);
+    const first = server("first");
+    const { runId } = await first.engine.start(managed(IN_WORKSPACE));
+    await first.engine.stop();
+    await server("second").claimer.start();
+    const third = server("third");
+    await third.claimer.start();
+    expect(third.engine.ownedRuns()).toEqual([runId]);
+  });
+});
 
 describe("a server looks for runs that nobody has", () => {
   it("and goes on with one that another let go of, its attempt still running", async () => {

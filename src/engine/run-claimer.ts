@@ -4,6 +4,7 @@ import type { HeldLease, LeaseOwner, Store } from "../store/store.js";
 import type { Clock } from "./clock.js";
 import type { Engine, OwnedRun } from "./engine.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
+import { isElsewhere } from "./take-up-workspace.js";
 
 /** How soon a run that nobody told of is found. */
 export const CLAIM_POLL_MS = 2_000;
@@ -13,6 +14,8 @@ export const NEIGHBOUR_POLL_MS = 250;
 const CLAIM_LIMIT = 50;
 const FIRST_RETAKE_MS = 100;
 const MAX_RETAKE_MS = 30_000;
+/** When a run that could not be had for want of its workspace is tried again. */
+const LEFT_ALONE_MS = 30_000;
 /** A run that was kept as long as this is no longer in trouble. */
 const STEADY_MS = 60_000;
 
@@ -50,6 +53,8 @@ export class RunClaimer {
   private stopped = false;
   /** Owners of runs who lived when they were last looked at. */
   private neighbours: readonly LeaseOwner[] = [];
+  /** Runs whose workspace is out of reach, and until when they are left to others. */
+  private readonly leftAlone = new Map<number, number>();
   /** Runs that this engine had to let go of, or could not take. */
   private readonly retakes = new Map<number, Retake>();
 
@@ -111,7 +116,14 @@ export class RunClaimer {
     const deadOwners = others.filter(isDead);
     this.neighbours = others.filter((other) => !deadOwners.includes(other));
     const now = clock.now();
-    return store.claimRuns({ owner, now, expiresAt: now + leaseMs, limit: CLAIM_LIMIT, deadOwners });
+    const except = this.runsLeftAlone();
+    return store.claimRuns({ owner, now, expiresAt: now + leaseMs, limit: CLAIM_LIMIT, deadOwners, except });
+  }
+
+  private runsLeftAlone(): number[] {
+    const elapsed = this.options.clock.elapsed();
+    for (const [runId, until] of this.leftAlone) if (until <= elapsed) this.leftAlone.delete(runId);
+    return [...this.leftAlone.keys()];
   }
 
   /** The store is asked only now and then; whether a process lives costs next to nothing to see. */
@@ -144,6 +156,12 @@ export class RunClaimer {
     this.retakes.set(runId, retake);
   }
 
+  /** For a while; another server may have what this one lacks. */
+  private leave(runId: number): void {
+    this.retakes.delete(runId);
+    this.leftAlone.set(runId, this.options.clock.elapsed() + LEFT_ALONE_MS);
+  }
+
   private async take(runId: number, take: () => Promise<OwnedRun>): Promise<void> {
     if (this.stopped) return;
     try {
@@ -152,8 +170,9 @@ export class RunClaimer {
       if (retake !== undefined) retake.takenAt = this.options.clock.elapsed();
       this.options.onTaken?.(owned);
     } catch (error) {
-      const isOurs = !(error instanceof DarumaError && GIVEN_UP.includes(error.code));
-      if (isOurs) this.retakeLater(runId);
+      const code = error instanceof DarumaError ? error.code : null;
+      if (isElsewhere(error)) this.leave(runId);
+      else if (code === null || !GIVEN_UP.includes(code)) this.retakeLater(runId);
       else this.retakes.delete(runId);
     }
   }

@@ -1,9 +1,10 @@
+import { checkpointRows } from "../core/checkpoint-rows.js";
 import type { Command } from "../core/commands.js";
 import { decide } from "../core/decide.js";
 import { DarumaError } from "../core/errors.js";
 import type { Event, LoggedEvent } from "../core/events.js";
 import { attemptRow, jobRow, routeRow, runRow } from "../core/projections.js";
-import type { AttemptRow, JobRow, RouteRow } from "../core/rows.js";
+import type { AttemptRow, CheckpointRow, JobRow, RouteRow } from "../core/rows.js";
 import { isOver, type Run } from "../core/run.js";
 import type { Append, SerialisedEvent } from "../store/store.js";
 
@@ -26,6 +27,7 @@ export class RunHost {
   private pending: LoggedEvent[] = [];
   private pendingAttempts: AttemptRow[] = [];
   private pendingRoutes: RouteRow[] = [];
+  private pendingCheckpoints: CheckpointRow[] = [];
   private writtenRow: string | null;
 
   constructor(
@@ -84,6 +86,7 @@ export class RunHost {
       if (attempt !== null) this.pendingAttempts.push(attempt);
       const route = routeRow(this.run, event, seq, now);
       if (route !== null) this.pendingRoutes.push(route);
+      this.pendingCheckpoints.push(...checkpointRows(this.run, event));
     }
   }
 
@@ -114,10 +117,12 @@ export class RunHost {
       jobs,
       attempts: this.pendingAttempts,
       routes: this.pendingRoutes,
+      ...(this.pendingCheckpoints.length === 0 ? {} : { checkpoints: this.pendingCheckpoints }),
     };
     this.pending = [];
     this.pendingAttempts = [];
     this.pendingRoutes = [];
+    this.pendingCheckpoints = [];
     return { append, events };
   }
 }

@@ -1,4 +1,4 @@
-import type { MovedCheckpoint, WorkspaceNote } from "../core/events.js";
+import type { MovedCheckpoint, WorkspaceHome, WorkspaceNote } from "../core/events.js";
 import type { Run } from "../core/run.js";
 
 /** A run's workspace that is to be made for the first time. */
@@ -16,7 +16,14 @@ export interface OpenedWorkspace {
   /** Where it is not the commit itself: what changes are counted from. */
   readonly base?: string;
   readonly notes?: readonly WorkspaceNote[];
+  readonly home?: string;
+  readonly host?: string;
   readonly path: string;
+}
+
+export interface TakenOver extends WorkspaceHome {
+  readonly path: string;
+  readonly moved?: readonly MovedCheckpoint[];
 }
 
 /** A fresh workspace that is wanted: the run's pinned commit with these checkpoints on top, in this order. */
@@ -38,8 +45,12 @@ export interface WorkspaceKeeper {
    * record has left under this id is removed.
    */
   open(wanted: NewWorkspace): Promise<OpenedWorkspace>;
-  /** A new owner has taken the run: what the log says of its workspace becomes true on disk, too. */
-  takeUp(run: Run): Promise<void>;
+  /**
+   * A new owner has taken the run: what the log says of its workspace becomes true on disk, too. Where it lies in another
+   * output folder it is built here from its checkpoints: then the answer says where. Rejects with WORKSPACE_ELSEWHERE if
+   * that cannot be done.
+   */
+  takeUp(run: Run): Promise<TakenOver | null>;
   /** Replays and verifies every hash. The same `rebuild` may be asked for again after a crash. */
   rebuild(wanted: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace>;
   /** What was built is the run's workspace from now on. */
@@ -55,7 +66,7 @@ export interface WorkspaceKeeper {
 /** For an engine whose runs have none. */
 export const noWorkspaces: WorkspaceKeeper = {
   open: () => Promise.reject(new TypeError("this engine cannot make workspaces")),
-  takeUp: () => Promise.resolve(),
+  takeUp: () => Promise.resolve(null),
   rebuild: () => Promise.resolve({ ok: false, message: "this engine cannot build workspaces" }),
   promote: () => Promise.resolve(),
   discard: () => Promise.resolve(),

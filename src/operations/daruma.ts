@@ -147,7 +147,7 @@ export class Daruma {
       noopAction,
       ...own,
     ];
-    const workspaces = openWorkspaces({ outputDir });
+    const workspaces = openWorkspaces({ outputDir, patches: store });
     const local = new LocalWorker({
       actions,
       outputDir,
@@ -166,7 +166,7 @@ export class Daruma {
       clock: systemClock,
       isDead,
       owner,
-      workspaces: new GitWorkspaceKeeper(workspaces),
+      workspaces: new GitWorkspaceKeeper(workspaces, owner.host),
       readArtifact: readOutputArtifact,
       failures: new FailureFiles(outputDir),
       newToken: () => randomBytes(16).toString("hex"),

@@ -51,6 +51,8 @@ const JOB_IDS: { readonly [type in EventType]: readonly string[] } = {
   "requeue.scheduled": ["job"],
   "job.dead_lettered": ["job"],
   "workspace.opened": [],
+  "workspace.moved": [],
+  "workspace.left": [],
   "rebuild.started": ["job"],
   "rebuild.finished": ["job"],
   "workspace.promoted": ["job"],

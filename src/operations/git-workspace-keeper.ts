@@ -1,51 +1,76 @@
 import { isAbsolute, resolve } from "node:path";
 import { DarumaError } from "../core/errors.js";
+import { messageOf } from "../core/message-of.js";
 import type { Run } from "../core/run.js";
+import type { RunCheckpoint } from "../core/workspace-state.js";
 import type {
   BuiltWorkspace,
   NewWorkspace,
   OpenedWorkspace,
+  TakenOver,
   WantedWorkspace,
   WorkspaceKeeper,
 } from "../engine/workspace-keeper.js";
+import type { Replay } from "../workspace/rebuild.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 
 /** The workspaces of an engine's runs, in git. For one run everything happens in the order in which it was asked for. */
 export class GitWorkspaceKeeper implements WorkspaceKeeper {
   private readonly lastOf = new Map<number, Promise<unknown>>();
 
-  constructor(private readonly workspaces: Workspaces) {}
+  constructor(
+    private readonly workspaces: Workspaces,
+    private readonly host: string,
+  ) {}
 
   open({ runId, repo, ref, folder }: NewWorkspace): Promise<OpenedWorkspace> {
     return this.inTurn(runId, async () => {
       const from = { repo: repositoryOf(repo, folder), ref };
       await this.workspaces.remove(runId);
       const workspace = await this.workspaces.create(runId, from);
-      const { commit, base, path } = workspace;
+      const { commit, base, path, home } = workspace;
       const notes = await this.workspaces.notes(workspace);
       return {
-        ...{ commit, path },
+        ...{ commit, path, home, host: this.host },
         ...(base === commit ? {} : { base }),
         ...(notes.length === 0 ? {} : { notes }),
       };
     });
   }
 
-  takeUp(run: Run): Promise<void> {
-    const { path } = run.workspace;
-    return this.inTurn(run.id, () => this.follow(run.id, path));
+  takeUp(run: Run): Promise<TakenOver | null> {
+    const { path, home } = run.workspace;
+    return this.inTurn(run.id, async () => {
+      if ((await this.workspaces.home(run.id)) !== (home?.home ?? "")) return this.takeOver(run);
+      await this.follow(run.id, path);
+      return null;
+    });
+  }
+
+  private async takeOver(run: Run): Promise<TakenOver> {
+    const replay = run.workspace.checkpoints.filter(({ superseded }) => !superseded);
+    try {
+      const built = await this.workspaces.takeOver(run.id, replayOf(run, replay));
+      const { path, home, moved = [] } = built;
+      return { path, home, host: this.host, moved };
+    } catch (error) {
+      const { path, home } = run.workspace;
+      const place = `${path ?? "another folder"}${home === null ? "" : ` on ${home.host}`}`;
+      throw new DarumaError(
+        "WORKSPACE_ELSEWHERE",
+        `the workspace of run ${run.id} is in ${place}, and cannot be built here: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
   }
 
   rebuild({ run, replay }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
-    const { commit, base, path, checkpoints } = run.workspace;
-    const { workspace } = run.definition;
+    const { path, checkpoints } = run.workspace;
     const wanted = new Set(replay);
-    const from = {
-      repo: repositoryOf(workspace?.repo ?? ".", run.folder),
-      commit: commit ?? "",
-      ...(base === null ? {} : { base }),
-      checkpoints: checkpoints.filter(({ ordinal }) => wanted.has(ordinal)),
-    };
+    const from = replayOf(
+      run,
+      checkpoints.filter(({ ordinal }) => wanted.has(ordinal)),
+    );
     return this.inTurn(run.id, async () => {
       if (signal.aborted) return GIVEN_UP;
       // The pointer may lag behind the log; what it does not name would be cleared away.
@@ -87,6 +112,12 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
 }
 
 const GIVEN_UP: BuiltWorkspace = { ok: false, message: "it was given up" };
+
+function replayOf(run: Run, checkpoints: readonly RunCheckpoint[]): Replay & { readonly repo: string } {
+  const { commit, base } = run.workspace;
+  const repo = repositoryOf(run.definition.workspace?.repo ?? ".", run.folder);
+  return { repo, commit: commit ?? "", ...(base === null ? {} : { base }), checkpoints };
+}
 
 function repositoryOf(repo: string, folder: string): string {
   if (isAbsolute(repo)) return repo;

@@ -33,6 +33,8 @@ export function healSentences(state: Run, event: HealEvent): string[] {
         `The queue gave it up after ${event.queueAttempts} ${event.queueAttempts === 1 ? "round" : "rounds"}: it is a dead letter until somebody redrives it (visit ${jobById(state, event.job).visit}).`,
       ];
     case "workspace.opened":
+    case "workspace.moved":
+    case "workspace.left":
       return [];
   }
 }

@@ -36,6 +36,7 @@ export async function describeRun(
     handled_failures: [...report.handled_failures],
     state: reportState(run),
     liveControl: liveControlOf(run),
+    left_alone: run.workspace.left,
     diagnostics: diagnostics.filter(({ job_id }) => shown.has(job_id)),
     usage: await usagesOf(readLog(store, runId)),
     summary: { counts: [...counts], failures: [...failures], holds: [...holds], endings: [...endings] },

@@ -32,6 +32,10 @@ function sentenceOf(event: Event): string | null {
       return `Somebody canceled it {when}${because(event.reason)}.`;
     case "run.resumed":
       return `A new process went on with it {when}${lostText(event.lost.length)}.`;
+    case "workspace.moved":
+      return `Its workspace was built anew from the checkpoints {when}, in ${event.path} on ${event.host}.`;
+    case "workspace.left":
+      return `${event.host} could not go on with it {when}${because(event.message)}, and left it alone.`;
     case "run.held":
       return "It was held {when}: only holds were left.";
     default:

@@ -2,8 +2,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import type { WorkspaceNote } from "../core/events.js";
+import type { CheckpointRow } from "../core/rows.js";
 import { isOver, type Run } from "../core/run.js";
-import { lastCommit, type RunCheckpoint } from "../core/workspace-state.js";
+import { lastCommit } from "../core/workspace-state.js";
 import { loadRun } from "../engine/load-run.js";
 import { runFolder } from "../worker/attempt-paths.js";
 import type { Workspace } from "../workspace/workspace.js";
@@ -31,7 +32,7 @@ export async function describeWorkspace({ store, outputDir }: Context, reference
     notes: workspace.notes.map(describeNote),
     at_work: workspace.running?.step.definition.id ?? null,
     resets: workspace.resets,
-    checkpoints: workspace.checkpoints.map(describeCheckpoint),
+    checkpoints: (await store.readCheckpoints(run.id)).map(describeCheckpoint),
   };
 }
 
@@ -40,29 +41,19 @@ function describeNote(note: WorkspaceNote) {
   return { kind: note.kind, paths, message: noteText(note) };
 }
 
-/** The log is ahead of the pointer for a moment; where the output folder was moved, only the pointer knows the way. */
+/**
+ * The log is ahead of the pointer for a moment; where the output folder was moved, only the pointer knows the way. Null:
+ * it lies in another output folder, whatever is left of it here.
+ */
 async function presentWorkspace(workspaces: Workspaces, run: Run): Promise<Workspace | null> {
-  const { path } = run.workspace;
+  const { path, home } = run.workspace;
+  if ((await workspaces.home(run.id)) !== (home?.home ?? "")) return null;
   const told = path === null ? null : await workspaces.find(run.id, path);
   return told ?? workspaces.current(run.id);
 }
 
-function describeCheckpoint(checkpoint: RunCheckpoint) {
-  const { ordinal, job, attempt, visit, commit, diffHash, changedFiles, patch, at, superseded } = checkpoint;
-  return {
-    ordinal,
-    job_id: job.id,
-    step: job.step.definition.id,
-    scope: job.scope.id,
-    attempt,
-    visit,
-    commit,
-    diff_hash: diffHash,
-    changed_files: [...changedFiles],
-    patch,
-    at: iso(at),
-    superseded,
-  };
+function describeCheckpoint({ run_id: _run, commit_id, changed_files, at, ...row }: CheckpointRow) {
+  return { ...row, commit: commit_id, changed_files: [...changed_files], at: iso(at) };
 }
 
 export interface ApplyRequest {
@@ -78,8 +69,7 @@ export async function applyRun(context: Context, { run_id, branch, message }: Ap
   refuseWhileAtWork(run);
   const workspaces = openWorkspaces({ outputDir });
   const workspace = await presentWorkspace(workspaces, run);
-  if (workspace === null)
-    throw new DarumaError("WORKSPACE_NOT_FOUND", `the workspace of run ${run.id} is not below ${outputDir}`);
+  if (workspace === null) throw new DarumaError("WORKSPACE_NOT_FOUND", notHere(run, outputDir));
   const since = lastCommit(run) ?? workspace.base;
   const { changedFileCount } = await workspaces.changes(workspace, since);
   const known = {
@@ -99,6 +89,11 @@ export async function applyRun(context: Context, { run_id, branch, message }: Ap
     at: context.now(),
   });
   return { ...known, branch, commit, patch: null };
+}
+
+function notHere({ id, workspace: { path, home } }: Run, outputDir: string): string {
+  const where = path === null ? "" : `; it was last in ${path}${home === null ? "" : ` on ${home.host}`}`;
+  return `the workspace of run ${id} is not below ${outputDir}${where}`;
 }
 
 async function asPatch(workspaces: Workspaces, workspace: Workspace, since: string, outputDir: string) {

@@ -1,6 +1,7 @@
 import type { LoggedEvent } from "../core/events.js";
 import type {
   AttemptRow,
+  CheckpointRow,
   FailureHandlerRow,
   JobRow,
   JobStatus,
@@ -57,6 +58,11 @@ export interface Store {
   listJobs(filter: JobFilter): Promise<JobRow[]>;
   readAttempts(runId: number): Promise<AttemptRow[]>;
   readRoutes(runId: number): Promise<RouteRow[]>;
+  /** By ordinal. */
+  readCheckpoints(runId: number): Promise<CheckpointRow[]>;
+  /** The patch of a checkpoint of a run that is on record. One that is there under the same hash stays as it is. */
+  putPatch(patch: StoredPatch): Promise<void>;
+  readPatch(runId: number, diffHash: string): Promise<Uint8Array | null>;
 
   /**
    * Take the run for `owner`. Free, expired (`expiresAt <= now`, on the clock that the store holds leases against) or owned by the same owner: granted with a new, higher
@@ -171,6 +177,8 @@ export interface ClaimRequest {
   readonly now: number;
   readonly expiresAt: number;
   readonly limit: number;
+  /** Runs that this owner cannot go on with. */
+  readonly except?: readonly number[];
   /** Their processes are gone for good: what they hold is free. */
   readonly deadOwners?: readonly LeaseOwner[];
 }
@@ -226,6 +234,15 @@ export interface Append {
   /** Upserts by job and attempt. */
   readonly attempts: readonly AttemptRow[];
   readonly routes: readonly RouteRow[];
+  /** Upserts by ordinal; most appends have none. */
+  readonly checkpoints?: readonly CheckpointRow[];
+}
+
+/** What a checkpoint changed, compressed. The hash is of what it holds, so two who write it write the same. */
+export interface StoredPatch {
+  readonly runId: number;
+  readonly diffHash: string;
+  readonly bytes: Uint8Array;
 }
 
 /** `data` is the event as JSON, made once by the engine. */

@@ -70,7 +70,8 @@ export class AttemptWorkspace {
   async checkpoint(of: Omit<CheckpointInput, keyof AssignedWorkspace>): Promise<CheckpointFacts> {
     const { ordinal, index, since } = this.assigned;
     const input = { ...of, ordinal, index, since };
-    const { commit, diffHash, changedFiles, patch } = await this.workspaces.checkpoint(this.workspace, input);
-    return { commit, diffHash, changedFiles, patch };
+    const made = await this.workspaces.checkpoint(this.workspace, input);
+    const { commit, diffHash, changedFiles, patch, stored = false } = made;
+    return { commit, diffHash, changedFiles, patch, stored };
   }
 }

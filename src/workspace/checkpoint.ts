@@ -29,6 +29,8 @@ export interface MadeCheckpoint extends Checkpoint {
   /** The first of them; the state file names all. */
   readonly changedFiles: readonly string[];
   readonly changedFileCount: number;
+  /** The patch is where every server finds it, too. */
+  readonly stored?: boolean;
 }
 
 /**

@@ -6,6 +6,18 @@ import { treeFolder, type WorkspacePaths } from "./workspace-paths.js";
 
 /** The tree that the pointer names, or null if there is none that is whole. */
 export async function readPointer(paths: WorkspacePaths, runId: number): Promise<Workspace | null> {
+  const pointer = await parsedPointer(paths);
+  if (pointer === null) return null;
+  const path = treeFolder(paths, pointer.tree);
+  return (await isFolder(path)) ? { runId, path, ...pointer } : null;
+}
+
+/** Which home this is, also where its tree is gone. Null: there is none. */
+export async function readHome(paths: WorkspacePaths): Promise<string | null> {
+  return (await parsedPointer(paths))?.home ?? null;
+}
+
+async function parsedPointer(paths: WorkspacePaths): Promise<Pointer | null> {
   let text: string;
   try {
     text = await readFile(paths.pointer, "utf8");
@@ -13,15 +25,13 @@ export async function readPointer(paths: WorkspacePaths, runId: number): Promise
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
-  const { tree, ...known } = parsePointer(paths.pointer, text);
-  const path = treeFolder(paths, tree);
-  return (await isFolder(path)) ? { runId, tree, path, ...known } : null;
+  return parsePointer(paths.pointer, text);
 }
 
 /** One rename: a reader sees the old tree or the new one. */
 export async function writePointer(paths: WorkspacePaths, workspace: Workspace): Promise<void> {
-  const { repo, commit, base, tree } = workspace;
-  const text = `${JSON.stringify({ repo, commit, base, tree })}\n`;
+  const { repo, commit, base, tree, home } = workspace;
+  const text = `${JSON.stringify({ repo, commit, base, tree, home })}\n`;
   await writeDurably(paths.pointer, (file) => file.writeFile(text));
 }
 
@@ -33,13 +43,13 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-type Pointer = Pick<Workspace, "repo" | "commit" | "base" | "tree">;
+type Pointer = Pick<Workspace, "repo" | "commit" | "base" | "tree" | "home">;
 
 function parsePointer(file: string, text: string): Pointer {
   try {
-    const { repo, commit, base = commit, tree } = JSON.parse(text) as { [key: string]: unknown };
-    const isWhole = [repo, commit, base].every((value) => typeof value === "string");
-    if (isWhole && Number.isSafeInteger(tree)) return { repo, commit, base, tree } as Pointer;
+    const { repo, commit, base = commit, tree, home = "" } = JSON.parse(text) as { [key: string]: unknown };
+    const isWhole = [repo, commit, base, home].every((value) => typeof value === "string");
+    if (isWhole && Number.isSafeInteger(tree)) return { repo, commit, base, tree, home } as Pointer;
   } catch {
     // Said below.
   }

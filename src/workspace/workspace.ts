@@ -10,6 +10,8 @@ export interface Workspace {
   readonly commit: string;
   /** What its trees begin with: the pinned commit, or where it has submodules one that holds their files. */
   readonly base: string;
+  /** Unique to the output folder that it lies in; empty for one that an older version made. */
+  readonly home: string;
 }
 
 /** What a step left behind. With this and the patch file, its tree can be made again on any machine. */

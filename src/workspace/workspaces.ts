@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { basename, resolve } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import type { WorkspaceNote } from "../core/events.js";
@@ -12,7 +13,8 @@ import { readDifference, writePatch } from "./difference.js";
 import { unflatten } from "./flat-tree.js";
 import { GitProgram } from "./git-program.js";
 import { nextTree, removeOtherTrees, removeTree } from "./make-tree.js";
-import { isFolder, readPointer, writePointer } from "./pointer.js";
+import { fetchPatches, type PatchShelf, shelvePatch } from "./patch-shelf.js";
+import { isFolder, readHome, readPointer, writePointer } from "./pointer.js";
 import { type CheckpointCommit, type Replay, rebuildTree } from "./rebuild.js";
 import { removeFolder } from "./remove-folder.js";
 import { createBranch } from "./result-branch.js";
@@ -65,6 +67,10 @@ export interface Workspaces {
   /** The candidate becomes the workspace, then the old tree is removed. Once more does no harm. */
   promote(candidate: Workspace): Promise<void>;
   discard(candidate: Workspace): Promise<void>;
+  /** Which home of the run this output folder has: of all that may have one, only that which its log names is true. */
+  home(runId: number): Promise<string | null>;
+  /** The workspace of a run that another output folder had: built here, as a new home. */
+  takeOver(runId: number, to: Replay & { readonly repo: string }): Promise<RebuiltWorkspace>;
   /** The workspace as it was after the last of the given checkpoints: rebuilt beside, then promoted. */
   restore(runId: number, to: Replay & { readonly repo: string }): Promise<Workspace>;
   /** All that differs from the base now, as one patch. */
@@ -86,14 +92,22 @@ export interface ResultBranch {
   readonly at: number;
 }
 
-export function openWorkspaces(options: { readonly outputDir: string; readonly git?: string }): Workspaces {
-  return new GitWorkspaces(resolve(options.outputDir), new GitProgram(options.git ?? "git"));
+export interface WorkspacesOptions {
+  readonly outputDir: string;
+  readonly git?: string;
+  /** Where patches are kept for other servers, and found again. */
+  readonly patches?: PatchShelf;
+}
+
+export function openWorkspaces({ outputDir, git = "git", patches }: WorkspacesOptions): Workspaces {
+  return new GitWorkspaces(resolve(outputDir), new GitProgram(git), patches ?? null);
 }
 
 class GitWorkspaces implements Workspaces {
   constructor(
     private readonly outputDir: string,
     private readonly git: GitProgram,
+    private readonly patches: PatchShelf | null,
   ) {}
 
   async create(runId: number, from: { readonly repo: string; readonly ref: string }): Promise<Workspace> {
@@ -131,12 +145,37 @@ class GitWorkspaces implements Workspaces {
 
   async checkpoint(workspace: Workspace, input: CheckpointInput): Promise<MadeCheckpoint> {
     await assertPresent(workspace);
-    return makeCheckpoint(this.git, this.paths(workspace.runId), workspace, input);
+    const paths = this.paths(workspace.runId);
+    const made = await makeCheckpoint(this.git, paths, workspace, input);
+    if (this.patches === null) return made;
+    const run = { id: workspace.runId, folder: paths.run };
+    return { ...made, stored: await shelvePatch(this.patches, run, made) };
+  }
+
+  async home(runId: number): Promise<string | null> {
+    return readHome(this.paths(runId));
   }
 
   async rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<RebuiltWorkspace> {
+    return this.build(runId, from, await this.home(runId));
+  }
+
+  async takeOver(runId: number, to: Replay & { readonly repo: string }): Promise<RebuiltWorkspace> {
+    const built = await this.build(runId, to, null);
+    await this.promote(built);
+    return built;
+  }
+
+  /** `home` is null for a new one, in which nothing that lies here can be trusted. */
+  private async build(
+    runId: number,
+    from: Replay & { readonly repo: string },
+    home: string | null,
+  ): Promise<RebuiltWorkspace> {
     const { repo, commit } = from;
     const paths = this.paths(runId);
+    if (this.patches !== null)
+      await fetchPatches(this.patches, runId, paths, from.checkpoints, home === null);
     const current = await this.current(runId);
     await removeOtherTrees(paths, current?.tree ?? null);
     const base = await ensureStore(this.git, paths, () => openSource(this.git, repo), commit);
@@ -144,7 +183,8 @@ class GitWorkspaces implements Workspaces {
     const tree = await nextTree(paths);
     const { path, commits } = await rebuildTree(this.git, paths, tree, { ...from, base });
     const moved = commits.filter(({ commit: made }, place) => made !== from.checkpoints[place]!.commit);
-    const rebuilt = { runId, tree, path, repo: resolve(repo), commit, base };
+    const place = { runId, tree, path, home: home ?? randomUUID() };
+    const rebuilt = { ...place, repo: resolve(repo), commit, base };
     return moved.length === 0 ? rebuilt : { ...rebuilt, moved };
   }
 

@@ -42,6 +42,17 @@ function claimedRuns(under: StoreUnderTest, claim: Claim): void {
       expect(await claim(RIVAL, 2)).toEqual([]);
     });
 
+    test("passes over the runs that it must not take", async () => {
+      const { store } = under;
+      const [first, second] = [await putRun(store, WANTED), await putRun(store, WANTED)];
+      const request = { owner: OWNER, now: NOW, expiresAt: NOW + 10, limit: 1 };
+      expect(await store.claimRuns({ ...request, except: [first, 99] })).toEqual([
+        { runId: second, fence: 2 },
+      ]);
+      expect(await store.claimRuns({ ...request, except: [first, second] })).toEqual([]);
+      expect(await store.claimRuns({ ...request, except: [] })).toEqual([{ runId: first, fence: 2 }]);
+    });
+
     test("takes a run whose lease has run out from the instant it does, and its owner can write no more", async () => {
       const { store } = under;
       const runId = await putRun(store, WANTED);

@@ -5,6 +5,7 @@ import type { StoreUnderTest } from "./store-contract.js";
 import {
   appendTo,
   attemptRow,
+  checkpointRow,
   jobRow,
   mustAcquire,
   newWorkflow,
@@ -14,6 +15,8 @@ import {
   routeRow,
 } from "./store-fixtures.js";
 
+const PATCH = "d".repeat(64);
+
 export function deleteContract(under: StoreUnderTest): void {
   deletedRuns(under);
   keptRuns(under);
@@ -22,11 +25,14 @@ export function deleteContract(under: StoreUnderTest): void {
 /** A run with a row of every kind. */
 async function putWholeRun(store: Store, status: RunStatus): Promise<number> {
   const handler = await registerHandler(store);
-  return putRun(store, { status, definition_hash: newWorkflow().hash }, (runId) => ({
+  const run = await putRun(store, { status, definition_hash: newWorkflow().hash }, (runId) => ({
     jobs: [jobRow(runId, 1, { failure_handler_id: handler }), jobRow(runId, 2)],
     attempts: [attemptRow(runId, 1, 1)],
     routes: [routeRow(runId, 1)],
+    checkpoints: [checkpointRow(runId, 1)],
   }));
+  await store.putPatch({ runId: run, diffHash: PATCH, bytes: Uint8Array.of(1, 2) });
+  return run;
 }
 
 async function everythingOf(store: Store, runId: number): Promise<unknown> {
@@ -36,12 +42,17 @@ async function everythingOf(store: Store, runId: number): Promise<unknown> {
     jobs: await store.readJobs(runId),
     attempts: await store.readAttempts(runId),
     routes: await store.readRoutes(runId),
+    checkpoints: await store.readCheckpoints(runId),
+    patch: await store.readPatch(runId, PATCH),
     lease: await store.readLease(runId),
     inbox: await store.readInbox([runId]),
   };
 }
 
-const NOTHING = { run: null, events: [], jobs: [], attempts: [], routes: [], lease: null, inbox: [] };
+const NOTHING = {
+  ...{ run: null, events: [], jobs: [], attempts: [], routes: [], checkpoints: [], patch: null },
+  ...{ lease: null, inbox: [] },
+};
 
 function deletedRuns(under: StoreUnderTest): void {
   const send = (runId: number, key: string) => under.store.sendCommand({ runId, key, command: "{}", at: 1 });

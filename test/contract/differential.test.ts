@@ -8,6 +8,7 @@ import { openInFreshFolder } from "./sqlite-folder.js";
 import {
   attemptRow,
   canceledEvent,
+  checkpointRow,
   FAILURE,
   jobRow,
   mustAcquire,
@@ -69,6 +70,15 @@ const appendPlan = fc.record({
   ),
   attempts: fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 3 }), fc.boolean())),
   routes: fc.array(anyText, { maxLength: 3 }),
+  checkpoints: fc.array(
+    fc.record({
+      ordinal: fc.integer({ min: 1, max: 4 }),
+      diff_hash: fc.constantFrom(null, "p1", "p2"),
+      changed_files: fc.array(anyText, { maxLength: 3 }),
+      ...{ stored: fc.boolean(), superseded: fc.boolean() },
+    }),
+    { maxLength: 4 },
+  ),
 });
 type AppendPlan = typeof appendPlan extends fc.Arbitrary<infer Plan> ? Plan : never;
 
@@ -104,6 +114,7 @@ async function toAppend(store: Store, plan: AppendPlan, earlier: readonly Append
       attemptRow(id, n, attempt, failed ? { status: "failed", error: FAILURE } : {}),
     ),
     routes: plan.routes.map((reason) => routeRow(id, firstSeq, { reason })),
+    checkpoints: plan.checkpoints.map(({ ordinal, ...changes }) => checkpointRow(id, ordinal, changes)),
   };
 }
 
@@ -223,6 +234,12 @@ const remove = call(
     return store.deleteRun(id);
   },
 );
+const patch = call(
+  "putPatch",
+  fc.tuple(runId, fc.constantFrom("p1", "p2"), fc.uint8Array({ maxLength: 8 })),
+  async (store, id, diffHash, bytes) =>
+    (await store.readRun(id)) === null ? "no run" : store.putPatch({ runId: id, diffHash, bytes }),
+);
 const draftName = fc.constantFrom("d1", "d2");
 const draft = call(
   "saveDraft",
@@ -270,7 +287,7 @@ const anyCall = fc.oneof(
   { weight: 4, arbitrary: acquire },
   { weight: 3, arbitrary: remove },
   ...[renew, release, send, answer, register, reserve, list, handler, follow].map(rarely),
-  ...[claim, draft, dropDraft, token, revoke, versions, jobs].map(rarely),
+  ...[patch, claim, draft, dropDraft, token, revoke, versions, jobs].map(rarely),
 );
 
 function rarely(arbitrary: fc.Arbitrary<Call>): { weight: number; arbitrary: fc.Arbitrary<Call> } {
@@ -294,6 +311,8 @@ async function everything(store: Store): Promise<unknown> {
   for (let id = 1; id <= LAST_RUN; id += 1) {
     runs.push(await store.readRun(id), await store.readEvents(id), await store.readJobs(id));
     runs.push(await store.readAttempts(id), await store.readRoutes(id), await store.readLease(id));
+    runs.push(await store.readCheckpoints(id));
+    for (const hash of ["p1", "p2"]) runs.push(Array.from((await store.readPatch(id, hash)) ?? [-1]));
   }
   const ids = [1, 2, 3, 4, 5, 6, 7];
   const answers = await Promise.all(ids.map((id) => store.readAnswer(id)));

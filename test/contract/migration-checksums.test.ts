@@ -9,11 +9,13 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "2 6c46b0935da8a9811554e61f2e50fa344eb2f88f252ac859b1a0030a3e710cc4",
   "3 53039936e2ee95e4d67504332dff6c4b7d06ab7163500650a4e908dacc2e930c",
   "4 cf22a4ae5eaafecfbd4ce0adaa8c8ebedd9746ffa5b69e274fa141211f2bd731",
+  "5 6ae8b814a95070bf7c89896c039b1d103df592076e56bc67f94a36a0c49af58f",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
   "2 24a513c4af6f707a5aa3fd80c744de0d092a66182af8c9bcdaf25aa56e5ede3c",
   "3 fcac499f1398bfe68d880bf539f44f4923dde121a75df1dd60bfba302257ffb4",
+  "4 233b0e1549550c64848ca14a858364c44f1b0bd5a28d2cdb09f9126c0d812902",
 ];
 
 /** Spaces and line breaks may change. */

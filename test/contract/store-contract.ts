@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe } from "vitest";
 import type { Store } from "../../src/store/store.js";
 import { causeContract } from "./cause-contract.js";
 import { changeContract } from "./change-contract.js";
+import { checkpointContract } from "./checkpoint-contract.js";
 import { claimContract } from "./claim-contract.js";
 import { commitContract } from "./commit-contract.js";
 import { deleteContract } from "./delete-contract.js";
@@ -55,6 +56,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     jobContract(underTest);
     leaseContract(underTest);
     claimContract(underTest);
+    checkpointContract(underTest);
     inboxContract(underTest);
     deleteContract(underTest);
     tokenContract(underTest);

@@ -1,6 +1,6 @@
 import type { RunOptions } from "../../src/core/events.js";
 import type { Failure } from "../../src/core/failure.js";
-import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../src/core/rows.js";
+import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../src/core/rows.js";
 import type { Append, LeaseOwner, NewWorkflow, SerialisedEvent, Store } from "../../src/store/store.js";
 import { failureOf } from "../support/error-record.js";
 
@@ -98,6 +98,30 @@ export function routeRow(runId: number, seq: number, changes: Partial<RouteRow> 
     rung: "goto",
     to: "setup",
     reason: "goto: setup",
+    ...changes,
+  };
+}
+
+export function checkpointRow(
+  runId: number,
+  ordinal: number,
+  changes: Partial<CheckpointRow> = {},
+): CheckpointRow {
+  return {
+    run_id: runId,
+    ordinal,
+    job_id: runId * 10_000_000 + 1,
+    step: "step-1",
+    scope: "root",
+    attempt: 1,
+    visit: 1,
+    commit_id: "c".repeat(40),
+    diff_hash: "d".repeat(64),
+    changed_files: ["a.txt", "näme\n\0"],
+    patch: `patches/steps/step-000${ordinal}.patch`,
+    stored: true,
+    superseded: false,
+    at: 1_700_000_000_300,
     ...changes,
   };
 }

@@ -1,3 +1,4 @@
+import { checkpointRow } from "../../src/core/checkpoint-rows.js";
 import type { OperatorCommand } from "../../src/core/commands.js";
 import type { Definition } from "../../src/core/definition.js";
 import type { LoggedEvent } from "../../src/core/events.js";
@@ -21,6 +22,8 @@ import { SimulatedWorkers } from "./simulated-workers.js";
 
 /** Turns of the clock after which a run that is not over has hung. */
 const MAX_TURNS = 5_000;
+/** Of the engines that take a run, how many find its workspace elsewhere. */
+const MOVES = 0.3;
 
 export interface SimResult {
   readonly seed: number;
@@ -261,7 +264,16 @@ export class Simulation {
           });
         }),
       open: async () => ({ commit: "pinned", path: "/workspace" }),
-      takeUp: async () => {},
+      // Some of the engines have an output folder of their own.
+      takeUp: async ({ workspace: { checkpoints } }) =>
+        random.chance(MOVES)
+          ? {
+              ...{ path: `/moved/${random.between(1, 1_000)}`, home: "another", host: "another" },
+              moved: checkpoints
+                .filter(({ superseded }) => !superseded)
+                .map(({ ordinal, commit }) => ({ ordinal, commit: `${commit}'` })),
+            }
+          : null,
       promote: async () => {},
       discard: async () => {},
     };
@@ -292,6 +304,10 @@ export class Simulation {
         );
       }
     }
+    const checkpoints = JSON.stringify(await this.store.readCheckpoints(run.id));
+    const told = JSON.stringify(run.workspace.checkpoints.map((each) => checkpointRow(run, each)));
+    if (checkpoints !== told)
+      throw new Error(`seed ${this.seed}: the checkpoint table and the log differ:\n${checkpoints}\n${told}`);
     const stored = await this.store.readRun(run.id);
     if (stored?.status !== run.status)
       throw new Error(`seed ${this.seed}: the run table says ${stored?.status}, the log ${run.status}`);

@@ -55,7 +55,7 @@ async function readEverything(store: Store): Promise<unknown> {
   const tables: unknown[] = [];
   for (const { id } of runs) {
     tables.push(await store.readEvents(id), await store.readJobs(id), await store.readAttempts(id));
-    tables.push(await store.readRoutes(id), await store.readLease(id));
+    tables.push(await store.readRoutes(id), await store.readLease(id), await store.readCheckpoints(id));
   }
   return {
     runs,

@@ -55,6 +55,10 @@ export function freshWorkspacesComeOneByOne(log: Log, definition: Definition): s
           return `at ${seq} workspace ${event.rebuild} becomes the run's, which is not built`;
         open = null;
         break;
+      case "workspace.moved":
+        // What was being tried out is left behind; what is only being built is built in the new place.
+        if (open?.built) open = null;
+        break;
       case "workspace.discarded":
         if (open?.id !== event.rebuild) return `at ${seq} workspace ${event.rebuild} is discarded unopened`;
         open = null;

@@ -2,6 +2,7 @@ import type { Clock } from "../../src/engine/clock.js";
 import type {
   BuiltWorkspace,
   OpenedWorkspace,
+  TakenOver,
   WantedWorkspace,
   WorkspaceKeeper,
 } from "../../src/engine/workspace-keeper.js";
@@ -40,7 +41,13 @@ export class ScriptedKeeper implements WorkspaceKeeper {
     return { commit: "pinned", path: "/workspace" };
   }
 
-  async takeUp(): Promise<void> {}
+  /** What the next owner finds: null, the workspace in its place. */
+  elsewhere: TakenOver | Error | null = null;
+
+  async takeUp(): Promise<TakenOver | null> {
+    if (this.elsewhere instanceof Error) throw this.elsewhere;
+    return this.elsewhere;
+  }
   async promote(): Promise<void> {}
 
   async discard({ rebuild }: { rebuild: number }): Promise<void> {

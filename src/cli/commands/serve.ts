@@ -1,4 +1,5 @@
 import { DarumaError } from "../../core/errors.js";
+import { oneLine } from "../../core/plain-text.js";
 import type { Run } from "../../core/run.js";
 import { outlivePipes } from "../broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
@@ -38,6 +39,10 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     trustProxy: flags.trustProxy ?? false,
     ...requestLog(session),
     onTakeOver: (run, lost) => tellTakeOver(session, run, lost),
+    onLeftAlone: ({ id, workflow }, why) =>
+      writeLines(session.err, [
+        `${new Date().toISOString()} left run ${id} of ${workflow} alone: ${oneLine(why)}`,
+      ]),
     onFault: (reference, error) => tellFault(session, reference, error),
   });
   tellStart(session, server);

@@ -9,6 +9,10 @@ import { short } from "./plain-note.js";
 /** Workspaces that are built and swapped, and what the queue does. */
 export function healNote(run: Run, event: HealEvent): NewNote | null {
   if (event.type === "workspace.opened") return { kind: "run", text: openedText(event) };
+  if (event.type === "workspace.moved")
+    return { kind: "run", text: `the workspace was built from its checkpoints in ${event.path}` };
+  if (event.type === "workspace.left")
+    return { kind: "run", text: `left alone by ${event.host}: ${short(event.message)}` };
   const name = jobName(jobById(run, event.job));
   switch (event.type) {
     case "rebuild.started":

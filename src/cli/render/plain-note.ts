@@ -60,6 +60,8 @@ export function plainNote(run: Run, event: Event): NewNote | null {
     case "recovery.finished":
       return recoveryFinished(name(event.job), event);
     case "workspace.opened":
+    case "workspace.moved":
+    case "workspace.left":
     case "rebuild.started":
     case "rebuild.finished":
     case "workspace.promoted":

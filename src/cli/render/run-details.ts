@@ -21,6 +21,8 @@ const INDENT = "  ";
 export interface ShownBeside {
   readonly state: Json;
   readonly liveControl: LiveControl;
+  /** The last server that could not go on with it, while nobody does. */
+  readonly left_alone: { readonly host: string; readonly message: string } | null;
   readonly usage: readonly AttemptUsage[];
 }
 
@@ -34,6 +36,7 @@ export function runDetailLines(summary: RunSummary, more: ShownBeside, look: Sum
     ...handledLines(report, look),
     ...stateLines(more.state),
     ...controlLines(more.liveControl),
+    ...leftAloneLines(more.left_alone),
     ...usageLines(report.jobs, more.usage),
     ...failureLines(summary, look),
   ];
@@ -61,6 +64,10 @@ function jobLines(jobs: readonly JobReport[], look: SummaryLook): string[] {
 function statusText({ status, handled, dead_letter }: JobReport): string {
   if (handled) return `${status} (handled)`;
   return dead_letter ? `${status} (dead letter)` : status;
+}
+
+function leftAloneLines(left: ShownBeside["left_alone"]): string[] {
+  return left === null ? [] : [`left alone by ${left.host}: ${oneLine(left.message)}`];
 }
 
 /** A pause without more stands in the first line. */

@@ -98,6 +98,7 @@ export const runDetails = z.object({
   duration_ms: z.number().nullable(),
   state: json,
   liveControl,
+  left_alone: z.object({ host: z.string(), message: z.string() }).nullable(),
   diagnostics,
   usage: z.array(tokenUsage.extend({ job_id: z.number(), attempt: z.number() })),
   summary: z.object({
@@ -120,7 +121,7 @@ export const getRun = operation({
   description:
     "One run: its status, a `summary` with the unhandled failures and holds, its jobs with status, attempts, error and output (`jobs` chooses which), and the failure routes that were taken.",
   details:
-    "`diagnostics` is what the ladder made of each failed attempt of the jobs shown; `state` that of each scope; `liveControl`, whether somebody has paused the run or taken it over and what was last asked to be done about a step; `usage`, the tokens of its model calls.",
+    "`diagnostics` is what the ladder made of each failed attempt of the jobs shown; `state` that of each scope; `liveControl`, whether somebody has paused the run or taken it over and what was last asked to be done about a step; `left_alone`, the last server that could not have its workspace, while nobody goes on with it; `usage`, the tokens of its model calls.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

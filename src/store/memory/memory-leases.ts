@@ -51,8 +51,9 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
     },
     async claimRuns(request) {
       const tables = open();
-      const { owner, expiresAt, limit } = request;
+      const { owner, expiresAt, limit, except = [] } = request;
       return wantedRuns(tables)
+        .filter((runId) => !except.includes(runId))
         .filter((runId) => isClaimable(tables.leaseOf(runId), request))
         .sort((a, b) => a - b)
         .slice(0, limit)

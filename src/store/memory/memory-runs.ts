@@ -1,5 +1,6 @@
+import { DarumaError } from "../../core/errors.js";
 import type { Event } from "../../core/events.js";
-import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import { mayDeleteRun, UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { JobFilter, RunFilter, Store } from "../store.js";
@@ -16,6 +17,9 @@ type RunVerb =
   | "listJobs"
   | "readAttempts"
   | "readRoutes"
+  | "readCheckpoints"
+  | "putPatch"
+  | "readPatch"
   | "deleteRun";
 
 export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
@@ -58,6 +62,21 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
     async readRoutes(runId) {
       const routes = open().runs.get(runId)?.routes ?? [];
       return routes.map((route) => parseRow<RouteRow>(route)).sort((a, b) => a.seq - b.seq);
+    },
+    async readCheckpoints(runId) {
+      const checkpoints = open().runs.get(runId)?.checkpoints.values() ?? [];
+      return Array.from(checkpoints, (each) => parseRow<CheckpointRow>(each)).sort(
+        (a, b) => a.ordinal - b.ordinal,
+      );
+    },
+    async putPatch({ runId, diffHash, bytes }) {
+      const run = open().runs.get(runId);
+      if (run === undefined) throw new DarumaError("STORE_FAILED", `there is no run ${runId}`);
+      if (!run.patches.has(diffHash)) run.patches.set(diffHash, Uint8Array.from(bytes));
+    },
+    async readPatch(runId, diffHash) {
+      const bytes = open().runs.get(runId)?.patches.get(diffHash);
+      return bytes === undefined ? null : Uint8Array.from(bytes);
     },
     deleteRun: async (runId) => deleteRun(open(), runId),
   };

@@ -20,6 +20,8 @@ class RunTables {
   readonly jobs = new Map<number, string>();
   readonly attempts = new Map<string, string>();
   readonly routes: string[] = [];
+  readonly checkpoints = new Map<number, string>();
+  readonly patches = new Map<string, Uint8Array>();
 }
 
 /** It stays when the lease is given back (`owner` null): the next token must be higher. */
@@ -88,6 +90,8 @@ export class MemoryTables {
     for (const attempt of append.attempts) {
       tables.attempts.set(`${attempt.job_id}/${attempt.attempt}`, JSON.stringify(attempt));
     }
+    for (const checkpoint of append.checkpoints ?? [])
+      tables.checkpoints.set(checkpoint.ordinal, JSON.stringify(checkpoint));
     for (const route of append.routes) {
       tables.routes.push(JSON.stringify({ ...route, reason: toStorableText(route.reason) }));
     }

@@ -2,11 +2,11 @@ import { toStorableText } from "../storable-text.js";
 import type { Append, StoreChange } from "../store.js";
 import type { Parameter } from "./connection-pool.js";
 import { toArrayLiteral } from "./database.js";
-import { storeAttempt, storeJob, storeRun } from "./stored-rows.js";
+import { storeAttempt, storeCheckpoint, storeJob, storeRun } from "./stored-rows.js";
 
 /** By way of `text`: the driver would make JSON of a JSON parameter once more. */
 export const COMMIT_CALL = `SELECT commit_appends($1, $2, $3, $4, $5, $6, $7, $8, $9,
-  $10::text::json, $11::text::json, $12::text::json, $13::text::json, $14)`;
+  $10::text::json, $11::text::json, $12::text::json, $13::text::json, $14::text::json, $15)`;
 
 /** A NUL or half a character in JSON, which PostgreSQL does not turn into text. */
 const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
@@ -35,6 +35,12 @@ export function toCommitParameters(appends: readonly Append[], sender: string): 
       ).map(storeAttempt),
     ),
     toJsonRows(appends.flatMap(({ routes }) => routes)),
+    toJsonRows(
+      lastOfEach(
+        appends.flatMap(({ checkpoints = [] }) => checkpoints),
+        ({ run_id, ordinal }) => `${run_id}/${ordinal}`,
+      ).map(storeCheckpoint),
+    ),
     toArrayLiteral(describeChanges(appends).map((change) => `${change}:${sender}`)),
   ];
 }

@@ -132,7 +132,7 @@ class Leases {
   /** A run that somebody writes or claims at this instant is passed over. A run has had a lease since its first commit. */
   async claim(
     session: Session,
-    { owner, now, expiresAt, limit, deadOwners = [] }: ClaimRequest,
+    { owner, now, expiresAt, limit, deadOwners = [], except = [] }: ClaimRequest,
     claim: string,
   ): Promise<HeldLease[]> {
     const claimed = await session.rows<ClaimedRow>(
@@ -140,11 +140,12 @@ class Leases {
          SELECT lease.run_id FROM run JOIN lease ON lease.run_id = run.id
          WHERE run.wanted
            AND (lease.owner IS NULL OR lease.expires_at <= ${NOW} OR lease.owner = ANY ($6::text[]))
+           AND run.id <> ALL ($7::bigint[])
          ORDER BY run.id LIMIT $2::bigint FOR UPDATE OF lease SKIP LOCKED)
        UPDATE lease SET fence = lease.fence + 1, owner = $3, expires_at = ${NOW} + $4::bigint, claim = $5
        FROM free WHERE lease.run_id = free.run_id RETURNING lease.run_id, lease.fence`,
       ...[this.#at(now), limit, ownerText(owner), expiresAt - now, claim],
-      toArrayLiteral(deadOwners.map(ownerText)),
+      ...[toArrayLiteral(deadOwners.map(ownerText)), toArrayLiteral(except)],
     );
     return toHeld(claimed);
   }

@@ -1,4 +1,5 @@
 import { DarumaError } from "../../core/errors.js";
+import { CHECKPOINTS } from "./checkpoint-schema.js";
 import type { Session } from "./connection-pool.js";
 import type { Database, WorkLimits } from "./database.js";
 import type { PostgresAddress } from "./postgres-address.js";
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: "ALTER TABLE lease ADD COLUMN claim text;" },
   { version: 3, sql: DEAD_LETTERS },
   { version: 4, sql: CAUSES },
+  { version: 5, sql: CHECKPOINTS },
 ];
 
 /** A server that just starts is waited for; an address that is wrong is told soon. */

@@ -7,11 +7,13 @@ import type { Database } from "./database.js";
 import {
   COLUMNS,
   readStoredAttempt,
+  readStoredCheckpoint,
   readStoredEvent,
   readStoredJob,
   readStoredRoute,
   readStoredRun,
   type StoredAttempt,
+  type StoredCheckpoint,
   type StoredEvent,
   type StoredJob,
   type StoredRun,
@@ -26,7 +28,10 @@ type RunRead =
   | "readJobNames"
   | "listJobs"
   | "readAttempts"
-  | "readRoutes";
+  | "readRoutes"
+  | "readCheckpoints"
+  | "putPatch"
+  | "readPatch";
 
 export function createRunReads(db: Database): Pick<Store, RunRead> {
   return {
@@ -64,6 +69,30 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
     async readRoutes(runId) {
       const sql = `SELECT ${COLUMNS.route} FROM route WHERE run_id = $1 ORDER BY seq, place`;
       return (await db.list<RouteRow>(sql, runId)).map(readStoredRoute);
+    },
+    async readCheckpoints(runId) {
+      const sql = `SELECT ${COLUMNS.checkpoint} FROM checkpoint WHERE run_id = $1 ORDER BY ordinal`;
+      return (await db.list<StoredCheckpoint>(sql, runId)).map(readStoredCheckpoint);
+    },
+    ...createPatchVerbs(db),
+  };
+}
+
+/** As text on the way: the driver knows no bytes here. */
+function createPatchVerbs(db: Database): Pick<Store, "putPatch" | "readPatch"> {
+  return {
+    async putPatch({ runId, diffHash, bytes }) {
+      await db.rows(
+        `INSERT INTO patch (run_id, diff_hash, bytes) VALUES ($1, $2, decode($3, 'base64')) ON CONFLICT DO NOTHING`,
+        ...[runId, diffHash, Buffer.from(bytes).toString("base64")],
+      );
+    },
+    async readPatch(runId, diffHash) {
+      const [found] = await db.list<{ bytes: string }>(
+        "SELECT encode(bytes, 'base64') AS bytes FROM patch WHERE run_id = $1 AND diff_hash = $2",
+        ...[runId, diffHash],
+      );
+      return found === undefined ? null : Uint8Array.from(Buffer.from(found.bytes, "base64"));
     },
   };
 }

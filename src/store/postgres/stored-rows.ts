@@ -1,5 +1,5 @@
 import type { Event, LoggedEvent } from "../../core/events.js";
-import type { AttemptRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
 import type { LastLease, Lease, LeaseOwner } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
 
@@ -10,6 +10,8 @@ export const COLUMNS = {
   job: "job.id, job.run_id, job.step, job.scope, job.status, job.attempt_id, job.visit, job.handled, job.due_at, job.error, job.output, job.failure_handler_id, job.dead_letter",
   attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",
   route: 'run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason',
+  checkpoint:
+    "run_id, ordinal, job_id, step, scope, attempt, visit, commit_id, diff_hash, changed_files, patch, stored, superseded, at",
   failure_handler: "id, workflow_id, name, rules",
   workflow: "id, name, version, definition_hash, file, created_at, source",
   draft: "name, source, revision, updated_at",
@@ -24,6 +26,7 @@ export type StoredRun = AsText<Omit<RunRow, "parent">, "inputs" | "options" | "e
 };
 export type StoredJob = AsText<JobRow, "error" | "output">;
 export type StoredAttempt = AsText<AttemptRow, "error">;
+export type StoredCheckpoint = AsText<CheckpointRow, "changed_files">;
 export interface StoredEvent {
   readonly seq: number;
   readonly at: number;
@@ -52,6 +55,10 @@ export function storeJob(job: JobRow): StoredJob {
 
 export function storeAttempt(attempt: AttemptRow): StoredAttempt {
   return { ...attempt, error: toJson(attempt.error) };
+}
+
+export function storeCheckpoint(checkpoint: CheckpointRow): StoredCheckpoint {
+  return { ...checkpoint, changed_files: JSON.stringify(checkpoint.changed_files) };
 }
 
 /** What was stored is what the port gave, so the readers trust its shape. */
@@ -83,6 +90,12 @@ export function readStoredJob(stored: StoredJob): JobRow {
 export function readStoredAttempt(stored: StoredAttempt): AttemptRow {
   const place = () => `the error of attempt ${stored.attempt} of job ${stored.job_id} in the table attempt`;
   return { ...stored, error: fromJson(stored.error, place) } as AttemptRow;
+}
+
+export function readStoredCheckpoint(stored: StoredCheckpoint): CheckpointRow {
+  const place = () =>
+    `the files of checkpoint ${stored.ordinal} of run ${stored.run_id} in the table checkpoint`;
+  return { ...stored, changed_files: fromJson(stored.changed_files, place) } as CheckpointRow;
 }
 
 export function readStoredRoute(stored: RouteRow): RouteRow {

@@ -14,6 +14,7 @@ export class CommitWriter {
   readonly #jobs: RowWriter;
   readonly #attempts: RowWriter;
   readonly #routes: RowWriter;
+  readonly #checkpoints: RowWriter;
 
   constructor(db: Database) {
     this.#position = db.prepare(
@@ -28,6 +29,7 @@ export class CommitWriter {
     this.#jobs = new RowWriter(db, "job", COLUMNS.job, "id");
     this.#attempts = new RowWriter(db, "attempt", COLUMNS.attempt, "run_id, job_id, attempt");
     this.#routes = new RowWriter(db, "route", COLUMNS.route, null);
+    this.#checkpoints = new RowWriter(db, "checkpoint", COLUMNS.checkpoint, "run_id, ordinal");
   }
 
   /** All of them, or an error after which nothing of them may stay. */
@@ -55,6 +57,7 @@ export class CommitWriter {
     this.#jobs.write(append.jobs);
     this.#attempts.write(append.attempts);
     this.#routes.write(append.routes);
+    this.#checkpoints.write(append.checkpoints);
   }
 }
 

@@ -11,7 +11,8 @@ export const FIND_CLAIMABLE_RUNS = `
   SELECT run.id FROM run LEFT JOIN lease ON lease.run_id = run.id
   WHERE run.wanted = 1
     AND (lease.owner IS NULL OR lease.expires_at <= ?1 OR lease.owner IN (SELECT value FROM json_each(?2)))
-  ORDER BY run.id LIMIT ?3`;
+    AND run.id NOT IN (SELECT value FROM json_each(?3))
+  ORDER BY run.id LIMIT ?4`;
 
 export function createLeaseWrites(statements: Statements): Pick<WriteVerbs, LeaseWrite> {
   return {
@@ -42,9 +43,10 @@ function releaseLease({ run, row }: Statements, runId: number, fence: number): b
 }
 
 function claimRuns(statements: Statements, request: ClaimRequest) {
-  const { owner, now, expiresAt, limit, deadOwners = [] } = request;
+  const { owner, now, expiresAt, limit, deadOwners = [], except = [] } = request;
   const dead = JSON.stringify(deadOwners.map(ownerText));
-  const free = statements.rows<readonly [number]>(FIND_CLAIMABLE_RUNS, now, dead, limit);
+  const cells = [now, dead, JSON.stringify(except), limit];
+  const free = statements.rows<readonly [number]>(FIND_CLAIMABLE_RUNS, ...cells);
   return free.map(([runId]) => ({ runId, fence: grant(statements, { runId, owner, expiresAt }) }));
 }
 

@@ -80,8 +80,8 @@ test("a file of version 1 keeps its rows, which are of runs that no server goes 
 
 test("runs that want an engine are found without reading all runs", () => {
   migrate(db, "f");
-  const plan = db.prepare(`EXPLAIN QUERY PLAN ${FIND_CLAIMABLE_RUNS}`).all(1, "[]", 1);
-  expect(plan.slice(0, 2)).toMatchObject([
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${FIND_CLAIMABLE_RUNS}`).all(1, "[]", "[]", 1);
+  expect(plan.filter(({ detail }) => /run|lease/.test(String(detail)))).toMatchObject([
     { detail: expect.stringContaining("USING COVERING INDEX run_wanted") },
     { detail: expect.stringContaining("SEARCH lease USING INTEGER PRIMARY KEY") },
   ]);

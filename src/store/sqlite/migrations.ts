@@ -108,6 +108,40 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE UNIQUE INDEX run_by_cause ON run (cause) WHERE cause IS NOT NULL;
     `,
   },
+  {
+    version: 6,
+    // A run's checkpoints and patches go with it. Those of older runs are in the log.
+    sql: `
+      CREATE TABLE checkpoint (
+        run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, ordinal INTEGER NOT NULL,
+        job_id INTEGER NOT NULL, step TEXT NOT NULL, scope TEXT NOT NULL, attempt INTEGER NOT NULL,
+        visit INTEGER NOT NULL, commit_id TEXT NOT NULL, diff_hash TEXT, changed_files TEXT NOT NULL,
+        patch TEXT NOT NULL, stored INTEGER NOT NULL, superseded INTEGER NOT NULL, at INTEGER NOT NULL,
+        PRIMARY KEY (run_id, ordinal)) WITHOUT ROWID;
+      CREATE TABLE patch (
+        run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, diff_hash TEXT NOT NULL, bytes BLOB NOT NULL,
+        PRIMARY KEY (run_id, diff_hash));
+      INSERT INTO checkpoint
+        SELECT made.run_id, made.data ->> '$.checkpoint.ordinal', job.id, job.step, job.scope, made.data ->> '$.attempt',
+          coalesce(attempt.visit, job.visit), made.data ->> '$.checkpoint.commit', made.data ->> '$.checkpoint.diffHash',
+          made.data -> '$.checkpoint.changedFiles', made.data ->> '$.checkpoint.patch', 0,
+          EXISTS (
+            SELECT 1 FROM event AS closed, json_each(closed.data, '$.invalidated') AS taken
+              WHERE closed.run_id = made.run_id AND closed.seq > made.seq AND closed.type = 'barrier.closed'
+                AND taken.value = job.id
+            UNION ALL
+            SELECT 1 FROM event AS closed, json_each(closed.data, '$.retired') AS taken
+              WHERE closed.run_id = made.run_id AND closed.seq > made.seq AND closed.type = 'barrier.closed'
+                AND taken.value = job.id),
+          made.at
+        FROM event AS made
+        JOIN job ON job.id = made.data ->> '$.job'
+        JOIN run ON run.id = made.run_id
+        LEFT JOIN attempt ON attempt.run_id = made.run_id AND attempt.job_id = job.id
+          AND attempt.attempt = made.data ->> '$.attempt'
+        WHERE made.type = 'attempt.succeeded' AND json_type(made.data, '$.checkpoint') = 'object';
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

@@ -1,5 +1,12 @@
 import type { LoggedEvent } from "../../core/events.js";
-import type { AttemptRow, FailureHandlerRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import type {
+  AttemptRow,
+  CheckpointRow,
+  FailureHandlerRow,
+  JobRow,
+  RouteRow,
+  RunRow,
+} from "../../core/rows.js";
 import { toStorableText } from "../storable-text.js";
 import type { Append, DraftRow, JobName, LastLease, Lease, TokenRow, WorkflowRow } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
@@ -15,6 +22,8 @@ export const COLUMNS = {
   job: "id, run_id, step, scope, status, attempt_id, visit, handled, due_at, error, output, failure_handler_id, dead_letter",
   attempt: "job_id, attempt, run_id, visit, worker, token, status, started_at, finished_at, error",
   route: 'run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason',
+  checkpoint:
+    "run_id, ordinal, job_id, step, scope, attempt, visit, commit_id, diff_hash, changed_files, patch, stored, superseded, at",
   failure_handler: "id, workflow_id, name, rules",
   workflow: "id, name, version, definition_hash, file, created_at, source",
   draft: "name, source, revision, updated_at",
@@ -34,6 +43,7 @@ export interface PackedAppend {
   readonly jobs: Cell[];
   readonly attempts: Cell[];
   readonly routes: Cell[];
+  readonly checkpoints: Cell[];
 }
 
 export function packAppend(append: Append): PackedAppend {
@@ -50,9 +60,11 @@ export function packAppend(append: Append): PackedAppend {
   for (const attempt of append.attempts) packAttempt(attempt, attempts);
   const routes: Cell[] = [];
   for (const route of append.routes) packRoute(route, routes);
+  const checkpoints: Cell[] = [];
+  for (const checkpoint of append.checkpoints ?? []) packCheckpoint(checkpoint, checkpoints);
   const run = append.run === null ? [] : packRun(append.run);
   const cause = firstSeq === 1 ? (append.run?.cause ?? null) : null;
-  return { runId, fence, firstSeq, cause, run, events, jobs, attempts, routes };
+  return { runId, fence, firstSeq, cause, run, events, jobs, attempts, routes, checkpoints };
 }
 
 function packRun(run: RunRow): Cell[] {
@@ -80,6 +92,12 @@ function packAttempt(row: AttemptRow, into: Cell[]): void {
 function packRoute(row: RouteRow, into: Cell[]): void {
   into.push(row.run_id, row.seq, row.at, row.job_id, row.step, row.scope, row.attempt, row.rung);
   into.push(row.to, toStorableText(row.reason));
+}
+
+function packCheckpoint(row: CheckpointRow, into: Cell[]): void {
+  into.push(row.run_id, row.ordinal, row.job_id, row.step, row.scope, row.attempt, row.visit, row.commit_id);
+  into.push(row.diff_hash, JSON.stringify(row.changed_files), row.patch);
+  into.push(row.stored ? 1 : 0, row.superseded ? 1 : 0, row.at);
 }
 
 function packJson(value: object | null): string | null {
@@ -139,6 +157,17 @@ export function unpackAttempt(row: Cells): AttemptRow {
 export function unpackRoute(row: Cells): RouteRow {
   const [run_id, seq, at, job_id, step, scope, attempt, rung, to, reason] = row;
   return { run_id, seq, at, job_id, step, scope, attempt, rung, to, reason } as RouteRow;
+}
+
+export function unpackCheckpoint(row: Cells): CheckpointRow {
+  const [run_id, ordinal, job_id, step, scope, attempt, visit, commit_id, diff_hash, ...rest] = row;
+  const [files, patch, stored, superseded, at] = rest;
+  const place = () => `the files of checkpoint ${ordinal} of run ${run_id} in the table checkpoint`;
+  return {
+    ...{ run_id, ordinal, job_id, step, scope, attempt, visit, commit_id, diff_hash },
+    changed_files: unpackJson(files, place),
+    ...{ patch, stored: stored === 1, superseded: superseded === 1, at },
+  } as CheckpointRow;
 }
 
 export function unpackFailureHandler([id, workflow_id, name, rules]: Cells): FailureHandlerRow {

@@ -11,6 +11,7 @@ import type {
   NewWorkflow,
   RegisteredWorkflow,
   RunFilter,
+  StoredPatch,
   WorkflowFilter,
 } from "../store.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
@@ -34,6 +35,8 @@ export interface ReadVerbs {
   listJobs(filter: JobFilter, unfinishedRunsOnly: boolean): Cells;
   readAttempts(runId: number): Cells;
   readRoutes(runId: number): Cells;
+  readCheckpoints(runId: number): Cells;
+  readPatch(runId: number, diffHash: string): Uint8Array | null;
   readLease(runId: number): Cells | null;
   readLastLeases(runIds: readonly number[]): Cells;
   /** Each as the JSON that stands in its leases. */
@@ -51,6 +54,7 @@ export interface WriteVerbs {
   deleteDraft(name: string): null;
   reserveRunId(): number;
   commit(appends: readonly PackedAppend[]): null;
+  putPatch(patch: StoredPatch): null;
   /** The new token, or the lease that stands in the way. */
   acquireLease(request: LeaseRequest): number | Cells;
   /** The runs whose lease is no longer held under this token. */

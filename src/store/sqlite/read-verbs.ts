@@ -63,8 +63,9 @@ type RunRead =
   | "readJobNames"
   | "listJobs"
   | "readAttempts";
+type RunPartRead = "readRoutes" | "readCheckpoints" | "readPatch";
 
-function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | "readRoutes"> {
+function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPartRead> {
   const { row, rows } = statements;
   return {
     readRun: (runId) => row(`SELECT ${COLUMNS.run} FROM run WHERE id = ?`, runId),
@@ -90,6 +91,12 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | "read
       rows(`SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = ? ORDER BY job_id, attempt`, runId).flat(),
     readRoutes: (runId) =>
       rows(`SELECT ${COLUMNS.route} FROM route WHERE run_id = ? ORDER BY seq, rowid`, runId).flat(),
+    readCheckpoints: (runId) =>
+      rows(`SELECT ${COLUMNS.checkpoint} FROM checkpoint WHERE run_id = ? ORDER BY ordinal`, runId).flat(),
+    readPatch: (runId, diffHash) => {
+      const found = row("SELECT bytes FROM patch WHERE run_id = ? AND diff_hash = ?", runId, diffHash);
+      return (found?.[0] ?? null) as Uint8Array | null;
+    },
   };
 }
 

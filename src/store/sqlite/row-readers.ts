@@ -6,6 +6,7 @@ import {
   LAST_LEASE_COLUMNS,
   LOGGED_EVENT_COLUMNS,
   unpackAttempt,
+  unpackCheckpoint,
   unpackEvent,
   unpackFailureHandler,
   unpackJob,
@@ -33,6 +34,7 @@ type RowReader =
   | "listJobs"
   | "readAttempts"
   | "readRoutes"
+  | "readCheckpoints"
   | "readLease"
   | "readLastLeases";
 
@@ -70,6 +72,9 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
     },
     async readRoutes(runId) {
       return unpackRows(await thread.call("readRoutes", runId), COLUMNS.route, unpackRoute);
+    },
+    async readCheckpoints(runId) {
+      return unpackRows(await thread.call("readCheckpoints", runId), COLUMNS.checkpoint, unpackCheckpoint);
     },
     async readLease(runId) {
       const row = await thread.call("readLease", runId);

@@ -38,6 +38,10 @@ function createStore(thread: ThreadClient): Store {
       await thread.call("commit", appends.map(packAppend));
       listeners.tellCommit(appends);
     },
+    async putPatch(patch) {
+      await thread.call("putPatch", patch);
+    },
+    readPatch: (runId, diffHash) => thread.call("readPatch", runId, diffHash),
     deleteRun: (runId) => thread.call("deleteRun", runId),
     ...createRowReaders(thread),
     ...createDraftVerbs(thread),

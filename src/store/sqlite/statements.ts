@@ -3,7 +3,10 @@ import type { Cell, Database, Statement } from "./sqlite-driver.js";
 
 /** Statements are prepared when they are first needed, and kept. */
 export interface Statements {
-  run(sql: string, ...cells: Cell[]): { readonly changes: number; readonly lastInsertRowid: number };
+  run(
+    sql: string,
+    ...cells: (Cell | Uint8Array)[]
+  ): { readonly changes: number; readonly lastInsertRowid: number };
   /** Rows as lists of cells; the caller knows what its columns hold. */
   rows<Row extends Cells = Cells>(sql: string, ...cells: Cell[]): Row[];
   row<Row extends Cells = Cells>(sql: string, ...cells: Cell[]): Row | null;

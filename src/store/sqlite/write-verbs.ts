@@ -31,6 +31,10 @@ export function createWriteVerbs(db: Database): WriteVerbs {
       writer.writeAll(appends);
       return null;
     },
+    putPatch: ({ runId, diffHash, bytes }) => {
+      run("INSERT OR IGNORE INTO patch (run_id, diff_hash, bytes) VALUES (?, ?, ?)", runId, diffHash, bytes);
+      return null;
+    },
     ...createLeaseWrites(statements),
     sendCommand: (command) => sendCommand(statements, command),
     answerCommand: (id, answer) => {
