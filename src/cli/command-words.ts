@@ -1,8 +1,7 @@
 import { DEFAULT_OUTPUT_FOLDER } from "../operations/output-folder.js";
+import { shellWord } from "../operations/shell-word.js";
 import type { GlobalOptions } from "./channel.js";
 import { serverAddress } from "./place.js";
-
-const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
 /** Turns `explain 3` into what must be typed, with the output folder where it is not the default. */
 export type CommandLine = (command: string) => string;
@@ -23,8 +22,4 @@ function placeFlags({ outputDir, store, server }: Place, env: Environment): stri
   const flags = outputDir === DEFAULT_OUTPUT_FOLDER ? [] : ["--output-dir", shellWord(outputDir)];
   if (store === undefined || store === env.DARUMA_STORE) return flags;
   return [...flags, "--store", /^postgres/i.test(store) ? "postgres://..." : shellWord(store)];
-}
-
-export function shellWord(text: string): string {
-  return PLAIN_WORD.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

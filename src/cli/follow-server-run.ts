@@ -40,7 +40,11 @@ export async function runRemotely(
 ): Promise<number> {
   refuseLocalFlags(flags);
   const client = await openClient(session.options);
-  const what = flags.stored === true ? splitVersion(file) : { source: readSource(file), file_name: file };
+  const place = folderOf(file, flags, session.options);
+  const what =
+    flags.stored === true
+      ? splitVersion(file)
+      : { source: readSource(file), file_name: place.folder === undefined ? file : resolve(file) };
   if ("source" in what && !session.options.quiet) await tellWarnings(session, client, what);
   return startRemotely(session, client, flags, () =>
     client.call("start_run", {
@@ -51,7 +55,7 @@ export async function runRemotely(
       ...(flags.onFailMaxLoops === undefined ? {} : { max_loops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retry_max: flags.retryMax }),
       ...(flags.only === undefined ? {} : { only: flags.only }),
-      ...folderOf(file, flags, session.options),
+      ...place,
       ...(flags.key === undefined ? {} : { key: flags.key }),
     }),
   );

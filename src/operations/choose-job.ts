@@ -15,11 +15,11 @@ const ONLY_DIGITS = /^\d+$/;
 /** What of a job its name is found by. */
 export type NamedJob = Pick<JobRow, "id" | "step" | "scope" | "status">;
 
-/** The one job that the reference names; everything else is refused with what there is to choose from. */
-export function chooseJob<T extends NamedJob>(jobs: readonly T[], reference: JobReference): T {
+/** Every job that the reference names: of a step without a scope all its jobs. What names none is refused. */
+export function matchJobs<T extends NamedJob>(jobs: readonly T[], reference: JobReference): T[] {
   const { runId, name } = reference;
   const byId = ONLY_DIGITS.test(name) ? jobs.find((job) => job.id === Number(name)) : undefined;
-  if (byId !== undefined) return byId;
+  if (byId !== undefined) return [byId];
   const { step, scope } = splitName(jobs, reference);
   const ofStep = jobs.filter((job) => job.step === step);
   if (ofStep.length === 0) {
@@ -28,7 +28,19 @@ export function chooseJob<T extends NamedJob>(jobs: readonly T[], reference: Job
       hint: `Its steps: ${listNames(known, (id) => id)}.`,
     });
   }
-  return inScope(ofStep, scope, runId);
+  return scope === undefined ? ofStep : [inScope(ofStep, scope, runId)];
+}
+
+/** The one job that the reference names; everything else is refused with what there is to choose from. */
+export function chooseJob<T extends NamedJob>(jobs: readonly T[], reference: JobReference): T {
+  const [job, ...others] = matchJobs(jobs, reference);
+  if (others.length === 0) return job!;
+  const { step } = job!;
+  throw new DarumaError(
+    "USAGE",
+    `${step} has ${others.length + 1} jobs in run ${reference.runId}; name one as ${step}@SCOPE`,
+    { hint: scopesOf([job!, ...others]) },
+  );
 }
 
 /** A step's own name may hold an `@`, so that it comes first. */
@@ -42,21 +54,15 @@ function splitName(
   return { step: name.slice(0, at), scope: name.slice(at + 1) };
 }
 
-function inScope<T extends NamedJob>(ofStep: readonly T[], scope: string | undefined, runId: number): T {
-  const { step } = ofStep[0]!;
-  const hint = `Its scopes: ${listNames(ofStep, (job) => job.scope)}.`;
-  if (scope === undefined) {
-    if (ofStep.length === 1) return ofStep[0]!;
-    throw new DarumaError(
-      "USAGE",
-      `${step} has ${ofStep.length} jobs in run ${runId}; name one with --scope`,
-      {
-        hint,
-      },
-    );
-  }
+function inScope<T extends NamedJob>(ofStep: readonly T[], scope: string, runId: number): T {
   const found = ofStep.find((job) => job.scope === scope || job.scope === `root/${scope}`);
-  if (found === undefined)
-    throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no ${step} in the scope ${scope}`, { hint });
-  return found;
+  if (found !== undefined) return found;
+  const { step } = ofStep[0]!;
+  throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no ${step} in the scope ${scope}`, {
+    hint: scopesOf(ofStep),
+  });
+}
+
+function scopesOf(ofStep: readonly NamedJob[]): string {
+  return `Its scopes: ${listNames(ofStep, (job) => job.scope)}.`;
 }

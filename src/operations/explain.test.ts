@@ -4,6 +4,7 @@ import { replayedTrial } from "../../test/support/replayed-trial.js";
 import type { Script } from "../../test/support/scripted-worker.js";
 import { explain } from "./explain.js";
 
+/** With every rung. */
 async function story(
   text: string,
   script: Script,
@@ -11,7 +12,12 @@ async function story(
   options: TrialOptions = {},
 ): Promise<string> {
   const { runAt, log } = await replayedTrial(text, script, options);
-  return explain(runAt(), log, step === undefined ? {} : { step }).join("\n");
+  return explain(runAt(), log, { full: true, ...(step === undefined ? {} : { step }) }).lines.join("\n");
+}
+
+async function briefly(text: string, script: Script, step?: string): Promise<string[]> {
+  const { runAt, log } = await replayedTrial(text, script);
+  return explain(runAt(), log, step === undefined ? {} : { step }).lines;
 }
 
 const RETRIED = `
@@ -36,23 +42,17 @@ describe("the story of a run", () => {
       "Cost: retry 1 of 2 of this visit and 1.5 s of waiting; max_loops: 1 retry + 0 loops of 10.",
     );
     expect(text).toContain("Attempt 2 completed after 0 ms.");
-    expect(text).toContain("Left: 1 of 2 retries of visit 1, 10 of 10 loops of root.");
-    expect(text).toMatch(/Nothing is left to do\.$/);
+    expect(text).toMatch(/Left: 1 of 2 retries of visit 1, 10 of 10 loops of root\.$/);
   });
 
-  it("says what a failed step took down with it and what to do next", async () => {
+  it("says what a failed step took down with it, and the words of equal failures once", async () => {
     const text = await story(RETRIED, { build: ["fail"] });
-    expect(text).toMatch(
-      /^Run 1 of release is failed in 3\.0 s: 0 of 3 steps completed, 3 failures met\. EXIT_1: build: exit code 1$/m,
-    );
+    expect(text).toMatch(/^Run 1 of release failed after 3\.0 s: 0 of 3 steps completed, 3 failures\.$/m);
+    expect(text).toContain("Attempt 2 failed the same way after 0 ms (EXIT_1).");
     expect(text).toContain("- retry: no, all 2 retries of this visit are used.");
     expect(text).toContain("- fail: yes, no other rung applies.");
-    expect(text).toContain("The step failed (EXIT_1): exit code 1.");
-    expect(text).toContain("With it went all of after, last, which need it: canceled.");
+    expect(text).toContain("  The step failed.\n  after, last depend on it and were canceled.\n");
     expect(text).toContain("Left: 0 of 2 retries of visit 1");
-    expect(text).toContain(
-      "Next: find out why the program ends with exit code 1. `daruma logs 1 build` prints what it said.",
-    );
   });
 
   it("tells of one step only when asked, even of one that was merely canceled", async () => {
@@ -71,11 +71,11 @@ steps:
     const text = await story(file, { build: ["fail", "fail", "ok"] });
     expect(text).toContain("- remediate: yes, run fix, then once more.");
     expect(text).toContain(
-      "The repair worked, so it runs once more. Cost: the remediation of this visit and loop 1 of 10 of root.",
+      "The repair worked, so it runs once more.\n  Cost: the remediation of this visit and loop 1 of 10 of root.",
     );
     expect(text).toContain("- remediate: no, this visit has had its remediation.");
-    expect(text).toContain("Back to setup (goto). Cost: loop 2 of 10 of root.");
-    expect(text).toContain("A goto sent it on visit 2.");
+    expect(text).toContain("Back to setup (goto).\n  Cost: loop 2 of 10 of root.");
+    expect(text).toContain("Visit 2 began (goto).");
     expect(text).toContain("Left: its remediation, 8 of 10 loops of root.");
   });
 
@@ -93,7 +93,7 @@ steps:
     expect(text).toContain("Back to a (goto_js).");
   });
 
-  it("says that the loop budget ended the run, and how to raise it", async () => {
+  it("says that the loop budget ended the run", async () => {
     const file = `
 routing: { max_loops: 1 }
 steps:
@@ -108,7 +108,6 @@ steps:
   The step failed (LOOP_BUDGET_EXCEEDED): exit code 1 (EXIT_1), and max_loops (1) is used up: 1 loop.
   Left: 0 of 1 loops of root.`,
     );
-    expect(text).toContain("Next: Mend the failure that the message names, bound the goto (");
   });
 
   it("names the branch of a fan-out and the tolerance of its join", async () => {
@@ -124,36 +123,18 @@ steps:
         (assignment.variables.foreach as { index: number }).index === 1 ? "fail" : "ok",
     });
     expect(text).toContain("visit@list[1]: failed");
-    expect(text).toContain(
-      "Nothing is left to do: the run completed although visit@list[1] failed, as the file allows.",
-    );
   });
 
-  it("tells of a hold, what it blocks, and the commands that decide it", async () => {
+  it("tells of a hold and what it blocks", async () => {
     const file = `
 unhandled: hold
 steps: { build: { type: noop }, after: { type: noop, depends_on: [build] } }
 `;
-    const { runAt, log } = await replayedTrial(file, { build: ["fail"] });
-    const text = explain(runAt(), log, { commandLine: (command) => `daruma ${command} --output-dir x` }).join(
-      "\n",
-    );
+    const text = await story(file, { build: ["fail"] });
+    expect(text).toContain("build: held\n");
     expect(text).toContain("- hold: yes, the step has no failure handler.");
     expect(text).toContain("It was held until somebody decides; what depends on it waits.");
     expect(text).toContain("It holds up after.");
-    expect(text).toContain("`daruma holds 1 --output-dir x` lists it");
-    expect(text).toMatch(/Then `daruma resume 1 --output-dir x` goes on\.$/);
-  });
-
-  it("gives the catalogue's commands with the output folder, and the way to go on by hand", async () => {
-    const { runAt, log } = await replayedTrial(RETRIED, { build: ["fail"] });
-    const text = explain(runAt(), log, { commandLine: (command) => `daruma ${command} --output-dir x` }).join(
-      "\n",
-    );
-    expect(text).toContain("`daruma logs 1 build --output-dir x` prints what it said.");
-    expect(text).toContain(
-      "Then `daruma retry 1 build --output-dir x` and `daruma resume 1 --output-dir x` go on from there",
-    );
   });
 
   it("tells what an edge back to a settled step costs", async () => {
@@ -167,7 +148,7 @@ transitions:
   - { from: fix, to: a, on: success }
 `;
     const text = await story(file, { a: ["fail", "ok"] });
-    expect(text).toContain("Transition 2 leads on to a. Cost: loop 1 of 3 of root.");
+    expect(text).toContain("Transition 2 leads on to a.\n  Cost: loop 1 of 3 of root.");
     expect(text).toContain("Transition 2 brought the success of fix here.");
   });
 
@@ -182,5 +163,107 @@ transitions:
     const text = await story(RETRIED, { build: [{ exit: 7, stderr: "\x1b[31mred\x1b[0m" }, "ok"] });
     expect(text).toContain('Its last words on stderr: "red".');
     expect(text).not.toContain("\x1b");
+  });
+});
+
+describe("the brief story", () => {
+  const FAN = `
+name: fan
+steps:
+  list: { type: noop, forEach: true }
+  work: { type: script, content: "return foreach", depends_on: [list], on_fail: { retry: { max: 1 } } }
+`;
+  const indexOf = ({ variables }: { readonly variables: { readonly [name: string]: unknown } }): number =>
+    (variables.foreach as { index: number }).index;
+  const items = (count: number) => [{ output: Array.from({ length: count }, (_, n) => n) }];
+
+  it("says what happened and leaves out classes, costs and rungs that did not act", async () => {
+    expect(await briefly(RETRIED, { build: [{ exit: 7, stderr: "no space" }, "fail", "ok"] })).toEqual([
+      "Run 1 of release completed after 3.0 s: 3 of 3 steps completed, 2 failures.",
+      "",
+      "build: completed",
+      "  Attempt 1 failed after 0 ms: exit code 7 (EXIT_7).",
+      '  Its last words on stderr: "no space".',
+      "  - retry: yes, EXIT_7: retry 1 of 2 in 1500 ms.",
+      "  Attempt 2 failed after 0 ms: exit code 1 (EXIT_1).",
+      "  - retry: yes, EXIT_1: retry 2 of 2 in 1500 ms.",
+      "  Attempt 3 completed after 0 ms.",
+    ]);
+  });
+
+  it("tells 25 jobs that failed alike as one, with an example, in a screenful", async () => {
+    const lines = await briefly(FAN, { list: items(25), work: () => ({ exit: 3, stderr: "boom" }) });
+    expect(lines).toEqual([
+      "Run 1 of fan failed after 0 ms: 1 of 26 steps completed, 50 failures.",
+      "",
+      "25 jobs failed alike: work@list[0], work@list[1], work@list[2], work@list[3], work@list[4], work@list[5] and 19 more. For example work@list[0]:",
+      "  Attempt 1 failed after 0 ms: exit code 3 (EXIT_3).",
+      '  Its last words on stderr: "boom".',
+      "  - retry: yes, EXIT_3: retry 1 of 1.",
+      "  Attempt 2 failed the same way after 0 ms (EXIT_3).",
+      "  The step failed.",
+    ]);
+  });
+
+  it("keeps apart what failed otherwise, or ended otherwise", async () => {
+    const lines = await briefly(FAN, {
+      list: items(4),
+      work: (assignment) => {
+        const index = indexOf(assignment);
+        if (index === 3) return assignment.attempt === 1 ? { exit: 3 } : "ok";
+        return { exit: index === 1 ? 4 : 3 };
+      },
+    });
+    expect(lines.filter((line) => /^\S.*:/.test(line)).slice(1)).toEqual([
+      "2 jobs failed alike: work@list[0], work@list[2]. For example work@list[0]:",
+      "work@list[1]: failed",
+      "work@list[3]: completed",
+    ]);
+  });
+
+  it("stays a screenful where every job failed otherwise, and says what it leaves out", async () => {
+    const lines = await briefly(FAN, {
+      list: items(20),
+      work: (assignment) => ({ exit: 10 + indexOf(assignment) }),
+    });
+    expect(lines.length).toBeLessThan(60);
+    expect(lines.at(-1)).toBe(
+      "… and 12 more: work@list[8], work@list[9], work@list[10], work@list[11], work@list[12], work@list[13] and 6 more",
+    );
+  });
+
+  it("shortens the story of a job that went round many times", async () => {
+    const file = `
+routing: { max_loops: 12 }
+steps:
+  a: { type: noop }
+  b: { type: noop, depends_on: [a], on_fail: { goto: a } }
+`;
+    const lines = await briefly(file, { b: ["fail"] }, "b");
+    expect(lines.filter((line) => /^ {2}… \d+ more …$/.test(line))).toHaveLength(1);
+    expect(lines.length).toBeLessThan(16);
+  });
+
+  it.each([
+    ["work@list[1]", "work@list[1]"],
+    ["work@root/list[1]", "work@list[1]"],
+    ["10000003", "work@list[1]"],
+    ["work", "3 jobs failed alike"],
+  ])("tells of the job that is named: %s", async (name, told) => {
+    const lines = await briefly(FAN, { list: items(3), work: () => "fail" }, name);
+    expect(lines.filter((line) => /^\S.*:/.test(line)).slice(1)).toEqual([expect.stringContaining(told)]);
+  });
+
+  it.each([
+    ["work@list[9]", "run 1 has no work in the scope list[9]", "Its scopes: root/list[0], root/list[1]."],
+    ["wrok@list[0]", "run 1 has no step wrok@list[0]", "Its steps: list, work."],
+  ])("refuses what names no job: %s", async (name, message, hint) => {
+    const asked = briefly(FAN, { list: items(2), work: () => "fail" }, name);
+    await expect(asked).rejects.toMatchObject({ code: "STEP_NOT_FOUND", message, hint });
+  });
+
+  it("says that a step has no job where its fan-out was not opened", async () => {
+    const lines = await briefly(FAN, { list: ["fail"] }, "work");
+    expect(lines.at(-1)).toBe("work has no job: its fan-out was not opened.");
   });
 });

@@ -1,85 +1,160 @@
-import { DarumaError } from "../core/errors.js";
 import type { LoggedEvent } from "../core/events.js";
+import type { JobStatus } from "../core/rows.js";
 import type { Job, Run } from "../core/run.js";
+import { type JobReference, matchJobs, type NamedJob } from "./choose-job.js";
 import { durationText } from "./duration-text.js";
 import { jobName, listNames } from "./job-name.js";
 import { type JobStory, tellStories } from "./job-story.js";
 import { budgetSentence } from "./left-budgets.js";
-import { type CommandText, nextSteps } from "./next-steps.js";
 import { runSentences } from "./run-story.js";
+import { isDetail, textOf } from "./sentence.js";
 
 const INDENT = "  ";
-/** Sentences that say why rather than what. */
-const DETAIL =
-  /^(?:- \w+: no, |Its class is |Cost: |It goes on in a fresh workspace\. |The fresh workspace stood )/;
+/** Of the brief story: so many groups of jobs, and of each so many sentences from its beginning and its end. */
+const MAX_GROUPS = 8;
+const FIRST_SENTENCES = 3;
+const LAST_SENTENCES = 6;
+
+const ALIKE: Readonly<Partial<Record<JobStatus, string>>> = {
+  completed: "completed",
+  failed: "failed",
+  pending_failed: "are held",
+  canceled: "were canceled",
+  skipped: "were skipped",
+};
 
 export interface ExplainOptions {
-  /** Only the jobs of this step, even if nothing went wrong there. */
+  /** Only the jobs that this names (a step, step@scope, or a job's id), even if nothing went wrong there. */
   readonly step?: string;
-  /** Only what happened: no classes, no costs, no rungs that did not act. */
-  readonly brief?: boolean;
-  /** Turns `resume 3` into what must be typed. */
-  readonly commandLine?: CommandText;
+  /** Every job by itself, every rung that was considered, every cost; else what happened, and jobs that failed alike as one. */
+  readonly full?: boolean;
+  /** It wants an engine, and nobody runs it. */
+  readonly interrupted?: boolean;
 }
 
-/**
- * The story of a run in sentences, from its log alone: what failed and why, which rungs were considered, what each
- * cost, what is left, what it blocks and what to do next.
- */
-export function explain(run: Run, log: readonly LoggedEvent[], options: ExplainOptions = {}): string[] {
-  const { step, commandLine = (command) => `daruma ${command}` } = options;
-  if (step !== undefined && !run.graph.byId.has(step)) {
-    const hint = `Its steps: ${listNames(run.definition.steps, ({ id }) => id)}.`;
-    throw new DarumaError("STEP_NOT_FOUND", `run ${run.id} has no step ${step}`, { hint });
-  }
+export interface Explained {
+  readonly lines: string[];
+  /** The jobs that were asked about; empty: all of them. */
+  readonly asked: readonly Job[];
+  /** There is more to tell than what the brief story says. */
+  readonly hasMore: boolean;
+}
+
+/** The story of a run in lines, from its log alone: what failed and why, what was tried, what it blocks. */
+export function explain(run: Run, log: readonly LoggedEvent[], options: ExplainOptions = {}): Explained {
+  const { step, full = false } = options;
+  const wanted = step === undefined ? null : jobsNamed(run, step);
   const stories = tellStories(run, log);
   const told = stories.filter(({ job, failures, steered }) =>
-    step === undefined ? failures > 0 || steered : job.step.definition.id === step,
+    wanted === null ? failures > 0 || steered : wanted.includes(job),
   );
   const lines = [
-    overview(run, stories),
+    overview(run, stories, options.interrupted === true) + (told.length === 0 ? errorText(run) : ""),
     ...(step === undefined ? runSentences(run, log) : []),
-    ...told.flatMap((story) => (options.brief === true ? outline(story) : chapter(run, story))),
+    ...(full ? told.flatMap((story) => chapter(run, story)) : outlines(told)),
+    ...(wanted === null ? [] : untouched(step!, wanted, told)),
   ];
-  if (step !== undefined && told.length === 0) lines.push("", ...untouched(run, step));
-  return [...lines, "", ...nextSteps(run, commandLine)];
+  const hasMore = !full && told.some(({ sentences }) => sentences.some(isDetail));
+  return { lines, asked: wanted ?? [], hasMore };
 }
 
-/** The log does not speak of any job of the step. */
-function untouched(run: Run, step: string): string[] {
-  const jobs = run.jobs.filter((job) => job.step.definition.id === step && job.scope.open);
-  if (jobs.length === 0) return [`${step} has no job: its fan-out was not opened.`];
-  return jobs.flatMap((job) => [
-    `${jobName(job)}: ${job.status}`,
-    `${INDENT}Nothing has happened to it yet.`,
-  ]);
+/** Empty: the step is one of a fan-out that was not opened. */
+function jobsNamed(run: Run, step: string): Job[] {
+  const jobs = run.jobs.filter((job) => job.scope.open).map(named);
+  if (run.graph.byId.has(step) && !jobs.some((job) => job.step === step)) return [];
+  const reference: JobReference = { runId: run.id, name: step };
+  return matchJobs(jobs, reference).map(({ job }) => job);
 }
 
-function overview(run: Run, stories: readonly JobStory[]): string {
+function named(job: Job): NamedJob & { readonly job: Job } {
+  return { id: job.id, step: job.step.definition.id, scope: job.scope.id, status: job.status, job };
+}
+
+/** The log does not speak of these. */
+function untouched(step: string, wanted: readonly Job[], told: readonly JobStory[]): string[] {
+  if (wanted.length === 0) return ["", `${step} has no job: its fan-out was not opened.`];
+  if (told.length > 0) return [];
+  const names = listNames(wanted, jobName);
+  return ["", `${names}: ${wanted[0]!.status}`, `${INDENT}Nothing has happened to it yet.`];
+}
+
+function overview(run: Run, stories: readonly JobStory[], interrupted: boolean): string {
   const failures = stories.reduce((sum, story) => sum + story.failures, 0);
   const open = run.jobs.filter((job) => job.scope.open);
   const completed = open.filter((job) => job.status === "completed").length;
-  const took =
-    run.finishedAt === null ? "" : ` in ${durationText(run.finishedAt - (run.startedAt ?? run.createdAt))}`;
-  const met =
-    failures === 0 ? "nothing failed" : `${failures} ${failures === 1 ? "failure" : "failures"} met`;
-  const error =
-    run.error === null || run.status === "completed" ? "" : ` ${run.error.code}: ${run.error.message}`;
-  return `Run ${run.id} of ${run.workflow} is ${run.status}${took}: ${completed} of ${open.length} steps completed, ${met}.${error}`;
+  const met = failures === 0 ? "nothing failed" : `${failures} ${failures === 1 ? "failure" : "failures"}`;
+  return `Run ${run.id} of ${run.workflow} ${standing(run, interrupted)}: ${completed} of ${open.length} steps completed, ${met}.`;
 }
 
-function outline({ job, sentences }: JobStory): string[] {
-  const events = sentences.filter((sentence) => !DETAIL.test(sentence));
-  return ["", `${jobName(job)}: ${job.status}`, ...events.map((sentence) => INDENT + sentence)];
+/** Of a run whose jobs do not say it. */
+function errorText({ error, status }: Run): string {
+  return error === null || status === "completed" ? "" : ` ${error.code}: ${error.message}`;
+}
+
+function standing(run: Run, interrupted: boolean): string {
+  if (run.finishedAt === null) return `is ${interrupted ? "interrupted" : run.status}`;
+  const took = durationText(run.finishedAt - (run.startedAt ?? run.createdAt));
+  return `${run.status === "canceled" ? "was canceled" : run.status} after ${took}`;
+}
+
+/** What happened, in a screenful: jobs to which the same happened are told once. */
+function outlines(told: readonly JobStory[]): string[] {
+  const groups = [...groupBy(told, likeness).values()];
+  const more = groups.slice(MAX_GROUPS).flat();
+  return [
+    ...groups.slice(0, MAX_GROUPS).flatMap(outline),
+    ...(more.length === 0
+      ? []
+      : ["", `… and ${more.length} more: ${listNames(more, ({ job }) => jobName(job))}`]),
+  ];
+}
+
+/** Equal for jobs of which one is an example of all: by the signature of what they failed of, else by what is told of them. */
+function likeness({ job, sentences, lastError }: JobStory): string {
+  const end = `${job.status} ${job.failure?.code ?? ""}`;
+  if (lastError !== null) return `${end} ${lastError.signature}`;
+  return `${end} ${sentences.map(textOf).join("\n")}`;
+}
+
+function outline(group: readonly JobStory[]): string[] {
+  const { job, sentences } = group[0]!;
+  const facts = sentences.filter((sentence) => !isDetail(sentence)).map(textOf);
+  const left = facts.length - FIRST_SENTENCES - LAST_SENTENCES;
+  const lines =
+    left <= 1
+      ? facts
+      : [...facts.slice(0, FIRST_SENTENCES), `… ${left} more …`, ...facts.slice(-LAST_SENTENCES)];
+  return ["", heading(group), ...[...lines, ...waitingSentences(job)].map((line) => INDENT + line)];
+}
+
+function heading(group: readonly JobStory[]): string {
+  const { job } = group[0]!;
+  if (group.length === 1) return title(job);
+  const names = listNames(group, ({ job: each }) => jobName(each));
+  const what = ALIKE[job.status] ?? `are ${job.status}`;
+  return `${group.length} jobs ${what} alike: ${names}. For example ${jobName(job)}:`;
+}
+
+function title(job: Job): string {
+  return `${jobName(job)}: ${job.status === "pending_failed" ? "held" : job.status}`;
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
 }
 
 function chapter(run: Run, { job, sentences }: JobStory): string[] {
   const budgets = budgetSentence(run, job);
   return [
     "",
-    `${jobName(job)}: ${job.status}`,
-    ...sentences.map((sentence) => INDENT + sentence),
-    ...(sentences.length === 0 ? [`${INDENT}Nothing has happened to it yet.`] : []),
+    title(job),
+    ...sentences.map((sentence) => INDENT + textOf(sentence)),
     ...waitingSentences(job).map((sentence) => INDENT + sentence),
     ...(budgets === null ? [] : [INDENT + budgets]),
   ];

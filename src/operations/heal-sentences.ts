@@ -2,21 +2,22 @@ import type { HealEvent } from "../core/heal-events.js";
 import { oneLine } from "../core/plain-text.js";
 import { jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
+import { detail, type Sentence } from "./sentence.js";
 
 const MAX_QUOTE_CHARS = 160;
 
 /** What resets, fresh workspaces and the queue did to a job. `state` is the run just after. */
-export function healSentences(state: Run, event: HealEvent): string[] {
+export function healSentences(state: Run, event: HealEvent): Sentence[] {
   switch (event.type) {
     case "reset.reserved":
-      return [reservedSentence(event)];
+      return reservedSentences(event);
     case "rebuild.started":
       return [startedSentence(event)];
     case "rebuild.finished": {
       const took = durationText(event.durationMs);
       return [
         event.ok
-          ? `The fresh workspace stood after ${took}.`
+          ? detail(`The fresh workspace stood after ${took}.`)
           : `The fresh workspace could not be built: ${quote(event.message)}; the old one is as it was.`,
       ];
     }
@@ -26,7 +27,10 @@ export function healSentences(state: Run, event: HealEvent): string[] {
       return [`The fresh workspace was given up: ${event.reason}.`];
     case "requeue.scheduled":
       return [
-        `It went back into the queue. Cost: requeue ${event.requeue} of ${event.max} and ${durationText(event.delayMs)} of waiting; no retry, no loop.`,
+        "It went back into the queue.",
+        detail(
+          `Cost: requeue ${event.requeue} of ${event.max} and ${durationText(event.delayMs)} of waiting; no retry, no loop.`,
+        ),
       ];
     case "job.dead_lettered":
       return [
@@ -39,11 +43,16 @@ export function healSentences(state: Run, event: HealEvent): string[] {
   }
 }
 
-function reservedSentence(event: Extract<HealEvent, { type: "reset.reserved" }>): string {
-  if (event.trigger === "requeue") return `Its turn in the queue came (${event.reason}).`;
+function reservedSentences(event: Extract<HealEvent, { type: "reset.reserved" }>): Sentence[] {
+  if (event.trigger === "requeue") return [`Its turn in the queue came (${event.reason}).`];
   if (event.trigger === "operator")
-    return `Somebody asked for a fresh workspace ("${quote(event.reason)}"). Cost: nothing.`;
-  return `It goes on in a fresh workspace. Cost: hard reset ${event.reset} of ${event.max} of this run and one attempt of the step; no loop.`;
+    return [`Somebody asked for a fresh workspace ("${quote(event.reason)}").`, detail("Cost: nothing.")];
+  return [
+    "It goes on in a fresh workspace.",
+    detail(
+      `Cost: hard reset ${event.reset} of ${event.max} of this run and one attempt of the step; no loop.`,
+    ),
+  ];
 }
 
 function startedSentence(event: Extract<HealEvent, { type: "rebuild.started" }>): string {

@@ -10,27 +10,30 @@ import { jobName, jobNames } from "./job-name.js";
 import { climbSentences, ladderSentences } from "./ladder-sentences.js";
 import { gotoText, loopText, retryLoopText } from "./loop-text.js";
 import { ReplayedRun } from "./replayed-log.js";
+import { detail, type Sentence } from "./sentence.js";
 
 /** What happened to one job, in sentences, oldest first. */
 export interface JobStory {
   readonly job: Job;
-  readonly sentences: string[];
+  readonly sentences: Sentence[];
   /** Failed attempts, and failures without one. */
   failures: number;
   /** Somebody or some failure has steered it. */
   steered: boolean;
+  /** Of the attempt that failed last. */
+  lastError: Failure | null;
 }
 
 const MAX_QUOTE_CHARS = 160;
 
 const CLASS_MEANS: Readonly<Record<FailureClass, string>> = {
   transient_runtime: "an outage that may pass by itself",
-  stuck_no_progress: "it was silent, or does not get on",
+  stuck_no_progress: "no output, or no progress",
   resource: "it needs more memory or time than it had",
   application: "the program itself ended with an error",
-  deterministic_contract: "what was asked for is wrong, so that asking again cannot help",
-  deterministic_policy: "it is not allowed, so that asking again cannot help",
-  deterministic_repo: "the repository refuses it, so that asking again cannot help",
+  deterministic_contract: "what was asked for is wrong, so asking again cannot help",
+  deterministic_policy: "it is not allowed, so asking again cannot help",
+  deterministic_repo: "the repository refuses it, so asking again cannot help",
   infrastructure: "its worker was lost, which is not the step's fault",
 };
 
@@ -64,13 +67,13 @@ class StoryTeller {
         break;
       case "barrier.closed":
         for (const id of event.invalidated) {
-          if (this.stories.has(id)) this.say(id, `A goto sent it on visit ${jobById(state, id).visit}.`);
+          if (this.stories.has(id)) this.say(id, `Visit ${jobById(state, id).visit} began (goto).`);
         }
         break;
       case "attempt.failed":
       case "if.failed":
       case "job.failed":
-        this.failed(state, event);
+        this.failed(event);
         break;
       case "run.forked":
         this.forkedFrom = event.from;
@@ -92,7 +95,11 @@ class StoryTeller {
         this.retried(state, event);
         break;
       case "operator.goto":
-        this.steer(event.target, `Somebody went back to it ("${plain(event.reason)}"). Cost: nothing.`);
+        this.steer(
+          event.target,
+          `Somebody went back to it ("${plain(event.reason)}").`,
+          detail("Cost: nothing."),
+        );
         break;
       case "job.held":
       case "hold.resolved":
@@ -108,23 +115,19 @@ class StoryTeller {
   }
 
   /** A job may fail without a failed attempt, for want of a repair. */
-  private failed(
-    state: Run,
-    event: Extract<Event, { type: "attempt.failed" | "if.failed" | "job.failed" }>,
-  ): void {
+  private failed(event: Extract<Event, { type: "attempt.failed" | "if.failed" | "job.failed" }>): void {
     const story = this.storyOf(event.job);
     if (event.type !== "job.failed" || story.failures === 0) story.failures += 1;
     this.lastFailed = event.job;
-    this.say(event.job, ...sentencesOf(state, event));
+    this.say(event.job, ...failureSentences(event, story.lastError));
+    if (event.type !== "job.failed") story.lastError = event.error;
   }
 
   private canceled(event: Extract<Event, { type: "jobs.canceled" }>): void {
     for (const id of event.jobs) this.say(id, `It was canceled (${event.code}): ${event.reason}.`);
     if (event.code !== "DEPENDENCY_FAILED" || this.lastFailed === null) return;
-    this.say(
-      this.lastFailed,
-      `With it ${event.jobs.length === 1 ? "went" : "went all of"} ${jobNames(this.run, event.jobs)}, which ${event.jobs.length === 1 ? "needs" : "need"} it: canceled.`,
-    );
+    const verbs = event.jobs.length === 1 ? "depends on it and was" : "depend on it and were";
+    this.say(this.lastFailed, `${jobNames(this.run, event.jobs)} ${verbs} canceled.`);
   }
 
   /** A resolved hold has said so itself. */
@@ -135,33 +138,33 @@ class StoryTeller {
       else
         this.steer(
           id,
-          `Somebody asked for it again by ${event.action} ("${plain(event.reason)}"): ${visit}, with all budgets anew.`,
+          `Somebody asked for it again by ${event.action} ("${plain(event.reason)}"): ${visit}, with fresh budgets.`,
         );
     }
     for (const id of event.reblocked)
       this.say(id, `It waits again: ${jobNames(state, event.jobs)} is done anew.`);
   }
 
-  private steer(id: number, ...sentences: readonly string[]): void {
+  private steer(id: number, ...sentences: readonly Sentence[]): void {
     this.storyOf(id).steered = true;
     this.say(id, ...sentences);
   }
 
-  private say(id: number, ...sentences: readonly string[]): void {
+  private say(id: number, ...sentences: readonly Sentence[]): void {
     if (sentences.length > 0) this.storyOf(id).sentences.push(...sentences);
   }
 
   private storyOf(id: number): JobStory {
     let story = this.stories.get(id);
     if (story === undefined) {
-      story = { job: jobById(this.run, id), sentences: [], failures: 0, steered: false };
+      story = { job: jobById(this.run, id), sentences: [], failures: 0, steered: false, lastError: null };
       this.stories.set(id, story);
     }
     return story;
   }
 }
 
-function sentencesOf(state: Run, event: Event): string[] {
+function sentencesOf(state: Run, event: Event): Sentence[] {
   switch (event.type) {
     case "attempt.succeeded":
       return [
@@ -172,38 +175,35 @@ function sentencesOf(state: Run, event: Event): string[] {
       return [
         `Attempt ${event.attempt} was stopped after ${durationText(event.durationMs)}: ${event.because}.`,
       ];
-    case "attempt.failed":
-      return [
-        ...failureSentences(event.attempt, event.error, event.durationMs),
-        ...noProgressSentences(event),
-      ];
-    case "if.failed":
-      return [`It did not start (${event.error.code}).`, classSentence(event.error)];
     case "evaluation.finished":
       return [evaluationSentence(event.purpose, event.result)];
     case "ladder.climbed":
       return climbSentences(event);
     case "restart.granted":
-      return [`Cost: restart ${event.recovery} of ${event.limit} of this visit; no retry, no loop.`];
+      return [detail(`Cost: restart ${event.recovery} of ${event.limit} of this visit; no retry, no loop.`)];
     case "retry.scheduled":
       return [
-        `Cost: retry ${event.retry} of ${event.max} of this visit and ${durationText(event.delayMs)} of waiting; max_loops: ${retryLoopText(state, jobById(state, event.job))}.`,
+        detail(
+          `Cost: retry ${event.retry} of ${event.max} of this visit and ${durationText(event.delayMs)} of waiting; max_loops: ${retryLoopText(state, jobById(state, event.job))}.`,
+        ),
       ];
     case "remediation.started":
       return [`The repair begins: ${event.steps.join(", then ")}.`];
     case "remediation.finished":
-      return [
-        event.ok
-          ? `The repair worked, so it runs once more. Cost: the remediation of this visit and ${loops(state, event.job)}.`
-          : `The repair failed: ${event.failedStep} did not complete.`,
-      ];
+      return event.ok
+        ? [
+            "The repair worked, so it runs once more.",
+            detail(`Cost: the remediation of this visit and ${loops(state, event.job)}.`),
+          ]
+        : [`The repair failed: ${event.failedStep} did not complete.`];
     case "follow_up.started":
       return [`Its success starts ${event.steps.join(", then ")}.`];
     case "follow_up.finished":
       return event.ok ? [] : [`What follows its success stopped: ${event.failedStep} did not complete.`];
     case "goto.taken":
       return [
-        `Back to ${event.to} (${event.reason}). Cost: ${gotoText(event, state)} of ${jobById(state, event.job).scope.id}.`,
+        `Back to ${event.to} (${event.reason}).`,
+        detail(`Cost: ${gotoText(event, state)} of ${jobById(state, event.job).scope.id}.`),
       ];
     case "loop.exceeded":
       return [exceededSentence(state, event)];
@@ -215,8 +215,6 @@ function sentencesOf(state: Run, event: Event): string[] {
       return [
         `Of its branches ${event.completed} completed, ${event.failed} failed and ${event.skipped} were skipped: the join is ${event.satisfied ? "" : "not "}satisfied.`,
       ];
-    case "job.failed":
-      return [failedSentence(event)];
     default:
       return ladderSentences(state, event);
   }
@@ -239,9 +237,29 @@ function childSentences(output: Output): string[] {
   return typeof child === "number" && outputs !== undefined ? [`Its child run ${child} completed.`] : [];
 }
 
-function failureSentences(attempt: number, error: Failure, durationMs: number): string[] {
-  const lines = [
-    `Attempt ${attempt} failed after ${durationText(durationMs)}: ${plain(error.message)} (${error.code}).`,
+type FailureEvent = Extract<Event, { type: "attempt.failed" | "if.failed" | "job.failed" }>;
+
+/** The words of a failure are not said again where it is the same as the one before. */
+function failureSentences(event: FailureEvent, before: Failure | null): Sentence[] {
+  switch (event.type) {
+    case "attempt.failed":
+      return [...attemptSentences(event, before), ...noProgressSentences(event)];
+    case "if.failed":
+      return [`It did not start (${event.error.code}).`, classSentence(event.error)];
+    case "job.failed":
+      return [failedSentence(event, before)];
+  }
+}
+
+function attemptSentences(
+  { attempt, error, durationMs }: Extract<Event, { type: "attempt.failed" }>,
+  before: Failure | null,
+): Sentence[] {
+  const after = durationText(durationMs);
+  if (before !== null && before.message === error.message && before.code === error.code)
+    return [`Attempt ${attempt} failed the same way after ${after} (${error.code}).`];
+  const lines: Sentence[] = [
+    `Attempt ${attempt} failed after ${after}: ${plain(error.message)} (${error.code}).`,
     classSentence(error),
   ];
   const lastWords = plain(error.stderr_tail.trimEnd().split("\n").at(-1) ?? "");
@@ -250,8 +268,8 @@ function failureSentences(attempt: number, error: Failure, durationMs: number): 
   return lines;
 }
 
-function classSentence({ class: failureClass }: Failure): string {
-  return `Its class is ${failureClass}: ${CLASS_MEANS[failureClass]}.`;
+function classSentence(error: Failure): Sentence {
+  return detail(`Its class is ${error.class}: ${CLASS_MEANS[error.class]}.`);
 }
 
 function noProgressSentences({ error, noProgress }: Extract<Event, { type: "attempt.failed" }>): string[] {
@@ -273,9 +291,13 @@ function evaluationSentence(
   return `Its ${purpose} was refused after ${took} (${result.code}): ${plain(result.reason)}.`;
 }
 
-function failedSentence(event: Extract<Event, { type: "job.failed" }>): string {
-  const handled = event.handled === null ? "" : " Its dependents go on (continue_on_failure).";
-  return `The step failed (${event.code}): ${plain(event.message)}.${handled}`;
+function failedSentence(
+  { code, message, handled }: Extract<Event, { type: "job.failed" }>,
+  last: Failure | null,
+): string {
+  const goesOn = handled === null ? "" : " Its dependents go on (continue_on_failure).";
+  const isTold = last !== null && last.code === code && last.message === message;
+  return `The step failed${isTold ? "" : ` (${code}): ${plain(message)}`}.${goesOn}`;
 }
 
 function exceededSentence(state: Run, event: Extract<Event, { type: "loop.exceeded" }>): string {

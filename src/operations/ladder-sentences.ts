@@ -1,17 +1,18 @@
-import type { EdgeConsidered, Event, RecoveryOutcome } from "../core/events.js";
+import type { EdgeConsidered, Event, RecoveryOutcome, RungConsidered } from "../core/events.js";
 import { oneLine } from "../core/plain-text.js";
 import { jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
 import { healSentences } from "./heal-sentences.js";
 import { loopText } from "./loop-text.js";
+import { detail, type Sentence } from "./sentence.js";
 
 const MAX_QUOTE_CHARS = 160;
 
 /** What rules, transitions, holds and people did to a job; empty for every other event. `state` is the run just after. */
-export function ladderSentences(state: Run, event: Event): string[] {
+export function ladderSentences(state: Run, event: Event): Sentence[] {
   switch (event.type) {
     case "rule.reserved":
-      return [ruleSentence(state, event)];
+      return ruleSentences(state, event);
     case "recovery.started":
       return [
         event.try === 1
@@ -23,7 +24,7 @@ export function ladderSentences(state: Run, event: Event): string[] {
     case "recovery.finished":
       return [recoverySentence(event)];
     case "edge.taken":
-      return [edgeSentence(state, event)];
+      return edgeSentences(state, event);
     case "job.held":
       return ["It was held until somebody decides; what depends on it waits."];
     case "hold.resolved":
@@ -52,29 +53,35 @@ const OUTCOME_MEANS: Readonly<Partial<Record<RecoveryOutcome, string>>> = {
 };
 
 /** Every rung with its reason, what the failure handler said, and every transition that was looked at. */
-export function climbSentences(event: Extract<Event, { type: "ladder.climbed" }>): string[] {
-  const rungs = event.considered.map(
-    ({ rung, applied, reason }) => `- ${rung}: ${applied ? "yes" : "no"}, ${reason}.`,
-  );
+export function climbSentences(event: Extract<Event, { type: "ladder.climbed" }>): Sentence[] {
   const outcome = event.recovery === null ? undefined : OUTCOME_MEANS[event.recovery];
   const edges = event.failureRoute?.considered ?? [];
   return [
-    ...rungs,
-    ...(outcome === undefined ? [] : [`In short: ${outcome}.`]),
-    ...edges.map(consideredSentence),
+    ...event.considered.map(rungSentence),
+    ...(outcome === undefined ? [] : [detail(`In short: ${outcome}.`)]),
+    ...edges.map((edge) => detail(consideredSentence(edge))),
   ];
+}
+
+/** That nothing else applies is said by the failure of the step, which follows. */
+function rungSentence({ rung, applied, reason }: RungConsidered): Sentence {
+  const text = `- ${rung}: ${applied ? "yes" : "no"}, ${reason}.`;
+  return applied && rung !== "fail" ? text : detail(text);
 }
 
 function consideredSentence({ edge, to, matched, why }: EdgeConsidered): string {
   return `- transition ${edge} to ${to}: ${matched ? "yes" : "no"}, ${quote(why)}.`;
 }
 
-function ruleSentence(state: Run, event: Extract<Event, { type: "rule.reserved" }>): string {
+function ruleSentences(state: Run, event: Extract<Event, { type: "rule.reserved" }>): Sentence[] {
   const { handler, rule, exitCode, maxAttempts, script } = event;
   const code = exitCode === null ? "a failure without exit code" : `exit code ${exitCode}`;
   const repair = script === null ? "" : ", after its recovery script";
   const next = jobById(state, event.job).charged + 1;
-  return `Rule ${rule} of ${handler} answers ${code}: again${repair}. Cost: attempt ${next} of ${maxAttempts}; no retry, no loop.`;
+  return [
+    `Rule ${rule} of ${handler} answers ${code}: again${repair}.`,
+    detail(`Cost: attempt ${next} of ${maxAttempts}; no retry, no loop.`),
+  ];
 }
 
 function recoverySentence(event: Extract<Event, { type: "recovery.finished" }>): string {
@@ -83,17 +90,17 @@ function recoverySentence(event: Extract<Event, { type: "recovery.finished" }>):
   return `The recovery script failed after ${took}: ${quote(event.message)}; the retry happens all the same.`;
 }
 
-function edgeSentence(state: Run, event: Extract<Event, { type: "edge.taken" }>): string {
+function edgeSentences(state: Run, event: Extract<Event, { type: "edge.taken" }>): Sentence[] {
   const job = jobById(state, event.job);
   const way = event.on === "failure" ? `takes the failure to ${event.to}` : `leads on to ${event.to}`;
   const when = event.status === "selected" ? "" : ", which is under way already";
   const cost = event.counted ? `${loopText(job.scope.loops, state)} of ${job.scope.id}` : "nothing";
-  return `Transition ${event.edge} ${way}${when}. Cost: ${cost}.`;
+  return [`Transition ${event.edge} ${way}${when}.`, detail(`Cost: ${cost}.`)];
 }
 
 function resolvedSentence({ action, reason }: Extract<Event, { type: "hold.resolved" }>): string {
   const follows = {
-    retry: "it runs again, with all budgets anew",
+    retry: "it runs again, with fresh budgets",
     fail: "it fails",
     skip: "it is skipped, and what depends on it runs",
     complete: "it counts as completed with the given output",

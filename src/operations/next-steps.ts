@@ -1,38 +1,44 @@
-import { ERROR_CATALOGUE } from "../core/errors.js";
-import { isHandled } from "../core/handled.js";
 import type { Job, Run } from "../core/run.js";
+import type { LeaseOwner } from "../store/store.js";
+import { type Advice, advice } from "./advice.js";
+import {
+  adviceOnFailure,
+  forkAdvice,
+  goOn,
+  isInDefinition,
+  parentAdvice,
+  startAgain,
+} from "./failure-advice.js";
 import { jobName, listNames } from "./job-name.js";
 
-/** Turns `resume 3` into what must be typed. */
-export type CommandText = (command: string) => string;
+/** How a run stands beside what its log says. */
+export interface Standing {
+  /** It wants an engine, and nobody runs it. */
+  readonly interrupted: boolean;
+  /** Who runs it. */
+  readonly owner: Pick<LeaseOwner, "host" | "pid"> | null;
+  /** The newest child run of each job that had one. */
+  readonly childRuns: ReadonlyMap<number, number>;
+  /** The jobs that somebody asks about; of all of them where it is empty. */
+  readonly asked: readonly Job[];
+}
 
-const CODE_OF_CHILD = /^child run (\d+) /;
-
-/** What to do about a run as it stands, with the commands to type. */
-export function nextSteps(run: Run, commandLine: CommandText): string[] {
-  const type = (command: string): string => `\`${commandLine(command)}\``;
+/** What can be done about a run as it stands, the first thing first. Nothing that would be refused, or could not help. */
+export function adviseOn(run: Run, standing: Standing): Advice[] {
   switch (run.status) {
     case "completed":
-      return [completedText(run)];
+      return [advice("nothing", completedText(run))];
     case "canceled":
-      return [`Next: start it again if that was not meant: ${startCommand(run, type)}.`];
+      return adviceOnCancel(run);
     case "failed":
-      return failedNext(run, type, commandLine);
+      return adviceOnFailure(run, standing);
     case "held":
-      return [
-        ...deadHolds(run, type),
-        `Next: decide what is held: ${type(`holds ${run.id}`)} lists it, ${type(`resolve ${run.id} JOB --retry --reason "..."`)} runs it again (or --fail, --skip, --complete JSON).`,
-        run.managed ? "Then the server goes on with it." : `Then ${type(`resume ${run.id}`)} goes on.`,
-      ];
+      return adviceOnHolds(run);
     case "paused":
-      return [`Next: ${type(`resume ${run.id}`)} lifts the pause.`];
-    default:
-      return [
-        ...questionsNext(run, type),
-        run.managed
-          ? "Nothing else is to be done: the server goes on with it."
-          : `Next: if no process runs it any more, ${type(`resume ${run.id}`)} goes on with it.`,
-      ];
+      return [advice("resume", "Lift the pause:", ["resume", String(run.id)])];
+    case "pending":
+    case "running":
+      return [...questions(run), ...whoGoesOn(run, standing)];
   }
 }
 
@@ -41,73 +47,76 @@ function completedText(run: Run): string {
   return `Nothing is left to do: the run completed although ${listNames([...run.failed], jobName)} failed, as the file allows.`;
 }
 
-function deadHolds(run: Run, type: CommandText): string[] {
-  return [...run.held]
-    .filter(({ queue }) => queue.dead)
-    .map(
-      (job) =>
-        `${jobName(job)} is a dead letter: once the cause is repaired, ${type(`redrive ${job.id}`)} puts it back into the queue.`,
-    );
-}
-
-function questionsNext(run: Run, type: CommandText): string[] {
-  return run.jobs
-    .filter((job) => job.question !== null)
-    .map(
-      (job) =>
-        `${jobName(job)} waits for an answer: ${type(`answer ${run.id} ${wordOf(job)} --choose ${job.question!.choices.join("|")}`)}.`,
-    );
-}
-
-function failedNext(run: Run, type: CommandText, commandLine: CommandText): string[] {
-  const unhandled = [...run.failed].filter((job) => !isHandled(job));
-  const job = unhandled.find(({ partOf }) => partOf === null);
-  if (job === undefined) return [`Next: ${adviceFor(run.error?.code ?? "", commandLine)}`];
-  const code = job.failure?.code ?? job.error?.code ?? "";
-  const step = job.step.definition.id;
-  const scope = job.scope.parent === null ? "" : ` --scope '${job.scope.id}'`;
-  const look = job.attempt === 0 ? "" : ` ${type(`logs ${run.id} ${step}${scope}`)} prints what it said.`;
-  const files = job.step.definition.usesWorkspace
-    ? ` ${type(`workspace ${run.id}`)} tells where its files are.`
-    : "";
-  const child = CODE_OF_CHILD.exec(job.failure?.message ?? "")?.[1];
-  const childLook = child === undefined ? "" : ` ${type(`explain ${child}`)} tells what went wrong there.`;
-  const again = type(`retry ${run.id} ${step}${scope}`);
-  // A run of a server needs only to be told so.
-  const goOn = run.managed ? `${again} goes on` : `${again} and ${type(`resume ${run.id}`)} go on`;
+function adviceOnCancel(run: Run): Advice[] {
+  if (run.parent !== null) return [parentAdvice(run.parent.runId)];
+  const reset = ["reset", String(run.id), "--failed-only"];
   return [
-    `Next: ${adviceFor(code, commandLine)}${look}${files}${childLook}`,
-    ...hardReset(run, job, type, scope),
-    job.queue.dead
-      ? `Then ${type(`redrive ${job.id}`)}${run.managed ? " puts" : ` and ${type(`resume ${run.id}`)} put`} it back into the queue with all rounds anew.`
-      : `Then ${goOn} from there; or run it all again: ${startCommand(run, type)}.`,
+    advice("retry", "Go on with what was canceled, if that was not meant:", reset, ...goOn(run)),
+    ...startAgain(run),
   ];
 }
 
-function hardReset(run: Run, job: Job, type: CommandText, scope: string): string[] {
-  const { id, usesWorkspace } = job.step.definition;
-  if (!usesWorkspace) return [];
+function adviceOnHolds(run: Run): Advice[] {
+  const dead = [...run.held].filter(({ queue }) => queue.dead);
+  const held = [...run.held].filter(({ queue }) => !queue.dead);
+  const mendable = held.filter((job) => !isInDefinition(job));
+  const wrong = held.find(isInDefinition);
+  const resolve = (jobs: readonly Job[], action: string): readonly string[] => [
+    "resolve",
+    String(run.id),
+    ...(jobs.length === run.held.size && jobs.length > 1 ? ["--all"] : jobs.map(jobName)),
+    action,
+  ];
+  const all = [...run.held];
+  const it = all.length === 1 ? "it" : "them";
   return [
-    `Its workspace can be made anew from its checkpoints first: ${type(`hard-reset ${run.id} ${id}${scope}`)}, then ${type(`resume ${run.id}`)}.`,
+    ...dead.map((job) =>
+      advice(
+        "redrive",
+        `${jobName(job)} is a dead letter; once the cause is mended, put it back into the queue:`,
+        ["redrive", String(job.id)],
+        ...goOn(run),
+      ),
+    ),
+    ...(mendable.length === 0
+      ? []
+      : [
+          advice(
+            "resolve",
+            `Run ${listNames(mendable, jobName)} again, once the cause is mended:`,
+            resolve(mendable, "--retry"),
+            ...goOn(run),
+          ),
+        ]),
+    ...(wrong === undefined ? [] : forkAdvice(run, wrong)),
+    advice(
+      "resolve",
+      `Go on without ${it} (or as if completed, with --complete JSON):`,
+      resolve(all, "--skip"),
+      ...goOn(run),
+    ),
+    advice("resolve", `Let ${it} fail:`, resolve(all, "--fail"), ...goOn(run)),
   ];
 }
 
-/** The catalogue's advice, its commands as they must be typed here. */
-function adviceFor(code: string, commandLine: CommandText): string {
-  if (Object.hasOwn(ERROR_CATALOGUE, code)) {
-    const { next } = ERROR_CATALOGUE[code as keyof typeof ERROR_CATALOGUE];
-    return next.replace(/`daruma ([^`]*)`/g, (_, command: string) => `\`${commandLine(command)}\``);
+/** One for each answer, so that each can be typed as it is. */
+function questions(run: Run): Advice[] {
+  return run.jobs.flatMap((job) =>
+    (job.question?.choices ?? []).map((choice) =>
+      advice("answer", `${jobName(job)} waits for an answer; to ${choice}:`, [
+        ...["answer", String(run.id), jobName(job), "--choose", choice],
+      ]),
+    ),
+  );
+}
+
+function whoGoesOn(run: Run, { interrupted, owner }: Standing): Advice[] {
+  if (interrupted) {
+    const top = run.parent === null ? run.id : run.parent.runId;
+    const whose = top === run.id ? "it" : `run ${top}, which it is a child run of`;
+    return [advice("resume", `Nobody runs it any more. Go on with ${whose}:`, ["resume", String(top)])];
   }
-  return code.startsWith("EXIT_")
-    ? `find out why the program ends with exit code ${code.slice("EXIT_".length)}.`
-    : "see the message above.";
-}
-
-function startCommand(run: Run, type: CommandText): string {
-  return run.file === null ? "start the workflow once more" : type(`run ${run.file}`);
-}
-
-function wordOf(job: Job): string {
-  const name = jobName(job);
-  return /^[\w@.-]+$/.test(name) ? name : `'${name}'`;
+  if (run.managed) return [advice("wait", "Nothing else is to be done: the server goes on with it.")];
+  const who = owner === null ? "Its process" : `Process ${owner.pid} on ${owner.host}`;
+  return [advice("wait", `Nothing else is to be done: ${who} goes on with it.`)];
 }

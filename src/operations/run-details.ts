@@ -1,9 +1,6 @@
-import type { Job, Run } from "../core/run.js";
 import { loadRun } from "../engine/load-run.js";
 import { diagnosticsOf } from "./attempt-diagnostics.js";
-import type { Context, Runner } from "./context.js";
-import { explain } from "./explain.js";
-import { jobName, listNames } from "./job-name.js";
+import type { Context } from "./context.js";
 import { liveControlOf } from "./live-control.js";
 import { usagesOf } from "./model-usage.js";
 import { readLog } from "./replayed-log.js";
@@ -47,35 +44,6 @@ export async function describeRun(
 function isChosen({ status, error }: JobReport, choice: JobChoice): boolean {
   if (choice !== "failed") return choice === "all";
   return error !== null && status !== "completed" && status !== "canceled" && status !== "skipped";
-}
-
-interface ExplainRequest {
-  readonly run_id: RunReference;
-  readonly step?: string | undefined;
-  readonly brief: boolean;
-}
-
-export async function explainRun({ store, runner }: Context, { run_id, step, brief }: ExplainRequest) {
-  const runId = await resolveRun(store, run_id);
-  const { run } = await loadRun(store, runId);
-  const options = step === undefined ? { brief } : { step, brief };
-  const story = explain(run, await store.readEvents(runId), options);
-  const lines = [...story, ...(runner === null ? [] : waitingForWorkers(run, runner))];
-  return { run_id: runId, step: step ?? null, lines, text: lines.join("\n") };
-}
-
-/** Jobs that could begin and have no worker, by the reason. */
-function waitingForWorkers(run: Run, runner: Runner): string[] {
-  if (run.status !== "running" || run.ready.size === 0) return [];
-  const byReason = new Map<string, Job[]>();
-  for (const job of run.ready) {
-    const reason = runner.whyNot(job.step.definition);
-    byReason.set(reason, [...(byReason.get(reason) ?? []), job]);
-  }
-  return [
-    "",
-    ...[...byReason].map(([reason, jobs]) => `Ready and waiting: ${listNames(jobs, jobName)}; ${reason}.`),
-  ];
 }
 
 export async function runDefinition({ store }: Context, reference: RunReference) {

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
 import { refuseVisibleSecrets } from "./check-secrets.js";
@@ -132,7 +132,9 @@ export async function chooseWorkflow(context: Place, request: WorkflowChoice): P
     throw new DarumaError("INVALID_INPUT", `folder: ${folder} is no absolute path`);
   if (source !== undefined) {
     const read = await readTextIn(context, source, { file, folder: folder ?? context.outputDir });
-    return folder === undefined ? { ...read, folder: NO_FOLDER } : read;
+    if (folder === undefined) return { ...read, folder: NO_FOLDER };
+    // Who says so has taken the text from there, and can give a newer one from there.
+    return isAbsolute(file) && dirname(file) === resolve(folder) ? { ...read, file } : read;
   }
   const row = await storedWorkflow(context.store, workflow!, version);
   const { definition, text } = await storedDefinition(context.store, row);

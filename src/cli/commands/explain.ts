@@ -1,17 +1,14 @@
+import { adviceLines, commandOf } from "../../operations/advice.js";
 import type { InputOf } from "../../operations/client.js";
 import { writeJson, writeLines } from "../channel.js";
 import { commandLine } from "../command-words.js";
 import type { Present } from "../presenters.js";
 
-const COMMAND = /`daruma ([^`]*)`/g;
-
 export const explainRun: Present = async ({ input }, { out, options }, client) => {
-  const { run_id, step, lines } = await client.call("explain_run", input as InputOf<"explain_run">);
-  // Commands as they must be typed here.
-  const told = lines.map((line) =>
-    line.replace(COMMAND, (_, command: string) => `\`${commandLine(options, command)}\``),
-  );
-  if (options.json) writeJson(out, { run_id, step, lines: told });
-  else writeLines(out, told);
+  const { text: _, advice, ...told } = await client.call("explain_run", input as InputOf<"explain_run">);
+  const type = (command: string): string => commandLine(options, command);
+  if (options.json)
+    writeJson(out, { ...told, advice: advice.map((each) => ({ ...each, command: commandOf(each, type) })) });
+  else writeLines(out, [...told.lines, "", ...adviceLines(advice, type)]);
   return 0;
 };

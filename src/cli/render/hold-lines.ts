@@ -1,7 +1,8 @@
 import { oneLine } from "../../core/plain-text.js";
 import { nameOf } from "../../operations/job-name.js";
 import type { JobRecord } from "../../operations/job-record.js";
-import { type CommandLine, shellWord } from "../command-words.js";
+import { shellWord } from "../../operations/shell-word.js";
+import type { CommandLine } from "../command-words.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";
 

@@ -4,7 +4,7 @@ import { durationText } from "../../operations/duration-text.js";
 import { listNames, nameOf } from "../../operations/job-name.js";
 import type { RouteReport, RunReport } from "../../operations/run-report.js";
 import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
-import { shellWord } from "../command-words.js";
+import { shellWord } from "../../operations/shell-word.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
 import type { Colour, Paint } from "./paint.js";
 import { STATUS_SIGNS, statusWord } from "./run-status.js";

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { ADVICE_KINDS } from "../advice.js";
+import { explainRun } from "../explain-run.js";
 import { operation } from "../operation.js";
-import { describeRun, explainRun, JOB_CHOICES } from "../run-details.js";
+import { describeRun, JOB_CHOICES } from "../run-details.js";
 import { listRunReports } from "../run-list.js";
 import { error, job } from "./record-schemas.js";
 import { diagnostics, flag, json, limit, listOf, runReference, runStatus, tokenUsage } from "./schemas.js";
@@ -149,29 +151,48 @@ export const explainRunOperation = operation({
   name: "explain_run",
   summary: "tell why a run, or one step of it, went as it did",
   description:
-    "Tells in sentences what failed and why, which rungs of the failure ladder were considered and what each decided, what is left of the budgets, what it blocks, and which command to type next. Read this first when a run did not go as expected.",
+    "Why a run went as it did: what failed, what was tried, what it blocks, and in `advice` what can be done now. Jobs that failed alike are told once; `full` tells each, with every rung of the failure ladder, its reason and its cost. Read this first when a run did not go as expected.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
     run_id: runReference,
-    step: z.string().optional().describe("Only this step, even if nothing went wrong there."),
-    brief: z
-      .boolean()
+    step: z
+      .string()
+      .optional()
+      .describe("Only this job (a step, step@scope or a job id), even if nothing went wrong there."),
+    full: flag
       .default(false)
-      .describe("Leave out classes, costs and the rungs that did not act: what happened, a line each."),
+      .describe("Every job by itself, with every rung that was considered, its reason, and every cost."),
   }),
   output: z.object({
     run_id: z.number(),
     step: z.string().nullable(),
-    lines: z.array(z.string()),
-    text: z.string(),
+    interrupted,
+    lines: z.array(z.string()).describe("The story."),
+    advice: z
+      .array(
+        z.object({
+          kind: z.enum(ADVICE_KINDS),
+          text: z.string(),
+          command: z.string().nullable().describe("Ready to be typed; null: there is nothing to type."),
+          argv: z
+            .array(z.array(z.string()))
+            .describe("The same command for command, as the words after `daruma`."),
+        }),
+      )
+      .describe("What can be done about the run as it stands, the first thing first."),
+    text: z.string().describe("Story and advice, for people."),
   }),
   rest: { method: "GET", path: "/runs/{run_id}/explanation" },
   cli: [
     {
       words: "explain",
       positional: ["run_id", "[step]"],
-      examples: ["daruma explain 3", "daruma explain last build", "daruma explain last --brief"],
+      examples: [
+        "daruma explain 3",
+        "daruma explain last build",
+        "daruma explain last 'visit@cities[1]' --full",
+      ],
     },
   ],
   handler: (context, input) => explainRun(context, input),

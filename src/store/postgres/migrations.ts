@@ -24,8 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   // The call of `claimRuns` that got it, so that the same call finds it after its answer was lost.
   { version: 2, sql: "ALTER TABLE lease ADD COLUMN claim text;" },
   { version: 3, sql: DEAD_LETTERS },
-  { version: 4, sql: CAUSES },
-  { version: 5, sql: CHECKPOINTS },
+  { version: 4, sql: [CAUSES, CHECKPOINTS].join("\n") },
 ];
 
 /** A server that just starts is waited for; an address that is wrong is told soon. */

@@ -103,15 +103,10 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     version: 5,
+    // A run's checkpoints and patches go with it. Those of older runs are in the log.
     sql: `
       ALTER TABLE run ADD COLUMN cause TEXT;
       CREATE UNIQUE INDEX run_by_cause ON run (cause) WHERE cause IS NOT NULL;
-    `,
-  },
-  {
-    version: 6,
-    // A run's checkpoints and patches go with it. Those of older runs are in the log.
-    sql: `
       CREATE TABLE checkpoint (
         run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, ordinal INTEGER NOT NULL,
         job_id INTEGER NOT NULL, step TEXT NOT NULL, scope TEXT NOT NULL, attempt INTEGER NOT NULL,
