@@ -5,7 +5,7 @@ import type { Job } from "./run.js";
 import { failureSignature } from "./signature.js";
 
 /** An attempt's record as older logs have it: a number for the time, and without what came later. */
-type OldFailure = Omit<Failure, "timestamp" | Added> & { readonly timestamp: number } & Partial<Failed>;
+type OldFailure = Omit<Failure, "timestamp" | Added> & { readonly timestamp?: number } & Partial<Failed>;
 type Added = "signature" | "diff_hash" | "original_class" | "changed_files" | "cause";
 type Failed = Pick<Failure, Added>;
 
@@ -14,7 +14,8 @@ export function readFailure(stored: Failure | OldFailure): Failure {
   if (typeof stored.timestamp === "string") return stored as Failure;
   return {
     ...stored,
-    timestamp: iso(stored.timestamp),
+    // The first logs had none.
+    timestamp: iso(stored.timestamp ?? 0),
     signature: stored.signature ?? failureSignature(stored),
     diff_hash: stored.diff_hash ?? null,
     original_class: stored.original_class ?? null,

@@ -208,7 +208,7 @@ describe("a command that its run's owner never took", () => {
     const run = await (await second.resume(runId)).ended;
     expect(idle.order).toEqual([]);
     expect(run.status).toBe("canceled");
-    expect(JSON.parse((await store.readAnswer(id))!)).toEqual({ refusal: null });
+    expect(JSON.parse((await store.readAnswer(id))!)).toMatchObject({ refusal: null });
     expect(JSON.parse((await store.readAnswer(refused))!)).toMatchObject({
       refusal: { code: "STEP_NOT_FOUND" },
     });
