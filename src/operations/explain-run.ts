@@ -36,7 +36,8 @@ export async function explainRun({ store, runner }: Context, { run_id, step, ful
     asked: story.asked,
   });
   const words = ["explain", String(runId), ...(step === undefined ? [] : [step]), "--full"];
-  if (story.hasMore) advised.push(advice("explain", "See every rung that was considered, and why:", words));
+  if (story.hasMore && advised.every(({ kind }) => kind !== "nothing"))
+    advised.push(advice("explain", "See every rung that was considered, and why:", words));
   return {
     run_id: runId,
     step: step ?? null,

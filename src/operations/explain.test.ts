@@ -241,7 +241,7 @@ steps:
 `;
     const lines = await briefly(file, { b: ["fail"] }, "b");
     expect(lines.filter((line) => /^ {2}… \d+ more …$/.test(line))).toHaveLength(1);
-    expect(lines.length).toBeLessThan(16);
+    expect(lines.length).toBeLessThan(20);
   });
 
   it.each([

@@ -12,8 +12,8 @@ import { isDetail, textOf } from "./sentence.js";
 const INDENT = "  ";
 /** Of the brief story: so many groups of jobs, and of each so many sentences from its beginning and its end. */
 const MAX_GROUPS = 8;
-const FIRST_SENTENCES = 3;
-const LAST_SENTENCES = 6;
+const FIRST_SENTENCES = 4;
+const LAST_SENTENCES = 10;
 
 const ALIKE: Readonly<Partial<Record<JobStatus, string>>> = {
   completed: "completed",

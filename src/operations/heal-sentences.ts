@@ -48,9 +48,8 @@ function reservedSentences(event: Extract<HealEvent, { type: "reset.reserved" }>
   if (event.trigger === "operator")
     return [`Somebody asked for a fresh workspace ("${quote(event.reason)}").`, detail("Cost: nothing.")];
   return [
-    "It goes on in a fresh workspace.",
     detail(
-      `Cost: hard reset ${event.reset} of ${event.max} of this run and one attempt of the step; no loop.`,
+      `It goes on in a fresh workspace. Cost: hard reset ${event.reset} of ${event.max} of this run and one attempt of the step; no loop.`,
     ),
   ];
 }

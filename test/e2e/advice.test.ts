@@ -160,7 +160,7 @@ steps:
     writeFileSync(gate, "");
     const retry = (await adviceOn(report.run_id)).find(({ kind }) => kind === "retry")!.command!;
     expect(await paste(retry)).toMatchObject({ exitCode: 0 });
-    expect(kindsOf(await adviceOn(report.run_id))).toEqual(["nothing", "explain"]);
+    expect(kindsOf(await adviceOn(report.run_id))).toEqual(["nothing"]);
   });
 
   it("after a failure in a workspace begins the fork where its files are made again", async () => {

@@ -95,6 +95,21 @@ describe("commands that look", () => {
     const { stdout } = await cli.daruma("explain", id, "build");
     expect(stdout).toContain("- retry: yes, EXIT_3: retry 1 of 1.");
     expect(stdout).toContain(`daruma logs ${id} build`);
+    expect(stdout).not.toContain("- stop: no");
+    expect((await cli.daruma("explain", id, "--full")).stdout).toContain("- stop: no");
+    expect((await cli.daruma("explain", id, "--brief")).exitCode).toBe(2);
+  });
+
+  it("explain, logs and retry take a job as the run prints it", async () => {
+    const { report } = await cli.runJson(`name: fan
+steps:
+  list: { type: script, content: "return ['a', 'b']", forEach: true }
+  work: { type: command, exec: "echo {{ foreach.index }}; exit 3", depends_on: [list] }`);
+    const run = String(report.run_id);
+    const name = "work@list[1]";
+    expect((await cli.daruma("explain", run, name)).stdout).toContain(`\n${name}: failed\n`);
+    expect((await cli.daruma("logs", run, name)).stdout).toBe("1\n");
+    expect((await cli.daruma("retry", run, name)).stdout).toContain(`${name}: failed -> ready`);
   });
 
   it("graph: of a file, and of a run with its colours", async () => {

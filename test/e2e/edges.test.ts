@@ -88,10 +88,10 @@ transitions:
         failureRoute: { attempted: true, selectedEdgeId: 2, targetNodeKey: "second", status: "selected" },
       },
     ]);
-    const { stdout } = await cli.daruma("explain", id);
+    const { stdout } = await cli.daruma("explain", id, "--full");
     expect(stdout).toContain("- transition 3 to guarded: no, ");
     expect(stdout).toContain("- transition 2 to second: yes, unconditional.");
-    expect(stdout).toContain("Transition 2 takes the failure to second. Cost: nothing.");
+    expect(stdout).toContain("Transition 2 takes the failure to second.\n  Cost: nothing.");
     expect(stdout).toContain("Transition 2 brought the failure of a here.");
     expect(stdout).toContain("The failure is handled: where it was routed to, it worked out.");
   });

@@ -100,7 +100,7 @@ describe("a hold", () => {
 
     const story = (await cli.daruma("explain", String(id))).stdout;
     expect(story).toContain(
-      'Somebody resolved the hold by retry ("made room"): it runs again, with all budgets anew.',
+      'Somebody resolved the hold by retry ("made room"): it runs again, with fresh budgets.',
     );
     expect(story).toContain(
       'Somebody resolved the hold by complete ("by hand"): it counts as completed with the given output.',

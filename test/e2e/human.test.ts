@@ -25,7 +25,7 @@ describe("a human step", () => {
       /^error NOT_ASKED: build is completed/,
     );
     expect((await cli.daruma("explain", id)).stdout).toContain(
-      `approve waits for an answer: \`daruma answer ${id} approve --choose approve|reject`,
+      `- approve waits for an answer; to reject:\n    daruma answer ${id} approve --choose reject `,
     );
     const answered = await cli.daruma("answer", id, "approve", "--choose", "approve", "--text", "all good");
     expect(answered.exitCode).toBe(0);

@@ -96,7 +96,7 @@ describe("retry", () => {
     const story = (await cli.daruma("explain", id)).stdout;
     expect(story).toMatch(/Somebody opened it again after .*, after it was over \("mended"\)\./);
     expect(story).toContain(
-      'Somebody asked for it again by retry_step ("mended"): visit 2, with all budgets anew.',
+      'Somebody asked for it again by retry_step ("mended"): visit 2, with fresh budgets.',
     );
   });
 

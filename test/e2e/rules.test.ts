@@ -68,7 +68,7 @@ describe("a rule with a recovery script", () => {
     const { exitCode, report } = await cli.runJson(ruled(rule));
     expect(exitCode).toBe(0);
     expect(report.jobs).toMatchObject([{ status: "completed", attempts: 3 }]);
-    const { stdout } = await cli.daruma("explain", String(report.run_id));
+    const { stdout } = await cli.daruma("explain", String(report.run_id), "--full");
     const told = stdout.split("\n").filter((line) => line.includes("The recovery script failed after"));
     expect(told).toHaveLength(2);
     expect(told[0]).toMatch(message);
@@ -100,9 +100,9 @@ steps: { a: { type: command, failure_handler: sim, exec: "exit 10" } }
     expect(exitCode).toBe(1);
     expect(report.jobs[0]?.attempts).toBe(2);
     expect(existsSync(join(cli.path, "wrong-rule"))).toBe(false);
-    const { stdout } = await cli.daruma("explain", String(report.run_id));
+    const { stdout } = await cli.daruma("explain", String(report.run_id), "--full");
     expect(stdout).toContain(
-      "Rule 2 of sim answers exit code 10: again. Cost: attempt 2 of 2; no retry, no loop.",
+      "Rule 2 of sim answers exit code 10: again.\n  Cost: attempt 2 of 2; no retry, no loop.",
     );
     expect(stdout).toContain("- rule: no, sim: all 2 attempts are used.");
     expect(stdout).toContain("In short: the rule that matches has no attempt left (MaxRetriesExceeded).");

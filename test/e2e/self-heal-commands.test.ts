@@ -33,8 +33,8 @@ describe("a step that does not get on", () => {
     expect(explained).toMatch(
       /A fresh workspace was built beside the old one, from the pinned commit and checkpoint 1\./,
     );
-    expect(explained).toMatch(/`daruma workspace 1 .*` tells where its files are\./);
-    expect(explained).toMatch(/`daruma hard-reset 1 edit .*`, then `daruma resume 1 /);
+    expect(explained).toMatch(/^ {4}daruma workspace 1 /m);
+    expect(explained).toMatch(/^ {4}daruma hard-reset 1 edit .* && daruma resume 1 /m);
 
     // The path alone, for `cd`.
     const { stdout: path } = await cli.daruma("workspace", "1");
@@ -109,7 +109,7 @@ steps:
     expect(shown).toContain("failed (dead letter)");
     expect(shown).toContain("call is a dead letter, the queue has given it up");
     expect((await cli.daruma("explain", String(report.run_id))).stdout).toMatch(
-      new RegExp(`Then \`daruma redrive ${job} .*\` and \`daruma resume .*\` put it back into the queue`),
+      new RegExp(`put it back into the queue:\n {4}daruma redrive ${job} .* && daruma resume `),
     );
 
     cli.write("network", "");

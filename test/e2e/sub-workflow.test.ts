@@ -65,7 +65,7 @@ describe("a sub-workflow", () => {
     expect(report.jobs[0]?.error).toMatchObject({ code: "CHILD_FAILED" });
     const { stdout } = await cli.daruma("explain", String(report.run_id));
     expect(stdout).toContain(
-      `\`daruma explain ${child?.run_id} --output-dir ${cli.outputDir}\` tells what went wrong there.`,
+      `- See what went wrong in its child run:\n    daruma explain ${child?.run_id} --output-dir ${cli.outputDir}\n`,
     );
   });
 

@@ -86,8 +86,21 @@ describe("reading a run", () => {
     const { definition } = await bench.call("get_run_definition", { run_id });
     expect(definition).toMatchObject({ name: "failing" });
     const story = await bench.call("explain_run", { run_id, step: "build" });
-    expect(story.text).toContain("EXIT_1");
-    expect(story.text).toBe(story.lines.join("\n"));
+    expect(story.lines).toContain("  - retry: yes, EXIT_1: retry 1 of 1.");
+    expect(story.lines).not.toContain("  - stop: no, the run goes on.");
+    expect(story.text.startsWith(`${story.lines.join("\n")}\n\nNext:\n`)).toBe(true);
+    expect(story.advice.map(({ kind, command }) => [kind, command])).toEqual([
+      ["mend", null],
+      ["logs", `daruma logs ${run_id} build`],
+      ["retry", `daruma retry ${run_id} build`],
+      ["fork", null],
+      ["explain", `daruma explain ${run_id} build --full`],
+    ]);
+    for (const { command } of story.advice) if (command !== null) expect(story.text).toContain(command);
+    const full = await bench.call("explain_run", { run_id, full: true });
+    expect(full.lines).toContain("  - stop: no, the run goes on.");
+    const unknown = bench.call("explain_run", { run_id, brief: true } as never);
+    await expect(unknown).rejects.toThrow(/brief/);
     expect(await bench.call("get_stats", { run_id: [run_id] })).toMatchObject({
       runs: 1,
       attempts: 2,
