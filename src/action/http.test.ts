@@ -325,7 +325,7 @@ describe("an http step that is stopped", () => {
       message: "printed nothing for 567 ms",
       timeout: "idle",
     });
-    expect(await stoppedBy("stopped")).toEqual({ message: "stopped" });
+    expect(await stoppedBy("stopped")).toEqual({ message: "stopped before it had finished" });
   });
 
   it("does not even start if it was stopped before", async () => {

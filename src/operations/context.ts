@@ -2,8 +2,8 @@ import type { OperatorCommand } from "../core/commands.js";
 import type { StepDefinition } from "../core/definition.js";
 import type { CommandOutcome } from "../core/take-command.js";
 import type { Store } from "../store/store.js";
-import type { StartOptions } from "./daruma.js";
 import type { Role } from "./roles.js";
+import type { StartOptions } from "./start-options.js";
 import type { WorkflowReader } from "./workflow-reader.js";
 import type { Workflow } from "./workflow-source.js";
 

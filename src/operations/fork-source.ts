@@ -3,7 +3,7 @@ import { DarumaError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
 import { loadRun } from "../engine/load-run.js";
 import type { Store } from "../store/store.js";
-import type { StartOptions } from "./daruma.js";
+import type { StartOptions } from "./start-options.js";
 import { fromDefinition, type Workflow } from "./workflow-source.js";
 
 export interface ForkRequest {

@@ -4,11 +4,11 @@ import type { Json } from "../core/json.js";
 import { refuseVisibleSecrets } from "./check-secrets.js";
 import { refuseChildrenWithoutFolder } from "./child-file.js";
 import type { Context, Runner } from "./context.js";
-import type { StartOptions } from "./daruma.js";
 import { forkSource } from "./fork-source.js";
 import { redacted } from "./operator-words.js";
 import { causeOfKey, findRunOf } from "./run-cause.js";
 import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
+import type { StartOptions } from "./start-options.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
 import { fromDefinition, readTextIn, type Workflow } from "./workflow-source.js";
 

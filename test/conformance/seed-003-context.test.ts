@@ -103,7 +103,7 @@ transitions:
 
   it.each([
     ["a script", '{ type: script, content: "throw new Error(1)" }', "SCRIPT_ERROR", 1],
-    ["an if", '{ exec: "true", if: "nothing.here" }', "IF_FAILED", 0],
+    ["an if", '{ exec: "true", if: "foreach.key" }', "IF_FAILED", 0],
   ])(
     "A17 the failure of %s, which prints nothing, has its artifact too, and names no log",
     async (_, bad, code, attempt) => {

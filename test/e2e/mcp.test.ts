@@ -285,11 +285,11 @@ describe("MCP tools", () => {
     await eventually("the hold", 30_000, async () => {
       return (await call<{ status: string }>("get_run", { run_id })).status === "held";
     });
-    const { items } = await call<{ items: { job_id: number; workflow_id?: number }[] }>(
+    const { items } = await call<{ items: { id: number; workflow_id?: number }[] }>(
       "list_pending_failed_jobs",
       { run_id, workflow_id: 1 },
     );
-    const held = items[0]!.job_id;
+    const held = items[0]!.id;
     const refused = async (name: string, given: { [field: string]: unknown }) => {
       const answer = await client.callTool({ name, arguments: given });
       expect([name, answer.isError]).toEqual([name, true]);

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { Event, EventType } from "../../src/core/events.js";
-import { Daruma, type DarumaOptions, type StartOptions } from "../../src/operations/daruma.js";
+import { Daruma, type DarumaOptions } from "../../src/operations/daruma.js";
 import type { RunReport } from "../../src/operations/run-report.js";
+import type { StartOptions } from "../../src/operations/start-options.js";
 
 /** A folder with real workers, real processes and a real SQLite file, for the tests of one file. */
 export class RealRuns {
