@@ -64,7 +64,7 @@ describe("the stack trace", () => {
   sum:
     type: script
     content: |
-      const rows = inputs.rows;
+      const rows = inputs["rows" + ""];
       return rows.length;`);
     expect(run.job("sum").error).toMatchObject({
       code: "SCRIPT_ERROR",

@@ -108,7 +108,7 @@ describe("seed 003 and 001, conditions of transitions", () => {
     const field = (path: string) =>
       problemsOf(flow(`{ type: exists, field: ${path} }`)).map(({ code }) => code);
     expect(field("outputs.nobody.x")).toEqual(["UNKNOWN_STEP"]);
-    expect(field("inputs.nothing")).toEqual(["INVALID_VALUE"]);
+    expect(field("inputs.nothing")).toEqual(["UNKNOWN_NAME"]);
     expect(field("weather.today")).toHaveLength(1);
   });
 
