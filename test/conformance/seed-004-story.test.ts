@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Narrator } from "../../src/cli/render/narrator.js";
 import { type SelfHealRecord, selfHealRecord } from "../../src/core/self-heal-record.js";
 import { tellStories } from "../../src/operations/job-story.js";
+import { textOf } from "../../src/operations/sentence.js";
 import { type ReplayedTrial, replayedTrial } from "../support/replayed-trial.js";
 import { checkpointed } from "../support/scripted-worker.js";
 
@@ -72,7 +73,7 @@ describe("seed 004: what is told of a step that heals", () => {
   it("is a story in sentences, without names of events", async () => {
     const run = await replayedTrial(TEXT, { ...SCRIPT, edit: [same] });
     const story = tellStories(run.runAt(), run.log).find(({ job }) => job.step.definition.id === "edit")!;
-    const told = story.sentences.join("\n");
+    const told = story.sentences.map(textOf).join("\n");
     expect(told).toContain(
       "No progress: the same failure 2 times, with the same changes or none. By itself it would be application.",
     );

@@ -69,7 +69,7 @@ const BROKEN: readonly (readonly [name: string, kinds: readonly string[], text: 
   ],
   [
     "an if that cannot be evaluated",
-    ["mend", "fork"],
+    ["mend", "fork", "explain"],
     `steps: { a: { type: script, content: "return {}" }, b: { type: noop, if: "outputs.a.version.major > 1", depends_on: [a] } }`,
   ],
   [

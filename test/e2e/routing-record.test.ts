@@ -41,7 +41,7 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
     expect(run.stderr).toMatch(
       /deploy did not start: if: .* \(IF_FAILED, deterministic_contract\) — on to fallback with the failure \(transition 1\)\n/,
     );
-    const { stdout } = await cli.daruma("explain", "last", "deploy");
+    const { stdout } = await cli.daruma("explain", "last", "deploy", "--full");
     expect(stdout).toContain(
       [
         "  It did not start (IF_FAILED).",
@@ -146,7 +146,7 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
     const name = `failures/j${report.jobs[0]!.id}_a1.json`;
     const { stdout } = await cli.daruma("artifact", String(report.run_id), name);
     expect(JSON.parse(stdout)).toMatchObject({ rung: "fail", failureRoute });
-    const explained = await cli.daruma("explain", String(report.run_id), "deploy");
+    const explained = await cli.daruma("explain", String(report.run_id), "deploy", "--full");
     expect(explained.stdout).toContain("- edge: no, one attempt of one step was asked for.\n");
     expect(explained.stdout).not.toContain("transition 1");
   });

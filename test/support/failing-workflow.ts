@@ -13,7 +13,7 @@ const ACTIONS: readonly Keys[] = [
   {
     exec: `echo '{"code":"BUSY","message":"not now","retryable":false,"retry_after_ms":5}' > $DARUMA_FAILURE; exit 9`,
   },
-  { type: "script", content: "return missing.member" },
+  { type: "script", content: "return null.member" },
   { type: "http", url: "http://127.0.0.1:2/" },
   { exec: "echo {{ outputs.base.nothing.there }}" },
   { exec: "true", if: "null.there" },

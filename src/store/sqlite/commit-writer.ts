@@ -51,8 +51,11 @@ export class CommitWriter {
       | { fence: number | null; lastSeq: number }
       | undefined;
     refuseStaleAppend(append, position ?? { fence: null, lastSeq: 0 });
-    if (this.#holderOf(append) === append.runId) this.#run.write(append.run);
-    else taken.push(append);
+    if (this.#holderOf(append) !== append.runId) {
+      taken.push(append);
+      return;
+    }
+    this.#run.write(append.run);
     this.#events.write(append.events);
     this.#jobs.write(append.jobs);
     this.#attempts.write(append.attempts);
