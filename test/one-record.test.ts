@@ -102,7 +102,9 @@ async function compare(doors: Doors, told: RunReport): Promise<void> {
   };
   for (const [door, jobs] of Object.entries(lists)) expect([door, jobs]).toEqual([door, records]);
 
-  const failed = await failedAttempts(doors, id);
+  const logged = await loggedFailures(doors, id);
+  // A step whose `if` failed has made no attempt.
+  const failed = logged.filter(({ attempt }) => attempt !== null);
   for (const record of records) {
     const shown = [
       await doors.cli<Job>("job", "show", String(record.id)),
@@ -120,19 +122,20 @@ async function compare(doors: Doors, told: RunReport): Promise<void> {
     .state;
   if (root._last_error !== null) {
     const { step_id: node_id, action: action_id } = root._last_error;
-    expect(failed.map((error) => ({ ...error, node_id, action_id }))).toContainEqual(root._last_error);
+    expect(logged.map((error) => ({ ...error, node_id, action_id }))).toContainEqual(root._last_error);
   }
   await compareSelections(doors, records, told);
 }
 
-/** The records of all attempts that failed, as the log has them. */
-async function failedAttempts(doors: Doors, id: number): Promise<ErrorRecord[]> {
+/** The records of all failures, as the log has them. */
+async function loggedFailures(doors: Doors, id: number): Promise<ErrorRecord[]> {
   type Logged = { readonly type: string; readonly error: ErrorRecord };
   const { items } = await doors.rest<Items<Logged>>(`/api/v1/runs/${id}/events?limit=1000`);
   expect((await doors.mcp<Items<Logged>>("list_run_events", { run_id: id, limit: 1_000 })).items).toEqual(
     items,
   );
-  const errors = items.filter(({ type }) => type === "attempt.failed").map(({ error }) => error);
+  const failures = items.filter(({ type }) => type === "attempt.failed" || type === "if.failed");
+  const errors = failures.map(({ error }) => error);
   for (const error of errors) expectWhole(error);
   return errors;
 }

@@ -45,7 +45,7 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
     expect(stdout).toContain(
       [
         "  It did not start (IF_FAILED).",
-        "  Its class is deterministic_contract: what was asked for is wrong, so that asking again cannot help.",
+        "  Its class is deterministic_contract: what was asked for is wrong, so asking again cannot help.",
         "  - stop: no, the run goes on.",
       ].join("\n"),
     );
