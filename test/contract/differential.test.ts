@@ -355,7 +355,7 @@ test(
           for (const database of databases) await database.dispose();
         }
       }),
-      { numRuns: SEQUENCES },
+      { numRuns: SEQUENCES, endOnFailure: true },
     );
     // Else the sequences would say little.
     expect(committed).toBeGreaterThan(SEQUENCES);

@@ -51,16 +51,16 @@ export class CommitWriter {
       | { fence: number | null; lastSeq: number }
       | undefined;
     refuseStaleAppend(append, position ?? { fence: null, lastSeq: 0 });
-    if (this.#holderOf(append) !== append.runId) {
-      taken.push(append);
-      return;
-    }
-    this.#run.write(append.run);
+    if (this.#holderOf(append) !== append.runId) taken.push(append);
+    // Also what comes of the same run after it.
+    const isTaken = taken.some(({ runId }) => runId === append.runId);
+    if (!isTaken) this.#run.write(append.run);
     this.#events.write(append.events);
     this.#jobs.write(append.jobs);
     this.#attempts.write(append.attempts);
     this.#routes.write(append.routes);
-    this.#checkpoints.write(append.checkpoints);
+    // They need the row of their run.
+    if (!isTaken) this.#checkpoints.write(append.checkpoints);
   }
 }
 
