@@ -47,8 +47,8 @@ ${file}:6:51 UNKNOWN_STEP \`outputs.biuld\` names no step of the file, did you m
   hint: Write \`outputs.build\`, or define the step.
 ${file}:7:33 UNKNOWN_NAME unknown name \`outptus\`, did you mean \`outputs\`?
   hint: Rename it to \`outputs\`.
-${file}:7:56 UNKNOWN_NAME \`error\` has no field \`exitcode\`, did you mean \`exitCode\`?
-  hint: Rename it to \`exitCode\`.
+${file}:7:56 UNKNOWN_NAME \`error\` has no field \`exitcode\`, did you mean \`exit_code\`?
+  hint: Rename it to \`exit_code\`.
 5 errors
 `);
     expect(stdout).toBe("");
