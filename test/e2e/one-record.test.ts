@@ -13,7 +13,7 @@ steps:
   pack: { type: command, exec: "exit 7", on_fail: { run: [fix] } }
   fix: { type: command, exec: "exit 8" }
   ship: { type: command, exec: "true", depends_on: [pack] }
-  notes: { type: script, content: "return inputs.nothing.there" }
+  notes: { type: script, content: "return null.there" }
   told:
     type: script
     content: "return [failure.exit_code, failure.exitCode, failure.step_id, failure.stderr_tail]"
