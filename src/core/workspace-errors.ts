@@ -66,9 +66,11 @@ export const WORKSPACE_ERRORS = {
     means:
       "The run has changed files of a submodule, which a branch of the repository around it cannot hold.",
     next: "Take the result as a patch: `daruma apply RUN --patch FILE`, then `git apply FILE` in the repository.",
+    asked: "Ask for it without `branch`, and give the patch to `git apply` in the repository.",
   },
   WORKSPACE_SUBMODULE_MISSING: {
     means: "A submodule that is checked out in the repository lacks the commit that is pinned.",
     next: "Run `git submodule update --init --recursive` in the repository.",
+    asked: "Check the submodules out in the repository.",
   },
 } as const satisfies Record<string, CatalogueEntry>;
