@@ -207,8 +207,8 @@ steps:
     ["routing: { typo: 1 }\nsteps: { a: { exec: x } }", "routing.typo"],
     ["routing: { defaults: { typo: 1 } }\nsteps: { a: { exec: x } }", "routing.defaults.typo"],
     [
-      "routing: { defaults: { on_fail: { goto: a } } }\nsteps: { a: { exec: x } }",
-      "routing.defaults.on_fail.goto",
+      "routing: { defaults: { on_fail: { typo: a } } }\nsteps: { a: { exec: x } }",
+      "routing.defaults.on_fail.typo",
     ],
     ["steps: { a: { exec: x, typo: 1 } }", "steps.a.typo"],
     ["steps: { a: { exec: x, on_fail: { typo: 1 } } }", "steps.a.on_fail.typo"],

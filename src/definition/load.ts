@@ -4,6 +4,7 @@ import { deepFreeze } from "./freeze.js";
 import { lintDefinition } from "./lint.js";
 import type { LintFinding } from "./lint-finding.js";
 import { normalise, type WorkflowKeys } from "./normalise.js";
+import { DEFAULTS_PATH, withDefaults } from "./on-fail-defaults.js";
 import { childPath, pathSegments, ROOT, renderSegments } from "./path.js";
 import { type Finding, Findings, type Problem, type SyntaxProblem } from "./problem.js";
 import { KnownNames } from "./references/known-names.js";
@@ -68,7 +69,8 @@ export function readDefinition(
   };
   const keys = workflow.read(root, ROOT, context);
   if (keys === undefined) return null;
-  const entries = readEntries(keys, root, context);
+  const written = readEntries(keys, root, context);
+  const entries = written && withDefaults(written, keys.routing?.defaults?.on_fail, root, context);
   const definition = normalise(keys, entries ?? [], defaultName, context);
   if (entries !== null) {
     const routed = new Set(definition.steps.flatMap((step) => (step.start === "routed" ? [step.id] : [])));
@@ -157,15 +159,26 @@ function placeLint(
   return findings.flatMap(({ code, message, hint, segments: given }): Finding[] => {
     const [top, id, ...rest] = given;
     const ofStep = top === "steps" && pathOf.get(String(id));
-    const segments = ofStep ? [...pathSegments(ofStep), ...rest] : given;
-    const isDefault = root.kind === "map" && findEntry(root, String(segments[0])) === undefined;
+    const own = ofStep ? [...pathSegments(ofStep), ...rest] : given;
+    const byDefault = ofStep && !locator.has(own) ? defaultOf(rest, locator) : null;
+    const segments = byDefault ?? own;
+    const isLeftOut = root.kind === "map" && findEntry(root, String(segments[0])) === undefined;
     const at = locator.locate(segments);
-    // One job of the list stands for thousands of steps, which all have the same to say.
-    const identity = ofStep && segments[0] === "jobs" ? `${code} ${renderSegments(segments)}` : null;
-    if (isDefault || (identity !== null && seen.has(identity))) return [];
+    // One job of the list, or one default, stands for thousands of steps, which all have the same to say.
+    const isShared = byDefault !== null || (ofStep && segments[0] === "jobs");
+    const said = byDefault === null ? "" : message.replaceAll(quote(String(id)), "");
+    const identity = isShared ? `${code} ${renderSegments(segments)} ${said}` : null;
+    if (isLeftOut || (identity !== null && seen.has(identity))) return [];
     if (identity !== null) seen.add(identity);
     return [{ code, message, hint, at, path: renderSegments(segments), inside: null }];
   });
+}
+
+/** Where `routing.defaults` says what a step does not say itself. */
+function defaultOf(ofStep: LintFinding["segments"], locator: Locator): LintFinding["segments"] | null {
+  if (ofStep[0] !== "on_fail") return null;
+  const segments = [...pathSegments(DEFAULTS_PATH), ...ofStep.slice(1)];
+  return locator.has(segments) ? segments : null;
 }
 
 function byPlace(first: Problem, second: Problem): number {

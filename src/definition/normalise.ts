@@ -47,7 +47,7 @@ interface Surroundings {
   readonly context: ReadContext;
 }
 
-/** Defaults filled in, other spellings folded, references turned into ids. */
+/** Defaults filled in (those of `on_fail` but for `retry` are in the entries already), other spellings folded, references turned into ids. */
 export function normalise(
   keys: WorkflowKeys,
   entries: readonly StepEntry[],
@@ -55,7 +55,7 @@ export function normalise(
   context: ReadContext,
 ): Definition {
   const surroundings: Surroundings = {
-    named: routedTargets(entries, keys.transitions ?? []),
+    named: routedTargets(keys, entries),
     retryDefaults: keys.routing?.defaults?.on_fail?.retry,
     hasWorkspace: keys.workspace !== undefined,
     selfHeal: keys.self_heal ?? null,
@@ -90,12 +90,12 @@ export function normalise(
   };
 }
 
-/** Every step that a `run` list or a transition names. */
+/** Every step that a `run` list or a transition names; a default's list too, should no step have it. */
 function routedTargets(
+  { routing, transitions = [] }: WorkflowKeys,
   entries: readonly StepEntry[],
-  transitions: readonly TransitionDraft[],
 ): ReadonlySet<string> {
-  const named = new Set<string>();
+  const named = new Set(routing?.defaults?.on_fail?.run?.map((name) => name.value));
   for (const { raw } of entries) {
     for (const name of raw?.keys.on_fail?.run ?? []) named.add(name.value);
     for (const name of raw?.keys.on_success?.run ?? []) named.add(name.value);

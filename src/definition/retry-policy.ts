@@ -15,6 +15,16 @@ export function mergeRetry(own: RetryDraft | undefined, defaults: RetryDraft | u
   };
 }
 
+/** Whether the defaults give a step something that it does not say itself. */
+export function addsToRetry(own: RetryDraft | undefined, defaults: RetryDraft): boolean {
+  const adds = (given: object = {}, all: object = {}): boolean =>
+    Object.entries(all).some(
+      ([key, value]) => value !== undefined && given[key as keyof typeof given] === undefined,
+    );
+  const { backoff, ...rest } = defaults;
+  return adds(own, rest) || adds(own?.backoff, backoff);
+}
+
 function mergeBackoff(own: BackoffDraft = {}, defaults: BackoffDraft = {}): BackoffDraft {
   return {
     mode: own.mode ?? defaults.mode,

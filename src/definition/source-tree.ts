@@ -69,6 +69,16 @@ export class Locator {
     return at;
   }
 
+  /** Whether the path is written out. */
+  has(segments: readonly (string | number)[]): boolean {
+    let node: SourceNode | undefined = this.root;
+    for (const segment of segments) {
+      if (node?.kind === "map") node = this.indexOf(node).get(String(segment))?.value;
+      else node = node?.kind === "list" ? node.items[segment as number] : undefined;
+    }
+    return node !== undefined;
+  }
+
   private indexOf(map: SourceMap): ReadonlyMap<string, SourceEntry> {
     const known = this.indexes.get(map);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-import { type FanProblem, fanPaths, MAX_FAN_OUT_DEPTH } from "../core/fan-out.js";
+import { type FanPaths, type FanProblem, fanPaths, MAX_FAN_OUT_DEPTH } from "../core/fan-out.js";
 import { childPath } from "./path.js";
 import type { Findings } from "./problem.js";
 import type { StepGraph } from "./step-graph.js";
@@ -6,14 +6,7 @@ import { quote } from "./suggest.js";
 
 /** Where each step lies among the fan-outs, by step. */
 export function validateFanOut(graph: StepGraph, findings: Findings): readonly (readonly string[])[] {
-  const { paths, problems } = fanPaths(
-    graph.entries.map(({ id, raw }, index) => ({
-      id,
-      dependsOn: graph.groups[index]!.map((group) => group.map((member) => member.value)),
-      forEach: raw?.keys.forEach ?? false,
-      reduce: raw?.keys.fanout?.value === "reduce",
-    })),
-  );
+  const { paths, problems } = fanOutOf(graph);
   for (const problem of problems) {
     const index = graph.indexOf.get(problem.step)!;
     if (graph.doubtful[index] === 0) reportFanProblem(problem, index, graph, findings);
@@ -31,6 +24,17 @@ export function validateFanOut(graph: StepGraph, findings: Findings): readonly (
     });
   }
   return graph.entries.map(({ id }) => paths.get(id)!);
+}
+
+export function fanOutOf({ entries, groups }: StepGraph): FanPaths {
+  return fanPaths(
+    entries.map(({ id, raw }, index) => ({
+      id,
+      dependsOn: groups[index]!.map((group) => group.map((member) => member.value)),
+      forEach: raw?.keys.forEach ?? false,
+      reduce: raw?.keys.fanout?.value === "reduce",
+    })),
+  );
 }
 
 function reportFanProblem(

@@ -4,11 +4,11 @@ import type { Findings } from "./problem.js";
 import { checkReferences } from "./references/check-references.js";
 import type { KnownNames } from "./references/known-names.js";
 import type { TextWithNames } from "./references/placed-text.js";
-import type { Located } from "./schema.js";
 import type { StepEntry } from "./step-entries.js";
 import { buildStepGraph, type StepGraph } from "./step-graph.js";
-import { didYouMean, quote } from "./suggest.js";
+import { quote } from "./suggest.js";
 import type { TransitionDraft } from "./transition-fields.js";
+import { reportUnknownStep } from "./unknown-step.js";
 import { validateFanOut } from "./validate-fan-out.js";
 import { validateRoutes } from "./validate-routes.js";
 import { validateTransitions } from "./validate-transitions.js";
@@ -66,7 +66,7 @@ function checkNames(graph: StepGraph, findings: Findings): void {
           path: member.path,
         });
       } else if (!graph.indexOf.has(member.value))
-        reportUnknown(member, "depends_on", index, graph, findings);
+        reportUnknownStep(member, "depends_on", graph.indexOf.keys(), findings, graph.entries[index]!.id);
       else if (member.value === graph.entries[index]!.id) {
         const message = `the step ${quote(member.value)} depends on itself`;
         findings.error({
@@ -80,26 +80,9 @@ function checkNames(graph: StepGraph, findings: Findings): void {
     }
   });
   for (const { kind, on, from, target } of graph.routes) {
-    if (!graph.indexOf.has(target.value)) reportUnknown(target, `${on}.${kind}`, from, graph, findings);
+    if (!graph.indexOf.has(target.value))
+      reportUnknownStep(target, `${on}.${kind}`, graph.indexOf.keys(), findings, graph.entries[from]!.id);
   }
-}
-
-function reportUnknown(
-  name: Located<string>,
-  key: string,
-  from: number,
-  graph: StepGraph,
-  findings: Findings,
-): void {
-  const nearest = findings.suggester.nearest(name.value, graph.indexOf.keys());
-  // No key may name its own step.
-  const suggestion = nearest === graph.entries[from]!.id ? null : nearest;
-  const message = `${key} names the unknown step ${quote(name.value)}${didYouMean(suggestion)}`;
-  const hint =
-    suggestion === null
-      ? "Fix the name or define the step."
-      : `Rename it to \`${suggestion}\`, or define the step.`;
-  findings.error({ code: "UNKNOWN_STEP", message, hint, at: name.at, path: name.path });
 }
 
 function checkDependencyCircles(graph: StepGraph, findings: Findings): void {

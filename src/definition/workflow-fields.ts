@@ -4,12 +4,12 @@ import { failureHandlers } from "./failure-handler-fields.js";
 import { jobs } from "./job-fields.js";
 import type { Path } from "./path.js";
 import { resourceList } from "./resource-fields.js";
-import { MAX_COUNT, retry } from "./retry-fields.js";
+import { MAX_COUNT } from "./retry-fields.js";
 import { type Fields, listOf, located, mapOf, mapped, named, object, type Schema, union } from "./schema.js";
 import { boolean, json, number, oneOf, text } from "./schema-scalars.js";
 import { queue, selfHeal, workspace } from "./self-heal-fields.js";
 import { steps } from "./step-entries.js";
-import { environment } from "./step-fields.js";
+import { environment, onFail } from "./step-fields.js";
 import { transitions } from "./transition-fields.js";
 
 export const INPUT_TYPES = [
@@ -127,16 +127,8 @@ export const WORKFLOW_FIELDS = {
       defaults: {
         schema: object({
           on_fail: {
-            schema: object(
-              { retry: { schema: retry, doc: "Merged key by key into the `retry` of every step." } },
-              {
-                misplaced: (key) =>
-                  ["run", "run_js", "goto", "goto_js", "goto_max"].includes(key)
-                    ? "only `retry` can have a default"
-                    : null,
-              },
-            ),
-            doc: "Defaults of `on_fail`.",
+            schema: onFail,
+            doc: "Keys for the `on_fail` of every step that does not give them itself; `retry` is merged key by key.",
           },
         }),
         doc: "What every step has unless it says otherwise.",

@@ -20,7 +20,7 @@ export interface WorkflowInput {
   readonly context?: readonly string[];
   readonly routing?: {
     readonly max_loops?: number;
-    readonly defaults?: { readonly on_fail?: { readonly retry?: RetryInput } };
+    readonly defaults?: { readonly on_fail?: OnFailInput };
   };
   readonly failure_policy?: FailurePolicy;
   readonly max_recoveries?: number;
@@ -145,6 +145,10 @@ export interface RoutingInput {
   readonly goto_max?: number;
 }
 
+export interface OnFailInput extends RoutingInput {
+  readonly retry?: RetryInput;
+}
+
 interface CommonStepInput {
   readonly depends_on?: OneOrMore<string>;
   readonly start?: "auto" | "routed";
@@ -158,7 +162,7 @@ interface CommonStepInput {
   readonly forEach?: boolean;
   readonly fanout?: "map" | "reduce";
   readonly join?: "all" | "any" | { readonly at_least: number };
-  readonly on_fail?: RoutingInput & { readonly retry?: RetryInput };
+  readonly on_fail?: OnFailInput;
   readonly on_success?: RoutingInput;
   readonly outputs?: { readonly [key: string]: Json };
   readonly tags?: OneOrMore<string>;

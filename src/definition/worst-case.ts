@@ -1,6 +1,7 @@
 import type { Definition, StepDefinition } from "../core/definition.js";
 import { type DependencyOrder, dependencyOrder } from "../core/dependency-order.js";
 import { fanPaths, isPrefix, isSamePath } from "../core/fan-out.js";
+import { closure } from "./closure.js";
 import { deepFreeze } from "./freeze.js";
 
 /** The most that can happen to one step, restarts after lost workers apart. Null: a run_js or a circle of run lists leaves it open. */
@@ -183,17 +184,6 @@ function gotosByPath(plan: Plan): Map<string, GotoGroup> {
     }
   });
   return groups;
-}
-
-function closure(
-  starts: readonly number[],
-  edges: readonly (readonly number[])[],
-  inside: (index: number) => boolean,
-): Set<number> {
-  const seen = new Set(starts);
-  // A set is walked in order of insertion, what is added meanwhile included.
-  for (const index of seen) for (const next of edges[index]!) if (inside(next)) seen.add(next);
-  return seen;
 }
 
 function countVisits(plan: Plan, again: Float64Array): readonly (number | null)[] {

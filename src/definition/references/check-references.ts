@@ -83,13 +83,20 @@ function leadsOf({ graph, transitions, texts }: ReferenceCheck, readers: Readers
   };
   for (const { kind, from, target } of graph.routes) add(kind, from, target.value);
   for (const { from, to } of transitions) add("edge", from && graph.indexOf.get(from.value), to?.value);
-  for (const { path, names } of texts) {
-    const kind = path?.key === "run_js" ? "run" : path?.key === "goto_js" ? "goto" : null;
-    if (kind === null) continue;
+  for (const { path, names, text } of texts) {
+    const key = path?.key;
+    if (key !== "run_js" && key !== "goto_js") continue;
     const reader = readerOf(path, readers);
-    for (const literal of names.literals) add(kind, reader, literal);
+    const sources = reader === null ? takersOf(key, text, graph) : [reader];
+    for (const from of sources)
+      for (const literal of names.literals) add(key === "run_js" ? "run" : "goto", from, literal);
   }
   return leads;
+}
+
+/** Steps that have a default's expression. */
+function takersOf(key: "run_js" | "goto_js", text: string, { entries }: StepGraph): number[] {
+  return entries.flatMap(({ raw }, index) => (raw?.keys.on_fail?.[key] === text ? [index] : []));
 }
 
 function warnOfMissingOutputs(

@@ -1,0 +1,156 @@
+import { isSamePath } from "../core/fan-out.js";
+import { closure } from "./closure.js";
+import { childPath, type Path, ROOT, renderPath } from "./path.js";
+import type { RawStep, StepKeys } from "./read-step.js";
+import { addsToRetry } from "./retry-policy.js";
+import type { Located, ReadContext } from "./schema.js";
+import { findEntry, Locator, type SourceNode } from "./source-tree.js";
+import type { StepEntry } from "./step-entries.js";
+import { buildStepGraph, type StepGraph } from "./step-graph.js";
+import { quote } from "./suggest.js";
+import { reportUnknownStep } from "./unknown-step.js";
+import { fanOutOf } from "./validate-fan-out.js";
+
+type OnFailKeys = NonNullable<StepKeys["on_fail"]>;
+type Key = keyof OnFailKeys;
+
+export const DEFAULTS_PATH: Path = childPath(childPath(childPath(ROOT, "routing"), "defaults"), "on_fail");
+
+/** Why a default may be left with no step at all. */
+const NOBODY_TAKES_IT: { readonly [key in Key]: string } = {
+  retry: "all of them have these keys themselves",
+  run: "all of them have their own, or may not run these steps",
+  run_js: "all of them have their own",
+  goto: "all of them have their own, or do not depend on its target in their scope",
+  goto_js: "all of them have their own, or depend on nothing",
+  goto_max: "all of them have their own bound, or no goto",
+};
+
+/**
+ * Steps with the keys of `routing.defaults.on_fail` that they do not give themselves. A default that a step could not
+ * write itself is left out for that step. `retry`, which is merged key by key with more than these two, is left to normalise.
+ */
+export function withDefaults(
+  entries: readonly StepEntry[],
+  defaults: OnFailKeys | undefined,
+  root: SourceNode,
+  context: ReadContext,
+): readonly StepEntry[] {
+  if (defaults === undefined) return entries;
+  const graph = buildStepGraph(entries);
+  const known = withoutUnknown(defaults, graph, context);
+  const mayTake = legality(known, graph);
+  const taken = new Set<Key>();
+  const merged = entries.map((entry, index) => {
+    if (entry.raw === null) return entry;
+    const on_fail = mergeKeys(entry.raw.keys, known, (key) => mayTake(index, key), taken);
+    reportTwoBounds(entry.id, entry.raw, on_fail, context);
+    return { ...entry, raw: { ...entry.raw, keys: { ...entry.raw.keys, on_fail } } };
+  });
+  warnOfIdle(known, taken, root, context);
+  return merged;
+}
+
+/** Told once here, and not once for every step. */
+function withoutUnknown(defaults: OnFailKeys, { indexOf }: StepGraph, { findings }: ReadContext): OnFailKeys {
+  const isKnown = (key: "run" | "goto") => (name: Located<string>) => {
+    if (indexOf.has(name.value)) return true;
+    reportUnknownStep(name, `${renderPath(DEFAULTS_PATH)}.${key}`, indexOf.keys(), findings);
+    return false;
+  };
+  const { run, goto } = defaults;
+  const runIsKnown = (run ?? []).map(isKnown("run")).every(Boolean);
+  const gotoIsKnown = goto?.step !== undefined && isKnown("goto")(goto.step);
+  return { ...defaults, run: runIsKnown ? run : undefined, goto: gotoIsKnown ? goto : undefined };
+}
+
+/** Whether a step could write the default itself, by the rules for run lists and gotos. */
+function legality({ run, goto }: OnFailKeys, graph: StepGraph): (step: number, key: Key) => boolean {
+  const { order, groups, indexOf, entries } = graph;
+  const fan = fanOutOf(graph).paths;
+  const pathOf = (index: number) => fan.get(entries[index]!.id)!;
+  const isSameScope = (first: number, second: number) => isSamePath(pathOf(first), pathOf(second));
+  const listed = (run ?? []).map(({ value }) => indexOf.get(value)!);
+  const beforeListed = closure(listed, order.dependencies);
+  // One that depends on nothing is routed and belongs to every scope that routes to it.
+  const placed = listed.filter(
+    (index) => groups[index]!.length > 0 || entries[index]!.raw?.keys.start === "auto",
+  );
+  const target = goto?.step === undefined ? undefined : indexOf.get(goto.step.value);
+  const behindTarget = target === undefined ? new Set<number>() : closure([target], order.dependents);
+  return (step, key) => {
+    if (key === "run") return !beforeListed.has(step) && placed.every((index) => isSameScope(step, index));
+    if (key === "goto") return step !== target && behindTarget.has(step) && isSameScope(step, target!);
+    return key !== "goto_js" || groups[step]!.length > 0;
+  };
+}
+
+function mergeKeys(
+  { on_fail: own, execution }: StepKeys,
+  defaults: OnFailKeys,
+  mayTake: (key: Key) => boolean,
+  taken: Set<Key>,
+): OnFailKeys {
+  const merge = <K extends Key>(key: K): OnFailKeys[K] | undefined => {
+    if (own?.[key] !== undefined || defaults[key] === undefined || !mayTake(key)) return own?.[key];
+    taken.add(key);
+    return defaults[key];
+  };
+  const { retry } = defaults;
+  if (retry !== undefined && addsToRetry(own?.retry ?? execution?.retry_policy, retry)) taken.add("retry");
+  const [goto, goto_js] = [merge("goto"), merge("goto_js")];
+  const isBounded = goto !== undefined || goto_js !== undefined;
+  return {
+    retry: own?.retry,
+    run: merge("run"),
+    run_js: merge("run_js"),
+    goto,
+    goto_js,
+    goto_max: isBounded ? merge("goto_max") : own?.goto_max,
+  };
+}
+
+/** `goto: { step, max }` in one of the two places and `goto_max` in the other: which of them should hold? */
+function reportTwoBounds(
+  id: string,
+  { keys, node, path }: RawStep,
+  merged: OnFailKeys,
+  context: ReadContext,
+) {
+  const { goto, goto_max } = merged;
+  if (goto?.max === undefined || goto_max === undefined) return;
+  const isOwn = { goto: keys.on_fail?.goto !== undefined, goto_max: keys.on_fail?.goto_max !== undefined };
+  // In one place both are reported where they are read.
+  if (isOwn.goto === isOwn.goto_max) return;
+  const here = childPath(path, "on_fail");
+  const [own, other] = isOwn.goto ? ["goto.max", "goto_max"] : ["goto_max", "goto.max"];
+  const [ownPlace, otherPlace] = [`${renderPath(here)}.${own}`, `${renderPath(DEFAULTS_PATH)}.${other}`];
+  const split = `\`goto: ${goto.step?.value}\` and \`goto_max: ${goto.max}\``;
+  context.findings.error({
+    code: "INVALID_VALUE",
+    message: `the goto of ${quote(id)} has two bounds: ${quote(ownPlace)} and ${quote(otherPlace)}`,
+    hint: isOwn.goto
+      ? `Write ${split} in the step, whose \`goto_max\` wins over the default's.`
+      : `Write ${split} in ${renderPath(DEFAULTS_PATH)}, so that the step's own \`goto_max\` wins.`,
+    at: findEntry(node, "on_fail")?.keyAt ?? node.at,
+    path: here,
+  });
+}
+
+function warnOfIdle(
+  defaults: OnFailKeys,
+  taken: ReadonlySet<Key>,
+  root: SourceNode,
+  { findings }: ReadContext,
+): void {
+  for (const key of Object.keys(NOBODY_TAKES_IT) as Key[]) {
+    if (defaults[key] === undefined || taken.has(key)) continue;
+    findings.warn({
+      code: "NO_EFFECT",
+      message: `the default ${quote(key)} applies to no step: ${NOBODY_TAKES_IT[key]}`,
+      hint: "Remove it.",
+      at: new Locator(root).locate(["routing", "defaults", "on_fail", key]),
+      path: childPath(DEFAULTS_PATH, key),
+    });
+  }
+}

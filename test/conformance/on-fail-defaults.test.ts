@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { trial } from "../support/harness.js";
+import { trace } from "../support/trace.js";
+
+const LADDER = `unhandled: hold
+routing:
+  max_loops: 20
+  defaults:
+    on_fail: { retry: { max: 1 }, run: [fix], goto: { step: setup, max: 1 } }
+steps:
+  setup: { exec: make }
+  build: { exec: make, depends_on: setup }
+  fix: { exec: make }
+  after: { exec: make, depends_on: build }`;
+
+describe("routing.defaults.on_fail climbs like the same keys in every step", () => {
+  it("V8 retries, repairs, goes back once and then holds, in this order", async () => {
+    const run = await trial(LADDER, { build: ["fail"] });
+    const visit = ["start build", "fail build EXIT_1"];
+    const tries = ["climb build retry", "climb build remediate"];
+    expect(run.order).toEqual([
+      ...["setup", "build", "build", "fix", "build"],
+      ...["setup", "build", "build", "fix", "build"],
+    ]);
+    const climbs = trace(run).filter((line) => /^(climb|fail|held) build|start build/.test(line));
+    const round = [...visit, tries[0], ...visit, tries[1], ...visit];
+    expect(climbs).toEqual([...round, "climb build goto", ...round, "climb build hold", "held build EXIT_1"]);
+    expect(run.run.status).toBe("held");
+  });
+
+  it("V8 leaves the step that everything goes back to with what it may have: its retry", async () => {
+    const run = await trial(LADDER, { setup: ["fail"] });
+    expect(run.order).toEqual(["setup", "setup", "fix", "setup"]);
+    const considered = run.events("ladder.climbed").at(-1)!.considered;
+    expect(considered.find(({ rung }) => rung === "goto")?.reason).toBe("no on_fail.goto");
+    expect(run.run.status).toBe("held");
+  });
+
+  it("V8 lets a step's own keys win, one by one", async () => {
+    const run = await trial(
+      `routing: { defaults: { on_fail: { run: [fix], goto: setup, goto_max: 1 } } }
+steps:
+  setup: { exec: make }
+  middle: { exec: make, depends_on: setup }
+  build: { exec: make, depends_on: middle, on_fail: { run: [own], goto: middle } }
+  fix: { exec: make }
+  own: { exec: make, start: routed }`,
+      { build: ["fail"] },
+    );
+    expect(run.order).toEqual([
+      ...["setup", "middle", "build", "own", "build"],
+      ...["middle", "build", "own", "build"],
+    ]);
+    expect(run.run.error?.code).toBe("EXIT_1");
+  });
+
+  it("V8 asks a default's expressions for the step that failed", async () => {
+    const run = await trial(
+      `routing:
+  defaults:
+    on_fail:
+      run_js: "return error.exit_code === 3 ? ['fix'] : []"
+      goto_js: "return step.id === 'build' ? 'setup' : null"
+      goto_max: 1
+steps:
+  setup: { exec: make }
+  build: { exec: make, depends_on: setup }
+  test: { exec: make, depends_on: build }
+  fix: { exec: make, start: routed }`,
+      { build: [{ exit: 3 }, { exit: 4 }, "ok"], test: [{ exit: 4 }] },
+    );
+    expect(run.order).toEqual(["setup", "build", "fix", "build", "setup", "build", "test"]);
+    expect(run.run.error?.code).toBe("EXIT_4");
+  });
+
+  it("V8 counts the gotos of each item of a fan-out apart", async () => {
+    const run = await trial(
+      `routing: { defaults: { on_fail: { goto: { step: first, max: 1 } } } }
+steps:
+  list: { exec: make, forEach: true }
+  first: { exec: make, depends_on: list }
+  second: { exec: make, depends_on: first }
+  all: { exec: make, depends_on: second, fanout: reduce }`,
+      { list: [{ output: [1, 2] }], second: ["fail", "ok"] },
+    );
+    expect(run.run.status).toBe("completed");
+    const round = ["first", "first", "second", "second"];
+    expect(run.order).toEqual(["list", ...round, ...round, "all"]);
+  });
+});
