@@ -30,7 +30,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What some doors tell of a job beside its record. */
-const BESIDE = ["output", "attempt_history", "diagnostics", "queue_attempts", "since"];
+const BESIDE = [
+  ...["output", "attempt_history", "diagnostics", "queue_attempts"],
+  ...["kind", "since", "question", "decisions"],
+];
 
 function recordsOf(jobs: readonly object[]): JobRecord[] {
   return jobs.map(
@@ -148,9 +151,10 @@ async function compareSelections(
 ): Promise<void> {
   const id = told.run_id;
   const held = records.filter(({ status }) => status === "pending_failed");
-  expect(await doors.cli("holds", String(id))).toEqual(held);
-  expect((await doors.rest<Items<Job>>(`/api/v1/holds?run_id=${id}`)).items).toEqual(held);
-  expect((await doors.mcp<Items<Job>>("list_pending_failed_jobs", { run_id: id })).items).toEqual(held);
+  expect(recordsOf(await doors.cli<Job[]>("holds", String(id)))).toEqual(held);
+  const waiting = await doors.rest<Items<Job>>(`/api/v1/holds?run_id=${id}`);
+  expect(recordsOf(waiting.items)).toEqual(held);
+  expect(await doors.mcp("list_pending_failed_jobs", { run_id: id })).toEqual(waiting);
 
   const dead = records.filter(({ dead_letter }) => dead_letter);
   expect(recordsOf(await doors.cli<Job[]>("dead-letters", String(id)))).toEqual(dead);

@@ -4,8 +4,7 @@ import type { JobStatus } from "../core/rows.js";
 import { parseStoredDefinition } from "../core/stored-definition.js";
 import type { Store } from "../store/store.js";
 import { logFile } from "../worker/attempt-paths.js";
-import { listHolds } from "./holds.js";
-import type { JobRecord } from "./job-record.js";
+import { listHolds, type WaitingJob } from "./holds.js";
 import { requireRun } from "./run-reference.js";
 import type { JobReport, RunReport } from "./run-report.js";
 
@@ -15,8 +14,8 @@ export interface RunSummary {
   /** `6 completed`, `1 failed (handled)`; what there is none of is left out. */
   readonly counts: readonly string[];
   readonly failures: readonly FailedStep[];
-  /** What waits for somebody to decide. */
-  readonly holds: readonly JobRecord[];
+  /** What waits for somebody: holds and open questions. */
+  readonly holds: readonly WaitingJob[];
   /** What the last steps of a completed run printed, if it is short. */
   readonly endings: readonly { readonly step: string; readonly text: string }[];
 }
@@ -64,8 +63,8 @@ export async function summariseRun(store: Store, outputDir: string, report: RunR
     report.status === "completed"
       ? await readEndings(store, run.definition_hash, report, (job) => log(job, "stdout"))
       : [];
-  const isHeld = report.jobs.some((job) => job.status === "pending_failed");
-  const holds = isHeld ? await listHolds(store, { runId: run.id }) : [];
+  const mayWait = report.jobs.some(({ status }) => status === "pending_failed" || status === "waiting");
+  const holds = mayWait ? await listHolds(store, { runId: run.id }) : [];
   return { report, counts: countStatuses(report.jobs), failures, holds, endings };
 }
 

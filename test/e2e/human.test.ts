@@ -18,6 +18,27 @@ describe("a human step", () => {
     expect(running.text).toContain(
       `approve asks: Release 1.2? (approve, reject) — daruma answer ${id} approve --choose approve --output-dir ${cli.outputDir}\n`,
     );
+    const waiting = (await cli.daruma("holds", id)).stdout.split("\n");
+    expect(waiting[0]).toMatch(
+      /^approve \(run \d+, job \d+\) asks since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC:$/,
+    );
+    const place = `--output-dir ${cli.outputDir}`;
+    expect(waiting.slice(1)).toEqual([
+      "  | Release 1.2?",
+      `to answer approve:  daruma answer ${id} approve --choose approve ${place}`,
+      `to answer reject:   daruma answer ${id} approve --choose reject ${place}`,
+      "",
+    ]);
+    type Listed = { kind: string; decisions: { command: string }[] }[];
+    const { value: listed } = await cli.json<Listed>("holds", id);
+    expect(listed).toMatchObject([
+      {
+        kind: "question",
+        decisions: [{ command: waiting[2]!.replace(/.*: {2}/, "") }, { decision: "reject" }],
+      },
+    ]);
+    const all = await cli.daruma("resolve", id, "--all", "--retry");
+    expect(all.stderr).toMatch(/^error NOT_HELD: run \d+ has no hold/);
     const wrong = await cli.daruma("answer", id, "approve", "--choose", "maybe");
     expect(wrong.exitCode).toBe(2);
     expect(wrong.stderr).toMatch(/^error INVALID_VALUE: maybe is not among approve, reject\n/);

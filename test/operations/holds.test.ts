@@ -44,7 +44,17 @@ describe("holds", () => {
       id: disk,
       attempts: 1,
       error: { code: "EXIT_3", class: "application", exit_code: 3, stderr_tail: "full\n" },
+      kind: "hold",
+      question: null,
+      decisions: ["retry", "fail", "skip"].map((action) => ({
+        decision: action,
+        operation: "classify_and_resolve_failures",
+        input: { classifications: [{ job_id: disk, action }] },
+      })),
     });
+    const events = (await bench.call("list_run_events", { run_id, limit: 1_000 })).items;
+    for (const { since, step } of items)
+      expect(since).toBe(events.find((event) => event.type === "job.held" && event.step === step)?.at);
     const all = await bench.call("list_pending_failed_jobs", {});
     expect(all.items.filter((each) => each.run_id === run_id)).toEqual(items);
   });
@@ -155,5 +165,48 @@ describe("holds", () => {
     expect(first.runs[0]!.changed).toHaveLength(1);
     expect(await decide()).toEqual(first);
     expect(await reasonsOf(run_id)).toEqual(["once"]);
+  });
+});
+
+const ASKING = `name: asking
+steps:
+  ask: { type: human, prompt: "Ship {{ inputs.version }}?", choices: [ship, wait, drop], reject: [drop] }
+  delayed: { type: command, exec: "exit 1", on_fail: { retry: { max: 1, backoff: { delay_ms: 600000 } } } }
+  after: { type: noop, depends_on: [ask] }
+inputs: { version: { type: string, default: "7" } }
+`;
+
+describe("open questions", () => {
+  it("are listed beside holds until they are answered, each choice as the call that takes it", async () => {
+    const { run_id } = await bench.call("start_run", { source: ASKING });
+    // A job that waits for its backoff waits for nobody.
+    await bench.until(run_id, ({ jobs }) => jobs.slice(0, 2).every(({ status }) => status === "waiting"));
+    const { items } = await bench.call("list_pending_failed_jobs", { run_id });
+    expect(items.map(({ step, kind }) => [step, kind])).toEqual([["ask", "question"]]);
+    const [asked] = items;
+    expect(asked).toMatchObject({
+      question: { prompt: "Ship 7?", choices: ["ship", "wait", "drop"] },
+      decisions: [
+        { decision: "ship", operation: "answer_job", input: { job_id: asked!.id, choice: "ship" } },
+        { decision: "wait" },
+        { decision: "drop" },
+      ],
+    });
+    const { items: events } = await bench.call("list_run_events", { run_id, limit: 1_000 });
+    expect(asked!.since).toBe(events.find(({ type }) => type === "human.asked")!.at);
+    expect((await bench.call("get_run", { run_id })).summary.holds).toEqual(items);
+    const { operation, input } = asked!.decisions[0]!;
+    await bench.call(operation, input as never);
+    expect((await bench.call("list_pending_failed_jobs", { run_id })).items).toEqual([]);
+    await bench.call("control_run", { run_id, action: "cancel" });
+  });
+
+  it("that were asked in vain are none any more: a rejected one is a hold, if the file holds", async () => {
+    const { run_id } = await bench.call("start_run", { source: `unhandled: hold\n${ASKING}` });
+    const asking = await bench.until(run_id, ({ jobs }) => jobs[0]!.status === "waiting");
+    await bench.call("answer_job", { job_id: asking.jobs[0]!.id, choice: "drop" });
+    const { items } = await bench.call("list_pending_failed_jobs", { run_id });
+    expect(items.map(({ step, kind, question }) => [step, kind, question])).toEqual([["ask", "hold", null]]);
+    await bench.call("control_run", { run_id, action: "cancel" });
   });
 });

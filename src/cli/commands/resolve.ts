@@ -70,11 +70,12 @@ async function namedJobs(
 
 async function heldJobs(client: Client, reference: RunReference): Promise<number[]> {
   const { items } = await client.call("list_pending_failed_jobs", { run_id: reference });
-  if (items.length === 0) {
+  const holds = items.filter(({ kind }) => kind === "hold");
+  if (holds.length === 0) {
     const { run_id } = await client.call("get_run_definition", { run_id: reference });
     throw new DarumaError("NOT_HELD", `run ${run_id} has no hold`);
   }
-  return items.map(({ id }) => id);
+  return holds.map(({ id }) => id);
 }
 
 function chosenAction(flags: ResolveFlags): HoldAction {

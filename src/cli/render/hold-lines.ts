@@ -1,6 +1,6 @@
 import { oneLine } from "../../core/plain-text.js";
+import type { WaitingJob } from "../../operations/holds.js";
 import { nameOf } from "../../operations/job-name.js";
-import type { JobRecord } from "../../operations/job-record.js";
 import { shellWord } from "../../operations/shell-word.js";
 import type { CommandLine } from "../command-words.js";
 import type { Paint } from "./paint.js";
@@ -17,20 +17,53 @@ const INDENT = "  ";
 /** Enough to see what happened; `daruma logs` has the rest. */
 const MAX_STDERR_LINES = 20;
 
-/** Each hold with what failed and its last words, and once a run how to resolve them. */
-export function holdLines(holds: readonly JobRecord[], look: HoldLook): string[] {
-  const runs = [...new Set(holds.map(({ run_id }) => run_id))];
+/** Each hold and question with what a decision needs, and how to decide: holds once a run, each question by itself. */
+export function holdLines(waiting: readonly WaitingJob[], look: HoldLook): string[] {
+  const runs = [...new Set(waiting.map(({ run_id }) => run_id))];
   return runs.flatMap((runId, index) => {
-    const ofRun = holds.filter((hold) => hold.run_id === runId);
+    const ofRun = waiting.filter((each) => each.run_id === runId);
+    const holds = ofRun.filter(({ kind }) => kind === "hold");
     return [
       ...(index === 0 ? [] : [""]),
-      ...ofRun.flatMap((hold) => oneHold(hold, look)),
-      ...resolveLines(ofRun, look),
+      ...ofRun.flatMap((each) => (each.kind === "question" ? oneQuestion(each, look) : [])),
+      ...holds.flatMap((each) => oneHold(each, look)),
+      ...resolveLines(holds, look),
     ];
   });
 }
 
-function oneHold(hold: JobRecord, { paint }: HoldLook): string[] {
+/** The words after `daruma` that decide it so. */
+export function decisionWords(
+  { kind, run_id, step, scope }: Pick<WaitingJob, "kind" | "run_id" | "step" | "scope">,
+  decision: string,
+): string {
+  const job = shellWord(nameOf(step, scope));
+  return kind === "question"
+    ? `answer ${run_id} ${job} --choose ${shellWord(decision)}`
+    : `resolve ${run_id} ${job} --${decision}`;
+}
+
+function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): string[] {
+  const { run_id, id, step, scope, since, due_at, question, decisions } = asking;
+  const until = due_at === null ? "" : `, until ${clock(due_at)}`;
+  const prompt = harmlessLines(question!.prompt.trim());
+  return [
+    `${paint("cyan", nameOf(step, scope))} (run ${run_id}, job ${id}) asks since ${clock(since)}${until}:`,
+    ...prompt.map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
+    ...columns(
+      decisions.map(({ decision }) => [
+        `to answer ${oneLine(decision)}:`,
+        commandLine(decisionWords(asking, decision)),
+      ]),
+    ),
+  ];
+}
+
+function clock(time: string): string {
+  return `${time.replace("T", " ").slice(0, 19)} UTC`;
+}
+
+function oneHold(hold: WaitingJob, { paint }: HoldLook): string[] {
   const { run_id, id, step, scope, error, attempts } = hold;
   const why = error === null ? "failed" : `${oneLine(error.message)} (${error.code}, ${error.class})`;
   const dead = hold.dead_letter ? ", given up by the queue (a dead letter)" : "";
@@ -48,7 +81,7 @@ function oneHold(hold: JobRecord, { paint }: HoldLook): string[] {
   return lines;
 }
 
-function resolveLines(holds: readonly JobRecord[], { commandLine, serversRuns }: HoldLook): string[] {
+function resolveLines(holds: readonly WaitingJob[], { commandLine, serversRuns }: HoldLook): string[] {
   const [first] = holds;
   if (first === undefined) return [];
   const { run_id } = first;
@@ -56,11 +89,14 @@ function resolveLines(holds: readonly JobRecord[], { commandLine, serversRuns }:
   const reason = '--reason "..."';
   const line = (action: string): string => commandLine(`resolve ${run_id} ${what} ${action} ${reason}`);
   const it = holds.length > 1 ? "them" : "it";
-  const rows = [
+  return columns([
     [`to run ${it} again:`, line("--retry")],
     [`to let ${it} fail:`, `${line("--fail")}  (or --skip, or --complete JSON)`],
     ["then:", serversRuns.has(run_id) ? "the server goes on with it" : commandLine(`resume ${run_id}`)],
-  ] as const;
+  ]);
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, command]) => `${label.padEnd(width)}  ${command}`);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { jobRow, runRow } from "../../../test/contract/store-fixtures.js";
 import { failureOf } from "../../../test/support/error-record.js";
+import type { WaitingJob } from "../../operations/holds.js";
 import { jobRecord } from "../../operations/job-record.js";
 import type { RunReport } from "../../operations/run-report.js";
 import type { RunSummary } from "../../operations/run-summary.js";
@@ -132,7 +133,10 @@ describe("the summary", () => {
     const row = jobRow(3, 1, { step: "v", scope: "root/l[1]", status: "pending_failed", attempt_id: 2 });
     const stderr_tail = "one\n\x1b[31mtwo\x1b[0m\n";
     const error = failureOf({ code: "EXIT_4", message: "exit code 4", stderr_tail });
-    const hold = jobRecord(runRow(3), { ...row, error });
+    const hold: WaitingJob = {
+      ...jobRecord(runRow(3), { ...row, error }),
+      ...{ kind: "hold", since: "2026-01-01T00:00:01.000Z", question: null, decisions: [] },
+    };
     expect(lines({ status: "held", duration_ms: null }, { holds: [hold] }).slice(1)).toEqual([
       "v@l[1] (run 3, job 30000001) is held after 2 attempts: exit code 4 (EXIT_4, application)",
       "  | one",
@@ -144,6 +148,30 @@ describe("the summary", () => {
     expect(lines({ status: "held" }, { holds: [hold, { ...hold, step: "w" }] })).toContain(
       'to run them again:  daruma resolve 3 --all --retry --reason "..."',
     );
+  });
+
+  it("lists questions with each answer as it is typed, beside the holds of the same run", () => {
+    const row = jobRow(3, 1, { step: "sign off", status: "waiting" });
+    const asks: WaitingJob = {
+      ...jobRecord(runRow(3), row),
+      kind: "question",
+      since: "2026-01-01T00:00:01.000Z",
+      due_at: "2026-01-01T01:00:00.000Z",
+      question: { prompt: "Release?\n\x1b[31mReally?\n", choices: ["yes", "not now"] },
+      decisions: ["yes", "not now"].map((decision) => ({ decision, operation: "answer_job", input: {} })),
+    };
+    const hold: WaitingJob = { ...asks, kind: "hold", step: "v", question: null, decisions: [] };
+    expect(lines({ status: "running", duration_ms: null }, { holds: [hold, asks] }).slice(1)).toEqual([
+      "sign off (run 3, job 30000001) asks since 2026-01-01 00:00:01 UTC, until 2026-01-01 01:00:00 UTC:",
+      "  | Release?",
+      "  | Really?",
+      "to answer yes:      daruma answer 3 'sign off' --choose yes",
+      "to answer not now:  daruma answer 3 'sign off' --choose 'not now'",
+      "v (run 3, job 30000001) is held after 0 attempts: failed",
+      'to run it again:  daruma resolve 3 v --retry --reason "..."',
+      'to let it fail:   daruma resolve 3 v --fail --reason "..."  (or --skip, or --complete JSON)',
+      "then:             daruma resume 3",
+    ]);
   });
 
   it("shows what the last steps printed", () => {

@@ -3,14 +3,14 @@ import { listHolds } from "../holds.js";
 import { operation } from "../operation.js";
 import { resolveHolds } from "../resolve-holds.js";
 import { resolveRun } from "../run-reference.js";
-import { job } from "./record-schemas.js";
+import { waitingJob } from "./record-schemas.js";
 import { flag, jobChange, jobId, json, key, owner, reason, runReference, runStatus } from "./schemas.js";
 
 export const listPendingFailedJobs = operation({
   name: "list_pending_failed_jobs",
-  summary: "list the jobs that wait for somebody to decide, with the last lines of their stderr",
+  summary: "list what waits for somebody: holds, and the open questions of human steps",
   description:
-    "Lists holds: jobs in pending_failed, whose failure no rule of the workflow answers. Each is a job with its number of attempts and its `error`: code, class, message and the end of what it printed (`stderr_tail`), which is what a decision needs. Decide them with classify_and_resolve_failures.",
+    "Lists jobs that wait for somebody. `kind` hold: failed, and the workflow leaves it to you; `error` has what a decision needs. `kind` question: a human step asks `question`. `decisions` has the operation and input of each way to go on.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -24,7 +24,7 @@ export const listPendingFailedJobs = operation({
       .optional()
       .describe("Only of runs of this version of a workflow, by its id."),
   }),
-  output: z.object({ items: z.array(job) }),
+  output: z.object({ items: z.array(waitingJob) }),
   rest: { method: "GET", path: "/holds" },
   cli: [{ words: "holds", positional: ["[run_id]"], examples: ["daruma holds", "daruma holds 3 --json"] }],
   handler: async ({ store }, { run_id, workflow_id: workflowId }) => {

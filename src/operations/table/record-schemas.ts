@@ -57,3 +57,20 @@ export const job = z.object({
   error: error.nullable().describe("Why it failed, or its last attempt did."),
   failure_handler_id: z.number().nullable(),
 });
+
+/** A job that waits for somebody. */
+export const waitingJob = job.extend({
+  kind: z.enum(["hold", "question"]),
+  since: z.string().describe("When it was held or asked; ISO 8601."),
+  question: z
+    .object({ prompt: z.string(), choices: z.array(z.string()) })
+    .nullable()
+    .describe("What a human step asks; null for a hold. `due_at` is when it gives up waiting."),
+  decisions: z.array(
+    z.object({
+      decision: z.string().describe("A choice of the question; of a hold: retry, fail or skip."),
+      operation: z.enum(["answer_job", "classify_and_resolve_failures"]),
+      input: z.record(z.string(), z.unknown()).describe("What the operation takes, as it is."),
+    }),
+  ),
+});

@@ -4,7 +4,7 @@ import { explainRun } from "../explain-run.js";
 import { operation } from "../operation.js";
 import { describeRun, JOB_CHOICES } from "../run-details.js";
 import { listRunReports } from "../run-list.js";
-import { error, job } from "./record-schemas.js";
+import { error, job, waitingJob } from "./record-schemas.js";
 import { diagnostics, flag, json, limit, listOf, runReference, runStatus, tokenUsage } from "./schemas.js";
 
 const interrupted = z
@@ -112,7 +112,7 @@ export const runDetails = z.object({
         stderr_file: z.string().nullable(),
       }),
     ),
-    holds: z.array(job),
+    holds: z.array(waitingJob),
     endings: z.array(z.object({ step: z.string(), text: z.string() })),
   }),
 });
@@ -121,7 +121,7 @@ export const getRun = operation({
   name: "get_run",
   summary: "show a run: its jobs, routes, errors and state",
   description:
-    "One run: its status, a `summary` with the unhandled failures and holds, its jobs with status, attempts, error and output (`jobs` chooses which), and the failure routes that were taken.",
+    "One run: its status, a `summary` with the unhandled failures, holds and questions, its jobs with status, attempts, error and output (`jobs` chooses which), and the failure routes that were taken.",
   details:
     "`diagnostics` is what the ladder made of each failed attempt of the jobs shown; `state` that of each scope; `liveControl`, whether somebody has paused the run or taken it over and what was last asked to be done about a step; `left_alone`, the last server that could not have its workspace, while nobody goes on with it; `usage`, the tokens of its model calls.",
   role: "viewer",
