@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DarumaError } from "../core/errors.js";
 import type { Context, Principal } from "../operations/context.js";
 import type { Operation, RestForm } from "../operations/operation.js";
+import { perform } from "../operations/perform.js";
 import { principalOf, recheckCaller, requireRole } from "./admission.js";
 import type { Authenticator } from "./authenticate.js";
 import { API_PREFIX, MAX_BODY_BYTES, MAX_IMPORT_BODY_BYTES, MAX_SOURCE_BODY_BYTES } from "./limits.js";
@@ -68,7 +69,7 @@ function handlerOf(
       const mayStillRead = recheckCaller(parts.authenticator, request, operation.role);
       return parts.streams.send(reply, form, mayStillRead, (signal) => stream(context, input, signal));
     }
-    const output = await operation.handler(context, input);
+    const output = await perform(operation, context, input);
     if (parts.checkOutput) operation.output.parse(output);
     reply.code(rest.status ?? 200).header("cache-control", "no-store");
     return rest.status === 204 ? reply.send() : reply.send(output);

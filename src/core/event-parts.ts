@@ -7,6 +7,8 @@ export interface RunOptions {
   readonly failureRouting: boolean;
   /** Single-step mode: exactly one attempt of this step, nothing else is scheduled. */
   readonly only: string | null;
+  /** It was exported elsewhere and is here to look at: nothing of it is ever executed. */
+  readonly imported?: true;
 }
 
 /** What made a run, where that may ask more than once: a second creation is the first run. */

@@ -25,6 +25,12 @@ export const OPERATOR_ERRORS = {
     means: "The document is no run that `daruma export` wrote, or it has been changed since.",
     next: "Export the run again, with the same or an older Daruma.",
   },
+  IMPORTED_RUN: {
+    means:
+      "The run was imported. It is to look at: it cannot be resumed, retried, decided, applied or forked from.",
+    next: "Start its workflow from a file of your own. `daruma show`, `explain`, `logs`, `export`, `cancel` and `prune` work on it.",
+    asked: "Start its workflow from a text of your own. It can be read, exported, canceled and pruned.",
+  },
   JOB_NOT_FOUND: {
     means: "There is no such job.",
     next: "See `daruma jobs`.",
@@ -54,6 +60,12 @@ export const OPERATOR_ERRORS = {
     means: "There is no stored workflow of this name, id or version.",
     next: "See `daruma workflows`.",
     asked: "list_workflows names those that there are.",
+  },
+  WORKFLOW_NOT_PUBLISHED: {
+    means:
+      "The version of the workflow was registered by a run or an import and never published; only published ones are started by name.",
+    next: "Publish it (`daruma workflow save`, then `daruma workflow publish`), or run its file.",
+    asked: "Publish it (save_draft, publish_workflow), or start it by its text (`source`).",
   },
   CAUSE_TAKEN: {
     means: "Another run of the same cause was recorded first.",

@@ -1,6 +1,7 @@
 import { DarumaError } from "../core/errors.js";
 import type { Context } from "./context.js";
 import { checkInput } from "./invalid-input.js";
+import { perform } from "./perform.js";
 import { mayAct } from "./roles.js";
 import { operationOf } from "./table/operations.js";
 
@@ -11,5 +12,5 @@ export async function callOperation(context: Context, name: string, input: unkno
   if (!mayAct(role, operation.role))
     throw new DarumaError("FORBIDDEN", `${name} needs the role ${operation.role}, not ${role}`);
   const hint = `The input schema of the tool ${name} says which fields there are.`;
-  return operation.handler(context, checkInput(operation, input, hint));
+  return perform(operation, context, checkInput(operation, input, hint));
 }

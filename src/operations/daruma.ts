@@ -41,6 +41,7 @@ import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 import { openStore } from "./open-store.js";
 import { operateRun, outcomeOf } from "./operate-run.js";
 import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
+import { requireOwnRuns } from "./own-runs.js";
 import { causeOfKey, findRunOf, orRunOf } from "./run-cause.js";
 import { eventItem, type RunEvent } from "./run-events.js";
 import { requireRun } from "./run-reference.js";
@@ -235,6 +236,7 @@ export class Daruma {
 
   /** Go on with a run whose engine is gone. A run that is over just gives its result. */
   async resume(runId: number, reason?: string, key: string | null = null): Promise<RunHandle> {
+    await requireOwnRuns(this.store, [{ run: runId }]);
     const { ended } = await this.engine.resume(runId, reason, key);
     return this.follow(runId, ended);
   }
@@ -243,6 +245,7 @@ export class Daruma {
     { run: from, step, reason = "" }: NonNullable<StartOptions["fork"]>,
     definition: Definition,
   ): Promise<NonNullable<NewRun["fork"]>> {
+    await requireOwnRuns(this.store, [{ run: from }]);
     const { run } = await loadRun(this.store, from);
     return { from, step, reason, reuse: reusableJobs(run, step, buildGraph(definition)) };
   }
@@ -255,6 +258,7 @@ export class Daruma {
   /** Put an operator's command to a run, whoever runs it. A refusal is thrown with its code. */
   async operate(runId: number, command: OperatorCommand): Promise<CommandOutcome> {
     const plain = plainData(command, "command");
+    if (plain.type !== "run.cancel") await requireOwnRuns(this.store, [{ run: runId }]);
     const taken = await this.engine.operate(runId, plain);
     if (taken !== "not_owned") return outcomeOf(this.store, { runId, command: plain }, taken);
     return operateRun(this.store, {

@@ -6,6 +6,7 @@ import type { Context } from "./context.js";
 import { type JobRecord, jobRecord } from "./job-record.js";
 import { requireJob } from "./job-report.js";
 import { redacted } from "./operator-words.js";
+import { isImported } from "./own-runs.js";
 import { type CommandAnswer, putCommand } from "./put-command.js";
 import { readLog } from "./replayed-log.js";
 import { requireRun } from "./run-reference.js";
@@ -45,6 +46,7 @@ function groupByRun(rows: readonly JobRow[]): JobRow[][] {
 
 async function describe(store: Store, jobs: readonly JobRow[]): Promise<DeadLetter[]> {
   const run = await requireRun(store, jobs[0]!.run_id);
+  if (isImported(run)) return [];
   const given = new Map<number, Given>();
   for await (const { at, event } of readLog(store, run.id))
     if (event.type === "job.dead_lettered") given.set(event.job, { ...event, at });

@@ -3,6 +3,7 @@ import { iso } from "../core/iso-time.js";
 import type { JobRow, RunRow } from "../core/rows.js";
 import type { Store } from "../store/store.js";
 import { type JobRecord, jobRecord } from "./job-record.js";
+import { isImported } from "./own-runs.js";
 import { readLog } from "./replayed-log.js";
 import { requireRun } from "./run-reference.js";
 
@@ -43,7 +44,9 @@ export async function listHolds(store: Store, { runId, workflowId }: HoldFilter 
   return found;
 }
 
+/** An imported run waits for nobody. */
 async function waitingJobs(store: Store, run: RunRow): Promise<WaitingJob[]> {
+  if (isImported(run)) return [];
   const jobs = (await store.readJobs(run.id)).filter(mayWait);
   if (jobs.length === 0) return [];
   const asked = await lastRequests(store, run.id, new Set(jobs.map(({ id }) => id)));

@@ -98,11 +98,12 @@ function replayed(
   }
 }
 
-/** No server goes on with it by itself, nobody waits for it as a child run, and what made it elsewhere may do so here. */
+/** It is here to look at: nobody goes on with it or waits for it as a child run, and what made it elsewhere may do so here. */
 function moved(event: Event, { created, folder, newJobId }: NewPlace): Event {
   if (event.type === "run.created") {
     const { cause: _cause, ...rest } = event;
-    return { ...rest, ...created, parent: null, managed: false };
+    const options = { ...rest.options, imported: true } as const;
+    return { ...rest, ...created, options, parent: null, managed: false };
   }
   const placed = withOutputPaths(event, ({ path }) => join(folder, renamed(path, newJobId)));
   return withJobIds(placed, newJobId);

@@ -11,6 +11,7 @@ import { checkInput } from "./invalid-input.js";
 import { operateThrough } from "./local-operate.js";
 import { openStore } from "./open-store.js";
 import type { Operation, StreamItem } from "./operation.js";
+import { perform } from "./perform.js";
 import { operationOf } from "./table/operations.js";
 
 export interface LocalClientOptions {
@@ -32,7 +33,7 @@ class LocalClient {
   async call(name: string, input: unknown): Promise<unknown> {
     const operation = operationOf(name);
     const parsed = parseInput(operation, input);
-    return operation.handler(await this.context(operation), parsed);
+    return perform(operation, await this.context(operation), parsed);
   }
 
   async *stream(name: string, input: unknown, signal: AbortSignal): AsyncGenerator<StreamItem> {

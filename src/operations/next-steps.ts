@@ -10,6 +10,7 @@ import {
   startAgain,
 } from "./failure-advice.js";
 import { jobName, listNames } from "./job-name.js";
+import { isImported } from "./own-runs.js";
 
 /** How a run stands beside what its log says. */
 export interface Standing {
@@ -25,6 +26,8 @@ export interface Standing {
 
 /** What can be done about a run as it stands, the first thing first. Nothing that would be refused, or could not help. */
 export function adviseOn(run: Run, standing: Standing): Advice[] {
+  if (isImported(run))
+    return [advice("nothing", "The run was imported and is to look at: nothing can be done here.")];
   switch (run.status) {
     case "completed":
       return [advice("nothing", completedText(run))];

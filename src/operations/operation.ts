@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Context } from "./context.js";
+import type { Acted } from "./own-runs.js";
 import type { Role } from "./roles.js";
 
 /**
@@ -24,6 +25,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   /** Often one; `control_run` is pause, resume, cancel and more. */
   readonly cli: readonly CliForm[];
   readonly handler: (context: Context, input: z.output<Input>) => Promise<z.input<Output>>;
+  /** The runs and jobs that it acts on: their run must be one of this store, not one that was imported to look at. */
+  readonly actsOn?: (input: z.output<Input>) => readonly Acted[];
   /** The same as it grows: server-sent events over REST, `--follow` on the command line. */
   readonly stream?: (
     context: Context,

@@ -33,9 +33,12 @@ export const ARTIFACTS = "artifacts/";
 const SAFE_PART = "[A-Za-z0-9_-][A-Za-z0-9_.-]{0,200}";
 const SAFE_NAME = new RegExp(`^${SAFE_PART}(?:/${SAFE_PART}){0,8}$`);
 
-/** No name from outside may lead anywhere but below the folder that it is put into. */
+/** A folder with a HEAD is a repository to git, which obeys the settings in it. Names with a dot first are not safe anyway. */
+const GIT_READS = /^(?:head|config|config\.worktree|commondir|gitdir|.*\.git)$/i;
+
+/** No name from outside may lead anywhere but below the folder that it is put into, nor tell git what to do there. */
 export function isSafeName(name: string): boolean {
-  return SAFE_NAME.test(name);
+  return SAFE_NAME.test(name) && !name.split("/").some((part) => GIT_READS.test(part));
 }
 
 /** `logs/2_a1.recovery.e` */

@@ -2,6 +2,7 @@ import type { ErrorRecord } from "../core/failure.js";
 import type { RunRow, RunStatus } from "../core/rows.js";
 import type { Store } from "../store/store.js";
 import { runErrorOf } from "./job-record.js";
+import { isImported } from "./own-runs.js";
 import { interruptedRuns } from "./run-owner.js";
 import { type RunTimes, timesOf } from "./run-report.js";
 
@@ -23,6 +24,7 @@ export interface RunItem extends RunTimes {
   readonly workflow_id: number;
   readonly status: RunStatus;
   readonly interrupted: boolean;
+  readonly imported: boolean;
   readonly file: string | null;
   readonly parent: { readonly run_id: number; readonly job_id: number } | null;
   readonly error: ErrorRecord | null;
@@ -70,6 +72,7 @@ function itemOf(run: RunRow, interrupted: boolean): RunItem {
     workflow_id: run.workflow_id,
     status: run.status,
     interrupted,
+    imported: isImported(run),
     file: run.file,
     parent: run.parent,
     ...timesOf(run),

@@ -1,6 +1,7 @@
 import type { RunRow } from "../core/rows.js";
 import { isDead } from "../store/lease-owner.js";
 import type { LastLease, LeaseOwner, Store } from "../store/store.js";
+import { isImported } from "./own-runs.js";
 
 /** The process that goes on with a run by itself, or null if nobody does. A child run that rests is its parent's. */
 export async function ownerOf(store: Store, runId: number): Promise<LeaseOwner | null> {
@@ -10,7 +11,7 @@ export async function ownerOf(store: Store, runId: number): Promise<LeaseOwner |
   return parent === null ? null : ownerOf(store, parent.run_id);
 }
 
-type Owned = Pick<RunRow, "id" | "status" | "managed" | "parent">;
+type Owned = Pick<RunRow, "id" | "status" | "managed" | "parent" | "options">;
 
 /**
  * Of these runs the ones that are interrupted: they want an engine and nobody has them. No status of the log says so,
@@ -22,8 +23,8 @@ export async function interruptedRuns(
   runs: readonly Owned[],
   now = Date.now(),
 ): Promise<ReadonlySet<number>> {
-  // Held and paused runs want nobody, a pending one waits for its turn.
-  const asked = runs.filter(({ status }) => status === "running");
+  // Held and paused runs want nobody, nor do imported ones; a pending one waits for its turn.
+  const asked = runs.filter((run) => run.status === "running" && !isImported(run));
   if (asked.length === 0) return new Set();
   const found = new OwnedRuns(store, now);
   await found.readLeases(asked.map(({ id }) => id));

@@ -7,6 +7,7 @@ import type { Run } from "../core/run.js";
 import { seenLastError } from "../core/seen-error.js";
 import type { Store } from "../store/store.js";
 import { type JobRecord, jobRecord, runErrorOf } from "./job-record.js";
+import { isImported } from "./own-runs.js";
 import { interruptedRuns } from "./run-owner.js";
 import { requireRun } from "./run-reference.js";
 
@@ -20,6 +21,8 @@ export interface RunReport extends RunTimes {
   readonly status: RunStatus;
   /** It wants an engine, and nobody runs it: `status` is what the log says, this is how it is at the moment. */
   readonly interrupted: boolean;
+  /** It was exported elsewhere and is here to look at. */
+  readonly imported: boolean;
   readonly jobs: readonly JobReport[];
   readonly routes: readonly RouteReport[];
   readonly handled_failures: readonly HandledFailure[];
@@ -74,6 +77,7 @@ export function buildReport(
     workflow_id: run.workflow_id,
     status: run.status,
     interrupted,
+    imported: isImported(run),
     jobs: jobs.map((job) => ({ ...jobRecord(run, job), output: showOutput(job.output) })),
     routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
       seq,

@@ -9,7 +9,7 @@ import { redacted } from "./operator-words.js";
 import { causeOfKey, findRunOf } from "./run-cause.js";
 import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 import type { StartOptions } from "./start-options.js";
-import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
+import { publishedWorkflow, storedDefinition } from "./stored-workflows.js";
 import { fromDefinition, readTextIn, type Workflow } from "./workflow-source.js";
 
 type Variables = { readonly [name: string]: unknown };
@@ -136,7 +136,7 @@ export async function chooseWorkflow(context: Place, request: WorkflowChoice): P
     // Who says so has taken the text from there, and can give a newer one from there.
     return isAbsolute(file) && dirname(file) === resolve(folder) ? { ...read, file } : read;
   }
-  const row = await storedWorkflow(context.store, workflow!, version);
+  const row = await publishedWorkflow(context.store, workflow!, version);
   const { definition, text } = await storedDefinition(context.store, row);
   const place = folder ?? (row.file === null ? NO_FOLDER : dirname(row.file));
   const stored = { hash: row.definition_hash, text, file: row.file, folder: place };

@@ -12,23 +12,57 @@ export function workflowItem({ id, name, version, file, created_at, source }: Wo
   return { id, name, version, file, created_at: iso(created_at), published: source !== null };
 }
 
-/** By name, its newest version unless told; else by id. */
+/** By name, by default its newest version that was published, or if none was its newest; else by id. */
 export async function storedWorkflow(
   store: Store,
   reference: number | string,
   version?: number,
 ): Promise<WorkflowRow> {
-  const versions = await store.listWorkflows({ name: String(reference) });
-  const named = version === undefined ? versions[0] : versions.find((row) => row.version === version);
-  if (named !== undefined) return named;
-  if (versions.length > 0)
+  const found = await findWorkflow(store, reference, version, () => true);
+  if (found !== null) return found;
+  const newest = newestOf(await store.listWorkflows({ name: String(reference) }));
+  if (newest !== undefined)
     throw new DarumaError("WORKFLOW_NOT_FOUND", `${reference} has no version ${version}`, {
-      hint: `Its newest version is ${versions[0]!.version}.`,
+      hint: `Its newest version is ${newest.version}.`,
     });
+  throw new DarumaError("WORKFLOW_NOT_FOUND", `there is no stored workflow ${reference}`);
+}
+
+/** What a run or an import registers is for those runs alone: nobody has said that others may start it by its name. */
+export async function publishedWorkflow(
+  store: Store,
+  reference: number | string,
+  version?: number,
+): Promise<WorkflowRow> {
+  const published = await findWorkflow(store, reference, version, isPublished);
+  if (published !== null) return published;
+  const stored = await storedWorkflow(store, reference, version);
+  throw new DarumaError(
+    "WORKFLOW_NOT_PUBLISHED",
+    `version ${stored.version} of ${stored.name} was never published`,
+  );
+}
+
+async function findWorkflow(
+  store: Store,
+  reference: number | string,
+  version: number | undefined,
+  isMeant: (row: WorkflowRow) => boolean,
+): Promise<WorkflowRow | null> {
+  const fits = (row: WorkflowRow): boolean =>
+    isMeant(row) && (version === undefined || row.version === version);
+  const named = newestOf((await store.listWorkflows({ name: String(reference) })).filter(fits));
+  if (named !== undefined) return named;
   const byId = AN_ID.test(String(reference)) ? await store.readWorkflow(Number(reference)) : null;
-  if (byId === null || (version !== undefined && byId.version !== version))
-    throw new DarumaError("WORKFLOW_NOT_FOUND", `there is no stored workflow ${reference}`);
-  return byId;
+  return byId !== null && fits(byId) ? byId : null;
+}
+
+function newestOf(versions: readonly WorkflowRow[]): WorkflowRow | undefined {
+  return versions.find(isPublished) ?? versions[0];
+}
+
+function isPublished({ source }: WorkflowRow): boolean {
+  return source !== null;
 }
 
 export async function storedDefinition(

@@ -26,7 +26,10 @@ export interface Store {
   /** By id; of all workflows unless one is named. */
   listFailureHandlers(workflowId?: number): Promise<FailureHandlerRow[]>;
 
-  /** Newest version of each workflow unless a name is given: then all its versions, newest first. */
+  /**
+   * Of each workflow the newest published version, or if none is published the newest. Where a name is given all its
+   * versions, newest first.
+   */
   listWorkflows(filter: WorkflowFilter): Promise<WorkflowRow[]>;
   readWorkflow(id: number): Promise<WorkflowRow | null>;
   /** A text under work that no run uses yet; one a name. The revision it is based on must still be the present one. */

@@ -55,6 +55,15 @@ function listedWorkflows(under: StoreUnderTest, register: Register): void {
       expect(await list({})).toEqual([a3, b2, c1]);
     });
 
+    test("of one name are listed as the newest published one, whatever runs have registered since", async () => {
+      const published = await register({ name: "a", hash: "a1", source: SOURCE });
+      const newer = await register({ name: "a", hash: "a2" });
+      expect(await list({})).toEqual([published]);
+      expect(await list({ name: "a" })).toEqual([newer, published]);
+      const last = await register({ name: "a", hash: "a3", source: SOURCE });
+      expect(await list({})).toEqual([last]);
+    });
+
     test("of one name are all listed, newest first", async () => {
       const [a1, b1, a2, , b2, a3] = await fill();
       expect(await list({ name: "a" })).toEqual([a3, a2, a1]);

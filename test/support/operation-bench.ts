@@ -8,6 +8,7 @@ import type { InputOf, OutputOf } from "../../src/operations/client.js";
 import type { Context } from "../../src/operations/context.js";
 import { operateThrough } from "../../src/operations/local-operate.js";
 import type { Operation, StreamItem } from "../../src/operations/operation.js";
+import { perform } from "../../src/operations/perform.js";
 import { ServerParts } from "../../src/operations/server-parts.js";
 import { type OperationName, TABLE } from "../../src/operations/table/operations.js";
 
@@ -77,10 +78,8 @@ export async function callIn<Name extends OperationName>(
   input: InputOf<Name>,
 ): Promise<OutputOf<Name>> {
   const operation = TABLE[name] as unknown as Operation;
-  const output = await operation.handler(
-    context,
-    operation.input.parse(input) as z.output<Operation["input"]>,
-  );
+  const parsed = operation.input.parse(input) as z.output<Operation["input"]>;
+  const output = await perform(operation, context, parsed);
   const sent = JSON.parse(JSON.stringify(output)) as unknown;
   expect(operation.output.parse(sent)).toEqual(sent);
   return sent as OutputOf<Name>;

@@ -20,11 +20,13 @@ export function withoutNumber(value: unknown, runId: number): unknown {
   if (Array.isArray(value)) return value.map((each) => withoutNumber(each, runId));
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => {
-      if (LOCAL_KEYS.has(key) && typeof each !== "number") return [key, null];
-      if (key === "workflowId") return [key, null];
-      if (key === "path" && typeof each === "string") return [key, basename(each).replace(/^j\d+/, "j")];
-      return [key, withoutNumber(each, runId)];
-    }),
+    Object.entries(value)
+      .filter(([key]) => key !== "imported")
+      .map(([key, each]) => {
+        if (LOCAL_KEYS.has(key) && typeof each !== "number") return [key, null];
+        if (key === "workflowId") return [key, null];
+        if (key === "path" && typeof each === "string") return [key, basename(each).replace(/^j\d+/, "j")];
+        return [key, withoutNumber(each, runId)];
+      }),
   );
 }

@@ -6,7 +6,7 @@ import { durationText } from "../../operations/duration-text.js";
 import { writeJson, writeLines } from "../channel.js";
 import { type CommandLine, commandLine } from "../command-words.js";
 import type { Present } from "../presenters.js";
-import { statusWord } from "../render/run-status.js";
+import { importedMark, statusWord } from "../render/run-status.js";
 import { tableLines } from "../render/table.js";
 
 const STATUSES: readonly RunStatus[] = [
@@ -51,7 +51,7 @@ function readStatuses(given: readonly string[]): RunStatus[] {
 function runLines(runs: OutputOf<"list_runs">["items"], width: number): string[] {
   const rows = runs.map((run) => [
     String(run.run_id),
-    statusWord(run),
+    statusWord(run) + importedMark(run),
     run.workflow,
     run.created_at.replace("T", " ").slice(0, 19),
     run.duration_ms === null ? "" : durationText(run.duration_ms),

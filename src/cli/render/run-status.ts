@@ -12,6 +12,11 @@ export function statusWord({ status, interrupted }: StandingRun): RunStatus | "i
   return interrupted ? "interrupted" : status;
 }
 
+/** An imported run stands as it stood elsewhere. */
+export function importedMark({ imported }: { readonly imported: boolean }): string {
+  return imported ? " (imported)" : "";
+}
+
 export const STATUS_SIGNS: Readonly<
   Record<RunStatus | "interrupted", readonly [sign: string, colour: Colour]>
 > = {

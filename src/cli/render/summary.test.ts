@@ -21,6 +21,7 @@ const REPORT: RunReport = {
   workflow_id: 1,
   status: "completed",
   interrupted: false,
+  imported: false,
   jobs: [],
   routes: [],
   handled_failures: [],

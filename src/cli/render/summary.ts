@@ -7,7 +7,7 @@ import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
 import { shellWord } from "../../operations/shell-word.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
 import type { Colour, Paint } from "./paint.js";
-import { STATUS_SIGNS, statusWord } from "./run-status.js";
+import { importedMark, STATUS_SIGNS, statusWord } from "./run-status.js";
 import { tableLines } from "./table.js";
 import { harmlessLines } from "./text-width.js";
 
@@ -55,7 +55,7 @@ export function headline({ report, counts }: RunSummary, paint: Paint): string {
   const word = statusWord(report);
   const [sign, colour] = STATUS_SIGNS[word];
   const time = report.duration_ms === null ? "" : ` in ${durationText(report.duration_ms)}`;
-  return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", word)}`)}${time}: ${counts.join(", ")}`;
+  return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", word)}${importedMark(report)}`)}${time}: ${counts.join(", ")}`;
 }
 
 /** Failure routes only: what follows a success is no failure. */
@@ -132,7 +132,8 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
 }
 
 /** What the queue has given up, with what brings it back. How to go on from a hold stands below it. */
-function deadLetterLines({ jobs }: RunReport, { paint, commandLine }: SummaryLook): string[] {
+function deadLetterLines({ jobs, imported }: RunReport, { paint, commandLine }: SummaryLook): string[] {
+  if (imported) return [];
   const dead = jobs.filter(({ dead_letter, status }) => dead_letter && status === "failed");
   const lines = dead
     .slice(0, MAX_FAILURES)
@@ -164,12 +165,12 @@ function logsCommand(id: number, { step, scope }: FailedStep, { commandLine }: S
 }
 
 function nextLines(
-  { run_id: id, status, interrupted }: RunReport,
+  { run_id: id, status, interrupted, imported }: RunReport,
   failed: FailedStep | undefined,
   look: SummaryLook,
 ): string[] {
   const { commandLine } = look;
-  if (interrupted || status === "paused") return [`next: ${commandLine(`resume ${id}`)}`];
+  if (interrupted || (status === "paused" && !imported)) return [`next: ${commandLine(`resume ${id}`)}`];
   // How to go on from a hold stands below the holds.
   const isUnderWay = status === "pending" || status === "running";
   if (status !== "failed")

@@ -41,5 +41,6 @@ export const answerJobOperation = operation({
       ],
     },
   ],
+  actsOn: ({ job_id }) => [{ job: job_id }],
   handler: (context, input) => answerJob(context, input),
 });

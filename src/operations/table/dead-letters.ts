@@ -71,5 +71,6 @@ export const redriveJobOperation = operation({
       examples: ['daruma redrive 30000002 --reason "the registry is back"'],
     },
   ],
+  actsOn: ({ job_id }) => [{ job: job_id }],
   handler: (context, input) => redriveJob(context, input),
 });

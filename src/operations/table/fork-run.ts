@@ -34,5 +34,6 @@ export const forkRunOperation = operation({
       ],
     },
   ],
+  actsOn: ({ run_id }) => [{ run: run_id }],
   handler: (context, input) => forkRun(context, input),
 });

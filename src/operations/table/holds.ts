@@ -99,5 +99,6 @@ export const classifyAndResolveFailures = operation({
       ],
     },
   ],
+  actsOn: ({ classifications }) => classifications.map(({ job_id }) => ({ job: job_id })),
   handler: (context, input) => resolveHolds(context, input),
 });

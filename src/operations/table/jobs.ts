@@ -110,6 +110,7 @@ export const updateJob = operation({
       examples: ['daruma job set 30000002 ready --reason "the disk is free again"'],
     },
   ],
+  actsOn: ({ job_id }) => [{ job: job_id }],
   handler: async (context, { job_id, status, reason: why, key: given }) => {
     await requireJob(context.store, job_id);
     const action = status === "ready" ? "retry" : "fail";
@@ -156,5 +157,6 @@ export const retryJobOperation = operation({
       examples: ["daruma job retry 30000002 3 --max-retries 5"],
     },
   ],
+  actsOn: ({ job_id }) => [{ job: job_id }],
   handler: (context, input) => retryJob(context, input),
 });

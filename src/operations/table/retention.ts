@@ -75,7 +75,7 @@ export const importRunOperation = operation({
   summary: "take in a run that was exported elsewhere, under a new number",
   description: "Takes in a document of export_run as a run with a new number, to look at.",
   details:
-    "Its log is replayed and checked; a document of another version, or one that is not what export_run wrote, is refused. The run stays as it was: no server goes on with it by itself, and its times are those of where it ran, so that prune_runs counts its age from its end there. `finished_at` in the answer is that end.",
+    "Its log is replayed and checked; a document of another version, or one that is not what export_run wrote, is refused. The run stays as it was and is to look at: it cannot be resumed, retried, decided, applied or forked from (IMPORTED_RUN), and its workflow is not started by name. Its times are those of where it ran, so that prune_runs counts its age from its end there; cancel lets one that is not over be pruned. `finished_at` in the answer is that end.",
   role: "admin",
   effect: "changes",
   input: z.strictObject({ document: document.describe("What export_run wrote.") }),

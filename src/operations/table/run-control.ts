@@ -194,5 +194,7 @@ export const controlRunOperation = operation({
       examples: ['daruma reset 3 --failed-only --reason "the network is back"'],
     },
   ],
+  // A cancel executes nothing, and lets an unfinished one be pruned.
+  actsOn: ({ run_id, action }) => (action === "cancel" ? [] : [{ run: run_id }]),
   handler: (context, input) => controlRun(context, input),
 });

@@ -13,12 +13,15 @@ const interrupted = z
     "The run wants an engine and nobody runs it: its process ended. Derived at the moment of asking; `status` stays what the log says.",
   );
 
+const imported = z.boolean().describe("It was imported: it is to look at, and nothing of it is executed.");
+
 const runItem = z.object({
   run_id: z.number(),
   workflow: z.string(),
   workflow_id: z.number(),
   status: runStatus,
   interrupted,
+  imported,
   file: z.string().nullable(),
   parent: z.object({ run_id: z.number(), job_id: z.number() }).nullable(),
   created_at: z.string(),
@@ -91,6 +94,7 @@ export const runDetails = z.object({
   workflow_id: z.number(),
   status: runStatus,
   interrupted,
+  imported,
   jobs: z.array(job.extend({ output: json })),
   routes: z.array(routeReport),
   handled_failures: z.array(failureShape),

@@ -107,5 +107,6 @@ export const applyRunOperation = operation({
       ],
     },
   ],
+  actsOn: ({ run_id }) => [{ run: run_id }],
   handler: (context, input) => applyRun(context, input),
 });

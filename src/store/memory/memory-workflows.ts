@@ -63,7 +63,10 @@ function listWorkflows(
   workflows: readonly WorkflowRow[],
   { name, limit, beforeId }: WorkflowFilter,
 ): WorkflowRow[] {
-  const newest = new Map(workflows.map((workflow) => [workflow.name, workflow]));
+  const newest = new Map<string, WorkflowRow>();
+  for (const workflow of workflows)
+    if (workflow.source !== null || (newest.get(workflow.name)?.source ?? null) === null)
+      newest.set(workflow.name, workflow);
   const chosen =
     name === undefined ? [...newest.values()] : workflows.filter((workflow) => workflow.name === name);
   return chosen

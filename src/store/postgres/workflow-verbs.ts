@@ -39,7 +39,7 @@ export function createWorkflowVerbs(db: Database): Pick<Store, WorkflowVerb> {
       const conditions = new Conditions().demand("name = ?", name).demand("id < ?", beforeId);
       if (name === undefined) {
         conditions.require(
-          `NOT EXISTS (SELECT FROM workflow AS newer WHERE newer.name = workflow.name AND newer.version > workflow.version)`,
+          `NOT EXISTS (SELECT FROM workflow AS newer WHERE newer.name = workflow.name AND (newer.source IS NOT NULL, newer.version) > (workflow.source IS NOT NULL, workflow.version))`,
         );
       }
       const sql = `SELECT ${workflow} FROM workflow ${conditions.where} ORDER BY id DESC ${conditions.limit(limit)}`;

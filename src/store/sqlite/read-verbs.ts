@@ -114,7 +114,7 @@ function listRuns({ rows }: Statements, filter: RunFilter): Cells {
 function listWorkflows({ rows }: Statements, { name, limit, beforeId }: WorkflowFilter): Cells {
   const { where, cells } = new Conditions().demand("name = ?", name).demand("id < ?", beforeId);
   const newestOnly =
-    "NOT EXISTS (SELECT 1 FROM workflow AS newer WHERE newer.name = workflow.name AND newer.version > workflow.version)";
+    "NOT EXISTS (SELECT 1 FROM workflow AS newer WHERE newer.name = workflow.name AND (newer.source IS NOT NULL, newer.version) > (workflow.source IS NOT NULL, workflow.version))";
   const demands =
     name !== undefined ? where : where === "" ? `WHERE ${newestOnly}` : `${where} AND ${newestOnly}`;
   const sql = `SELECT ${COLUMNS.workflow} FROM workflow ${demands} ORDER BY id DESC LIMIT ?`;

@@ -1,0 +1,14 @@
+import type { z } from "zod";
+import type { Context } from "./context.js";
+import type { Operation } from "./operation.js";
+import { requireOwnRuns } from "./own-runs.js";
+
+/** Every door does its operations by this. The input has been checked against its schema. */
+export async function perform(
+  operation: Operation,
+  context: Context,
+  input: z.output<Operation["input"]>,
+): Promise<unknown> {
+  await requireOwnRuns(context.store, operation.actsOn?.(input) ?? []);
+  return operation.handler(context, input);
+}
