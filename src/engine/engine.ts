@@ -5,6 +5,7 @@ import { messageOf } from "../core/message-of.js";
 import { isResting } from "../core/resting.js";
 import { jobById, type Run } from "../core/run.js";
 import { type TakenCommand, takeCommand } from "../core/take-command.js";
+import type { WaitingRun } from "../store/store.js";
 import type { ReportOutcome } from "../worker/worker.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Effects } from "./effects.js";
@@ -18,6 +19,7 @@ import { heldAttempts } from "./occupancy.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
 import { isElsewhere, takeUpWorkspace } from "./take-up-workspace.js";
+import { findWaiting } from "./waiting-runs.js";
 import { noWorkspaces, type WorkspaceKeeper } from "./workspace-keeper.js";
 
 export type { NewRun } from "./new-run.js";
@@ -244,6 +246,11 @@ export class Engine {
 
   ownedRuns(): number[] {
     return [...this.hosts.keys()];
+  }
+
+  /** Its runs that could go on, had it a worker for them. */
+  waitingRuns(): WaitingRun[] {
+    return this.stopping ? [] : findWaiting(this.hosts.values(), this.options.worker);
   }
 
   onEvents(listener: RunListener): () => void {

@@ -37,7 +37,7 @@ function world(
     };
     const workspaces = keepers[name] ?? noWorkspaces;
     const engine = new Engine({ ...ports, worker, sandbox: plainSandbox, workspaces });
-    const claimer = new RunClaimer({ ...ports, engine });
+    const claimer = new RunClaimer({ ...ports, engine, worker });
     ends.push(() => claimer.stop());
     return { engine, claimer };
   };

@@ -1,9 +1,11 @@
 import { DarumaError, type ErrorCode } from "../core/errors.js";
 import type { Run } from "../core/run.js";
 import type { HeldLease, LeaseOwner, Store } from "../store/store.js";
+import type { Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
 import type { Engine, OwnedRun } from "./engine.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
+import { RunExchange } from "./run-exchange.js";
 import { isElsewhere } from "./take-up-workspace.js";
 
 /** How soon a run that nobody told of is found. */
@@ -36,6 +38,10 @@ export interface RunClaimerOptions {
   readonly owner: LeaseOwner;
   readonly isDead: (owner: LeaseOwner) => boolean;
   readonly leaseMs?: number;
+  /** The engine's: runs for which it has room are taken from servers that have none. */
+  readonly worker: Worker;
+  /** Whether this server sees a file or folder that such a run needs. */
+  readonly sees?: (path: string) => boolean;
   /** Called with each run that this engine has taken. */
   readonly onTaken?: (owned: OwnedRun) => void;
 }
@@ -58,13 +64,22 @@ export class RunClaimer {
   /** Runs that this engine had to let go of, or could not take. */
   private readonly retakes = new Map<number, Retake>();
 
-  constructor(private readonly options: RunClaimerOptions) {}
+  private readonly exchange: RunExchange;
+
+  constructor(private readonly options: RunClaimerOptions) {
+    this.exchange = new RunExchange({
+      ...options,
+      leftAlone: () => this.runsLeftAlone(),
+      take: (run) => this.take(run.runId, () => options.engine.takeClaimed(run)),
+    });
+  }
 
   /** Resolves when what was there to be taken has been. */
   async start(): Promise<void> {
     const { store, engine } = this.options;
     this.ends.push(store.onChange(({ kind }) => kind === "wanted" && this.claimNow()));
     this.ends.push(engine.onLost((run, error) => this.lost(run, error)));
+    this.exchange.start();
     this.claimNow();
     await this.claiming;
   }
@@ -76,7 +91,7 @@ export class RunClaimer {
     this.cancelWatch?.();
     for (const { cancel } of this.retakes.values()) cancel?.();
     for (const end of this.ends) end();
-    await this.claiming;
+    await Promise.all([this.claiming, this.exchange.stop()]);
   }
 
   /** One claim at a time; what is asked meanwhile is done right after it. */

@@ -94,6 +94,11 @@ export class RunHost {
     return this.pending.length > 0;
   }
 
+  /** The last event that this host has decided. */
+  get lastSeq(): number {
+    return this.nextSeq - 1;
+  }
+
   get isOver(): boolean {
     return isOver(this.run);
   }

@@ -259,7 +259,8 @@ export class Daruma {
   async operate(runId: number, command: OperatorCommand): Promise<CommandOutcome> {
     const plain = plainData(command, "command");
     if (plain.type !== "run.cancel") await requireOwnRuns(this.store, [{ run: runId }]);
-    const taken = await this.engine.operate(runId, plain);
+    // Another server may have taken the run, and this engine learns of it only now.
+    const taken = await this.engine.operate(runId, plain).catch(notOwnedIfLost);
     if (taken !== "not_owned") return outcomeOf(this.store, { runId, command: plain }, taken);
     return operateRun(this.store, {
       runId,
@@ -356,4 +357,9 @@ export class Daruma {
     result.catch(() => {});
     return { runId, result };
   }
+}
+
+function notOwnedIfLost(error: unknown): "not_owned" {
+  if (error instanceof DarumaError && error.code === "LEASE_LOST") return "not_owned";
+  throw error;
 }

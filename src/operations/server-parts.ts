@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { DarumaError } from "../core/errors.js";
 import { systemClock } from "../engine/clock.js";
 import type { RunListener } from "../engine/engine.js";
@@ -58,6 +59,8 @@ export class ServerParts {
       clock: systemClock,
       owner,
       isDead,
+      worker: pool!,
+      sees: existsSync,
       ...(leaseMs === undefined ? {} : { leaseMs }),
       onTaken: () => {
         count.taken += 1;

@@ -22,7 +22,7 @@ export function givesWay(lease: Lease | null, request: LeaseRequest): boolean {
   return lease.fence === request.evenFrom || isSameOwner(lease.owner, request.owner);
 }
 
-function isSameOwner(a: LeaseOwner, b: LeaseOwner): boolean {
+export function isSameOwner(a: LeaseOwner, b: LeaseOwner): boolean {
   return (
     a.engine === b.engine &&
     a.pid === b.pid &&

@@ -92,6 +92,16 @@ export interface Store {
   /** Whoever holds a run that wants an engine, each once; a lease that has run out counts until somebody takes it. */
   listOwners(): Promise<LeaseOwner[]>;
 
+  /** All the runs of this owner that wait for a worker which it does not have, in place of those it named before. */
+  putWaiting(owner: LeaseOwner, runs: readonly WaitingRun[]): Promise<void>;
+  /** Those of others that are still held as they were when they were named, by id. */
+  listWaiting(owner: LeaseOwner): Promise<WaitingRun[]>;
+  /**
+   * Take a waiting run from its living owner, with a new, higher token. Null: its owner has written to it since, or it is
+   * somebody else's by now. Who takes it has the worker, so the run need not be let go of first.
+   */
+  takeWaiting(run: WaitingRun, request: Omit<LeaseRequest, "runId" | "evenFrom">): Promise<HeldLease | null>;
+
   /** Put a command for the owner of a run into its inbox. A key that is there already answers with that entry's id. */
   sendCommand(command: NewInboxCommand): Promise<number>;
   /** Unanswered commands of these runs, oldest first. */
@@ -289,6 +299,14 @@ export interface LeaseOwner {
 export interface HeldLease {
   readonly runId: number;
   readonly fence: number;
+}
+
+/** A run in which nothing is under way and something could be, had its owner a worker for it. */
+export interface WaitingRun extends HeldLease {
+  /** The last event of its log at that time. */
+  readonly seq: number;
+  /** What it asks of a worker and of a server, as JSON. */
+  readonly asks: string;
 }
 
 export interface Lease {

@@ -2,6 +2,7 @@ import { isLocalWorker } from "../core/worker-names.js";
 import type { TimerPort } from "./attempt-timers.js";
 import { EndedRuns, type RecordedRuns } from "./ended-runs.js";
 import { failureContextFor, writeFailureContext } from "./failure-context-files.js";
+import { hasTags } from "./local-room.js";
 import { PoolAttempt } from "./pool-attempt.js";
 import { PoolBook } from "./pool-book.js";
 import { PoolDesk } from "./pool-desk.js";
@@ -54,6 +55,11 @@ export class WorkerPool implements Worker {
   place(needs: Needs): Place | "full" | null {
     const { local, clock } = this.options;
     return choosePlace(needs, local, this.book.workers.values(), clock.elapsed());
+  }
+
+  hasTurnFor({ tags }: Needs): boolean {
+    const { local } = this.options;
+    return local.slots > 0 && hasTags(local.tags, tags);
   }
 
   release(place: Place): void {

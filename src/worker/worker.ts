@@ -161,6 +161,8 @@ export type AbortCause = "stopped" | "released";
 export interface Worker {
   /** A place for an attempt now. `full`: nobody has any room, do not ask again this turn; null: none for this one. */
   place(needs: Needs): Place | "full" | null;
+  /** A step of a workspace with these needs has its turn here sooner or later; without it, nobody knows. */
+  hasTurnFor?(needs: Needs): boolean;
   /** Give back a place: its attempt has reported, or no attempt came to it. */
   release(place: Place): void;
   /**

@@ -10,12 +10,14 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "3 53039936e2ee95e4d67504332dff6c4b7d06ab7163500650a4e908dacc2e930c",
   "4 cf22a4ae5eaafecfbd4ce0adaa8c8ebedd9746ffa5b69e274fa141211f2bd731",
   "5 92b09f0f19b25ecc3d2ffa11662473d06b3a05f9eb814507039ce67cf59a3345",
+  "6 96f125002e4ee51c57ba0cb07273ea38e5284093fb3798177a30e60c5d661723",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
   "2 24a513c4af6f707a5aa3fd80c744de0d092a66182af8c9bcdaf25aa56e5ede3c",
   "3 fcac499f1398bfe68d880bf539f44f4923dde121a75df1dd60bfba302257ffb4",
   "4 571db785d62403625fc0f5a97c837b6d5fc2d7ddc94fbb2428f91b9f82b91af7",
+  "5 54e89a425cf17dcb15c52704060f7e0acb6aabb6740d42bdbb616468b00bf516",
 ];
 
 /** Spaces and line breaks may change. */

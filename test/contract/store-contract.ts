@@ -13,6 +13,7 @@ import { jobContract } from "./job-contract.js";
 import { leaseContract } from "./lease-contract.js";
 import { readContract } from "./read-contract.js";
 import { tokenContract } from "./token-contract.js";
+import { waitingContract } from "./waiting-contract.js";
 import { workflowContract } from "./workflow-contract.js";
 
 export interface OpenedStore {
@@ -56,6 +57,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     jobContract(underTest);
     leaseContract(underTest);
     claimContract(underTest);
+    waitingContract(underTest);
     checkpointContract(underTest);
     inboxContract(underTest);
     deleteContract(underTest);

@@ -124,6 +124,7 @@ function deleteRun(tables: MemoryTables, runId: number): boolean {
   if (!mayDeleteRun({ status: parseRow<RunRow>(row).status, isLeaseHeld })) return false;
   tables.runs.delete(runId);
   tables.leases.delete(runId);
+  tables.waiting.delete(runId);
   for (const entry of tables.inbox.values()) if (entry.runId === runId) tables.inbox.delete(entry.id);
   return true;
 }

@@ -7,6 +7,7 @@ import { createLeaseVerbs } from "./memory-leases.js";
 import { createRunVerbs } from "./memory-runs.js";
 import { MemoryTables } from "./memory-tables.js";
 import { createTokenVerbs } from "./memory-tokens.js";
+import { createWaitingVerbs } from "./memory-waiting.js";
 import { createDraftVerbs, createWorkflowVerbs } from "./memory-workflows.js";
 
 export interface MemoryStore extends Store {
@@ -47,6 +48,7 @@ function createHandle(tables: MemoryTables): MemoryStore {
     ...createDraftVerbs(open),
     ...createRunVerbs(open),
     ...createLeaseVerbs(open, listeners),
+    ...createWaitingVerbs(open),
     ...createInboxVerbs(open, listeners),
     ...createTokenVerbs(open, listeners),
     onChange: (listener) => listeners.add(listener),

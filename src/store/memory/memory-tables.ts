@@ -10,6 +10,7 @@ import type {
   NewInboxCommand,
   SerialisedEvent,
   TokenRow,
+  WaitingRun,
   WorkflowRow,
 } from "../store.js";
 
@@ -43,6 +44,7 @@ export class MemoryTables {
   readonly drafts = new Map<string, DraftRow>();
   readonly runs = new Map<number, RunTables>();
   readonly leases = new Map<number, LeaseState>();
+  readonly waiting = new Map<number, WaitingRun & { readonly owner: LeaseOwner }>();
   readonly inbox = new Map<number, InboxEntry>();
   readonly tokens: (TokenRow & { readonly hash: string })[] = [];
 

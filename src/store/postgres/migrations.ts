@@ -12,6 +12,7 @@ import {
   REGISTER_FUNCTION,
   TABLES,
 } from "./schema.js";
+import { WAITING_RUNS } from "./waiting-verbs.js";
 
 interface Migration {
   readonly version: number;
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: "ALTER TABLE lease ADD COLUMN claim text;" },
   { version: 3, sql: DEAD_LETTERS },
   { version: 4, sql: [CAUSES, CHECKPOINTS].join("\n") },
+  { version: 5, sql: WAITING_RUNS },
 ];
 
 /** A server that just starts is waited for; an address that is wrong is told soon. */

@@ -13,6 +13,7 @@ import { migrate } from "./migrations.js";
 import { parseAddress } from "./postgres-address.js";
 import { createRunReads } from "./run-reads.js";
 import { createTokenVerbs } from "./token-verbs.js";
+import { createWaitingVerbs } from "./waiting-verbs.js";
 import { createDraftVerbs, createWorkflowVerbs } from "./workflow-verbs.js";
 
 const DEFAULT_MAX_CONNECTIONS = 8;
@@ -66,6 +67,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createDraftVerbs(db),
     ...createRunReads(db),
     ...createLeaseVerbs(db, listeners, { sender, clock }),
+    ...createWaitingVerbs(db, clock),
     ...createInboxVerbs(db, listeners, sender),
     ...createTokenVerbs(db, listeners, sender),
     onChange: (listener) => feed.add(listener),

@@ -137,6 +137,14 @@ export const MIGRATIONS: readonly Migration[] = [
         WHERE made.type = 'attempt.succeeded' AND json_type(made.data, '$.checkpoint') = 'object';
     `,
   },
+  {
+    version: 6,
+    sql: `
+      CREATE TABLE waiting_run (
+        run_id INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE, fence INTEGER NOT NULL, seq INTEGER NOT NULL,
+        owner TEXT NOT NULL, asks TEXT NOT NULL);
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

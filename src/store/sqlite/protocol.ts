@@ -12,6 +12,7 @@ import type {
   RegisteredWorkflow,
   RunFilter,
   StoredPatch,
+  WaitingRun,
   WorkflowFilter,
 } from "../store.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
@@ -41,6 +42,7 @@ export interface ReadVerbs {
   readLastLeases(runIds: readonly number[]): Cells;
   /** Each as the JSON that stands in its leases. */
   listOwners(): string[];
+  listWaiting(owner: string): WaitingRun[];
   readInbox(runIds: readonly number[]): InboxCommand[];
   readAnswer(id: number): string | null;
   findToken(hash: string): Cells | null;
@@ -62,6 +64,9 @@ export interface WriteVerbs {
   /** Whether the run is free now and wants an engine. */
   releaseLease(runId: number, fence: number): boolean;
   claimRuns(request: ClaimRequest): HeldLease[];
+  putWaiting(owner: string, runs: readonly WaitingRun[]): null;
+  /** The new token. */
+  takeWaiting(run: WaitingRun, owner: string, expiresAt: number): number | null;
   sendCommand(command: NewInboxCommand): number;
   /** The run whose command it was; null: nothing was there to answer. */
   answerCommand(id: number, answer: string): number | null;

@@ -10,6 +10,7 @@ import {
 import type { ReadVerbs } from "./protocol.js";
 import type { Cell, Database } from "./sqlite-driver.js";
 import { Conditions, keepStatements, type Statements } from "./statements.js";
+import { createWaitingReads } from "./waiting-verbs.js";
 
 const NO_LIMIT = -1;
 
@@ -41,6 +42,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
         `SELECT ${LAST_LEASE_COLUMNS} FROM lease WHERE run_id IN (SELECT value FROM json_each(?))`,
         JSON.stringify(runIds),
       ).flat(),
+    ...createWaitingReads(statements),
     listOwners: () => rows<readonly [string]>(LIST_OWNERS).map(([owner]) => owner),
     readInbox: (runIds) =>
       rows(

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { refuseMalformedAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
+import { ownerText } from "../lease-rules.js";
 import { toStorableText } from "../storable-text.js";
 import type { LeaseOwner, Store } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
@@ -46,6 +47,7 @@ function createStore(thread: ThreadClient): Store {
     ...createRowReaders(thread),
     ...createDraftVerbs(thread),
     ...createLeaseVerbs(thread, listeners),
+    ...createWaitingVerbs(thread),
     ...createInboxVerbs(thread, listeners),
     ...createTokenVerbs(thread, listeners),
     onChange: (listener) => listeners.add(listener),
@@ -74,6 +76,21 @@ function createDraftVerbs(thread: ThreadClient): Pick<Store, DraftVerb> {
     },
     async deleteDraft(name) {
       await thread.call("deleteDraft", name);
+    },
+  };
+}
+
+type WaitingVerb = "putWaiting" | "listWaiting" | "takeWaiting";
+
+function createWaitingVerbs(thread: ThreadClient): Pick<Store, WaitingVerb> {
+  return {
+    async putWaiting(owner, runs) {
+      await thread.call("putWaiting", ownerText(owner), runs);
+    },
+    listWaiting: (owner) => thread.call("listWaiting", ownerText(owner)),
+    async takeWaiting(run, { owner, expiresAt }) {
+      const fence = await thread.call("takeWaiting", run, ownerText(owner), expiresAt);
+      return fence === null ? null : { runId: run.runId, fence };
     },
   };
 }

@@ -9,6 +9,7 @@ import { COLUMNS, unpackDraft } from "./packed-rows.js";
 import type { WriteVerbs } from "./protocol.js";
 import type { Database } from "./sqlite-driver.js";
 import { keepStatements, type Statements } from "./statements.js";
+import { createWaitingWrites } from "./waiting-verbs.js";
 import { registerWorkflow } from "./workflow-writes.js";
 
 /** The verbs that write, each within a transaction that the caller opened. */
@@ -36,6 +37,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
       return null;
     },
     ...createLeaseWrites(statements),
+    ...createWaitingWrites(statements),
     sendCommand: (command) => sendCommand(statements, command),
     answerCommand: (id, answer) => {
       const sql = "UPDATE inbox SET answer = ? WHERE id = ? AND answer IS NULL RETURNING run_id";

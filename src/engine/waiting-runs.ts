@@ -1,0 +1,101 @@
+import type { JobStatus } from "../core/rows.js";
+import { isInRecovery, type Job, type Run } from "../core/run.js";
+import { mayStart } from "../core/workspace-state.js";
+import type { WaitingRun } from "../store/store.js";
+import type { Needs, Worker } from "../worker/worker.js";
+import { isHumanStep } from "./human-step.js";
+import { type KeyedNeeds, needsOf } from "./needs.js";
+import type { RunHost } from "./run-host.js";
+
+/** What whoever would go on with a waiting run must have. */
+export interface RunAsks {
+  /** Room for one of these. */
+  readonly needs: readonly Needs[];
+  /** All of these files and folders: the run's own folder, outputs that were kept as files. */
+  readonly paths: readonly string[];
+}
+
+/** Runs named at a time that ask for the same: no server takes more of them at once than it has slots. */
+const MAX_ALIKE = 50;
+const MAX_NAMED = 2_000;
+/** They lie below one output folder: who has these has the rest. */
+const MAX_PATHS = 20;
+
+/**
+ * The runs that could go on, had this engine a place for any of their ready jobs. One with something under way is not
+ * among them: what is under way reports here.
+ */
+export function findWaiting(hosts: Iterable<RunHost>, worker: Worker): WaitingRun[] {
+  const places = new Map<string, boolean>();
+  const hasPlace = ({ key, needs }: KeyedNeeds): boolean => {
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    const place = worker.place(needs);
+    const isThere = place !== null && place !== "full";
+    if (isThere) worker.release(place);
+    places.set(key, isThere);
+    return isThere;
+  };
+  const alike = new Map<string, number>();
+  const waiting: WaitingRun[] = [];
+  for (const host of hosts) {
+    const needs = unmetNeeds(host, hasPlace);
+    if (needs.length === 0 || hasWorkHalfDone(host.run, worker)) continue;
+    const kind = needs.map(({ key }) => key).join();
+    const count = (alike.get(kind) ?? 0) + 1;
+    alike.set(kind, count);
+    if (count > MAX_ALIKE) continue;
+    const { run, fence, lastSeq: seq } = host;
+    const asks: RunAsks = { needs: needs.map((keyed) => keyed.needs), paths: pathsOf(run) };
+    waiting.push({ runId: run.id, fence, seq, asks: JSON.stringify(asks) });
+    if (waiting.length === MAX_NAMED) break;
+  }
+  return waiting;
+}
+
+/** Each once; none where the run does not wait for a worker. */
+function unmetNeeds({ run, hasPending }: RunHost, hasPlace: (needs: KeyedNeeds) => boolean): KeyedNeeds[] {
+  if (hasPending || run.ready.size === 0 || isAtWork(run)) return [];
+  const unmet = new Map<string, KeyedNeeds>();
+  for (const job of run.ready) {
+    if (!mayStart(run, job) || isHumanStep(job)) continue;
+    const keyed = needsOf(job.step.definition);
+    if (hasPlace(keyed)) return [];
+    unmet.set(keyed.key, keyed);
+  }
+  return [...unmet.values()];
+}
+
+function isAtWork(run: Run): boolean {
+  return run.running.size > 0 || run.workspace.rebuild !== null || run.jobs.some(isInRecovery);
+}
+
+/** A step of the workspace is to go on in what its last attempt left: a move would lose that, and here it has its turn. */
+function hasWorkHalfDone({ workspace, jobs }: Run, worker: Worker): boolean {
+  if (workspace.path === null) return false;
+  return jobs.some(({ step, attempt, status }) => {
+    const { needs } = needsOf(step.definition);
+    return needs.usesWorkspace && attempt > 0 && GOES_ON.has(status) && worker.hasTurnFor?.(needs) === true;
+  });
+}
+
+const GOES_ON: ReadonlySet<JobStatus> = new Set([
+  "blocked",
+  "ready",
+  "waiting",
+  "recovering",
+  "pending_failed",
+]);
+
+function pathsOf({ folder, jobs }: Run): string[] {
+  const paths = folder === "" ? [] : [folder];
+  for (const job of jobs) {
+    const path = outputPath(job);
+    if (path !== null && paths.push(path) === MAX_PATHS) break;
+  }
+  return paths;
+}
+
+function outputPath({ output }: Job): string | null {
+  return output?.kind === "artifact" ? output.path : null;
+}
