@@ -43,6 +43,7 @@ export async function followRun(
 async function telemetryOf(daruma: Daruma): Promise<{ close(): Promise<void> } | null> {
   if (!isTelemetryWanted(process.env)) return null;
   const telemetry = (await import("../telemetry/telemetry.js")).openTelemetry(process.env);
+  daruma.onLoaded((run, log) => telemetry.recall(run, log));
   daruma.onCommitted((run, events) => telemetry.take(run, events));
   return telemetry;
 }

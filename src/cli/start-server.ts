@@ -5,12 +5,13 @@ import { isLoopbackHost } from "../api/browser-guard.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../api/limits.js";
 import { type ServerParts as ApiParts, createServer, type ServerOptions } from "../api/server.js";
 import { DarumaError } from "../core/errors.js";
-import type { Run } from "../core/run.js";
+import { isOver, type Run } from "../core/run.js";
 import type { Context, Principal } from "../operations/context.js";
 import { openStore } from "../operations/open-store.js";
 import { ServerParts } from "../operations/server-parts.js";
 import type { Store } from "../store/store.js";
 import { openTelemetry, type Telemetry } from "../telemetry/telemetry.js";
+import { addServerGauges } from "./server-gauges.js";
 import { mcpGroup, workerGroup } from "./server-groups.js";
 
 export interface StartServerOptions extends ServerOptions {
@@ -67,13 +68,16 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     checkPort(options.port ?? DEFAULT_PORT);
     await checkTokens(store, options.host ?? DEFAULT_HOST);
     parts = await openParts(options, store, outputDir, () => state.url);
+    parts.onLoaded((run, log) => telemetry.recall(run, log));
     parts.onCommitted((run, events) => {
       telemetry.take(run, events);
       for (const { event } of events) {
-        if (event.type === "run.resumed") options.onTakeOver?.(run, event.lost.length);
+        // One that is canceled for good while nobody runs it is not gone on with.
+        if (event.type === "run.resumed" && !isOver(run)) options.onTakeOver?.(run, event.lost.length);
         if (event.type === "workspace.left") options.onLeftAlone?.(run, event.message);
       }
     });
+    addServerGauges(telemetry.registry, parts);
     app = await createServer(apiParts(options, store, parts, telemetry, () => state.ready));
     closeUnusedConnections(app);
     // A port in use stops it before it has touched any run; and steps of runs are told where it listens.

@@ -52,7 +52,7 @@ export class Engine {
   /** Runs that are being taken and have no host yet. */
   private readonly taking = new Set<number>();
   private readonly lostWhileTaking = new Map<number, unknown>();
-  private readonly listeners = new RunListeners();
+  readonly listeners = new RunListeners();
   private readonly effects: Effects;
   private readonly losses = new Set<LossListener>();
   private readonly dispatcher: Dispatcher;
@@ -165,12 +165,13 @@ export class Engine {
 
   private async load(runId: number, fence: number, then: readonly Command[]): Promise<OwnedRun> {
     const { store } = this.options;
-    const { run, nextSeq } = await loadRun(store, runId);
+    const { run, log, nextSeq } = await loadRun(store, runId);
     const host = new RunHost(run, fence, nextSeq);
     if (host.isOver) {
       await this.leases.release(runId);
       return { runId, run, ended: Promise.resolve(run) };
     }
+    this.listeners.tellLoaded(run, log);
     try {
       const moved = await takeUpWorkspace(this.workspaces, host, this.options);
       const kept = await this.adoptAttempts(host);

@@ -1,16 +1,23 @@
 import { replay } from "../core/decision.js";
 import { DarumaError } from "../core/errors.js";
+import type { LoggedEvent } from "../core/events.js";
 import { newRun } from "../core/new-run.js";
 import type { Run } from "../core/run.js";
 import { parseStoredDefinition } from "../core/stored-definition.js";
 import type { Store } from "../store/store.js";
+
+export interface LoadedRun {
+  readonly run: Run;
+  readonly log: readonly LoggedEvent[];
+  readonly nextSeq: number;
+}
 
 /** A run as its log tells it, or as it was before one of its events. */
 export async function loadRun(
   store: Store,
   runId: number,
   { beforeSeq }: { readonly beforeSeq?: number } = {},
-): Promise<{ run: Run; nextSeq: number }> {
+): Promise<LoadedRun> {
   const limit = beforeSeq === undefined ? {} : { limit: beforeSeq - 1 };
   const log = await store.readEvents(runId, limit);
   const first = log[0];
@@ -22,5 +29,5 @@ export async function loadRun(
   const run = newRun(runId, parseStoredDefinition(text, first.event.definitionHash), first.event, first.at);
   replay(run, log);
   run.dirty.clear();
-  return { run, nextSeq: log.at(-1)!.seq + 1 };
+  return { run, log, nextSeq: log.at(-1)!.seq + 1 };
 }

@@ -268,6 +268,7 @@ export class Daruma {
       owner: currentOwner(randomUUID()),
       isDead,
       endLeftovers: (token) => this.worker.endLeftovers(token),
+      onCommitted: (commit) => this.engine.listeners.tellBeside(commit),
     });
   }
 
@@ -286,6 +287,11 @@ export class Daruma {
   /** For the parts of Daruma itself: with the run as it stands after the events. */
   onCommitted(listener: RunListener): () => void {
     return this.engine.onEvents(listener);
+  }
+
+  /** For the parts of Daruma itself: with the log so far of a run that others have run before. */
+  onLoaded(listener: RunListener): () => void {
+    return this.engine.listeners.addForLoaded(listener);
   }
 
   /** Any operation by its name, as REST and MCP have it. A refusal is thrown with its code. */

@@ -11,6 +11,7 @@ import { LeaseKeeper } from "../engine/lease-keeper.js";
 import { loadRun } from "../engine/load-run.js";
 import { heldAttempts, mayGoOn } from "../engine/occupancy.js";
 import { RunHost } from "../engine/run-host.js";
+import type { BesideCommit } from "../engine/run-listeners.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { recallOutcome } from "./recall-outcome.js";
 import { requireRun } from "./run-reference.js";
@@ -21,6 +22,8 @@ export interface OperateRequest {
   readonly owner: LeaseOwner;
   readonly isDead: (owner: LeaseOwner) => boolean;
   readonly endLeftovers: (token: string) => Promise<void>;
+  /** Called with what was committed here. */
+  readonly onCommitted?: (commit: BesideCommit) => void;
 }
 
 /** One call, which leaves at most one entry in the inbox of whoever runs the run. */
@@ -97,7 +100,7 @@ async function operateAsOwner(
 /** Nobody runs it: decide and write here. A cancel also ends what may be left of its attempts and child runs. */
 async function operateOrphan(store: Store, request: OperateRequest, fence: number): Promise<TakenCommand> {
   const { runId, command } = request;
-  const { run, nextSeq } = await loadRun(store, runId);
+  const { run, log, nextSeq } = await loadRun(store, runId);
   const isTakenBefore = command.key !== null && run.operatorKeys.has(command.key);
   const isCancel = command.type === "run.cancel" && !isTakenBefore && refusalOf(run, command) === null;
   // First, so that a cancel that cannot reach a child can be asked for again.
@@ -110,7 +113,10 @@ async function operateOrphan(store: Store, request: OperateRequest, fence: numbe
   // What runs on another machine is ended by the server that takes the run next.
   const kept = held.filter(mayGoOn).map(({ jobId }) => jobId);
   if (isCancel) host.take({ type: "run.resume", kept }, now);
-  if (host.hasPending) await store.commit([host.drain().append]);
+  if (!host.hasPending) return taken;
+  const { append, events } = host.drain();
+  await store.commit([append]);
+  request.onCommitted?.({ run, log, events });
   return taken;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { DarumaError } from "../core/errors.js";
 import { systemClock } from "../engine/clock.js";
-import type { RunListener } from "../engine/engine.js";
+import type { Engine, RunListener } from "../engine/engine.js";
 import { needsOf } from "../engine/needs.js";
 import { RunClaimer } from "../engine/run-claimer.js";
 import { isDead } from "../store/lease-owner.js";
@@ -24,6 +24,7 @@ export class ServerParts {
 
   private constructor(
     private readonly daruma: Daruma,
+    private readonly engine: Engine,
     private readonly pool: WorkerPool,
     private readonly claimer: RunClaimer,
     private readonly count: { taken: number },
@@ -66,7 +67,7 @@ export class ServerParts {
         count.taken += 1;
       },
     });
-    return new ServerParts(daruma, pool!, claimer, count);
+    return new ServerParts(daruma, engine, pool!, claimer, count);
   }
 
   /** Goes on, from now, with every run that wants an engine and has none. The answer is how many there were. */
@@ -82,6 +83,17 @@ export class ServerParts {
 
   onCommitted(listener: RunListener): () => void {
     return this.daruma.onCommitted(listener);
+  }
+
+  /** What there is to do right now. */
+  load(): { readonly runs: number; readonly slots: number; readonly workers: number } {
+    const workers = this.pool.list();
+    const slots = workers.reduce((sum, { used }) => sum + used, 0);
+    return { runs: this.engine.ownedRuns().length, slots, workers: workers.length };
+  }
+
+  onLoaded(listener: RunListener): () => void {
+    return this.daruma.onLoaded(listener);
   }
 
   context(principal: Principal): Context {

@@ -1,39 +1,38 @@
 import type { Event, HealStrategy } from "../core/events.js";
+import { JobMemories, type JobMemory } from "./job-memory.js";
 import type { Measurement, SeriesName } from "./measurement.js";
 
 type AttemptFailed = Extract<Event, { type: "attempt.failed" }>;
+type AttemptStopped = Extract<Event, { type: "attempt.stopped" }>;
+type LadderClimbed = Extract<Event, { type: "ladder.climbed" }>;
 
-interface Healing {
-  readonly strategy: HealStrategy;
-  readonly class: string;
-}
-
-/** Jobs under repair that are remembered at once; beyond it the oldest is forgotten and counts as never repaired. */
-const MAX_REMEMBERED_JOBS = 100_000;
-
-/** Turns committed events into measurements. It remembers only which jobs are being tried again, and why. */
+/** Turns committed events into measurements. It remembers only which jobs have failed, and what is tried again, and why. */
 export class Meter {
-  private readonly healing = new Map<number, Healing>();
-  private readonly failedAs = new Map<number, string>();
-  /** Jobs with at least one failed attempt that followed a failure. */
-  private readonly tried = new Set<number>();
+  private readonly jobs = new JobMemories();
 
-  measure(event: Event): Measurement[] {
+  /** What another process, or this one before, has counted: a run's log so far. It is remembered, and counts no more. */
+  recall(runId: number, log: readonly { readonly event: Event }[]): void {
+    this.jobs.forgetRun(runId);
+    for (const { event } of log) this.measure(runId, event);
+  }
+
+  measure(runId: number, event: Event): Measurement[] {
     switch (event.type) {
       case "run.started":
         return [count("daruma.runs_started_total")];
       case "run.completed":
-        return [count("daruma.runs_total", { status: "completed" })];
+        return this.runEnded(runId, "completed");
       case "run.failed":
-        return [count("daruma.runs_total", { status: "failed" })];
+        return this.runEnded(runId, "failed");
       case "run.canceled":
-        return [count("daruma.runs_total", { status: "canceled" })];
+        return this.runEnded(runId, "canceled");
+      case "attempt.started":
+        this.begin(event.job);
+        return [];
       case "attempt.succeeded":
-        return this.ended(event.job, "succeeded", event.durationMs);
+        return this.succeeded(event.job, event.durationMs);
       case "attempt.stopped":
-        // A hard reset by hand ends the attempt before the one that it begins.
-        if (event.because === "reset") return attempt("stopped", null, event.durationMs);
-        return this.ended(event.job, "stopped", event.durationMs);
+        return this.stopped(event);
       case "attempt.failed":
         return this.failed(event);
       case "retry.scheduled":
@@ -46,10 +45,16 @@ export class Meter {
       case "requeue.scheduled":
         this.heal(event.job, "requeue");
         return [];
+      case "jobs.retried":
+        this.beginAnew(event.jobs);
+        return [];
+      case "barrier.closed":
+        this.beginAnew([...event.invalidated, ...event.retired]);
+        return [];
       case "job.dead_lettered":
         return [count("daruma.dead_letters_total")];
       case "ladder.climbed":
-        return [count("daruma.rungs_total", { rung: event.rung }), ...this.climbed(event.job, event.rung)];
+        return [count("daruma.rungs_total", { rung: event.rung }), ...this.climbed(event)];
       case "job.held":
         return [count("daruma.holds_total")];
       default:
@@ -58,35 +63,70 @@ export class Meter {
   }
 
   private heal(job: number, strategy: HealStrategy): void {
-    remember(this.healing, job, { strategy, class: this.failedAs.get(job) ?? "unknown" });
+    const memory = this.jobs.of(job);
+    memory.next = { strategy, class: memory.failedAs ?? "unknown" };
   }
 
-  private climbed(job: number, rung: string): Measurement[] {
-    if (rung !== "fail" && rung !== "hold") return [];
-    const wasTriedAgain = this.tried.delete(job);
-    this.failedAs.delete(job);
-    this.healing.delete(job);
-    return wasTriedAgain ? [count("task.self_heal.exhausted_total")] : [];
+  private begin(job: number): void {
+    const memory = this.jobs.find(job);
+    if (memory === null) return;
+    memory.current = memory.next;
+    memory.next = null;
   }
 
-  private ended(job: number, outcome: "succeeded" | "stopped", durationMs: number): Measurement[] {
-    const healing = this.healing.get(job);
-    this.forget(job);
-    const repaired: Measurement[] =
-      healing === undefined
-        ? []
-        : [count("task.self_heal.attempts_total", { ...healing, outcome }), ...recovered(outcome)];
-    return [...attempt(outcome, null, durationMs), ...repaired];
+  /** A new visit: what was tried in the last one is over. That the job has failed is not. */
+  private beginAnew(jobs: readonly number[]): void {
+    for (const job of jobs) {
+      const memory = this.jobs.find(job);
+      if (memory === null) continue;
+      memory.next = null;
+      memory.current = null;
+      memory.wasTriedAgain = false;
+    }
+  }
+
+  private climbed({ job, rung }: LadderClimbed): Measurement[] {
+    const memory = this.jobs.find(job);
+    if (memory === null) return [];
+    const { isLost } = memory;
+    memory.isLost = false;
+    if (rung === "restart") return this.sameAgain(memory);
+    if (isLost) memory.failedAs = "infrastructure";
+    const lost = this.endOfHealing(memory, "failed");
+    if (rung !== "fail" && rung !== "hold") return lost;
+    const { wasTriedAgain } = memory;
+    memory.next = null;
+    memory.wasTriedAgain = false;
+    return wasTriedAgain ? [...lost, count("task.self_heal.exhausted_total")] : lost;
+  }
+
+  private succeeded(job: number, durationMs: number): Measurement[] {
+    const found = attempt("succeeded", null, durationMs);
+    const memory = this.jobs.find(job);
+    if (memory === null) return found;
+    found.push(...this.endOfHealing(memory, "succeeded"));
+    if (memory.failedAs !== null) found.push(count("task.self_heal.recovered_total"));
+    this.jobs.forget(job);
+    return found;
+  }
+
+  private stopped({ job, because, durationMs }: AttemptStopped): Measurement[] {
+    const found = attempt("stopped", null, durationMs);
+    const memory = this.jobs.find(job);
+    if (memory === null) return found;
+    found.push(
+      ...(because === "interrupted" ? this.sameAgain(memory) : this.endOfHealing(memory, "stopped")),
+    );
+    return found;
   }
 
   private failed({ job, error, noProgress, durationMs }: AttemptFailed): Measurement[] {
-    const healing = this.healing.get(job);
-    this.healing.delete(job);
-    remember(this.failedAs, job, error.class);
+    const memory = this.jobs.of(job);
     const found = attempt("failed", error.class, durationMs);
-    if (healing !== undefined) {
-      this.tried.add(job);
-      found.push(count("task.self_heal.attempts_total", { ...healing, outcome: "failed" }));
+    memory.isLost = error.class === "infrastructure";
+    if (!memory.isLost) {
+      memory.failedAs = error.class;
+      found.push(...this.endOfHealing(memory, "failed"));
     }
     if (error.code === "IDLE_TIMEOUT") found.push(count("task.step.idle_timeout_total"));
     else if (error.code === "TIMEOUT") found.push(count("task.step.wall_timeout_total"));
@@ -94,10 +134,25 @@ export class Meter {
     return found;
   }
 
-  private forget(job: number): void {
-    this.healing.delete(job);
-    this.failedAs.delete(job);
-    this.tried.delete(job);
+  /** A lost or interrupted attempt is made once more: what that comes to is what counts. */
+  private sameAgain(memory: JobMemory): Measurement[] {
+    memory.next ??= memory.current;
+    memory.current = null;
+    return [];
+  }
+
+  private endOfHealing(memory: JobMemory, outcome: "succeeded" | "failed" | "stopped"): Measurement[] {
+    const { current } = memory;
+    memory.current = null;
+    if (current === null) return [];
+    if (outcome === "failed") memory.wasTriedAgain = true;
+    return [count("task.self_heal.attempts_total", { ...current, outcome })];
+  }
+
+  private runEnded(runId: number, status: string): Measurement[] {
+    // Whoever opens it again loads its log, and tells.
+    this.jobs.forgetRun(runId);
+    return [count("daruma.runs_total", { status })];
   }
 }
 
@@ -108,16 +163,6 @@ function attempt(outcome: string, failureClass: string | null, durationMs: numbe
   ];
 }
 
-function recovered(outcome: string): Measurement[] {
-  return outcome === "succeeded" ? [count("task.self_heal.recovered_total")] : [];
-}
-
 function count(name: SeriesName, labels: { readonly [label: string]: string } = {}): Measurement {
   return { name, value: 1, labels };
-}
-
-function remember<Value>(map: Map<number, Value>, key: number, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > MAX_REMEMBERED_JOBS) map.delete(map.keys().next().value!);
 }

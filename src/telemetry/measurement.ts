@@ -15,7 +15,7 @@ interface Series {
 export const SERIES = {
   "task.self_heal.attempts_total": {
     kind: "counter",
-    help: "Attempts that followed a failure of the same visit, by what began them and how they ended.",
+    help: "Attempts that followed a failure of the same visit or an operator's hard reset, by what began them and how they ended.",
     labels: ["class", "strategy", "outcome"],
   },
   "task.self_heal.recovered_total": {

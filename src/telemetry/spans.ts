@@ -24,6 +24,15 @@ const MAX_REMEMBERED_JOBS = 100_000;
 export class SpanMaker {
   private readonly begun = new Map<number, number>();
 
+  /** Which jobs have begun, and when, of a run that somebody else has run before. */
+  recall(log: readonly LoggedEvent[]): void {
+    for (const { at, event } of log) {
+      if (event.type === "attempt.started") this.begin(event.job, at);
+      else if (event.type === "attempt.succeeded" || event.type === "job.failed")
+        this.begun.delete(event.job);
+    }
+  }
+
   spansOf(run: Run, { at, event }: LoggedEvent): Span[] {
     switch (event.type) {
       case "attempt.started":

@@ -41,7 +41,7 @@ function replay(log: readonly LoggedEvent[], take: (run: Run, event: LoggedEvent
 function counted(log: readonly LoggedEvent[]): string[] {
   const meter = new Meter();
   return log
-    .flatMap(({ event }) => meter.measure(event))
+    .flatMap(({ event }) => meter.measure(1, event))
     .filter(({ name }) => SERIES[name].kind === "counter" && name.startsWith("task."))
     .map(({ name, labels }) => [name, ...Object.values(labels)].join(" "))
     .sort();
@@ -80,14 +80,14 @@ steps: { edit: { exec: edit } }`,
       "task.step.no_progress_total",
     ]);
     const meter = new Meter();
-    const names = log.flatMap(({ event }) => meter.measure(event)).map(({ name }) => name);
+    const names = log.flatMap(({ event }) => meter.measure(1, event)).map(({ name }) => name);
     expect(names.filter((name) => name === "daruma.dead_letters_total")).toHaveLength(1);
   });
 
   it("carry only the labels that their series declares, none with a name of the user's", async () => {
     const meter = new Meter();
     for (const { event } of await flakyLog()) {
-      for (const { name, labels } of meter.measure(event)) {
+      for (const { name, labels } of meter.measure(1, event)) {
         expect(Object.keys(labels).sort()).toEqual([...SERIES[name].labels].sort());
         expect(Object.values(labels)).not.toContain("build");
         expect(Object.values(labels)).not.toContain("flaky");

@@ -18,10 +18,16 @@ export class Telemetry {
     private readonly otlp: OtlpExporter | null,
   ) {}
 
+  /** To be called with the log of a run that somebody else has run before: what follows is counted on top of it. */
+  recall(run: Run, log: readonly LoggedEvent[]): void {
+    this.meter.recall(run.id, log);
+    if (this.otlp !== null) this.spans.recall(log);
+  }
+
   /** To be called with committed events, in order. */
   take(run: Run, events: readonly LoggedEvent[]): void {
     for (const logged of events) {
-      for (const measurement of this.meter.measure(logged.event)) {
+      for (const measurement of this.meter.measure(run.id, logged.event)) {
         this.registry.add(measurement);
         this.statsd?.send(measurement);
       }
