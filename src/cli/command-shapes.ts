@@ -11,10 +11,14 @@ export interface CommandShape {
   /** Flags that are not called after their field. */
   readonly flagNames?: { readonly [field: string]: string };
   readonly details?: string;
+  /** How the words are told in help, where they are read by the command itself. */
+  readonly usage?: string;
 }
 
 const run = (): Argument => new Argument("<run>", RUN_ARGUMENT).argParser(runReference);
-const job = (): Argument => new Argument("<step>", "a step id, step@scope, or a job id");
+const job = (): Argument =>
+  new Argument("<job...>", "a run and a step (3 build, last visit@cities[1]), or a job's id");
+const JOB_USAGE = "[options] [run] <job>";
 const scope = (): Option => new Option("--scope <scope>", "which branch of a fan-out, such as root/list[2]");
 const follow = (what: string): Option => new Option("-f, --follow", what);
 const input = (what: string): Option => new Option("--input <name=value>", what).argParser(collect);
@@ -46,7 +50,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   resolve: {
     arguments: [run(), new Argument("[job...]", "job ids, step ids, or step@scope")],
-    hides: ["classifications"],
+    hides: ["classifications", "run_id"],
     options: [
       new Option("--all", "every hold of the run"),
       scope(),
@@ -57,9 +61,18 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       reason(),
     ],
   },
+  "job show": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
+  "job set": {
+    arguments: [job()],
+    usage: `${JOB_USAGE} <ready|failed>`,
+    hides: ["job_id", "run_id", "status"],
+  },
+  "job retry": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
+  redrive: { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
   answer: {
-    arguments: [run(), job()],
-    hides: ["job_id", "choice", "text"],
+    arguments: [job()],
+    usage: JOB_USAGE,
+    hides: ["job_id", "run_id", "choice", "text"],
     options: [
       new Option(
         "--choose <choice>",
@@ -110,8 +123,19 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   events: { hides: ["after", "limit"], options: [follow("wait for more until the run is over")] },
   watch: { hides: ["limit"] },
   logs: {
-    arguments: [run(), job()],
-    hides: ["job_id", "stream", "offset", "limit_bytes", "encoding", "tail_bytes", "recovery", "attempt"],
+    arguments: [job()],
+    usage: JOB_USAGE,
+    hides: [
+      "job_id",
+      "run_id",
+      "stream",
+      "offset",
+      "limit_bytes",
+      "encoding",
+      "tail_bytes",
+      "recovery",
+      "attempt",
+    ],
     options: [
       new Option("--attempt <n>", "which attempt (default: the last)").argParser(wholeNumber(1)),
       new Option("--stderr", "only its stderr"),

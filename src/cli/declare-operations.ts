@@ -37,6 +37,7 @@ function declareForm({ program, act }: Declaration, operation: Operation, form: 
   const flags = optional.map((field) => fields.option(field, shape));
   for (const option of [...(shape.options ?? []), ...flags.map(({ option: each }) => each)])
     command.addOption(option);
+  if (shape.usage !== undefined) command.usage(shape.usage);
   command.addHelpText("after", helpText(form, shape));
   command.action((...words: unknown[]) =>
     act(async (session) => {

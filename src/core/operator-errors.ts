@@ -92,6 +92,10 @@ export const OPERATOR_ERRORS = {
     next: "See `daruma show RUN`.",
     asked: "get_run names the steps that there are.",
   },
+  STEP_AMBIGUOUS: {
+    means: "The step has several jobs in the run, one for each item of a fan-out.",
+    next: "Name one of them, as STEP@SCOPE or by its id.",
+  },
   ATTEMPT_NOT_FOUND: {
     means: "The step has no such attempt.",
     next: "See `daruma show RUN`.",

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { findJob, type JobRequest } from "./choose-job.js";
 import type { Context } from "./context.js";
-import { requireJob } from "./job-report.js";
 import { redacted } from "./operator-words.js";
 import { putCommand } from "./put-command.js";
 
-export interface AnswerRequest {
-  readonly job_id: number;
+export interface AnswerRequest extends JobRequest {
   readonly choice: string;
   readonly text: string;
   readonly reason: string;
@@ -13,11 +12,8 @@ export interface AnswerRequest {
 }
 
 /** The word of a person for a human step. */
-export async function answerJob(
-  context: Context,
-  { job_id, choice, key = randomUUID(), ...said }: AnswerRequest,
-) {
-  const job = await requireJob(context.store, job_id);
+export async function answerJob(context: Context, { choice, key = randomUUID(), ...said }: AnswerRequest) {
+  const job = await findJob(context.store, said);
   const text = await redacted(context.store, job.run_id, said.text);
   const reason = await redacted(context.store, job.run_id, said.reason);
   const answer = await putCommand(context, job.run_id, {
@@ -31,7 +27,7 @@ export async function answerJob(
   const { before, status, changed, owner } = answer;
   return {
     run_id: job.run_id,
-    job_id,
+    job_id: job.id,
     step: job.step,
     scope: job.scope,
     choice,

@@ -1,6 +1,9 @@
 import { DarumaError } from "../core/errors.js";
 import type { JobRow } from "../core/rows.js";
-import { listNames } from "./job-name.js";
+import { didYouMean, Suggester } from "../definition/suggest.js";
+import type { Store } from "../store/store.js";
+import { listNames, nameOf } from "./job-name.js";
+import { type RunReference, resolveRun } from "./run-reference.js";
 
 /** How a person names a job: its id, its step, or `step@scope`; the scope may also be given apart. */
 export interface JobReference {
@@ -10,10 +13,53 @@ export interface JobReference {
   readonly scope?: string;
 }
 
+/** The same as operations take it: an id says itself which run is meant. */
+export interface JobRequest {
+  readonly job_id: number | string;
+  readonly run_id?: RunReference | undefined;
+  readonly scope?: string | undefined;
+}
+
 const ONLY_DIGITS = /^\d+$/;
 
 /** What of a job its name is found by. */
-export type NamedJob = Pick<JobRow, "id" | "step" | "scope" | "status">;
+export type NamedJob = Pick<JobRow, "id" | "step" | "scope">;
+
+/** The one job that is meant; everything else is refused with what there is to choose from. */
+export async function findJob(store: Store, { job_id, run_id, scope }: JobRequest): Promise<JobRow> {
+  const name = String(job_id);
+  const isId = ONLY_DIGITS.test(name) && Number.isSafeInteger(Number(name));
+  const byId = isId ? await store.readJob(Number(name)) : null;
+  if (byId !== null) return inRun(store, byId, run_id);
+  if (run_id === undefined) throw isId ? noSuchJob(name) : withoutRun(name);
+  const runId = await resolveRun(store, run_id);
+  const jobs = await store.readJobNames(runId);
+  // A step may be called by a number, too.
+  if (isId && !jobs.some(({ step }) => step === name)) throw noSuchJob(name);
+  return requireJob(store, chooseJob(jobs, { runId, name, ...(scope === undefined ? {} : { scope }) }).id);
+}
+
+async function inRun(store: Store, job: JobRow, reference: RunReference | undefined): Promise<JobRow> {
+  const wanted = reference === "last" ? await resolveRun(store, reference) : reference;
+  if (wanted === undefined || wanted === job.run_id) return job;
+  throw new DarumaError("WRONG_RUN", `job ${job.id} belongs to run ${job.run_id}, not to ${wanted}`);
+}
+
+function noSuchJob(id: number | string): DarumaError {
+  return new DarumaError("JOB_NOT_FOUND", `there is no job ${id}`);
+}
+
+function withoutRun(name: string): DarumaError {
+  return new DarumaError("INVALID_INPUT", `${name} is no job's id; of which run is it a step?`, {
+    hint: { typed: "Name the run, too, such as `last`.", asked: "Name the run in run_id, such as last." },
+  });
+}
+
+export async function requireJob(store: Store, id: number): Promise<JobRow> {
+  const job = await store.readJob(id);
+  if (job === null) throw noSuchJob(id);
+  return job;
+}
 
 /** Every job that the reference names: of a step without a scope all its jobs. What names none is refused. */
 export function matchJobs<T extends NamedJob>(jobs: readonly T[], reference: JobReference): T[] {
@@ -22,36 +68,40 @@ export function matchJobs<T extends NamedJob>(jobs: readonly T[], reference: Job
   if (byId !== undefined) return [byId];
   const { step, scope } = splitName(jobs, reference);
   const ofStep = jobs.filter((job) => job.step === step);
-  if (ofStep.length === 0) {
-    const known = [...new Set(jobs.map((job) => job.step))];
-    throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no step ${name}`, {
-      hint: `Its steps: ${listNames(known, (id) => id)}.`,
-    });
-  }
+  if (ofStep.length === 0) throw noSuchStep(`run ${runId}`, step, [...new Set(jobs.map((job) => job.step))]);
   return scope === undefined ? ofStep : [inScope(ofStep, scope, runId)];
 }
 
-/** The one job that the reference names; everything else is refused with what there is to choose from. */
+/** The one job that the reference names. */
 export function chooseJob<T extends NamedJob>(jobs: readonly T[], reference: JobReference): T {
   const [job, ...others] = matchJobs(jobs, reference);
   if (others.length === 0) return job!;
   const { step } = job!;
   throw new DarumaError(
-    "USAGE",
-    `${step} has ${others.length + 1} jobs in run ${reference.runId}; name one as ${step}@SCOPE`,
-    { hint: scopesOf([job!, ...others]) },
+    "STEP_AMBIGUOUS",
+    `${step} has ${others.length + 1} jobs in run ${reference.runId}: ${jobsOf([job!, ...others])}`,
+    { hint: `Name one of them, as ${step}@SCOPE or by its id.` },
   );
 }
 
-/** A step's own name may hold an `@`, so that it comes first. */
+export function noSuchStep(where: string, step: string, known: readonly string[]): DarumaError {
+  const suggestion = new Suggester().nearest(step, known);
+  return new DarumaError("STEP_NOT_FOUND", `${where} has no step ${step}${didYouMean(suggestion)}`, {
+    hint: `Its steps: ${listNames(known, (id) => id)}.`,
+  });
+}
+
+/** A step's own name may hold an `@`, so that what is a step comes first. */
 function splitName(
   jobs: readonly NamedJob[],
   { name, scope }: JobReference,
 ): { step: string; scope?: string } {
-  const at = name.indexOf("@");
   if (scope !== undefined) return { step: name, scope };
-  if (at < 1 || jobs.some((job) => job.step === name)) return { step: name };
-  return { step: name.slice(0, at), scope: name.slice(at + 1) };
+  const isStep = (text: string): boolean => jobs.some((job) => job.step === text);
+  if (isStep(name)) return { step: name };
+  for (let at = name.indexOf("@"); at > 0; at = name.indexOf("@", at + 1))
+    if (isStep(name.slice(0, at))) return { step: name.slice(0, at), scope: name.slice(at + 1) };
+  return { step: name };
 }
 
 function inScope<T extends NamedJob>(ofStep: readonly T[], scope: string, runId: number): T {
@@ -59,10 +109,10 @@ function inScope<T extends NamedJob>(ofStep: readonly T[], scope: string, runId:
   if (found !== undefined) return found;
   const { step } = ofStep[0]!;
   throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no ${step} in the scope ${scope}`, {
-    hint: scopesOf(ofStep),
+    hint: `Its jobs: ${jobsOf(ofStep)}.`,
   });
 }
 
-function scopesOf(ofStep: readonly NamedJob[]): string {
-  return `Its scopes: ${listNames(ofStep, (job) => job.scope)}.`;
+function jobsOf(ofStep: readonly NamedJob[]): string {
+  return listNames(ofStep, ({ step, scope, id }) => `${nameOf(step, scope)} (${id})`);
 }

@@ -3,7 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { OperatorCommand } from "../core/commands.js";
 import { DarumaError } from "../core/errors.js";
 import type { JobRow } from "../core/rows.js";
-import { chooseJob } from "./choose-job.js";
+import type { Store } from "../store/store.js";
+import { findJob } from "./choose-job.js";
 import type { Context } from "./context.js";
 import { redacted } from "./operator-words.js";
 import { type CommandAnswer, putCommand } from "./put-command.js";
@@ -96,7 +97,7 @@ async function planCommand(
     case "retry_step":
     case "resume_from_step":
     case "hard_reset_step": {
-      const target = chooseTarget(await store.readJobs(runId), runId, request);
+      const target = await chooseTarget(store, runId, request);
       return { command: commandForStep(request, target), target };
     }
   }
@@ -111,13 +112,13 @@ function commandForStep(
   return { type: "step.retry", job, reason, key, force };
 }
 
-function chooseTarget(
-  jobs: readonly JobRow[],
+async function chooseTarget(
+  store: Store,
   runId: number,
   { stepId, scope, action }: ControlRequest,
-): JobRow {
+): Promise<JobRow> {
   if (stepId === undefined) throw new DarumaError("INVALID_INPUT", `${action} needs stepId: which step?`);
-  return chooseJob(jobs, { runId, name: stepId, ...(scope === undefined ? {} : { scope }) });
+  return findJob(store, { run_id: runId, job_id: stepId, scope });
 }
 
 /** Lift a pause, or let somebody go on with a run that nobody runs. A run that is over stays as it is. */

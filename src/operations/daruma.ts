@@ -31,7 +31,6 @@ import { openWorkspaces } from "../workspace/workspaces.js";
 import { checkSecrets } from "./check-secrets.js";
 import { childFile } from "./child-file.js";
 import { LocalChildRuns } from "./child-runs.js";
-import { chooseJob } from "./choose-job.js";
 import type { InputOf, OutputOf } from "./client.js";
 import type { Context } from "./context.js";
 import { namesIn } from "./event-names.js";
@@ -44,7 +43,6 @@ import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
 import { requireOwnRuns } from "./own-runs.js";
 import { causeOfKey, findRunOf, orRunOf } from "./run-cause.js";
 import { eventItem, type RunEvent } from "./run-events.js";
-import { requireRun } from "./run-reference.js";
 import { type RunReport, reportRun } from "./run-report.js";
 import { SelfHealFiles } from "./self-heal-files.js";
 import {
@@ -323,11 +321,9 @@ export class Daruma {
   async logs(
     runId: number,
     step: string | number,
-    options: Omit<InputOf<"get_job_logs">, "job_id"> = {},
+    options: Omit<InputOf<"get_job_logs">, "job_id" | "run_id"> = {},
   ): Promise<OutputOf<"get_job_logs">> {
-    await requireRun(this.store, runId);
-    const job = chooseJob(await this.store.readJobs(runId), { runId, name: String(step) });
-    return this.call("get_job_logs", { ...options, job_id: job.id });
+    return this.call("get_job_logs", { ...options, run_id: runId, job_id: step });
   }
 
   private context(): Context {

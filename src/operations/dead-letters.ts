@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { LoggedEvent } from "../core/events.js";
 import type { JobRow } from "../core/rows.js";
 import type { Store } from "../store/store.js";
+import { findJob, type JobRequest } from "./choose-job.js";
 import type { Context } from "./context.js";
 import { type JobRecord, jobRecord } from "./job-record.js";
-import { requireJob } from "./job-report.js";
 import { redacted } from "./operator-words.js";
 import { isImported } from "./own-runs.js";
 import { type CommandAnswer, putCommand } from "./put-command.js";
@@ -59,9 +59,9 @@ async function describe(store: Store, jobs: readonly JobRow[]): Promise<DeadLett
 /** Back into the queue, with all its rounds anew, from the checkpoints. A job that is no dead letter is refused. */
 export async function redriveJob(
   context: Context,
-  request: { readonly job_id: number; readonly reason: string; readonly key?: string | undefined },
+  request: JobRequest & { readonly reason: string; readonly key?: string | undefined },
 ) {
-  const job = await requireJob(context.store, request.job_id);
+  const job = await findJob(context.store, request);
   const reason = await redacted(context.store, job.run_id, request.reason);
   const key = request.key ?? randomUUID();
   const answer: CommandAnswer = await putCommand(context, job.run_id, {

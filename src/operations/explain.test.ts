@@ -255,7 +255,11 @@ steps:
   });
 
   it.each([
-    ["work@list[9]", "run 1 has no work in the scope list[9]", "Its scopes: root/list[0], root/list[1]."],
+    [
+      "work@list[9]",
+      "run 1 has no work in the scope list[9]",
+      "Its jobs: work@list[0] (10000002), work@list[1] (10000003).",
+    ],
     ["wrok@list[0]", "run 1 has no step wrok@list[0]", "Its steps: list, work."],
   ])("refuses what names no job: %s", async (name, message, hint) => {
     const asked = briefly(FAN, { list: items(2), work: () => "fail" }, name);

@@ -67,7 +67,7 @@ function jobsNamed(run: Run, step: string): Job[] {
 }
 
 function named(job: Job): NamedJob & { readonly job: Job } {
-  return { id: job.id, step: job.step.definition.id, scope: job.scope.id, status: job.status, job };
+  return { id: job.id, step: job.step.definition.id, scope: job.scope.id, job };
 }
 
 /** The log does not speak of these. */

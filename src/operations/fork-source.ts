@@ -1,8 +1,8 @@
 import type { Definition } from "../core/definition.js";
-import { DarumaError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
 import { loadRun } from "../engine/load-run.js";
 import type { Store } from "../store/store.js";
+import { noSuchStep } from "./choose-job.js";
 import type { StartOptions } from "./start-options.js";
 import { fromDefinition, type Workflow } from "./workflow-source.js";
 
@@ -27,9 +27,11 @@ export async function forkSource(
   const workflow = newer ?? { ...fromDefinition(run.definition, folder), file, folder };
   const { definition } = workflow;
   if (!definition.steps.some(({ id }) => id === step))
-    throw new DarumaError("STEP_NOT_FOUND", `${definition.name} has no step ${step}`, {
-      hint: `Its steps: ${definition.steps.map(({ id }) => id).join(", ")}.`,
-    });
+    throw noSuchStep(
+      definition.name,
+      step,
+      definition.steps.map(({ id }) => id),
+    );
   const { maxLoops, retryMax, failureRouting } = run.options;
   return {
     workflow,

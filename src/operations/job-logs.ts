@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
-import type { AttemptStatus } from "../core/rows.js";
+import type { AttemptStatus, JobRow } from "../core/rows.js";
 import { changesOf } from "./changes.js";
+import { findJob, type JobRequest } from "./choose-job.js";
 import type { Context } from "./context.js";
 import { type FilePart, readPart } from "./file-part.js";
-import { requireJob } from "./job-report.js";
 import type { StreamItem } from "./operation.js";
 import {
   type ArtifactKind,
@@ -16,8 +16,7 @@ import {
 
 export type LogStream = "stdout" | "stderr" | ArtifactKind;
 
-export interface JobLogRequest {
-  readonly job_id: number;
+export interface JobLogRequest extends JobRequest {
   readonly attempt?: number | undefined;
   /** By default that of the two which says more about the attempt's end. */
   readonly stream?: LogStream | undefined;
@@ -52,9 +51,9 @@ interface FoundFile {
 }
 
 export async function readJobLog(context: Context, request: JobLogRequest): Promise<JobLog> {
-  const job = await requireJob(context.store, request.job_id);
+  const job = await findJob(context.store, request);
   const { recovery, offset, limit_bytes: limitBytes, tail_bytes: tailBytes, encoding } = request;
-  const { attempt, status, file, manifest, stream } = await findFile(context, request, job.run_id);
+  const { attempt, status, file, manifest, stream } = await findFile(context, request, job);
   return {
     job_id: job.id,
     run_id: job.run_id,
@@ -72,10 +71,10 @@ export async function readJobLog(context: Context, request: JobLogRequest): Prom
 
 async function findFile(
   { store, outputDir }: Context,
-  { job_id, attempt, stream, recovery }: JobLogRequest,
-  runId: number,
+  { attempt, stream, recovery }: JobLogRequest,
+  job: JobRow,
 ): Promise<FoundFile> {
-  const request: LogRequest = { runId, step: String(job_id), ...(attempt === undefined ? {} : { attempt }) };
+  const request: LogRequest = { job, ...(attempt === undefined ? {} : { attempt }) };
   if (stream !== undefined && stream !== "stdout" && stream !== "stderr") {
     const found = await findArtifact(store, outputDir, { ...request, kind: stream });
     return { stream, attempt: found.attempt, status: null, file: found.file, manifest: found.manifest };
@@ -103,9 +102,10 @@ export async function* followJobLog(
   const changes = changesOf(context.store);
   try {
     let { tail_bytes, offset, attempt, stream } = request;
+    const { id: job_id } = await findJob(context.store, request);
     while (!signal.aborted) {
       // Before the file: what the attempt wrote before it ended is read after it is known to have ended.
-      const part = await readJobLog(context, { ...request, attempt, stream, offset, tail_bytes });
+      const part = await readJobLog(context, { ...request, job_id, attempt, stream, offset, tail_bytes });
       ({ attempt, stream, next_offset: offset } = part);
       tail_bytes = undefined;
       if (part.text !== "") {

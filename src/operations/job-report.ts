@@ -1,19 +1,13 @@
 import { readFailure } from "../core/error-record.js";
-import { DarumaError } from "../core/errors.js";
-import type { AttemptRow, JobRow, RunRow } from "../core/rows.js";
+import type { AttemptRow, RunRow } from "../core/rows.js";
 import type { JobFilter, Store } from "../store/store.js";
 import { diagnosticsOf } from "./attempt-diagnostics.js";
+import { findJob, type JobRequest, requireJob } from "./choose-job.js";
 import { type JobRecord, jobRecord } from "./job-record.js";
 import { usagesOf } from "./model-usage.js";
 import { readLog } from "./replayed-log.js";
 import { requireRun } from "./run-reference.js";
 import { iso, showOutput } from "./run-report.js";
-
-export async function requireJob(store: Store, id: number): Promise<JobRow> {
-  const job = await store.readJob(id);
-  if (job === null) throw new DarumaError("JOB_NOT_FOUND", `there is no job ${id}`);
-  return job;
-}
 
 /** By id; `next` is the `after` of the next page. */
 export async function listJobRecords(
@@ -42,8 +36,9 @@ export async function readJobRecord(store: Store, id: number): Promise<JobRecord
   return jobRecord(await requireRun(store, job.run_id), job);
 }
 
-export async function reportJobDetails(store: Store, id: number) {
-  const job = await requireJob(store, id);
+export async function reportJobDetails(store: Store, request: JobRequest) {
+  const job = await findJob(store, request);
+  const { id } = job;
   const run = await requireRun(store, job.run_id);
   const attempts = (await store.readAttempts(run.id)).filter(({ job_id }) => job_id === id);
   const diagnostics = await diagnosticsOf(await store.readJobs(run.id), readLog(store, run.id));

@@ -9,16 +9,13 @@ import {
   promptArtifact,
   summaryArtifact,
 } from "../worker/attempt-paths.js";
-import { chooseJob } from "./choose-job.js";
 import { listNames } from "./job-name.js";
+import { requireRun } from "./run-reference.js";
 
 export interface LogRequest {
-  readonly runId: number;
-  readonly step: string;
-  /** The last one unless told. */
+  readonly job: JobRow;
+  /** By default the last one. */
   readonly attempt?: number;
-  /** `root/list[2]` or `list[2]`; needed where the step ran in several branches. */
-  readonly scope?: string;
 }
 
 /** Where the output of one attempt, or of the recovery script after it, lies. What printed nothing may have no file. */
@@ -112,14 +109,8 @@ interface FoundAttempts {
 }
 
 async function findAttempts(store: Store, request: LogRequest): Promise<FoundAttempts> {
-  const { runId, step, scope } = request;
-  const run = await store.readRun(runId);
-  if (run === null) throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
-  const job = chooseJob(await store.readJobs(run.id), {
-    runId,
-    name: step,
-    ...(scope === undefined ? {} : { scope }),
-  });
+  const { job } = request;
+  const run = await requireRun(store, job.run_id);
   const attempts = (await store.readAttempts(run.id)).filter((row) => row.job_id === job.id);
   if (attempts.length === 0) {
     throw new DarumaError("ATTEMPT_NOT_FOUND", `${job.step} has not run: it is ${job.status}`, {

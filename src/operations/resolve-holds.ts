@@ -11,15 +11,15 @@ import { loadRun } from "../engine/load-run.js";
 import type { Store } from "../store/store.js";
 import { resultOfOutput } from "../worker/attempt-output.js";
 import { outputArtifact } from "../worker/attempt-paths.js";
+import { findJob } from "./choose-job.js";
 import type { Context } from "./context.js";
-import { requireJob } from "./job-report.js";
 import { throwIfRefused } from "./operate-run.js";
 import { definitionOf, redactorFor } from "./operator-words.js";
 import { type CommandAnswer, putCommand, tryCommand } from "./put-command.js";
-import { requireRun } from "./run-reference.js";
+import { type RunReference, requireRun } from "./run-reference.js";
 
 export interface Classification {
-  readonly job_id: number;
+  readonly job_id: number | string;
   readonly action: HoldAction;
   readonly reason: string;
   /** For `complete`. */
@@ -28,12 +28,15 @@ export interface Classification {
 
 export interface ResolveRequest {
   readonly classifications: readonly Classification[];
+  /** The run of the jobs that are named by their steps. */
+  readonly run_id?: RunReference | undefined;
   readonly dry_run: boolean;
   readonly key?: string | undefined;
 }
 
 interface ItemResult {
-  readonly job_id: number;
+  /** As it was named, where there is no such job. */
+  readonly job_id: number | string;
   readonly run_id: number | null;
   readonly step: string | null;
   readonly scope: string | null;
@@ -82,7 +85,8 @@ export async function decideHolds(context: Context, request: ResolveRequest): Pr
   const plans = new Map<number, RunPlan>();
   const seen = new Set<number>();
   const results: ItemResult[] = [];
-  for (const item of request.classifications) results.push(await checkItem(context, item, plans, seen, key));
+  for (const item of request.classifications)
+    results.push(await checkItem(context, { ...item, run_id: request.run_id }, plans, seen, key));
   if (results.some(({ ok }) => !ok)) return { applied: false, dry_run, key, results, runs: [] };
   const runs: RunResult[] = [];
   // Somebody may have been faster, in one run and not in another.
@@ -132,14 +136,14 @@ function decisionsRefused({ results, runs }: ResolveAnswer): DarumaError {
 
 async function checkItem(
   context: Context,
-  item: Classification,
+  item: Classification & Pick<ResolveRequest, "run_id">,
   plans: Map<number, RunPlan>,
   seen: Set<number>,
   key: string,
 ): Promise<ItemResult> {
   let job: JobRow | null = null;
   try {
-    job = await requireJob(context.store, item.job_id);
+    job = await findJob(context.store, item);
     if (seen.has(job.id)) throw new DarumaError("INVALID_INPUT", `job ${job.id} is named twice`);
     seen.add(job.id);
     const plan = plans.get(job.run_id) ?? (await openPlan(context.store, job.run_id));
@@ -203,7 +207,7 @@ function resultFor(
   error: DarumaError | null,
 ): ItemResult {
   return {
-    job_id,
+    job_id: job?.id ?? job_id,
     run_id: job?.run_id ?? null,
     step: job?.step ?? null,
     scope: job?.scope ?? null,

@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { DarumaError } from "../core/errors.js";
 import type { JobStatus } from "../core/rows.js";
+import { findJob, type JobRequest } from "./choose-job.js";
 import type { Context } from "./context.js";
-import { requireJob } from "./job-report.js";
 import { redacted } from "./operator-words.js";
 import { putCommand } from "./put-command.js";
 import { requireRun } from "./run-reference.js";
 
-export interface RetryRequest {
-  readonly job_id: number;
-  readonly run_id: number;
+export interface RetryRequest extends JobRequest {
   readonly max_retries: number;
   readonly reason: string;
   readonly key?: string | undefined;
@@ -27,10 +24,8 @@ export interface RetriedJob {
 /** Status and attempts are looked at where the retry is decided: of many who ask at once, one is not refused. */
 export async function retryJob(context: Context, request: RetryRequest): Promise<RetriedJob> {
   const { store } = context;
-  const job = await requireJob(store, request.job_id);
+  const job = await findJob(store, request);
   const { id, run_id, step } = job;
-  if (run_id !== request.run_id)
-    throw new DarumaError("WRONG_RUN", `job ${id} belongs to run ${run_id}, not to ${request.run_id}`);
   const { workflow_id } = await requireRun(store, run_id);
   const { changed } = await putCommand(context, run_id, {
     type: "step.retry",

@@ -5,6 +5,7 @@ import { buildGraph } from "../core/graph.js";
 import type { Json } from "../core/json.js";
 import { NotJson, toJson } from "../core/to-json.js";
 import { resolveInputs } from "../definition/validate-inputs.js";
+import { noSuchStep } from "./choose-job.js";
 import type { Workflow } from "./workflow-source.js";
 
 export interface StartOptions {
@@ -51,7 +52,12 @@ export function checkedInputs(
 /** One step alone has no items to run in. */
 export function checkOnly(definition: Definition, only: string): void {
   const step = buildGraph(definition).byId.get(only);
-  if (step === undefined) throw new DarumaError("STEP_NOT_FOUND", `${definition.name} has no step ${only}`);
+  if (step === undefined)
+    throw noSuchStep(
+      definition.name,
+      only,
+      definition.steps.map(({ id }) => id),
+    );
   if (step.path.length > 0) {
     const message = `${only} runs once an item of ${step.path.at(-1)!.definition.id}; --only takes a step outside forEach`;
     throw new DarumaError("CROSS_SCOPE", message);

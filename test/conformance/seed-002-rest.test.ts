@@ -133,6 +133,8 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
       return `${status} ${body.code}`;
     };
     expect(await retry(`19999999/retry/${run}?max_retries=3`)).toBe("404 JOB_NOT_FOUND");
+    expect(await retry(`my_jbo/retry/${run}?max_retries=3`)).toBe("404 STEP_NOT_FOUND");
+    expect(await retry(`my_job/retry/${run}?max_retries=1`)).toBe("422 RETRIES_USED_UP");
     expect(await retry(`${job}/retry/${run + 1}?max_retries=3`)).toBe("422 WRONG_RUN");
     expect(await retry(`${job}/retry/${run}`)).toBe("422 INVALID_INPUT");
     expect(await retry(`${job}/retry/${run}?max_retries=many`)).toBe("422 INVALID_INPUT");

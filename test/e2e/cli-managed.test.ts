@@ -89,8 +89,31 @@ describe("one job, one handler, one workflow", () => {
     expect(set.stdout).toBe(
       `job ${job}, disk of run ${held1.run_id}, is let fail; it is failed now\nrun ${held1.run_id} is failed\n`,
     );
-    const again = await there("job", "retry", job, String(held1.run_id), "--max-retries", "5");
+    const again = await there("job", "retry", job, "--max-retries", "5");
     expect(again.stdout).toMatch(new RegExp(`^job ${job}, disk, is ready: attempt \\d comes next\n`));
+  });
+
+  it("is named by run and step, too, here and at a server", async () => {
+    const { run_id, jobs } = await jsonOf<Report>("run", cli.write("named.yaml", held("never")));
+    const run = String(run_id);
+    const one = await there("job", "show", run, "disk");
+    expect(one.stdout).toContain(`job ${jobs[0]!.id}, disk of run ${run}: pending_failed\n`);
+    expect((await here("job", "show", run, "disk")).stdout).toBe(one.stdout);
+    const typo = await there("job", "set", run, "dsik", "ready");
+    expect(typo.exitCode).toBe(2);
+    expect(typo.stderr).toContain(
+      `error STEP_NOT_FOUND: run ${run} has no step dsik, did you mean \`disk\`?\n`,
+    );
+    expect((await there("job", "set", run, "disk", "gone")).stderr).toContain(
+      "error USAGE: a job is set to ready or failed, not to gone\n",
+    );
+    expect((await there("job", "show", "disk")).stderr).toContain(
+      "error USAGE: disk is no job's id; name its run, too\n",
+    );
+    expect((await there("job", "set", run, "disk", "failed")).stdout).toContain("is let fail");
+    expect((await there("job", "retry", run, "disk", "--max-retries", "5")).stdout).toContain("is ready");
+    expect((await there("redrive", run, "disk")).stderr).toMatch(/^error NOT_DEAD_LETTER: /m);
+    expect((await there("logs", String(jobs[0]!.id), "--stderr")).exitCode).toBe(0);
   });
 
   it("a failure handler shows its rules", async () => {

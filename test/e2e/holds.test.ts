@@ -218,7 +218,7 @@ steps:
     const { report } = await cli.runJson(flow);
     const id = String(report.run_id);
     expect((await cli.daruma("resolve", id, "each", "--skip")).stderr).toMatch(
-      /^error USAGE: each has 2 jobs/,
+      /^error STEP_AMBIGUOUS: each has 2 jobs in run \d+: each@list\[0\] \(\d+\), each@list\[1\] \(\d+\)\n/,
     );
     expect((await cli.daruma("resolve", id, "each@list[0]", "--skip")).exitCode).toBe(0);
     expect((await cli.daruma("resolve", id, "each", "--scope", "root/list[1]", "--skip")).exitCode).toBe(0);

@@ -91,6 +91,25 @@ describe("jobs", () => {
 });
 
 describe("a job", () => {
+  it("is named by its step in a run, wherever it is named by its id", async () => {
+    const { run_id, jobs } = await bench.run(HELD);
+    const named = { job_id: "disk", run_id };
+    const { id } = jobs[0]!;
+    expect((await bench.call("get_job", named)).id).toBe(id);
+    expect((await bench.call("get_job_logs", { ...named, stream: "stderr" })).job_id).toBe(id);
+    expect(await refusalOf(bench.call("redrive_job", named))).toBe("NOT_DEAD_LETTER");
+    expect(await refusalOf(bench.call("answer_job", { ...named, choice: "approve" }))).toBe("NOT_ASKED");
+    const classifications = [{ job_id: "disk", action: "fail" as const }];
+    const decided = await bench.call("classify_and_resolve_failures", { run_id, classifications });
+    expect(decided.results).toMatchObject([{ job_id: id, step: "disk", ok: true }]);
+    expect(await refusalOf(bench.call("update_job", { ...named, status: "ready" }))).toBe("NOT_HELD");
+    await bench.call("update_job", { job_id: "net", run_id, status: "failed" });
+    await bench.settled(run_id);
+    expect(await bench.call("retry_job", { ...named, max_retries: 2 })).toMatchObject({ id, attempt_id: 2 });
+    await bench.settled(run_id);
+    expect(await refusalOf(bench.call("get_job", { job_id: "disk" }))).toBe("INVALID_INPUT");
+  });
+
   it("looks the same in every answer, and its attempt_id is what retry_job says", async () => {
     const file = join(bench.folder, "same-go");
     const wait = `while [ ! -e ${file} ]; do sleep 0.02; done`;

@@ -92,8 +92,13 @@ function requests(run_id: number, job_id: number): { [operation: string]: object
     classify_and_resolve_failures: [
       { classifications: [{ job_id, action: "retry" }] },
       { classifications: [{ job_id, action: "fail" }], dry_run: true },
+      { classifications: [{ job_id: "broken", action: "retry" }], run_id },
+      { classifications: [{ job_id: String(job_id), action: "retry" }] },
     ],
-    update_job: [{ job_id, status: "ready" }],
+    update_job: [
+      { job_id, status: "ready" },
+      { job_id: "broken", run_id, status: "ready" },
+    ],
     retry_job: [{ job_id, run_id, max_retries: 9 }],
     redrive_job: [{ job_id }],
     answer_job: [{ job_id, choice: "approve" }],

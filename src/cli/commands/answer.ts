@@ -1,6 +1,5 @@
 import { nameOf } from "../../operations/job-name.js";
-import type { RunReference } from "../../operations/run-reference.js";
-import { findJobs } from "../find-job.js";
+import { jobPlace } from "../job-words.js";
 import type { Present } from "../presenters.js";
 import { tellChange } from "../tell-change.js";
 
@@ -15,9 +14,8 @@ interface AnswerFlags {
 /** The word of a person for a human step. */
 export const answer: Present = async ({ args, flags }, session, client) => {
   const { choose, text, scope, reason, key } = flags as unknown as AnswerFlags;
-  const [reference, step] = args as [RunReference, string];
-  const [job] = await findJobs(client, reference, [step], scope);
-  const given = await client.call("answer_job", { job_id: job!.id, choice: choose, text, reason, key });
+  const place = jobPlace(args[0] as string[], scope);
+  const given = await client.call("answer_job", { ...place, choice: choose, text, reason, key });
   return tellChange(
     session,
     client,

@@ -3,6 +3,7 @@ import type { InputOf, OutputOf } from "../../operations/client.js";
 import { nameOf } from "../../operations/job-name.js";
 import { writeJson, writeLines } from "../channel.js";
 import { type CommandLine, commandLine } from "../command-words.js";
+import { jobPlace } from "../job-words.js";
 import type { Present } from "../presenters.js";
 import type { Paint } from "../render/paint.js";
 import { tellChange } from "../tell-change.js";
@@ -36,8 +37,9 @@ function lines(letter: DeadLetter, paint: Paint, type: CommandLine): string[] {
   ];
 }
 
-export const redrive: Present = async ({ input }, session, client) => {
-  const answer = await client.call("redrive_job", input as InputOf<"redrive_job">);
+export const redrive: Present = async ({ args, input }, session, client) => {
+  const request = { ...input, ...jobPlace(args[0] as string[]) } as InputOf<"redrive_job">;
+  const answer = await client.call("redrive_job", request);
   return tellChange(
     session,
     client,

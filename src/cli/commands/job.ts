@@ -1,7 +1,9 @@
+import { DarumaError } from "../../core/errors.js";
 import { oneLine } from "../../core/plain-text.js";
 import type { Client, InputOf, OutputOf } from "../../operations/client.js";
 import { nameOf } from "../../operations/job-name.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
+import { jobPlace } from "../job-words.js";
 import type { Present } from "../presenters.js";
 import { JOB_COLOURS } from "../render/summary.js";
 import { tableLines } from "../render/table.js";
@@ -11,20 +13,23 @@ import { isServersRun } from "../who-goes-on.js";
 const INDENT = "  ";
 
 /** One job: what became of it, and every attempt. */
-export const showJob: Present = async ({ input }, { out, options }, client) => {
-  const job = await client.call("get_job", input as InputOf<"get_job">);
+export const showJob: Present = async ({ args }, { out, options }, client) => {
+  const job = await client.call("get_job", jobPlace(args[0] as string[]));
   if (options.json) writeJson(out, job);
   else writeLines(out, jobLines(job, { out }));
   return 0;
 };
 
 /** `ready` or `failed`: a hold is decided. */
-export const setJob: Present = async ({ input }, session, client) => {
-  const job = await client.call("update_job", input as InputOf<"update_job">);
+export const setJob: Present = async ({ args, input }, session, client) => {
+  const words = args[0] as string[];
+  const status = chosenStatus(words.at(-1)!);
+  const request = { ...input, ...jobPlace(words.slice(0, -1)), status } as InputOf<"update_job">;
+  const job = await client.call("update_job", request);
   const { out, options } = session;
   if (options.json) writeJson(out, job);
   else if (!options.quiet) {
-    const what = input.status === "ready" ? "runs again, with all budgets anew" : "is let fail";
+    const what = status === "ready" ? "runs again, with all budgets anew" : "is let fail";
     writeLines(out, [
       `job ${job.id}, ${nameOf(job.step, job.scope)} of run ${job.run_id}, ${what}; it is ${job.status} now`,
       ...(await nextLines(session, client, job.run_id)),
@@ -33,17 +38,27 @@ export const setJob: Present = async ({ input }, session, client) => {
   return 0;
 };
 
-export const retryJob: Present = async ({ input }, session, client) => {
-  const job = await client.call("retry_job", input as InputOf<"retry_job">);
+export const retryJob: Present = async ({ args, input }, session, client) => {
+  const request = { ...input, ...jobPlace(args[0] as string[]) } as InputOf<"retry_job">;
+  // Over REST the run stands in the path.
+  const { id, run_id } = await client.call("get_job", jobPlace(args[0] as string[]));
+  const job = await client.call("retry_job", { ...request, job_id: id, run_id });
   const { out, options } = session;
   if (options.json) writeJson(out, job);
   else if (!options.quiet)
     writeLines(out, [
       `job ${job.id}, ${job.name}, is ${job.status}: attempt ${job.attempt_id} comes next`,
-      ...(await nextLines(session, client, Number(input.run_id))),
+      ...(await nextLines(session, client, run_id)),
     ]);
   return 0;
 };
+
+function chosenStatus(word: string): "ready" | "failed" {
+  if (word === "ready" || word === "failed") return word;
+  throw new DarumaError("USAGE", `a job is set to ready or failed, not to ${word}`, {
+    hint: "See `daruma job set --help`.",
+  });
+}
 
 /** What becomes of the run now. */
 async function nextLines({ options }: Session, client: Client, runId: number): Promise<string[]> {

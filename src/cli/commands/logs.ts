@@ -1,9 +1,8 @@
 import { StringDecoder } from "node:string_decoder";
 import { DarumaError } from "../../core/errors.js";
 import type { Client, OutputOf } from "../../operations/client.js";
-import type { RunReference } from "../../operations/run-reference.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
-import { type FoundJob, findJobs } from "../find-job.js";
+import { type JobPlace, jobPlace } from "../job-words.js";
 import type { Present } from "../presenters.js";
 import { writeBytes } from "../write-bytes.js";
 
@@ -24,8 +23,7 @@ const ARTIFACTS = ["context", "prompt", "summary"] as const;
 type Artifact = (typeof ARTIFACTS)[number];
 
 /** What is asked for in every piece. */
-interface Wanted {
-  readonly job_id: number;
+interface Wanted extends JobPlace {
   readonly attempt?: number;
   readonly recovery: boolean;
 }
@@ -38,17 +36,15 @@ export const logs: Present = async ({ args, flags: given }, session, client) => 
   const flags = given as LogsFlags;
   const kinds = (["recovery", ...ARTIFACTS] as const).filter((kind) => flags[kind] === true);
   if (kinds.length > 1) throw new DarumaError("USAGE", `--${kinds.join(" and --")} cannot be shown at once`);
-  const [reference, step] = args as [RunReference, string];
-  const [job] = await findJobs(client, reference, [step], flags.scope);
   const wanted: Wanted = {
-    job_id: job!.id,
+    ...jobPlace(args[0] as string[], flags.scope),
     ...(flags.attempt === undefined ? {} : { attempt: flags.attempt }),
     recovery: flags.recovery === true,
   };
   const artifact = ARTIFACTS.find((kind) => flags[kind] === true);
   if (artifact !== undefined) await showArtifact(client, wanted, artifact, session);
   else if (flags.follow === true)
-    await follow(client, wanted, flags.stderr === true ? "stderr" : "stdout", job!, session);
+    await follow(client, wanted, flags.stderr === true ? "stderr" : "stdout", session);
   else if (session.options.json) await showJson(client, wanted, session);
   else await print(client, wanted, flags.stderr === true ? ["stderr"] : ["stdout", "stderr"], session);
   return 0;
@@ -126,9 +122,9 @@ async function follow(
   client: Client,
   wanted: Wanted,
   stream: Stream,
-  { step, scope }: FoundJob,
   { out, options }: Session,
 ): Promise<void> {
+  const { step, scope } = await client.call("get_job", { job_id: wanted.job_id, run_id: wanted.run_id });
   const input = { ...wanted, stream, encoding: "base64" } as const;
   // A character may lie in two pieces.
   const decoder = new StringDecoder("utf8");

@@ -5,7 +5,7 @@ import type { Client } from "../../operations/client.js";
 import { DEFAULT_REASON } from "../../operations/operator-words.js";
 import type { RunReference } from "../../operations/run-reference.js";
 import { throwFirstError } from "../../operations/throw-first-error.js";
-import { findJobs } from "../find-job.js";
+import { withScope } from "../job-words.js";
 import type { Present } from "../presenters.js";
 import { tellChange } from "../tell-change.js";
 
@@ -31,11 +31,14 @@ export const resolveHolds: Present = async (given, session, client) => {
     throw new DarumaError("USAGE", "name the jobs to resolve, or say --all", {
       hint: "See `daruma holds RUN` for what can be resolved.",
     });
-  const ids =
-    names.length === 0 ? await heldJobs(client, reference) : await namedJobs(client, reference, names, flags);
+  const jobs =
+    names.length === 0
+      ? await heldJobs(client, reference)
+      : names.map((name) => withScope(name, flags.scope));
   const reason = flags.reason ?? DEFAULT_REASON;
   const request = {
-    classifications: ids.map((id) => ({ job_id: id, action, reason, output })),
+    run_id: reference,
+    classifications: jobs.map((job_id) => ({ job_id, action, reason, output })),
     dry_run: flags.dryRun === true,
     key: flags.key,
   };
@@ -57,15 +60,6 @@ function throwRefusedAlone(error: unknown): never {
   if (Array.isArray(results) && results.length === 1)
     throwFirstError({ results: results as Parameters<typeof throwFirstError>[0]["results"] });
   throw error;
-}
-
-async function namedJobs(
-  client: Client,
-  reference: RunReference,
-  names: readonly string[],
-  { scope }: ResolveFlags,
-): Promise<number[]> {
-  return (await findJobs(client, reference, names, scope)).map(({ id }) => id);
 }
 
 async function heldJobs(client: Client, reference: RunReference): Promise<number[]> {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { answerJob } from "../answer-job.js";
 import { operation } from "../operation.js";
-import { jobChange, jobId, key, owner, reason, runStatus } from "./schemas.js";
+import { jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "./schemas.js";
 
 export const answerJobOperation = operation({
   name: "answer_job",
@@ -12,6 +12,7 @@ export const answerJobOperation = operation({
   effect: "changes",
   input: z.strictObject({
     job_id: jobId,
+    run_id: runOfJob,
     choice: z.string().min(1).max(1_000).describe("One of the step's choices, such as approve or reject."),
     text: z.string().max(100_000).default("").describe("More words; they are part of the step's output."),
     reason,
@@ -41,6 +42,6 @@ export const answerJobOperation = operation({
       ],
     },
   ],
-  actsOn: ({ job_id }) => [{ job: job_id }],
+  actsOn: (request) => [{ job: request }],
   handler: (context, input) => answerJob(context, input),
 });

@@ -3,7 +3,7 @@ import { listDeadLetters, redriveJob } from "../dead-letters.js";
 import { operation } from "../operation.js";
 import { resolveRun } from "../run-reference.js";
 import { job } from "./record-schemas.js";
-import { jobChange, jobId, key, limit, owner, reason, runReference, runStatus } from "./schemas.js";
+import { jobChange, jobId, key, limit, owner, reason, runOfJob, runReference, runStatus } from "./schemas.js";
 
 export const listDeadLettersOperation = operation({
   name: "list_dead_letters",
@@ -50,7 +50,7 @@ export const redriveJobOperation = operation({
     "The job runs in a workspace from its checkpoints; what was canceled because of it waits for it again, and a run that is over is reopened. A job that is no dead letter is refused with NOT_DEAD_LETTER.",
   role: "operator",
   effect: "changes",
-  input: z.strictObject({ job_id: jobId, reason, key }),
+  input: z.strictObject({ job_id: jobId, run_id: runOfJob, reason, key }),
   output: z.object({
     run_id: z.number(),
     job_id: z.number(),
@@ -67,10 +67,10 @@ export const redriveJobOperation = operation({
   cli: [
     {
       words: "redrive",
-      positional: ["job_id"],
-      examples: ['daruma redrive 30000002 --reason "the registry is back"'],
+      positional: [],
+      examples: ['daruma redrive 3 fetch --reason "the registry is back"', "daruma redrive 30000002"],
     },
   ],
-  actsOn: ({ job_id }) => [{ job: job_id }],
+  actsOn: (request) => [{ job: request }],
   handler: (context, input) => redriveJob(context, input),
 });

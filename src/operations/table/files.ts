@@ -2,7 +2,7 @@ import { z } from "zod";
 import { listArtifacts, readArtifact } from "../artifacts.js";
 import { followJobLog, readJobLog } from "../job-logs.js";
 import { operation } from "../operation.js";
-import { encoding, flag, jobId, json, runReference } from "./schemas.js";
+import { encoding, flag, jobId, json, runOfJob, runReference } from "./schemas.js";
 
 /** What one answer may carry; more is read piece by piece. */
 const MAX_PIECE_BYTES = 8 * 1_024 * 1_024;
@@ -34,6 +34,7 @@ export const getJobLogs = operation({
   effect: "reads",
   input: z.strictObject({
     job_id: jobId,
+    run_id: runOfJob,
     attempt: z.coerce.number().int().min(1).optional().describe("Which attempt; the last unless told."),
     stream: z
       .enum(["stdout", "stderr", "context", "prompt", "summary"])

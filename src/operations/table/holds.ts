@@ -4,7 +4,18 @@ import { operation } from "../operation.js";
 import { resolveHolds } from "../resolve-holds.js";
 import { resolveRun } from "../run-reference.js";
 import { waitingJob } from "./record-schemas.js";
-import { flag, jobChange, jobId, json, key, owner, reason, runReference, runStatus } from "./schemas.js";
+import {
+  flag,
+  jobChange,
+  jobId,
+  json,
+  key,
+  owner,
+  reason,
+  runOfJob,
+  runReference,
+  runStatus,
+} from "./schemas.js";
 
 export const listPendingFailedJobs = operation({
   name: "list_pending_failed_jobs",
@@ -57,6 +68,7 @@ export const classifyAndResolveFailures = operation({
       .min(1)
       .max(MAX_CLASSIFICATIONS)
       .describe("One decision for each job."),
+    run_id: runOfJob,
     dry_run: flag.default(false).describe("Only say what would happen."),
     key,
   }),
@@ -66,7 +78,7 @@ export const classifyAndResolveFailures = operation({
     key: z.string(),
     results: z.array(
       z.object({
-        job_id: z.number(),
+        job_id: z.union([z.number(), z.string()]),
         run_id: z.number().nullable(),
         step: z.string().nullable(),
         scope: z.string().nullable(),
@@ -99,6 +111,6 @@ export const classifyAndResolveFailures = operation({
       ],
     },
   ],
-  actsOn: ({ classifications }) => classifications.map(({ job_id }) => ({ job: job_id })),
+  actsOn: ({ classifications, run_id }) => classifications.map(({ job_id }) => ({ job: { job_id, run_id } })),
   handler: (context, input) => resolveHolds(context, input),
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { listJobRecords, readJobRecord, reportJobDetails, requireJob } from "../job-report.js";
+import { findJob } from "../choose-job.js";
+import { listJobRecords, readJobRecord, reportJobDetails } from "../job-report.js";
 import { operation } from "../operation.js";
 import { decideHolds } from "../resolve-holds.js";
 import { retryJob } from "../retry-job.js";
@@ -15,6 +16,7 @@ import {
   limit,
   listOf,
   reason,
+  runOfJob,
   runReference,
   tokenUsage,
 } from "./schemas.js";
@@ -66,7 +68,7 @@ export const getJob = operation({
     "One job with its output, `attempt_history`: every attempt with its error (and the tokens that it used, for a model call), and `diagnostics`: which rung of the failure ladder answered each failed attempt and why.",
   role: "viewer",
   effect: "reads",
-  input: z.strictObject({ job_id: jobId }),
+  input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
   output: job.extend({
     output: json,
     attempt_history: z.array(
@@ -84,8 +86,14 @@ export const getJob = operation({
     diagnostics,
   }),
   rest: { method: "GET", path: "/jobs/{job_id}", unprefixed: true },
-  cli: [{ words: "job show", positional: ["job_id"], examples: ["daruma job show 30000002"] }],
-  handler: ({ store }, { job_id }) => reportJobDetails(store, job_id),
+  cli: [
+    {
+      words: "job show",
+      positional: [],
+      examples: ["daruma job show last build", "daruma job show 30000002"],
+    },
+  ],
+  handler: ({ store }, request) => reportJobDetails(store, request),
 });
 
 export const updateJob = operation({
@@ -97,6 +105,7 @@ export const updateJob = operation({
   effect: "changes",
   input: z.strictObject({
     job_id: jobId,
+    run_id: runOfJob,
     status: z.enum(["ready", "failed"]).describe("What becomes of it."),
     reason,
     key,
@@ -106,13 +115,16 @@ export const updateJob = operation({
   cli: [
     {
       words: "job set",
-      positional: ["job_id", "status"],
-      examples: ['daruma job set 30000002 ready --reason "the disk is free again"'],
+      positional: [],
+      examples: [
+        'daruma job set 3 build ready --reason "the disk is free again"',
+        "daruma job set 30000002 failed",
+      ],
     },
   ],
-  actsOn: ({ job_id }) => [{ job: job_id }],
-  handler: async (context, { job_id, status, reason: why, key: given }) => {
-    await requireJob(context.store, job_id);
+  actsOn: (request) => [{ job: request }],
+  handler: async (context, { status, reason: why, key: given, ...request }) => {
+    const { id: job_id } = await findJob(context.store, request);
     const action = status === "ready" ? "retry" : "fail";
     const classifications = [{ job_id, action, reason: why } as const];
     throwFirstError(await decideHolds(context, { classifications, dry_run: false, key: given }));
@@ -131,7 +143,7 @@ export const retryJobOperation = operation({
   effect: "changes",
   input: z.strictObject({
     job_id: jobId,
-    run_id: z.coerce.number().int().positive().describe("The run that the job belongs to."),
+    run_id: runReference.optional().describe("The run that the job belongs to: its number, or last."),
     max_retries: z.coerce
       .number()
       .int()
@@ -153,10 +165,10 @@ export const retryJobOperation = operation({
   cli: [
     {
       words: "job retry",
-      positional: ["job_id", "run_id"],
-      examples: ["daruma job retry 30000002 3 --max-retries 5"],
+      positional: [],
+      examples: ["daruma job retry 3 build --max-retries 5", "daruma job retry 30000002 --max-retries 5"],
     },
   ],
-  actsOn: ({ job_id }) => [{ job: job_id }],
+  actsOn: (request) => [{ job: request }],
   handler: (context, input) => retryJob(context, input),
 });

@@ -6,7 +6,14 @@ export const runReference = z
   .union([z.coerce.number().int().positive(), z.literal("last")])
   .describe("A run: its number, or last.");
 
-export const jobId = z.coerce.number().int().positive().describe("A job's id, such as 30000002.");
+/** A job by its id, or by its step in a run. */
+export const jobId = z
+  .union([z.number().int().positive(), z.string().min(1).max(10_000)])
+  .describe("A job: its id, such as 30000002; or with run_id a step, or step@scope.");
+
+export const runOfJob = runReference
+  .optional()
+  .describe("The run, where job_id names a step: its number, or last.");
 
 export const MAX_PAGE = 1_000;
 export const DEFAULT_PAGE = 100;
