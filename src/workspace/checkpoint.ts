@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { readDifference, writePatch } from "./difference.js";
 import { writeDurably } from "./durable-file.js";
 import type { GitProgram } from "./git-program.js";
+import { rememberOwnRepository } from "./own-repository.js";
 import { withSnapshot } from "./snapshot.js";
 import { keepIndex } from "./tree-index.js";
 import type { Checkpoint, Workspace } from "./workspace.js";
@@ -56,6 +57,7 @@ export async function makeCheckpoint(
     ]);
     await pinCheckpoints(git, paths, [{ ordinal, commit }]);
     await keepIndex(paths, tree, index, { new: commit, old: since });
+    await rememberOwnRepository(git, paths, workspace, { new: commit, old: since });
     const checkpoint: Checkpoint = { ordinal, commit, diffHash: hash, patch };
     const shown = input.shown === undefined ? changedFiles : changedFiles.map(input.shown);
     await writeState(paths, input, checkpoint, shown);

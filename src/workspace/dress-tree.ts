@@ -18,7 +18,10 @@ export async function dressSubmodules(git: GitProgram, paths: WorkspacePaths, tr
     const path = shownPath(submodule);
     const found = await lookWithin(tree, path);
     if (!submodule.isTaken && found === "nothing") await mkdir(join(tree, path), { recursive: true });
-    if (submodule.isTaken && found === "folder") await makeRepository(git, paths, tree, submodule);
+    // One that is there has what earlier steps committed in it.
+    const isBare =
+      submodule.isTaken && found === "folder" && (await lookWithin(tree, `${path}/.git`)) === "nothing";
+    if (isBare) await makeRepository(git, paths, tree, submodule);
   }
 }
 

@@ -2,6 +2,7 @@ import { copyFile, mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { PRIVATE_FOLDER, syncFolder } from "./durable-file.js";
 import type { GitProgram } from "./git-program.js";
+import { forgetOwnRepository } from "./own-repository.js";
 import { isFolder } from "./pointer.js";
 import { removeFolder } from "./remove-folder.js";
 import { treeTemplate } from "./run-store.js";
@@ -65,6 +66,7 @@ export async function removeTree(paths: WorkspacePaths, tree: number): Promise<v
   await removeFolder(treeFolder(paths, tree));
   await removeFolder(`${treeFolder(paths, tree)}${HALF_MADE}`);
   await removeFolder(join(paths.indexes, String(tree)));
+  await forgetOwnRepository(paths, tree);
 }
 
 /** What a crash, or an attempt that failed in a candidate, left behind. */

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { git, listFiles, listTree, makeRepository, writeFiles } from "../../test/support/git-repository.js";
+import { edit, tryEdit } from "../../test/support/random-edits.js";
 import { BASE_FILES, Chain, codeOf, STEPS } from "../../test/support/workspace-chain.js";
 import { GitProgram } from "./git-program.js";
 import { completeTree, makeTree } from "./make-tree.js";
@@ -301,14 +302,6 @@ describe("names and contents that are hard on tools", () => {
   });
 
   it("and so does whatever a row of steps makes of a few files", async () => {
-    const place = fc.constantFrom("a.txt", "b", "b/c", "b/d/e", "run.sh", "bin", "bin/data.bin", "new näme");
-    const edit = fc.oneof(
-      fc.record({ do: fc.constant("write" as const), at: place, bytes: fc.uint8Array({ maxLength: 40 }) }),
-      fc.record({ do: fc.constant("append" as const), at: place, bytes: fc.uint8Array({ maxLength: 9 }) }),
-      fc.record({ do: fc.constant("remove" as const), at: place }),
-      fc.record({ do: fc.constant("move" as const), at: place, to: place }),
-      fc.record({ do: fc.constant("link" as const), at: place, to: place }),
-    );
     const steps = fc.array(fc.array(edit, { maxLength: 6 }), { minLength: 1, maxLength: 4 });
     let run = 100;
     await fc.assert(
@@ -328,26 +321,3 @@ describe("names and contents that are hard on tools", () => {
     );
   });
 });
-
-type Edit =
-  | { do: "write"; at: string; bytes: Uint8Array }
-  | { do: "append"; at: string; bytes: Uint8Array }
-  | { do: "remove"; at: string }
-  | { do: "move"; at: string; to: string }
-  | { do: "link"; at: string; to: string };
-
-/** An edit that the files do not allow just now is no edit. */
-function tryEdit(path: string, edit: Edit): void {
-  const at = join(path, edit.at);
-  try {
-    if (edit.do === "remove") rmSync(at, { recursive: true });
-    else if (edit.do === "move") renameSync(at, join(path, edit.to));
-    else if (edit.do === "link") symlinkSync(edit.to, at);
-    else {
-      mkdirSync(join(at, ".."), { recursive: true });
-      writeFileSync(at, edit.bytes, { flag: edit.do === "append" ? "a" : "w" });
-    }
-  } catch {
-    // No edit.
-  }
-}

@@ -6,6 +6,7 @@ import { readDifference } from "./difference.js";
 import { dressSubmodules } from "./dress-tree.js";
 import type { GitProgram } from "./git-program.js";
 import { completeTree, makeTree, removeTree } from "./make-tree.js";
+import { rememberOwnRepository } from "./own-repository.js";
 import { inTree, keepIndex, withTemporaryIndex } from "./tree-index.js";
 import type { Checkpoint } from "./workspace.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
@@ -46,6 +47,8 @@ export async function rebuildTree(
     }
     await pinCheckpoints(git, paths, commits);
     await dressSubmodules(git, paths, path);
+    const last = commits.at(-1)?.commit ?? base;
+    await rememberOwnRepository(git, paths, { tree, path }, { new: last, old: last });
     return { path: await completeTree(paths, tree), commits };
   } catch (error) {
     await removeTree(paths, tree);

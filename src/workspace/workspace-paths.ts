@@ -17,6 +17,8 @@ export interface WorkspacePaths {
   readonly trees: string;
   /** Our indexes of the trees: never those a step's own `git add` writes. */
   readonly indexes: string;
+  /** Where the trees' own repositories stood at the checkpoints. */
+  readonly positions: string;
   readonly pointer: string;
 }
 
@@ -30,6 +32,7 @@ export function workspacePaths(outputDir: string, runId: number): WorkspacePaths
     store: join(home, "store.git"),
     trees: join(home, "trees"),
     indexes: join(home, "indexes"),
+    positions: join(home, "positions"),
     pointer: join(home, "current.json"),
   };
 }
@@ -46,6 +49,19 @@ export function patchFile(ordinal: number): string {
 
 export function stateFile(ordinal: number): string {
   return join("state", "steps", `step-${ordinalText(ordinal)}.json`);
+}
+
+/** Of what an attempt left behind and did not complete. */
+export function partialPatchFile({
+  job,
+  attempt,
+}: {
+  readonly job: number;
+  readonly attempt: number;
+}): string {
+  assertCount("id of a job", job);
+  assertCount("number of an attempt", attempt);
+  return join("patches", "partial", `j${job}_a${attempt}.patch`);
 }
 
 export function checkpointRef(ordinal: number): string {

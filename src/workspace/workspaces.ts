@@ -19,12 +19,13 @@ import { type CheckpointCommit, type Replay, rebuildTree } from "./rebuild.js";
 import { removeFolder } from "./remove-folder.js";
 import { createBranch } from "./result-branch.js";
 import { ensureStore } from "./run-store.js";
+import { keepLeftovers, type Leftovers, takeFilesBack } from "./set-aside.js";
 import { withSnapshot } from "./snapshot.js";
 import { openSource, resolveCommit } from "./source-repository.js";
 import { readSubmodules } from "./submodules.js";
 import type { Workspace } from "./workspace.js";
 import { notesOf } from "./workspace-notes.js";
-import { treeFolder, type WorkspacePaths, workspacePaths } from "./workspace-paths.js";
+import { partialPatchFile, treeFolder, type WorkspacePaths, workspacePaths } from "./workspace-paths.js";
 
 const TREE_NAME = /^[1-9]\d*$/;
 const MS_PER_SECOND = 1_000;
@@ -62,6 +63,10 @@ export interface Workspaces {
   find(runId: number, path: string): Promise<Workspace | null>;
   changes(workspace: Workspace, since: string): Promise<WorkspaceChanges>;
   checkpoint(workspace: Workspace, input: CheckpointInput): Promise<MadeCheckpoint>;
+  /** What an attempt left since the last checkpoint, as a patch under its name. The tree stays as it is. */
+  keepLeftovers(workspace: Workspace, of: OfAttempt): Promise<Leftovers>;
+  /** The same, and then the files are as the last checkpoint has them, in place. Once more does no harm. */
+  setAside(workspace: Workspace, of: OfAttempt): Promise<Leftovers>;
   /** A candidate beside the workspace, which stays as it is. Other candidates of the run are removed first. */
   rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<RebuiltWorkspace>;
   /** The candidate becomes the workspace, then the old tree is removed. Once more does no harm. */
@@ -82,6 +87,12 @@ export interface Workspaces {
   resultBranch(workspace: Workspace, to: ResultBranch): Promise<string>;
   /** Patches and states stay: they belong to the record of the run. */
   remove(runId: number): Promise<void>;
+}
+
+export interface OfAttempt {
+  readonly since: string;
+  readonly job: number;
+  readonly attempt: number;
 }
 
 export interface ResultBranch {
@@ -154,6 +165,18 @@ class GitWorkspaces implements Workspaces {
 
   async home(runId: number): Promise<string | null> {
     return readHome(this.paths(runId));
+  }
+
+  async keepLeftovers(workspace: Workspace, { since, ...of }: OfAttempt): Promise<Leftovers> {
+    await assertPresent(workspace);
+    const patch = partialPatchFile(of);
+    return keepLeftovers(this.git, this.paths(workspace.runId), workspace, { since, patch });
+  }
+
+  async setAside(workspace: Workspace, of: OfAttempt): Promise<Leftovers> {
+    const kept = await this.keepLeftovers(workspace, of);
+    await takeFilesBack(this.git, this.paths(workspace.runId), workspace, of.since);
+    return kept;
   }
 
   async rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<RebuiltWorkspace> {
