@@ -1,8 +1,8 @@
+import type { KeptLeftover, MovedCheckpoint } from "./event-parts.js";
 import type {
   CheckpointFacts,
   EvaluationResult,
   HoldAction,
-  MovedCheckpoint,
   Output,
   ReusedJob,
   ScopeItem,
@@ -62,6 +62,18 @@ export type Command =
       readonly path: string | null;
       readonly message: string;
       readonly moved?: readonly MovedCheckpoint[];
+      readonly partial?: KeptLeftover | null;
+      readonly durationMs: number;
+    }
+  /** What an attempt left lies in a patch and the tree is as the last checkpoint, or that could not be done. */
+  | {
+      readonly type: "set_aside.finish";
+      readonly job: number;
+      readonly attempt: number;
+      readonly ok: boolean;
+      readonly patch: string | null;
+      readonly files: number;
+      readonly message: string;
       readonly durationMs: number;
     }
   /** A human step's turn has come; nobody works on it, so it takes no worker's place. */

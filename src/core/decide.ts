@@ -24,7 +24,9 @@ import { recordAttemptFailure } from "./record-failure.js";
 import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
 import { findJob, isOver, type Job, type Run } from "./run.js";
 import { enterNextVisit } from "./run-lists.js";
-import { mayStart, nextOrdinal } from "./workspace-state.js";
+import { clearTheWay, finishSetAside, repeatSetAside } from "./set-aside.js";
+import { nextOrdinal } from "./workspace-state.js";
+import { mayStart } from "./workspace-turn.js";
 
 /**
  * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
@@ -96,6 +98,8 @@ function apply(decision: Decision, command: Command): void {
       return leaveWorkspace(decision, command);
     case "rebuild.finish":
       return finishRebuild(decision, command);
+    case "set_aside.finish":
+      return finishSetAside(decision, command);
     case "attempt.start":
       return startAttempt(decision, command.job, command.worker, command.token);
     case "attempt.finish": {
@@ -146,6 +150,7 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
   for (const job of run.jobs) if (!kept.has(job.id)) repeatRecovery(decision, job);
   startReservedRecoveries(decision);
   repeatRebuild(decision);
+  repeatSetAside(decision);
   for (const job of lost) {
     const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
     const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
@@ -181,7 +186,7 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
 
 function startAttempt(decision: Decision, jobId: number, worker: string, token: string): void {
   const job = findJob(decision.run, jobId);
-  if (job === null || !mayStart(decision.run, job)) return;
+  if (job === null || !mayStart(decision.run, job) || clearTheWay(decision, job)) return;
   decision.emit({
     type: "attempt.started",
     job: job.id,

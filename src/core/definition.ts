@@ -30,10 +30,12 @@ export interface Definition {
   readonly steps: readonly StepDefinition[];
 }
 
-/** Both as the file gives them: what `ref` means is settled when a run begins. */
+/** As the file gives it: what `ref` means is settled when a run begins. */
 export interface WorkspaceDefinition {
   readonly repo: string;
   readonly ref: string;
+  /** What becomes of the files that a lost or interrupted attempt has changed, when its step starts again. */
+  readonly onLost: "set_aside" | "keep";
 }
 
 /** Budgets against steps that get stuck rather than fail. */

@@ -15,6 +15,7 @@ function isQuiescent(run: Run): boolean {
 /** Nothing is at work but run lists that cannot go on before a hold is decided or a routed failure is settled. */
 function isAtRest(run: Run): boolean {
   if (run.barriers.size > 0 || run.ready.size > 0 || run.running.size > 0) return false;
+  if (run.workspace.aside !== null) return false;
   return run.busy === 0 || run.busy === listsBehind(run, [...run.held, ...run.routed]).size;
 }
 

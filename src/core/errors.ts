@@ -129,8 +129,9 @@ export const ERROR_CATALOGUE = {
     next: "Fix the expression; see the reason.",
   },
   RESET_FAILED: {
-    means: "A fresh workspace could not be built from the checkpoints; the old one is as it was.",
-    next: "See the message; a patch that is missing or does not apply must be put right by hand.",
+    means:
+      "A fresh workspace could not be built from the checkpoints, or what another attempt left could not be set aside.",
+    next: "See the message; a patch that is missing or does not apply, or a file in the way, must be put right by hand.",
   },
   STALLED: {
     means: "Nothing can go on though the run is not over: a defect of Daruma.",

@@ -166,6 +166,18 @@ export interface Checkpoint extends CheckpointFacts {
 /** A checkpoint that has another commit, because one that it stood on was taken back. */
 export type MovedCheckpoint = Pick<Checkpoint, "ordinal" | "commit">;
 
+export interface AttemptName {
+  readonly job: number;
+  readonly attempt: number;
+}
+
+/** What an attempt left behind and did not complete, as a patch. */
+export interface KeptLeftover extends AttemptName {
+  /** Relative to the run's folder. */
+  readonly patch: string;
+  readonly files: number;
+}
+
 /** What a model call cost, as its provider counts it; null where it does not say. */
 export interface TokenUsage {
   readonly provider: string;

@@ -33,7 +33,6 @@ export type {
   FailureRoute,
   HealStrategy,
   HoldAction,
-  MovedCheckpoint,
   NoProgress,
   Output,
   ReadyReason,

@@ -27,7 +27,7 @@ export function abandonScope(run: Run, event: Extract<Event, { type: "scope.aban
   cancelJobs(run, event.canceled, judgeEnding(event.code, event.reason), at);
   for (const inner of scopesUnder(scope)) {
     for (const job of inner.jobs.values()) {
-      if (job.followingUp) giveUpFollowUp(run, job);
+      if (job.followingUp || wasToBeginAnew(job)) giveUpFollowUp(run, job);
       job.requests.length = 0;
       if (job.stopping === null) job.visitFor = null;
     }
@@ -35,6 +35,11 @@ export function abandonScope(run: Run, event: Extract<Event, { type: "scope.aban
   if (event.because !== "loop_budget") return;
   if (scope.parent === null) run.fatal = { code: event.code, message: event.reason };
   else forceBranchesLost(run, event.scope);
+}
+
+/** Its own success took it back, and nobody had told its dependents. */
+function wasToBeginAnew(job: Job): boolean {
+  return job.status === "completed" && job.settledAs === null && job.barrier === null;
 }
 
 /** It stays completed. What a forEach step would have opened is not there, so that nothing can build on it. */

@@ -106,8 +106,10 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   const barrier = run.barriers.get(event.barrier)!;
   run.barriers.delete(event.barrier);
   for (const job of barrier.members) job.barrier = null;
-  for (const checkpoint of run.workspace.checkpoints)
-    if (barrier.members.has(checkpoint.job)) checkpoint.superseded = true;
+  // Where the tree could not be taken back, it still holds them.
+  if (barrier.restored?.ok !== false)
+    for (const checkpoint of run.workspace.checkpoints)
+      if (barrier.members.has(checkpoint.job)) checkpoint.superseded = true;
   for (const id of event.retired) retire(run, jobById(run, id));
   const invalidated = event.invalidated.map((id) => jobById(run, id));
   const byOperator = [...barrier.targets.values()].some((how) => how.byOperator);

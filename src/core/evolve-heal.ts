@@ -1,4 +1,5 @@
-import type { MovedCheckpoint, WorkspaceHome } from "./events.js";
+import type { MovedCheckpoint, WorkspaceHome } from "./event-parts.js";
+import { finishSetAside, startSetAside } from "./evolve-tree.js";
 import type { HealEvent } from "./heal-events.js";
 import { newHealState } from "./heal-state.js";
 import { change, jobById, type Run } from "./run.js";
@@ -6,7 +7,7 @@ import type { WorkspaceState } from "./workspace-state.js";
 
 type Payload<T extends HealEvent["type"]> = Extract<HealEvent, { type: T }>;
 
-export function evolveHeal(run: Run, event: HealEvent): void {
+export function evolveHeal(run: Run, event: HealEvent, at: number): void {
   const { workspace } = run;
   switch (event.type) {
     case "reset.reserved":
@@ -41,7 +42,12 @@ export function evolveHeal(run: Run, event: HealEvent): void {
     case "rebuild.started":
       return startRebuild(run, event);
     case "rebuild.finished":
+      if (event.partial) workspace.partials.push({ ...event.partial, at });
       return finishRebuild(run, event);
+    case "set_aside.started":
+      return startSetAside(run, event);
+    case "set_aside.finished":
+      return finishSetAside(run, event, at);
     case "workspace.promoted":
       return promote(run, event.path);
     case "workspace.discarded":
@@ -80,6 +86,7 @@ function startRebuild(run: Run, event: Payload<"rebuild.started">): void {
     tries: event.try,
     built: false,
     path: null,
+    leftover: null,
     moved: [],
   };
   const barrier = event.barrier === null ? undefined : run.barriers.get(event.barrier);
@@ -102,18 +109,27 @@ function finishRebuild(run: Run, event: Payload<"rebuild.finished">): void {
   });
 }
 
+/** What was left in the old tree has gone with it; where a goto has taken it back, so has every failure's claim. */
 function promote({ workspace }: Run, path: string): void {
   renameCheckpoints(workspace, workspace.rebuild?.moved ?? []);
+  if (workspace.rebuild?.barrier !== null) workspace.mending = [];
+  workspace.leftover = null;
   workspace.path = path;
   workspace.rebuild = null;
 }
 
-/** What was tried out beside the old workspace is gone with it; the new one is as fresh. */
+/**
+ * What was tried out beside the old workspace is gone with it, and what attempts left stays behind: the new one holds the
+ * checkpoints and nothing else. A failure that is being mended has the new one as it had the old one.
+ */
 function move({ workspace }: Run, event: Payload<"workspace.moved">): void {
   renameCheckpoints(workspace, event.moved ?? []);
   workspace.path = event.path;
   workspace.home = homeOf(event);
   workspace.left = null;
+  workspace.leftover = null;
+  workspace.runningIn = "left_behind";
+  workspace.aside = null;
   if (workspace.rebuild?.built) workspace.rebuild = null;
 }
 

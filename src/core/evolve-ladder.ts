@@ -1,6 +1,7 @@
 import { jobFailure, judgeEnding } from "./error-record.js";
 import type { Event } from "./events.js";
 import { rebuild } from "./evolve-barrier.js";
+import { findAgain } from "./evolve-tree.js";
 import { settleGates, withDependentsStillWaiting } from "./gate.js";
 import { newQueueState } from "./heal-state.js";
 import {
@@ -158,6 +159,7 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
     job.allowed = event.maxAttempts === undefined ? null : event.maxAttempts - job.attempt;
     job.queue = newQueueState();
     renewRouting(job);
+    findAgain(run, job);
   }
   for (const job of all) job.scope.abandoned = false;
   for (const job of withDependentsStillWaiting(all)) rebuild(job);

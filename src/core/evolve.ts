@@ -6,6 +6,7 @@ import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { evolveHeal } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
+import { completeInTree, enterTree, leaveInTree } from "./evolve-tree.js";
 import { settleGates } from "./gate.js";
 import { addJob, beginVisit, codeOfStop, dropWork, leaveVisitEarly, rebuildGate, settle } from "./jobs.js";
 import { noteFailure } from "./no-progress.js";
@@ -96,9 +97,11 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "workspace.left":
     case "rebuild.started":
     case "rebuild.finished":
+    case "set_aside.started":
+    case "set_aside.finished":
     case "workspace.promoted":
     case "workspace.discarded":
-      return evolveHeal(run, event);
+      return evolveHeal(run, event, at);
     case "visit.requested":
       jobById(run, event.job).requests.push({ by: jobById(run, event.by), role: event.role });
       return;
@@ -112,6 +115,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       return succeed(run, event, at);
     case "attempt.failed":
       noLongerEnding(run, jobById(run, event.job));
+      leaveInTree(run, jobById(run, event.job), event.error.class === "infrastructure");
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
         job.error = readFailure(event.error);
@@ -129,6 +133,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.conditionAnswers = {};
       });
     case "attempt.stopped":
+      leaveInTree(run, jobById(run, event.job), event.because === "interrupted");
       if (event.because === "interrupted" || event.because === "reset")
         return uncharge(run, jobById(run, event.job));
       return endStoppedAttempt(run, jobById(run, event.job), at);
@@ -296,6 +301,7 @@ function leaveVisit(run: Run, event: Payload<"visit.left">): void {
 }
 
 function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): void {
+  enterTree(run, jobById(run, event.job));
   change(run, jobById(run, event.job), (job) => {
     job.status = "running";
     job.attempt = event.attempt;
@@ -310,6 +316,7 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
 function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): void {
   const job = jobById(run, event.job);
   const { attempt, checkpoint } = event;
+  completeInTree(run, job);
   if (checkpoint)
     run.workspace.checkpoints.push({ ...checkpoint, job, attempt, visit: job.visit, at, superseded: false });
   job.error = null;

@@ -1,4 +1,11 @@
-import type { MovedCheckpoint, ResetTrigger, WorkspaceHome, WorkspaceNote } from "./event-parts.js";
+import type {
+  AttemptName,
+  KeptLeftover,
+  MovedCheckpoint,
+  ResetTrigger,
+  WorkspaceHome,
+  WorkspaceNote,
+} from "./event-parts.js";
 
 /** The events of workspaces, hard resets and the queue. */
 export type HealEvent =
@@ -55,6 +62,8 @@ export type HealEvent =
       readonly try: number;
       /** Ordinals of the checkpoints to replay, in order. */
       readonly replay: readonly number[];
+      /** What lies in the workspace that a goto is about to replace; it is kept as a patch where that is possible. */
+      readonly leftover?: AttemptName | null;
     }
   | {
       readonly type: "rebuild.finished";
@@ -65,6 +74,30 @@ export type HealEvent =
       readonly message: string;
       /** What replayed checkpoints are called in it; where none is named, as before. */
       readonly moved?: readonly MovedCheckpoint[];
+      readonly partial?: KeptLeftover | null;
+      readonly durationMs: number;
+    }
+  | {
+      /** What an attempt left goes into a patch, and the tree back to the last checkpoint. */
+      readonly type: "set_aside.started";
+      readonly job: number;
+      readonly attempt: number;
+      /** The job that is to start there. */
+      readonly for: number;
+      /** The fresh workspace in which it lies; null: the run's own. */
+      readonly rebuild: number | null;
+      readonly try: number;
+    }
+  | {
+      readonly type: "set_aside.finished";
+      readonly job: number;
+      readonly attempt: number;
+      readonly for: number;
+      readonly ok: boolean;
+      /** Relative to the run's folder; null where nothing was left. */
+      readonly patch: string | null;
+      readonly files: number;
+      readonly message: string;
       readonly durationMs: number;
     }
   | {

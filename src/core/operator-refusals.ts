@@ -156,8 +156,8 @@ function refuseResumeFrom(run: Run, { job: id, force }: CommandOf<"step.resume_f
 
 /** A step at work in the workspace would have it swapped under its feet, or its own work thrown away. */
 function refuseBusy(run: Run, force = false): Refusal | null {
-  const { running, rebuild } = run.workspace;
-  const busy = running ?? (rebuild === null || rebuild.built ? null : rebuild.job);
+  const { running, rebuild, aside } = run.workspace;
+  const busy = running ?? aside?.for ?? (rebuild === null || rebuild.built ? null : rebuild.job);
   if (force || busy === null) return null;
   return refuse("WORKSPACE_BUSY", `${busy.step.definition.id} is at work in the workspace`);
 }

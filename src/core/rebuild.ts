@@ -1,11 +1,12 @@
 import type { Command } from "./commands.js";
 import type { Decision } from "./decision.js";
-import type { MovedCheckpoint } from "./events.js";
+import type { AttemptName, KeptLeftover, MovedCheckpoint } from "./event-parts.js";
 import { closeBarriersThatAreDone } from "./goto.js";
 import { failJob } from "./ladder/fail.js";
 import { climb } from "./ladder/ladder.js";
 import { type Barrier, isOver, type Job, type Run } from "./run.js";
 import { awaitsRestore, checkpointsToReplay, isWorkspaceFree, type Rebuild } from "./workspace-state.js";
+import { hasTree } from "./workspace-turn.js";
 
 /**
  * After every decision: let go of a fresh workspace that nobody wants any more, and begin the next one that somebody
@@ -28,7 +29,8 @@ function isToRestore(barrier: Barrier): boolean {
 
 /** Nothing new starts in a paused run, but what an operator asks for is what the pause is for. */
 function mayBegin(run: Run, job: Job): boolean {
-  return job.status === "recovering" && (run.paused === null || job.reset?.trigger === "operator");
+  if (job.status !== "recovering" || !hasTree(run, job)) return false;
+  return run.paused === null || job.reset?.trigger === "operator";
 }
 
 function beginRebuild(decision: Decision, job: Job, barrier: Barrier | null): void {
@@ -40,7 +42,15 @@ function beginRebuild(decision: Decision, job: Job, barrier: Barrier | null): vo
     barrier: barrier?.id ?? null,
     try: 1,
     replay: checkpointsToReplay(run, barrier),
+    ...leftoverToKeep(run, barrier),
   });
+}
+
+/** A fresh workspace of a goto takes the place of the old one, with all that lies there. */
+function leftoverToKeep({ workspace }: Run, barrier: Barrier | null): { leftover?: AttemptName } {
+  const { leftover } = workspace;
+  if (barrier === null || leftover === null) return {};
+  return { leftover: { job: leftover.job.id, attempt: leftover.attempt } };
 }
 
 /** A goto, a cancel or a rung that looks elsewhere has taken the job away from its fresh workspace. */
@@ -66,8 +76,8 @@ export function finishRebuild(
 ): void {
   const { rebuild } = decision.run.workspace;
   if (rebuild === null || rebuild.id !== command.rebuild || rebuild.built) return;
-  const { ok, path, message, moved = [], durationMs } = command;
-  const made = moved.length === 0 ? {} : { moved };
+  const { ok, path, message, moved = [], partial = null, durationMs } = command;
+  const made = { ...(moved.length === 0 ? {} : { moved }), ...(partial === null ? {} : { partial }) };
   endRebuild(decision, rebuild, { ok: ok && path !== null, path, message, ...made, durationMs });
 }
 
@@ -76,6 +86,7 @@ interface Ended {
   readonly path: string | null;
   readonly message: string;
   readonly moved?: readonly MovedCheckpoint[];
+  readonly partial?: KeptLeftover;
   readonly durationMs: number;
 }
 
@@ -126,6 +137,7 @@ export function repeatRebuild(decision: Decision): void {
     barrier: rebuild.barrier,
     try: rebuild.tries + 1,
     replay: checkpointsToReplay(run, barrier),
+    ...leftoverToKeep(run, barrier),
   });
 }
 

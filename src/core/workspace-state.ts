@@ -1,4 +1,10 @@
-import type { Checkpoint, MovedCheckpoint, WorkspaceHome, WorkspaceNote } from "./events.js";
+import type {
+  Checkpoint,
+  KeptLeftover,
+  MovedCheckpoint,
+  WorkspaceHome,
+  WorkspaceNote,
+} from "./event-parts.js";
 import type { Barrier, Job, Run } from "./run.js";
 
 /** The run's git workspace as the log tells it. The folders themselves are the shell's. */
@@ -21,10 +27,47 @@ export interface WorkspaceState {
   resets: number;
   /** The step that is at work in it: never more than one. */
   running: Job | null;
+  /** The fresh workspace that it was begun in; null: the run's own, unless the run has moved away from it since. */
+  runningIn: number | null | "left_behind";
+  /** Null: the tree holds the checkpoints, and nothing else that counts. */
+  leftover: Leftover | null;
+  /** Whose failures have the tree while somebody mends them: who failed there first, then who was to mend that. */
+  mending: readonly MendedVisit[];
+  /** What somebody left is being set aside, so that another step can enter. */
+  aside: SettingAside | null;
+  /** What was set aside, oldest first. */
+  readonly partials: PartialPatch[];
   /** Jobs that are to go on in a fresh workspace, in the order in which that was decided. */
   readonly resetting: Set<Job>;
   rebuild: Rebuild | null;
   nextRebuild: number;
+}
+
+/** The visit of a job in which an attempt of it has failed in the tree. */
+export interface MendedVisit {
+  readonly job: Job;
+  readonly visit: number;
+}
+
+/** What an attempt that did not complete has left in a tree since the last checkpoint. */
+export interface Leftover {
+  readonly job: Job;
+  readonly attempt: number;
+  /** It was lost or interrupted in the middle of its work, and not by its own fault. */
+  readonly lost: boolean;
+}
+
+export interface SettingAside {
+  readonly leftover: Leftover;
+  /** The job that is to start. */
+  readonly for: Job;
+  /** The fresh workspace that it is in; null: the run's own. */
+  readonly rebuild: number | null;
+  tries: number;
+}
+
+export interface PartialPatch extends KeptLeftover {
+  readonly at: number;
 }
 
 export interface RunCheckpoint extends Checkpoint {
@@ -48,6 +91,7 @@ export interface Rebuild {
   tries: number;
   built: boolean;
   path: string | null;
+  leftover: Leftover | null;
   /** The checkpoints that have another commit in it. */
   moved: readonly MovedCheckpoint[];
 }
@@ -63,6 +107,11 @@ export function newWorkspaceState(): WorkspaceState {
     checkpoints: [],
     resets: 0,
     running: null,
+    runningIn: null,
+    leftover: null,
+    mending: [],
+    aside: null,
+    partials: [],
     resetting: new Set(),
     rebuild: null,
     nextRebuild: 1,
@@ -86,17 +135,9 @@ export function workspacePathFor(run: Run, job: Job): string | null {
   return rebuild?.job === job && rebuild.built ? rebuild.path : path;
 }
 
-/** Whether an attempt of a ready job may begin: steps of the workspace run one at a time. */
-export function mayStart(run: Run, job: Job): boolean {
-  if (job.status !== "ready" || run.paused !== null) return false;
-  if (!job.step.definition.usesWorkspace) return true;
-  const { running, rebuild } = run.workspace;
-  return running === null && (rebuild === null || (rebuild.built && rebuild.job === job));
-}
-
-/** Nobody works in the workspace and none is being built or tried out. */
+/** Nobody works in the workspace or clears it up, and none is being built or tried out. */
 export function isWorkspaceFree({ workspace }: Run): boolean {
-  return workspace.running === null && workspace.rebuild === null;
+  return workspace.running === null && workspace.rebuild === null && workspace.aside === null;
 }
 
 /** What the barrier takes back has left something in the workspace, and that is not undone yet. */

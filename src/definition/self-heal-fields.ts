@@ -33,8 +33,13 @@ export const workspace: Schema<WorkspaceDefinition> = named(
         default: ".",
       },
       ref: { schema: refText, doc: "Where the work begins; pinned when a run starts.", default: "HEAD" },
+      on_lost: {
+        schema: oneOf(["set_aside", "keep"] as const),
+        doc: "After a lost or interrupted attempt: `set_aside` starts again from the last checkpoint, `keep` goes on in what it left.",
+        default: "set_aside",
+      },
     }),
-    ({ repo, ref }) => ({ repo: repo ?? ".", ref: ref ?? "HEAD" }),
+    ({ repo, ref, on_lost }) => ({ repo: repo ?? ".", ref: ref ?? "HEAD", onLost: on_lost ?? "set_aside" }),
   ),
 );
 

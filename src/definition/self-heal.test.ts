@@ -33,7 +33,7 @@ const step = (definition: Definition, id: string) => definition.steps.find((each
 describe("workspace, self_heal and queue", () => {
   it("have the defaults of the design", () => {
     expect(definitionOf(`${HEAL}queue: {}\n${STEPS}`)).toMatchObject({
-      workspace: { repo: ".", ref: "HEAD" },
+      workspace: { repo: ".", ref: "HEAD", onLost: "set_aside" },
       selfHeal: {
         stepMaxAttempts: 3,
         stepTimeoutMs: 900_000,

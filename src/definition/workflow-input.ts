@@ -27,7 +27,11 @@ export interface WorkflowInput {
   /** `fail` if left out; `hold` in a workflow of `jobs`. */
   readonly unhandled?: "fail" | "hold";
   readonly failure_handlers?: readonly FailureHandlerInput[];
-  readonly workspace?: { readonly repo?: string; readonly ref?: string };
+  readonly workspace?: {
+    readonly repo?: string;
+    readonly ref?: string;
+    readonly on_lost?: "set_aside" | "keep";
+  };
   /** `true` for the defaults. */
   readonly self_heal?: boolean | SelfHealInput;
   readonly queue?: QueueInput;

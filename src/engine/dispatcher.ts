@@ -1,6 +1,6 @@
 import type { Command } from "../core/commands.js";
 import type { Job } from "../core/run.js";
-import { mayStart } from "../core/workspace-state.js";
+import { mayStart } from "../core/workspace-turn.js";
 import type { Place, Worker } from "../worker/worker.js";
 import { isHumanStep, questionFor } from "./human-step.js";
 import { hasRoomlessSteps, needsOf } from "./needs.js";

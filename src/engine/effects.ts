@@ -12,6 +12,7 @@ import type { FailureKeeper } from "./failure-keeper.js";
 import { HUMAN } from "./human-step.js";
 import { RebuildsUnderWay } from "./rebuilds-under-way.js";
 import type { RunHost } from "./run-host.js";
+import { SetAsidesUnderWay } from "./set-asides-under-way.js";
 import type { ReadArtifact } from "./variables.js";
 import type { WorkspaceKeeper } from "./workspace-keeper.js";
 
@@ -33,12 +34,14 @@ export class Effects {
   private readonly attempts: AttemptsUnderWay;
   private readonly timers = new Map<number, () => void>();
   private readonly rebuilds: RebuildsUnderWay;
+  private readonly setAsides: SetAsidesUnderWay;
   /** By job: room for the attempt that is being decided. */
   private readonly places = new Map<number, Place>();
 
   constructor(private readonly ports: EffectPorts) {
     this.attempts = new AttemptsUnderWay(ports.worker);
     this.rebuilds = new RebuildsUnderWay(ports.workspaces, ports.clock);
+    this.setAsides = new SetAsidesUnderWay(ports.workspaces, ports.clock);
   }
 
   /** `begin` decides the job's next attempt, which is to run on this place; if it decides none, the place is given back. */
@@ -72,6 +75,11 @@ export class Effects {
         case "rebuild.started":
           afterCommit(host, () =>
             this.rebuilds.begin(host.run, event, (command) => this.ports.post(host, command)),
+          );
+          break;
+        case "set_aside.started":
+          afterCommit(host, () =>
+            this.setAsides.begin(host.run, event, (command) => this.ports.post(host, command)),
           );
           break;
         case "workspace.promoted":
@@ -129,7 +137,11 @@ export class Effects {
       this.timers.delete(id);
       ids.push(id);
     }
-    const [kept] = await Promise.all([this.attempts.release(ids), this.rebuilds.release(run.id)]);
+    const [kept] = await Promise.all([
+      this.attempts.release(ids),
+      this.rebuilds.release(run.id),
+      this.setAsides.release(run.id),
+    ]);
     return kept;
   }
 

@@ -22,21 +22,23 @@ export class RebuildsUnderWay {
   ) {}
 
   /** What comes of it is put to the run, which no longer wants it if it has been discarded meanwhile. */
-  begin(run: Run, { rebuild, replay }: RebuildStarted, post: (command: Command) => void): void {
+  begin(
+    run: Run,
+    { rebuild, replay, leftover = null }: RebuildStarted,
+    post: (command: Command) => void,
+  ): void {
     const controller = new AbortController();
     const startedAt = this.clock.now();
     const done = this.keeper
-      .rebuild({ run, rebuild, replay }, controller.signal)
+      .rebuild({ run, rebuild, replay, leftover }, controller.signal)
       .catch(failed)
       .then((built) => {
         if (this.byRun.get(run.id)?.controller === controller) this.byRun.delete(run.id);
         // An engine that stops leaves it to the next one.
         if (controller.signal.reason === "stopped") return;
-        const path = built.ok ? built.path : null;
-        const message = built.ok ? "" : built.message;
         const durationMs = this.clock.now() - startedAt;
-        const moved = built.ok ? (built.moved ?? []) : [];
-        post({ type: "rebuild.finish", rebuild, ok: built.ok, path, message, moved, durationMs });
+        const made = built.ok ? { ...built, message: "" } : { ...built, path: null };
+        post({ type: "rebuild.finish", rebuild, ...made, durationMs });
       });
     this.byRun.set(run.id, { id: rebuild, controller, done });
   }

@@ -17,6 +17,8 @@ const NO_ONE = 0;
 const workspaces: WorkspaceKeeper = {
   ...noWorkspaces,
   open: async () => ({ commit: "c", path: "/w", home: "h", host: "x" }),
+  // For ever at work.
+  setAside: () => new Promise(() => {}),
 };
 
 let ends: (() => Promise<void>)[] = [];
@@ -152,9 +154,11 @@ describe("a run that its server has no worker for", () => {
 });
 
 describe("a run with a workspace", () => {
-  const steps = `{ edit: { exec: make, on_fail: { retry: { max: 1 } } } }`;
-  const inWorkspace = () => ({
-    ...workflow(`{ workspace: { repo: "." }, steps: ${steps} }`),
+  const RETRIED = "steps: { edit: { exec: make, on_fail: { retry: { max: 1 } } } }";
+  const ROUTED = `transitions: [{ from: edit, to: mend, on: failure }],
+    steps: { edit: { exec: make }, mend: { exec: make, start: routed } }`;
+  const inWorkspace = (rest: string) => ({
+    ...workflow(`{ workspace: { repo: "." }, ${rest} }`),
     managed: true,
   });
   const failed = { kind: "failed", facts: { exitCode: 1, message: "no" } } as const;
@@ -174,18 +178,35 @@ describe("a run with a workspace", () => {
   }
 
   it.each([
-    ["stays where its failed attempt has left work, though the server is busy", true, "here"],
-    ["goes where it can go on, if its server never will", false, "there"],
-  ])("%s", async (_, takesSteps, owner) => {
+    ["stays where its failed attempt has left work, though the server is busy", RETRIED, true, "here"],
+    ["stays where a step is to mend what another has left", ROUTED, true, "here"],
+    ["goes where it can go on, if its server never will", RETRIED, false, "there"],
+  ])("%s", async (_, rest, takesSteps, owner) => {
     const { server, pass, ownerOf } = world();
     await server("there", new FarWorker(1));
     const home = new Home(takesSteps);
     const here = await server("here", home);
-    const { runId } = await here.engine.start(inWorkspace());
+    const { runId } = await here.engine.start(inWorkspace(rest));
     home.isBusy = true;
     home.end("t1", failed);
     await pass(MOVED_AFTER_MS);
     expect(await ownerOf(runId)).toBe(owner);
+  });
+
+  it("stays while what a step has left is set aside", async () => {
+    const { server, pass, ownerOf, types } = world();
+    await server("there", new FarWorker(1, ["gpu"]));
+    const home = new Home(false);
+    const here = await server("here", home);
+    const steps = `{ edit: { exec: make }, other: { exec: make, depends_on: [gate] }, gate: { type: noop },
+      far: { exec: make, workspace: false, runs_on: [gpu], depends_on: [gate] } }`;
+    const { runId } = await here.engine.start(inWorkspace(`steps: ${steps}`));
+    home.end("t1", failed);
+    await flush();
+    home.end("t2");
+    await pass(60_000);
+    expect((await types(runId)).at(-1)).toBe("set_aside.started");
+    expect(await ownerOf(runId)).toBe("here");
   });
 });
 

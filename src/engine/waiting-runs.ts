@@ -1,6 +1,6 @@
 import type { JobStatus } from "../core/rows.js";
 import { isInRecovery, type Job, type Run } from "../core/run.js";
-import { mayStart } from "../core/workspace-state.js";
+import { mayStart, treeKeeper } from "../core/workspace-turn.js";
 import type { WaitingRun } from "../store/store.js";
 import type { Needs, Worker } from "../worker/worker.js";
 import { isHumanStep } from "./human-step.js";
@@ -67,15 +67,21 @@ function unmetNeeds({ run, hasPending }: RunHost, hasPlace: (needs: KeyedNeeds) 
 }
 
 function isAtWork(run: Run): boolean {
-  return run.running.size > 0 || run.workspace.rebuild !== null || run.jobs.some(isInRecovery);
+  const { rebuild, aside } = run.workspace;
+  return run.running.size > 0 || rebuild !== null || aside !== null || run.jobs.some(isInRecovery);
 }
 
-/** A step of the workspace is to go on in what its last attempt left: a move would lose that, and here it has its turn. */
-function hasWorkHalfDone({ workspace, jobs }: Run, worker: Worker): boolean {
-  if (workspace.path === null) return false;
-  return jobs.some(({ step, attempt, status }) => {
-    const { needs } = needsOf(step.definition);
-    return needs.usesWorkspace && attempt > 0 && GOES_ON.has(status) && worker.hasTurnFor?.(needs) === true;
+/**
+ * A step of the workspace is to go on in what its last attempt left, or one that it is to mend: a move would lose that,
+ * and here it has its turn.
+ */
+function hasWorkHalfDone(run: Run, worker: Worker): boolean {
+  if (run.workspace.path === null) return false;
+  const mender = treeKeeper(run);
+  return run.jobs.some((job) => {
+    const { needs } = needsOf(job.step.definition);
+    const findsWork = job.attempt > 0 || job === mender;
+    return needs.usesWorkspace && findsWork && GOES_ON.has(job.status) && worker.hasTurnFor?.(needs) === true;
   });
 }
 

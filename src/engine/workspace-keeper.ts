@@ -1,4 +1,10 @@
-import type { MovedCheckpoint, WorkspaceHome, WorkspaceNote } from "../core/events.js";
+import type {
+  AttemptName,
+  KeptLeftover,
+  MovedCheckpoint,
+  WorkspaceHome,
+  WorkspaceNote,
+} from "../core/event-parts.js";
 import type { Run } from "../core/run.js";
 
 /** A run's workspace that is to be made for the first time. */
@@ -32,10 +38,29 @@ export interface WantedWorkspace {
   readonly rebuild: number;
   /** Ordinals of `run.workspace.checkpoints`. */
   readonly replay: readonly number[];
+  /** Whose leftovers lie in the active one, which is about to go; they are kept as a patch where that is possible. */
+  readonly leftover: AttemptName | null;
 }
 
 export type BuiltWorkspace =
-  | { readonly ok: true; readonly path: string; readonly moved?: readonly MovedCheckpoint[] }
+  | {
+      readonly ok: true;
+      readonly path: string;
+      readonly moved?: readonly MovedCheckpoint[];
+      readonly partial?: KeptLeftover | null;
+    }
+  | { readonly ok: false; readonly message: string };
+
+/** What an attempt has left in one of the run's workspaces, and that is to go. */
+export interface UnwantedLeftover extends AttemptName {
+  readonly run: Run;
+  /** Where it lies. */
+  readonly path: string;
+}
+
+export type SetAside =
+  /** `patch` is relative to the run's folder, null where nothing was left. */
+  | { readonly ok: true; readonly patch: string | null; readonly files: number }
   | { readonly ok: false; readonly message: string };
 
 /** Makes the workspaces of runs, and builds new ones beside the active one, which it never touches. */
@@ -53,6 +78,11 @@ export interface WorkspaceKeeper {
   takeUp(run: Run): Promise<TakenOver | null>;
   /** Replays and verifies every hash. The same `rebuild` may be asked for again after a crash. */
   rebuild(wanted: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace>;
+  /**
+   * Puts all that differs from the last checkpoint into a patch, then brings those files back to it, in place. Ignored
+   * files stay. The same may be asked for again after a crash, and the patch that is there by then stays as it is.
+   */
+  setAside(unwanted: UnwantedLeftover): Promise<SetAside>;
   /** What was built is the run's workspace from now on. */
   promote(built: { readonly runId: number; readonly path: string }): Promise<void>;
   /** Nobody wants it any more; `path` is null where it was not finished. */
@@ -68,6 +98,7 @@ export const noWorkspaces: WorkspaceKeeper = {
   open: () => Promise.reject(new TypeError("this engine cannot make workspaces")),
   takeUp: () => Promise.resolve(null),
   rebuild: () => Promise.resolve({ ok: false, message: "this engine cannot build workspaces" }),
+  setAside: () => Promise.resolve({ ok: false, message: "this engine has no workspaces" }),
   promote: () => Promise.resolve(),
   discard: () => Promise.resolve(),
 };

@@ -152,6 +152,35 @@ transitions:
     expect(text).toContain("Transition 2 brought the success of fix here.");
   });
 
+  it("tells whose failure has the workspace, what was set aside for whom, and what could not be", async () => {
+    const file =
+      "workspace: {}\nsteps:\n  agent: { exec: edit, on_fail: { retry: { max: 1 } } }\n  other: { exec: edit }";
+    const script: Script = { agent: ["fail"] };
+    const { runAt, log } = await replayedTrial(file, script);
+    const waiting = log.find(({ event }) => event.type === "retry.scheduled")!.seq;
+    expect(
+      explain(
+        runAt(({ seq }) => seq === waiting),
+        log.slice(0, waiting),
+        { step: "other" },
+      ).lines.join("\n"),
+    ).toContain("It waits for the workspace, which belongs to agent until its failure is mended.");
+    expect(await story(file, script)).toContain(
+      "What attempt 2 left (1 changed file) was set aside before other started: patches/partial/j10000001_a2.patch.",
+    );
+    const gone = { facts: { lost: true, message: "the worker is gone" } };
+    expect(await story(file, { agent: [gone, "ok"] })).toContain(
+      "What attempt 1 left (1 changed file) was set aside before it started again: patches/partial/j10000001_a1.patch.",
+    );
+    const stuck = await story(file, script, undefined, { setAsides: ["fail"] });
+    expect(stuck).toContain(
+      "What attempt 2 left could not be set aside for other: a file cannot be removed.",
+    );
+    expect(stuck).toContain(
+      "The step failed (RESET_FAILED): what attempt 2 of agent left could not be set aside: a file cannot be removed.",
+    );
+  });
+
   it("refuses an unknown step and lists those there are", async () => {
     await expect(story(RETRIED, {}, "biuld")).rejects.toMatchObject({
       code: "STEP_NOT_FOUND",

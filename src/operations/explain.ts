@@ -1,6 +1,7 @@
 import type { LoggedEvent } from "../core/events.js";
 import type { JobStatus } from "../core/rows.js";
 import type { Job, Run } from "../core/run.js";
+import { whoseTree } from "../core/workspace-turn.js";
 import { type JobReference, matchJobs, type NamedJob } from "./choose-job.js";
 import { durationText } from "./duration-text.js";
 import { jobName, listNames } from "./job-name.js";
@@ -51,8 +52,8 @@ export function explain(run: Run, log: readonly LoggedEvent[], options: ExplainO
   const lines = [
     overview(run, stories, options.interrupted === true) + (told.length === 0 ? errorText(run) : ""),
     ...(step === undefined ? runSentences(run, log) : []),
-    ...(full ? told.flatMap((story) => chapter(run, story)) : outlines(told)),
-    ...(wanted === null ? [] : untouched(step!, wanted, told)),
+    ...(full ? told.flatMap((story) => chapter(run, story)) : outlines(run, told)),
+    ...(wanted === null ? [] : untouched(run, step!, wanted, told)),
   ];
   const hasMore = !full && told.some(({ sentences }) => sentences.some(isDetail));
   return { lines, asked: wanted ?? [], hasMore };
@@ -71,11 +72,14 @@ function named(job: Job): NamedJob & { readonly job: Job } {
 }
 
 /** The log does not speak of these. */
-function untouched(step: string, wanted: readonly Job[], told: readonly JobStory[]): string[] {
+function untouched(run: Run, step: string, wanted: readonly Job[], told: readonly JobStory[]): string[] {
   if (wanted.length === 0) return ["", `${step} has no job: its fan-out was not opened.`];
   if (told.length > 0) return [];
   const names = listNames(wanted, jobName);
-  return ["", `${names}: ${wanted[0]!.status}`, `${INDENT}Nothing has happened to it yet.`];
+  return [
+    ...["", `${names}: ${wanted[0]!.status}`, `${INDENT}Nothing has happened to it yet.`],
+    ...waitingSentences(run, wanted[0]!).map((sentence) => INDENT + sentence),
+  ];
 }
 
 function overview(run: Run, stories: readonly JobStory[], interrupted: boolean): string {
@@ -98,11 +102,11 @@ function standing(run: Run, interrupted: boolean): string {
 }
 
 /** What happened, in a screenful: jobs to which the same happened are told once. */
-function outlines(told: readonly JobStory[]): string[] {
+function outlines(run: Run, told: readonly JobStory[]): string[] {
   const groups = [...groupBy(told, likeness).values()];
   const more = groups.slice(MAX_GROUPS).flat();
   return [
-    ...groups.slice(0, MAX_GROUPS).flatMap(outline),
+    ...groups.slice(0, MAX_GROUPS).flatMap((group) => outline(run, group)),
     ...(more.length === 0
       ? []
       : ["", `… and ${more.length} more: ${listNames(more, ({ job }) => jobName(job))}`]),
@@ -116,7 +120,7 @@ function likeness({ job, sentences, lastError }: JobStory): string {
   return `${end} ${sentences.map(textOf).join("\n")}`;
 }
 
-function outline(group: readonly JobStory[]): string[] {
+function outline(run: Run, group: readonly JobStory[]): string[] {
   const { job, sentences } = group[0]!;
   const facts = sentences.filter((sentence) => !isDetail(sentence)).map(textOf);
   const left = facts.length - FIRST_SENTENCES - LAST_SENTENCES;
@@ -124,7 +128,7 @@ function outline(group: readonly JobStory[]): string[] {
     left <= 1
       ? facts
       : [...facts.slice(0, FIRST_SENTENCES), `… ${left} more …`, ...facts.slice(-LAST_SENTENCES)];
-  return ["", heading(group), ...[...lines, ...waitingSentences(job)].map((line) => INDENT + line)];
+  return ["", heading(group), ...[...lines, ...waitingSentences(run, job)].map((line) => INDENT + line)];
 }
 
 function heading(group: readonly JobStory[]): string {
@@ -155,16 +159,23 @@ function chapter(run: Run, { job, sentences }: JobStory): string[] {
     "",
     title(job),
     ...sentences.map((sentence) => INDENT + textOf(sentence)),
-    ...waitingSentences(job).map((sentence) => INDENT + sentence),
+    ...waitingSentences(run, job).map((sentence) => INDENT + sentence),
     ...(budgets === null ? [] : [INDENT + budgets]),
   ];
 }
 
-/** Who waits for a job that is not settled. */
-function waitingSentences(job: Job): string[] {
+/** What a job that is not settled waits for in the workspace, and who waits for it. */
+function waitingSentences(run: Run, job: Job): string[] {
   if (["completed", "failed", "skipped", "canceled"].includes(job.status)) return [];
+  const owner = job.status === "ready" && job.step.definition.usesWorkspace ? whoseTree(run) : null;
+  const turn =
+    owner === null || owner.mender === job
+      ? []
+      : [
+          `It waits for the workspace, which belongs to ${jobName(owner.failed)} until its failure is mended.`,
+        ];
   const blocked = job.step.dependents
     .map(({ step }) => job.scope.jobs.get(step))
     .filter((dependent): dependent is Job => dependent?.status === "blocked");
-  return blocked.length === 0 ? [] : [`It holds up ${listNames(blocked, jobName)}.`];
+  return blocked.length === 0 ? turn : [...turn, `It holds up ${listNames(blocked, jobName)}.`];
 }

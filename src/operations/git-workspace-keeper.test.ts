@@ -54,7 +54,10 @@ describe("the keeper of workspaces", () => {
   it("moves the pointer after the log where a crash came in between", async () => {
     const opened = await open();
     const { path } = opened;
-    const built = await keeper.rebuild({ run: runAt(opened, path), rebuild: 1, replay: [] }, live());
+    const built = await keeper.rebuild(
+      { run: runAt(opened, path), rebuild: 1, replay: [], leftover: null },
+      live(),
+    );
     const promoted = (built as { path: string }).path;
     expect((await workspaces.current(RUN))?.path).toBe(path);
     expect(await keeper.takeUp(runAt(opened, promoted))).toBeNull();
@@ -64,10 +67,13 @@ describe("the keeper of workspaces", () => {
 
   it("never clears away the tree that the log names, even if the pointer lags behind", async () => {
     const opened = await open();
-    const built = await keeper.rebuild({ run: runAt(opened, opened.path), rebuild: 1, replay: [] }, live());
+    const built = await keeper.rebuild(
+      { run: runAt(opened, opened.path), rebuild: 1, replay: [], leftover: null },
+      live(),
+    );
     const promoted = (built as { path: string }).path;
     writeFileSync(join(promoted, "work.txt"), "of a step");
-    await keeper.rebuild({ run: runAt(opened, promoted), rebuild: 2, replay: [] }, live());
+    await keeper.rebuild({ run: runAt(opened, promoted), rebuild: 2, replay: [], leftover: null }, live());
     expect(readFileSync(join(promoted, "work.txt"), "utf8")).toBe("of a step");
   });
 
@@ -75,7 +81,10 @@ describe("the keeper of workspaces", () => {
     const opened = await open();
     const { path } = opened;
     const controller = new AbortController();
-    const built = keeper.rebuild({ run: runAt(opened, path), rebuild: 1, replay: [] }, controller.signal);
+    const built = keeper.rebuild(
+      { run: runAt(opened, path), rebuild: 1, replay: [], leftover: null },
+      controller.signal,
+    );
     controller.abort("discarded");
     await keeper.discard({ runId: RUN, path: null });
     expect(await built).toMatchObject({ ok: false });
@@ -173,9 +182,12 @@ describe("a patch", () => {
     expect(patches.kept.size).toBe(1);
     const run = runAt(opened, opened.path, [small, large]);
     rmSync(join(folder, "a/output/run-7", small.patch));
-    const built = await own.rebuild({ run, rebuild: 1, replay: [] }, live());
+    const built = await own.rebuild({ run, rebuild: 1, replay: [], leftover: null }, live());
     expect(built.ok).toBe(true);
-    const wanted = { run: runAt(opened, opened.path, [small, large]), rebuild: 2, replay: [1, 2] };
+    const wanted = {
+      ...{ run: runAt(opened, opened.path, [small, large]), rebuild: 2 },
+      ...{ replay: [1, 2], leftover: null },
+    };
     expect(await own.rebuild(wanted, live())).toMatchObject({ ok: true });
     rmSync(join(folder, "a/output/run-7", large.patch));
     await expect(own.rebuild({ ...wanted, rebuild: 3 }, live())).rejects.toMatchObject({

@@ -1,13 +1,16 @@
 import { isAbsolute, resolve } from "node:path";
 import { DarumaError } from "../core/errors.js";
+import type { AttemptName, KeptLeftover } from "../core/event-parts.js";
 import { messageOf } from "../core/message-of.js";
 import type { Run } from "../core/run.js";
-import type { RunCheckpoint } from "../core/workspace-state.js";
+import { lastCommit, type RunCheckpoint } from "../core/workspace-state.js";
 import type {
   BuiltWorkspace,
   NewWorkspace,
   OpenedWorkspace,
+  SetAside,
   TakenOver,
+  UnwantedLeftover,
   WantedWorkspace,
   WorkspaceKeeper,
 } from "../engine/workspace-keeper.js";
@@ -64,7 +67,7 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
     }
   }
 
-  rebuild({ run, replay }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
+  rebuild({ run, replay, leftover }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
     const { path, checkpoints } = run.workspace;
     const wanted = new Set(replay);
     const from = replayOf(
@@ -75,10 +78,20 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
       if (signal.aborted) return GIVEN_UP;
       // The pointer may lag behind the log; what it does not name would be cleared away.
       await this.follow(run.id, path);
+      const partial = leftover === null ? null : await this.keep(run, leftover).catch(() => null);
       const candidate = await this.workspaces.rebuild(run.id, from);
-      if (!signal.aborted) return { ok: true, path: candidate.path, moved: candidate.moved ?? [] };
+      if (!signal.aborted) return { ok: true, path: candidate.path, moved: candidate.moved ?? [], partial };
       await this.workspaces.discard(candidate);
       return GIVEN_UP;
+    });
+  }
+
+  setAside({ run, path, job, attempt }: UnwantedLeftover): Promise<SetAside> {
+    const since = lastCommit(run) ?? "";
+    return this.inTurn(run.id, async () => {
+      const workspace = await this.workspaces.find(run.id, path);
+      if (workspace === null) return { ok: false, message: `there is no workspace at ${path} any more` };
+      return { ok: true, ...(await this.workspaces.setAside(workspace, { since, job, attempt })) };
     });
   }
 
@@ -91,6 +104,16 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
       const candidate = path === null ? null : await this.workspaces.find(runId, path);
       if (candidate !== null) await this.workspaces.discard(candidate);
     });
+  }
+
+  /** Null where there is nothing to keep. A tree that is beyond reading is no reason not to replace it. */
+  private async keep(run: Run, { job, attempt }: AttemptName): Promise<KeptLeftover | null> {
+    const { path } = run.workspace;
+    const workspace = path === null ? null : await this.workspaces.find(run.id, path);
+    if (workspace === null) return null;
+    const of = { since: lastCommit(run) ?? "", job, attempt };
+    const { patch, files } = await this.workspaces.keepLeftovers(workspace, of);
+    return patch === null ? null : { job, attempt, patch, files };
   }
 
   /** The pointer moves to where the log says that the run works, if that is there. */

@@ -2,6 +2,7 @@ import type { HealEvent } from "../core/heal-events.js";
 import { oneLine } from "../core/plain-text.js";
 import { jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
+import { jobName } from "./job-name.js";
 import { detail, type Sentence } from "./sentence.js";
 
 const MAX_QUOTE_CHARS = 160;
@@ -21,6 +22,10 @@ export function healSentences(state: Run, event: HealEvent): Sentence[] {
           : `The fresh workspace could not be built: ${quote(event.message)}; the old one is as it was.`,
       ];
     }
+    case "set_aside.started":
+      return [];
+    case "set_aside.finished":
+      return setAsideSentences(state, event);
     case "workspace.promoted":
       return [`The fresh workspace is the run's from now on: ${event.path}.`];
     case "workspace.discarded":
@@ -64,6 +69,18 @@ function startedSentence(event: Extract<HealEvent, { type: "rebuild.started" }>)
   return event.barrier === null
     ? `A fresh workspace was built beside the old one, ${from}.`
     : `The workspace was taken back: built anew ${from}.`;
+}
+
+/** Nothing is said of an attempt that has left nothing. */
+function setAsideSentences(state: Run, event: Extract<HealEvent, { type: "set_aside.finished" }>): string[] {
+  const { attempt, ok, patch, files, message } = event;
+  const other = event.for === event.job ? null : jobName(jobById(state, event.for));
+  if (!ok)
+    return [`What attempt ${attempt} left could not be set aside for ${other ?? "it"}: ${quote(message)}.`];
+  if (patch === null) return [];
+  const what = `${files} changed ${files === 1 ? "file" : "files"}`;
+  const when = other === null ? "it started again" : `${other} started`;
+  return [`What attempt ${attempt} left (${what}) was set aside before ${when}: ${patch}.`];
 }
 
 function quote(text: string): string {

@@ -36,6 +36,8 @@ export function ladderSentences(state: Run, event: Event): Sentence[] {
     case "reset.reserved":
     case "rebuild.started":
     case "rebuild.finished":
+    case "set_aside.started":
+    case "set_aside.finished":
     case "workspace.promoted":
     case "workspace.discarded":
     case "requeue.scheduled":

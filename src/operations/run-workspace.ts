@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { DarumaError } from "../core/errors.js";
 import type { WorkspaceNote } from "../core/events.js";
 import type { CheckpointRow } from "../core/rows.js";
-import { isOver, type Run } from "../core/run.js";
-import { lastCommit } from "../core/workspace-state.js";
+import { isOver, jobById, type Run } from "../core/run.js";
+import { lastCommit, type PartialPatch } from "../core/workspace-state.js";
 import { loadRun } from "../engine/load-run.js";
 import { runFolder } from "../worker/attempt-paths.js";
 import type { Workspace } from "../workspace/workspace.js";
@@ -33,6 +33,7 @@ export async function describeWorkspace({ store, outputDir }: Context, reference
     at_work: workspace.running?.step.definition.id ?? null,
     resets: workspace.resets,
     checkpoints: (await store.readCheckpoints(run.id)).map(describeCheckpoint),
+    partials: workspace.partials.map((partial) => describePartial(run, partial)),
   };
 }
 
@@ -54,6 +55,11 @@ async function presentWorkspace(workspaces: Workspaces, run: Run): Promise<Works
 
 function describeCheckpoint({ run_id: _run, commit_id, changed_files, at, ...row }: CheckpointRow) {
   return { ...row, commit: commit_id, changed_files: [...changed_files], at: iso(at) };
+}
+
+function describePartial(run: Run, { job: id, attempt, patch, files, at }: PartialPatch) {
+  const { step, scope } = jobById(run, id);
+  return { job_id: id, step: step.definition.id, scope: scope.id, attempt, files, patch, at: iso(at) };
 }
 
 export interface ApplyRequest {
@@ -118,8 +124,8 @@ async function loadWithWorkspace({ store }: Pick<Context, "store">, reference: R
 
 /** While steps change the files, what is taken would be nobody's result. */
 function refuseWhileAtWork(run: Run): void {
-  const { running, rebuild, commit } = run.workspace;
-  const step = running ?? rebuild?.job ?? null;
+  const { running, rebuild, aside, commit } = run.workspace;
+  const step = running ?? aside?.for ?? rebuild?.job ?? null;
   if (step !== null)
     throw new DarumaError("WORKSPACE_BUSY", `${step.step.definition.id} is at work in the workspace`, {
       hint: {

@@ -3,6 +3,7 @@ import { DarumaError } from "../../src/core/errors.js";
 import type { Assignment } from "../../src/worker/worker.js";
 import type { Outcome, Script } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";
+import { trace } from "../support/trace.js";
 
 const FILE = `
 workspace: { repo: "." }
@@ -94,5 +95,53 @@ describe("a run with a workspace whose server is gone", () => {
     const after = await stage.rest();
     expect(after.run.status).toBe("completed");
     expect(after.order).toEqual(["a", "b", "b"]);
+  });
+});
+
+describe("what attempts had left in a workspace that another server builds anew", () => {
+  const TWO = `workspace: { repo: ".", on_lost: keep }
+steps:
+  agent: { exec: edit, on_fail: { retry: { max: 1, backoff: { mode: fixed, delay_ms: 300 } } } }
+  other: { exec: edit }
+`;
+
+  /** The server is gone, and the next one has an output folder of its own. */
+  async function move(stage: Stage): Promise<string[]> {
+    stage.kill();
+    stage.workspaces.elsewhere = { ...ON_B, moved: [] };
+    await stage.resume();
+    return trace(await stage.rest());
+  }
+
+  it("stays behind: a lost attempt starts again in the new one, which has nothing to set aside", async () => {
+    const stage = await Stage.begin(TWO.replace("keep", "set_aside"), { agent: [HANGS, leaves("one")] });
+    expect(await move(stage)).toEqual([
+      ...["start agent", "fail agent WORKER_LOST", "climb agent restart", "restart agent 1/5"],
+      ...["start agent", "ok agent", "start other", "ok other", "run completed"],
+    ]);
+  });
+
+  it("stays behind, and the failure keeps the new one until its retry is over", async () => {
+    const stage = await Stage.begin(TWO, { agent: ["fail", leaves("one")] });
+    expect(await stage.statuses("agent", "other")).toEqual(["waiting", "ready"]);
+    expect((await move(stage)).slice(4)).toEqual([
+      ...["start agent", "ok agent", "start other", "ok other", "run completed"],
+    ]);
+    expect(stage.workspaces.setAsides).toEqual([]);
+  });
+
+  it("is not set aside any more where that was under way", async () => {
+    const stage = await Stage.begin(
+      TWO,
+      { agent: ["fail", "fail"], other: [leaves("one")] },
+      { setAsides: [{ takesMs: 1_000 }] },
+    );
+    await stage.turn();
+    expect(stage.workspaces.setAsides).toEqual(["/workspace"]);
+    expect((await move(stage)).slice(7)).toEqual([
+      ...["failed agent EXIT_1", "set aside agent 2 for other", "start other", "ok other"],
+      "run failed EXIT_1",
+    ]);
+    expect(stage.workspaces.setAsides).toEqual(["/workspace"]);
   });
 });

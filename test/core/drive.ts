@@ -6,7 +6,7 @@ import type { EvaluationResult, Event, LoggedEvent, RunOptions } from "../../src
 import { evolve } from "../../src/core/evolve.js";
 import { newRun } from "../../src/core/new-run.js";
 import { isInRecovery, isOver, type Job, type Run } from "../../src/core/run.js";
-import { mayStart } from "../../src/core/workspace-state.js";
+import { mayStart } from "../../src/core/workspace-turn.js";
 import { type Chooser, meddle, wayOutOfRest } from "./meddling.js";
 
 export const PLAIN_OPTIONS: RunOptions = { maxLoops: null, retryMax: null, failureRouting: true, only: null };
@@ -87,7 +87,7 @@ export function drive(
     }
     if (chooser.oneIn(chances.cancel)) take({ type: "run.cancel", reason: "test", key: null });
     if (isOver(run)) continue;
-    const early = chooser.below(2) === 0 ? rebuildCommand(run, chooser) : null;
+    const early = chooser.below(2) === 0 ? workspaceCommand(run, chooser) : null;
     if (early !== null) {
       take(early);
       continue;
@@ -99,7 +99,7 @@ export function drive(
       take(commandFor(run, job, chooser));
       continue;
     }
-    const built = rebuildCommand(run, chooser);
+    const built = workspaceCommand(run, chooser);
     if (built !== null) {
       take(built);
       continue;
@@ -141,9 +141,24 @@ function possibleCommands(run: Run, capacity: number): Job[] {
   return [...startable, ...run.running, ...asking];
 }
 
-/** The fresh workspace that is being built comes about, or does not. */
-function rebuildCommand(run: Run, chooser: Chooser): Command | null {
-  const { rebuild } = run.workspace;
+/** What is done to the workspace comes about, or does not. */
+function workspaceCommand(run: Run, chooser: Chooser): Command | null {
+  const { rebuild, aside } = run.workspace;
+  if (aside !== null) {
+    const { job, attempt } = aside.leftover;
+    const ok = chooser.below(6) > 0;
+    const patch = ok ? "p" : null;
+    return {
+      type: "set_aside.finish",
+      job: job.id,
+      attempt,
+      ok,
+      patch,
+      files: 1,
+      message: "test",
+      durationMs: 1,
+    };
+  }
   if (rebuild === null || rebuild.built) return null;
   const ok = chooser.below(4) > 0;
   const path = ok ? `/${rebuild.id}` : null;

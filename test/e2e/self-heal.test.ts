@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -81,26 +81,80 @@ describe("kill -9 of the command line in the middle of a hard reset", () => {
   });
 });
 
-describe("kill -9 while a step works in the workspace", () => {
-  it("leaves a run that goes on in the same workspace, with what was there", async () => {
-    const mark = join(folder, "marks", "begun");
-    const steps = {
-      plan: { exec: "echo planned > plan.txt" },
-      edit: {
-        exec: `[ -e ${mark} ] && exec cat plan.txt half.txt; echo half > half.txt; touch ${mark}; sleep 60`,
-        depends_on: ["plan"],
-      },
-    };
+describe("kill -9 of the command line while what a failed step left is set aside", () => {
+  it("leaves a run that resumes, ends the work and starts the next step in a clean tree", async () => {
+    const bad =
+      "echo junk > junk.txt; echo more >> a.txt; mkdir -p deep/er; echo x > deep/er/x; rm gone.txt; exit 1";
+    const good = "find . -name .git -prune -o -type f -print | sort; cat a.txt; echo good > good.txt";
+    const steps = { bad: { exec: bad }, good: { exec: good } };
     writeFileSync(flow, JSON.stringify({ name: "heal", workspace: { repo }, steps }));
-    const killed = new DarumaProcess("run", ["run", flow, "--quiet", "--output-dir", join(folder, "out")]);
+    const slow = new SlowGit(join(folder, "slow"), "clean -ffdq");
+    const killed = new DarumaProcess("run", ["run", flow, "--quiet", "--output-dir", join(folder, "out")], {
+      PATH: slow.path,
+    });
     killed.start();
-    await eventually("the step at work", 30_000, () => existsSync(mark));
+    await slow.reached();
     await killed.kill();
+    slow.kill();
+    const tree = join(folder, "out/output/run-1/workspace/trees/1");
+    // It was not over, and somebody has put a file of the mess back meanwhile.
+    writeFileSync(join(tree, "junk.txt"), "junk\n");
+    const patch = join(folder, "out/output/run-1/patches/partial/j10000001_a1.patch");
+    const first = readFileSync(patch);
+
     const resumed = await daruma("resume", "1", "--json");
-    expect(resumed.exitCode).toBe(0);
+    expect(resumed.exitCode).toBe(1);
+    const log = await readLog();
+    expect(log.filter(({ type }) => type === "set_aside.started").map((event) => event.try)).toEqual([1, 2]);
+    expect(log.find(({ type }) => type === "set_aside.finished")).toMatchObject({ ok: true, files: 4 });
     const { jobs } = JSON.parse(resumed.stdout) as { jobs: { step: string; output: unknown }[] };
-    expect(jobs.find(({ step }) => step === "edit")?.output).toBe("planned\nhalf");
+    expect(jobs.find(({ step }) => step === "good")?.output).toBe("./a.txt\n./gone.txt\na");
+    expect(readFileSync(patch)).toEqual(first);
+    expect(statSync(patch).mode & 0o777).toBe(0o600);
+    const told = await daruma("explain", "1");
+    expect(told.stdout).toContain(
+      "What attempt 1 left (4 changed files) was set aside before good started: patches/partial/j10000001_a1.patch.",
+    );
+    const { partials, checkpoints } = JSON.parse((await daruma("workspace", "1", "--json")).stdout);
+    expect(partials).toMatchObject([{ job_id: 10_000_001, step: "bad", attempt: 1, files: 4 }]);
+    expect(checkpoints).toMatchObject([{ step: "good", changed_files: ["good.txt"] }]);
+    const applied = await daruma("apply", "1");
+    expect(applied.stdout).toContain("good.txt");
+    expect(applied.stdout).not.toMatch(/junk|deep/);
   });
+});
+
+describe("a command line that ends while a step works in the workspace", () => {
+  it.each([
+    ["SIGKILL", "set_aside", "from the last checkpoint, with no line twice", "planned\nline"],
+    ["SIGINT", "set_aside", "from the last checkpoint, too", "planned\nline"],
+    ["SIGKILL", "keep", "in what was there", "planned\nline\nline"],
+  ] as const)(
+    "by %s leaves a run that with on_lost: %s starts again %s",
+    async (signal, onLost, _, output) => {
+      const mark = join(folder, "marks", "begun");
+      const edit = `echo line >> plan.txt; [ -e ${mark} ] && exec cat plan.txt; git add plan.txt; touch .git/index.lock ${mark}; sleep 60`;
+      const steps = {
+        plan: { exec: "echo planned > plan.txt" },
+        edit: { exec: edit, depends_on: ["plan"] },
+      };
+      writeFileSync(flow, JSON.stringify({ name: "heal", workspace: { repo, on_lost: onLost }, steps }));
+      const killed = new DarumaProcess("run", ["run", flow, "--quiet", "--output-dir", join(folder, "out")]);
+      killed.start();
+      await eventually("the step at work", 30_000, () => existsSync(mark));
+      killed.signal(signal);
+      await killed.ended();
+      const resumed = await daruma("resume", "1", "--json");
+      expect(resumed.exitCode).toBe(0);
+      const { jobs } = JSON.parse(resumed.stdout) as { jobs: { step: string; output: unknown }[] };
+      expect(jobs.find(({ step }) => step === "edit")?.output).toBe(output);
+      const partial = join(folder, "out/output/run-1/patches/partial/j10000002_a1.patch");
+      expect(existsSync(partial)).toBe(onLost === "set_aside");
+      const made = (await readLog()).filter(({ type }) => type === "attempt.succeeded");
+      const files = made.map((event) => (event.checkpoint as { changedFiles: string[] }).changedFiles);
+      expect(files).toEqual([["plan.txt"], ["plan.txt"]]);
+    },
+  );
 });
 
 describe("a workspace that cannot be made", () => {

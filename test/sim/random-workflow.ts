@@ -73,7 +73,9 @@ export class WorkflowMaker {
       ]),
     };
     return {
-      ...(this.inWorkspace ? { workspace: { repo: "." } } : {}),
+      ...(this.inWorkspace
+        ? { workspace: { repo: ".", ...(random.chance(0.2) ? { on_lost: "keep" } : {}) } }
+        : {}),
       ...(random.chance(this.inWorkspace ? 0.8 : 0.1) ? { self_heal: selfHeal } : {}),
       ...(random.chance(0.3) ? { queue } : {}),
     };

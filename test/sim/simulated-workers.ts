@@ -10,6 +10,7 @@ import type {
 } from "../../src/worker/worker.js";
 import type { ManualClock } from "../support/manual-clock.js";
 import type { Random } from "./random.js";
+import type { SimulatedTrees } from "./simulated-trees.js";
 
 export interface WorkerWeather {
   readonly failure: number;
@@ -38,6 +39,7 @@ export class SimulatedWorkers {
     private readonly random: Random,
     private readonly clock: ManualClock,
     private readonly weather: WorkerWeather,
+    private readonly trees: SimulatedTrees,
   ) {}
 
   /** The worker of the next engine. What ran inside the one before is gone. */
@@ -46,7 +48,8 @@ export class SimulatedWorkers {
     this.executing.clear();
     const room = new LocalRoom(`local-${this.incarnation}`, this.random.between(1, 4));
     return {
-      place: (needs) => this.place(room.place(needs)),
+      // The files of a workspace lie where the engine is.
+      place: (needs) => (needs.usesWorkspace ? room.place(needs) : this.placeAnywhere(room.place(needs))),
       release: (place) => room.release((place as RemotePlace).inner ?? place),
       execute: async (assignment, place, signal) => {
         const isRemote = place === null ? this.random.chance(0.5) : "inner" in place;
@@ -59,7 +62,7 @@ export class SimulatedWorkers {
     };
   }
 
-  private place(inner: Place | "full"): Place | "full" {
+  private placeAnywhere(inner: Place | "full"): Place | "full" {
     if (inner === "full" || !this.random.chance(this.weather.remote)) return inner;
     return { worker: "far-away", inner } as RemotePlace;
   }
@@ -68,7 +71,7 @@ export class SimulatedWorkers {
     const { random, clock } = this;
     this.claim(assignment);
     const durationMs = random.between(0, 40);
-    const result = this.outcome();
+    const result = this.outcome(assignment);
     return new Promise((resolve) => {
       const finish = (what: AttemptResult): void => {
         if (dead.value) return;
@@ -99,7 +102,7 @@ export class SimulatedWorkers {
     this.claim(assignment);
     this.executing.delete(assignment.jobId);
     const durationMs = random.between(0, 80);
-    const result = this.outcome();
+    const result = this.outcome(assignment);
     const remote: Remote = { assignment, ended: null, listener: null, stop: () => {} };
     const finish = (what: AttemptResult): void => {
       remote.ended ??= { result: what, durationMs };
@@ -168,8 +171,10 @@ export class SimulatedWorkers {
     });
   }
 
-  private outcome(): AttemptResult {
-    const { random, weather } = this;
+  /** Whatever it leads to, the attempt has changed something by then. */
+  private outcome(assignment: Assignment): AttemptResult {
+    const { random, weather, trees } = this;
+    trees.enter(assignment);
     if (random.chance(weather.lost))
       return { kind: "failed", facts: { lost: true, message: "the worker is gone" } };
     if (random.chance(weather.failure)) {
@@ -191,7 +196,7 @@ export class SimulatedWorkers {
       kind: "succeeded",
       output: { kind: "value", value: items.map(({ key }) => key) },
       items: random.chance(0.9) ? items : null,
-      checkpoint: { commit: "c", diffHash: "d", changedFiles: [], patch: "p" },
+      checkpoint: trees.checkpoint(assignment),
     };
   }
 }

@@ -17,6 +17,7 @@ describe("the engine in rough weather", () => {
         if (only !== null && process.env.SHOW_LOG === "1")
           for (const { seq, event } of result.log) console.log(seq, JSON.stringify(event));
         expect(["completed", "failed", "canceled"], `seed ${seed}`).toContain(result.run.status);
+        expect(result.mixed, `seed ${seed}\n${result.text}`).toEqual([]);
         expect(findViolations(result.log, result.definition), `seed ${seed}\n${result.text}`).toEqual([]);
       }
     });

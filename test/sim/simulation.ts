@@ -1,5 +1,5 @@
 import { checkpointRow } from "../../src/core/checkpoint-rows.js";
-import type { OperatorCommand } from "../../src/core/commands.js";
+import type { Command, OperatorCommand } from "../../src/core/commands.js";
 import type { Definition } from "../../src/core/definition.js";
 import type { LoggedEvent } from "../../src/core/events.js";
 import { jobRow } from "../../src/core/projections.js";
@@ -18,6 +18,7 @@ import { plainSandbox } from "../support/plain-sandbox.js";
 import { Operators } from "./operators.js";
 import { Random } from "./random.js";
 import { WorkflowMaker } from "./random-workflow.js";
+import { SimulatedTrees } from "./simulated-trees.js";
 import { SimulatedWorkers } from "./simulated-workers.js";
 
 /** Turns of the clock after which a run that is not over has hung. */
@@ -31,6 +32,8 @@ export interface SimResult {
   readonly definition: Definition;
   readonly log: readonly LoggedEvent[];
   readonly run: Run;
+  /** Attempts that began among the remains of others. */
+  readonly mixed: readonly string[];
   readonly crashes: number;
 }
 
@@ -54,6 +57,7 @@ export class Simulation {
   private readonly random: Random;
   private readonly clock = new ManualClock();
   private readonly weather: Weather;
+  private readonly trees: SimulatedTrees;
   private readonly workers: SimulatedWorkers;
   private readonly operators: Operators;
   private engine: Engine;
@@ -83,10 +87,9 @@ export class Simulation {
       broken: random.pick([0, 0.1, 0.5]),
       remote: random.pick([0, 0.5, 1]),
     };
-    this.workers = new SimulatedWorkers(random, this.clock, {
-      ...this.weather,
-      post: (runId, command) => this.engine.post(runId, command),
-    });
+    this.trees = new SimulatedTrees(random);
+    const post = (runId: number, command: Command): void => this.engine.post(runId, command);
+    this.workers = new SimulatedWorkers(random, this.clock, { ...this.weather, post }, this.trees);
     this.operators = new Operators(random, 15);
     this.engine = this.boot();
   }
@@ -114,14 +117,10 @@ export class Simulation {
     }
     const { run } = await loadRun(this.store, runId);
     await this.compareTables(run);
-    return {
-      seed: this.seed,
-      text,
-      definition: request.definition,
-      log: await this.store.readEvents(runId),
-      run,
-      crashes: this.crashes,
-    };
+    const { definition } = request;
+    const log = await this.store.readEvents(runId);
+    const mixed = this.trees.findMixing(log, definition.workspace?.onLost === "keep");
+    return { seed: this.seed, text, definition, log, run, mixed, crashes: this.crashes };
   }
 
   private boot(): Engine {
@@ -251,29 +250,28 @@ export class Simulation {
   private keeper(dead: { value: boolean }): WorkspaceKeeper {
     const { random, clock } = this;
     return {
-      rebuild: ({ rebuild }, signal) =>
+      rebuild: (wanted, signal) =>
         new Promise((resolve) => {
           const fails = random.chance(this.weather.broken);
           clock.setTimer(clock.now() + random.between(0, 30), () => {
             if (dead.value) return;
             resolve(
-              fails || signal.aborted
-                ? { ok: false, message: "does not apply" }
-                : { ok: true, path: `/${rebuild}` },
+              fails || signal.aborted ? { ok: false, message: "does not apply" } : this.trees.rebuild(wanted),
             );
+          });
+        }),
+      setAside: (unwanted) =>
+        new Promise((resolve) => {
+          const fails = random.chance(this.weather.broken / 4);
+          this.trees.setAside(unwanted, true);
+          clock.setTimer(clock.now() + random.between(0, 30), () => {
+            if (dead.value) return;
+            resolve(fails ? { ok: false, message: "busy" } : this.trees.setAside(unwanted, false));
           });
         }),
       open: async () => ({ commit: "pinned", path: "/workspace" }),
       // Some of the engines have an output folder of their own.
-      takeUp: async ({ workspace: { checkpoints } }) =>
-        random.chance(MOVES)
-          ? {
-              ...{ path: `/moved/${random.between(1, 1_000)}`, home: "another", host: "another" },
-              moved: checkpoints
-                .filter(({ superseded }) => !superseded)
-                .map(({ ordinal, commit }) => ({ ordinal, commit: `${commit}'` })),
-            }
-          : null,
+      takeUp: async (run) => (random.chance(MOVES) ? this.trees.move(run) : null),
       promote: async () => {},
       discard: async () => {},
     };

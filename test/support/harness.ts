@@ -72,6 +72,8 @@ export interface TrialOptions {
   readonly sandbox?: Sandbox;
   /** How the building of fresh workspaces goes, one by one; the last one repeats. */
   readonly rebuilds?: readonly Rebuilt[];
+  /** How the setting aside of what attempts left goes, likewise. */
+  readonly setAsides?: readonly Rebuilt[];
   /** Called with each turn of the clock; may post commands. */
   readonly onTurn?: (engine: Engine, runId: number, turn: number, clock: ManualClock) => void;
 }
@@ -85,7 +87,7 @@ export async function trial(text: string, script: Script = {}, options: TrialOpt
   const worker = new ScriptedWorker(clock, script, options.capacity ?? 8);
   const store = createMemoryStore();
   const sandbox = new AwaitedSandbox(options.sandbox ?? plainSandbox);
-  const workspaces = new ScriptedKeeper(clock, options.rebuilds);
+  const workspaces = new ScriptedKeeper(clock, options.rebuilds, options.setAsides);
   const engine = new Engine({ ...enginePorts(store, clock), worker, sandbox, workspaces });
   const startedAt = clock.now();
   const { runId, ended } = await engine.start(workflow(text, options));

@@ -131,11 +131,13 @@ export function theQueueKeepsItsAttempts(log: Log, definition: Definition): stri
   return null;
 }
 
-/** Ordinals count up; nothing that a goto has taken back is replayed. */
+/** Ordinals count up; nothing that a goto has taken back is replayed, and what it could not take back is. */
 export function onlyStandingCheckpointsAreReplayed(log: Log): string | null {
   const jobs = new Map<number, number>();
   const standing = new Set<number>();
   const behind = new Map<number, Set<number>>();
+  const restoring = new Map<number, number>();
+  const unrestored = new Set<number>();
   for (const { seq, event } of log) {
     if (event.type === "attempt.succeeded" && event.checkpoint !== null) {
       if (event.checkpoint.ordinal !== jobs.size + 1)
@@ -149,7 +151,11 @@ export function onlyStandingCheckpointsAreReplayed(log: Log): string | null {
       for (const id of event.members) members.add(id);
       behind.set(event.barrier, members);
     }
-    if (event.type === "barrier.closed")
+    if (event.type === "rebuild.started" && event.barrier !== null)
+      restoring.set(event.rebuild, event.barrier);
+    if (event.type === "rebuild.finished" && !event.ok) unrestored.add(restoring.get(event.rebuild) ?? 0);
+    if (event.type === "barrier.opened") unrestored.delete(event.barrier);
+    if (event.type === "barrier.closed" && !unrestored.has(event.barrier))
       for (const [ordinal, job] of jobs)
         if (event.invalidated.includes(job) || event.retired.includes(job)) standing.delete(ordinal);
     if (event.type !== "rebuild.started") continue;

@@ -4,6 +4,7 @@ import { trial, workflow } from "./harness.js";
 import { findViolations, INVARIANTS } from "./invariants.js";
 import * as heal from "./invariants-heal.js";
 import * as ladder from "./invariants-ladder.js";
+import * as tree from "./invariants-tree.js";
 
 const TEXT = `routing: { max_loops: 2 }
 steps:
@@ -121,7 +122,12 @@ describe("the invariants", () => {
   });
 
   it("are all shown to notice something", () => {
-    const elsewhere = ["handledImpliesACompletedHandler", ...Object.keys(ladder), ...Object.keys(heal)];
+    const elsewhere = [
+      "handledImpliesACompletedHandler",
+      ...Object.keys(ladder),
+      ...Object.keys(heal),
+      ...Object.keys(tree),
+    ];
     const shown = [
       ...Object.keys(TAMPERINGS),
       "sequenceNumbersHaveNoGaps",

@@ -5,6 +5,7 @@ import * as ending from "./invariants-ending.js";
 import * as heal from "./invariants-heal.js";
 import * as ladder from "./invariants-ladder.js";
 import * as routing from "./invariants-routing.js";
+import * as tree from "./invariants-tree.js";
 
 /** What a log must never show: a sentence that says where it does, or null. The log begins with `run.created`. */
 export type Invariant = (log: readonly LoggedEvent[], definition: Definition) => string | null;
@@ -14,6 +15,7 @@ export const INVARIANTS: { readonly [name: string]: Invariant } = {
   ...routing,
   ...ladder,
   ...heal,
+  ...tree,
   ...ending,
 };
 

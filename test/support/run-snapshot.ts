@@ -1,5 +1,6 @@
 import type { Gate } from "../../src/core/gate.js";
 import type { Barrier, Job, Route, RoutedFrom, Run, Scope, VisitRequest } from "../../src/core/run.js";
+import type { Leftover } from "../../src/core/workspace-state.js";
 
 /** A run as plain data, jobs by their ids, so that two runs can be compared. `dirty` is no part of the fold. */
 export function snapshotRun(run: Run): unknown {
@@ -58,14 +59,25 @@ function snapshotBarrier(barrier: Barrier): unknown {
 }
 
 function snapshotWorkspace({ workspace }: Run): unknown {
-  const { checkpoints, running, resetting, rebuild, ...plain } = workspace;
+  const { checkpoints, running, resetting, rebuild, leftover, mending, aside, ...plain } = workspace;
   return {
     ...plain,
     checkpoints: checkpoints.map(({ job, ...checkpoint }) => ({ ...checkpoint, job: job.id })),
     running: running?.id ?? null,
     resetting: ids(resetting),
-    rebuild: rebuild === null ? null : { ...rebuild, job: rebuild.job.id },
+    leftover: snapshotLeftover(leftover),
+    mending: mending.map(({ job, visit }) => ({ job: job.id, visit })),
+    aside:
+      aside === null ? null : { ...aside, leftover: snapshotLeftover(aside.leftover), for: aside.for.id },
+    rebuild:
+      rebuild === null
+        ? null
+        : { ...rebuild, job: rebuild.job.id, leftover: snapshotLeftover(rebuild.leftover) },
   };
+}
+
+function snapshotLeftover(leftover: Leftover | null): unknown {
+  return leftover === null ? null : { ...leftover, job: leftover.job.id };
 }
 
 function snapshotScope(scope: Scope): unknown {

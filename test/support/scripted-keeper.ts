@@ -1,8 +1,11 @@
+import type { AttemptName } from "../../src/core/event-parts.js";
 import type { Clock } from "../../src/engine/clock.js";
 import type {
   BuiltWorkspace,
   OpenedWorkspace,
+  SetAside,
   TakenOver,
+  UnwantedLeftover,
   WantedWorkspace,
   WorkspaceKeeper,
 } from "../../src/engine/workspace-keeper.js";
@@ -14,19 +17,26 @@ export type Rebuilt = "ok" | "fail" | { readonly takesMs: number; readonly fails
 export class ScriptedKeeper implements WorkspaceKeeper {
   readonly asked: { readonly rebuild: number; readonly replay: readonly number[] }[] = [];
   readonly discarded: number[] = [];
+  /** In which tree something was set aside. */
+  readonly setAsides: string[] = [];
 
   constructor(
     private readonly clock: Clock,
     private readonly script: readonly Rebuilt[] = ["ok"],
+    private readonly asides: readonly Rebuilt[] = ["ok"],
   ) {}
 
-  rebuild({ rebuild, replay }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
+  rebuild({ rebuild, replay, leftover }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
     const outcome = this.script[Math.min(this.asked.length, this.script.length - 1)] ?? "ok";
     this.asked.push({ rebuild, replay });
     const fails = outcome === "fail" || (typeof outcome === "object" && outcome.fails === true);
     const built: BuiltWorkspace = fails
       ? { ok: false, message: "patch 1 does not apply" }
-      : { ok: true, path: `/workspace-${rebuild}` };
+      : {
+          ok: true,
+          path: `/workspace-${rebuild}`,
+          partial: leftover && { ...leftover, ...keptAs(leftover) },
+        };
     if (typeof outcome === "string") return Promise.resolve(built);
     return new Promise((resolve) => {
       const cancel = this.clock.setTimer(this.clock.now() + outcome.takesMs, () => resolve(built));
@@ -35,6 +45,17 @@ export class ScriptedKeeper implements WorkspaceKeeper {
         resolve({ ok: false, message: "given up" });
       });
     });
+  }
+
+  async setAside({ job, attempt, path }: UnwantedLeftover): Promise<SetAside> {
+    const outcome = this.asides[Math.min(this.setAsides.length, this.asides.length - 1)] ?? "ok";
+    this.setAsides.push(path);
+    if (typeof outcome === "object")
+      await new Promise<void>((resolve) => {
+        this.clock.setTimer(this.clock.now() + outcome.takesMs, resolve);
+      });
+    if (outcome === "fail") return { ok: false, message: "a file cannot be removed" };
+    return { ok: true, ...keptAs({ job, attempt }) };
   }
 
   async open(): Promise<OpenedWorkspace> {
@@ -53,4 +74,8 @@ export class ScriptedKeeper implements WorkspaceKeeper {
   async discard({ rebuild }: { rebuild: number }): Promise<void> {
     this.discarded.push(rebuild);
   }
+}
+
+function keptAs({ job, attempt }: AttemptName): { patch: string; files: number } {
+  return { patch: `patches/partial/j${job}_a${attempt}.patch`, files: 1 };
 }

@@ -5,18 +5,22 @@ import { eventually } from "./daruma-process.js";
 
 const REACHED_DEADLINE_MS = 30_000;
 
-/** A `git` that stops at the replay of a patch until it is let go on, so that a test can act in the middle of a rebuild. */
+/** A `git` that stops at a command until it is let go on, so that a test can act in the middle of something. */
 export class SlowGit {
   private readonly gate: string;
   private readonly reachedFile: string;
 
-  constructor(private readonly folder: string) {
+  /** `at`: words that stand in a row in the command, as in the replay of a patch. */
+  constructor(
+    private readonly folder: string,
+    at = "apply --index",
+  ) {
     mkdirSync(folder, { recursive: true });
     this.gate = join(folder, "gate");
     this.reachedFile = join(folder, "reached");
     const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
     const script = `#!/bin/sh
-case " $* " in *" apply --index "*)
+case " $* " in *" ${at} "*)
   if [ -e '${this.gate}' ]; then
     echo $$ > '${this.reachedFile}'
     while [ -e '${this.gate}' ]; do sleep 0.05; done
@@ -33,9 +37,9 @@ exec '${git}' "$@"
     return `${this.folder}:${process.env.PATH}`;
   }
 
-  /** Resolves when a replay has come to the gate. */
+  /** Resolves when such a command has come to the gate. */
   reached(): Promise<true> {
-    return eventually("a rebuild under way", REACHED_DEADLINE_MS, () => existsSync(this.reachedFile));
+    return eventually("git at the gate", REACHED_DEADLINE_MS, () => existsSync(this.reachedFile));
   }
 
   open(): void {

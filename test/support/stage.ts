@@ -39,7 +39,7 @@ export class Stage {
     private readonly options: TrialOptions,
   ) {
     this.worker = new ScriptedWorker(this.clock, script, options.capacity ?? 8);
-    this.workspaces = new ScriptedKeeper(this.clock, options.rebuilds);
+    this.workspaces = new ScriptedKeeper(this.clock, options.rebuilds, options.setAsides);
     this.engine = this.boot();
   }
 

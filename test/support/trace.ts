@@ -110,6 +110,10 @@ function healLine(event: Event, name: Names): string | null {
       return `rebuild ${event.rebuild} for ${name(event.job)} from [${event.replay.join(" ")}]${event.try > 1 ? ` try ${event.try}` : ""}`;
     case "rebuild.finished":
       return `rebuilt ${event.rebuild} ${event.ok ? "ok" : "failed"}`;
+    case "set_aside.started":
+      return `set aside ${name(event.job)} ${event.attempt} for ${name(event.for)}${event.try > 1 ? ` try ${event.try}` : ""}`;
+    case "set_aside.finished":
+      return `aside ${name(event.job)} ${event.attempt} ${event.ok ? "ok" : "failed"}`;
     case "workspace.promoted":
       return `promoted ${event.rebuild}`;
     case "workspace.discarded":

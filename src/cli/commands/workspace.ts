@@ -36,5 +36,9 @@ function detailLines(found: OutputOf<"get_workspace">, width: number): string[] 
     ...(rows.length === 0
       ? ["no checkpoints"]
       : tableLines(["checkpoint", "step", "attempt", "diff", "files"], rows, width)),
+    ...found.partials.map(
+      ({ step, scope, attempt, files, patch }) =>
+        `set aside: ${nameOf(step, scope)}, attempt ${attempt}, ${files} ${files === 1 ? "file" : "files"}: ${patch}`,
+    ),
   ];
 }

@@ -91,6 +91,8 @@ export function debugLines(run: Run, event: LoggedEvent["event"]): string[] {
     case "reset.reserved":
     case "rebuild.started":
     case "rebuild.finished":
+    case "set_aside.started":
+    case "set_aside.finished":
     case "requeue.scheduled":
     case "workspace.promoted":
     case "workspace.discarded":

@@ -27,6 +27,10 @@ export function healNote(run: Run, event: HealEvent): NewNote | null {
             kind: "failed",
             text: `${name}: the fresh workspace could not be built: ${short(event.message)}; the old one is as it was`,
           };
+    case "set_aside.started":
+      return null;
+    case "set_aside.finished":
+      return setAsideNote(name, jobName(jobById(run, event.for)), event);
     case "workspace.promoted":
       return { kind: "recovered", text: `${name}: the run goes on in the fresh workspace` };
     case "workspace.discarded":
@@ -46,6 +50,20 @@ export function healNote(run: Run, event: HealEvent): NewNote | null {
 function openedText({ path, commit, notes = [] }: Extract<HealEvent, { type: "workspace.opened" }>): string {
   const place = `the workspace stands in ${path}, at ${commit.slice(0, 12)}`;
   return [place, ...notes.map((note) => `warning: ${noteText(note)}`)].join("; ");
+}
+
+function setAsideNote(
+  name: string,
+  next: string,
+  { attempt, ok, patch, files, message }: Extract<HealEvent, { type: "set_aside.finished" }>,
+): NewNote | null {
+  const what = `${name}: what attempt ${attempt} left`;
+  if (!ok) return { kind: "failed", text: `${what} could not be set aside for ${next}: ${short(message)}` };
+  if (patch === null) return null;
+  return {
+    kind: "route",
+    text: `${what} (${files} ${files === 1 ? "file" : "files"}) is set aside in ${patch}`,
+  };
 }
 
 export function requeueText({

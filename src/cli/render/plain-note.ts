@@ -64,6 +64,8 @@ export function plainNote(run: Run, event: Event): NewNote | null {
     case "workspace.left":
     case "rebuild.started":
     case "rebuild.finished":
+    case "set_aside.started":
+    case "set_aside.finished":
     case "workspace.promoted":
     case "workspace.discarded":
       return healNote(run, event);

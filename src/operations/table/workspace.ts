@@ -9,7 +9,7 @@ export const getWorkspaceOperation = operation({
   description:
     "The git workspace of a run: its folder on the server's machine, the pinned commit, the step that is at work there, the hard resets so far, and its checkpoints with their changed files and patches.",
   details:
-    "`notes` are what one could miss in it: submodules that are empty, files that git LFS keeps elsewhere. A patch is an artifact of the run; with `stored` the store has it, too, so that another server can replay it. A superseded checkpoint is kept, but a reset does not replay it.",
+    "`notes` are what one could miss in it: submodules that are empty, files that git LFS keeps elsewhere. A patch is an artifact of the run; with `stored` the store has it, too, so that another server can replay it. A superseded checkpoint is kept, but a reset does not replay it. `partials` are what attempts that did not complete had left when another step was to start: the patch, and how many files it changes.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ run_id: runReference }),
@@ -42,6 +42,17 @@ export const getWorkspaceOperation = operation({
         at: z.string(),
         stored: z.boolean(),
         superseded: z.boolean(),
+      }),
+    ),
+    partials: z.array(
+      z.object({
+        job_id: z.number(),
+        step: z.string(),
+        scope: z.string(),
+        attempt: z.number(),
+        files: z.number(),
+        patch: z.string(),
+        at: z.string(),
       }),
     ),
   }),

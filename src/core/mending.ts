@@ -1,0 +1,51 @@
+import type { Job, Route } from "./run.js";
+import { awaitsRestore } from "./workspace-state.js";
+
+/**
+ * Who is at work on a job's failure just now: the job itself, the repair step that it waits for, or the step that an
+ * edge has taken the failure to, and so on from there. It is one job at most, and what stands before it waits for it.
+ * Null: nobody is, or it waits for a step that is at work for somebody else. Then the failure keeps nobody from the
+ * tree: a job that waits for others must never have what those others wait for.
+ */
+export function whoMends(job: Job): Job | null {
+  return follow(job, new Set());
+}
+
+/** `seen`: failures that edges took to and fro. */
+function follow(job: Job, seen: Set<string>): Job | null {
+  if (job.list?.role === "remediation") return followList(job, seen);
+  switch (job.status) {
+    case "ready":
+    case "running":
+    case "recovering":
+      return job;
+    case "waiting":
+      return job.queue.waiting ? null : job;
+    case "blocked":
+      // Its `if` is being decided.
+      return job.evaluation === null ? null : job;
+    case "failed":
+      return job.route === null ? null : followRoute(job.route, seen);
+    default:
+      return null;
+  }
+}
+
+function followList(job: Job, seen: Set<string>): Job | null {
+  const target = job.list?.jobs[job.list.next];
+  if (target?.visitFor?.by !== job) return null;
+  if (target.status !== "completed") return follow(target, seen);
+  // A repair step is done only when what follows its success is.
+  if (target.list !== null) return followList(target, seen);
+  return target.followingUp ? target : null;
+}
+
+function followRoute({ target, visit }: Route, seen: Set<string>): Job | null {
+  const key = `${target.id} ${visit}`;
+  if (seen.has(key)) return null;
+  seen.add(key);
+  if (target.barrier !== null) return awaitsRestore(target.barrier) ? null : target;
+  if (target.visit === visit) return follow(target, seen);
+  const route = target.outcomes.get(visit)?.route ?? null;
+  return route === null ? null : followRoute(route, seen);
+}

@@ -1,0 +1,56 @@
+import { whoMends } from "./mending.js";
+import type { Job, Run } from "./run.js";
+import type { Leftover } from "./workspace-state.js";
+
+/** Whether an attempt of a ready job may begin. Of the steps of the workspace only the one whose turn it is may. */
+export function mayStart(run: Run, job: Job): boolean {
+  if (job.status !== "ready" || run.paused !== null) return false;
+  if (!job.step.definition.usesWorkspace) return true;
+  const { running, rebuild, aside } = run.workspace;
+  if (running !== null || aside !== null) return false;
+  return rebuild === null ? hasTree(run, job) : rebuild.built && rebuild.job === job;
+}
+
+/** Nobody's failure keeps the job from the tree. */
+export function hasTree(run: Run, job: Job): boolean {
+  const keeper = treeKeeper(run);
+  return keeper === null || keeper === job;
+}
+
+/** The only job that may work in the tree, because it mends the failure that the tree belongs to; null: any may. */
+export function treeKeeper(run: Run): Job | null {
+  return whoseTree(run)?.mender ?? null;
+}
+
+/**
+ * The failure that the tree belongs to, and who is at work on it. Where the first one is given up or begins anew, the tree
+ * is still that of a step which was to mend it, failed too, and is being mended itself.
+ */
+export function whoseTree({ workspace }: Run): { readonly failed: Job; readonly mender: Job } | null {
+  for (const { job, visit } of workspace.mending) {
+    const mender = job.visit === visit ? whoMends(job) : null;
+    if (mender !== null) return { failed: job, mender };
+  }
+  return null;
+}
+
+/** What must be set aside before the job's attempt can begin, and in which fresh workspace; null: in the run's own. */
+export interface InTheWay {
+  readonly leftover: Leftover;
+  readonly rebuild: number | null;
+}
+
+/** A job finds what it left itself, or what the failure left that it mends; of a lost attempt nobody finds anything. */
+export function leftoverInTheWay(run: Run, job: Job): InTheWay | null {
+  const { leftover, rebuild } = run.workspace;
+  const fresh = rebuild?.built && rebuild.job === job ? rebuild : null;
+  const isOthers = leftover !== null && leftover.job !== job && treeKeeper(run) !== job;
+  if (isOthers || (fresh === null && isHalfDone(run, leftover)))
+    return leftover === null ? null : { leftover, rebuild: null };
+  if (fresh === null || fresh.leftover === null || !isHalfDone(run, fresh.leftover)) return null;
+  return { leftover: fresh.leftover, rebuild: fresh.id };
+}
+
+function isHalfDone(run: Run, leftover: Leftover | null): boolean {
+  return leftover?.lost === true && run.definition.workspace?.onLost !== "keep";
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import type { Event, LoggedEvent } from "../../src/core/events.js";
+import { trial, workflow } from "./harness.js";
+import { findViolations, INVARIANTS } from "./invariants.js";
+import * as tree from "./invariants-tree.js";
+import { checkpointed } from "./scripted-worker.js";
+
+const TEXT = `workspace: {}
+transitions: [{ from: agent, to: fallback, on: failure }]
+steps:
+  agent: { exec: edit, on_fail: { retry: { max: 1 }, run: [fix] } }
+  bad: { exec: edit }
+  other: { exec: edit }
+  fix: { exec: edit, start: routed }
+  fallback: { exec: edit, start: routed }`;
+const { definition } = workflow(TEXT);
+const no = { exit: 1, stderr: "no" };
+const gone = { facts: { lost: true, message: "gone" } };
+
+/** A retry, a repair, an edge, a lost attempt, and a failure that another step comes after. */
+async function goodLog(): Promise<Event[]> {
+  const run = await trial(TEXT, {
+    agent: [no, no, no],
+    fix: [checkpointed("fix")],
+    fallback: [gone, checkpointed("fallback")],
+    bad: [no],
+    other: [checkpointed("other")],
+  });
+  return run.log.map(({ event }) => event);
+}
+
+function logged(events: readonly Event[]): LoggedEvent[] {
+  return events.map((event, index) => ({ seq: index + 1, at: 1_000 + index, event }));
+}
+
+/** The nth event of a type. */
+const place = (events: readonly Event[], type: Event["type"], nth = 0): number =>
+  events.flatMap((event, index) => (event.type === type ? [index] : []))[nth]!;
+
+/** The last attempt, which is of a step that has nothing to do with the others, begins before this event. */
+function intrude(events: readonly Event[], before: number): Event[] {
+  const intruder = events.findLast(({ type }) => type === "attempt.started")!;
+  const ended = events.findLast(({ type }) => type === "attempt.succeeded")!;
+  const rest = events.filter((event) => event !== intruder && event.type !== "run.failed");
+  return rest.toSpliced(before, 0, intruder, ended);
+}
+
+const TAMPERINGS: { readonly [invariant: string]: readonly ((events: Event[]) => Event[])[] } = {
+  theTreeBelongsToAFailureWhileItIsMended: [
+    (events) => intrude(events, place(events, "retry.scheduled") + 1),
+    (events) => intrude(events, place(events, "visit.entered") + 2),
+    (events) => intrude(events, place(events, "restart.granted") + 2),
+  ],
+  nothingStartsAmongTheRemainsOfOthers: [
+    (events) => events.filter(({ type }) => !type.startsWith("set_aside")),
+    (events) => events.toSpliced(place(events, "set_aside.finished"), 1),
+  ],
+  settingAsideComesToItsEnd: [
+    (events) => events.toSpliced(place(events, "set_aside.finished"), 1),
+    (events) => events.toSpliced(place(events, "set_aside.started"), 1),
+  ],
+};
+
+describe("the invariants of the tree", () => {
+  it("hold for a run with all of it", async () => {
+    const events = await goodLog();
+    expect(findViolations(logged(events), definition)).toEqual([]);
+    for (const type of ["retry.scheduled", "visit.entered", "edge.taken", "restart.granted"] as const)
+      expect(place(events, type), type).toBeGreaterThan(0);
+    expect(events.filter(({ type }) => type === "set_aside.finished")).toHaveLength(2);
+  });
+
+  it.each(Object.keys(TAMPERINGS))("%s notices a log that breaks it", async (name) => {
+    const events = await goodLog();
+    for (const tamper of TAMPERINGS[name]!)
+      expect(INVARIANTS[name]!(logged(tamper([...events])), definition)).toEqual(expect.any(String));
+  });
+
+  it("are all shown to notice something", () => {
+    expect(Object.keys(TAMPERINGS).toSorted()).toEqual(Object.keys(tree).toSorted());
+  });
+});
