@@ -43,6 +43,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["CHILD_INVALID", "deterministic_contract"],
   ["OUTPUT_INVALID", "deterministic_contract"],
   ["NOT_AN_ARRAY", "deterministic_contract"],
+  ["TOO_MANY_ITEMS", "deterministic_contract"],
   ["IF_FAILED", "deterministic_contract"],
   ["REQUEST_INVALID", "deterministic_contract"],
   ["VALIDATION_ERROR", "deterministic_contract"],

@@ -9,6 +9,7 @@ import { openScopesOf } from "./fan-out-opening.js";
 import { followUp } from "./follow-up.js";
 import { closeBarriersThatAreDone } from "./goto.js";
 import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
+import { refuseItems } from "./item-limit.js";
 import { climb } from "./ladder/ladder.js";
 import { operate } from "./operator.js";
 import {
@@ -204,18 +205,27 @@ export function finishAttempt(decision: Decision, job: Job, result: AttemptResul
       return endStopped(decision, job, durationMs);
     case "succeeded":
       if (job.stopping !== null) return endStopped(decision, job, durationMs);
-      if (job.step.definition.forEach && result.items === null) {
-        return failAttempt(
-          decision,
-          job,
-          { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" },
-          durationMs,
-        );
-      }
-      return succeedAttempt(decision, job, result, durationMs);
+      return judgeOutput(decision, job, result, durationMs);
     case "failed":
       return failAttempt(decision, job, result.facts, durationMs);
   }
+}
+
+/** A forEach step's output becomes scopes: one that cannot is the step's failure, before any is opened. */
+function judgeOutput(
+  decision: Decision,
+  job: Job,
+  result: Extract<AttemptResult, { kind: "succeeded" }>,
+  durationMs: number,
+): void {
+  const { items } = result;
+  const refuse = (): FailureFacts | null =>
+    items === null
+      ? { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }
+      : refuseItems(decision.run, job, items.length);
+  const facts = job.step.definition.forEach ? refuse() : null;
+  if (facts !== null) failAttempt(decision, job, facts, durationMs);
+  else succeedAttempt(decision, job, result, durationMs);
 }
 
 function succeedAttempt(

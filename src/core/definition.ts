@@ -16,6 +16,8 @@ export interface Definition {
   readonly failurePolicy: FailurePolicy;
   /** Restarts after a lost worker, per visit. */
   readonly maxRecoveries: number;
+  /** Items that the forEach steps of a run may have, all together. */
+  readonly maxItems: number;
   /** What becomes of a failure that no rung has answered: the job fails, or waits for somebody to decide. */
   readonly unhandled: "fail" | "hold";
   readonly failureHandlers: readonly FailureHandler[];
@@ -211,6 +213,7 @@ export interface Backoff {
 export const MAX_EXPRESSION_BYTES = 8 * 1024;
 export const DEFAULT_MAX_LOOPS = 10;
 export const DEFAULT_MAX_RECOVERIES = 5;
+export const DEFAULT_MAX_ITEMS = 100_000;
 export const DEFAULT_KILL_GRACE_MS = 3_000;
 export const DEFAULT_RECOVERY_TIMEOUT_MS = 300_000;
 export const DEFAULT_RULE_ATTEMPTS = 3;

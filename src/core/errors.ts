@@ -143,6 +143,10 @@ export const ERROR_CATALOGUE = {
     means: "A forEach step's output is not an array.",
     next: "Print a JSON array, or write it to $DARUMA_OUTPUT.",
   },
+  TOO_MANY_ITEMS: {
+    means: "The forEach steps of the run would have more items than max_items allows.",
+    next: "Put several items into one (batches of 100, say), or raise max_items.",
+  },
   // Expressions
   EXPRESSION_TIMEOUT: { means: "An expression ran too long and was stopped.", next: "Make it simpler." },
   EXPRESSION_MEMORY: { means: "An expression used too much memory.", next: "Make it simpler." },

@@ -1,6 +1,7 @@
 import type { HoldDecision, OperatorCommand } from "./commands.js";
 import { type Advice, adviceFor, type ErrorCode } from "./errors.js";
 import { gateState } from "./gate.js";
+import { refuseItems } from "./item-limit.js";
 import type { JobStatus } from "./rows.js";
 import { findJob, isOver, type Job, type Run } from "./run.js";
 
@@ -232,6 +233,8 @@ function refuseHolds(run: Run, items: readonly HoldDecision[]): Refusal | null {
         `${step} is a forEach step: its output must be an array`,
         "Give an array as the output.",
       );
+    const tooMany = job.step.definition.forEach ? refuseItems(run, job, given?.length ?? 0) : null;
+    if (tooMany !== null) return refuse("TOO_MANY_ITEMS", `${step}: ${tooMany.message}`);
     if (job.status !== "pending_failed")
       return refuse("NOT_HELD", `${step} is ${job.status}, not pending_failed`);
   }

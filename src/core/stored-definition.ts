@@ -1,8 +1,9 @@
-import type { Definition, StepDefinition } from "./definition.js";
+import { DEFAULT_MAX_ITEMS, type Definition, type StepDefinition } from "./definition.js";
 import { DarumaError } from "./errors.js";
 
 /** What definitions stored by an older Daruma lack, with the value that means what they did then. */
 const LATER_FIELDS = {
+  maxItems: DEFAULT_MAX_ITEMS,
   unhandled: "fail",
   failureHandlers: [],
   workspace: null,

@@ -47,6 +47,7 @@ describe("a workflow file", () => {
       maxLoops: 10,
       failurePolicy: "finish_independent",
       maxRecoveries: 5,
+      maxItems: 100_000,
       unhandled: "fail",
       failureHandlers: [],
       workspace: null,
@@ -96,6 +97,7 @@ secrets: [TOKEN, TOKEN]
 routing: { max_loops: 4 }
 failure_policy: fail_fast
 max_recoveries: 2
+max_items: 50
 checks:
   list: { type: script, content: "return [1, 2]", forEach: true, tags: [a, a, b], group: g }
   work:
@@ -122,6 +124,7 @@ checks:
       maxLoops: 4,
       failurePolicy: "fail_fast",
       maxRecoveries: 2,
+      maxItems: 50,
       secrets: ["TOKEN"],
     });
     expect(definition.env).toEqual({ CI: "1", LONG: "12345678901234567890", RATE: "1.10", ON: "true" });

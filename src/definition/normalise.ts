@@ -1,5 +1,6 @@
 import {
   DEFAULT_KILL_GRACE_MS,
+  DEFAULT_MAX_ITEMS,
   DEFAULT_MAX_LOOPS,
   DEFAULT_MAX_RECOVERIES,
   type Definition,
@@ -76,6 +77,7 @@ export function normalise(
     maxLoops: keys.routing?.max_loops ?? DEFAULT_MAX_LOOPS,
     failurePolicy: keys.failure_policy ?? "finish_independent",
     maxRecoveries: keys.max_recoveries ?? DEFAULT_MAX_RECOVERIES,
+    maxItems: keys.max_items ?? DEFAULT_MAX_ITEMS,
     unhandled: keys.unhandled ?? (keys.jobs === undefined ? "fail" : "hold"),
     failureHandlers: (keys.failure_handlers ?? []).flatMap(({ name, rules }) =>
       name === undefined ? [] : [{ name: name.value, rules }],

@@ -1,4 +1,9 @@
-import { DEFAULT_MAX_LOOPS, DEFAULT_MAX_RECOVERIES, type InputDefinition } from "../core/definition.js";
+import {
+  DEFAULT_MAX_ITEMS,
+  DEFAULT_MAX_LOOPS,
+  DEFAULT_MAX_RECOVERIES,
+  type InputDefinition,
+} from "../core/definition.js";
 import type { Json } from "../core/json.js";
 import { failureHandlers } from "./failure-handler-fields.js";
 import { jobs } from "./job-fields.js";
@@ -145,6 +150,11 @@ export const WORKFLOW_FIELDS = {
     schema: number({ min: 0, max: MAX_COUNT, whole: true }),
     doc: "Restarts after a lost worker, per visit.",
     default: DEFAULT_MAX_RECOVERIES,
+  },
+  max_items: {
+    schema: number({ min: 0, max: MAX_COUNT, whole: true }),
+    doc: "Items that the forEach steps of a run may have, all together.",
+    default: DEFAULT_MAX_ITEMS,
   },
   unhandled: {
     schema: oneOf(["fail", "hold"]),

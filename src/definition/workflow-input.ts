@@ -24,6 +24,7 @@ export interface WorkflowInput {
   };
   readonly failure_policy?: FailurePolicy;
   readonly max_recoveries?: number;
+  readonly max_items?: number;
   /** `fail` if left out; `hold` in a workflow of `jobs`. */
   readonly unhandled?: "fail" | "hold";
   readonly failure_handlers?: readonly FailureHandlerInput[];

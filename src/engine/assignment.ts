@@ -48,6 +48,7 @@ export function assignmentFor(run: Run, job: Job, now: number, readArtifact: Rea
     idleTimeoutMs: definition.idleTimeoutMs,
     killGraceMs: definition.killGraceMs,
     outputSchema: definition.outputSchema,
+    ...(definition.forEach ? { maxItems: run.definition.maxItems } : {}),
     resources: definition.resources,
     runsOn: definition.runsOn ?? [],
     summarize: definition.summarize,

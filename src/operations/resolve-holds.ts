@@ -115,7 +115,12 @@ function refusalIn(error: unknown): DarumaError {
   throw error;
 }
 
-const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["NOT_HELD", "NOT_AN_ARRAY", "KEY_REUSED"]);
+const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "NOT_HELD",
+  "NOT_AN_ARRAY",
+  "TOO_MANY_ITEMS",
+  "KEY_REUSED",
+]);
 
 /** In the message; `results` has them all. */
 const MAX_REFUSALS_TOLD = 5;
@@ -185,19 +190,20 @@ async function completedWith(
   output: Json,
 ): Promise<Pick<HoldDecision, "output" | "items">> {
   const [run, definition] = [await requireRun(store, job.run_id), await definitionOf(store, job.run_id)];
-  const schema = definition?.steps.find(({ id }) => id === job.step)?.outputSchema ?? null;
+  const step = definition?.steps.find(({ id }) => id === job.step);
   const name = {
     workflowId: run.workflow_id,
     jobId: job.id,
     runId: job.run_id,
     attempt: job.attempt_id,
   };
-  const result = resultOfOutput(output ?? null, schema, outputArtifact(outputDir, name));
-  if (result.kind !== "succeeded")
-    throw new DarumaError(
-      "OUTPUT_INVALID",
-      `${job.step}: ${result.kind === "failed" ? result.facts.message : "no output"}`,
-    );
+  const result = resultOfOutput(output ?? null, {
+    schema: step?.outputSchema ?? null,
+    maxItems: step?.forEach === true ? definition!.maxItems : null,
+    artifact: outputArtifact(outputDir, name),
+  });
+  if (result.kind === "failed")
+    throw new DarumaError(result.facts.code, `${job.step}: ${result.facts.message}`);
   return { output: result.output, items: result.items };
 }
 

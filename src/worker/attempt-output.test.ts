@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Json } from "../core/json.js";
 import { readOutputArtifact, resultOfOutput } from "./attempt-output.js";
 
 let folder = "";
@@ -13,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** An output too large for the log. */
 function keep(name: string, first = name): string {
   const path = join(folder, `${name}.json`);
-  resultOfOutput([first, "x".repeat(100_000)], null, path);
+  resultOfOutput([first, "x".repeat(100_000)], { schema: null, maxItems: null, artifact: path });
   return path;
 }
 
@@ -45,7 +46,29 @@ describe("an output kept as a file", () => {
 describe("the key of an item", () => {
   it("is the item itself if it is a short text, else its index", () => {
     const longest = "x".repeat(64);
-    const result = resultOfOutput(["a", { b: 1 }, longest, `${longest}x`], null, join(folder, "none"));
+    const result = itemsOf(["a", { b: 1 }, longest, `${longest}x`], 4);
     expect(result).toMatchObject({ items: [{ key: "a" }, { key: "1" }, { key: longest }, { key: "3" }] });
   });
 });
+
+describe("the items of an output", () => {
+  it("are made for a forEach step only", () => {
+    expect(itemsOf(["a"], null)).toMatchObject({ kind: "succeeded", items: null });
+    expect(itemsOf("a", 4)).toMatchObject({ kind: "succeeded", items: null });
+  });
+
+  it("are refused beyond max_items, before any is made", () => {
+    expect(itemsOf([1, 2, 3], 3)).toMatchObject({ kind: "succeeded" });
+    expect(itemsOf([1, 2, 3, 4], 3)).toEqual({
+      kind: "failed",
+      facts: {
+        code: "TOO_MANY_ITEMS",
+        message: "the list has 4 items; max_items allows 3 in a run",
+      },
+    });
+  });
+});
+
+function itemsOf(value: Json, maxItems: number | null): unknown {
+  return resultOfOutput(value, { schema: null, maxItems, artifact: join(folder, "none") });
+}

@@ -3,6 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { AttemptResult } from "../core/commands.js";
 import type { Output } from "../core/events.js";
+import type { FailureFacts } from "../core/failure.js";
+import { tooManyItems } from "../core/item-limit.js";
 import type { Json } from "../core/json.js";
 import { checkJson } from "../core/json-schema-check.js";
 
@@ -18,18 +20,37 @@ const MAX_PARSED_ARTIFACTS = 4;
 /** By path, the one read last at the end. */
 const parsedArtifacts = new Map<string, Json>();
 
-/** A value that a step produced (redacted already) as the log keeps it; a mismatch with the schema is a failure. */
-export function resultOfOutput(value: Json, schema: Json | null, artifact: string): AttemptResult {
+export interface OutputRules {
+  readonly schema: Json | null;
+  /** For a forEach step; null: the output of this one makes no items. */
+  readonly maxItems: number | null;
+  /** Where it is kept if it is too large for the log. */
+  readonly artifact: string;
+}
+
+export type OutputRefusal = "OUTPUT_INVALID" | "TOO_MANY_ITEMS";
+
+type JudgedOutput =
+  | Extract<AttemptResult, { kind: "succeeded" }>
+  | { readonly kind: "failed"; readonly facts: FailureFacts & { readonly code: OutputRefusal } };
+
+/** A value that a step produced (redacted already) as the log keeps it; one that the step may not give is a failure. */
+export function resultOfOutput(value: Json, { schema, maxItems, artifact }: OutputRules): JudgedOutput {
   const mismatches = schema === null ? [] : checkJson(schema, value);
   if (mismatches.length > 0) {
     const named = mismatches.slice(0, MAX_NAMED_MISMATCHES).map(({ path, message }) => `${path}: ${message}`);
-    return {
-      kind: "failed",
-      facts: { code: "OUTPUT_INVALID", message: `the output does not fit its schema: ${named.join("; ")}` },
-    };
+    return failed("OUTPUT_INVALID", `the output does not fit its schema: ${named.join("; ")}`);
   }
-  const items = Array.isArray(value) ? value.map((item: Json, index) => ({ key: keyOf(item, index) })) : null;
+  if (maxItems === null || !Array.isArray(value))
+    return { kind: "succeeded", output: storeOutput(value, artifact), items: null };
+  const tooMany = tooManyItems(value.length, maxItems);
+  if (tooMany !== null) return failed("TOO_MANY_ITEMS", tooMany.message);
+  const items = value.map((item: Json, index) => ({ key: keyOf(item, index) }));
   return { kind: "succeeded", output: storeOutput(value, artifact), items };
+}
+
+function failed(code: OutputRefusal, message: string): JudgedOutput {
+  return { kind: "failed", facts: { code, message } };
 }
 
 function keyOf(item: Json, index: number): string {

@@ -146,11 +146,11 @@ export class LocalWorker implements Worker {
     if (!result.ok) return failed({ ...tails, ...result.failure });
     let checked: AttemptResult;
     try {
-      checked = resultOfOutput(
-        this.redactorFor(assignment.secrets).redactJson(result.output),
-        assignment.outputSchema,
-        outputArtifact(this.options.outputDir, assignment),
-      );
+      checked = resultOfOutput(this.redactorFor(assignment.secrets).redactJson(result.output), {
+        schema: assignment.outputSchema,
+        maxItems: assignment.maxItems ?? null,
+        artifact: outputArtifact(this.options.outputDir, assignment),
+      });
     } catch (error) {
       return failed({ ...tails, ...notWritten("the output", error) });
     }

@@ -27,6 +27,7 @@ const MAX_NAME_CHARS = 100;
 const MAX_TAGS = 100;
 const MAX_SUMMARY_CHARS = 20_000;
 const MAX_TEXT_CHARS = 32 * 1024;
+/** As many as max_items can allow; the engine asks for the run's own. */
 const MAX_ITEMS = 1_000_000;
 const MAX_SLOTS = 100_000;
 

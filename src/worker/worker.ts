@@ -25,6 +25,8 @@ export interface Assignment {
   readonly idleTimeoutMs: number | null;
   readonly killGraceMs: number;
   readonly outputSchema: Json | null;
+  /** For a forEach step: how many items its output may have. */
+  readonly maxItems?: number;
   readonly resources: ResourceRequirements | null;
   /** Tags that the worker must have. */
   readonly runsOn: readonly string[];
