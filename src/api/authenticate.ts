@@ -72,7 +72,8 @@ export class Authenticator {
   private count(address: string): void {
     const now = this.options.now();
     let entry = this.wrong.get(address);
-    if (entry === undefined || now - entry.since >= WINDOW_MS) {
+    // One from later than now was noted before the clock was set back.
+    if (entry === undefined || now < entry.since || now - entry.since >= WINDOW_MS) {
       if (this.wrong.size >= MAX_REMEMBERED_ADDRESSES) this.wrong.clear();
       entry = { count: 0, since: now };
       this.wrong.set(address, entry);

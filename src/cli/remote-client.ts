@@ -67,14 +67,14 @@ class RemoteClient {
     const keyed = "key" in operation.input.shape ? { key: randomUUID(), ...given(input) } : input;
     const { url, init } = this.request(operation, keyed);
     const isSafe = "key" in keyed || operation.effect === "reads";
-    const until = Date.now() + (this.options.patienceMs ?? CALL_PATIENCE_MS);
+    const until = performance.now() + (this.options.patienceMs ?? CALL_PATIENCE_MS);
     for (let pauseMs = FIRST_RETRY_MS, wasLost = false; ; pauseMs = Math.min(pauseMs * 2, MAX_RETRY_MS)) {
       try {
         return await this.answer(url, init);
       } catch (error) {
         wasLost ||= isLostAnswer(error);
         const mayPass = isLostAnswer(error) || isOutage(error);
-        if (!isSafe || !wasLost || !mayPass || Date.now() + pauseMs > until) throw error;
+        if (!isSafe || !wasLost || !mayPass || performance.now() + pauseMs > until) throw error;
       }
       await delay(pauseMs);
     }
@@ -92,11 +92,11 @@ class RemoteClient {
     const { url, init } = this.request(operationOf(name), input);
     const patience = this.options.patienceMs ?? DEFAULT_PATIENCE_MS;
     let lastId: string | null = null;
-    let heardAt = Date.now();
+    let heardAt = performance.now();
     for (let pauseMs = FIRST_RETRY_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_RETRY_MS)) {
       try {
         for await (const item of this.events(url, init, lastId, signal)) {
-          heardAt = Date.now();
+          heardAt = performance.now();
           pauseMs = FIRST_RETRY_MS;
           if (item === END) return;
           if (item.id !== "") lastId = item.id;
@@ -104,7 +104,7 @@ class RemoteClient {
         }
       } catch (error) {
         if (signal.aborted) return;
-        if (!isOutage(error) || Date.now() - heardAt > patience) throw error;
+        if (!isOutage(error) || performance.now() - heardAt > patience) throw error;
       }
       await delay(pauseMs, undefined, { signal }).catch(() => {});
     }

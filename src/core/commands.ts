@@ -93,7 +93,8 @@ export type Command =
       readonly result: AttemptResult;
       readonly durationMs: number;
     }
-  | { readonly type: "timer.fire"; readonly job: number }
+  /** The time until `dueAt` has passed, whatever the clock on the wall says by now. */
+  | { readonly type: "timer.fire"; readonly job: number; readonly dueAt: number }
   | {
       readonly type: "evaluation.finish";
       readonly job: number;

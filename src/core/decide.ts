@@ -10,6 +10,7 @@ import { followUp } from "./follow-up.js";
 import { closeBarriersThatAreDone } from "./goto.js";
 import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
 import { refuseItems } from "./item-limit.js";
+import { attemptDuration } from "./jobs.js";
 import { climb } from "./ladder/ladder.js";
 import { operate } from "./operator.js";
 import {
@@ -110,7 +111,7 @@ function apply(decision: Decision, command: Command): void {
     }
     case "timer.fire": {
       const job = findJob(decision.run, command.job);
-      if (job === null || job.status !== "waiting" || job.dueAt === null || job.dueAt > decision.now) return;
+      if (job === null || job.status !== "waiting" || job.dueAt !== command.dueAt) return;
       if (job.question !== null) return timeOutQuestion(decision, job);
       if (job.queue.waiting) return leaveQueue(decision, job);
       return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
@@ -153,7 +154,7 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
   repeatRebuild(decision);
   repeatSetAside(decision);
   for (const job of lost) {
-    const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
+    const durationMs = attemptDuration(job, decision.now);
     const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
     finishAttempt(
       decision,
@@ -168,7 +169,7 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
 function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
   for (const job of [...decision.run.running]) {
     if (kept.has(job.id)) continue;
-    const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
+    const durationMs = attemptDuration(job, decision.now);
     if (job.stopping !== null) {
       endStopped(decision, job, durationMs);
       continue;

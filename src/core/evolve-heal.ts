@@ -16,6 +16,7 @@ export function evolveHeal(run: Run, event: HealEvent, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         job.status = "waiting";
         job.dueAt = event.dueAt;
+        job.waitMs = event.delayMs;
         job.queue.requeues = event.requeue;
         job.queue.waiting = true;
         // A round of the queue has the budgets of a visit anew.

@@ -78,6 +78,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         job.status = "waiting";
         job.dueAt = event.dueAt;
+        job.waitMs = event.dueAt === null ? 0 : event.dueAt - at;
         job.question = { prompt: event.prompt, choices: event.choices };
       });
     case "human.answered":

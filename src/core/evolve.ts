@@ -148,6 +148,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         job.status = "waiting";
         job.dueAt = event.dueAt;
+        job.waitMs = event.delayMs;
         job.retriesInVisit += 1;
         job.retriesInRun += 1;
       });

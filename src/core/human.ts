@@ -1,6 +1,7 @@
 import type { Command } from "./commands.js";
 import { finishAttempt } from "./decide.js";
 import type { Decision } from "./decision.js";
+import { attemptDuration } from "./jobs.js";
 import { operate } from "./operator.js";
 import { findJob, type Job } from "./run.js";
 
@@ -34,7 +35,7 @@ export function answerHuman(decision: Decision, command: Extract<Command, { type
   operate(decision, command);
   const job = findJob(decision.run, command.job);
   if (job === null || job.status !== "running" || job.attemptWorker !== "human") return;
-  const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
+  const durationMs = attemptDuration(job, decision.now);
   const said = command.text === "" ? command.choice : `${command.choice}: ${command.text}`;
   if (isRejection(job, command.choice)) {
     return finishAttempt(
@@ -59,7 +60,7 @@ function isRejection(job: Job, choice: string): boolean {
 }
 
 export function timeOutQuestion(decision: Decision, job: Job): void {
-  const durationMs = decision.now - (job.attemptStartedAt ?? decision.now);
+  const durationMs = attemptDuration(job, decision.now);
   finishAttempt(
     decision,
     job,

@@ -45,6 +45,7 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     output: null,
     history: [],
     dueAt: null,
+    waitMs: 0,
     stopping: null,
     barrier: null,
     evaluation: null,
@@ -176,4 +177,9 @@ export function settle(run: Run, job: Job, status: JobStatus, as: "met" | "lost"
     job.settledAs ??= as;
   });
   if (!told) settleGates(run, job, as, status === "failed" || status === "canceled");
+}
+
+/** How long its attempt has been under way; never less than nothing, though the clock was set back. */
+export function attemptDuration({ attemptStartedAt }: Job, now: number): number {
+  return Math.max(0, now - (attemptStartedAt ?? now));
 }

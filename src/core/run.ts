@@ -154,6 +154,8 @@ export interface Job {
   /** One entry a completion. */
   readonly history: Output[];
   dueAt: number | null;
+  /** How long it was to wait when that began: never longer, however the clock was set since. */
+  waitMs: number;
   stopping: StopReason | null;
   barrier: Barrier | null;
   evaluation: {

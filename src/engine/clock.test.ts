@@ -40,6 +40,28 @@ describe("the system clock", () => {
     expect(call).toHaveBeenCalledTimes(1);
   });
 
+  it("calls when the time has passed, though the clock on the wall was set back meanwhile", () => {
+    let steady = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => steady);
+    const call = vi.fn();
+    systemClock.setTimer(NOW + 4_000, call);
+    wallTime -= 3 * 3_600_000;
+    steady += 3_999;
+    pass(3_999, 3_999);
+    expect(call).not.toHaveBeenCalled();
+    steady += 1;
+    pass(1, 1);
+    expect(call).toHaveBeenCalledTimes(1);
+  });
+
+  it("calls within a minute when the clock on the wall has passed the time, as after a sleep", () => {
+    const call = vi.fn();
+    systemClock.setTimer(NOW + 8 * 3_600_000, call);
+    wallTime += 9 * 3_600_000;
+    pass(60_000, 0);
+    expect(call).toHaveBeenCalledTimes(1);
+  });
+
   it("takes a timer back, also after it was set anew", () => {
     const call = vi.fn();
     const cancel = systemClock.setTimer(NOW + 10, call);

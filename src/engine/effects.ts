@@ -70,7 +70,7 @@ export class Effects {
           for (const id of event.stopping) afterCommit(host, () => this.stop(id));
           break;
         case "human.asked":
-          if (event.dueAt !== null) this.planTimer(host, event.job, event.dueAt);
+          if (event.dueAt !== null) this.planTimer(host, event.job);
           break;
         case "rebuild.started":
           afterCommit(host, () =>
@@ -89,10 +89,10 @@ export class Effects {
           afterCommit(host, () => this.rebuilds.discard(host.run.id, event));
           break;
         case "requeue.scheduled":
-          this.planTimer(host, event.job, event.dueAt);
+          this.planTimer(host, event.job);
           break;
         case "retry.scheduled":
-          if (event.delayMs > 0) this.planTimer(host, event.job, event.dueAt);
+          if (event.delayMs > 0) this.planTimer(host, event.job);
           break;
         case "evaluation.requested":
           this.planEvaluation(host, jobById(host.run, event.job), event.id, event.purpose);
@@ -109,7 +109,7 @@ export class Effects {
    */
   rearm(host: RunHost, unanswered: ReadonlySet<number>): void {
     for (const job of host.run.jobs) {
-      if (job.status === "waiting" && job.dueAt !== null) this.arm(host, job.id, job.dueAt);
+      if (job.status === "waiting" && job.dueAt !== null) this.arm(host, job);
       const asked = job.evaluation;
       if (asked !== null && unanswered.has(asked.id))
         this.evaluate(host, job.id, asked.id, this.evaluationOf(host, job, asked.purpose));
@@ -186,15 +186,18 @@ export class Effects {
     this.ports.post(host, reportCommand(of, report), report.settled);
   }
 
-  private planTimer(host: RunHost, job: number, dueAt: number): void {
-    this.ports.afterCommit(host, () => this.arm(host, job, dueAt));
+  private planTimer(host: RunHost, job: number): void {
+    this.ports.afterCommit(host, () => this.arm(host, jobById(host.run, job)));
   }
 
-  private arm(host: RunHost, job: number, dueAt: number): void {
+  /** For no longer than the wait was to last: the clock may have been set back since, while nobody ran the run. */
+  private arm(host: RunHost, { id: job, dueAt, waitMs }: Job): void {
+    const { clock } = this.ports;
     this.timers.get(job)?.();
-    const cancel = this.ports.clock.setTimer(dueAt, () => {
+    if (dueAt === null) return;
+    const cancel = clock.setTimer(Math.min(dueAt, clock.now() + waitMs), () => {
       this.timers.delete(job);
-      this.ports.post(host, { type: "timer.fire", job });
+      this.ports.post(host, { type: "timer.fire", job, dueAt });
     });
     this.timers.set(job, cancel);
   }

@@ -6,6 +6,7 @@ import type { Clock } from "./clock.js";
 import type { Engine, OwnedRun } from "./engine.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
 import { RunExchange } from "./run-exchange.js";
+import { SilentOwners } from "./silent-owners.js";
 import { isElsewhere } from "./take-up-workspace.js";
 
 /** How soon a run that nobody told of is found. */
@@ -65,8 +66,10 @@ export class RunClaimer {
   private readonly retakes = new Map<number, Retake>();
 
   private readonly exchange: RunExchange;
+  private readonly silent: SilentOwners;
 
   constructor(private readonly options: RunClaimerOptions) {
+    this.silent = new SilentOwners(options.clock, options.leaseMs);
     this.exchange = new RunExchange({
       ...options,
       leftAlone: () => this.runsLeftAlone(),
@@ -127,8 +130,10 @@ export class RunClaimer {
   /** A lease whose owner died on this host need not run out first. */
   private async claim(): Promise<readonly HeldLease[]> {
     const { store, clock, owner, isDead, leaseMs = DEFAULT_LEASE_MS } = this.options;
-    const others = (await store.listOwners()).filter(({ engine }) => engine !== owner.engine);
-    const deadOwners = others.filter(isDead);
+    const holding = (await store.listOwners()).filter((one) => one.owner.engine !== owner.engine);
+    const others = holding.map((one) => one.owner);
+    const silent = this.silent.among(holding);
+    const deadOwners = others.filter((other) => isDead(other) || silent.has(other.engine));
     this.neighbours = others.filter((other) => !deadOwners.includes(other));
     const now = clock.now();
     const except = this.runsLeftAlone();

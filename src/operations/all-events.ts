@@ -46,9 +46,9 @@ export async function* followEvents(
   const names = new JobNames(store);
   try {
     const position = after === undefined ? await present(store) : readCursor(after);
-    for (let sweptAt = 0; !signal.aborted; await changes.next({ signal })) {
-      const sweeps = Date.now() - sweptAt >= SWEEP_MS;
-      if (sweeps) sweptAt = Date.now();
+    for (let sweptAt = Number.NEGATIVE_INFINITY; !signal.aborted; await changes.next({ signal })) {
+      const sweeps = performance.now() - sweptAt >= SWEEP_MS;
+      if (sweeps) sweptAt = performance.now();
       const changed = await rowsOf(store, changes.take());
       const runs = sweeps ? await underWay(store, position) : changed;
       for await (const page of newEvents(store, position, runs, EVENTS_PER_READ)) {

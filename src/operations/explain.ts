@@ -97,7 +97,7 @@ function errorText({ error, status }: Run): string {
 
 function standing(run: Run, interrupted: boolean): string {
   if (run.finishedAt === null) return `is ${interrupted ? "interrupted" : run.status}`;
-  const took = durationText(run.finishedAt - (run.startedAt ?? run.createdAt));
+  const took = durationText(Math.max(0, run.finishedAt - (run.startedAt ?? run.createdAt)));
   return `${run.status === "canceled" ? "was canceled" : run.status} after ${took}`;
 }
 

@@ -39,12 +39,12 @@ const ANSWER_TIMEOUT_MS = 30_000;
 export async function operateRun(store: Store, asked: OperateRequest): Promise<CommandOutcome> {
   const { runId } = asked;
   await requireRun(store, runId);
-  const deadline = systemClock.now() + ANSWER_TIMEOUT_MS;
+  const deadline = systemClock.elapsed() + ANSWER_TIMEOUT_MS;
   const id = randomUUID();
   // The owner may let go of the run, or die, before it has taken the command; the key keeps it from being taken twice.
   const call: Call = { ...asked, id, command: { ...asked.command, key: asked.command.key ?? id } };
   let sent: number | null = null;
-  while (systemClock.now() < deadline) {
+  while (systemClock.elapsed() < deadline) {
     const taken: TakenCommand | number =
       (await operateAsOwner(store, call, sent)) ?? (await sendToOwner(store, call, deadline));
     if (typeof taken !== "number") return outcomeOf(store, call, taken);
@@ -167,7 +167,7 @@ async function untilAnswered(
   },
 ): Promise<TakenCommand | number> {
   const { id, deadline } = sent;
-  while (systemClock.now() < deadline) {
+  while (systemClock.elapsed() < deadline) {
     const answered = new Promise<void>(sent.woken);
     const lease = await store.readLease(runId);
     const answer = await store.readAnswer(id);

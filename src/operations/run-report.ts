@@ -108,7 +108,7 @@ export function timesOf({ created_at, started_at, finished_at }: RunRow): RunTim
   return {
     created_at: iso(created_at),
     finished_at: finished_at === null ? null : iso(finished_at),
-    duration_ms: finished_at === null || started_at === null ? null : finished_at - started_at,
+    duration_ms: finished_at === null || started_at === null ? null : Math.max(0, finished_at - started_at),
   };
 }
 

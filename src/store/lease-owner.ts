@@ -60,9 +60,9 @@ function findProcess(pid: number): FoundProcess {
 /** A program is started to learn it, and whoever waits for a process to end asks several times a second. */
 function startOf(pid: number): string | null {
   const known = STARTS.get(pid);
-  if (known !== undefined && Date.now() - known.readAt < START_IS_TRUSTED_MS) return known.start;
+  if (known !== undefined && performance.now() - known.readAt < START_IS_TRUSTED_MS) return known.start;
   const start = read(() => runCommand("ps", ["-o", "lstart=", "-p", String(pid)]));
-  if (start !== null) STARTS.set(pid, { start, readAt: Date.now() });
+  if (start !== null) STARTS.set(pid, { start, readAt: performance.now() });
   return start;
 }
 

@@ -90,7 +90,7 @@ export interface Store {
    */
   claimRuns(request: ClaimRequest): Promise<HeldLease[]>;
   /** Whoever holds a run that wants an engine, each once; a lease that has run out counts until somebody takes it. */
-  listOwners(): Promise<LeaseOwner[]>;
+  listOwners(): Promise<HoldingOwner[]>;
 
   /** All the runs of this owner that wait for a worker which it does not have, in place of those it named before. */
   putWaiting(owner: LeaseOwner, runs: readonly WaitingRun[]): Promise<void>;
@@ -293,6 +293,12 @@ export interface LeaseOwner {
   readonly processStart: string;
   /** Unique to one engine in one process. */
   readonly engine: string;
+}
+
+export interface HoldingOwner {
+  readonly owner: LeaseOwner;
+  /** The latest end of its leases as the store keeps it. Only whether it changes says anything: its owner lives. */
+  readonly mark: number;
 }
 
 /** A run and the token under which it is held. */

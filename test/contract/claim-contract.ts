@@ -106,8 +106,13 @@ function claimedRuns(under: StoreUnderTest, claim: Claim): void {
         now: NOW,
         expiresAt: NOW + 10,
       });
-      const owners = (await store.listOwners()).sort((a, b) => a.pid - b.pid);
-      expect(owners).toEqual([OWNER, RIVAL]);
+      const owners = (await store.listOwners()).sort((a, b) => a.owner.pid - b.owner.pid);
+      expect(owners).toEqual([
+        { owner: OWNER, mark: NOW + 10 },
+        { owner: RIVAL, mark: NOW + 10 },
+      ]);
+      await store.renewLeases([{ runId: 3, fence: 2 }], NOW + 5, NOW + 15);
+      expect((await store.listOwners()).map(({ mark }) => mark).sort()).toEqual([NOW + 10, NOW + 15]);
     });
 
     test("gives no run to two of many who ask at once, and leaves none out", async () => {

@@ -183,7 +183,7 @@ function commandFor(run: Run, job: Job, chooser: Chooser): Command {
   }
   if (job.status === "ready") return begin(job);
   if (job.question !== null) return reply(job, chooser);
-  if (job.status === "waiting") return { type: "timer.fire", job: id };
+  if (job.status === "waiting") return { type: "timer.fire", job: id, dueAt: job.dueAt! };
   return {
     type: "attempt.finish",
     job: id,
@@ -210,7 +210,8 @@ function begin(job: Job): Command {
 
 /** Nobody looks at the clock here: whether the question times out is a matter of luck. */
 function reply(job: Job, chooser: Chooser): Command {
-  if (job.dueAt !== null && chooser.below(3) === 0) return { type: "timer.fire", job: job.id };
+  if (job.dueAt !== null && chooser.below(3) === 0)
+    return { type: "timer.fire", job: job.id, dueAt: job.dueAt };
   const choice = chooser.below(3) === 0 ? "reject" : "approve";
   return { type: "human.answer", job: job.id, choice, text: "", key: null };
 }

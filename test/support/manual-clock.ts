@@ -21,12 +21,7 @@ export class ManualClock implements Clock {
   }
 
   setTimer(at: number, call: () => void): () => void {
-    let cancel: () => void;
-    const arm = (): void => {
-      cancel = this.after(at - this.now(), () => (this.now() < at ? arm() : call()));
-    };
-    arm();
-    return () => cancel();
+    return this.after(at - this.now(), call);
   }
 
   /** Somebody sets the clock on the wall, forward or back; no time passes. */

@@ -24,6 +24,7 @@ export function plainProgress(channel: Channel, commandLine?: CommandLine): Prog
   };
 }
 
+/** Never less than nothing: the clock may have been set back. */
 export function elapsed(ms: number): string {
-  return `+${(ms / MS_PER_SECOND).toFixed(3)}s`.padStart(TIME_WIDTH);
+  return `+${(Math.max(0, ms) / MS_PER_SECOND).toFixed(3)}s`.padStart(TIME_WIDTH);
 }

@@ -1,7 +1,7 @@
 import type { RunRow } from "../../core/rows.js";
 import type { ChangeListeners } from "../change-listeners.js";
 import { givesWay, isClaimable, ownerText } from "../lease-rules.js";
-import type { LeaseOwner, Store } from "../store.js";
+import type { HoldingOwner, LeaseOwner, Store } from "../store.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
 
 type LeaseVerb =
@@ -61,8 +61,15 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
     },
     async listOwners() {
       const tables = open();
-      const holders = wantedRuns(tables).flatMap((runId) => tables.leaseOf(runId)?.owner ?? []);
-      return [...new Map(holders.map((owner) => [ownerText(owner), { ...owner }])).values()];
+      const holders = new Map<string, HoldingOwner>();
+      for (const runId of wantedRuns(tables)) {
+        const lease = tables.leaseOf(runId);
+        if (lease === null) continue;
+        const key = ownerText(lease.owner);
+        const mark = Math.max(lease.expiresAt, holders.get(key)?.mark ?? lease.expiresAt);
+        holders.set(key, { owner: { ...lease.owner }, mark });
+      }
+      return [...holders.values()];
     },
   };
 }

@@ -58,11 +58,11 @@ export function createLeaseVerbs(
       });
     },
     async listOwners() {
-      const owners = await db.rows<{ owner: string }>(
-        `SELECT DISTINCT lease.owner FROM run JOIN lease ON lease.run_id = run.id
-         WHERE run.wanted AND lease.owner IS NOT NULL`,
+      const owners = await db.rows<{ owner: string; mark: number }>(
+        `SELECT lease.owner, max(lease.expires_at) AS mark FROM run JOIN lease ON lease.run_id = run.id
+         WHERE run.wanted AND lease.owner IS NOT NULL GROUP BY lease.owner`,
       );
-      return owners.map(({ owner }) => JSON.parse(owner) as LeaseOwner);
+      return owners.map(({ owner, mark }) => ({ owner: JSON.parse(owner) as LeaseOwner, mark }));
     },
   };
 }

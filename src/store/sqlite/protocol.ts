@@ -40,8 +40,8 @@ export interface ReadVerbs {
   readPatch(runId: number, diffHash: string): Uint8Array | null;
   readLease(runId: number): Cells | null;
   readLastLeases(runIds: readonly number[]): Cells;
-  /** Each as the JSON that stands in its leases. */
-  listOwners(): string[];
+  /** Each owner as the JSON that stands in its leases. */
+  listOwners(): { readonly owner: string; readonly mark: number }[];
   listWaiting(owner: string): WaitingRun[];
   readInbox(runIds: readonly number[]): InboxCommand[];
   readAnswer(id: number): string | null;

@@ -15,8 +15,8 @@ import { createWaitingReads } from "./waiting-verbs.js";
 const NO_LIMIT = -1;
 
 export const LIST_OWNERS = `
-  SELECT DISTINCT lease.owner FROM run CROSS JOIN lease ON lease.run_id = run.id
-  WHERE run.wanted = 1 AND lease.owner IS NOT NULL`;
+  SELECT lease.owner, max(lease.expires_at) FROM run CROSS JOIN lease ON lease.run_id = run.id
+  WHERE run.wanted = 1 AND lease.owner IS NOT NULL GROUP BY lease.owner`;
 
 /** The verbs that only read. */
 export function createReadVerbs(db: Database): ReadVerbs {
@@ -43,7 +43,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
         JSON.stringify(runIds),
       ).flat(),
     ...createWaitingReads(statements),
-    listOwners: () => rows<readonly [string]>(LIST_OWNERS).map(([owner]) => owner),
+    listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
     readInbox: (runIds) =>
       rows(
         `SELECT id, run_id, command FROM inbox

@@ -114,7 +114,10 @@ function createLeaseVerbs(thread: ThreadClient, listeners: ChangeListeners): Pic
     claimRuns: (request) => thread.call("claimRuns", request),
     async listOwners() {
       const owners = await thread.call("listOwners");
-      return owners.map((owner) => parseStoredJson(owner, () => "an owner in the table lease") as LeaseOwner);
+      return owners.map(({ owner, mark }) => ({
+        owner: parseStoredJson(owner, () => "an owner in the table lease") as LeaseOwner,
+        mark,
+      }));
     },
   };
 }

@@ -1,18 +1,22 @@
-/** A moment, by the clock on the wall and by the one that never jumps. */
+import os from "node:os";
+
+const MS_PER_SECOND = 1_000;
+
+/** A moment by two clocks that nobody sets: the one stands still while the machine sleeps, the other is coarse. */
 export interface Moment {
-  readonly wall: number;
-  readonly steady: number;
+  readonly awake: number;
+  readonly up: number;
 }
 
 export function thisMoment(): Moment {
-  return { wall: Date.now(), steady: performance.now() };
+  return { awake: performance.now(), up: os.uptime() * MS_PER_SECOND };
 }
 
-/** The longer of the two: the one stands still while a machine sleeps, the other may be set back. */
-export function elapsedMs(since: Moment): number {
-  return Math.max(Date.now() - since.wall, performance.now() - since.steady);
+/** The clock on the wall may be set by hours; then nothing has passed. */
+export function elapsedMs(since: Moment, until = thisMoment()): number {
+  return Math.max(until.awake - since.awake, until.up - since.up);
 }
 
 export function laterOf(one: Moment, other: Moment): Moment {
-  return one.steady > other.steady ? one : other;
+  return one.awake > other.awake ? one : other;
 }

@@ -269,8 +269,9 @@ class RemoteWorker {
 
   /** The run of an attempt may be with another server by now. */
   private async moveOnIfHomeless(session: Session): Promise<void> {
+    const now = thisMoment();
     const isHomeless = [...this.attempts.values()].some(
-      ({ renewedAt }) => elapsedMs(renewedAt) > session.lease_ms / 3 + session.heartbeat_ms,
+      ({ renewedAt }) => elapsedMs(renewedAt, now) > session.lease_ms / 3 + session.heartbeat_ms,
     );
     if (!isHomeless || !this.connection.moveOn(session)) return;
     await session.client
@@ -295,8 +296,9 @@ class RemoteWorker {
   private async leaseLoop(): Promise<void> {
     while (!this.over.signal.aborted) {
       const { terms } = this.connection;
+      const now = thisMoment();
       for (const attempt of terms === null ? [] : this.attempts.values()) {
-        const isLate = elapsedMs(attempt.renewedAt) >= terms!.leaseMs - terms!.killMarginMs;
+        const isLate = elapsedMs(attempt.renewedAt, now) >= terms!.leaseMs - terms!.killMarginMs;
         if (attempt.report === null && isLate) this.giveUp(attempt, "its lease could not be renewed");
       }
       await pause(LEASE_CHECK_MS, this.over.signal);
