@@ -1,5 +1,6 @@
 import type { FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../core/to-json.js";
 import type { Action, ActionResult, Attempt, StopCause } from "./action.js";
 import { readDeclaredFailure, readOutputFile } from "./process/attempt-files.js";
 import { endProcessesWithToken } from "./process/attempt-processes.js";
@@ -117,7 +118,8 @@ function outputOfText(stdout: HeadCapture): Json {
     try {
       const value = JSON.parse(text) as Json;
       // An id of twenty digits is no number that JavaScript can hold: it stays the text that was printed.
-      if (typeof value !== "number" || String(value) === text.trim()) return value;
+      const isKept = typeof value !== "number" || String(value) === text.trim();
+      if (isKept && !isDeeperThan(value, MAX_JSON_LEVELS)) return value;
     } catch {
       // Plain text, then.
     }

@@ -125,6 +125,16 @@ describe("an http step that gets what it expects", () => {
     expect((await request({ url })).result).toMatchObject({ ok: true, output: { body: '{"a":' } });
   });
 
+  it("keeps a body that is nested too deeply as text", async () => {
+    const bodyOf = async (levels: number): Promise<unknown> => {
+      const url = await serve(answer(200, "[".repeat(levels) + "]".repeat(levels)));
+      const { result } = await request({ url, method: "GET" });
+      return result.ok ? (result.output as { body: Json }).body : null;
+    };
+    expect(await bodyOf(999)).toBeInstanceOf(Array);
+    expect(await bodyOf(1_000)).toBeTypeOf("string");
+  });
+
   it("takes a status, a pattern or a list of them as expected", async () => {
     const url = await serve(answer(404));
     expect((await request({ url, expect_status: 404 })).result.ok).toBe(true);

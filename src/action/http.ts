@@ -2,6 +2,7 @@ import { DarumaError } from "../core/errors.js";
 import type { FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
 import { messageOf } from "../core/message-of.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../core/to-json.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { fetchFollowing } from "./http-redirect.js";
 import { describeUrl, type HttpRequest, readHttpRequest } from "./http-request.js";
@@ -63,7 +64,9 @@ function outputOf(response: Response, { bytes, isCut }: CapturedBody): Json {
 /** JSON where it is JSON, whatever the content type says; else the text. */
 function parseBody(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    // It becomes a part of the output, one level down.
+    return isDeeperThan(value, MAX_JSON_LEVELS - 1) ? text : value;
   } catch {
     return text;
   }

@@ -2,6 +2,7 @@ import type { ModelMessage, TextStreamPart, ToolSet } from "ai";
 import type { TokenUsage } from "../core/events.js";
 import type { Json } from "../core/json.js";
 import { checkJson } from "../core/json-schema-check.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../core/to-json.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { brokenOff, llmFailure } from "./llm-failure.js";
 import { loadModel, type ModelCall, readModelCall } from "./llm-model.js";
@@ -124,6 +125,8 @@ function judge({ text, finish }: Answer, call: ModelCall): ActionResult {
     const why = finish === "length" ? "it was cut at max_output_tokens" : "it is not JSON";
     return invalid(`the answer does not fit its schema: ${why}`);
   }
+  if (isDeeperThan(value, MAX_JSON_LEVELS))
+    return invalid(`the answer is nested more than ${MAX_JSON_LEVELS} levels deep`);
   const mismatches = checkJson(call.schema, value);
   if (mismatches.length === 0) return { ok: true, output: value };
   const named = mismatches.slice(0, MAX_NAMED_MISMATCHES).map(({ path, message }) => `${path}: ${message}`);

@@ -88,14 +88,32 @@ describe("a script step", () => {
     expect(classify(result.failure)).toMatchObject({ code: "TIMEOUT", exit_code: 124 });
   });
 
-  it("may take its timeout_ms, or a second", async () => {
+  it("may take its timeout_ms, however much it computes; without one it may compute for a second, however long that takes", async () => {
     const noting = answering({ ok: true, value: null, durationMs: 0 });
     await createScriptAction(noting).run(attemptOf({ content: "1" }));
     await createScriptAction(noting).run(attemptOf({ content: "1" }, { timeoutMs: 70_000 }));
     expect(noting.asked.map(({ budgetMs, deadlineMs, expects }) => [budgetMs, deadlineMs, expects])).toEqual([
-      [1_000, 1_000, "json"],
-      [70_000, 70_000, "json"],
+      [1_000, 30_000, "json"],
+      [Number.POSITIVE_INFINITY, 70_000, "json"],
     ]);
+  });
+
+  it("is not stopped by its second while it reads large variables and computes little", async () => {
+    const list = Array.from({ length: 150_000 }, (_, index) => ({ index, text: "some words to read" }));
+    const content = "return inputs.list.reduce((sum, { index }) => sum + index, 0)";
+    const result = await run(content, { variables: { inputs: { list } } });
+    expect(result).toEqual({ ok: true, output: (150_000 * 149_999) / 2 });
+  });
+
+  it("without a timeout_ms is stopped when it has computed enough, and told how to have more", async () => {
+    const result = await run("while (true) {}");
+    expect(result).toEqual({
+      ok: false,
+      failure: {
+        message: "the script computed for longer than 1000 ms; give the step a timeout_ms to let it go on",
+        timeout: "wall",
+      },
+    });
   });
 
   it("says why it was stopped from outside", async () => {

@@ -3,7 +3,10 @@ import type { Action, ActionResult, Attempt } from "./action.js";
 import { stoppedResult } from "./stopped-result.js";
 
 export const MAX_SCRIPT_BYTES = 262_144;
-export const DEFAULT_SCRIPT_TIMEOUT_MS = 1_000;
+/** What a script may compute without a `timeout_ms`. Counted, not measured: a busy machine takes nothing away from it. */
+export const DEFAULT_SCRIPT_BUDGET_MS = 1_000;
+/** Builtins are not counted, and reading large variables takes its time; this ends whatever goes on all the same. */
+export const DEFAULT_SCRIPT_DEADLINE_MS = 30_000;
 
 /** Runs `content` where it can do no harm; what it returns is the output. */
 export function createScriptAction(sandbox: Sandbox): Action {
@@ -16,23 +19,28 @@ async function runScript(sandbox: Sandbox, attempt: Attempt): Promise<ActionResu
   const bytes = Buffer.byteLength(content);
   if (bytes > MAX_SCRIPT_BYTES)
     return scriptError(`the script has ${bytes} bytes, more than ${MAX_SCRIPT_BYTES}`);
-  const timeoutMs = attempt.timeoutMs ?? DEFAULT_SCRIPT_TIMEOUT_MS;
+  const { timeoutMs } = attempt;
   const result = await sandbox.evaluate({
     code: content,
     variables: attempt.variables,
     now: attempt.startedAt,
     expects: "json",
-    budgetMs: timeoutMs,
-    deadlineMs: timeoutMs,
+    budgetMs: timeoutMs === null ? DEFAULT_SCRIPT_BUDGET_MS : Number.POSITIVE_INFINITY,
+    deadlineMs: timeoutMs ?? DEFAULT_SCRIPT_DEADLINE_MS,
     signal: attempt.signal,
   });
-  return result.ok ? { ok: true, output: result.value } : failed(result, attempt, timeoutMs);
+  return result.ok ? { ok: true, output: result.value } : failed(result, attempt);
 }
 
-function failed(result: SandboxResult & { ok: false }, attempt: Attempt, timeoutMs: number): ActionResult {
+function failed(result: SandboxResult & { ok: false }, attempt: Attempt): ActionResult {
   if (attempt.signal.aborted) return stoppedResult(attempt);
   if (result.code === "EXPRESSION_TIMEOUT") {
-    return { ok: false, failure: { message: `the script ran longer than ${timeoutMs} ms`, timeout: "wall" } };
+    const { timeoutMs } = attempt;
+    const message =
+      timeoutMs === null
+        ? `the script computed for longer than ${DEFAULT_SCRIPT_BUDGET_MS} ms; give the step a timeout_ms to let it go on`
+        : `the script ran longer than ${timeoutMs} ms`;
+    return { ok: false, failure: { message, timeout: "wall" } };
   }
   return scriptError(result.reason, result.stack);
 }

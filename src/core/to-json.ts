@@ -3,6 +3,12 @@ import type { Json } from "./json.js";
 /** Deeper values are no data, and would overflow the stack of whoever walks through them. */
 export const MAX_JSON_LEVELS = 1_000;
 
+/** Whether a value has lists and objects within each other beyond so many levels. */
+export function isDeeperThan(value: Json, levels: number): boolean {
+  if (value === null || typeof value !== "object") return false;
+  return levels === 0 || Object.values(value).some((item: Json) => isDeeperThan(item, levels - 1));
+}
+
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /** A value that JSON cannot hold, and where it stands: `inputs.list[2].since`. */

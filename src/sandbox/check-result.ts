@@ -1,5 +1,6 @@
 import type { EvaluationResult } from "../core/events.js";
 import type { Json } from "../core/json.js";
+import { isDeeperThan } from "../core/to-json.js";
 import { MAX_RESULT_BYTES, MAX_RESULT_DEPTH, MAX_SCRIPT_RESULT_BYTES } from "./limits.js";
 import type { ExpectedResult } from "./sandbox.js";
 
@@ -51,11 +52,6 @@ export function checkResult(json: string | null, expects: ExpectedResult): Verdi
 function checkNothing(expects: ExpectedResult): Verdict {
   const isFine = expects === "json" || expects === "step_id_or_null";
   return isFine ? { ok: true, value: null } : refuse("EXPRESSION_RESULT", "it returned nothing");
-}
-
-function isDeeperThan(value: Json, levels: number): boolean {
-  if (value === null || typeof value !== "object") return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeperThan(item, levels - 1));
 }
 
 function isListOfStrings(value: Json): boolean {

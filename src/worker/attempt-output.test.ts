@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Json } from "../core/json.js";
-import { readOutputArtifact, resultOfOutput } from "./attempt-output.js";
+import { readOutputArtifact, resultOfOutput, tooDeep } from "./attempt-output.js";
 
 let folder = "";
 beforeEach(() => {
@@ -72,3 +72,14 @@ describe("the items of an output", () => {
 function itemsOf(value: Json, maxItems: number | null): unknown {
   return resultOfOutput(value, { schema: null, maxItems, artifact: join(folder, "none") });
 }
+
+describe("an output of any action", () => {
+  it("is refused by its depth before anybody walks through it", () => {
+    const nested = (levels: number): Json => JSON.parse("[".repeat(levels) + "]".repeat(levels)) as Json;
+    expect(tooDeep(nested(1_000))).toBeNull();
+    expect(tooDeep(nested(100_000))).toEqual({
+      code: "OUTPUT_INVALID",
+      message: "the output is nested more than 1000 levels deep",
+    });
+  });
+});

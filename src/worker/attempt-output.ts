@@ -7,6 +7,7 @@ import type { FailureFacts } from "../core/failure.js";
 import { tooManyItems } from "../core/item-limit.js";
 import type { Json } from "../core/json.js";
 import { checkJson } from "../core/json-schema-check.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../core/to-json.js";
 
 /** Above this an output is a file, and the log has its hash and first part. */
 export const MAX_LOGGED_OUTPUT_BYTES = 64 * 1024;
@@ -33,6 +34,12 @@ export type OutputRefusal = "OUTPUT_INVALID" | "TOO_MANY_ITEMS";
 type JudgedOutput =
   | Extract<AttemptResult, { kind: "succeeded" }>
   | { readonly kind: "failed"; readonly facts: FailureFacts & { readonly code: OutputRefusal } };
+
+/** Whoever walks through such an output would run out of stack: it fails the step, whatever its action. */
+export function tooDeep(value: Json): FailureFacts | null {
+  if (!isDeeperThan(value, MAX_JSON_LEVELS)) return null;
+  return { code: "OUTPUT_INVALID", message: `the output is nested more than ${MAX_JSON_LEVELS} levels deep` };
+}
 
 /** A value that a step produced (redacted already) as the log keeps it; one that the step may not give is a failure. */
 export function resultOfOutput(value: Json, { schema, maxItems, artifact }: OutputRules): JudgedOutput {

@@ -12,7 +12,7 @@ import { LOCAL_WORKER_PREFIX } from "../core/worker-names.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
 import { notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
-import { resultOfOutput } from "./attempt-output.js";
+import { resultOfOutput, tooDeep } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers, type TimerPort } from "./attempt-timers.js";
 import { AttemptWorkspace } from "./attempt-workspace.js";
@@ -144,6 +144,8 @@ export class LocalWorker implements Worker {
       writeUsage(usageArtifact(this.options.outputDir, assignment), result.usage);
     if (exceeded !== null) return failed({ ...tails, ...exceeded });
     if (!result.ok) return failed({ ...tails, ...result.failure });
+    const deep = tooDeep(result.output);
+    if (deep !== null) return failed({ ...tails, ...deep });
     let checked: AttemptResult;
     try {
       checked = resultOfOutput(this.redactorFor(assignment.secrets).redactJson(result.output), {

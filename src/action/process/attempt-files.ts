@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import type { FailureFacts } from "../../core/failure.js";
 import type { Json } from "../../core/json.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/to-json.js";
 
 export const MAX_FAILURE_FILE_BYTES = 64 * 1024;
 export const MAX_OUTPUT_FILE_BYTES = 16 * 1024 * 1024;
@@ -35,7 +36,9 @@ function describeUnread(file: string | null): OutputFile {
 
 function parseJson(text: string): OutputFile {
   try {
-    return { kind: "json", value: JSON.parse(text) as Json };
+    const value = JSON.parse(text) as Json;
+    if (!isDeeperThan(value, MAX_JSON_LEVELS)) return { kind: "json", value };
+    return { kind: "invalid", defect: `nested more than ${MAX_JSON_LEVELS} levels deep` };
   } catch {
     return { kind: "invalid", defect: text.trim() === "" ? "the file is empty" : "not valid JSON" };
   }
