@@ -3,6 +3,7 @@ import type { Principal } from "../operations/context.js";
 import { ROLES, type Role } from "../operations/roles.js";
 import { hashOfToken } from "../operations/tokens.js";
 import { MAX_WRONG_TOKENS_PER_MINUTE } from "./limits.js";
+import { RateWindow } from "./rate-window.js";
 import { RememberedTokens, type TokenStore } from "./remembered-tokens.js";
 
 /** Who asks, and under what name the number of its requests is kept. */
@@ -19,17 +20,15 @@ export interface AuthenticatorOptions {
 }
 
 const LOCAL: Principal = { name: "local", role: "admin" };
-const WINDOW_MS = 60_000;
-const MAX_REMEMBERED_ADDRESSES = 10_000;
 const TOKEN = /^Bearer +([A-Za-z0-9_-]{16,200})$/i;
 
 /** Says who asks, by the token of the request. */
 export class Authenticator {
-  private readonly wrong = new Map<string, { count: number; since: number }>();
-
+  private readonly wrong: RateWindow;
   private readonly tokens: RememberedTokens;
 
   constructor(private readonly options: AuthenticatorOptions) {
+    this.wrong = new RateWindow(MAX_WRONG_TOKENS_PER_MINUTE, options.now);
     this.tokens = new RememberedTokens(options.store);
   }
 
@@ -47,7 +46,8 @@ export class Authenticator {
     // Looked up even for an address that guesses: else somebody behind the same proxy could lock others out.
     const caller = await this.find(authorization);
     if (caller !== null) return caller;
-    this.count(address);
+    if (this.wrong.count(address) > 0)
+      throw new DarumaError("RATE_LIMITED", "too many requests with a wrong token");
     throw new DarumaError("UNAUTHENTICATED", "the token is unknown, expired or revoked");
   }
 
@@ -67,20 +67,6 @@ export class Authenticator {
     if (row === null || row.revoked_at !== null || !isRole(row.role)) return null;
     if (row.expires_at !== null && row.expires_at <= this.options.now()) return null;
     return { principal: { name: row.name, role: row.role }, key: `token ${row.id}` };
-  }
-
-  private count(address: string): void {
-    const now = this.options.now();
-    let entry = this.wrong.get(address);
-    // One from later than now was noted before the clock was set back.
-    if (entry === undefined || now < entry.since || now - entry.since >= WINDOW_MS) {
-      if (this.wrong.size >= MAX_REMEMBERED_ADDRESSES) this.wrong.clear();
-      entry = { count: 0, since: now };
-      this.wrong.set(address, entry);
-    }
-    entry.count += 1;
-    if (entry.count > MAX_WRONG_TOKENS_PER_MINUTE)
-      throw new DarumaError("RATE_LIMITED", "too many requests with a wrong token");
   }
 }
 

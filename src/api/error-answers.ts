@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DarumaError } from "../core/errors.js";
 import type { Operation } from "../operations/operation.js";
-import { API_PREFIX } from "./limits.js";
+import { API_PREFIX, LAST_WORDS_MS } from "./limits.js";
 import { PROBLEM_TYPE, problemOf, readerOf } from "./problem.js";
 
 /** Told what an answer with a reference did not say. */
@@ -45,7 +45,10 @@ export function answerBrokenRequests(onFault: FaultListener | undefined): {
         `content-length: ${Buffer.byteLength(body)}`,
         "connection: close",
       ];
-      socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+      socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+      // Whoever sends what is no request may never close, nor read: neither must keep the connection.
+      socket.setTimeout(LAST_WORDS_MS, () => socket.destroy());
+      socket.destroySoon();
     },
   };
 }
@@ -64,7 +67,8 @@ function sendProblem(
   const problem = problemOf(error, readerOf(request.headers));
   if (problem.reference !== undefined) onFault?.(problem.reference, error);
   if (problem.status === 401) reply.header("www-authenticate", 'Bearer realm="daruma"');
-  if (problem.status === 429 && reply.getHeader("retry-after") === undefined) reply.header("retry-after", 60);
+  if (problem.status === 429 && reply.getHeader("retry-after") === undefined)
+    reply.header("retry-after", problem.retry_after_seconds ?? 60);
   // A body that was not read may still be on its way, and would be taken for the next request.
   if (problem.status === 413) reply.header("connection", "close");
   return reply

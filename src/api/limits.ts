@@ -20,8 +20,14 @@ export const MAX_RESULT_DEPTH = 1_000;
 /** To receive a whole request, its body included. */
 export const REQUEST_TIMEOUT_MS = 120_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/** To take the answer to what was no request. */
+export const LAST_WORDS_MS = 5_000;
+/** Each is a file descriptor; processes of steps and the store need some too. */
+export const DEFAULT_MAX_CONNECTIONS = 4_000;
 
 export const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
+/** Runs that one token starts, forks or imports. */
+export const DEFAULT_RUNS_PER_MINUTE = 1_000;
 /** Requests with a wrong token, from one address. */
 export const MAX_WRONG_TOKENS_PER_MINUTE = 60;
 /** So long a token counts without being looked up, and one that was revoked elsewhere may still count. */
@@ -38,6 +44,7 @@ export const HEARTBEAT_MS = 15_000;
 /** A reader of a stream that has taken nothing for so long is gone. */
 export const STALLED_READER_MS = 120_000;
 export const MAX_STREAMS = 2_000;
+export const DEFAULT_STREAMS_PER_TOKEN = 200;
 /** What is made ready for one reader ahead of what it has taken. */
 export const STREAM_BUFFER_BYTES = 64 * 1024;
 /** How long a browser waits before it asks for a stream again. */

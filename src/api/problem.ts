@@ -49,6 +49,8 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   BODY_TOO_LARGE: 413,
   MEDIA_TYPE: 415,
   RATE_LIMITED: 429,
+  TOO_MANY_RUNS: 429,
+  TOO_MANY_STREAMS: 429,
   // Of the request, not the address.
   WORKSPACE_REPO_NOT_FOUND: 422,
   WORKSPACE_REF_NOT_FOUND: 422,

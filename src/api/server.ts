@@ -13,6 +13,7 @@ import { answerBrokenRequests, answerErrors, type FaultListener } from "./error-
 import { healthRoutes } from "./health-routes.js";
 import { readJsonBodies } from "./json-bodies.js";
 import {
+  DEFAULT_MAX_CONNECTIONS,
   DEFAULT_REQUESTS_PER_MINUTE,
   KEEP_ALIVE_TIMEOUT_MS,
   MAX_BODY_BYTES,
@@ -45,6 +46,12 @@ export interface ServerOptions {
   readonly allowedOrigins?: readonly string[];
   /** Of one token, or of one address where there are no tokens. 0: as many as it likes. */
   readonly requestsPerMinute?: number;
+  /** Runs that one token, or everybody where there are no tokens, may start. 0: any number. */
+  readonly runsPerMinute?: number;
+  /** Event streams that one token, or one address where there are no tokens, may have open. 0: any number. */
+  readonly streamsPerToken?: number;
+  /** Connections open at a time, whoever has them. 0: any number. */
+  readonly maxConnections?: number;
   /** The address of a client stands in `x-forwarded-for`. */
   readonly trustProxy?: boolean;
   readonly heartbeatMs?: number;
@@ -77,7 +84,7 @@ export interface RequestLine {
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const options = parts.options ?? {};
   const operations = parts.operations ?? OPERATIONS;
-  const streams = new StreamReplies(options.heartbeatMs);
+  const streams = new StreamReplies(options);
   const app = createApp(options, parts.onFault);
   const authenticator = new Authenticator({
     store: parts.store,
@@ -106,7 +113,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
 }
 
 function createApp(options: ServerOptions, onFault: FaultListener | undefined): FastifyInstance {
-  return Fastify({
+  const app = Fastify({
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -116,6 +123,9 @@ function createApp(options: ServerOptions, onFault: FaultListener | undefined): 
     return503OnClosing: true,
     ...answerBrokenRequests(onFault),
   });
+  const { maxConnections = DEFAULT_MAX_CONNECTIONS } = options;
+  if (maxConnections > 0) app.server.maxConnections = maxConnections;
+  return app;
 }
 
 /** Fit for a page of the same origin and nothing else. */

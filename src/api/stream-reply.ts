@@ -3,6 +3,7 @@ import type { FastifyReply } from "fastify";
 import { DarumaError } from "../core/errors.js";
 import type { StreamItem } from "../operations/operation.js";
 import {
+  DEFAULT_STREAMS_PER_TOKEN,
   FIRST_ITEM_MS,
   HEARTBEAT_MS,
   MAX_STREAMS,
@@ -21,10 +22,23 @@ export type ReaderCheck = () => Promise<void>;
 
 /** The streams that a server has open. Each is read only as fast as its reader takes it: nothing piles up here. */
 export class StreamReplies {
-  private readonly open = new Set<AbortController>();
+  /** With who reads it. */
+  private readonly open = new Map<AbortController, string>();
+  private readonly heartbeatMs: number;
+  private readonly perToken: number;
   private closed = false;
 
-  constructor(private readonly heartbeatMs: number = HEARTBEAT_MS) {}
+  constructor({
+    heartbeatMs = HEARTBEAT_MS,
+    streamsPerToken = DEFAULT_STREAMS_PER_TOKEN,
+  }: {
+    readonly heartbeatMs?: number;
+    /** 0: any number. */
+    readonly streamsPerToken?: number;
+  } = {}) {
+    this.heartbeatMs = heartbeatMs;
+    this.perToken = streamsPerToken;
+  }
 
   get size(): number {
     return this.open.size;
@@ -37,10 +51,10 @@ export class StreamReplies {
     openStream: OpenStream,
   ): Promise<FastifyReply> {
     if (this.closed) throw new DarumaError("SERVER_STOPPING", "the server is going down");
-    if (this.open.size >= MAX_STREAMS)
-      throw new DarumaError("RATE_LIMITED", `there are ${MAX_STREAMS} streams open already`);
+    const reading = reply.request.caller?.key ?? "";
+    this.refuseTooMany(reading);
     const controller = new AbortController();
-    this.open.add(controller);
+    this.open.set(controller, reading);
     reply.raw.once("close", () => {
       this.open.delete(controller);
       controller.abort();
@@ -61,7 +75,18 @@ export class StreamReplies {
   /** Ends them all; their readers may go on with another server. */
   close(): void {
     this.closed = true;
-    for (const controller of this.open) controller.abort();
+    for (const controller of this.open.keys()) controller.abort();
+  }
+
+  /** A share for each: one token must not take the streams of all others. */
+  private refuseTooMany(reader: string): void {
+    if (this.open.size >= MAX_STREAMS)
+      throw new DarumaError("TOO_MANY_STREAMS", `the server has ${MAX_STREAMS} streams open already`);
+    if (this.perToken === 0) return;
+    let own = 0;
+    for (const other of this.open.values()) if (other === reader) own += 1;
+    if (own >= this.perToken)
+      throw new DarumaError("TOO_MANY_STREAMS", `this token has ${own} streams open already`);
   }
 }
 

@@ -25,6 +25,17 @@ export function declareServerCommands({ program, act }: Declaration): void {
     )
     .option("--rate-limit <n>", "requests a minute of one token (default: 6000; 0: no limit)", wholeNumber(0))
     .option(
+      "--runs-per-minute <n>",
+      "runs that one token may start a minute (default: 1000; 0: no limit)",
+      wholeNumber(0),
+    )
+    .option(
+      "--streams-per-token <n>",
+      "event streams that one token may have open (default: 200; 0: no limit)",
+      wholeNumber(0),
+    )
+    .option("--max-connections <n>", "connections at a time (default: 4000; 0: no limit)", wholeNumber(0))
+    .option(
       "--lease <seconds>",
       "how long a run stays with a server, and an attempt with a worker, that gives no sign of life",
       wholeNumber(1),

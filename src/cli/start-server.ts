@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { isLoopbackHost } from "../api/browser-guard.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../api/limits.js";
+import { runAdmission } from "../api/run-admission.js";
 import { type ServerParts as ApiParts, createServer, type ServerOptions } from "../api/server.js";
 import { DarumaError } from "../core/errors.js";
 import { isOver, type Run } from "../core/run.js";
@@ -114,7 +115,11 @@ function apiParts(
   telemetry: Telemetry,
   isReady: () => boolean,
 ): ApiParts {
-  const context = (principal: Principal): Context => parts.context(principal);
+  const admitRun = runAdmission(options.runsPerMinute);
+  const context = (principal: Principal): Context => ({
+    ...parts.context(principal),
+    admitRun: () => admitRun(principal),
+  });
   return {
     store,
     now: Date.now,

@@ -38,6 +38,16 @@ export const SERVER_ERRORS = {
     means: "Too many requests in too short a time.",
     next: "Wait as long as the `retry-after` header says.",
   },
+  TOO_MANY_RUNS: {
+    means: "The token has started as many runs as it may in a minute.",
+    next: "Wait as long as the `retry-after` header says; `daruma serve --runs-per-minute` raises the limit.",
+    asked: "Wait for as many seconds as the answer says, then start it again.",
+  },
+  TOO_MANY_STREAMS: {
+    means: "The token, or the server as a whole, has as many event streams open as it may.",
+    next: "Close some, or read with one request now and then; `daruma serve --streams-per-token` raises the limit.",
+    asked: "Close some, or read with one request now and then.",
+  },
   ROUTE_NOT_FOUND: {
     means: "The server has nothing at this address.",
     next: "See /api/v1/docs for what there is.",

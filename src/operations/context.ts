@@ -18,6 +18,8 @@ export interface Context {
   readonly operate: (runId: number, command: OperatorCommand) => Promise<CommandOutcome>;
   /** Who starts and goes on with runs. Null where nothing stays to do so: a command line that looks into a store. */
   readonly runner: Runner | null;
+  /** Called before a run comes into being at somebody's wish; throws TOO_MANY_RUNS. */
+  readonly admitRun?: () => void;
   /** Types of steps that the program itself brings. */
   readonly customActions: readonly string[];
   /** Where a workflow's text is read without holding up everything else; here and now if there is none. */

@@ -9,6 +9,7 @@ export async function perform(
   context: Context,
   input: z.output<Operation["input"]>,
 ): Promise<unknown> {
+  if (operation.makesRun === true) context.admitRun?.();
   await requireOwnRuns(context.store, operation.actsOn?.(input) ?? []);
   return operation.handler(context, input);
 }

@@ -1,3 +1,4 @@
+import type { ServerOptions } from "../../api/server.js";
 import { DarumaError } from "../../core/errors.js";
 import { oneLine } from "../../core/plain-text.js";
 import type { Run } from "../../core/run.js";
@@ -16,6 +17,9 @@ export interface ServeFlags {
   readonly requireTokens?: boolean;
   readonly allowOrigin?: readonly string[];
   readonly rateLimit?: number;
+  readonly runsPerMinute?: number;
+  readonly streamsPerToken?: number;
+  readonly maxConnections?: number;
   readonly lease?: number;
   readonly trustProxy?: boolean;
 }
@@ -34,7 +38,7 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
     requireTokens: flags.requireTokens ?? false,
     allowedOrigins: flags.allowOrigin ?? [],
-    ...(flags.rateLimit === undefined ? {} : { requestsPerMinute: flags.rateLimit }),
+    ...limitsOf(flags),
     ...(flags.lease === undefined ? {} : { leaseMs: flags.lease * 1_000 }),
     trustProxy: flags.trustProxy ?? false,
     ...requestLog(session),
@@ -50,6 +54,16 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
   if (!session.options.quiet) writeLines(session.err, [`${signal}: letting go of runs`]);
   await server.close();
   return EXIT.completed;
+}
+
+function limitsOf(flags: ServeFlags): ServerOptions {
+  const { rateLimit, runsPerMinute, streamsPerToken, maxConnections } = flags;
+  return {
+    ...(rateLimit === undefined ? {} : { requestsPerMinute: rateLimit }),
+    ...(runsPerMinute === undefined ? {} : { runsPerMinute }),
+    ...(streamsPerToken === undefined ? {} : { streamsPerToken }),
+    ...(maxConnections === undefined ? {} : { maxConnections }),
+  };
 }
 
 /** DARUMA_SERVER is left alone: it is for the commands of whoever works on this machine. */

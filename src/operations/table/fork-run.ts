@@ -11,6 +11,7 @@ export const forkRunOperation = operation({
     "Starts a new run that takes over what another run completed before `step` and does that step and all that depends on it anew, with the old run's frozen definition or with a newer text of the workflow.",
   role: "operator",
   effect: "changes",
+  makesRun: true,
   input: z.strictObject({
     run_id: runReference,
     step: z.string().min(1).describe("The first step that is done anew, with all that depends on it."),

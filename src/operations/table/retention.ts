@@ -78,6 +78,7 @@ export const importRunOperation = operation({
     "Its log is replayed and checked; a document of another version, or one that is not what export_run wrote, is refused. The run stays as it was and is to look at: it cannot be resumed, retried, decided, applied or forked from (IMPORTED_RUN), and its workflow is not started by name. Its times are those of where it ran, so that prune_runs counts its age from its end there; cancel lets one that is not over be pruned. `finished_at` in the answer is that end.",
   role: "admin",
   effect: "changes",
+  makesRun: true,
   input: z.strictObject({ document: document.describe("What export_run wrote.") }),
   output: z.object({
     run_id: z.number(),

@@ -41,6 +41,7 @@ export const startRunOperation = operation({
     "What looks like a password or token in inputs or context is refused: secrets belong in the environment of the worker and are named under `secrets` in the workflow.",
   role: "operator",
   effect: "changes",
+  makesRun: true,
   input: z.strictObject({
     workflow: z
       .union([z.number().int().positive(), name])
