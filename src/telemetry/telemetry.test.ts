@@ -10,6 +10,7 @@ import { newRun } from "../core/new-run.js";
 import type { Run } from "../core/run.js";
 import { Meter } from "./measure.js";
 import { SERIES } from "./measurement.js";
+import { type Span, SpanMaker } from "./spans.js";
 import { openTelemetry, Telemetry } from "./telemetry.js";
 
 const FLAKY = `name: flaky
@@ -28,10 +29,14 @@ async function flakyLog(): Promise<readonly LoggedEvent[]> {
   return run.log;
 }
 
-function replay(log: readonly LoggedEvent[], take: (run: Run, event: LoggedEvent) => void): void {
+function replay(
+  log: readonly LoggedEvent[],
+  take: (run: Run, event: LoggedEvent) => void,
+  text = FLAKY,
+): void {
   const [first] = log;
   if (first?.event.type !== "run.created") throw new Error("a log begins with run.created");
-  const run = newRun(1, workflow(FLAKY).definition, first.event, first.at);
+  const run = newRun(1, workflow(text).definition, first.event, first.at);
   for (const logged of log) {
     evolve(run, logged.event, logged.at);
     take(run, logged);
@@ -195,5 +200,28 @@ describe("traces", () => {
       { name: "flaky", in: null, failure: expect.any(String) },
     ]);
     expect(headers).toEqual(["Bearer x", "Bearer x"]);
+  });
+});
+
+describe("the span of a job", () => {
+  it("begins with its first attempt, also where another process has made that", async () => {
+    const text =
+      "name: waits\nsteps: { a: { exec: make, on_fail: { retry: { max: 1, backoff: { delay_ms: 500 } } } } }";
+    const { log } = await trial(text, { a: ["fail", "ok"] });
+    const seen = log.findIndex(({ event }) => event.type === "attempt.failed") + 1;
+    const maker = new SpanMaker();
+    maker.recall(log.slice(0, seen));
+    const spans: Span[] = [];
+    const take = (run: Run, logged: LoggedEvent): void => {
+      if (log.indexOf(logged) >= seen) spans.push(...maker.spansOf(run, logged));
+    };
+    replay(log, take, text);
+    const [first, second] = log.filter(({ event }) => event.type === "attempt.started");
+    expect(second!.at - first!.at).toBe(500);
+    expect(spans.map(({ name, startAt }) => [name, startAt])).toEqual([
+      ["a attempt 2", second!.at],
+      ["a", first!.at],
+      ["waits", first!.at],
+    ]);
   });
 });

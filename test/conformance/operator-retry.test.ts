@@ -251,3 +251,23 @@ describe("reset --failed-only", () => {
     expect((await stage.view()).log).toHaveLength(before.log.length);
   });
 });
+
+describe("the answer to reset_failed", () => {
+  it("names the steps that it changed and nothing that goes on beside them", async () => {
+    const stage = await Stage.begin(
+      `steps:
+  broken: { exec: make }
+  behind: { exec: make, depends_on: broken }
+  busy: { exec: make }
+  later: { exec: make, depends_on: busy }
+  waits: { exec: make, on_fail: { retry: { max: 1, backoff: { delay_ms: 900 } } } }`,
+      { broken: ["fail", "ok"], busy: [{ output: null, takesMs: 100 }], waits: ["fail", "ok"] },
+    );
+    const { outcome } = await stage.take({ type: "run.reset" });
+    expect(outcome?.changed.map(({ step, from, to }) => `${step} ${from} ${to}`)).toEqual([
+      "broken failed ready",
+      "behind canceled blocked",
+    ]);
+    expect((await stage.rest()).run.status).toBe("completed");
+  });
+});
