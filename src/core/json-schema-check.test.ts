@@ -31,6 +31,17 @@ describe("checkJson", () => {
     for (const value of others) expect(checkJson(schema, value)).not.toEqual([]);
   });
 
+  it("refuses a text that its patterns cannot be held against within bounds, also inside anyOf", () => {
+    const text = Array.from({ length: 100_000 }, (_, n) => (((n * n) % 7919) % 2 === 0 ? "a" : "b")).join("");
+    const costly = { pattern: "[ab]*a[ab]{400}X" };
+    const told = [
+      { path: "$", message: expect.stringMatching(/^is too much text for the patterns of its schema/) },
+    ];
+    expect(checkJson(costly, text)).toEqual(told);
+    expect(checkJson({ items: { anyOf: [costly, true] } }, [text])).toEqual(told);
+    expect(checkJson(costly, `${"a".repeat(401)}X`)).toEqual([]);
+  });
+
   it("says where, and all of it", () => {
     const schema = {
       type: "object",

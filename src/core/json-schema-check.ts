@@ -1,5 +1,6 @@
 import type { Json } from "./json.js";
 import { compilePattern, type LinearPattern } from "./linear-pattern.js";
+import { PatternTooCostly, PatternWork } from "./pattern-matcher.js";
 
 /** Where a value does not fit, as a path such as `$.items[2].name`, and why. */
 export interface Mismatch {
@@ -8,7 +9,11 @@ export interface Mismatch {
 }
 
 type JsonObject = { readonly [key: string]: Json };
-type Report = (path: string, message: string) => void;
+interface Report {
+  (path: string, message: string): void;
+  /** What the patterns have cost so far, wherever in the value. */
+  readonly work: PatternWork;
+}
 type Keyword = (expected: Json, value: Json, path: string, schema: JsonObject, report: Report) => void;
 
 /** Nobody reads more, and a list of a million wrong items must not become a million messages. */
@@ -50,8 +55,9 @@ const KEYWORDS: { readonly [keyword: string]: Keyword } = {
   minItems: bound(lengthOfList, (value, limit) => value >= limit, "must have a number of items of at least"),
   maxItems: bound(lengthOfList, (value, limit) => value <= limit, "must have a number of items of at most"),
   pattern(expected, value, path, _, report) {
-    if (typeof value === "string" && !patternOf(String(expected))?.test(value))
-      report(path, `must match ${show(expected)}`);
+    if (typeof value !== "string") return;
+    const fits = patternOf(String(expected))?.test(value, report.work) ?? false;
+    if (!fits) report(path, `must match ${show(expected)}`);
   },
   required(expected, value, path, _, report) {
     if (!isObject(value)) return;
@@ -81,11 +87,11 @@ const KEYWORDS: { readonly [keyword: string]: Keyword } = {
     for (const schema of asList(expected)) check(schema, value, path, report);
   },
   anyOf(expected, value, path, _, report) {
-    if (!asList(expected).some((schema) => fits(schema, value)))
+    if (!asList(expected).some((schema) => fits(schema, value, report.work)))
       report(path, "must fit one of the schemas of anyOf");
   },
   oneOf(expected, value, path, _, report) {
-    const count = asList(expected).filter((schema) => fits(schema, value)).length;
+    const count = asList(expected).filter((schema) => fits(schema, value, report.work)).length;
     if (count !== 1) report(path, `must fit exactly one of the schemas of oneOf, fits ${count}`);
   },
 };
@@ -93,10 +99,23 @@ const KEYWORDS: { readonly [keyword: string]: Keyword } = {
 /** Where the value does not fit the schema; empty if it does. Schemas are checked when the file is loaded. */
 export function checkJson(schema: Json, value: Json): Mismatch[] {
   const mismatches: Mismatch[] = [];
-  check(schema, value, "$", (path, message) => {
+  const report = reporter(new PatternWork(), (path, message) => {
     if (mismatches.length < MAX_MISMATCHES) mismatches.push({ path, message });
   });
+  try {
+    check(schema, value, "$", report);
+  } catch (error) {
+    if (!(error instanceof PatternTooCostly)) throw error;
+    return [{ path: "$", message: TOO_COSTLY }];
+  }
   return mismatches;
+}
+
+const TOO_COSTLY =
+  "is too much text for the patterns of its schema; give it a maxLength, or a simpler pattern";
+
+function reporter(work: PatternWork, report: (path: string, message: string) => void): Report {
+  return Object.assign(report, { work });
 }
 
 function check(schema: Json, value: Json, path: string, report: Report): void {
@@ -107,11 +126,12 @@ function check(schema: Json, value: Json, path: string, report: Report): void {
   }
 }
 
-function fits(schema: Json, value: Json): boolean {
+function fits(schema: Json, value: Json, work: PatternWork): boolean {
   let isFit = true;
-  check(schema, value, "$", () => {
+  const report = reporter(work, () => {
     isFit = false;
   });
+  check(schema, value, "$", report);
   return isFit;
 }
 
@@ -122,7 +142,12 @@ export function unsupportedKeywords(schema: Json): Mismatch[] {
   return problems;
 }
 
-function inspect(schema: Json, path: string, depth: number, report: Report): void {
+function inspect(
+  schema: Json,
+  path: string,
+  depth: number,
+  report: (path: string, message: string) => void,
+): void {
   if (typeof schema === "boolean") return;
   if (!isObject(schema) || depth > MAX_DEPTH) {
     report(
@@ -231,7 +256,10 @@ function asNumber(value: Json): number | null {
 
 /** In code points, as JSON Schema counts. */
 function lengthOfText(value: Json): number | null {
-  return typeof value === "string" ? Array.from(value).length : null;
+  if (typeof value !== "string") return null;
+  let length = 0;
+  for (const _ of value) length += 1;
+  return length;
 }
 
 function lengthOfList(value: Json): number | null {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compilePattern } from "./linear-pattern.js";
+import { compilePattern, MAX_PATTERN_STATES } from "./linear-pattern.js";
+import { MAX_PATTERN_WORK, PatternTooCostly, PatternWork } from "./pattern-matcher.js";
 
 function matches(pattern: string, text: string): boolean {
   const compiled = compilePattern(pattern);
@@ -67,6 +68,31 @@ describe("a linear pattern", () => {
     expect(matches("^(a+)+$", `${"a".repeat(5_000)}b`)).toBe(false);
     expect(matches("^(a|a)*$", `${"a".repeat(5_000)}b`)).toBe(false);
     expect(matches("(.*)*x", "a".repeat(5_000))).toBe(false);
+  });
+
+  it("takes one step a character where many ways lead on", () => {
+    const work = new PatternWork();
+    const compiled = compilePattern("[a-z]{1,500}X");
+    if ("refused" in compiled) throw new Error(compiled.refused);
+    expect(compiled.test("a".repeat(3_000_000), work)).toBe(false);
+    expect(work.spent).toBeLessThan(6_000_000);
+    expect(compiled.test(`${"a".repeat(1_000)}X`, work)).toBe(true);
+  });
+
+  it("gives up on a text that takes too much work, at the same place always", () => {
+    const costly = compilePattern("[ab]*a[ab]{400}X");
+    if ("refused" in costly) throw new Error(costly.refused);
+    // The squares of numbers do not repeat soon: nearly every character leads to a set of states that is new.
+    const random = Array.from({ length: 100_000 }, (_, n) => (((n * n) % 7919) % 2 === 0 ? "a" : "b")).join(
+      "",
+    );
+    const spent = [1, 2].map(() => {
+      const work = new PatternWork();
+      expect(() => costly.test(random, work)).toThrow(PatternTooCostly);
+      return work.spent;
+    });
+    expect(spent[0]).toBe(spent[1]);
+    expect(spent[0]).toBeLessThan(MAX_PATTERN_WORK + 3 * MAX_PATTERN_STATES);
   });
 
   it.each([

@@ -1,23 +1,18 @@
 import { messageOf } from "./message-of.js";
+import { type PatternMachine, type PatternState, PatternWork } from "./pattern-matcher.js";
+
 /**
  * Regular expressions that cannot be made to hang. A schema's `pattern` meets whatever a step printed, and the engine's
  * own `RegExp` can take exponential time for a text of 30 characters; this one follows all ways at once (Thompson,
- * 1968), so a match costs at most text length times pattern size. Look-around, back references, `\b` and `\p` have no
- * place in it and are refused.
+ * 1968), so a match costs at most text length times pattern size, and no more than PatternWork allows. Look-around, back
+ * references, `\b` and `\p` have no place in it and are refused.
  */
 export interface LinearPattern {
-  /** Whether the pattern occurs anywhere in the text, as JSON Schema has it. */
-  test(text: string): boolean;
+  /** Whether the pattern occurs anywhere in the text, as JSON Schema has it. Throws PatternTooCostly. */
+  test(text: string, work?: PatternWork): boolean;
 }
 
 export const MAX_PATTERN_STATES = 2_000;
-
-/** One state: it reads a character (`reads`), or goes on without one to every state in `next`. */
-interface State {
-  readonly reads: ((character: string) => boolean) | null;
-  readonly at: "start" | "end" | null;
-  readonly next: number[];
-}
 
 /** A part of the machine: entered at `first`, left from `last`, whose `next` is still open. */
 interface Part {
@@ -29,53 +24,30 @@ interface Part {
 export function compilePattern(source: string): LinearPattern | { readonly refused: string } {
   try {
     new RegExp(source, "u");
-    const machine = new PatternMachine(source);
-    return { test: (text) => machine.matches(text) };
+    const machine = new PatternReader(source).read();
+    return { test: (text, work = new PatternWork()) => work.matcherOf(machine).matches(text) };
   } catch (error) {
     return { refused: messageOf(error) };
   }
 }
 
-class PatternMachine {
-  private readonly states: State[] = [];
+class PatternReader {
+  private readonly states: PatternState[] = [];
   private readonly source: readonly string[];
+  /** By what the pattern says: a character that many states wait for is looked at once. */
+  private readonly classes = new Map<string, NonNullable<PatternState["reads"]>>();
   private at = 0;
-  private readonly whole: Part;
 
   constructor(source: string) {
     this.source = Array.from(source);
-    this.whole = this.alternatives();
   }
 
-  matches(text: string): boolean {
-    const characters = Array.from(text);
-    let current = new Set<number>();
-    for (let place = 0; place <= characters.length; place++) {
-      current.add(this.whole.first);
-      const reached = this.closure(current, place === 0, place === characters.length);
-      if (reached.has(this.whole.last)) return true;
-      current = new Set();
-      for (const state of reached) {
-        const { reads, next } = this.states[state]!;
-        if (reads && place < characters.length && reads(characters[place]!))
-          for (const target of next) current.add(target);
-      }
-    }
-    return false;
+  read(): PatternMachine {
+    const { first, last } = this.alternatives();
+    return { states: this.states, first, last };
   }
 
-  private closure(from: Set<number>, isStart: boolean, isEnd: boolean): Set<number> {
-    const reached = new Set(from);
-    // A set is walked in the order of insertion, so states added on the way are visited too.
-    for (const state of reached) {
-      const { reads, at, next } = this.states[state]!;
-      const isBlocked = reads !== null || (at === "start" && !isStart) || (at === "end" && !isEnd);
-      if (!isBlocked) for (const target of next) reached.add(target);
-    }
-    return reached;
-  }
-
-  private add(state: Partial<State> = {}): number {
+  private add(state: Partial<PatternState> = {}): number {
     if (this.states.length >= MAX_PATTERN_STATES) throw new Error("the pattern is too large");
     return this.states.push({ reads: null, at: null, next: [], ...state }) - 1;
   }
@@ -173,13 +145,20 @@ class PatternMachine {
     if (character === "[") this.skipClass();
     else if (character === "\\") this.skipEscape();
     const text = this.source.slice(start, this.at).join("");
-    const one = new RegExp(`^${text}$`, "u");
-    return this.single({
-      reads: text.length === 1 && !".".includes(text) ? (read) => read === text : (read) => one.test(read),
-    });
+    return this.single({ reads: this.classOf(text) });
   }
 
-  private single(state: Partial<State>): Part {
+  private classOf(text: string): NonNullable<PatternState["reads"]> {
+    const known = this.classes.get(text);
+    if (known !== undefined) return known;
+    const one = new RegExp(`^${text}$`, "u");
+    const isPlain = text.length === 1 && text !== ".";
+    const reads = isPlain ? (read: string) => read === text : (read: string) => one.test(read);
+    this.classes.set(text, reads);
+    return reads;
+  }
+
+  private single(state: Partial<PatternState>): Part {
     const first = this.add(state);
     const last = this.add();
     this.link(first, last);
