@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { workflowJsonSchema } from "../src/definition/json-schema.js";
 import { loadDefinition } from "../src/definition/load.js";
 import { WORKFLOW_FIELDS } from "../src/definition/workflow-fields.js";
 import { repositoryRoot } from "./support/cli.js";
@@ -44,10 +45,35 @@ function findingsOf(text: string, file: string): string[] {
   return found.map(({ line, code, message }) => `${line}: ${code} ${message}`);
 }
 
-describe("workflow files to learn from", () => {
-  it.each(documents.flatMap(blocksOf))("$place loads without a problem or a warning", ({ place, block }) => {
-    expect(findingsOf(asFile(block), place)).toEqual([]);
+describe("docs/workflow-file.md", () => {
+  const text = readFileSync(join(repositoryRoot, "docs/workflow-file.md"), "utf8");
+  /** The names in the first column of the tables of a section. */
+  const namesIn = (heading: string): string[] => {
+    const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
+    const cells = [...section.matchAll(/^\| (`[^|]*) \|/gm)].map((match) => match[1] ?? "");
+    return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ""));
+  };
+  const { $defs } = workflowJsonSchema() as { $defs: Record<string, { properties: object }> };
+
+  it("V79 has a line for each key of on_fail and on_success, and for no other", () => {
+    const keys = [$defs.on_fail!, $defs.on_success!].flatMap(({ properties }) => Object.keys(properties));
+    expect(namesIn("on_fail and on_success").toSorted()).toEqual([...new Set(keys)].toSorted());
   });
+
+  it("V79 has a line for each variable that their expressions see", () => {
+    expect(namesIn("Variables")).toEqual(
+      expect.arrayContaining(["step", "attempt", "loop", "error", "foreach", "env", "pr", "files"]),
+    );
+  });
+});
+
+describe("workflow files to learn from", () => {
+  it.each(documents.flatMap(blocksOf))(
+    "V79 $place loads without a problem or a warning",
+    ({ place, block }) => {
+      expect(findingsOf(asFile(block), place)).toEqual([]);
+    },
+  );
 
   it.each(filesIn("examples", ".yaml"))("%s loads without a problem or a warning", (file) => {
     expect(findingsOf(readFileSync(join(repositoryRoot, file), "utf8"), file)).toEqual([]);

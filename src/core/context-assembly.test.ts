@@ -45,7 +45,7 @@ describe("assembleContext", () => {
     ]);
   });
 
-  it("reserves the failure's room before any upstream output", () => {
+  it("A19 reserves the failure's room before any upstream output", () => {
     const { text, manifest } = outcome([upstream("a", 100_000)]);
     expect(text.startsWith(buildFailureContext(failure).text)).toBe(true);
     expect(text.length).toBeLessThanOrEqual(MAX_CONTEXT_CHARS_TOTAL);
@@ -79,7 +79,7 @@ describe("assembleContext", () => {
     expect(outcome([], null).text).toBe("");
   });
 
-  it("fills the room to the last character before it cuts", () => {
+  it("A19 fills the room to the last character before it cuts", () => {
     const chars = outcome([upstream("a", 31_000)], null).text.length;
     const most = 31_000 + MAX_CONTEXT_CHARS_TOTAL - chars;
     expect(outcome([upstream("a", most)], null).text).toHaveLength(MAX_CONTEXT_CHARS_TOTAL);

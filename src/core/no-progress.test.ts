@@ -30,13 +30,13 @@ function verdicts(limit: number, ...failures: Failure[]): (number | "osc" | null
 }
 
 describe("no-progress detection", () => {
-  it("counts failures in a row with the same signature and the same diff, the first included", () => {
+  it("M7 counts failures in a row with the same signature and the same diff, the first included", () => {
     expect(verdicts(2, exit(1), exit(1))).toEqual([null, 2]);
     expect(verdicts(3, exit(1), exit(1), exit(1), exit(1))).toEqual([null, null, 3, 4]);
     expect(verdicts(1, exit(1))).toEqual([1]);
   });
 
-  it("begins anew when the failure or the diff is another", () => {
+  it("M7 begins anew when the failure or the diff is another", () => {
     expect(verdicts(2, exit(1), exit(2), exit(2))).toEqual([null, null, 2]);
     expect(verdicts(2, exit(1, "a"), exit(1, "b"), exit(1, "b"))).toEqual([null, null, 2]);
   });
@@ -47,7 +47,7 @@ describe("no-progress detection", () => {
     expect(verdicts(2, at("01"), at("59"))).toEqual([null, 2]);
   });
 
-  it("takes an empty diff for no progress, and a step without workspace for one", () => {
+  it("M7 takes an empty diff for no progress, and a step without workspace for one", () => {
     expect(verdicts(2, exit(1, "a"), exit(1, null))).toEqual([null, 2]);
     expect(verdicts(2, exit(1, null), exit(1, null))).toEqual([null, 2]);
     expect(verdicts(2, exit(1, null), exit(1, "a"))).toEqual([null, null]);
@@ -80,10 +80,12 @@ describe("no-progress detection", () => {
   it.each([
     ["a contract failure", { httpStatus: 422, message: "m" }],
     ["a policy failure", { httpStatus: 401, message: "m" }],
+    ["a missing credential", { code: "MISSING_SECRET", message: "m" }],
+    ["a capability that is not there", { code: "NO_WORKER", message: "m" }],
     ["a repository failure", { code: "REPO_ERROR", message: "m" }],
     ["a resource failure", { code: "OOM", message: "m" }],
     ["what the step calls final", { exitCode: 1, message: "m", declared: { retryable: false } }],
-  ])("never makes %s look worth another try, even with a limit of 1", (_, facts) => {
+  ])("M8 never makes %s look worth another try, even with a limit of 1", (_, facts) => {
     expect(verdicts(1, failed(facts), failed(facts))).toEqual([null, null]);
   });
 

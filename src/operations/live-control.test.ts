@@ -46,7 +46,7 @@ describe("the live-control document of a run", () => {
     ["step.hard_reset", "edit", "hard_reset_step"],
     ["step.resume_from", "plan", "resume_from_step"],
     ["step.redrive", "edit", "redrive"],
-  ] as const)("names what was last asked for by %s of %s: %s", async (type, step, action) => {
+  ] as const)("M27 names what was last asked for by %s of %s: %s", async (type, step, action) => {
     const stage = await begin();
     expect(await stage.operate({ type, job: await stage.id(step) })).toBeNull();
     const updatedAt = new Date(stage.clock.now()).toISOString();

@@ -18,7 +18,7 @@ async function statsOf(file: string, script: Script): Promise<RunStats> {
 }
 
 describe("the statistics of runs", () => {
-  it("counts the attempts of each completion by itself: a goto is no failed try of its target", async () => {
+  it("W38 counts the attempts of each completion by itself: a goto is no failed try of its target", async () => {
     const file = `
 steps:
   a: { type: noop }
@@ -29,7 +29,7 @@ steps:
     expect(stats).toMatchObject({ attempts: 4, retries: 0, attempts_until_success: 4 / 3 });
   });
 
-  it("keeps time spent running apart from time spent waiting for a retry", async () => {
+  it("W37 keeps time spent running apart from time spent waiting for a retry", async () => {
     const file =
       "steps: { a: { type: noop, on_fail: { retry: { max: 2, backoff: { mode: linear, delay_ms: 1000 } } } } }";
     const stats = await statsOf(file, {

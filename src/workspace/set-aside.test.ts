@@ -65,7 +65,7 @@ function mess(path: string): void {
 }
 
 describe("what an attempt left", () => {
-  it("goes into a patch for nobody else to read, and the tree is to the byte what the checkpoint was", async () => {
+  it("M17 goes into a patch for nobody else to read, and the tree is to the byte what the checkpoint was", async () => {
     const chain = await threeSteps();
     const { path } = chain.workspace;
     writeFiles(path, { "ignored/cache": "kept", "kept.log": "kept" });

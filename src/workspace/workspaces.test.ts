@@ -38,7 +38,7 @@ const begin = async () => new Chain(workspaces, await create());
 const threeSteps = async () => (await begin()).addSteps();
 
 describe("a workspace", () => {
-  it("holds the files of the pinned commit, and stays pinned when the branch moves on", async () => {
+  it("M44 holds the files of the pinned commit, and a rebuild does so too when the branch has moved on", async () => {
     writeFiles(repo, { "a.txt": "not committed\n", untracked: "x" });
     const workspace = await create();
     expect(workspace.commit).toBe(git(repo, "rev-parse", "HEAD"));
@@ -47,6 +47,9 @@ describe("a workspace", () => {
     git(repo, "commit", "--quiet", "-a", "-m", "second");
     expect(await create()).toEqual(workspace);
     expect(await workspaces.current(RUN)).toEqual(workspace);
+    const rebuilt = await workspaces.rebuild(RUN, { repo, commit: workspace.commit, checkpoints: [] });
+    expect(git(rebuilt.path, "rev-parse", "HEAD")).toBe(workspace.commit);
+    expect(listTree(rebuilt.path)).toEqual(listTree(workspace.path));
   });
 
   it("has a git of its own with history, branches, tags and a clean status", async () => {
@@ -165,7 +168,7 @@ describe("the difference", () => {
 });
 
 describe("a checkpoint", () => {
-  it("leaves an incremental patch and a state file that nobody else can read", async () => {
+  it("M17 leaves an incremental patch and a state file that nobody else can read", async () => {
     const chain = await threeSteps();
     const patches = join(runFolder(), "patches", "steps");
     expect(readdirSync(patches)).toEqual(["step-0001.patch", "step-0002.patch", "step-0003.patch"]);

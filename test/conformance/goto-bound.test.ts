@@ -16,7 +16,7 @@ function reasonsOf(run: Trial, rung: string): string[] {
 }
 
 describe("a bound on on_fail.goto", () => {
-  it("once it is used up the rung passes with a reason, and the failure climbs on to the edge", async () => {
+  it("V10 once it is used up the rung passes with a reason, and the failure climbs on to the edge", async () => {
     const run = await trial(
       `steps:
   setup: { exec: make }
@@ -107,7 +107,7 @@ steps:
     ]);
   });
 
-  it("is over goto and goto_js together, whatever the target", async () => {
+  it("V10 is over goto and goto_js together, whatever the target", async () => {
     const run = await trial(
       `steps:
   a: { exec: make }
@@ -264,7 +264,7 @@ describe("the README's own ladder", () => {
 });
 
 describe("a bound on on_success.goto", () => {
-  it("once it is used up the dependents are released and the transitions tried", async () => {
+  it("V11 once it is used up the dependents are released and the transitions tried", async () => {
     const run = await trial(
       `steps:
   build: { exec: make }
@@ -299,7 +299,7 @@ transitions: [{ from: polish, to: tell }]`,
     ]);
   });
 
-  it("is looked at before goto_js is evaluated and before max_loops", async () => {
+  it("V11 is looked at before goto_js is evaluated and before max_loops", async () => {
     const run = await trial(
       `routing: { max_loops: 1 }
 steps:

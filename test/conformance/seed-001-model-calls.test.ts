@@ -38,7 +38,7 @@ steps:
     expect(run.text("_a1.o")).toContain("Rest.");
   });
 
-  it("waits as long as 429 asks for, then tells the model of the failure", async () => {
+  it("W42 waits as long as 429 asks for, then tells the model of the failure", async () => {
     const { url, seen } = await servers.serve(
       refuse(429, "slow down", { "retry-after-ms": "60" }),
       refuse(503, "not now"),
@@ -62,7 +62,7 @@ steps:
     expect(askedIn(seen[1])).toContain("instructions:\nWhat now?");
   });
 
-  it("whose stream goes silent is ended by its idle timeout and begun afresh", async () => {
+  it("W29 W42 whose stream goes silent is ended by its idle timeout and begun afresh", async () => {
     const { url, seen } = await servers.serve(begin("Hm"), say(["Rest."]));
     const run = await runs.run(`
 name: slow
@@ -76,7 +76,7 @@ steps:
     expect(askedIn(seen[1])).not.toContain("Hm");
   });
 
-  it("whose answer does not fit its schema is not asked again", async () => {
+  it("W42 whose answer does not fit its schema is not asked again", async () => {
     const { url, seen } = await servers.serve(say(['{"town": "Kobe"}']));
     const run = await runs.run(`
 name: contract
@@ -113,7 +113,7 @@ steps:
     });
   });
 
-  it("takes over on a failure edge with all that is known", async () => {
+  it("A37 takes over on a failure edge with all that is known", async () => {
     const { url, seen } = await servers.serve(say(["Buy a disk."]));
     const run = await runs.run(`
 name: edge

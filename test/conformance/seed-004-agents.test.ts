@@ -15,7 +15,7 @@ const told = via === "stdin" ? readFileSync(0, "utf8")
   : via === "file" ? readFileSync(process.env.DARUMA_PROMPT_FILE, "utf8") : last;
 const attempt = readdirSync(folder).length + 1;
 writeFileSync(folder + "/" + attempt + ".txt", told);
-console.log("TRANSCRIPT of attempt " + attempt);
+console.log("TRANSCRIPT of attempt " + attempt + " by process " + process.pid);
 if (attempt <= Number(failures)) {
   console.error("EARLY NOISE " + "n".repeat(3000));
   console.error("the token is " + process.env.DEPLOY_TOKEN);
@@ -75,7 +75,7 @@ steps:
     expect(prompts()[0]).toMatch(/^objective:\nShip it\n/);
   });
 
-  it("gets the minimal retry context on its second attempt, never the transcript of the first", async () => {
+  it("M3 M16 gets the minimal retry context on its second attempt, never the transcript of the first", async () => {
     const { exec, prompts } = scripted(1);
     const run = await runs.run(
       `
@@ -120,6 +120,10 @@ steps:
       expect.objectContaining({ name: "upstream.plan", status: "included" }),
     );
     expect(run.logs("mend")).toEqual(["a1.e", "a1.o", "a2.e", "a2.o"]);
+    const processes = ["a1.o", "a2.o"].map(
+      (log) => /by process (\d+)/.exec(run.text(`_j${mend}_r1_${log}`))?.[1],
+    );
+    expect(new Set(processes).size).toBe(2);
     const kept = filesIn(run.outputDir);
     for (const file of kept) expect(readFileSync(file).includes(SECRET), file).toBe(false);
     for (const text of [first, second]) expect(text).not.toContain(SECRET);
@@ -127,7 +131,7 @@ steps:
       expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  it("finds in its prompt the failure that an edge has brought", async () => {
+  it("A37 finds in its prompt the failure that an edge has brought", async () => {
     const { exec, prompts } = scripted(0);
     const run = await runs.run(`
 name: edge

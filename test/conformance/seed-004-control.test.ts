@@ -12,7 +12,7 @@ const TWO = "  plan: { exec: plan }\n  edit: { exec: edit, depends_on: [plan] }"
 const stuck = { plan: [checkpointed("plan")], edit: [same, same, checkpointed("edit")] };
 
 describe("seed 004: cancel, pause and crash around resets", () => {
-  it("cancels in the middle of a reset: nothing is tried again", async () => {
+  it("M21 cancels in the middle of a reset: nothing is tried again", async () => {
     const stage = await Stage.begin(file(TWO, HEAL), stuck, { rebuilds: [{ takesMs: 1000 }] });
     expect(await stage.statuses("edit")).toEqual(["recovering"]);
     await stage.operate({ type: "run.cancel" });
@@ -27,7 +27,7 @@ describe("seed 004: cancel, pause and crash around resets", () => {
     expect(run.job("edit").status).toBe("canceled");
   });
 
-  it("lets a reset end while the run is paused, and starts the attempt only when the pause is lifted", async () => {
+  it("M22 lets a reset end while the run is paused, and starts the attempt only when the pause is lifted", async () => {
     const stage = await Stage.begin(file(TWO, HEAL), stuck, { rebuilds: [{ takesMs: 1000 }] });
     await stage.operate({ type: "run.pause", takeover: false });
     const paused = await stage.rest();
@@ -37,7 +37,7 @@ describe("seed 004: cancel, pause and crash around resets", () => {
     expect((await stage.rest()).order).toEqual(["plan", "edit", "edit", "edit"]);
   });
 
-  it("pauses between attempts: a reset that is decided meanwhile begins when the pause is lifted", async () => {
+  it("M22 pauses between attempts: a reset that is decided meanwhile begins when the pause is lifted", async () => {
     const stage = await Stage.begin(file(TWO, HEAL), {
       ...stuck,
       edit: [same, { ...same, takesMs: 100 }, checkpointed("edit")],
@@ -164,7 +164,7 @@ describe("seed 004: the steps of a workspace", () => {
     expect(run.times.slice(3)).toEqual([500, 500]);
   });
 
-  it("replay checkpoints in the order of their ordinals, without those that a goto has superseded", async () => {
+  it("M18 M37 replay checkpoints in the order of their ordinals, without those that a goto has superseded", async () => {
     const run = await trial(
       file(
         "  setup: { exec: setup }\n  plan: { exec: plan, depends_on: [setup] }\n  edit: { exec: edit, depends_on: [plan], on_fail: { goto: plan, retry: { max: 1 } } }",
@@ -210,7 +210,7 @@ describe("seed 004: hard_reset_step and resume_from_step", () => {
     expect(run.events("workspace.promoted")).toHaveLength(1);
   });
 
-  it("resets a step that waits for its retry at once, at no cost to the run's resets", async () => {
+  it("M25 resets a step that waits for its retry at once, at no cost to the run's resets", async () => {
     const stage = await Stage.begin(
       file(TWO.replace("edit, d", "edit, on_fail: { retry: { backoff: { delay_ms: 60s } } }, d"), HEAL),
       { edit: [same, "ok"] },
@@ -223,7 +223,7 @@ describe("seed 004: hard_reset_step and resume_from_step", () => {
     expect(run.run.status).toBe("completed");
   });
 
-  it("builds at once for a run that is taken over, and runs the step when the pause is lifted", async () => {
+  it("M23 M25 builds at once for a run that is taken over, and runs the step when the pause is lifted", async () => {
     const stage = await Stage.begin(file(TWO, HEAL), {
       edit: [{ ...same, takesMs: 100 }, "ok"],
     });
@@ -262,7 +262,7 @@ describe("seed 004: hard_reset_step and resume_from_step", () => {
     expect(await ask("plan")).toBe("STEP_COMPLETED");
   });
 
-  it("resumes from a step in the workspace as it was before it, unless a step is at work there", async () => {
+  it("M18 M25 M46 resumes from a step in the workspace as it was before it, unless a step is at work there", async () => {
     const stage = await Stage.begin(file(TWO, HEAL), {
       plan: [checkpointed("plan")],
       edit: [checkpointed("edit", { takesMs: 100 }), checkpointed("edit")],

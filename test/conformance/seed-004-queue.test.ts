@@ -4,13 +4,14 @@ import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";
 
 const same = { exit: 1, stderr: "the test fails", diffHash: "d1" };
+const lost = { facts: { lost: true, message: "gone" } };
 const outage = { facts: { httpStatus: 503, message: "unavailable" } };
 const file = (steps: string, ...keys: string[]): string =>
   `name: queue\n${keys.join("\n")}\nsteps:\n${steps}\n`;
 const HEAL = "workspace: {}\nself_heal: true";
 
 describe("seed 004: requeue", () => {
-  it("waits 15 s, 30 s, 60 s and so on up to 600 s between the rounds of a job", async () => {
+  it("M4 M24 waits 15 s, 30 s, 60 s and so on up to 600 s between the rounds of a job", async () => {
     const run = await trial(file("  call: { type: noop }", "queue: { max_attempts: 9 }"), {
       call: [outage],
     });
@@ -20,6 +21,21 @@ describe("seed 004: requeue", () => {
     expect(run.times).toEqual([0, 15, 45, 105, 225, 465, 945, 1545, 2145].map((seconds) => seconds * 1000));
     expect(run.events("job.dead_lettered")).toMatchObject([{ code: "503", queueAttempts: 9 }]);
     expect(run.run.status).toBe("failed");
+  });
+
+  it("M45 spends its attempts on an outage, and none on a worker that is lost", async () => {
+    const run = await trial(file("  call: { type: noop }", "queue: { max_attempts: 2 }"), {
+      call: [lost, lost, outage, lost, outage],
+    });
+    expect(run.events("attempt.failed").map(({ error }) => error.class)).toEqual([
+      ...["infrastructure", "infrastructure", "transient_runtime"],
+      ...["infrastructure", "transient_runtime"],
+    ]);
+    expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual([
+      ...["restart", "restart", "requeue", "restart", "fail"],
+    ]);
+    expect(run.times).toEqual([0, 0, 0, 15_000, 15_000]);
+    expect(run.events("job.dead_lettered")).toMatchObject([{ code: "503", queueAttempts: 2 }]);
   });
 
   it("lets other branches go on meanwhile", async () => {
@@ -34,7 +50,7 @@ describe("seed 004: requeue", () => {
     expect(run.run.status).toBe("completed");
   });
 
-  it("goes from soft to hard reset, then to the queue with fresh workspaces, then to the dead letters", async () => {
+  it("M1 M4 M24 goes from soft to hard reset, then to the queue with fresh workspaces, then to the dead letters", async () => {
     const run = await trial(
       file("  edit: { exec: edit }", HEAL, "queue: { max_attempts: 2 }", "unhandled: hold"),
       { edit: [same] },
@@ -73,7 +89,7 @@ describe("seed 004: requeue", () => {
     expect(run.job("edit").status).toBe("pending_failed");
   });
 
-  it("puts back only the classes that are named, and fails otherwise", async () => {
+  it("M11 puts back only the classes that are named, and fails otherwise", async () => {
     const run = await trial(
       file("  a: { type: noop }\n  b: { type: noop }", "queue: { classes: [application] }"),
       {
@@ -146,7 +162,7 @@ describe("seed 004: requeue", () => {
     );
   });
 
-  it("cancels in the middle of the wait", async () => {
+  it("M21 cancels in the middle of the wait", async () => {
     const stage = await Stage.begin(file("  call: { type: noop }", "queue: {}"), { call: [outage] });
     expect(await stage.statuses("call")).toEqual(["waiting"]);
     await stage.operate({ type: "run.cancel" });

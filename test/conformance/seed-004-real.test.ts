@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../src/core/events.js";
 import { openWorkspaces } from "../../src/workspace/workspaces.js";
 import { eventually } from "../support/daruma-process.js";
-import { listTree } from "../support/git-repository.js";
+import { git, listTree, makeRepository } from "../support/git-repository.js";
 import {
   activePath,
   counting,
@@ -21,11 +21,11 @@ const runs = new HealingRuns();
 const SOON_MS = 20_000;
 
 describe("seed 004 with real git: soft reset", () => {
-  it("a hanging command goes silent, is ended and recovers in the same workspace", async () => {
+  it("M2 M6 M13 M17 M19 M38 a hanging command goes silent, is ended and recovers in the same workspace", async () => {
     const from = runs.source();
     const hang = counting(
       from,
-      '[ "$n" -gt 1 ] && exec cp half.txt whole.txt; echo half > half.txt; sleep 60',
+      `[ "$n" -gt 1 ] && exec cp half.txt whole.txt; echo $$ > ${from.marks}/pid; echo half > half.txt; sleep 60`,
     );
     const run = await runs.run(
       healingFile(
@@ -39,6 +39,7 @@ describe("seed 004 with real git: soft reset", () => {
       ...["start plan", "ok plan", "start edit", "fail edit IDLE_TIMEOUT", "climb edit retry"],
       ...["retry edit 1/2 +0", "start edit", "ok edit", "run completed"],
     ]);
+    expect(isAlive(Number(readFileSync(join(from.marks, "pid"), "utf8")))).toBe(false);
     const [failed] = await run.events("attempt.failed");
     expect(failed!.error).toMatchObject({ class: "stuck_no_progress", changed_files: ["half.txt"] });
     expect(failed!.error.diff_hash).toMatch(/^[0-9a-f]{64}$/);
@@ -50,7 +51,7 @@ describe("seed 004 with real git: soft reset", () => {
     expect(run.text("patches/steps/step-0002.patch")).toContain("whole.txt");
   });
 
-  it("leaves the fields of section 14 for each failed attempt, redacted", async () => {
+  it("M31 M34 M35 leaves the fields of section 14 for each failed attempt, redacted", async () => {
     const from = runs.source();
     const secret = "hunter2-but-longer";
     const fail = counting(
@@ -88,7 +89,7 @@ describe("seed 004 with real git: soft reset", () => {
     expect(run.text("patches/steps/step-0001.patch")).toContain(`of-${secret}.txt`);
   });
 
-  it("tells an agent's next attempt which files it had changed, and nothing of the transcript", async () => {
+  it("M13 M16 tells an agent's next attempt which files it had changed, and nothing of the transcript", async () => {
     const from = runs.source();
     const agent = counting(
       from,
@@ -112,7 +113,7 @@ describe("seed 004 with real git: hard reset", () => {
   modes: { exec: "echo '#!/bin/sh' > run.sh; chmod +x run.sh; printf '\\\\002' >> data.bin", depends_on: [rename] }
 `;
 
-  it("after repeated no progress recovers with the files of three earlier steps byte-identical", async () => {
+  it("M1 M2 M14 M15 M31 M39 after repeated no progress recovers with the files of three earlier steps byte-identical", async () => {
     const from = runs.source();
     const stuck = counting(
       from,
@@ -144,7 +145,7 @@ describe("seed 004 with real git: hard reset", () => {
     });
   });
 
-  it("that cannot be built leaves the old workspace as it was, and the failure climbs on", async () => {
+  it("M15 that cannot be built leaves the old workspace as it was, and the failure climbs on", async () => {
     const from = runs.source();
     const break_ = '"$DARUMA_OUTPUT_DIR/run-$DARUMA_RUN_ID/patches/steps/step-0001.patch"';
     const stuck = counting(from, `echo junk > junk.txt; : > ${break_}; echo same >&2; exit 1`);
@@ -199,8 +200,52 @@ describe("seed 004 with real git: hard reset", () => {
   });
 });
 
+describe("seed 004 with real git: the pinned commit", () => {
+  it("M44 is what a hard reset starts from, although the branch has moved on meanwhile", async () => {
+    const repo = makeRepository(join(runs.folder, "moving"), { "a.txt": "pinned\n" });
+    const pinned = git(repo, "rev-parse", "HEAD");
+    const from = { repo, marks: mkdtempSync(join(runs.folder, "moving-marks-")) };
+    const move = `echo moved $n > ${repo}/a.txt; git -C ${repo} -c user.name=n -c user.email=e commit -qam moved`;
+    const stuck = counting(from, `[ "$n" -gt 2 ] && exec cat a.txt; ${move} && { echo same >&2; exit 1; }`);
+    const run = await runs.run(healingFile(from, "self_heal: true", `  edit: { exec: ${stuck} }`));
+    expect((await traceOf(run)).at(-2)).toBe("promoted 1");
+    expect(git(repo, "rev-list", "--count", `${pinned}..main`)).toBe("2");
+    expect(run.job("edit").output).toBe("pinned");
+    expect(git(await activePath(run), "rev-parse", "HEAD")).toBe(pinned);
+  });
+});
+
+describe("seed 004 with real git: resume from a step", () => {
+  it("M18 builds the files anew from the pinned commit and the checkpoints before it, and goes forward there", async () => {
+    const from = runs.source();
+    const run = await runs.run(
+      healingFile(
+        from,
+        "",
+        `  plan: { exec: "echo plan >> log.txt" }
+  edit: { exec: "echo edit >> log.txt", depends_on: [plan] }
+  check: { exec: "cat log.txt; ls", depends_on: [edit] }`,
+      ),
+    );
+    const { run_id } = run.report;
+    const files = "a.txt\ngone.txt\nlog.txt\nold-name.txt";
+    expect(run.job("check").output).toBe(`plan\nedit\n${files}`);
+    writeFileSync(join(await activePath(run), "stray.txt"), "of no step");
+    const job = run.job("edit").id;
+    await run.daruma.operate(run_id, { type: "step.resume_from", job, reason: "once more", key: null });
+    const report = await (await run.daruma.resume(run_id)).result;
+    expect(report.jobs.map(({ step, visits }) => [step, visits])).toEqual([
+      ["plan", 1],
+      ["edit", 2],
+      ["check", 2],
+    ]);
+    expect(report.jobs.at(-1)!.output).toBe(`plan\nedit\n${files}`);
+    expect(await traceOf(run)).toContain("rebuild 1 for edit from [1]");
+  });
+});
+
 describe("seed 004 with real git: the queue", () => {
-  it("exhausted recovery is requeued from its checkpoints, and is a dead letter when that is used up", async () => {
+  it("M24 M40 exhausted recovery is requeued from its checkpoints, and is a dead letter when that is used up", async () => {
     const from = runs.source();
     const stuck = counting(
       from,
@@ -229,7 +274,7 @@ queue: { max_attempts: 2, classes: [application, stuck_no_progress], backoff: { 
 });
 
 describe("seed 004 with real git: controls", () => {
-  it("cancel during a self-heal attempt ends its processes and nothing is tried again", async () => {
+  it("M21 M41 cancel during a self-heal attempt ends its processes and nothing is tried again", async () => {
     const from = runs.source();
     const hang = counting(from, '[ "$n" = 1 ] && exit 1; echo $$ > pid; sleep 60 & echo $! >> pid; wait');
     const daruma = await runs.start();
@@ -248,7 +293,7 @@ describe("seed 004 with real git: controls", () => {
     expect((await daruma.store.readEvents(runId)).filter(isStart)).toHaveLength(2);
   });
 
-  it("pause around a retry boundary: nothing starts until the run is resumed", async () => {
+  it("M22 M42 pause around a retry boundary: nothing starts until the run is resumed", async () => {
     const from = runs.source();
     const fail = counting(from, '[ "$n" = 1 ] && { echo half > half.txt; exit 1; }; cat half.txt');
     const daruma = await runs.start();

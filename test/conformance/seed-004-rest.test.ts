@@ -70,7 +70,7 @@ steps:
 `;
 
 describe("seed 004, section 13.1: POST /runs/{id}/control", () => {
-  it("pause blocks before the next attempt, resume lets it begin", async () => {
+  it("M22 M25 M26 M42 pause blocks before the next attempt, resume lets it begin", async () => {
     const { server, run, raise, show } = await begin(WAITING);
     await until(show, ({ jobs }) => jobs[0]!.status === "running");
     const paused = await control(server, run, "pause", { reason: "look at it first" });
@@ -87,7 +87,7 @@ describe("seed 004, section 13.1: POST /runs/{id}/control", () => {
     expect((await until(show, ({ status }) => status === "failed")).jobs[0]!.attempts).toBe(2);
   });
 
-  it("takeover pauses, and a hard reset may be asked for at once", async () => {
+  it("M23 M25 M26 takeover pauses, and a hard reset may be asked for at once", async () => {
     const { server, run, raise, show } = await begin(
       ({ flag, repo }) => `name: taken
 workspace: { repo: ${repo}, ref: HEAD }
@@ -121,17 +121,24 @@ steps:
     ["retry_step", "edit", [1, 2]],
     ["hard_reset_step", "edit", [1, 2]],
     ["resume_from_step", "plan", [2, 2]],
-  ] as const)("%s of a run that has failed: it goes on there", async (action, stepId, attempts) => {
-    const { server, run, raise, show } = await begin(FAILING);
-    await until(show, ({ status }) => status === "failed");
-    raise();
-    const { status, body } = await control(server, run, action, { stepId });
-    expect([status, body.action, body.target?.step, body.before]).toEqual([200, action, stepId, "failed"]);
-    const over = await until(show, (shown) => shown.status === "completed");
-    expect(over.jobs.map((job) => job.attempts)).toEqual(attempts);
-    expect(over.liveControl.recovery).toMatchObject({ action, stepId });
-    expect(Date.parse(over.liveControl.recovery!.updatedAt)).toBeGreaterThan(0);
-  });
+  ] as const)(
+    "M25 M26 M27 %s of a run that has failed: it goes on there",
+    async (action, stepId, attempts) => {
+      const { server, run, raise, show } = await begin(FAILING);
+      await until(show, ({ status }) => status === "failed");
+      raise();
+      const { status, body } = await control(server, run, action, { stepId });
+      expect([status, body.action, body.target?.step, body.before]).toEqual([200, action, stepId, "failed"]);
+      expect(body.reason).toBe("operator recovery");
+      const over = await until(show, (shown) => shown.status === "completed");
+      expect(over.jobs.map((job) => job.attempts)).toEqual(attempts);
+      expect(over.liveControl.recovery).toMatchObject({ action, stepId });
+      expect(Date.parse(over.liveControl.recovery!.updatedAt)).toBeGreaterThan(0);
+      const log = await server.running.store.readEvents(run);
+      const reasons = log.flatMap(({ event }) => ("reason" in event ? [event.reason] : []));
+      expect(reasons).toContain("operator recovery");
+    },
+  );
 
   it("reset_failed begins everything that failed anew, and is about no step", async () => {
     const { server, run, raise, show } = await begin(FAILING);
@@ -141,7 +148,7 @@ steps:
     expect((await until(show, ({ status }) => status === "completed")).liveControl.recovery).toBeNull();
   });
 
-  it("cancel preempts a retry that is due", async () => {
+  it("M21 cancel preempts a retry that is due", async () => {
     const { server, run, show } = await begin(
       () => `name: retried
 steps: { a: { type: command, exec: "exit 1", on_fail: { retry: { max: 5, backoff: { delay_ms: 60s } } } } }
@@ -171,7 +178,7 @@ steps: { a: { type: command, exec: "exit 1", on_fail: { retry: { max: 5, backoff
 });
 
 describe("seed 004, section 13.2: the live-control document", () => {
-  it("comes with the answer to the heartbeat of a worker that has attempts of the run", async () => {
+  it("M27 comes with the answer to the heartbeat of a worker that has attempts of the run", async () => {
     const server = await servers.start({ maxParallel: 0 });
     const offer = { slots: 1, cpus: 1, memory_bytes: 1_000_000, tags: [], actions: ["command"] };
     const registered = await server.ask<{ worker_id: string }>("POST", "/api/v1/workers", {
@@ -196,9 +203,9 @@ describe("seed 004, section 13.2: the live-control document", () => {
     await control(server, run, "takeover");
     expect(await beat()).toEqual({ [run]: { liveControl: { ...nothing, paused: true, takeover: true } } });
     await control(server, run, "resume_from_step", { stepId: "first", force: true });
-    expect(await beat()).toMatchObject({
-      [run]: { liveControl: { recovery: { action: "resume_from_step", stepId: "first" } } },
-    });
+    const updatedAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const recovery = { action: "resume_from_step", stepId: "first", updatedAt };
+    expect(await beat()).toEqual({ [run]: { liveControl: { paused: true, takeover: true, recovery } } });
     await server.ask("DELETE", at);
   });
 });

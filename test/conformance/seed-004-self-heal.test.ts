@@ -11,7 +11,7 @@ const TWO = "  plan: { exec: plan }\n  edit: { exec: edit, depends_on: [plan] }"
 const same = { exit: 1, stderr: "the test fails", diffHash: "d1" };
 
 describe("seed 004: soft reset", () => {
-  it("runs a failing step again in the same workspace, and builds no fresh one", async () => {
+  it("M13 M19 runs a failing step again in the same workspace, and builds no fresh one", async () => {
     const run = await trial(file(TWO, HEAL), {
       plan: [checkpointed("plan")],
       edit: [{ facts: { timeout: "wall", message: "too slow", diffHash: "d1" } }, checkpointed("edit")],
@@ -40,7 +40,7 @@ describe("seed 004: soft reset", () => {
 });
 
 describe("seed 004: no progress", () => {
-  it("resets hard after two failures that say and leave the same, and the pointer moves when that works", async () => {
+  it("M7 M19 M37 resets hard after two failures that say and leave the same, and the pointer moves when that works", async () => {
     const run = await trial(file(TWO, HEAL), {
       plan: [checkpointed("plan")],
       edit: [same, same, checkpointed("edit")],
@@ -73,7 +73,7 @@ describe("seed 004: no progress", () => {
     expect(run.routes.map(({ rung }) => rung)).toEqual(["retry", "reset"]);
   });
 
-  it("counts an attempt that has left nothing although the one before it had", async () => {
+  it("M7 counts an attempt that has left nothing although the one before it had", async () => {
     const run = await trial(file(TWO, HEAL), {
       edit: [same, { exit: 1, stderr: "the test fails" }, "ok"],
     });
@@ -125,7 +125,7 @@ describe("seed 004: no progress", () => {
     expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual(["retry", "retry", "reset"]);
   });
 
-  it("never makes a retry of a deterministic failure, whatever the limit", async () => {
+  it("M8 M19 never makes a retry of a deterministic failure, whatever the limit", async () => {
     const invalid = { facts: { httpStatus: 422, message: "invalid" } };
     const run = await trial(file(TWO, "workspace: {}", "self_heal: { step_no_progress_limit: 1 }", QUEUE), {
       edit: [invalid],
@@ -169,7 +169,7 @@ describe("seed 004: no progress", () => {
 });
 
 describe("seed 004: attempt budget enforcement", () => {
-  it("takes no more attempts than step_max_attempts, hard resets included", async () => {
+  it("M1 M12 M19 M37 takes no more attempts than step_max_attempts, hard resets included", async () => {
     const run = await trial(file(TWO, HEAL), {
       edit: [same, same, { exit: 2, stderr: "something new" }, "ok"],
     });
@@ -183,7 +183,7 @@ describe("seed 004: attempt budget enforcement", () => {
     ]);
   });
 
-  it("resets no more often than job_self_heal_max_resets in a run, over all steps", async () => {
+  it("M1 M12 resets no more often than job_self_heal_max_resets in a run, over all steps", async () => {
     const run = await trial(file(`${TWO}\n  check: { exec: check, depends_on: [edit] }`, HEAL), {
       edit: [same, same, "ok"],
       check: [same, same, "ok"],
@@ -218,17 +218,25 @@ describe("seed 004: classifier mapping", () => {
     [{ httpStatus: 503, message: "m" }, "transient_runtime"],
     [{ timeout: "idle", message: "m" }, "stuck_no_progress"],
     [{ code: "OUTPUT_INVALID", message: "m" }, "deterministic_contract"],
+    [{ httpStatus: 422, message: "m" }, "deterministic_contract"],
     [{ code: "MISSING_SECRET", message: "m" }, "deterministic_policy"],
+    [{ httpStatus: 403, message: "m" }, "deterministic_policy"],
+    [{ code: "NO_WORKER", message: "m" }, "deterministic_policy"],
     [{ code: "REPO_ERROR", message: "m" }, "deterministic_repo"],
-  ] as const)("takes %j for %s and tries it again only if that can help", async (facts, failureClass) => {
-    const run = await trial(file(TWO, HEAL), { edit: [{ facts }, "ok"] });
-    expect(run.events("attempt.failed")[0]?.error.class).toBe(failureClass);
-    expect(run.run.status).toBe(failureClass.startsWith("deterministic") ? "failed" : "completed");
-  });
+  ] as const)(
+    "M8 M9 M10 M37 takes %j for %s and tries it again only if that can help",
+    async (facts, failureClass) => {
+      const run = await trial(file(TWO, HEAL), { edit: [{ facts }, "ok"] });
+      expect(run.events("attempt.failed")[0]?.error.class).toBe(failureClass);
+      const isHopeless = failureClass.startsWith("deterministic");
+      expect(run.order).toEqual(isHopeless ? ["plan", "edit"] : ["plan", "edit", "edit"]);
+      expect(run.run.status).toBe(isHopeless ? "failed" : "completed");
+    },
+  );
 });
 
 describe("seed 004: timeout and idle-timeout handling", () => {
-  it("gives each attempt both timeouts, and begins afresh after either", async () => {
+  it("M5 M6 M37 gives each attempt both timeouts, and begins afresh after either", async () => {
     const seen: (number | null)[][] = [];
     const run = await trial(file(TWO, HEAL), {
       edit: (assignment, nth) => {

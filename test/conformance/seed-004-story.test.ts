@@ -2,9 +2,12 @@ import { describe, expect, it } from "vitest";
 import { Narrator } from "../../src/cli/render/narrator.js";
 import { type SelfHealRecord, selfHealRecord } from "../../src/core/self-heal-record.js";
 import { tellStories } from "../../src/operations/job-story.js";
+import { ReplayedRun } from "../../src/operations/replayed-log.js";
 import { textOf } from "../../src/operations/sentence.js";
-import { type ReplayedTrial, replayedTrial } from "../support/replayed-trial.js";
+import { type Trial, workflow } from "../support/harness.js";
+import { replayedTrial } from "../support/replayed-trial.js";
 import { checkpointed } from "../support/scripted-worker.js";
+import { Stage } from "../support/stage.js";
 
 const same = { exit: 1, stderr: "the test fails", diffHash: "d1" };
 const TEXT = `name: story
@@ -17,17 +20,13 @@ steps:
 `;
 const SCRIPT = { plan: [checkpointed("plan")], edit: [same, same, same, same, checkpointed("edit")] };
 
-function recordsOf(run: ReplayedTrial): SelfHealRecord[] {
-  const records: SelfHealRecord[] = [];
-  for (const { run: state, logged } of run.states()) {
-    const record = selfHealRecord(state, logged.event);
-    if (record !== null) records.push(record);
-  }
-  return records;
+function recordsOf({ run, log }: Pick<Trial, "run" | "log">, text = TEXT): SelfHealRecord[] {
+  const replay = new ReplayedRun(run.id, () => workflow(text).definition);
+  return log.flatMap((logged) => selfHealRecord(replay.fold(logged), logged.event) ?? []);
 }
 
 describe("seed 004: what is told of a step that heals", () => {
-  it("has the fields of its section 14 for every event it names", async () => {
+  it("M29 M30 has the fields of its section 14 for every event it names", async () => {
     const run = await replayedTrial(TEXT, SCRIPT);
     const records = recordsOf(run).filter(({ stepId }) => stepId === "edit");
     expect(records.map(({ type, attempt, strategy }) => `${type} ${attempt} ${strategy}`)).toEqual([
@@ -46,6 +45,14 @@ describe("seed 004: what is told of a step that heals", () => {
       "task.step.attempt.started 5 null",
       "task.step.attempt.finished 5 null",
     ]);
+    const failures = records.filter(({ type }) => /failed|self_heal/.test(type));
+    expect(failures.map(({ attempt, failureClass }) => `${attempt} ${failureClass}`)).toEqual([
+      ...["1 application", "1 application", "2 stuck_no_progress", "2 stuck_no_progress"],
+      ...["3 stuck_no_progress", "3 stuck_no_progress", "4 application", "4 application"],
+    ]);
+    expect(new Set(failures.map(({ failureSignature }) => failureSignature)).size).toBe(1);
+    for (const record of records) expect(record).toMatchObject({ stepId: "edit", stepIndex: 1 });
+    for (const record of failures) expect(record).toMatchObject({ diffHash: "d1" });
     expect(records.find(({ strategy }) => strategy === "hard_reset")).toEqual({
       type: "task.self_heal.escalated",
       stepId: "edit",
@@ -59,15 +66,24 @@ describe("seed 004: what is told of a step that heals", () => {
     expect(records.at(-1)).toMatchObject({ diffHash: "diff-edit", failureClass: null });
   });
 
-  it("says when self-heal is used up, with a queue and without", async () => {
+  it("M29 says when self-heal is used up, with a queue and without", async () => {
     const exhausted = async (text: string) => {
       const run = await replayedTrial(text, { ...SCRIPT, edit: [same] });
-      return recordsOf(run)
+      return recordsOf(run, text)
         .filter(({ type }) => type === "task.self_heal.exhausted")
         .map(({ attempt, strategy }) => `${attempt} ${strategy}`);
     };
     expect(await exhausted(TEXT)).toEqual(["5 requeue"]);
     expect(await exhausted(TEXT.replace(/queue:.*\n/, ""))).toEqual(["3 hard_reset"]);
+  });
+
+  it("M29 names the step from which an operator resumes", async () => {
+    const stage = await Stage.begin(TEXT, { ...SCRIPT, edit: [checkpointed("edit")] });
+    await stage.rest();
+    expect(await stage.operate({ type: "step.resume_from", job: await stage.id("edit") })).toBeNull();
+    await stage.resume();
+    const records = recordsOf(await stage.rest()).filter(({ type }) => type === "task.resume.from_step");
+    expect(records).toMatchObject([{ stepId: "edit", stepIndex: 1, strategy: null }]);
   });
 
   it("is a story in sentences, without names of events", async () => {

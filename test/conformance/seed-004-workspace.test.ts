@@ -7,7 +7,7 @@ import { isAlive } from "../support/process-trial.js";
 const runs = new HealingRuns();
 
 describe("seed 004 with real processes: signs of life", () => {
-  it("an idle agent is ended with its grandchild, however much that writes elsewhere", async () => {
+  it("M6 M13 an idle agent is ended with its grandchild, however much that writes elsewhere", async () => {
     const from = runs.source();
     const chatty = `sh -c 'while :; do echo still here >> ${from.marks}/chat; sleep 0.05; done' & echo $! > ${from.marks}/pid; sleep 60`;
     const agent = counting(from, `[ "$n" -gt 1 ] && exit 0; ${chatty}`);
@@ -23,7 +23,7 @@ describe("seed 004 with real processes: signs of life", () => {
     expect(isAlive(Number(readFileSync(join(from.marks, "pid"), "utf8")))).toBe(false);
   });
 
-  it("a grandchild that talks on the agent's output keeps it from being idle, and goes with it at the timeout", async () => {
+  it("M5 M20 a grandchild that talks on the agent's output keeps it from being idle, and goes with it at the timeout", async () => {
     const from = runs.source();
     const chatty = `sh -c 'while :; do echo still here; sleep 0.05; done' & echo $! > ${from.marks}/pid; sleep 60`;
     const agent = counting(from, `[ "$n" -gt 1 ] && exit 0; ${chatty}`);
@@ -38,7 +38,7 @@ describe("seed 004 with real processes: signs of life", () => {
   const WRITER =
     "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do mkdir -p out/$i; echo $i > out/$i/part.o; sleep 0.2; done";
 
-  it("a quiet step that writes files, ignored ones too, is not ended when it is told to watch files", async () => {
+  it("M6 a quiet step that writes files, ignored ones too, is not ended when it is told to watch files", async () => {
     const from = runs.source();
     const run = await runs.run(
       healingFile(

@@ -58,7 +58,7 @@ describe("a run with a workspace whose server is gone", () => {
     ]);
   });
 
-  it("runs a lost attempt again in the new place, also one that had a fresh workspace to itself", async () => {
+  it("M28 runs a lost attempt again in the new place, also one that had a fresh workspace to itself", async () => {
     const { script: outcomes, given } = script(["fail", HANGS, leaves("two")]);
     const stage = await Stage.begin(FILE, outcomes);
     while (given.length < 3) await stage.turn();
@@ -73,6 +73,13 @@ describe("a run with a workspace whose server is gone", () => {
     });
     // It was built by the take-over; nothing was built for the step once more.
     expect(stage.workspaces.asked).toHaveLength(1);
+    const attempts = await stage.store.readAttempts(stage.runId);
+    expect(attempts.map(({ attempt, status, error }) => [attempt, status, error?.code ?? null])).toEqual([
+      [1, "succeeded", null],
+      [1, "failed", "EXIT_1"],
+      [2, "failed", "WORKER_LOST"],
+      [3, "succeeded", null],
+    ]);
     expect(await stage.store.readCheckpoints(stage.runId)).toMatchObject([
       { ordinal: 1, step: "a", commit_id: "renamed", stored: true, superseded: false },
       { ordinal: 2, step: "b", commit_id: "two" },

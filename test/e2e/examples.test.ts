@@ -199,7 +199,7 @@ describe("examples", () => {
     expect(run.exitCode).toBe(exitCode);
   });
 
-  it("tell the story of self-heal.yaml in about ten lines", async () => {
+  it("M1 tell the story of self-heal.yaml in about ten lines", async () => {
     const outputDir = join(folder, "heal");
     const run = await runAndRead("examples/self-heal.yaml", outputDir);
     expect(outputOf(run, "publish")).toBe("Fall seven times, stand up eight");
@@ -249,8 +249,12 @@ describe("examples", () => {
     expect(listAttempts(second)).toEqual(["build", "fix", "build", "after"]);
   });
 
-  it.each(["lab-05-retry.yaml", "retry-policy.yaml"])("wait the backoff that %s asks for", async (file) => {
+  it.each([
+    ["V78", "lab-05-retry.yaml"],
+    ["W1", "retry-policy.yaml"],
+  ])("%s %s is retried with the backoff that it asks for", async (_, file) => {
     const run = await runAndRead(join("examples", file), join(folder, "backoff"));
+    expect(run.routes.slice(0, 2).map(({ rung }) => rung)).toEqual(["retry", "retry"]);
     const delays = run.events
       .filter((event) => event.type === "retry.scheduled")
       .map((event) => event.delayMs);

@@ -45,7 +45,7 @@ async function untilThere(file: string): Promise<void> {
 
 describe("metrics of a server that is started again", () => {
   it.each(["SIGTERM", "SIGKILL"] as const)(
-    "count what follows on top of what was before %s, and nothing twice",
+    "M32 count what follows on top of what was before %s, and nothing twice",
     async (signal) => {
       const marks = join(folder.path, signal);
       const outputDir = join(folder.path, `out-${signal}`);

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../support/cli.js";
+import { repositoryRoot, runCli } from "../support/cli.js";
 import { CliFolder, type Report } from "../support/cli-folder.js";
 import { git, makeRepository } from "../support/git-repository.js";
 
@@ -20,8 +20,30 @@ steps:
 `;
 }
 
+describe("the playbook of docs/self-heal.md", () => {
+  it("M43 names commands that are there, from the first look to the last resort", async () => {
+    const document = readFileSync(join(repositoryRoot, "docs/self-heal.md"), "utf8");
+    const playbook = document.slice(document.indexOf("## Playbook"));
+    const named = new Set([...playbook.matchAll(/`daruma ([a-z-]+)/g)].map((match) => match[1]));
+    const { stdout } = await cli.daruma("--help");
+    const commands = new Set([...stdout.matchAll(/^ {2}([a-z-]+) /gm)].map((match) => match[1]));
+    for (const command of [
+      "show",
+      "explain",
+      "events",
+      "takeover",
+      "hard-reset",
+      "resume-from",
+      "redrive",
+      "cancel",
+    ])
+      expect(named).toContain(command);
+    expect([...named].filter((command) => !commands.has(command))).toEqual([]);
+  });
+});
+
 describe("a step that does not get on", () => {
-  it("is told by run, show and explain; a hard reset by hand and apply bring the result home", async () => {
+  it("M43 is told by run, show and explain; a hard reset by hand and apply bring the result home", async () => {
     const repo = makeRepository(join(cli.path, "repo"), { "a.txt": "one\n" });
     const flag = join(cli.path, "go");
     const ran = await cli.daruma("run", cli.write("edit.yaml", editing(repo, flag)));
@@ -73,7 +95,7 @@ describe("a step that does not get on", () => {
     expect(both.stderr).toMatch(/^error USAGE: --branch and --patch/);
   });
 
-  it("goes back with the run to an earlier step", async () => {
+  it("M43 goes back with the run to an earlier step", async () => {
     const repo = makeRepository(join(cli.path, "back"), { "a.txt": "one\n" });
     const { report } = await cli.runJson(editing(repo, repo));
     const id = String(report.run_id);
@@ -89,7 +111,7 @@ describe("a step that does not get on", () => {
 });
 
 describe("dead letters", () => {
-  it("are listed with what to type, and redriven", async () => {
+  it("M43 are listed with what to type, and redriven", async () => {
     const flag = join(cli.path, "network");
     const { report } = await cli.runJson(`
 name: queued

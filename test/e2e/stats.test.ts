@@ -4,7 +4,7 @@ import { CliFolder } from "../support/cli-folder.js";
 const cli = new CliFolder();
 
 describe("stats", () => {
-  it("counts retries by action, errors by code, timeouts, attempts until success and recovery scripts", async () => {
+  it("W38 counts retries by action, errors by code, timeouts, attempts until success and recovery scripts", async () => {
     const flow = `
 failure_handlers: [{ name: fix, rules: [{ exit_codes: [10], recovery_script: "exit 1", max_retries: 2 }] }]
 steps:
