@@ -52,8 +52,9 @@ export function openLogFile(
   path: string,
   redaction: RedactionStream,
   create: "now" | "on_first_byte" = "now",
+  listener: ((redacted: Uint8Array) => void) | null = null,
 ): LogFile {
-  return new AttemptLogFile(path, redaction, create === "now");
+  return new AttemptLogFile(path, redaction, create === "now", listener);
 }
 
 const filesBeingMade = new Set<Promise<void>>();
@@ -79,6 +80,7 @@ class AttemptLogFile implements LogFile {
     private readonly path: string,
     private readonly redaction: RedactionStream,
     createNow: boolean,
+    private readonly listener: ((redacted: Uint8Array) => void) | null,
   ) {
     if (createNow) this.opening = this.open();
   }
@@ -103,6 +105,7 @@ class AttemptLogFile implements LogFile {
     if (redacted.length === 0) return;
     this.bytesWritten += redacted.length;
     this.keptTail.append(redacted);
+    this.listener?.(redacted);
     if (this.failure !== null) return;
     this.opening ??= this.open();
     this.queue.push(redacted);

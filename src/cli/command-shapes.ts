@@ -94,6 +94,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--max-parallel <n>", "attempts at a time (default: the number of cores)").argParser(
         wholeNumber(1),
       ),
+      new Option("--verbose", "also show what steps print, each line with the name of its step"),
       new Option("--detach", "with --server: only start it, and print its number"),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],

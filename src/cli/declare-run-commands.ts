@@ -30,6 +30,7 @@ export function declareRunCommands({ program, act }: Declaration): void {
     .option("--only <step>", "exactly one attempt of this step and nothing else")
     .option("--stored", "run a stored workflow instead of a file")
     .option("--key <text>", "the same key again starts nothing: it is about the run that it started")
+    .option("--verbose", "also show what steps print, each line with the name of its step")
     .option("--detach", "with --server: only start it, and print its number")
     .option(
       "--folder <dir>",
@@ -43,7 +44,7 @@ export function declareRunCommands({ program, act }: Declaration): void {
 Examples:
   daruma run release.yaml
   daruma run release.yaml --input target=production --max-parallel 4
-  daruma run release.yaml --only test --debug
+  daruma run release.yaml --only test --verbose
   daruma run release.yaml --json > result.json
   daruma run release.yaml --server http://127.0.0.1:7420 --detach`,
     )
@@ -57,6 +58,7 @@ Examples:
     )
     .argument("<run>", RUN_ARGUMENT, runReference)
     .option("--max-parallel <n>", "attempts at a time (default: the number of cores)", wholeNumber(1))
+    .option("--verbose", "also show what steps print, each line with the name of its step")
     .option("--detach", "with --server: only let it go on")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .option("--reason <text>", 'why a pause is lifted; is kept in the log (default: "by hand")')

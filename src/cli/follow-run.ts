@@ -9,15 +9,18 @@ import { EXIT, exitCodeOfStatus } from "./exit-codes.js";
 import { localLook } from "./look.js";
 import { noProgress, type Progress } from "./render/progress.js";
 import type { SummaryLook } from "./render/summary.js";
+import type { FollowFlags } from "./server-flags.js";
 
 /** Start or resume a run, show how it goes, tell how it ended. The answer is the exit code. */
 export async function followRun(
   session: Session,
   daruma: Daruma,
+  { verbose }: FollowFlags,
   begin: () => Promise<RunHandle>,
 ): Promise<number> {
   outlivePipes();
   const progress = await chooseProgress(session);
+  if (verbose === true) (await import("./local-output.js")).showOutput(daruma, progress);
   daruma.onCommitted((run, events) => progress.events(run, events));
   const telemetry = await telemetryOf(daruma);
   let runId: number | null = null;
@@ -30,7 +33,11 @@ export async function followRun(
     progress.end();
     return outcome === INTERRUPTED
       ? await stopCleanly(session, daruma, runId)
-      : await tellEnd(session, outcome, () => summariseRun(daruma.store, daruma.outputDir, outcome));
+      : await tellEnd(session, outcome, async () => {
+          const summary = await summariseRun(daruma.store, daruma.outputDir, outcome);
+          // Whoever has seen every line need not see the last ones again.
+          return verbose === true && session.out.isTerminal ? { ...summary, endings: [] } : summary;
+        });
   } finally {
     progress.end();
     // What went wrong has been told; what fails while letting go must not hide it.

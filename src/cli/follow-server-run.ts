@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { Definition } from "../core/definition.js";
 import { isResting } from "../core/resting.js";
-import { isOver, type Run } from "../core/run.js";
+import { isOver, jobById, type Run } from "../core/run.js";
 import type { Problem } from "../definition/problem.js";
 import type { Client, OutputOf } from "../operations/client.js";
 import { DEFAULT_REASON } from "../operations/operator-words.js";
@@ -22,6 +22,7 @@ import { openClient } from "./open-client.js";
 import { isOnThisMachine } from "./place.js";
 import { problemLines } from "./report-error.js";
 import { type FollowFlags, refuseLocalFlags } from "./server-flags.js";
+import { ServerOutput } from "./server-output.js";
 
 const EVENTS_PER_PAGE = 1_000;
 const CANCEL_WAIT_MS = 10_000;
@@ -167,17 +168,22 @@ class ServerRun {
 
   private async untilItRests(signal: AbortSignal): Promise<void> {
     const progress = await chooseProgress(this.session);
+    const output = this.flags.verbose === true ? new ServerOutput(this.client, progress, signal) : null;
     try {
       const isOld = this.seen > 0;
       if (isOld) await this.catchUp();
       if (isOld && this.rests()) return;
+      for (const job of this.run?.running ?? []) output?.follow(job, job.attempt);
       const request = { run_id: this.runId, after: this.seen };
       for await (const { data } of this.client.stream("list_run_events", request, signal)) {
         const logged = await this.fold(data as EventItem);
         progress.events(this.run!, [logged]);
+        const { event } = logged;
+        if (event.type === "attempt.started") output?.follow(jobById(this.run!, event.job), event.attempt);
         if (this.rests()) return;
       }
     } finally {
+      await output?.ended();
       progress.end();
     }
   }

@@ -4,6 +4,8 @@ import { DarumaError } from "../core/errors.js";
 export interface FollowFlags {
   readonly maxParallel?: number;
   readonly detach?: boolean;
+  /** Also what steps print. */
+  readonly verbose?: boolean;
   readonly cancelOnInterrupt?: boolean;
 }
 

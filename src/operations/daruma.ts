@@ -99,6 +99,8 @@ export class Daruma {
     private readonly processes: ProcessHost,
     private readonly customActions: readonly string[],
     private readonly env: { readonly [name: string]: string | undefined },
+    /** Hears what steps print in this process, redacted, as they print it. */
+    readonly onOutput: LocalWorker["onOutput"],
   ) {}
 
   static async open(options: DarumaOptions = {}): Promise<Daruma> {
@@ -170,6 +172,7 @@ export class Daruma {
       processes,
       own.map(({ type }) => type),
       env,
+      (listener) => local.onOutput(listener),
     );
     children.attach({
       store,

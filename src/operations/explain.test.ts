@@ -49,7 +49,7 @@ describe("the story of a run", () => {
     const text = await story(RETRIED, { build: ["fail"] });
     expect(text).toMatch(/^Run 1 of release failed after 3\.0 s: 0 of 3 steps completed, 3 failures\.$/m);
     expect(text).toContain("Attempt 2 failed the same way after 0 ms (EXIT_1).");
-    expect(text).toContain("- retry: no, all 2 retries of this visit are used.");
+    expect(text).toContain("- retry: no, no retries left (2 used).");
     expect(text).toContain("- fail: yes, no other rung applies.");
     expect(text).toContain("  The step failed.\n  after, last depend on it and were canceled.\n");
     expect(text).toContain("Left: 0 of 2 retries of visit 1");

@@ -28,7 +28,9 @@ export interface FailedStep {
   readonly message: string;
   readonly attempt: number;
   /** Null: it failed without an attempt, or the attempt printed nothing there. */
+  readonly stdout_tail: string | null;
   readonly stderr_tail: string | null;
+  readonly stdout_file: string | null;
   readonly stderr_file: string | null;
 }
 
@@ -58,7 +60,7 @@ export async function summariseRun(store: Store, outputDir: string, report: RunR
       { workflowId: run.workflow_id, jobId: job.id, runId: run.id, attempt: job.attempts },
       stream,
     );
-  const failures = orderFailures(failed, report).map((job) => failedStep(job, log(job, "stderr")));
+  const failures = orderFailures(failed, report).map((job) => failedStep(job, (stream) => log(job, stream)));
   const endings =
     report.status === "completed"
       ? await readEndings(store, run.definition_hash, report, (job) => log(job, "stdout"))
@@ -85,8 +87,10 @@ function orderFailures(failed: readonly JobReport[], { error }: RunReport): JobR
   return [...failed].sort((first, second) => Number(isNamed(second)) - Number(isNamed(first)));
 }
 
-function failedStep(job: JobReport, file: string): FailedStep {
-  const { stderr_tail: text } = job.error?.cause ?? job.error ?? { stderr_tail: "" };
+function failedStep(job: JobReport, file: (stream: "stdout" | "stderr") => string): FailedStep {
+  const { stdout_tail: out, stderr_tail: err } = job.error?.cause ??
+    job.error ?? { stdout_tail: "", stderr_tail: "" };
+  const hasRun = job.attempts > 0;
   return {
     job_id: job.id,
     step: job.step,
@@ -94,8 +98,10 @@ function failedStep(job: JobReport, file: string): FailedStep {
     attempt: job.attempts,
     code: job.error?.code ?? "UNKNOWN",
     message: job.error?.message ?? "failed",
-    stderr_tail: text.trim() === "" ? null : text,
-    stderr_file: job.attempts > 0 ? file : null,
+    stdout_tail: out.trim() === "" ? null : out,
+    stderr_tail: err.trim() === "" ? null : err,
+    stdout_file: hasRun ? file("stdout") : null,
+    stderr_file: hasRun ? file("stderr") : null,
   };
 }
 

@@ -41,6 +41,16 @@ export interface LocalWorkerOptions {
   readonly apiUrl?: string | (() => string);
 }
 
+/** What an attempt, or its recovery script, prints; redacted. */
+export interface OutputPiece {
+  readonly jobId: number;
+  readonly step: string;
+  readonly recovery: boolean;
+  readonly stream: "stdout" | "stderr";
+  /** Null: there is no more. */
+  readonly bytes: Uint8Array | null;
+}
+
 /** Of each stream, what an error record keeps. */
 const TAIL_BYTES = 8 * 1024;
 
@@ -63,6 +73,7 @@ export class LocalWorker implements Worker {
   private readonly inherited: { readonly [name: string]: string };
   private readonly redactors = new Map<string, Redactor>();
   private scratch: string | null = null;
+  private outputListener: ((piece: OutputPiece) => void) | null = null;
 
   constructor(private readonly options: LocalWorkerOptions) {
     this.room = new LocalRoom(this.name, options.maxParallel ?? availableParallelism());
@@ -110,6 +121,11 @@ export class LocalWorker implements Worker {
   /** Room appears only with a report. */
   onRoom(_listener: () => void): () => void {
     return () => {};
+  }
+
+  /** Hears what attempts print, as they print it. */
+  onOutput(listener: (piece: OutputPiece) => void): void {
+    this.outputListener = listener;
   }
 
   async endLeftovers(token: string): Promise<void> {
@@ -179,8 +195,17 @@ export class LocalWorker implements Worker {
     const { clock, workspaces = null, outputDir } = this.options;
     const redactor = this.redactorFor(assignment.secrets);
     const create = this.actions.get(assignment.action.type)?.silent === true ? "on_first_byte" : "now";
+    const { jobId, stepId: step, recovery } = assignment;
+    const heard = this.outputListener;
+    const tell = (stream: "stdout" | "stderr") => (bytes: Uint8Array | null) =>
+      heard?.({ jobId, step, recovery, stream, bytes });
     const open = (stream: "stdout" | "stderr") =>
-      openLogFile(logFile(outputDir, assignment, stream), redactor.stream(), create);
+      openLogFile(
+        logFile(outputDir, assignment, stream),
+        redactor.stream(),
+        create,
+        heard === null ? null : tell(stream),
+      );
     const [stdout, stderr] = [open("stdout"), open("stderr")];
     const controller = new AbortController();
     const stop = (cause: StopCause): void => controller.abort(cause);
@@ -211,6 +236,7 @@ export class LocalWorker implements Worker {
     limits.clear();
     signal.removeEventListener("abort", onAbort);
     const logError = await closeAll([stdout, stderr]);
+    for (const stream of ["stdout", "stderr"] as const) tell(stream)(null);
     const tails = { stdoutTail: stdout.tail(TAIL_BYTES), stderrTail: stderr.tail(TAIL_BYTES) };
     return { result, workspace, tails, exceeded: limits.exceeded, logError };
   }

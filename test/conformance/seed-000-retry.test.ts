@@ -62,7 +62,7 @@ describe("seed 000, retry", () => {
     expect(climbs.at(-1)!.considered).toContainEqual({
       rung: "retry",
       applied: false,
-      reason: "all 2 retries of this visit are used",
+      reason: "no retries left (2 used)",
     });
     expect(run.run.error?.message).toContain("build");
   });

@@ -191,9 +191,7 @@ describe("seed 004: attempt budget enforcement", () => {
     expect(run.order).toEqual(["plan", "edit", "edit", "edit", "check", "check"]);
     const last = run.events("ladder.climbed").at(-1)!;
     expect(last.rung).toBe("fail");
-    expect(last.considered.find(({ rung }) => rung === "reset")?.reason).toBe(
-      "all 1 hard resets of this run are used",
-    );
+    expect(last.considered.find(({ rung }) => rung === "reset")?.reason).toBe("no hard resets left (1 used)");
   });
 
   it("charges the loop budget neither for a reset nor for a requeue", async () => {

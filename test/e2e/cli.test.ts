@@ -23,8 +23,8 @@ describe("exit codes", () => {
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^✗ run \d+ of failing failed in .*: 1 failed, 1 canceled$/m);
     expect(stdout).toMatch(/^ {2}\+.* build +1 +retry +EXIT_3: retry 1 of 1/m);
-    expect(stdout).toContain("build failed on attempt 2: exit code 3");
-    expect(stdout).toContain("  | boom");
+    expect(stdout).toContain("build failed on attempt 2: exit code 3: boom (EXIT_3)\nlog: ");
+    expect(stdout.match(/boom/g)).toHaveLength(1);
     const log = /^log: (.*)$/m.exec(stdout)?.[1] ?? "";
     expect(readFileSync(log, "utf8")).toBe("boom\n");
     expect(stdout).toMatch(new RegExp(`^next: daruma explain \\d+ --output-dir ${cli.outputDir}$`, "m"));

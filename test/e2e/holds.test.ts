@@ -32,7 +32,7 @@ describe("a hold", () => {
     expect(first.exitCode).toBe(3);
     const id = Number(/^‖ run (\d+) of batch held: 1 pending_failed, 2 blocked$/m.exec(first.stdout)?.[1]);
     expect(first.stdout).toMatch(
-      /^disk \(run \d+, job \d+\) is held after 1 attempt: exit code 4: no space \(EXIT_4, application\)\n {2}\| no space$/m,
+      /^disk \(run \d+, job \d+\) is held after 1 attempt: exit code 4 \(EXIT_4, application\)\n {2}\| no space$/m,
     );
     expect(first.stdout).toContain(
       `daruma resolve ${id} disk --retry --reason "..." --output-dir ${cli.outputDir}`,

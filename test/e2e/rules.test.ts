@@ -104,7 +104,7 @@ steps: { a: { type: command, failure_handler: sim, exec: "exit 10" } }
     expect(stdout).toContain(
       "Rule 2 of sim answers exit code 10: again.\n  Cost: attempt 2 of 2; no retry, no loop.",
     );
-    expect(stdout).toContain("- rule: no, sim: all 2 attempts are used.");
+    expect(stdout).toContain("- rule: no, sim: no attempts left (2 used).");
     expect(stdout).toContain("In short: the rule that matches has no attempt left (MaxRetriesExceeded).");
     expect(stdout).toContain("Left: 0 of 2 attempts by rule 2 of sim");
   });

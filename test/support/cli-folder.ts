@@ -84,9 +84,9 @@ export class RunningCli {
   readonly ended: Promise<number | null>;
   private readonly child;
 
-  constructor(args: readonly string[]) {
+  constructor(args: readonly string[], env: Record<string, string> = {}) {
     this.child = spawn(process.execPath, [join(repositoryRoot, "dist/cli/main.js"), ...args], {
-      env: { ...process.env, NO_COLOR: "1" },
+      env: { ...process.env, NO_COLOR: "1", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {

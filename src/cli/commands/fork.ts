@@ -43,7 +43,7 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
     store: await existingStore(session.options),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return followRun(session, daruma, async () => {
+  return followRun(session, daruma, flags, async () => {
     const runId = await resolveRun(daruma.store, reference);
     const { workflow, options } = await forkSource(daruma.store, {
       runId,

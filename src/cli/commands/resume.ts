@@ -38,7 +38,7 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
     store,
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return followRun(session, daruma, async () => {
+  return followRun(session, daruma, flags, async () => {
     const runId = await resolveRun(daruma.store, reference);
     const reason = await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON);
     return daruma.resume(runId, reason, flags.key ?? null);

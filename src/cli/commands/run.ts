@@ -41,7 +41,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     ...(store === null ? {} : { store }),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return followRun(session, daruma, async () =>
+  return followRun(session, daruma, flags, async () =>
     daruma.start(workflow ?? (await readStored(file, daruma)), {
       inputs,
       context,

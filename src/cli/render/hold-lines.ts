@@ -3,6 +3,7 @@ import type { WaitingJob } from "../../operations/holds.js";
 import { nameOf } from "../../operations/job-name.js";
 import { shellWord } from "../../operations/shell-word.js";
 import type { CommandLine } from "../command-words.js";
+import { besideLines, lastLines } from "./failed-steps.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";
 
@@ -65,20 +66,15 @@ function clock(time: string): string {
 
 function oneHold(hold: WaitingJob, { paint }: HoldLook): string[] {
   const { run_id, id, step, scope, error, attempts } = hold;
-  const why = error === null ? "failed" : `${oneLine(error.message)} (${error.code}, ${error.class})`;
+  const printed = lastLines(error?.stderr_tail ?? "", MAX_STDERR_LINES);
+  const why =
+    error === null ? "failed" : `${besideLines(error.message, printed)} (${error.code}, ${error.class})`;
   const dead = hold.dead_letter ? ", given up by the queue (a dead letter)" : "";
   const tries = `after ${attempts} attempt${attempts === 1 ? "" : "s"}${dead}`;
-  const lines = [
+  return [
     `${paint("yellow", nameOf(step, scope))} (run ${run_id}, job ${id}) is held ${tries}: ${why}`,
+    ...printed.map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
   ];
-  const printed = error?.stderr_tail.trimEnd() ?? "";
-  if (printed !== "")
-    lines.push(
-      ...harmlessLines(printed)
-        .slice(-MAX_STDERR_LINES)
-        .map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
-    );
-  return lines;
 }
 
 function resolveLines(holds: readonly WaitingJob[], { commandLine, serversRuns }: HoldLook): string[] {

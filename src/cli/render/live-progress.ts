@@ -71,6 +71,9 @@ export function liveProgress(
       waiting.push(text);
       draw();
     },
+    printed(name, lines) {
+      waiting.push(...lines.map((line) => `${channel.paint("dim", `${name} |`)} ${line}`));
+    },
     end() {
       stop();
       region.frame(waiting, []);

@@ -20,7 +20,7 @@ describe("what is told of a run", () => {
       "started: build started",
       "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — retry 1 of 2 in 1.5 s",
       "started: build started, attempt 2",
-      "failed: build attempt 2 failed: exit code 1 (EXIT_1, application) — retry 2 of 2 in 1.5 s",
+      "failed: build attempt 2 failed like attempt 1 (EXIT_1) — retry 2 of 2 in 1.5 s",
       "started: build started, attempt 3",
       "recovered: build completed on attempt 3 in 0 ms",
     ]);
@@ -33,7 +33,7 @@ steps:
   after: { type: noop, depends_on: [build] }
 `;
     expect((await notes(file, { build: ["fail"] })).slice(-2)).toEqual([
-      "failed: build attempt 2 failed: exit code 1 (EXIT_1, application) — all 1 retries of this visit are used; the step failed",
+      "failed: build attempt 2 failed like attempt 1 (EXIT_1) — no retries left (1 used); the step failed",
       "canceled: canceled: after (build failed)",
     ]);
   });
@@ -51,7 +51,7 @@ steps:
     );
     expect(told).toContain("route: build is repaired and runs once more (loop 1 of 10)");
     expect(told).toContain(
-      "failed: build attempt 2 failed: exit code 1 (EXIT_1, application) — this visit has had its remediation; back to setup (loop 2 of 10)",
+      "failed: build attempt 2 failed like attempt 1 (EXIT_1) — this visit has had its remediation; back to setup (loop 2 of 10)",
     );
   });
 
@@ -64,7 +64,7 @@ steps:
 `;
     const told = (await notes(file, { b: ["fail"] })).filter((note) => note.includes("LOOP_BUDGET"));
     expect(told).toEqual([
-      "failed: b attempt 2 failed: exit code 1 (EXIT_1, application) — max_loops (1) is used up: 1 loop; the step failed (LOOP_BUDGET_EXCEEDED)",
+      "failed: b attempt 2 failed like attempt 1 (EXIT_1) — max_loops (1) is used up: 1 loop; the step failed (LOOP_BUDGET_EXCEEDED)",
       "canceled: nothing was left to run (LOOP_BUDGET_EXCEEDED)",
     ]);
   });

@@ -23,6 +23,8 @@ interface OpenFailure {
  */
 export class Narrator {
   private readonly failures = new Map<number, OpenFailure>();
+  /** The last failure of each job that was told in full. */
+  private readonly told = new Map<number, Failure>();
 
   constructor(private readonly commandLine: CommandLine = (command) => `daruma ${command}`) {}
 
@@ -90,15 +92,23 @@ export class Narrator {
     const failure = this.failures.get(jobId);
     if (failure === undefined) return null;
     this.failures.delete(jobId);
-    const { attempt, code, class: failureClass, message } = failure.error;
-    const what = attempt === null ? "did not start" : `attempt ${attempt} failed`;
     const refusals = tellingReasons(failure.considered);
     const tried = refusals.length === 0 ? "" : `${refusals.join("; ")}; `;
     const name = jobName(jobById(run, jobId));
-    return {
-      kind: "failed",
-      text: `${name} ${what}: ${short(message)} (${code}, ${failureClass}) — ${tried}${next}`,
-    };
+    const text = `${name} ${this.whatFailed(jobId, failure.error)} — ${tried}${next}`;
+    return { kind: "failed", text };
+  }
+
+  /** The same failure again needs no words of its own. */
+  private whatFailed(jobId: number, error: Failure): string {
+    const { attempt, code, class: failureClass, message, signature } = error;
+    const before = this.told.get(jobId);
+    const isSame = before?.signature === signature && before.code === code && before.class === failureClass;
+    if (attempt !== null && isSame)
+      return `attempt ${attempt} failed like attempt ${before.attempt} (${code})`;
+    this.told.set(jobId, error);
+    const what = attempt === null ? "did not start" : `attempt ${attempt} failed`;
+    return `${what}: ${short(message)} (${code}, ${failureClass})`;
   }
 
   private gotoTaken(run: Run, event: Extract<Event, { type: "goto.taken" }>): NewNote | null {

@@ -6,6 +6,7 @@ import type { Progress } from "./progress.js";
 
 const MS_PER_SECOND = 1_000;
 const TIME_WIDTH = 9;
+const NO_TIME = " ".repeat(TIME_WIDTH);
 
 /** For logs and pipes: one line for each thing worth telling, with the time since this command saw the run. */
 export function plainProgress(channel: Channel, commandLine?: CommandLine): Progress {
@@ -20,6 +21,8 @@ export function plainProgress(channel: Channel, commandLine?: CommandLine): Prog
       if (lines.length > 0) channel.write(lines.join(""));
     },
     say: (text) => channel.write(`${shownLine(text)}\n`),
+    printed: (name, lines) =>
+      channel.write(lines.map((line) => `${NO_TIME}  ${shownLine(`${name} | ${line}`)}\n`).join("")),
     end: () => {},
   };
 }

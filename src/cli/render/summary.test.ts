@@ -4,7 +4,7 @@ import { failureOf } from "../../../test/support/error-record.js";
 import type { WaitingJob } from "../../operations/holds.js";
 import { jobRecord } from "../../operations/job-record.js";
 import type { RunReport } from "../../operations/run-report.js";
-import type { RunSummary } from "../../operations/run-summary.js";
+import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
 import { plainPaint } from "./paint.js";
 import { type SummaryLook, summaryLines } from "./summary.js";
 
@@ -100,7 +100,9 @@ describe("the summary", () => {
       code: "EXIT_1",
       message: "exit code 1",
       attempt: 3,
+      stdout_tail: null,
       stderr_tail: "one\n\x1b[31mtwo\x1b[0m\n",
+      stdout_file: "/x/a3.o",
       stderr_file: "/x/a3.e",
     };
     expect(lines({ status: "failed" }, { failures: [failure], counts: ["1 failed"] }).slice(1)).toEqual([
@@ -114,6 +116,56 @@ describe("the summary", () => {
     ]);
   });
 
+  describe("tells each failure once", () => {
+    const failed = (step: string, more: Partial<FailedStep> = {}): FailedStep => ({
+      ...{ job_id: 30_000_001, step, scope: "root", code: "EXIT_1", message: "exit code 1", attempt: 1 },
+      ...{ stdout_tail: null, stderr_tail: null, stdout_file: `/x/${step}.o`, stderr_file: `/x/${step}.e` },
+      ...more,
+    });
+    const told = (...failures: FailedStep[]) => lines({ status: "failed" }, { failures }).slice(1, -2);
+
+    it("and leaves to its last lines what they say themselves", () => {
+      const message = "exit code 1: expected 3 to be 4";
+      expect(told(failed("test", { message, stderr_tail: "at a.ts:3\nexpected 3 to be 4\n" }))).toEqual([
+        "test failed on attempt 1: exit code 1 (EXIT_1)",
+        "last lines of its stderr:",
+        "  | at a.ts:3",
+        "  | expected 3 to be 4",
+        "log: /x/test.e",
+      ]);
+      expect(told(failed("test", { message, stderr_tail: "expected 3 to be 4\n" }))).toEqual([
+        "test failed on attempt 1: exit code 1: expected 3 to be 4 (EXIT_1)",
+        "log: /x/test.e",
+      ]);
+    });
+
+    it("with its stdout, where it wrote there", () => {
+      const both = failed("lint", { stdout_tail: "a.ts: too long\n", stderr_tail: "1 problem\nfailed\n" });
+      expect(told(both)).toEqual([
+        "lint failed on attempt 1: exit code 1 (EXIT_1)",
+        "last lines of its stdout:",
+        "  | a.ts: too long",
+        "last lines of its stderr:",
+        "  | 1 problem",
+        "  | failed",
+        "log: /x/lint.e",
+      ]);
+      expect(told(failed("lint", { stdout_tail: "a.ts: too long\n" })).at(-1)).toBe("log: /x/lint.o");
+    });
+
+    it("those that failed alike together, and beyond three only by name", () => {
+      const others = ["d", "e"].map((step) => failed(step, { code: "EXIT_9", message: step }));
+      const [b, c] = ["b", "c"].map((step) => failed(step, { code: "EXIT_2", message: step }));
+      expect(told(failed("a1"), b!, failed("a2"), c!, ...others)).toEqual([
+        "a1 failed on attempt 1: exit code 1 (EXIT_1)",
+        "  so did a2",
+        "b failed on attempt 1: b (EXIT_2)",
+        "c failed on attempt 1: c (EXIT_2)",
+        "also failed: d (EXIT_9), e (EXIT_9)",
+      ]);
+    });
+  });
+
   it("names the scope in the command for a failed branch", () => {
     const failure = {
       job_id: 30_000_001,
@@ -122,7 +174,9 @@ describe("the summary", () => {
       code: "EXIT_1",
       message: "m",
       attempt: 1,
+      stdout_tail: null,
       stderr_tail: null,
+      stdout_file: null,
       stderr_file: null,
     };
     expect(lines({ status: "failed" }, { failures: [failure] }).at(-1)).toBe(

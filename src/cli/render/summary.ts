@@ -1,10 +1,11 @@
 import { oneLine } from "../../core/plain-text.js";
 import type { JobStatus } from "../../core/rows.js";
 import { durationText } from "../../operations/duration-text.js";
-import { listNames, nameOf } from "../../operations/job-name.js";
+import { nameOf } from "../../operations/job-name.js";
 import type { RouteReport, RunReport } from "../../operations/run-report.js";
 import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
 import { shellWord } from "../../operations/shell-word.js";
+import { failedStepLines } from "./failed-steps.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
 import type { Colour, Paint } from "./paint.js";
 import { importedMark, STATUS_SIGNS, statusWord } from "./run-status.js";
@@ -19,7 +20,6 @@ export interface SummaryLook extends HoldLook {
 
 const MAX_ROUTES = 100;
 const MAX_FAILURES = 10;
-const MAX_STDERR_LINES = 10;
 const INDENT = "  ";
 
 export const JOB_COLOURS: Readonly<Record<JobStatus, Colour>> = {
@@ -111,7 +111,7 @@ function handledTitle({ status, handled_failures: { length } }: RunReport): stri
 export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
   const { report, failures } = summary;
   if (report.status === "completed") return [];
-  const [first, ...others] = failures;
+  const [first] = failures;
   const id = report.run_id;
   const lines: string[] = [];
   if (report.status === "canceled") lines.push(`canceled: ${oneLine(report.error?.message ?? "")}`);
@@ -121,11 +121,9 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
         `${look.paint("red", report.error?.code ?? "failed")}: ${oneLine(report.error?.message ?? "")}`,
       );
   } else {
-    lines.push(...failedStepLines(id, first, look));
-    if (others.length > 0)
-      lines.push(
-        `also failed: ${listNames(others, ({ step, scope, code }) => `${nameOf(step, scope)} (${code})`)}`,
-      );
+    const log = (failed: FailedStep, stream: "stdout" | "stderr"): string | null =>
+      look.isElsewhere ? logsCommand(id, failed, look) : failed[`${stream}_file`];
+    lines.push(...failedStepLines(failures, { paint: look.paint, log }));
   }
   lines.push(...holdLines(summary.holds, look), ...deadLetterLines(report, look));
   return [...lines, ...nextLines(report, first, look)];
@@ -143,21 +141,6 @@ function deadLetterLines({ jobs, imported }: RunReport, { paint, commandLine }: 
     );
   const more = dead.length - lines.length;
   return more > 0 ? [...lines, `… and ${more} more dead letters: ${commandLine("dead-letters")}`] : lines;
-}
-
-function failedStepLines(id: number, failed: FailedStep, look: SummaryLook): string[] {
-  const { paint } = look;
-  const attempt = failed.attempt > 0 ? ` on attempt ${failed.attempt}` : "";
-  const lines = [
-    `${paint("red", nameOf(failed.step, failed.scope))} failed${attempt}: ${oneLine(failed.message)} (${failed.code})`,
-  ];
-  if (failed.stderr_tail !== null) {
-    const tail = harmlessLines(failed.stderr_tail.trimEnd()).slice(-MAX_STDERR_LINES);
-    lines.push("last lines of its stderr:", ...tail.map((line) => `${INDENT}${paint("dim", "|")} ${line}`));
-  }
-  if (failed.stderr_file !== null)
-    lines.push(`log: ${look.isElsewhere ? logsCommand(id, failed, look) : failed.stderr_file}`);
-  return lines;
 }
 
 function logsCommand(id: number, { step, scope }: FailedStep, { commandLine }: SummaryLook): string {

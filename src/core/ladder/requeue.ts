@@ -17,7 +17,7 @@ export const requeueRung: Rung = {
     if (requeues + 1 >= queue.maxAttempts) {
       return {
         kind: "pass",
-        reason: `all ${queue.maxAttempts} rounds of the queue are used: a dead letter`,
+        reason: `no rounds of the queue left (${queue.maxAttempts} used): a dead letter`,
         mark: () =>
           decision.emit({
             type: "job.dead_lettered",

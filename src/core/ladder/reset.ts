@@ -16,10 +16,9 @@ export const resetRung: Rung = {
     if (job.visitFor?.role === "remediation")
       return pass("the failure of a remediation step belongs to the step it was to repair");
     const max = selfHeal.maxResets;
-    if (run.workspace.resets >= max) return pass(`all ${max} hard resets of this run are used`);
+    if (run.workspace.resets >= max) return pass(`no hard resets left (${max} used)`);
     const attempts = retryMax(run, job.step.definition) + 1;
-    if (1 + job.retriesInVisit + resets >= attempts)
-      return pass(`all ${attempts} attempts of the step are used`);
+    if (1 + job.retriesInVisit + resets >= attempts) return pass(`no attempts left (${attempts} used)`);
     const reset = run.workspace.resets + 1;
     const reason = `${describeNoProgress(noProgress)}: hard reset ${reset} of ${max}`;
     return {

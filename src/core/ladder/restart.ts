@@ -7,7 +7,7 @@ export const restartRung: Rung = {
     if (failure.class !== "infrastructure") return pass(`class ${failure.class} is not infrastructure`);
     if (run.options.only !== null) return pass("one attempt of one step was asked for");
     const limit = run.definition.maxRecoveries;
-    if (job.recoveriesInVisit >= limit) return pass(`all ${limit} restarts of this visit are used`);
+    if (job.recoveriesInVisit >= limit) return pass(`no restarts left (${limit} used)`);
     const recovery = job.recoveriesInVisit + 1;
     return {
       kind: "act",

@@ -18,7 +18,7 @@ export const retryRung: Rung = {
     if (failure.attempt === null) return pass(NO_ATTEMPT);
     // A hard reset takes one of the step's attempts as a retry does.
     if (job.retriesInVisit + job.heal.resets >= max)
-      return pass(`all ${max} retries of this ${job.queue.requeues > 0 ? "round" : "visit"} are used`);
+      return pass(`no retries left${job.queue.requeues > 0 ? " in this round" : ""} (${max} used)`);
     if (failure.final) return pass("the step said that trying again is useless");
     if (job.heal.noProgress !== null) return pass(describeNoProgress(job.heal.noProgress));
     if (!isRetryable(failure, policy?.on ?? []))

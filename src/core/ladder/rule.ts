@@ -24,7 +24,7 @@ export const ruleRung: Rung = {
       case "MaxRetriesExceeded":
         return pass(
           boundReason(job, "rule") ??
-            `${match.handler.name}: all ${match.rule.maxAttempts} attempts are used`,
+            `${match.handler.name}: no attempts left (${match.rule.maxAttempts} used)`,
         );
       case "Retried": {
         const { handler, rule, index } = match;

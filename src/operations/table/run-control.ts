@@ -82,7 +82,7 @@ export const startRunOperation = operation({
       examples: [
         "daruma run release.yaml",
         "daruma run release.yaml --input target=production --max-parallel 4",
-        "daruma run release.yaml --only test --debug",
+        "daruma run release.yaml --only test --verbose",
         "daruma run release.yaml --json > result.json",
         "daruma run release.yaml --server http://127.0.0.1:7420 --detach",
       ],

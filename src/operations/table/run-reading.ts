@@ -112,7 +112,9 @@ export const runDetails = z.object({
     failures: z.array(
       failureShape.extend({
         attempt: z.number(),
+        stdout_tail: z.string().nullable(),
         stderr_tail: z.string().nullable(),
+        stdout_file: z.string().nullable(),
         stderr_file: z.string().nullable(),
       }),
     ),

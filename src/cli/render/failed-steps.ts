@@ -1,0 +1,73 @@
+import { oneLine } from "../../core/plain-text.js";
+import { listNames, nameOf } from "../../operations/job-name.js";
+import type { FailedStep } from "../../operations/run-summary.js";
+import type { Paint } from "./paint.js";
+import { harmlessLines } from "./text-width.js";
+
+/** Failures that are told with what their steps printed; the others by name. */
+const MAX_TOLD_IN_FULL = 3;
+const MAX_LINES = 10;
+const INDENT = "  ";
+
+export interface FailureLook {
+  readonly paint: Paint;
+  /** Where the whole log of a stream is read. */
+  readonly log: (failed: FailedStep, stream: "stdout" | "stderr") => string | null;
+}
+
+/** Each failure once, with the last lines of its step; steps that failed alike together. */
+export function failedStepLines(failures: readonly FailedStep[], look: FailureLook): string[] {
+  const groups = alike(failures);
+  const others = groups.slice(MAX_TOLD_IN_FULL).flat();
+  const named = ({ step, scope, code }: FailedStep): string => `${nameOf(step, scope)} (${code})`;
+  return [
+    ...groups.slice(0, MAX_TOLD_IN_FULL).flatMap((group) => oneGroup(group, look)),
+    ...(others.length === 0 ? [] : [`also failed: ${listNames(others, named)}`]),
+  ];
+}
+
+function alike(failures: readonly FailedStep[]): FailedStep[][] {
+  const groups = new Map<string, FailedStep[]>();
+  for (const failed of failures) {
+    const key = `${failed.code} ${failed.message}`;
+    groups.set(key, [...(groups.get(key) ?? []), failed]);
+  }
+  return [...groups.values()];
+}
+
+function oneGroup([first, ...others]: readonly FailedStep[], { paint, log }: FailureLook): string[] {
+  const failed = first!;
+  const streams = (["stdout", "stderr"] as const)
+    .map((stream) => ({ stream, lines: lastLines(failed[`${stream}_tail`] ?? "") }))
+    .filter(({ lines }) => lines.length > 0);
+  const printed = streams.flatMap(({ lines }) => lines);
+  const beside = besideLines(failed.message, printed);
+  const whole = oneLine(failed.message);
+  const saysAll = printed.length === 1 && beside !== whole;
+  const attempt = failed.attempt > 0 ? ` on attempt ${failed.attempt}` : "";
+  const file = streams.length === 0 ? null : log(failed, streams.at(-1)!.stream);
+  return [
+    `${paint("red", nameOf(failed.step, failed.scope))} failed${attempt}: ${saysAll ? whole : beside} (${failed.code})`,
+    ...(others.length === 0
+      ? []
+      : [`${INDENT}so did ${listNames(others, ({ step, scope }) => nameOf(step, scope))}`]),
+    ...(saysAll ? [] : streams).flatMap(({ stream, lines }) => [
+      `last lines of its ${stream}:`,
+      ...lines.map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
+    ]),
+    ...(file === null ? [] : [`log: ${file}`]),
+  ];
+}
+
+export function lastLines(text: string, most = MAX_LINES): string[] {
+  const whole = text.trimEnd();
+  return whole === "" ? [] : harmlessLines(whole).slice(-most);
+}
+
+/** A message ends with what the step said last; where those lines follow, they say it. */
+export function besideLines(message: string, printed: readonly string[]): string {
+  const line = oneLine(message);
+  const said = printed.map((each) => oneLine(each)).find((each) => each !== "" && line.endsWith(each));
+  const rest = said === undefined ? line : line.slice(0, -said.length).replace(/[\s:]+$/, "");
+  return rest === "" ? line : rest;
+}
