@@ -13,9 +13,10 @@ import type { JobRecord } from "../src/operations/job-record.js";
 import type { RunDocument } from "../src/operations/run-document.js";
 import { buildReport, type RunReport } from "../src/operations/run-report.js";
 import { error as errorSchema } from "../src/operations/table/record-schemas.js";
-import { commandLineJson, Doors } from "./support/doors.js";
+import { Doors } from "./support/doors.js";
 import { failureOf } from "./support/error-record.js";
-import { failingWorkflow } from "./support/failing-workflow.js";
+import { type FailingRun, failingRun, REPOSITORY } from "./support/failing-workflow.js";
+import { makeRepository } from "./support/git-repository.js";
 
 const RUNS = Number(process.env.DOOR_RUNS ?? 10);
 const PATIENCE_MS = 300_000;
@@ -26,6 +27,7 @@ type Items<Item> = { readonly items: readonly Item[] };
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "daruma-doors-"));
+  makeRepository(join(folder, REPOSITORY), { "a.txt": "a\n" });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -61,15 +63,16 @@ describe("a job and its error", () => {
     async () => {
       let count = 0;
       await fc.assert(
-        fc.asyncProperty(failingWorkflow, async (text) => {
+        fc.asyncProperty(failingRun, async (story) => {
           count += 1;
           const file = join(folder, `${count}.json`);
           const outputDir = join(folder, `out-${count}`);
-          writeFileSync(file, text);
-          const told = await commandLineJson<RunReport>(outputDir, "run", file);
+          writeFileSync(file, story.text);
           const doors = await Doors.open(outputDir);
           try {
+            const told = await tell(doors, file, story);
             await compare(doors, told);
+            if (story.hasWorkspace) await compareWorkspaces(doors, told.run_id);
           } finally {
             await doors.close();
           }
@@ -81,6 +84,33 @@ describe("a job and its error", () => {
   );
 });
 
+/** What the one who starts the run is told of its end. */
+async function tell(doors: Doors, file: string, { canceled }: FailingRun): Promise<RunReport> {
+  const { library } = doors;
+  if (typeof canceled === "number") {
+    const stopListening = library.onEvents((events) => {
+      const { run_id, seq } = events.at(-1)!;
+      if (seq < canceled) return;
+      stopListening();
+      void library.cancel(run_id, "enough");
+    });
+    const told = await (await library.start(file)).result;
+    expect(told.status).toBe("canceled");
+    return told;
+  }
+  const told = await doors.cli<RunReport>("run", file);
+  if (canceled === null || told.status !== "held") return told;
+  await library.cancel(told.run_id, "nobody decides");
+  return doors.cli<RunReport>("show", String(told.run_id));
+}
+
+async function compareWorkspaces(doors: Doors, id: number): Promise<void> {
+  const described = await doors.cli("workspace", String(id));
+  expect(await doors.rest(`/api/v1/runs/${id}/workspace`)).toEqual(described);
+  expect(await doors.mcp("get_workspace", { run_id: id })).toEqual(described);
+  expect(await doors.library.call("get_workspace", { run_id: id })).toEqual(described);
+}
+
 async function compare(doors: Doors, told: RunReport): Promise<void> {
   const id = told.run_id;
   const records = recordsOf(told.jobs);
@@ -88,6 +118,7 @@ async function compare(doors: Doors, told: RunReport): Promise<void> {
 
   const reports = {
     library: await (await doors.library.resume(id)).result,
+    "library's get": (await doors.library.get(id)) as RunReport,
     show: await doors.cli<RunReport>("show", String(id)),
     rest: await doors.rest<RunReport>(`/api/v1/runs/${id}`),
     mcp: await doors.mcp<RunReport>("get_run", { run_id: id, jobs: "all" }),
@@ -102,6 +133,8 @@ async function compare(doors: Doors, told: RunReport): Promise<void> {
     cli: await doors.cli<Job[]>("jobs", String(id)),
     rest: (await doors.rest<Items<Job>>(`/jobs?run_id=${id}`)).items,
     mcp: (await doors.mcp<Items<Job>>("list_jobs", { run_id: id })).items,
+    library: (await doors.library.call("list_jobs", { run_id: id }))
+      .items as readonly object[] as readonly Job[],
   };
   for (const [door, jobs] of Object.entries(lists)) expect([door, jobs]).toEqual([door, records]);
 
@@ -166,6 +199,7 @@ async function compareSelections(
   expect(runOf(listed!)).toEqual(runOf(told));
   expect((await doors.rest<Items<RunReport>>("/api/v1/runs")).items).toEqual([listed]);
   expect((await doors.mcp<Items<RunReport>>("list_runs", {})).items).toEqual([listed]);
+  expect((await doors.library.list()).items).toEqual([listed]);
 }
 
 /** Every field, no other, ISO time. */

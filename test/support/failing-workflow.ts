@@ -16,6 +16,7 @@ const ACTIONS: readonly Keys[] = [
   { type: "script", content: "return null.member" },
   { type: "http", url: "http://127.0.0.1:2/" },
   { exec: "echo {{ outputs.base.nothing.there }}" },
+  { exec: "echo more >> left.txt; exit 4" },
   { exec: "true", if: "null.there" },
   { exec: "true", if: "false" },
 ];
@@ -51,23 +52,48 @@ const settings = fc.record({
   routing: fc.record({ max_loops: fc.constantFrom(1, 4, 4) }),
 });
 
+/** Beside the workflow file. */
+export const REPOSITORY = "repository";
+
+const IN_WORKSPACE: Keys = {
+  workspace: { repo: REPOSITORY },
+  self_heal: { step_max_attempts: 2, step_no_progress_limit: 1 },
+};
+
 const queue = { max_attempts: 2, classes: ["application", "transient_runtime"], backoff: { mode: "none" } };
 
+/** A story of which much goes wrong. */
+export interface FailingRun {
+  readonly text: string;
+  readonly hasWorkspace: boolean;
+  /** `held`: once it is held, if it comes to that. A number: once its log is so long, which it will be. */
+  readonly canceled: "held" | number | null;
+}
+
+/** As long as the log is sure to be before the step `endless` ends. */
+const LOG_LENGTH = fc.integer({ min: 4, max: 9 });
+
+const circumstances = fc.record({
+  queued: fc.boolean(),
+  edge: fc.boolean(),
+  join: fc.constantFrom("all", "any", null),
+  hasWorkspace: fc.boolean(),
+  canceled: fc.oneof(fc.constant(null), fc.constant("held" as const), LOG_LENGTH),
+});
+
 /** Workflow files in which much goes wrong, each a little otherwise. */
-export const failingWorkflow: fc.Arbitrary<string> = fc
-  .tuple(
-    fc.tuple(step(0), step(1), step(2), step(3)),
-    settings,
-    fc.record({ queued: fc.boolean(), edge: fc.boolean(), join: fc.constantFrom("all", "any", null) }),
-  )
-  .map(([steps, chosen, { queued, edge, join }]) =>
-    JSON.stringify({
+export const failingRun: fc.Arbitrary<FailingRun> = fc
+  .tuple(fc.tuple(step(0), step(1), step(2), step(3)), settings, circumstances)
+  .map(([steps, chosen, { queued, edge, join, hasWorkspace, canceled }]) => {
+    const text = JSON.stringify({
       name: "failing",
       ...chosen,
       ...(queued ? { queue } : {}),
+      ...(hasWorkspace ? IN_WORKSPACE : {}),
       failure_handlers: [{ name: "again", rules: [{ match_all_exit_codes: true, max_retries: 2 }] }],
       steps: {
         base: { type: "noop", output: { rows: 1 } },
+        ...(typeof canceled === "number" ? { endless: { exec: "sleep 1000", workspace: false } } : {}),
         ...Object.fromEntries(steps.map((keys, at) => [`s${at}`, keys])),
         mends: { type: "noop", start: "routed" },
         breaks: { exec: "exit 8", start: "routed" },
@@ -77,5 +103,6 @@ export const failingWorkflow: fc.Arbitrary<string> = fc
           : { ...FAN_OUT, sum: { type: "noop", depends_on: ["each"], fanout: "reduce", join } }),
       },
       transitions: edge ? [{ from: "s3", to: "hand", on: "failure" }] : [],
-    }),
-  );
+    });
+    return { text, hasWorkspace, canceled };
+  });
