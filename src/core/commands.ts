@@ -15,7 +15,10 @@ import type { FailureFacts } from "./failure.js";
 /** What happened outside, put to the core. Everything that is not here is a consequence that the core finds itself. */
 export type Command =
   | { readonly type: "run.start" }
-  /** A new owner has taken the run. Attempts and scripts that were under way are lost, but for the jobs in `kept`. */
+  /**
+   * A new owner has taken the run. Attempts, scripts and fresh workspaces that were under way are lost, but for the jobs in
+   * `kept`: theirs go on elsewhere, or are of this owner already.
+   */
   | { readonly type: "run.resume"; readonly kept: readonly number[] }
   /** The engine stops in good order. It has ended the attempts that were running, but for the jobs in `kept`. */
   | { readonly type: "run.interrupt"; readonly kept: readonly number[] }

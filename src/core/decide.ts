@@ -151,7 +151,7 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
   if (run.status === "pending") return startRun(decision);
   for (const job of run.jobs) if (!kept.has(job.id)) repeatRecovery(decision, job);
   startReservedRecoveries(decision);
-  repeatRebuild(decision);
+  repeatRebuild(decision, kept);
   repeatSetAside(decision);
   for (const job of lost) {
     const durationMs = attemptDuration(job, decision.now);

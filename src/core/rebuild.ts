@@ -117,10 +117,10 @@ function climbOn(decision: Decision, job: Job, message: string): void {
 }
 
 /** The engine died while it built: it builds again, but not for ever. */
-export function repeatRebuild(decision: Decision): void {
+export function repeatRebuild(decision: Decision, kept: ReadonlySet<number>): void {
   const { run } = decision;
   const { rebuild } = run.workspace;
-  if (rebuild === null || rebuild.built || !isWanted(run, rebuild)) return;
+  if (rebuild === null || rebuild.built || kept.has(rebuild.job.id) || !isWanted(run, rebuild)) return;
   if (rebuild.tries > Math.max(1, run.definition.maxRecoveries)) {
     return endRebuild(decision, rebuild, {
       ok: false,

@@ -15,7 +15,7 @@ import { type AnsweredEntry, answerEntry, takeEntry } from "./inbox-entry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun } from "./load-run.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
-import { heldAttempts } from "./occupancy.js";
+import { begunSince, heldAttempts, sideWork } from "./occupancy.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
 import { isElsewhere, takeUpWorkspace } from "./take-up-workspace.js";
@@ -179,13 +179,15 @@ export class Engine {
       const left = await store.readInbox([runId]);
       if (this.lostWhileTaking.has(runId)) throw this.lostWhileTaking.get(runId);
       const unanswered = new Set(run.jobs.flatMap((job) => job.evaluation?.id ?? []));
+      const before = sideWork(run);
       const answers: AnsweredEntry[] = [];
       const taking = this.adopt(host, () => {
         for (const command of moved) this.decide(host, command);
         // What was asked while nobody answered comes before anything else: a canceled run must not start again.
         for (const entry of left)
           answers.push(takeEntry(entry, host, (command) => this.decide(host, command)));
-        for (const command of [{ type: "run.resume", kept } as const, ...then]) this.decide(host, command);
+        const resume = { type: "run.resume", kept: [...kept, ...begunSince(before, run)] } as const;
+        for (const command of [resume, ...then]) this.decide(host, command);
       });
       host.beginSpeaking();
       const owned = await taking;

@@ -30,3 +30,17 @@ function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttem
 export function mayGoOn({ worker }: HeldAttempt): boolean {
   return worker !== "" && worker !== HUMAN && !isLocalWorker(worker);
 }
+
+/** Recovery scripts and fresh workspaces that are under way: a name of each, and its job. */
+export function sideWork({ jobs, workspace: { rebuild } }: Run): ReadonlyMap<string, number> {
+  const work = new Map<string, number>();
+  for (const { id, recovery } of jobs.filter(isInRecovery))
+    work.set(`script ${id} ${recovery!.attempt} ${recovery!.tries}`, id);
+  if (rebuild !== null && !rebuild.built) work.set(`workspace ${rebuild.id}`, rebuild.job.id);
+  return work;
+}
+
+/** The jobs of what is under way now and was not before. */
+export function begunSince(before: ReadonlyMap<string, number>, run: Run): number[] {
+  return [...sideWork(run)].flatMap(([name, job]) => (before.has(name) ? [] : [job]));
+}

@@ -65,12 +65,24 @@ describe("pause", () => {
     expect(run.order).toEqual(["a", "a", "b", "c"]);
   });
 
+  const SCRIPTED = `failure_handlers: [{ name: h, rules: [{ match_all_exit_codes: true, recovery_script: ./fix.sh, max_retries: 2 }] }]
+steps: { a: { exec: "true", failure_handler: h } }`;
+
+  it("that is lifted while no engine is there starts a recovery script that waited, once", async () => {
+    const stage = await Stage.begin(SCRIPTED, { a: [{ exit: 1, takesMs: 10 }, "ok"] });
+    await stage.operate({ type: "run.pause", takeover: false });
+    await stage.rest();
+    stage.kill();
+    const { runId, store } = stage;
+    const command = JSON.stringify({ type: "run.unpause", reason: "because", key: "k" });
+    await store.sendCommand({ runId, key: "k", command, at: 1 });
+    const run = await (await stage.resume()).rest();
+    expect(run.order).toEqual(["a", "a script", "a"]);
+    expect(run.events("recovery.started")).toHaveLength(1);
+  });
+
   it("a recovery script that would start in the pause waits for its end, with the retry reserved", async () => {
-    const stage = await Stage.begin(
-      `failure_handlers: [{ name: h, rules: [{ match_all_exit_codes: true, recovery_script: ./fix.sh, max_retries: 2 }] }]
-steps: { a: { exec: "true", failure_handler: h } }`,
-      { a: [{ exit: 1, takesMs: 10 }, "ok"] },
-    );
+    const stage = await Stage.begin(SCRIPTED, { a: [{ exit: 1, takesMs: 10 }, "ok"] });
     await stage.operate({ type: "run.pause", takeover: false });
     const paused = await stage.rest();
     expect(paused.order).toEqual(["a"]);

@@ -151,4 +151,29 @@ steps:
     ]);
     expect(stage.workspaces.setAsides).toEqual(["/workspace"]);
   });
+
+  it("does not keep a fresh workspace that was waited for from being built, once", async () => {
+    const queue =
+      "queue: { max_attempts: 2, classes: [application], backoff: { mode: fixed, delay_ms: 100 } }";
+    const stage = await Stage.begin(
+      `${queue}\n${TWO.replace(/, on_fail.*$/m, " }")}`,
+      { agent: ["fail", leaves("one")], other: [leaves("two")] },
+      { setAsides: [{ takesMs: 1_000 }] },
+    );
+    await stage.turn();
+    expect(await stage.statuses("agent", "other")).toEqual(["recovering", "ready"]);
+    expect((await move(stage)).slice(4)).toEqual([
+      ...["set aside agent 1 for other", "reset agent for requeue", "rebuild 1 for agent from []"],
+      ...[
+        "rebuilt 1 ok",
+        "start agent",
+        "ok agent",
+        "promoted 1",
+        "start other",
+        "ok other",
+        "run completed",
+      ],
+    ]);
+    expect(stage.workspaces.asked).toHaveLength(1);
+  });
 });
