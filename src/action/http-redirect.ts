@@ -1,11 +1,9 @@
 import { DarumaError } from "../core/errors.js";
-import type { HttpRequest } from "./http-request.js";
+import { type HttpRequest, plainHeaders } from "./http-request.js";
 
 export const MAX_REDIRECTS = 10;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Headers that open doors are for the origin they were written for. */
-const CREDENTIAL_HEADER = /auth|cookie|token|secret|key/i;
 const BODY_HEADERS = [
   "content-type",
   "content-length",
@@ -15,7 +13,7 @@ const BODY_HEADERS = [
 ];
 
 /** The response to a request, through at most MAX_REDIRECTS; one that is itself expected is not followed. */
-export async function fetchFollowing(first: HttpRequest, signal: AbortSignal): Promise<Response> {
+export async function fetchFollowing(first: HttpRequest, signal: AbortSignal | null): Promise<Response> {
   let request = first;
   for (let redirects = 0; ; redirects++) {
     const response = await fetch(request.url, {
@@ -44,13 +42,26 @@ function redirected(request: HttpRequest, status: number, location: string): Htt
   }
   url.username = "";
   url.password = "";
-  const headers = new Headers(request.headers);
-  if (url.origin !== request.url.origin) {
-    for (const name of [...headers.keys()])
-      if (CREDENTIAL_HEADER.test(name) || name === "host") headers.delete(name);
-  }
   const becomesGet = status === 303 ? request.method !== "HEAD" : status < 303 && request.method === "POST";
-  if (!becomesGet) return { ...request, url, headers };
-  for (const name of BODY_HEADERS) headers.delete(name);
-  return { ...request, url, headers, method: "GET", body: null };
+  const next = { ...request, url, ...(becomesGet ? { method: "GET", body: null } : {}) };
+  if (url.origin !== request.url.origin && !request.redirectOrigins.has(url.origin))
+    return withoutOwnWords(next);
+  const headers = new Headers(request.headers);
+  if (url.origin !== request.url.origin) headers.delete("host");
+  if (becomesGet) for (const name of BODY_HEADERS) headers.delete(name);
+  return { ...next, headers };
+}
+
+/**
+ * Headers and body are for the origin that the file names. No list of names tells which headers are credentials, so none
+ * goes along; a body that would have to is not sent at all, rather than a request that means something else.
+ */
+function withoutOwnWords(request: HttpRequest): HttpRequest {
+  const { origin } = request.url;
+  if (request.body !== null)
+    throw new DarumaError(
+      "REQUEST_INVALID",
+      `redirected to ${origin}, to which the body of the request is not sent; \`redirect_origins: [${origin}]\` allows it`,
+    );
+  return { ...request, headers: plainHeaders() };
 }

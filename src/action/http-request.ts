@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly headers: Headers;
   readonly body: string | null;
   readonly expects: (status: number) => boolean;
+  /** Origins to which a redirect takes headers and body along, beside the one it comes from. */
+  readonly redirectOrigins: ReadonlySet<string>;
 }
 
 /** Throws REQUEST_INVALID: rendered templates can make of the keys what the loader could not foresee. */
@@ -20,7 +22,19 @@ export function readHttpRequest(action: ActionDefinition): HttpRequest {
   if (body !== null && (method === "GET" || method === "HEAD"))
     throw invalid(`a ${method} request has no body; set method`);
   if (url.username || url.password) moveCredentials(url, headers);
-  return { url, method, headers, body, expects: readExpectStatus(action.expect_status) };
+  const expects = readExpectStatus(action.expect_status);
+  return { url, method, headers, body, expects, redirectOrigins: readRedirectOrigins(action) };
+}
+
+/** As they stand in the file: an origin is no template. */
+export function readRedirectOrigins({ redirect_origins }: ActionDefinition): ReadonlySet<string> {
+  const origins = (redirect_origins ?? []) as readonly string[];
+  return new Set(origins.flatMap((text) => (URL.canParse(text) ? [new URL(text).origin] : [])));
+}
+
+/** What says nothing about who asks. */
+export function plainHeaders(): Headers {
+  return new Headers({ accept: "*/*", "user-agent": "daruma" });
 }
 
 /** The address for people: without what may be secret. */
@@ -37,7 +51,7 @@ function readUrl(text: Json | undefined): URL {
 }
 
 function readHeaders(given: Json | undefined): Headers {
-  const headers = new Headers({ accept: "*/*", "user-agent": "daruma" });
+  const headers = plainHeaders();
   if (given === undefined || given === null) return headers;
   if (typeof given !== "object" || Array.isArray(given)) throw invalid("`headers` is not a map");
   for (const [name, value] of Object.entries(given)) {

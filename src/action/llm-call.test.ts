@@ -352,3 +352,40 @@ describe("a model call that is stopped", () => {
     await requestClosed;
   });
 });
+
+describe("a model call that is redirected", () => {
+  const PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"];
+  const redirectTo =
+    (target: string): ModelReply =>
+    (response, { path }) => {
+      response.writeHead(307, { location: `${target}${path}` }).end();
+    };
+
+  it.each(PROVIDERS)("takes neither key nor prompt to another origin: %s", async (provider) => {
+    const other = await servers.serve(say(["stolen"]));
+    const first = await servers.serve(redirectTo(new URL(other.url).origin));
+    const { result } = await ask(first.url, { keys: { provider, api_key_env: "MODEL_KEY" } });
+    expect(other.seen).toEqual([]);
+    expect(first.seen).toHaveLength(1);
+    expect(result).toMatchObject({ ok: false, failure: { code: "REQUEST_INVALID" } });
+    expect(JSON.stringify(result)).toContain("redirect_origins");
+  });
+
+  it("goes on at another origin that the step names, and anywhere at its own", async () => {
+    const other = await servers.serve(say(["hello"]));
+    const { origin } = new URL(other.url);
+    const first = await servers.serve(redirectTo(origin));
+    const keys = { api_key_env: "MODEL_KEY", redirect_origins: [origin] };
+    expect((await ask(first.url, { keys })).result).toMatchObject({ ok: true, output: "hello" });
+    expect(other.seen[0]!.headers.authorization).toBe("Bearer key-for-tests-1");
+    const own = await servers.serve(
+      (response) => {
+        response.writeHead(307, { location: "/v2/chat/completions" }).end();
+      },
+      say(["moved"]),
+    );
+    const { result } = await ask(own.url, { keys: { api_key_env: "MODEL_KEY" } });
+    expect(result).toMatchObject({ ok: true, output: "moved" });
+    expect(own.seen[1]!.headers.authorization).toBe("Bearer key-for-tests-1");
+  });
+});

@@ -3,6 +3,8 @@ import type { ActionDefinition } from "../core/definition.js";
 import { DarumaError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
 import type { LlmProvider } from "../definition/agent-fields.js";
+import { fetchFollowing } from "./http-redirect.js";
+import { readRedirectOrigins } from "./http-request.js";
 
 /** A model call as it is sent, made from the keys of an `llm_call` step. */
 export interface ModelCall {
@@ -13,6 +15,7 @@ export interface ModelCall {
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
   readonly schema: Json | null;
+  readonly redirectOrigins: ReadonlySet<string>;
 }
 
 export interface LoadedModel {
@@ -42,6 +45,7 @@ export function readModelCall(action: ActionDefinition, env: { readonly [name: s
     temperature: (action.temperature as number | undefined) ?? null,
     maxOutputTokens: (action.max_output_tokens as number | undefined) ?? null,
     schema: action.schema ?? null,
+    redirectOrigins: readRedirectOrigins(action),
   };
 }
 
@@ -56,7 +60,8 @@ function readBaseUrl(text: string): string {
 export async function loadModel(call: ModelCall): Promise<LoadedModel> {
   const { provider, modelId, baseUrl } = call;
   const apiKey = call.apiKey ?? "";
-  const endpoint = baseUrl === null ? {} : { baseURL: baseUrl };
+  const fetch = fetchFor(call);
+  const endpoint = baseUrl === null ? { fetch } : { baseURL: baseUrl, fetch };
   switch (provider) {
     case "openai-compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
@@ -65,6 +70,7 @@ export async function loadModel(call: ModelCall): Promise<LoadedModel> {
         baseURL: baseUrl ?? "",
         includeUsage: true,
         supportsStructuredOutputs: true,
+        fetch,
         ...(call.apiKey === null ? {} : { apiKey }),
       });
       return { model: create(modelId), providerOptions: { [COMPATIBLE]: LENIENT } };
@@ -85,4 +91,19 @@ export async function loadModel(call: ModelCall): Promise<LoadedModel> {
       return { model: createGoogleGenerativeAI({ apiKey, ...endpoint })(modelId), providerOptions: {} };
     }
   }
+}
+
+/** The libraries' own would take key and prompt along to wherever it is redirected. */
+function fetchFor({ redirectOrigins }: ModelCall): typeof fetch {
+  return (address, init = {}) => {
+    const request = {
+      url: new URL(address instanceof Request ? address.url : address),
+      method: init.method ?? "GET",
+      headers: new Headers(init.headers),
+      body: (init.body ?? null) as string | null,
+      expects: () => false,
+      redirectOrigins,
+    };
+    return fetchFollowing(request, init.signal ?? null);
+  };
 }

@@ -1,6 +1,7 @@
 import type { Json } from "../core/json.js";
 import { agentFields, llmCallFields } from "./agent-fields.js";
 import { checkTemplateText, script, shellLine } from "./code-fields.js";
+import { redirectOriginsField } from "./redirect-field.js";
 import { type Fields, listOf, mapOf, type Schema, union } from "./schema.js";
 import { json, number, oneOf, text } from "./schema-scalars.js";
 
@@ -52,6 +53,7 @@ const httpFields = {
     doc: "The statuses that count as success; others fail the attempt.",
     default: "2xx",
   },
+  redirect_origins: redirectOriginsField,
 } as const satisfies Fields;
 
 const scriptFields = {

@@ -3,6 +3,7 @@ import type { Json } from "../core/json.js";
 import { checkTemplateText, shellLine } from "./code-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { childPath, type Path } from "./path.js";
+import { redirectOriginsField } from "./redirect-field.js";
 import { type Fields, type JsonSchema, listOf, type ReadContext, union } from "./schema.js";
 import { number, oneOf, text } from "./schema-scalars.js";
 import { findEntry, type SourceMap } from "./source-tree.js";
@@ -78,6 +79,7 @@ export const llmCallFields = {
     doc: "The longest answer.",
   },
   schema: { schema: jsonSchemaField, doc: "JSON Schema of the answer, which becomes the output as JSON." },
+  redirect_origins: redirectOriginsField,
 } as const satisfies Fields;
 
 /** For editors: what each of these actions needs beside its required keys. */

@@ -204,6 +204,7 @@ export interface HttpStepInput extends CommonStepInput {
   readonly headers?: Variables;
   readonly body?: Json;
   readonly expect_status?: OneOrMore<number | string>;
+  readonly redirect_origins?: readonly string[];
 }
 
 export interface ScriptStepInput extends CommonStepInput {
@@ -248,6 +249,7 @@ export interface LlmCallStepInput extends CommonStepInput {
   readonly base_url?: string;
   /** The name of the variable that holds the key. */
   readonly api_key_env?: string;
+  readonly redirect_origins?: readonly string[];
   readonly system?: string;
   readonly prompt: string;
   readonly temperature?: number;
