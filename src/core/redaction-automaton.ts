@@ -1,3 +1,4 @@
+import { BREAKS } from "./redaction-bytes.js";
 import type { Needle } from "./redaction-needles.js";
 import { buildTrie, foldCase, type Trie } from "./redaction-trie.js";
 
@@ -13,12 +14,14 @@ export interface Trigger {
  * rest, deep inside secrets, look through their children, so that a private key does not cost 100 MB of rows.
  */
 export interface Automaton {
-  /** `rows[state << 8 | byte]`: the next state, or its complement if it is sparse or reports something. */
+  /** `rows[state << 8 | byte]`: the next state, or its complement if it is sparse, reports something, or a line breaks in a needle. */
   readonly rows: Int32Array;
   /** How many states have a row; the others can only be stepped. */
   readonly denseStates: number;
   /** How many bytes up to here could still become a needle or a trigger. */
   readonly depth: Int32Array;
+  /** At this depth and beyond, a needle that meets a line break is followed over it. */
+  readonly followedFrom: number;
   /** The longest needle that ends here, or 0. */
   readonly needleLength: Int32Array;
   readonly needleSecret: Int32Array;
@@ -37,6 +40,8 @@ interface Reports {
 
 const MAX_DENSE_STATES = 1_024;
 const NONE = -1;
+/** So much of a needle must stand before a line break for it to be followed into the next line. */
+const MIN_BEFORE_BREAK_BYTES = 3;
 
 export function buildAutomaton(needles: readonly Needle[], triggers: readonly Trigger[]): Automaton {
   const triggerBytes = triggers.map(({ text }) =>
@@ -47,11 +52,13 @@ export function buildAutomaton(needles: readonly Needle[], triggers: readonly Tr
   const fail = linkFails(trie);
   for (let state = 1; state < trie.states; state++) inheritReports(reports, state, fail[state]!);
   const denseStates = Math.min(trie.states, MAX_DENSE_STATES);
-  const rows = fillRows(trie, fail, reports, denseStates);
+  const followedFrom = needles.length === 0 ? Number.POSITIVE_INFINITY : MIN_BEFORE_BREAK_BYTES;
+  const rows = fillRows(trie, fail, reports, { denseStates, followedFrom });
   return {
     rows,
     denseStates,
     depth: trie.depth,
+    followedFrom,
     ...reports,
     step(from, byte) {
       let state = from;
@@ -113,7 +120,12 @@ function inheritReports(
   if (inherited) triggers[state] = [...(triggers[state] ?? []), ...inherited];
 }
 
-function fillRows(trie: Trie, fail: Int32Array, reports: Reports, denseStates: number): Int32Array {
+function fillRows(
+  trie: Trie,
+  fail: Int32Array,
+  reports: Reports,
+  { denseStates, followedFrom }: Pick<Automaton, "denseStates" | "followedFrom">,
+): Int32Array {
   const rows = new Int32Array(denseStates << 8);
   for (let state = 0; state < denseStates; state++) {
     if (state > 0) rows.copyWithin(state << 8, fail[state]! << 8, (fail[state]! + 1) << 8);
@@ -123,8 +135,14 @@ function fillRows(trie: Trie, fail: Int32Array, reports: Reports, denseStates: n
       rows[(state << 8) | trie.byte[child]!] = entry;
       rows[(state << 8) | upperCase(trie.byte[child]!)] = entry;
     }
+    if (trie.depth[state]! >= followedFrom)
+      for (const byte of BREAKS) rows[(state << 8) | byte] = stopping(rows[(state << 8) | byte]!);
   }
   return rows;
+}
+
+function stopping(entry: number): number {
+  return entry < 0 ? entry : ~entry;
 }
 
 function childOf(trie: Trie, state: number, byte: number): number {

@@ -70,3 +70,14 @@ export function spells(bytes: Uint8Array, from: number, text: string, ignoreCase
   }
   return true;
 }
+
+export const NEWLINE = 0x0a;
+export const RETURN = 0x0d;
+export const BACKSLASH = 0x5c;
+
+/** A line break, the start of one that is written as `\n`, or of a line that goes on after a backslash. */
+export const BREAKS: readonly number[] = [NEWLINE, RETURN, BACKSLASH];
+
+export function isBreak(byte: number): boolean {
+  return byte === NEWLINE || byte === RETURN || byte === BACKSLASH;
+}

@@ -31,19 +31,31 @@ export function spellSecrets(secrets: readonly Secret[]): Needle[] {
   const needles = new Map<string, Needle>();
   secrets.forEach(({ value }, secret) => {
     for (const part of partsOf(value)) {
-      for (const spelling of spell(part)) {
-        for (const bytes of pieces(utf8.encode(spelling))) {
-          const key = foldedKey(bytes);
-          if (!needles.has(key)) needles.set(key, { bytes, secret });
-        }
+      const spellings = Array.from(spell(part), (text) => utf8.encode(text));
+      // Of a value of many lines each line has all the others; more would make the search slow.
+      const rarer = isOneLine(value) ? spellWide(part) : [];
+      const cut = isOneLine(value) ? [...spellings, ...rarer].flatMap(withoutStart) : [];
+      for (const bytes of [...spellings, ...rarer].flatMap(pieces).concat(cut)) {
+        const key = foldedKey(bytes);
+        if (!needles.has(key)) needles.set(key, { bytes, secret });
       }
     }
   });
   return [...needles.values()];
 }
 
+function isOneLine(value: string): boolean {
+  return !/[\r\n]/.test(value.trim());
+}
+
+/** A program may put letters and their accents together, or take them apart. */
+function partsOf(value: string): Set<string> {
+  const composed = [value, value.normalize("NFC"), value.normalize("NFD")];
+  return new Set([...new Set(composed)].flatMap(linesOf));
+}
+
 /** The whole value, and the lines that are long enough to be told from ordinary text. */
-function partsOf(value: string): string[] {
+function linesOf(value: string): string[] {
   const whole = value.trim();
   if (whole.length < MIN_SECRET_CHARS) return [];
   const lines = whole.split(/\r\n|\r|\n/);
@@ -60,9 +72,26 @@ function spell(text: string): Set<string> {
     spellings.add(hex(bytes, ""));
     spellings.add(hex(bytes, "%"));
     spellings.add(hex(bytes, "\\x"));
-    for (const spelling of [...spellInUrl(bytes), ...spellInBase64(bytes)]) spellings.add(spelling);
+    const encoded = spellInBase64(bytes);
+    for (const spelling of [...spellInUrl(bytes), ...encoded, ...encoded.flatMap(fragments)])
+      spellings.add(spelling);
   }
   return spellings;
+}
+
+/** What is printed as UTF-16 is rarely long, and each of its characters costs ten. */
+const MAX_WIDE_CHARS = 512;
+
+/** UTF-16 of either order, and base64 of what PowerShell encodes. */
+function spellWide(text: string): Uint8Array[] {
+  if (text.length > MAX_WIDE_CHARS) return [];
+  const low = utf16(text, (unit) => [unit & 0xff, unit >> 8]);
+  const high = utf16(text, (unit) => [unit >> 8, unit & 0xff]);
+  return [low, high, ...spellInBase64(low).map((spelling) => utf8.encode(spelling))];
+}
+
+function utf16(text: string, bytesOf: (unit: number) => readonly number[]): Uint8Array {
+  return Uint8Array.from(text.split("").flatMap((unit) => bytesOf(unit.charCodeAt(0))));
 }
 
 function spellInJson(text: string): string[] {
@@ -149,8 +178,7 @@ function spellInBase64(bytes: Uint8Array): string[] {
     const last = Math.floor((shifted.length * 8) / 6);
     let core = "";
     for (let place = first; place < last; place++) core += BASE64[sextet(shifted, place)];
-    const both = [core, core.replaceAll("+", "-").replaceAll("/", "_")];
-    return [...both, ...both.flatMap(fragments)];
+    return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
   });
 }
 
@@ -173,6 +201,16 @@ function sextet(bytes: Uint8Array, place: number): number {
   const index = bit >> 3;
   const pair = ((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0);
   return (pair >> (10 - (bit & 7))) & 63;
+}
+
+/** The start that may stand before a line break without being followed over it; see `redaction-automaton.ts`. */
+const UNFOLLOWED_BYTES = 2;
+const MIN_WITHOUT_START_BYTES = 16;
+const MAX_WITHOUT_START_BYTES = 512;
+
+function withoutStart(bytes: Uint8Array): Uint8Array[] {
+  const isLongEnough = bytes.length >= MIN_WITHOUT_START_BYTES && bytes.length <= MAX_WITHOUT_START_BYTES;
+  return isLongEnough ? [bytes.subarray(UNFOLLOWED_BYTES)] : [];
 }
 
 function pieces(bytes: Uint8Array): Uint8Array[] {

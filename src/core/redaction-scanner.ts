@@ -1,6 +1,8 @@
 import type { Automaton } from "./redaction-automaton.js";
+import { isBreak } from "./redaction-bytes.js";
 import { type Hit, LOOK_BEHIND_BYTES, type Seen, SHAPES } from "./redaction-shapes.js";
 import { openTail, type Tail } from "./redaction-tails.js";
+import { MAX_FOLLOWED, WrappedNeedle } from "./redaction-wrapped.js";
 
 /** Which text stands for secret number n; -1 is a token known by its shape. */
 export type LabelOf = (secret: number) => Uint8Array;
@@ -37,7 +39,8 @@ const NOTHING = new Uint8Array(0);
  * shown as the label of the one that starts first.
  *
  * Held back between chunks is only what may yet turn out to be secret: a partial needle (MAX_NEEDLE_BYTES at most), an
- * undecided token (about 4 KB at most, a JWT's header), and a few bytes to look behind.
+ * undecided token (about 4 KB at most, a JWT's header), a needle that goes on in the next line (8 KB at most), and a few
+ * bytes to look behind.
  */
 export class RedactionScanner {
   private held: Uint8Array = NOTHING;
@@ -48,6 +51,7 @@ export class RedactionScanner {
   private spans: Span[] = [];
   private candidates: Candidate[] = [];
   private readonly tails = new Map<number, FollowedTail>();
+  private wrapped: WrappedNeedle[] = [];
 
   constructor(
     private readonly automaton: Automaton,
@@ -73,6 +77,7 @@ export class RedactionScanner {
     const bytes = from === 0 ? chunk : join(this.held, chunk);
     const seen: Seen = { bytes, length: bytes.length, isLast };
     this.extendTails(seen, from);
+    for (const needle of this.wrapped) this.extendWrapped(needle, seen);
     const undecided = this.candidates;
     this.candidates = [];
     for (const candidate of undecided) this.decide(candidate, seen);
@@ -87,19 +92,37 @@ export class RedactionScanner {
     const { rows, denseStates } = this.automaton;
     const { bytes, length } = seen;
     let state = this.state;
+    let before = state;
     let at = from;
     while (at < length) {
       if (state >= denseStates) {
+        before = state;
         state = this.automaton.step(state, bytes[at++]!);
       } else {
-        do state = rows[(state << 8) | bytes[at++]!]!;
-        while (state >= 0 && at < length);
+        do {
+          before = state;
+          state = rows[(state << 8) | bytes[at++]!]!;
+        } while (state >= 0 && at < length);
         if (state >= 0) break;
         state = ~state;
       }
+      if (isBreak(bytes[at - 1]!)) this.followOverBreak(before, at - 1, seen);
       this.report(state, at, seen);
     }
     this.state = state;
+  }
+
+  private followOverBreak(state: number, breakAt: number, seen: Seen): void {
+    if (this.automaton.depth[state]! < this.automaton.followedFrom) return;
+    this.wrapped = this.wrapped.filter(({ diedAt }) => diedAt === null || diedAt > breakAt);
+    if (this.wrapped.length === MAX_FOLLOWED) return;
+    const needle = new WrappedNeedle(this.automaton, state, breakAt);
+    this.extendWrapped(needle, seen);
+    this.wrapped.push(needle);
+  }
+
+  private extendWrapped(needle: WrappedNeedle, { bytes, length }: Seen): void {
+    needle.extend(bytes, length, (span) => this.spans.push(span));
   }
 
   private report(state: number, at: number, seen: Seen): void {
@@ -146,6 +169,7 @@ export class RedactionScanner {
   private firstUndecided(length: number): number {
     let first = length - this.automaton.depth[this.state]!;
     for (const { at, trigger } of this.candidates) first = Math.min(first, at - trigger.length);
+    for (const { diedAt, start } of this.wrapped) if (diedAt === null) first = Math.min(first, start);
     return Math.max(first, this.given);
   }
 
@@ -177,6 +201,7 @@ export class RedactionScanner {
     if (keep === 0) return;
     this.spans = this.spans.map((span) => ({ ...span, start: span.start - keep, end: span.end - keep }));
     this.candidates = this.candidates.map((candidate) => ({ ...candidate, at: candidate.at - keep }));
+    for (const needle of this.wrapped) needle.move(keep);
     for (const [kinds, followed] of this.tails) {
       this.tails.set(kinds, { ...followed, from: followed.from - keep, end: followed.end - keep });
     }

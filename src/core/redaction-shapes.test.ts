@@ -36,6 +36,8 @@ describe("well-known tokens", () => {
     ["key in JSON", key("EC PRIVATE KEY", keyBody).replaceAll("\n", "\\n")],
     ["key in a log with prefixes", key("PRIVATE KEY", keyBody).replaceAll("\n", "\n[12:00:01] build | ")],
     ["very long token", `ghp_${letters(200)}`],
+    ["Daruma's own", `drm_${letters(43)}`],
+    ["DigitalOcean", `dop_v1_${"0123456789abcdef".repeat(4)}`],
   ])("%s: hidden in plain text, in quotes, after an escape, after a colour", (_, token) => {
     expect(redact(`x ${token} y`)).toBe("x [redacted] y");
     expect(redact(`"${token}"`)).toBe('"[redacted]"');

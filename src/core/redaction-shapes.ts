@@ -131,6 +131,9 @@ export const SHAPES: readonly Shape[] = [
   ...prefixed(["npm_"], { kinds: ALNUM, min: 36 }),
   ...prefixed(["hf_"], { kinds: ALNUM, min: 30, startsWord: true }),
   ...prefixed(["pypi-AgE"], { kinds: ALNUM | URL64, min: 30 }),
+  ...prefixed(["dop_v1_", "doo_v1_", "dor_v1_"], { kinds: ALNUM, min: 40 }),
+  // Daruma's own.
+  ...prefixed(["drm_"], { kinds: ALNUM | URL64, min: 40, startsWord: true }),
   jwtShape,
   privateKeyShape,
   authorizationShape,

@@ -39,6 +39,13 @@ const ENCODINGS: Record<string, (value: string) => string> = {
     value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
 };
 
+/** Bytes that are no UTF-8 of the value. */
+const WIDE: Record<string, (value: string) => Buffer> = {
+  utf16le: (value) => Buffer.from(value, "utf16le"),
+  utf16be: (value) => Buffer.from(value, "utf16le").swap16(),
+  base64OfUtf16: (value) => Buffer.from(Buffer.from(value, "utf16le").toString("base64")),
+};
+
 /** No bracket: nothing in a label can then be taken for a part of the value. */
 const secretText = fc
   .string({ unit: fc.constantFrom(..."abcXYZ0189 '\"\\/+-_=&%<>$!.ü漢😀"), minLength: 4, maxLength: 24 })
@@ -90,6 +97,37 @@ describe("secrets", () => {
       );
     },
   );
+
+  it.each(Object.entries(WIDE))("never survive when printed as %s, wherever the chunk ends", (_, encode) => {
+    fc.assert(
+      fc.property(secretText, padding, (value, before) => {
+        const encoded = encode(value.trim());
+        const bytes = Buffer.concat([Buffer.from(before), encoded]);
+        // Its last character may be padding's and its first shared with what stands before.
+        const core = encoded.subarray(2, -4).toString("latin1");
+        const whole = streamed(hiding(value), [bytes]);
+        expect(Buffer.from(whole).toString("latin1")).toContain(LABEL);
+        if (core.length > 0) expect(Buffer.from(whole).toString("latin1")).not.toContain(core);
+        for (let cut = 0; cut <= bytes.length; cut += 3)
+          expect(streamed(hiding(value), cutAt(bytes, [cut]))).toEqual(whole);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("are hidden with their accents put together or taken apart", () => {
+    const composed = "Zürich-Café-Ñandú".normalize("NFC");
+    const apart = composed.normalize("NFD");
+    expect(apart).not.toBe(composed);
+    for (const [kept, printed] of [
+      [composed, apart],
+      [apart, composed],
+    ] as const) {
+      expect(hiding(kept).redact(`<${printed}>`)).toBe(`<${LABEL}>`);
+      const encoded = Buffer.from(printed).toString("base64");
+      expect(hiding(kept).redact(encoded)).not.toContain(encoded.slice(4, -4));
+    }
+  });
 
   it("are hidden as the whole text around them stays byte for byte", () => {
     expect(hiding("hunter22").redact("a Hunter22 b hunter22hunter22")).toBe(`a ${LABEL} b ${LABEL}${LABEL}`);
@@ -192,6 +230,24 @@ describe("JSON", () => {
       next_page_token: "abc123",
       n: { api_key: "[redacted]" },
     });
+  });
+  it("hides a number that is a secret, however it was written, and no other", () => {
+    const secrets = [
+      { name: "PIN", value: "48151623421" },
+      { name: "BIG", value: "481516234210000000001" },
+      { name: "ZERO", value: "0042.50" },
+      { name: "SHORT", value: "137" },
+    ];
+    const hiding = createRedactor(secrets);
+    const data = JSON.parse(
+      '{"pin":48151623421,"list":[4.8151623421e10,48151623422,481516234210000000001,42.5,137]}',
+    );
+    expect(hiding.redactJson(data)).toEqual({
+      pin: "[redacted:PIN]",
+      list: ["[redacted:PIN]", 48151623422, "[redacted:BIG]", "[redacted:ZERO]", 137],
+    });
+    const record = { exitCode: 48151623421, message: "48151623421" };
+    expect(hiding.redactJson(record, "ownRecord")).toEqual({ ...record, message: "[redacted:PIN]" });
   });
   it("is the same object if there is nothing to hide", () => {
     const json = { a: [1, "b", { c: null }] };

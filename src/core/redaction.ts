@@ -9,8 +9,11 @@ export { type Secret, unredactable };
 /** Hides secrets and well-known tokens. Made once for a run; every stream of it is independent. */
 export interface Redactor {
   redact(text: string): string;
-  /** Strings and keys, at any depth. What holds nothing to hide is returned as it is. */
-  redactJson(json: Json): Json;
+  /**
+   * Strings, keys, and numbers that are a secret, at any depth. What holds nothing to hide is returned as it is.
+   * `ownRecord`: its numbers are our own, such as an exit code, and stay.
+   */
+  redactJson(json: Json, ownRecord?: "ownRecord"): Json;
   stream(): RedactionStream;
 }
 
@@ -49,22 +52,47 @@ export function createRedactor(secrets: readonly Secret[]): Redactor {
     // Untouched text keeps even what UTF-8 cannot carry, such as half a surrogate pair.
     return shown === bytes ? text : fromUtf8.decode(shown);
   };
+  const labelOfNumber = numberLabels(secrets);
   return {
     redact,
-    redactJson: (json) => redactJson(json, redact),
+    redactJson: (json, ownRecord) =>
+      redactJson(json, { redact, number: ownRecord === undefined ? labelOfNumber : NO_NUMBERS }),
     stream: () => new RedactionScanner(automaton, labelOf),
   };
 }
 
-function redactJson(json: Json, redact: (text: string) => string): Json {
-  if (typeof json === "string") return redact(json);
+/** What hides the parts of a value. */
+interface Hiding {
+  readonly redact: (text: string) => string;
+  readonly number: ReadonlyMap<number, string>;
+}
+
+const NO_NUMBERS: ReadonlyMap<number, string> = new Map();
+const A_NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** A number is compared as one: where it was read from JSON, nobody knows any more how it was written. */
+function numberLabels(secrets: readonly Secret[]): ReadonlyMap<number, string> {
+  const labels = new Map<number, string>();
+  const unhidden = new Set(unredactable(secrets));
+  for (const secret of secrets) {
+    const text = secret.value.trim();
+    if (A_NUMBER.test(text) && !unhidden.has(secret)) labels.set(Number(text), `[redacted:${secret.name}]`);
+  }
+  return labels;
+}
+
+function redactJson(json: Json, hiding: Hiding): Json {
+  if (typeof json === "string") return hiding.redact(json);
+  if (typeof json === "number") return hiding.number.get(json) ?? json;
   if (json === null || typeof json !== "object") return json;
   if (Array.isArray(json)) {
-    const items = json.map((item: Json) => redactJson(item, redact));
+    const items = json.map((item: Json) => redactJson(item, hiding));
     return items.some((item, index) => item !== json[index]) ? items : json;
   }
   const entries = Object.entries(json);
-  const redacted = entries.map(([key, value]) => [redact(key), redactMember(key, value, redact)] as const);
+  const redacted = entries.map(
+    ([key, value]) => [hiding.redact(key), redactMember(key, value, hiding)] as const,
+  );
   const isChanged = redacted.some(
     ([key, value], index) => key !== entries[index]![0] || value !== entries[index]![1],
   );
@@ -72,10 +100,10 @@ function redactJson(json: Json, redact: (text: string) => string): Json {
 }
 
 /** A value beside a telling key is hidden as it would be in `key="value"`, so that logs and outputs agree. */
-function redactMember(key: string, value: Json, redact: (text: string) => string): Json {
-  const alone = redactJson(value, redact);
+function redactMember(key: string, value: Json, hiding: Hiding): Json {
+  const alone = redactJson(value, hiding);
   if (typeof value !== "string" || alone !== value || !TELLING_KEY.test(key)) return alone;
   const assigned = `${key}="`;
-  const together = redact(assigned + value);
+  const together = hiding.redact(assigned + value);
   return together.startsWith(assigned) ? together.slice(assigned.length) : alone;
 }

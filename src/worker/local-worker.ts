@@ -260,7 +260,7 @@ export class LocalWorker implements Worker {
     const redactor = this.redactorFor(assignment.secrets);
     const facts = { ...observed, ...(await workspace?.changes()) };
     // Cut after redaction: half a secret would no longer be recognised.
-    const shown = withShortTexts(redactor.redactJson(facts as never) as unknown as FailureFacts);
+    const shown = withShortTexts(redactor.redactJson(facts as never, "ownRecord") as unknown as FailureFacts);
     if (assignment.recovery) return { kind: "failed", facts: shown };
     const env = { ...this.inheritedIn(workspace), ...assignment.env };
     const command = this.actions.get("command") ?? null;
