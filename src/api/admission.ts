@@ -36,7 +36,8 @@ export function admitRequests(
       if (request.method === "OPTIONS") return answerPreflight(reply);
     }
     if (request.routeOptions.config?.public === true) return;
-    const from = { method: request.method, host, origin };
+    const { "sec-fetch-site": site, "sec-fetch-mode": mode } = request.headers as Record<string, string>;
+    const from = { method: request.method, host, origin, site, mode };
     checkOrigin(from, allowedOrigins);
     if (request.headers.authorization === undefined && !(await authenticator.tokensNeeded()))
       checkLocalRequest(from, allowedOrigins);

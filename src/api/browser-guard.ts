@@ -6,6 +6,9 @@ export interface RequestOrigin {
   readonly method: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
+  /** `sec-fetch-site` and `sec-fetch-mode`, which no page can forge; browsers send them, programs do not. */
+  readonly site?: string | undefined;
+  readonly mode?: string | undefined;
 }
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -25,12 +28,16 @@ export function checkOrigin({ method, host, origin }: RequestOrigin, allowed: re
  * through it, but its requests name that host.
  */
 export function checkLocalRequest(
-  { host, origin }: Omit<RequestOrigin, "method">,
+  { method, host, origin, site, mode }: RequestOrigin,
   allowed: readonly string[],
 ): void {
   if (host === undefined || !isLoopbackHost(hostName(host)))
     throw new DarumaError("HOST_REFUSED", "the request names a host that is not this machine");
-  if (isOwnOrigin(host, origin) || (origin !== undefined && allowed.includes(origin))) return;
+  if (origin !== undefined && allowed.includes(origin)) return;
+  // An image or a script of another page sends no origin. A link that somebody follows is his own request.
+  const isOfOtherPage = site === "cross-site" || site === "same-site";
+  const isFollowedLink = mode === "navigate" && READING.has(method);
+  if (isOwnOrigin(host, origin) && (!isOfOtherPage || isFollowedLink)) return;
   throw new DarumaError("ORIGIN_REFUSED", "the request comes from a web page of another origin");
 }
 
@@ -38,18 +45,17 @@ export function checkLocalRequest(
 function isOwnOrigin(host: string | undefined, origin: string | undefined): boolean {
   if (origin === undefined) return true;
   try {
-    return host !== undefined && new URL(origin).host === new URL(`http://${host}`).host;
+    return host !== undefined && HOST.test(host) && new URL(origin).host === new URL(`http://${host}`).host;
   } catch {
     return false;
   }
 }
 
+/** A name or an address, perhaps a port, and nothing else: `URL` would also read `localhost#evil` and `evil@localhost`. */
+const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
 function hostName(host: string): string {
-  try {
-    return new URL(`http://${host}`).hostname;
-  } catch {
-    return "";
-  }
+  return HOST.test(host) ? host.replace(/:\d+$/, "") : "";
 }
 
 /** A name, or an address as it stands in an URL. */

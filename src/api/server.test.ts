@@ -1,3 +1,4 @@
+import type { FastifyPluginAsync } from "fastify";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { bareServer, bearer, putRoleTokens } from "../../test/support/api-server.js";
@@ -193,9 +194,28 @@ describe("who may come in", () => {
       "127.0.0.1.evil.example",
       "localhost.evil.example:7420",
       "192.168.1.2",
+      "localhost#evil.example",
+      "localhost/evil.example",
+      "localhost?evil.example",
+      "evil.example@127.0.0.1",
+      "127.0.0.1:7420@evil.example",
+      "local\thost",
+      "127.1",
+      "0x7f.0.0.1",
+      "localhost:99999999",
     ])
       expect(await ask({ host })).toBe(403);
     expect(await ask({ ...LOCAL, origin: "http://127.0.0.1:7420" })).toBe(200);
+    const site = (where: string, mode = "no-cors") => ({
+      ...LOCAL,
+      "sec-fetch-site": where,
+      "sec-fetch-mode": mode,
+    });
+    for (const where of ["same-origin", "none"]) expect(await ask(site(where))).toBe(200);
+    for (const where of ["cross-site", "same-site"]) {
+      expect(await ask(site(where))).toBe(403);
+      expect(await ask(site(where, "navigate"))).toBe(200);
+    }
     for (const origin of ["http://evil.example", "null", "http://127.0.0.1:9999", "nonsense"])
       expect(await ask({ ...LOCAL, origin })).toBe(403);
   });
@@ -286,6 +306,38 @@ describe("who may come in", () => {
       code: "FORBIDDEN",
       detail: "this needs the role admin; the token's role is operator",
     });
+  });
+
+  it("has a batch of messages counted as so many requests, and none of it done where they are too many", async () => {
+    let done = 0;
+    const routes: FastifyPluginAsync = async (app) => {
+      app.post("/batch", async () => ++done);
+    };
+    const { app } = await server({
+      options: { requestsPerMinute: 10 },
+      groups: [{ prefix: "", role: "viewer", routes }],
+    });
+    const send = async (count: number) =>
+      (
+        await app.inject({
+          method: "POST",
+          url: "/batch",
+          headers: LOCAL,
+          payload: Array.from({ length: count }, (_, id) => ({ id })),
+        })
+      ).statusCode;
+    expect(await send(100)).toBe(429);
+    expect(done).toBe(0);
+    const { app: other } = await server({
+      options: { requestsPerMinute: 10 },
+      groups: [{ prefix: "", role: "viewer", routes }],
+    });
+    const post = async (payload: object[]) =>
+      (await other.inject({ method: "POST", url: "/batch", headers: LOCAL, payload })).statusCode;
+    expect(await post(Array.from({ length: 9 }, () => ({})))).toBe(200);
+    expect(await post([{}])).toBe(200);
+    expect(await post([{}])).toBe(429);
+    expect(done).toBe(2);
   });
 
   it("is slowed down by its own requests only", async () => {

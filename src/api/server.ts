@@ -1,6 +1,7 @@
 import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyInstance, type FastifyPluginAsync } from "fastify";
+import { DarumaError } from "../core/errors.js";
 import type { Context, Principal } from "../operations/context.js";
 import type { Operation } from "../operations/operation.js";
 import type { Role } from "../operations/roles.js";
@@ -158,6 +159,16 @@ async function limitRequests(app: FastifyInstance, { options }: ServerParts): Pr
     timeWindow: "1 minute",
     keyGenerator: (request) => request.caller?.key ?? `address ${request.ip}`,
     allowList: (request) => request.routeOptions.config?.unlimited === true,
+  });
+  const countOne = app.createRateLimit();
+  // A batch of messages of MCP is as many requests as it holds; the first is counted with the request.
+  app.addHook("preHandler", async (request) => {
+    const more = Array.isArray(request.body) ? request.body.length - 1 : 0;
+    for (let counted = 0; counted < more; counted++) {
+      const limit = await countOne(request);
+      if (!limit.isAllowed && limit.isExceeded)
+        throw new DarumaError("RATE_LIMITED", "the batch holds more requests than are left for this minute");
+    }
   });
 }
 

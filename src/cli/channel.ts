@@ -1,4 +1,5 @@
 import { ansiPaint, type Paint, plainPaint, shownLine } from "./render/paint.js";
+import { terminalText } from "./render/terminal-text.js";
 
 /** One of the two streams, with what rendering must know of it. */
 export interface Channel {
@@ -60,6 +61,22 @@ export function writeLines(channel: Channel, lines: readonly string[]): void {
   if (lines.length > 0) channel.write(`${lines.map(shownLine).join("\n")}\n`);
 }
 
+/** A text that came from outside: as it is, but for a terminal without what a terminal obeys. */
+export function writeText(channel: Channel, text: string): void {
+  channel.write(channel.isTerminal ? terminalText(text) : text);
+}
+
 export function writeJson(channel: Channel, value: unknown): void {
-  channel.write(`${JSON.stringify(value, null, channel.isTerminal ? 2 : undefined)}\n`);
+  channel.write(`${jsonText(value, channel.isTerminal ? 2 : undefined)}\n`);
+}
+
+/** What JSON leaves as it is and a terminal obeys: DEL, controls of one byte more, marks that turn the order of a line. */
+const OBEYED = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** The same value, with such characters written as escapes of JSON. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    OBEYED,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

@@ -1,6 +1,6 @@
 import type { Client } from "../operations/client.js";
 import type { OperationName } from "../operations/table/operations.js";
-import type { Session } from "./channel.js";
+import { jsonText, type Session } from "./channel.js";
 
 /** One command as it was typed. */
 export interface Given {
@@ -71,7 +71,7 @@ export function presenterOf(words: string, name: string): Promise<Present> {
 async function printAnswer(name: OperationName): Promise<Present> {
   return async ({ input }, { out, options }, client) => {
     const answer = await client.call(name, input as never);
-    out.write(`${JSON.stringify(answer, null, options.json ? undefined : 2)}\n`);
+    out.write(`${jsonText(answer, options.json ? undefined : 2)}\n`);
     return 0;
   };
 }

@@ -3,7 +3,7 @@ import type { Client } from "../../operations/client.js";
 import { ReplayedRun } from "../../operations/replayed-log.js";
 import { type EventItem, loggedEvent } from "../../operations/run-events.js";
 import type { RunReference } from "../../operations/run-reference.js";
-import type { Channel, Session } from "../channel.js";
+import { type Channel, jsonText, type Session } from "../channel.js";
 import type { Present } from "../presenters.js";
 import { eventText } from "../render/event-text.js";
 import { shownLine } from "../render/paint.js";
@@ -31,7 +31,7 @@ async function linesFor(
   { options }: Session,
 ): Promise<{ line: (event: EventItem) => string; runId: number }> {
   const { run_id: runId, definition } = await client.call("get_run_definition", { run_id: reference });
-  if (options.json) return { line: (event) => JSON.stringify(event), runId };
+  if (options.json) return { line: (event) => jsonText(event), runId };
   const replay = new ReplayedRun(runId, () => definition as unknown as Definition);
   let startedAt: number | null = null;
   const line = (event: EventItem): string => {

@@ -1,6 +1,6 @@
 import { DarumaError } from "../../core/errors.js";
 import { readSource } from "../../operations/workflow-source.js";
-import { writeJson } from "../channel.js";
+import { writeJson, writeText } from "../channel.js";
 import type { Present } from "../presenters.js";
 import { parseRunReference } from "../run-reference.js";
 
@@ -21,6 +21,6 @@ export const graph: Present = async ({ input, args, flags }, { out, options }, c
     format: flags.format as "mermaid" | "dot",
   });
   if (options.json) writeJson(out, picture);
-  else out.write(picture.text);
+  else writeText(out, picture.text);
   return 0;
 };

@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { DarumaError } from "../../core/errors.js";
 import type { Client, OutputOf } from "../../operations/client.js";
-import { type Session, writeJson, writeLines } from "../channel.js";
+import { jsonText, type Session, writeJson, writeLines, writeText } from "../channel.js";
 import { type JobPlace, jobPlace } from "../job-words.js";
 import type { Present } from "../presenters.js";
 import { writeBytes } from "../write-bytes.js";
@@ -62,7 +62,7 @@ async function showArtifact(
 ): Promise<void> {
   const { step, scope, attempt, text, file, manifest } = await whole(client, wanted, kind);
   if (options.json) writeJson(out, { step, scope, attempt, text, file, manifest });
-  else out.write(text.endsWith("\n") ? text : `${text}\n`);
+  else writeText(out, text.endsWith("\n") ? text : `${text}\n`);
 }
 
 async function showJson(client: Client, wanted: Wanted, { out }: Session): Promise<void> {
@@ -86,7 +86,7 @@ function textOf({ text, size }: LogPiece): string | null {
   return size > MAX_JSON_LOG_BYTES ? null : text;
 }
 
-/** As it was printed, escape codes included: it is the user's own output. Headings go to stderr, out of the way of pipes. */
+/** As it was printed, on a terminal with no escape codes but colours. Headings go to stderr, out of the way of pipes. */
 async function print(
   client: Client,
   wanted: Wanted,
@@ -132,7 +132,6 @@ async function follow(
     const { attempt, offset, text } = data as { attempt: number; offset: number; text: string };
     const bytes = Buffer.from(text, "base64");
     if (!options.json) await writeBytes(bytes);
-    else
-      out.write(`${JSON.stringify({ step, scope, attempt, stream, offset, text: decoder.write(bytes) })}\n`);
+    else out.write(`${jsonText({ step, scope, attempt, stream, offset, text: decoder.write(bytes) })}\n`);
   }
 }

@@ -2,6 +2,7 @@ import { oneLine } from "../../core/plain-text.js";
 import type { RunEventItem } from "../../operations/all-events.js";
 import type { InputOf } from "../../operations/client.js";
 import { nameOf } from "../../operations/job-name.js";
+import { jsonText } from "../channel.js";
 import type { Present } from "../presenters.js";
 import { shownLine } from "../render/paint.js";
 import { Pieces } from "./events.js";
@@ -16,7 +17,7 @@ export const watch: Present = async ({ input }, { out, options }, client) => {
   const stream = client.stream("list_events", input as InputOf<"list_events">, new AbortController().signal);
   for await (const { data } of stream) {
     const event = data as RunEventItem;
-    pieces.add(`${options.json ? JSON.stringify(event) : eventLine(event)}\n`);
+    pieces.add(`${options.json ? jsonText(event) : eventLine(event)}\n`);
   }
   return 0;
 };

@@ -3,7 +3,7 @@ import type { Problem } from "../../definition/problem.js";
 import type { WorstCase } from "../../definition/worst-case.js";
 import type { InputOf } from "../../operations/client.js";
 import { readSource } from "../../operations/workflow-source.js";
-import { writeJson, writeLines } from "../channel.js";
+import { jsonText, writeJson, writeLines, writeText } from "../channel.js";
 import { EXIT } from "../exit-codes.js";
 import type { Present } from "../presenters.js";
 import { problemLines } from "../report-error.js";
@@ -15,7 +15,7 @@ const STANDARD_INPUT = 0;
 export const printDraft: Present = async ({ input }, { out, options }, client) => {
   const draft = await client.call("get_draft", input as InputOf<"get_draft">);
   if (options.json) writeJson(out, draft);
-  else out.write(draft.source);
+  else writeText(out, draft.source);
   return 0;
 };
 
@@ -67,11 +67,11 @@ export const discardDraft: Present = async ({ input }, { out, options }, client)
 export const showWorkflow: Present = async ({ input }, { out, err, options }, client) => {
   const found = await client.call("get_workflow", input as InputOf<"get_workflow">);
   if (options.json) writeJson(out, found);
-  else if (found.source !== null) out.write(found.source);
+  else if (found.source !== null) writeText(out, found.source);
   else {
     if (!options.quiet)
       writeLines(err, [`${found.name} version ${found.version} is of a run; its definition:`]);
-    out.write(`${JSON.stringify(found.definition, null, 2)}\n`);
+    out.write(`${jsonText(found.definition, 2)}\n`);
   }
   return 0;
 };

@@ -6,11 +6,13 @@ test("a PostgreSQL URL is told from a file's path", () => {
     "postgres://h/d",
     "postgresql://h/d",
     "POSTGRES://h/d",
+    "postgres:/u:pw@h/d",
+    "postgresql:h",
     "postgres.db",
     "/srv/postgres://",
     "",
   ];
-  expect(texts.map(isPostgresUrl)).toEqual([true, true, true, false, false, false]);
+  expect(texts.map(isPostgresUrl)).toEqual([true, true, true, true, true, false, false, false]);
 });
 
 test("what is shown of an address is host, port, database and schema", () => {
@@ -36,4 +38,10 @@ test("names that SQL would have to quote are refused as schemas", () => {
   for (const name of ["", "Daruma", "a-b", "1a", 'x"; DROP SCHEMA public', "a".repeat(64)]) {
     expect(() => parseAddress("postgres://h/d", name)).toThrow("cannot be the name");
   }
+});
+
+test("an address with one slash is refused with how to write it, without its password", () => {
+  const refused = () => parseAddress("postgres:/me:s3cret@h/d");
+  expect(refused).toThrow("the address of the PostgreSQL store is not a URL");
+  expect(refused).not.toThrow("s3cret");
 });

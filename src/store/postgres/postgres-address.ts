@@ -16,8 +16,9 @@ export interface PostgresAddress {
   hideSecrets(text: string): string;
 }
 
+/** Whether it is meant as one, however it is written: what looks like an address, password and all, is no file's name. */
 export function isPostgresUrl(text: string): boolean {
-  return /^postgres(ql)?:\/\//i.test(text);
+  return /^postgres(ql)?:/i.test(text);
 }
 
 /** The schema may be given in the URL too (`?schema=NAME`). */
@@ -38,7 +39,7 @@ export function parseAddress(text: string, givenSchema?: string): PostgresAddres
 
 function parseUrl(text: string): URL {
   try {
-    if (isPostgresUrl(text)) return new URL(text);
+    if (/^postgres(ql)?:\/\//i.test(text)) return new URL(text);
   } catch {
     // The error of URL holds the whole text, password and all.
   }
