@@ -243,14 +243,8 @@ describe("redirects", () => {
     });
     const there = { url: `${url}/there`, headers };
     expect(bodyOf(await request(there))).toEqual({ method: "GET", body: "" });
-    expect(bodyOf(await request({ ...there, redirect_origins: [other] }))).toMatchObject({
-      authorization: "Bearer x",
-      plain: "p",
-    });
-    expect(bodyOf(await request({ ...there, redirect_origins: ["http://127.0.0.1:1"] }))).toEqual({
-      method: "GET",
-      body: "",
-    });
+    const named = { ...there, redirect_origins: [other] };
+    expect(bodyOf(await request(named))).toMatchObject({ authorization: "Bearer x", plain: "p" });
   });
 
   it("turn POST into GET for 303 and 302, and repeat it for 307", async () => {
@@ -264,44 +258,6 @@ describe("redirects", () => {
     expect(await post(302)).toMatchObject({ method: "GET", body: "" });
     expect(await post(303)).toMatchObject({ method: "GET", body: "" });
     expect(await post(307)).toMatchObject({ method: "POST", body: "data" });
-  });
-
-  it("to another origin are not followed with a body, unless the step names that origin", async () => {
-    let reached = 0;
-    const other = await serve((incoming, response) => {
-      reached++;
-      echo(incoming, response);
-    });
-    const url = await serve((incoming, response) => {
-      response.writeHead(Number(incoming.url?.slice(1)), { location: `${other}/end` }).end();
-    });
-    const post = (status: number, more: Record<string, Json> = {}) => ({
-      ...{ url: `${url}/${status}`, method: "POST", body: { order: "data" }, headers },
-      ...more,
-    });
-    for (const status of [307, 308]) {
-      const { message, judged } = await failureOf(post(status));
-      expect(judged.code).toBe("REQUEST_INVALID");
-      expect(message).toContain(`redirect_origins: [${other}]`);
-    }
-    expect(reached).toBe(0);
-    expect(bodyOf(await request(post(302)))).toEqual({ method: "GET", body: "" });
-    expect(bodyOf(await request(post(307, { redirect_origins: [other] })))).toMatchObject({
-      method: "POST",
-      body: '{"order":"data"}',
-    });
-  });
-
-  it("carry nothing once they have left the origin, even back to it", async () => {
-    let home = "";
-    const other = await serve((_, response) => {
-      response.writeHead(302, { location: `${home}/end` }).end();
-    });
-    home = await serve((incoming, response) => {
-      if (incoming.url === "/end") echo(incoming, response);
-      else response.writeHead(302, { location: `${other}/back` }).end();
-    });
-    expect(bodyOf(await request({ url: `${home}/start`, headers }))).toEqual({ method: "GET", body: "" });
   });
 
   it("are not followed where they are expected", async () => {
