@@ -1,3 +1,5 @@
+import { MAX_WRAPPED_JSON_LEVELS } from "../core/to-json.js";
+
 /** What one request may take, and how often. */
 export const DEFAULT_PORT = 7420;
 export const DEFAULT_HOST = "127.0.0.1";
@@ -14,8 +16,8 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 export const MAX_PATH_PARAMETER_CHARS = 1_024;
 /** Deeper than anything that people write; far from where recursion over it would run out of stack. */
 export const MAX_JSON_DEPTH = 200;
-/** What a step has produced may be deeper than what people write; recursion ran out of stack at about 4,000. */
-export const MAX_RESULT_DEPTH = 1_000;
+/** An output, and the message that it comes in. Recursion ran out of stack at about 4,000. */
+export const MAX_RESULT_DEPTH = MAX_WRAPPED_JSON_LEVELS;
 
 /** To receive a whole request, its body included. */
 export const REQUEST_TIMEOUT_MS = 120_000;

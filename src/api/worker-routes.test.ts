@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bareServer } from "../../test/support/api-server.js";
+import { MAX_JSON_LEVELS } from "../core/to-json.js";
 import type { PoolDesk } from "../worker/pool-desk.js";
 import { MAX_RESULT_DEPTH } from "./limits.js";
 import { workerRoutes } from "./worker-routes.js";
@@ -46,7 +47,8 @@ async function server() {
 describe("what a worker sends", () => {
   it("may be nested deep, but not so deep that nothing could write it down again", async () => {
     const { report, taken, faults } = await server();
-    expect(await report(nested(MAX_RESULT_DEPTH - 10))).toEqual([200, undefined]);
+    // The deepest output that a step may have.
+    expect(await report(nested(MAX_JSON_LEVELS))).toEqual([200, undefined]);
     expect(taken).toHaveLength(1);
     for (const value of [
       nested(MAX_RESULT_DEPTH),

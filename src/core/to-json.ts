@@ -2,6 +2,8 @@ import type { Json } from "./json.js";
 
 /** Deeper values are no data, and would overflow the stack of whoever walks through them. */
 export const MAX_JSON_LEVELS = 1_000;
+/** The same within a message, a log or a command. */
+export const MAX_WRAPPED_JSON_LEVELS = MAX_JSON_LEVELS + 20;
 
 /** Whether a value has lists and objects within each other beyond so many levels. */
 export function isDeeperThan(value: Json, levels: number): boolean {

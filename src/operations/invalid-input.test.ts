@@ -22,6 +22,14 @@ function refusalOf(name: OperationName, given: unknown): { [path: string]: strin
 }
 
 describe("input that does not fit", () => {
+  it("is refused by its depth before anybody runs out of stack over it", () => {
+    const output: unknown = JSON.parse("[".repeat(60_000) + "]".repeat(60_000));
+    const given = { run_id: 1, classifications: [{ job_id: 1, action: "complete", output }] };
+    expect(refusalOf("classify_and_resolve_failures", given)).toEqual({
+      "": "it is nested more than 1000 levels deep",
+    });
+  });
+
   it("is told which number is missing, and what it must be", () => {
     expect(refusalOf("retry_job", { job_id: "1", run_id: 1 })).toEqual({
       max_retries: "is missing; it must be a whole number, 1 or more",

@@ -1,5 +1,7 @@
 import type { z } from "zod";
 import { DarumaError } from "../core/errors.js";
+import type { Json } from "../core/json.js";
+import { isDeeperThan, MAX_JSON_LEVELS, MAX_WRAPPED_JSON_LEVELS } from "../core/to-json.js";
 import { expectationAt, fieldsAt } from "./expectation.js";
 import type { Operation } from "./operation.js";
 
@@ -26,6 +28,12 @@ export function checkInput(
   given: unknown,
   hint: string,
 ): z.output<Operation["input"]> {
+  // Whoever reads it does so by recursion, the schema first.
+  if (isDeeperThan(given as Json, MAX_WRAPPED_JSON_LEVELS))
+    throw new InvalidInput(
+      [{ path: "", message: `it is nested more than ${MAX_JSON_LEVELS} levels deep` }],
+      hint,
+    );
   const parsed = input.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new InvalidInput(fieldErrors(input, parsed.error.issues, given), hint);
