@@ -7,6 +7,9 @@ import ts from "typescript";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const catalogueFile = join(root, "src/core/errors.ts");
 const documentFile = join(root, "docs/errors.md");
+const entrySource = readFileSync(join(root, "src/core/catalogue-entry.ts"), "utf8");
+const { outputText } = ts.transpileModule(entrySource, { compilerOptions: { module: ts.ModuleKind.ESNext } });
+const makers = await import(`data:text/javascript,${encodeURIComponent(outputText)}`);
 
 /** The sections of the catalogue in its own order: a line comment opens one. */
 function readSections() {
@@ -42,17 +45,25 @@ function rowsOf(file, property) {
     const other = join(dirname(file), `${table.toLowerCase().replaceAll("_", "-")}.ts`);
     return readTable(other, table).flatMap(({ rows }) => rows);
   }
-  const [means, next] = ["means", "next"].map((key) => readText(property.initializer, key));
-  return [{ code: property.name.getText(), means, next }];
+  const { means, next } = readEntry(property.initializer);
+  return [{ code: property.name.getText(), means: inCell(means), next: inCell(next) }];
+}
+
+/** An object, or the call of a function in `catalogue-entry.ts` that makes one. */
+function readEntry(node) {
+  if (ts.isCallExpression(node))
+    return makers[node.expression.getText()](...node.arguments.map(({ text }) => text));
+  return Object.fromEntries(
+    node.properties.map(({ name, initializer }) => [name.getText(), initializer.text]),
+  );
 }
 
 function findObject(node) {
   return ts.isObjectLiteralExpression(node) ? node : findObject(node.expression);
 }
 
-function readText(object, key) {
-  const property = object.properties.find((candidate) => candidate.name.getText() === key);
-  return property.initializer.text.replaceAll("|", "\\|");
+function inCell(text) {
+  return text.replaceAll("|", "\\|");
 }
 
 function render(sections) {

@@ -1,4 +1,4 @@
-import type { CatalogueEntry } from "./catalogue-entry.js";
+import { type CatalogueEntry, inFile, thenRetry, thenRetryOrFork } from "./catalogue-entry.js";
 import { OPERATOR_ERRORS } from "./operator-errors.js";
 import { SERVER_ERRORS } from "./server-errors.js";
 import { WORKFLOW_FILE_ERRORS } from "./workflow-file-errors.js";
@@ -13,155 +13,176 @@ export const ERROR_CATALOGUE = {
   // The workflow file
   ...WORKFLOW_FILE_ERRORS,
   // Failures of an attempt
-  TIMEOUT: { means: "The attempt passed its timeout_ms.", next: "Raise timeout_ms or make the step faster." },
-  IDLE_TIMEOUT: {
-    means: "The attempt printed nothing for idle_timeout_ms.",
-    next: "Raise idle_timeout_ms or print progress.",
-  },
-  NETWORK_ERROR: {
-    means: "A connection failed.",
-    next: "Check the address and the network; a retry often helps.",
-  },
-  HTTP_ERROR: {
-    means: "A response had a status that was not expected.",
-    next: "See the status; set expect_status if it is right.",
-  },
-  TEMPLATE_ERROR: {
-    means: "A template could not be rendered.",
-    next: "Check that every variable it names exists by then.",
-  },
-  OUTPUT_INVALID: {
-    means: "The output does not fit the step's schema, or holds what JSON cannot.",
-    next: "Fix the step's output or its `outputs` schema.",
-  },
-  SCRIPT_ERROR: { means: "The script threw an error.", next: "Fix the script; see the message." },
-  SPAWN_ERROR: {
-    means: "The process could not be started.",
-    next: "Check the command, cwd and permissions.",
-  },
-  SIGNALED: {
-    means: "A signal that Daruma did not send ended the process.",
-    next: "Look for what sent it; a retry often helps.",
-  },
-  WORKER_LOST: {
-    means: "The worker or the engine died during the attempt.",
-    next: "Nothing: Daruma restarts it by itself.",
-  },
-  CHILD_INVALID: {
-    means: "The child run of a `workflow` step could not begin.",
-    next: "Fix the child's file or the inputs it is given; see the message.",
-  },
+  TIMEOUT: thenRetryOrFork(
+    "The attempt ran longer than its timeout_ms.",
+    "Find out what took so long, or raise timeout_ms.",
+  ),
+  IDLE_TIMEOUT: thenRetryOrFork(
+    "The attempt printed nothing for idle_timeout_ms.",
+    "Let the step print its progress, or raise idle_timeout_ms.",
+  ),
+  NETWORK_ERROR: thenRetry("A connection failed.", "Check the address and the network."),
+  HTTP_ERROR: thenRetryOrFork(
+    "A response had a status that was not expected.",
+    "See the status in the message; if it is a right answer, name it in expect_status.",
+  ),
+  TEMPLATE_ERROR: inFile(
+    "A template could not be rendered.",
+    "Correct the template: what it names must exist when the step starts.",
+  ),
+  OUTPUT_INVALID: thenRetryOrFork(
+    "The output does not fit the step's schema (`outputs`), or holds what JSON cannot.",
+    "Correct what the step writes to stdout or $DARUMA_OUTPUT.",
+  ),
+  SCRIPT_ERROR: inFile("The script threw an error.", "Correct the script; the message says what it threw."),
+  SPAWN_ERROR: thenRetry(
+    "The process could not be started.",
+    "Check that the program exists, may be executed, and that `cwd` exists.",
+  ),
+  SIGNALED: thenRetry(
+    "A signal that Daruma did not send ended the process.",
+    "Look for what sent it: often the system, because memory ran out.",
+  ),
+  WORKER_LOST: thenRetry(
+    "The worker or the engine died during the attempt.",
+    "Daruma restarts it by itself, up to max_recoveries times; after that, find out why workers die while they run it.",
+  ),
+  CHILD_INVALID: thenRetryOrFork(
+    "The child run of a `workflow` step could not begin.",
+    "Correct the child's file, or give it the inputs that it asks for; see the message.",
+  ),
   CHILD_OUTSIDE: {
     means: "The file of a `workflow` step does not lie below the folder of its run, which a server asks for.",
-    next: "Put it there, or start the run with a `folder` that holds it.",
+    next: "Move it below that folder, or start the run with a --folder that contains it.",
+    asked: "Move it below that folder, or start the run with a `folder` that contains it.",
   },
   CHILD_FAILED: {
     means: "The child run of a `workflow` step did not complete.",
     next: "See `daruma explain` of the child run named in the message.",
     asked: "See explain_run of the child run named in the message.",
   },
-  ARTIFACT_MISSING: {
-    means: "An output that was kept as a file cannot be read.",
-    next: "Put the file back, or run the step that made it again.",
-  },
+  ARTIFACT_MISSING: thenRetry(
+    "An output that was kept as a file cannot be read.",
+    "Put the file back where the message says.",
+  ),
   REJECTED: {
     means: "A person chose an answer that fails the step.",
-    next: "See what was said; a failure edge or retry can take it up.",
+    next: "`daruma explain RUN STEP` says what was answered; `daruma retry RUN STEP` asks again.",
+    asked: "explain_run says what was answered; control_run with action retry_step asks again.",
   },
-  NO_WORKER: {
-    means: "The step's `runs_on` asks for tags that this worker does not offer.",
-    next: "Run it on a server with such a worker, or fix `runs_on`.",
-  },
-  MISSING_SECRET: {
-    means: "A variable named in `secrets` is not set.",
-    next: "Set it in the environment of the worker.",
-  },
-  REQUEST_INVALID: {
-    means: "The HTTP request or model call cannot be sent as it stands.",
-    next: "Fix url, method, headers, body or expect_status; base_url or model.",
-  },
-  PROVIDER_ERROR: {
-    means: "The provider of a model failed in a way that it did not explain by a status.",
-    next: "See the message; a retry often helps.",
-  },
-  CONTENT_FILTERED: {
-    means: "The provider of a model withheld the answer.",
-    next: "Change the prompt; a retry will not help.",
-  },
-  ACCESS_DENIED: {
-    means: "The action was refused for want of a right or a credential.",
-    next: "Give it the credential; a retry will not help.",
-  },
-  VALIDATION_ERROR: {
-    means: "The action called its input invalid.",
-    next: "Fix the input; a retry will not help.",
-  },
-  REPO_ERROR: {
-    means: "A repository refused: a conflict, a protected branch or a missing ref.",
-    next: "Resolve it in the repository.",
-  },
+  NO_WORKER: inFile(
+    "The step's `runs_on` asks for tags that this worker does not offer.",
+    "Run it at a server that has a worker with these tags, or correct `runs_on`.",
+  ),
+  MISSING_SECRET: thenRetry(
+    "A variable named in `secrets` is not set.",
+    "Set it in the environment of the process that executes the step: the run of the command line, the server or its worker.",
+  ),
+  REQUEST_INVALID: inFile(
+    "The HTTP request or model call cannot be sent as it stands.",
+    "Correct what the message names: url, method, headers, body or expect_status; base_url or model.",
+  ),
+  PROVIDER_ERROR: thenRetry(
+    "The provider of a model failed in a way that it did not explain by a status.",
+    "See the message; it often passes.",
+  ),
+  CONTENT_FILTERED: inFile(
+    "The provider of a model withheld the answer.",
+    "Change the prompt: the same one will be withheld again.",
+  ),
+  ACCESS_DENIED: thenRetry(
+    "The action was refused because a right or a credential is missing.",
+    "Give it the credential.",
+  ),
+  VALIDATION_ERROR: thenRetryOrFork(
+    "The action called its input invalid.",
+    "Correct the input; see the message.",
+  ),
+  REPO_ERROR: thenRetry(
+    "A repository refused: a conflict, a protected branch or a missing ref.",
+    "Resolve it in the repository.",
+  ),
   ACTION_FAILED: {
-    means: "The action failed and said nothing more typed than its message.",
-    next: "See the message.",
+    means: "The action failed and gave no more than its message.",
+    next: "See the message, and what the step printed: `daruma logs RUN STEP`.",
+    asked: "See the message, and what the step printed: get_job_logs.",
   },
-  LOG_FAILED: {
-    means: "An attempt's log file could not be written.",
-    next: "Check that the disk is not full and the folder is writable.",
-  },
-  UNKNOWN_ACTION: { means: "No action of this type is registered.", next: "Register it, or fix `type`." },
+  LOG_FAILED: thenRetry(
+    "An attempt's log file could not be written.",
+    "Check that the disk is not full and the output folder is writable.",
+  ),
+  UNKNOWN_ACTION: inFile(
+    "No action of this type is registered.",
+    "Run it with the program that registers the action (docs/library.md), or correct `type`.",
+  ),
   // Decisions
-  LOOP_BUDGET_EXCEEDED: {
-    means: "max_loops allows no further retry, repair, goto or transition back.",
-    next: "Mend the failure that the message names, bound the goto (`goto: { step: X, max: 1 }`), or raise routing.max_loops.",
+  LOOP_BUDGET_EXCEEDED: thenRetryOrFork(
+    "max_loops allows no further retry, repair, goto or transition back.",
+    "Mend the failure that the message names, bound the goto (`goto: { step: X, max: 1 }`), or raise routing.max_loops.",
+  ),
+  REMEDIATION_FAILED: thenRetryOrFork(
+    "A step of on_fail.run failed, so the repair did not happen.",
+    "Find out why the repair failed: its own error and output say it.",
+  ),
+  JOIN_UNSATISFIED: thenRetryOrFork(
+    "Too few branches of a fan-out completed.",
+    "Mend what failed in the branches, or tolerate it with a looser `join`.",
+  ),
+  DEPENDENCY_FAILED: {
+    means: "A step that this one needs failed.",
+    next: "`daruma explain RUN` says which and why; once it completes, this one runs.",
+    asked: "explain_run says which and why; once it completes, this one runs.",
   },
-  REMEDIATION_FAILED: {
-    means: "A step of on_fail.run failed, so the repair did not happen.",
-    next: "Fix the remediation step; `daruma explain` shows its error.",
-    asked: "Fix the remediation step; explain_run shows its error.",
-  },
-  JOIN_UNSATISFIED: {
-    means: "Too few branches of a fan-out completed.",
-    next: "See the failed branches; loosen `join` to tolerate them.",
-  },
-  DEPENDENCY_FAILED: { means: "A step that this one needs failed.", next: "Fix the failed step." },
-  IF_FAILED: {
-    means: "The step's `if` could not be evaluated.",
-    next: "Fix the expression; see the reason.",
-  },
+  IF_FAILED: inFile(
+    "The step's `if` could not be evaluated.",
+    "Correct the expression; the message says what is wrong with it.",
+  ),
   RESET_FAILED: {
     means:
       "A fresh workspace could not be built from the checkpoints, or what another attempt left could not be set aside.",
-    next: "See the message; a patch that is missing or does not apply, or a file in the way, must be put right by hand.",
+    next: "Put right what the message names, such as a missing patch or a file in the way; then `daruma hard-reset RUN STEP`.",
+    asked:
+      "Put right what the message names, such as a missing patch or a file in the way; then control_run with action hard_reset_step.",
   },
   STALLED: {
     means: "Nothing can go on though the run is not over: a defect of Daruma.",
     next: "Report it with the printed dump.",
   },
-  RUN_CANCELED: { means: "The run was canceled.", next: "Start it again if that was not meant." },
-  FAIL_FAST: { means: "Another step failed and failure_policy is fail_fast.", next: "Fix the failed step." },
-  NOT_AN_ARRAY: {
-    means: "A forEach step's output is not an array.",
-    next: "Print a JSON array, or write it to $DARUMA_OUTPUT.",
+  RUN_CANCELED: {
+    means: "The run was canceled.",
+    next: "If that was a mistake: `daruma reset RUN --failed-only`, then `daruma resume RUN`, goes on with what was canceled.",
+    asked: "If that was a mistake: control_run with action reset_failed goes on with what was canceled.",
   },
-  TOO_MANY_ITEMS: {
-    means: "The forEach steps of the run would have more items than max_items allows.",
-    next: "Put several items into one (batches of 100, say), or raise max_items.",
+  FAIL_FAST: {
+    means: "Another step failed and failure_policy is fail_fast.",
+    next: "`daruma explain RUN` says which and why; `daruma reset RUN --failed-only` runs all that failed or was canceled again.",
+    asked:
+      "explain_run says which and why; control_run with action reset_failed runs all that failed or was canceled again.",
   },
+  NOT_AN_ARRAY: thenRetry(
+    "A forEach step's output is not an array.",
+    "Let the step print a JSON array, or write one to $DARUMA_OUTPUT.",
+  ),
+  TOO_MANY_ITEMS: thenRetryOrFork(
+    "The forEach steps of the run would have more items than max_items allows.",
+    "Put several items into one (batches of 100, say), or raise max_items.",
+  ),
   // Expressions
-  EXPRESSION_TIMEOUT: { means: "An expression ran too long and was stopped.", next: "Make it simpler." },
-  EXPRESSION_MEMORY: { means: "An expression used too much memory.", next: "Make it simpler." },
-  EXPRESSION_THREW: { means: "An expression threw an error.", next: "Fix it; see the message." },
+  EXPRESSION_TIMEOUT: inFile("An expression ran too long and was stopped.", "Make it simpler."),
+  EXPRESSION_MEMORY: inFile("An expression used too much memory.", "Make it simpler."),
+  EXPRESSION_THREW: inFile("An expression threw an error.", "Correct it; the message says what it threw."),
   EXPRESSION_TOO_LONG: {
     means: "An expression is longer than 8 KB.",
     next: "Shorten it, or move the logic into a step.",
   },
-  EXPRESSION_RESULT: {
-    means: "An expression returned a value of the wrong type or size.",
-    next: "Return what the key expects.",
-  },
+  EXPRESSION_RESULT: inFile(
+    "An expression returned a value of the wrong type or size.",
+    "Let it return what its key expects.",
+  ),
   EXPRESSION_STOPPED: {
     means: "An expression was stopped because its result is no longer wanted.",
-    next: "Nothing, if the run was stopped on purpose; else resume it.",
+    next: "Nothing if the run was stopped on purpose; else `daruma resume RUN`.",
+    asked: "Nothing if the run was stopped on purpose; else control_run with action resume.",
   },
   SANDBOX_FAILED: {
     means: "The sandbox for expressions could not start, or crashed.",

@@ -23,7 +23,8 @@ export const OPERATOR_ERRORS = {
   },
   IMPORT_INVALID: {
     means: "The document is no run that `daruma export` wrote, or it has been changed since.",
-    next: "Export the run again, with the same or an older Daruma.",
+    next: "Export the run again with `daruma export RUN`, by this or an older version of Daruma.",
+    asked: "Export the run again with export_run, by this or an older version of Daruma.",
   },
   IMPORTED_RUN: {
     means:
@@ -81,7 +82,10 @@ export const OPERATOR_ERRORS = {
     means: "The key was given before, for something else.",
     next: "Give every command and every start a key of its own; the same key only to ask for the same thing again.",
   },
-  WRONG_RUN: { means: "The job belongs to another run.", next: "Name the run that the job belongs to." },
+  WRONG_RUN: {
+    means: "The job belongs to another run.",
+    next: "Name the run that the message names, or leave the run out: a job's id is enough.",
+  },
   RUN_NOT_FOUND: {
     means: "There is no such run.",
     next: "See `daruma list`.",
@@ -101,11 +105,15 @@ export const OPERATOR_ERRORS = {
     next: "See `daruma show RUN`.",
     asked: "get_job lists its attempts.",
   },
-  RUN_OWNED: { means: "Another process is running this run.", next: "Let it finish, or stop that process." },
+  RUN_OWNED: {
+    means: "Another process is running this run.",
+    next: "Let it finish (`daruma show RUN` says how it stands), or stop that process.",
+    asked: "Let it finish; get_run says how it stands.",
+  },
   NOT_ASKED: {
     means: "The step asks nothing at the moment.",
-    next: "See `daruma show RUN`.",
-    asked: "get_run says how it stands.",
+    next: "`daruma holds` lists the questions that are open.",
+    asked: "list_pending_failed_jobs lists the questions that are open.",
   },
   NO_WORKSPACE: {
     means: "The step does not work in a workspace, so there is nothing to reset.",
@@ -114,13 +122,13 @@ export const OPERATOR_ERRORS = {
   },
   NOT_DEAD_LETTER: {
     means: "The job is no dead letter: the queue has not given it up.",
-    next: "`daruma dead-letters` lists what can be redriven; a failed job is retried with `daruma retry`.",
+    next: "`daruma dead-letters` lists what can be redriven; a failed job is retried with `daruma retry RUN STEP`.",
     asked:
       "list_dead_letters lists what can be redriven; a failed job is retried by control_run with action retry_step.",
   },
   NOT_HELD: {
     means: "The job is not on hold.",
-    next: "`daruma holds` lists what waits for a decision; a failed job is retried with `daruma retry`.",
+    next: "`daruma holds` lists what waits for a decision; a failed job is retried with `daruma retry RUN STEP`.",
     asked:
       "list_pending_failed_jobs lists what waits for a decision; a failed job is retried by control_run with action retry_step.",
   },
@@ -146,7 +154,8 @@ export const OPERATOR_ERRORS = {
   },
   RUN_OVER: {
     means: "The run is over.",
-    next: "Retry a step of it, or start a new run.",
+    next: "`daruma retry RUN STEP` runs a step of it again; else start a new run.",
+    asked: "control_run with action retry_step runs a step of it again; else start a new run.",
   },
   LEASE_LOST: {
     means: "Another engine has taken this run over.",

@@ -11,11 +11,13 @@ export const SERVER_ERRORS = {
   FOLDER_NEEDED: {
     means:
       "A workflow with `workflow` steps was given to a server as text, without the folder of their files.",
-    next: "Start it with `folder`, an absolute path on the server's machine from which those files are found.",
+    next: "Start it with --folder DIR, a folder on the server's machine that contains those files.",
+    asked: "Start it with `folder`, an absolute path on the server's machine that contains those files.",
   },
   HOST_REFUSED: {
     means: "The request names a host that is not this machine, as a web page of somebody else's would.",
-    next: "Use http://127.0.0.1 or http://localhost, or start the server with tokens.",
+    next: "Use http://127.0.0.1 or http://localhost, or make a token with `daruma token create`.",
+    asked: "Use http://127.0.0.1 or http://localhost, or a server that has tokens.",
   },
   MALFORMED_REQUEST: {
     means: "The request cannot be read: its address, headers or body are broken.",

@@ -32,7 +32,9 @@ export const WORKSPACE_ERRORS = {
   },
   WORKSPACE_NOT_FOUND: {
     means: "The run has no workspace, or its folder is gone.",
-    next: "A hard reset makes it again from its checkpoints.",
+    next: "If the workflow has a workspace, `daruma hard-reset RUN STEP` builds it again from its checkpoints.",
+    asked:
+      "If the workflow has a workspace, control_run with action hard_reset_step builds it again from its checkpoints.",
   },
   WORKSPACE_OBJECTS_MISSING: {
     means: "The repository lacks contents of the commit: it is a partial clone, or damaged.",
@@ -40,15 +42,18 @@ export const WORKSPACE_ERRORS = {
   },
   WORKSPACE_PATCH_ALTERED: {
     means: "The patch of a checkpoint is not the recorded one, so the workspace was not rebuilt.",
-    next: "Put the file back, or go back to a step before it.",
+    next: "Put the file back, or go back to a step before it: `daruma resume-from RUN STEP`.",
+    asked: "Put the file back, or go back to a step before it: control_run with action resume_from_step.",
   },
   WORKSPACE_PATCH_FAILED: {
     means: "The patch of a checkpoint does not apply, so the workspace was not rebuilt.",
-    next: "Go back to a step before it.",
+    next: "Go back to a step before it: `daruma resume-from RUN STEP`.",
+    asked: "Go back to a step before it: control_run with action resume_from_step.",
   },
   WORKSPACE_PATCH_MISSING: {
     means: "The patch of a checkpoint is gone, so the workspace was not rebuilt.",
-    next: "Put the file back, or go back to a step before it.",
+    next: "Put the file back, or go back to a step before it: `daruma resume-from RUN STEP`.",
+    asked: "Put the file back, or go back to a step before it: control_run with action resume_from_step.",
   },
   WORKSPACE_PATCH_TOO_LARGE: {
     means: "A step changed more than git can replay from one patch.",
@@ -56,11 +61,11 @@ export const WORKSPACE_ERRORS = {
   },
   WORKSPACE_REF_NOT_FOUND: {
     means: "The repository has no such branch, tag or commit.",
-    next: "Fix `workspace.ref`.",
+    next: "Correct `workspace.ref` in the file.",
   },
   WORKSPACE_REPO_NOT_FOUND: {
     means: "There is no git repository there, or git refuses to read it.",
-    next: "Fix `workspace.repo`; see the message.",
+    next: "Correct `workspace.repo` in the file; see the message.",
   },
   WORKSPACE_SUBMODULE_CHANGED: {
     means:

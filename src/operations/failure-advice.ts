@@ -1,3 +1,4 @@
+import type { CatalogueEntry } from "../core/catalogue-entry.js";
 import { ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
 import { isHandled } from "../core/handled.js";
 import type { Json } from "../core/json.js";
@@ -48,10 +49,14 @@ function codeOf(job: Job): string {
 
 /** What the catalogue says of the code, or what can be said of any exit code. */
 function mend(code: string): Advice {
-  const known = Object.hasOwn(ERROR_CATALOGUE, code) ? ERROR_CATALOGUE[code as ErrorCode].next : null;
+  const entry: CatalogueEntry | null = Object.hasOwn(ERROR_CATALOGUE, code)
+    ? ERROR_CATALOGUE[code as ErrorCode]
+    : null;
   const exit = /^EXIT_(\d+)$/.exec(code)?.[1];
+  // How to go on is advised beside it, with commands that are ready.
   const text =
-    known ??
+    entry?.fix ??
+    entry?.next ??
     (exit === undefined ? "See the message above." : `Find out why the program ends with exit code ${exit}.`);
   return advice("mend", text);
 }
