@@ -48,6 +48,7 @@ function answering(result: EvaluationResult): Sandbox & { readonly asked: Evalua
       asked.push(evaluation);
       return result;
     },
+    render: async () => result,
     close: async () => {},
   };
 }

@@ -1,7 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import type { Command } from "../core/commands.js";
 import { type ActionDefinition, DEFAULT_RECOVERY_TIMEOUT_MS } from "../core/definition.js";
-import type { FailureFacts } from "../core/failure.js";
 import type { GraphStep } from "../core/graph.js";
 import type { Json } from "../core/json.js";
 import { matchRule } from "../core/ladder/rule.js";
@@ -9,10 +8,19 @@ import { messageOf } from "../core/message-of.js";
 import type { Job, Run } from "../core/run.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/workspace-state.js";
 import { outputsNamedInCode, outputsNamedInTemplate } from "../sandbox/names/find-names.js";
-import { renderDeep, renderTemplate, renderValue } from "../sandbox/template.js";
+import {
+  notRendered,
+  type Rendered,
+  type Rendering,
+  renderInPlace,
+  stringsIn,
+  withEnv,
+} from "../sandbox/render-step.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
+import { isTemplate } from "../sandbox/template.js";
 import type { Assignment, FailureSource, Report } from "../worker/worker.js";
 import { promptMaterialOf, upstreamOf } from "./prompt-material.js";
-import { type ReadArtifact, variablesFor } from "./variables.js";
+import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";
 
 /** Keys of an action that hold code; they are not templates. */
 const CODE_KEYS: { readonly [type: string]: readonly string[] } = {
@@ -20,30 +28,95 @@ const CODE_KEYS: { readonly [type: string]: readonly string[] } = {
   llm_call: ["schema"],
 };
 
+/** What is known of an attempt when it is decided; `render` adds what a thread must make of its templates. */
+export interface PlannedAssignment {
+  readonly assignment: Assignment;
+  readonly render: ((sandbox: Pick<Sandbox, "render">, signal: AbortSignal) => Promise<Assignment>) | null;
+}
+
 /** Everything a worker needs for the attempt that has just been started, rendered over the run as it is now. */
-export function assignmentFor(run: Run, job: Job, now: number, readArtifact: ReadArtifact): Assignment {
+export function assignmentFor(
+  run: Run,
+  job: Job,
+  now: number,
+  readArtifact: ReadArtifact,
+): PlannedAssignment {
   const { definition } = job.step;
   const templates = [
     ...templatesIn(definition.action),
     ...Object.values(run.definition.env),
     ...Object.values(definition.env),
     definition.cwd ?? "",
-  ].filter(mayReadVariables);
+  ].filter(isTemplate);
   const needsVariables =
     templates.length > 0 || isCustom(definition.action.type) || definition.action.type === "script";
   const variables = needsVariables
     ? variablesFor({ run, job, outputs: outputsNamedBy(job.step, templates), readArtifact })
     : {};
-  const base = {
-    runId: run.id,
-    workflowId: run.workflowId,
-    jobId: job.id,
-    stepId: definition.id,
-    attempt: job.attempt,
-    token: job.attemptToken ?? "",
-    startedAt: now,
-    secrets: run.definition.secrets,
+  const base = { ...conditionsOf(run, job, now, readArtifact), variables };
+  // The worker knows where the workspace lies now.
+  const folder = definition.usesWorkspace ? "" : run.folder;
+  const readers = isCustom(definition.action.type)
+    ? ["env"]
+    : [...templates, String(definition.action.content)];
+  const { texts, code } = partsOf(definition.action);
+  const rendering: Rendering = {
     variables,
+    env: envTemplates(variables, readers),
+    trees: [
+      { json: { ...run.definition.env, ...definition.env }, as: "text" },
+      // What a program has written for itself takes values; the keys of built-in actions are texts.
+      { json: texts, as: isCustom(definition.action.type) ? "value" : "text" },
+      { json: definition.cwd ?? ".", as: "text" },
+    ],
+  };
+  return planned(rendering, {
+    succeeded: ({ env: renderedEnv, trees: [env, action, cwd] }) => ({
+      ...base,
+      variables: withEnv(variables, renderedEnv),
+      action: { ...(action as object), ...code } as ActionDefinition,
+      env: env as { [name: string]: string },
+      cwd: isAbsolute(cwd as string) ? (cwd as string) : join(folder, cwd as string),
+      failedAlready: null,
+    }),
+    failed: (message) => ({
+      ...base,
+      action: definition.action,
+      env: {},
+      cwd: folder,
+      failedAlready: { code: "TEMPLATE_ERROR", message },
+    }),
+  });
+}
+
+/** Here and now if that is cheap for certain, else in a thread. */
+function planned(
+  rendering: Rendering,
+  make: { succeeded(rendered: Rendered): Assignment; failed(message: string): Assignment },
+): PlannedAssignment {
+  try {
+    const rendered = renderInPlace(rendering);
+    if (rendered !== null) return { assignment: make.succeeded(rendered), render: null };
+  } catch (error) {
+    return { assignment: make.failed(messageOf(error)), render: null };
+  }
+  return {
+    assignment: make.failed("its templates were not rendered"),
+    render: async (sandbox, signal) => {
+      const result = await sandbox.render(rendering, signal);
+      return result.ok
+        ? make.succeeded(result.value as unknown as Rendered)
+        : make.failed(notRendered(result.reason));
+    },
+  };
+}
+
+/** What an attempt is told beside its action: who it is, and under what conditions it works. */
+function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifact) {
+  const { definition } = job.step;
+  return {
+    ...identityOf(run, job, now),
+    secrets: run.definition.secrets,
     timeoutMs: definition.timeoutMs,
     idleTimeoutMs: definition.idleTimeoutMs,
     killGraceMs: definition.killGraceMs,
@@ -60,22 +133,18 @@ export function assignmentFor(run: Run, job: Job, now: number, readArtifact: Rea
     ...assignedWorkspaceOf(run, job),
     ...promptMaterialOf(run, job, readArtifact),
   };
-  // The worker knows where the workspace lies now.
-  const folder = definition.usesWorkspace ? "" : run.folder;
-  try {
-    const env = renderDeep({ ...run.definition.env, ...definition.env }, variables) as {
-      [name: string]: string;
-    };
-    const action = renderAction(definition.action, variables);
-    const cwd = renderDeep(definition.cwd ?? ".", variables) as string;
-    return { ...base, action, env, cwd: isAbsolute(cwd) ? cwd : join(folder, cwd), failedAlready: null };
-  } catch (error) {
-    const failedAlready: FailureFacts = {
-      code: "TEMPLATE_ERROR",
-      message: messageOf(error),
-    };
-    return { ...base, action: definition.action, env: {}, cwd: folder, failedAlready };
-  }
+}
+
+function identityOf(run: Run, job: Job, now: number) {
+  return {
+    runId: run.id,
+    workflowId: run.workflowId,
+    jobId: job.id,
+    stepId: job.step.definition.id,
+    attempt: job.attempt,
+    token: job.attemptToken ?? "",
+    startedAt: now,
+  };
 }
 
 function assignedWorkspaceOf(run: Run, job: Job): Pick<Assignment, "workspace"> {
@@ -108,22 +177,17 @@ function failureSourceOf(run: Run, job: Job, readArtifact: ReadArtifact): Failur
 }
 
 /** The recovery script of the rule that has just been reserved: a shell command in the workflow file's folder. */
-export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadArtifact): Assignment {
+export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadArtifact): PlannedAssignment {
   const { definition } = job.step;
   const script = job.recovery?.script ?? "true";
   const match = job.error === null ? null : matchRule(run, job, job.error);
   const timeoutMs =
     match !== null && "rule" in match ? match.rule.recoveryTimeoutMs : DEFAULT_RECOVERY_TIMEOUT_MS;
-  return {
-    runId: run.id,
-    workflowId: run.workflowId,
-    jobId: job.id,
-    stepId: definition.id,
-    attempt: job.attempt,
+  const assignment = (env: Assignment["env"]): Assignment => ({
+    ...identityOf(run, job, now),
     token: job.recovery?.token ?? "",
-    startedAt: now,
     action: { type: "command", exec: script },
-    env: recoveryEnv(run, job, readArtifact),
+    env,
     secrets: run.definition.secrets,
     cwd: run.folder,
     variables: {},
@@ -140,20 +204,39 @@ export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadA
     lastWorker: job.attemptWorker,
     failureSource: null,
     failureContext: null,
-  };
+  });
+  const { env } = run.definition;
+  return planned(recoveryRendering(run, job, readArtifact), {
+    succeeded: ({ trees: [rendered] }) => assignment(rendered as Assignment["env"]),
+    failed: () => assignment(env),
+  });
 }
 
 /** A variable that does not render is passed as it stands: the script may not need it. */
-function recoveryEnv(run: Run, job: Job, readArtifact: ReadArtifact): { [name: string]: string } {
-  const env: { [name: string]: string } = { ...run.definition.env };
-  for (const [name, text] of Object.entries(env)) {
-    if (!mayReadVariables(text)) continue;
-    try {
-      const variables = variablesFor({ run, job, outputs: outputsNamedInTemplate(text), readArtifact });
-      env[name] = renderDeep(text, variables) as string;
-    } catch {}
+function recoveryRendering(run: Run, job: Job, readArtifact: ReadArtifact): Rendering {
+  const { env } = run.definition;
+  const templates = Object.values(env).filter(isTemplate);
+  const variables = templates.length === 0 ? {} : readableVariables(run, job, templates, readArtifact);
+  return {
+    variables,
+    env: envTemplates(variables, templates),
+    trees: [{ json: env, as: "text" }],
+    lenient: true,
+  };
+}
+
+/** Without any output where one of them cannot be read. */
+function readableVariables(
+  run: Run,
+  job: Job,
+  templates: readonly string[],
+  readArtifact: ReadArtifact,
+): { readonly [name: string]: Json } {
+  try {
+    return variablesFor({ run, job, outputs: outputsNamedIn(templates), readArtifact });
+  } catch {
+    return variablesFor({ run, job, outputs: [], readArtifact });
   }
-  return env;
 }
 
 /** What a worker's report means to the core. */
@@ -175,18 +258,16 @@ export function reportCommand(
   };
 }
 
-function renderAction(
-  action: ActionDefinition,
-  variables: { readonly [name: string]: Json },
-): ActionDefinition {
-  const code = CODE_KEYS[action.type] ?? [];
-  // What a program has written for itself takes values; the keys of built-in actions are texts.
-  const render = isCustom(action.type) ? renderValue : renderTemplate;
-  const rendered: { [key: string]: Json } = {};
-  for (const [key, value] of Object.entries(action)) {
-    rendered[key] = key === "type" || code.includes(key) ? value : renderDeep(value, variables, render);
-  }
-  return rendered as ActionDefinition;
+/** The action's keys that are templates, and those that are not. */
+function partsOf(action: ActionDefinition): {
+  texts: { [key: string]: Json };
+  code: { [key: string]: Json };
+} {
+  const texts: { [key: string]: Json } = {};
+  const code: { [key: string]: Json } = {};
+  for (const [key, value] of Object.entries(action))
+    (key === "type" || CODE_KEYS[action.type]?.includes(key) === true ? code : texts)[key] = value;
+  return { texts, code };
 }
 
 const BUILT_IN = new Set(["command", "http", "script", "noop", "workflow", "human", "agent", "llm_call"]);
@@ -195,19 +276,25 @@ function isCustom(type: string): boolean {
   return !BUILT_IN.has(type);
 }
 
-function mayReadVariables(text: string): boolean {
-  return text.includes("{{") || text.includes("{%");
-}
-
 /** A custom action is code of the library's user: it may read the output of any step it depends on. */
 function outputsNamedBy(step: GraphStep, templates: readonly string[]): readonly string[] | "all" {
   const { action } = step.definition;
-  const names = new Set(isCustom(action.type) ? dependenciesOf(step) : []);
-  const named = templates.map(outputsNamedInTemplate);
-  if (action.type === "script") named.push(outputsNamedInCode(String(action.content)));
-  for (const some of named) {
-    if (some === "all") return "all";
-    for (const name of some) names.add(name);
+  const inCode = action.type === "script" ? outputsNamedInCode(String(action.content)) : [];
+  const inTemplates = outputsNamedIn(templates);
+  if (inCode === "all" || inTemplates === "all") return "all";
+  return [...new Set([...(isCustom(action.type) ? dependenciesOf(step) : []), ...inTemplates, ...inCode])];
+}
+
+/** To read through very many would take longer than to give them everything. */
+const MAX_TEMPLATES_READ = 500;
+
+function outputsNamedIn(templates: readonly string[]): readonly string[] | "all" {
+  if (templates.length > MAX_TEMPLATES_READ) return "all";
+  const names = new Set<string>();
+  for (const template of templates) {
+    const named = outputsNamedInTemplate(template);
+    if (named === "all") return "all";
+    for (const name of named) names.add(name);
   }
   return [...names];
 }
@@ -222,11 +309,4 @@ function dependenciesOf(step: GraphStep): string[] {
 function* templatesIn(action: ActionDefinition): Generator<string> {
   const code = CODE_KEYS[action.type] ?? [];
   for (const [key, value] of Object.entries(action)) if (!code.includes(key)) yield* stringsIn(value);
-}
-
-function* stringsIn(json: Json): Generator<string> {
-  if (typeof json === "string") yield json;
-  else if (Array.isArray(json)) for (const item of json) yield* stringsIn(item);
-  else if (json !== null && typeof json === "object")
-    for (const item of Object.values(json)) yield* stringsIn(item);
 }

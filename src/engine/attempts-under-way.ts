@@ -16,10 +16,22 @@ export class AttemptsUnderWay {
 
   constructor(private readonly worker: Worker) {}
 
-  execute(assignment: Assignment, place: Place | null, take: ReportTaker): void {
+  /** An assignment that is still to be made is under way already: it can be stopped meanwhile. */
+  execute(
+    job: number,
+    assignment: Assignment | ((signal: AbortSignal) => Promise<Assignment>),
+    place: Place | null,
+    take: ReportTaker,
+  ): void {
     const controller = new AbortController();
-    const reported = this.worker.execute(assignment, place, controller.signal);
-    this.watch(assignment.jobId, controller, reported, (report) => {
+    const { signal } = controller;
+    const reported =
+      typeof assignment === "function"
+        ? assignment(signal).then((made) =>
+            signal.aborted ? NOT_BEGUN : this.worker.execute(made, place, signal),
+          )
+        : this.worker.execute(assignment, place, signal);
+    this.watch(job, controller, reported, (report) => {
       // Not before: a turn in between would give the room to a job that this report may put behind others.
       if (place !== null) this.worker.release(place);
       take(report);
@@ -73,6 +85,8 @@ export class AttemptsUnderWay {
     this.byJob.set(job, { controller, done });
   }
 }
+
+const NOT_BEGUN: Report = { result: { kind: "stopped" }, durationMs: 0 };
 
 function lost(error: unknown): Report {
   const message = messageOf(error);

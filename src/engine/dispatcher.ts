@@ -1,6 +1,7 @@
 import type { Command } from "../core/commands.js";
 import type { Job } from "../core/run.js";
 import { mayStart } from "../core/workspace-turn.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Place, Worker } from "../worker/worker.js";
 import { isHumanStep, questionFor } from "./human-step.js";
 import { hasRoomlessSteps, needsOf } from "./needs.js";
@@ -9,16 +10,21 @@ import type { ReadArtifact } from "./variables.js";
 
 export interface DispatcherPorts {
   readonly worker: Worker;
+  readonly sandbox: Pick<Sandbox, "render">;
   readonly newToken: () => string;
   readonly readArtifact: ReadArtifact;
   /** Start the job's attempt on the place that was found for it. */
   readonly start: (host: RunHost, job: Job, place: Place) => void;
   readonly ask: (host: RunHost, command: Command) => void;
+  /** The same later, if the run is still this engine's. */
+  readonly post: (host: RunHost, command: Command) => void;
 }
 
 /** Hands out ready jobs, as long as there are places for them. */
 export class Dispatcher {
   private firstHost = 0;
+  /** By job and visit: questions whose prompt a thread is at work on. */
+  private readonly rendering = new Set<string>();
 
   constructor(private readonly ports: DispatcherPorts) {}
 
@@ -42,7 +48,7 @@ export class Dispatcher {
     for (const job of run.paused === null ? run.ready : []) {
       if (full && !hasRoomlessSteps(run.definition)) return true;
       if (isHumanStep(job)) {
-        this.ports.ask(host, questionFor(run, job, this.ports.newToken(), this.ports.readArtifact));
+        this.ask(host, job);
         continue;
       }
       // Steps of the workspace run one at a time; this one's turn has not come.
@@ -55,5 +61,22 @@ export class Dispatcher {
       else this.ports.start(host, job, place);
     }
     return full;
+  }
+
+  private ask(host: RunHost, job: Job): void {
+    const { run } = host;
+    const { sandbox, newToken, readArtifact } = this.ports;
+    const { visit } = job;
+    const name = `${job.id}/${visit}`;
+    if (this.rendering.has(name)) return;
+    const question = questionFor(run, job, newToken(), readArtifact);
+    if ("type" in question) return this.ports.ask(host, question);
+    this.rendering.add(name);
+    void sandbox.render(question.rendering).then((result) => {
+      this.rendering.delete(name);
+      // Else it is asked anew, with what there is then.
+      if (job.visit === visit && run.ready.has(job) && run.paused === null)
+        this.ports.post(host, question.complete(result));
+    });
   }
 }

@@ -2,12 +2,12 @@ import type { Command } from "../core/commands.js";
 import type { EvaluationPurpose, Event } from "../core/events.js";
 import { messageOf } from "../core/message-of.js";
 import { type Job, jobById, type Run } from "../core/run.js";
-import type { Evaluation, Sandbox } from "../sandbox/sandbox.js";
-import type { Assignment, HeldAttempt, Place, Report, ReportOutcome, Worker } from "../worker/worker.js";
-import { assignmentFor, recoveryFor, reportCommand } from "./assignment.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
+import type { HeldAttempt, Place, Report, ReportOutcome, Worker } from "../worker/worker.js";
+import { assignmentFor, type PlannedAssignment, recoveryFor, reportCommand } from "./assignment.js";
 import { AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
-import { evaluationFor } from "./evaluation.js";
+import { evaluate, evaluationFor, type PlannedEvaluation } from "./evaluation.js";
 import type { FailureKeeper } from "./failure-keeper.js";
 import { HUMAN } from "./human-step.js";
 import { RebuildsUnderWay } from "./rebuilds-under-way.js";
@@ -148,7 +148,7 @@ export class Effects {
   private planAttempt(host: RunHost, job: Job): void {
     const { afterCommit, clock, readArtifact, worker } = this.ports;
     const place = this.places.get(job.id) ?? null;
-    let assignment: Assignment;
+    let assignment: PlannedAssignment;
     try {
       assignment = assignmentFor(host.run, job, clock.now(), readArtifact);
     } catch (error) {
@@ -178,11 +178,16 @@ export class Effects {
     this.ports.afterCommit(host, () => this.execute(host, assignment, null));
   }
 
-  private execute(host: RunHost, assignment: Assignment, place: Place | null): void {
-    this.attempts.execute(assignment, place, (report) => this.report(host, assignment, report));
+  private execute(host: RunHost, planned: PlannedAssignment, place: Place | null): void {
+    const { render } = planned;
+    const assignment =
+      render === null ? planned.assignment : (signal: AbortSignal) => render(this.ports.sandbox, signal);
+    this.attempts.execute(planned.assignment.jobId, assignment, place, (report) =>
+      this.report(host, planned.assignment, report),
+    );
   }
 
-  private report(host: RunHost, of: Assignment | HeldAttempt, report: Report): void {
+  private report(host: RunHost, of: Parameters<typeof reportCommand>[0], report: Report): void {
     this.ports.post(host, reportCommand(of, report), report.settled);
   }
 
@@ -208,7 +213,7 @@ export class Effects {
   }
 
   /** Null where an output that the expression names cannot be read. */
-  private evaluationOf(host: RunHost, job: Job, purpose: EvaluationPurpose): Evaluation | null {
+  private evaluationOf(host: RunHost, job: Job, purpose: EvaluationPurpose): PlannedEvaluation | null {
     try {
       return evaluationFor(host.run, job, purpose, this.ports.clock.now(), this.ports.readArtifact);
     } catch {
@@ -216,7 +221,7 @@ export class Effects {
     }
   }
 
-  private evaluate(host: RunHost, job: number, id: number, evaluation: Evaluation | null): void {
+  private evaluate(host: RunHost, job: number, id: number, evaluation: PlannedEvaluation | null): void {
     const unreadable = {
       ok: false,
       code: "ARTIFACT_MISSING",
@@ -224,7 +229,7 @@ export class Effects {
       durationMs: 0,
     } as const;
     const answer =
-      evaluation === null ? Promise.resolve(unreadable) : this.ports.sandbox.evaluate(evaluation);
+      evaluation === null ? Promise.resolve(unreadable) : evaluate(this.ports.sandbox, evaluation);
     void answer.then((result) => this.ports.post(host, { type: "evaluation.finish", job, id, result }));
   }
 }

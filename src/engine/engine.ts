@@ -80,6 +80,7 @@ export class Engine {
     this.dispatcher = new Dispatcher({
       ...options,
       ask: (host, command) => this.decide(host, command),
+      post: (host, command) => this.put(host, command),
       start: (host, { id }, place) =>
         this.effects.onPlace(id, place, () =>
           this.decide(host, {

@@ -1,8 +1,9 @@
-import type { EvaluationPurpose } from "../core/events.js";
+import type { EvaluationPurpose, EvaluationResult } from "../core/events.js";
 import type { Job, Run } from "../core/run.js";
 import { outputsNamedInCode } from "../sandbox/names/find-names.js";
-import type { Evaluation, ExpectedResult } from "../sandbox/sandbox.js";
-import { type ReadArtifact, variablesFor } from "./variables.js";
+import { type Rendered, type Rendering, renderInPlace, withEnv } from "../sandbox/render-step.js";
+import type { Evaluation, ExpectedResult, Sandbox } from "../sandbox/sandbox.js";
+import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";
 
 const EXPECTS: { readonly [purpose in EvaluationPurpose]: ExpectedResult } = {
   if: "boolean",
@@ -13,17 +14,37 @@ const EXPECTS: { readonly [purpose in EvaluationPurpose]: ExpectedResult } = {
   transition: "boolean",
 };
 
-/** An expression with what it may see, as the run is at this moment. */
+/** An expression with what it may see, as the run is at this moment; `pending` is to be rendered before. */
 export function evaluationFor(
   run: Run,
   job: Job,
   purpose: EvaluationPurpose,
   now: number,
   readArtifact: ReadArtifact,
-): Evaluation {
+): PlannedEvaluation {
   const code = codeOf(job, purpose);
   const variables = variablesFor({ run, job, outputs: outputsNamedInCode(code), readArtifact });
-  return { code, variables, now, expects: EXPECTS[purpose] };
+  const evaluation = { code, variables, now, expects: EXPECTS[purpose] };
+  const rendering: Rendering = { variables, env: envTemplates(variables, [code]), trees: [] };
+  const rendered = renderInPlace(rendering);
+  if (rendered === null) return { evaluation, pending: rendering };
+  return { evaluation: { ...evaluation, variables: withEnv(variables, rendered.env) }, pending: null };
+}
+
+/** Values of `env` that cannot be rendered are seen as they stand. */
+export async function evaluate(
+  sandbox: Sandbox,
+  { evaluation, pending }: PlannedEvaluation,
+): Promise<EvaluationResult> {
+  const rendered = pending === null ? null : await sandbox.render(pending);
+  if (rendered === null || !rendered.ok) return sandbox.evaluate(evaluation);
+  const { env } = rendered.value as unknown as Rendered;
+  return sandbox.evaluate({ ...evaluation, variables: withEnv(evaluation.variables, env) });
+}
+
+export interface PlannedEvaluation {
+  readonly evaluation: Evaluation;
+  readonly pending: Rendering | null;
 }
 
 export function codeOf(job: Job, purpose: EvaluationPurpose): string {

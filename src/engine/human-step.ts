@@ -1,10 +1,11 @@
 import type { Command } from "../core/commands.js";
+import type { EvaluationResult } from "../core/events.js";
 import type { Json } from "../core/json.js";
 import { messageOf } from "../core/message-of.js";
 import type { Job, Run } from "../core/run.js";
 import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
-import { renderTemplate } from "../sandbox/template.js";
-import { type ReadArtifact, variablesFor } from "./variables.js";
+import { notRendered, type Rendered, type Rendering, renderInPlace } from "../sandbox/render-step.js";
+import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";
 
 /** In the place of a worker's name, in attempts that wait for a person. */
 export const HUMAN = "human";
@@ -13,33 +14,48 @@ export function isHumanStep(job: Job): boolean {
   return job.step.definition.action.type === "human";
 }
 
+type Ask = Extract<Command, { type: "human.ask" }>;
+
+/** The prompt is still to be rendered, where that does not hold up other runs. */
+interface PendingQuestion {
+  readonly rendering: Rendering;
+  complete(result: EvaluationResult): Ask;
+}
+
 /** The question of a human step, rendered. A prompt that does not render is asked as it stands, with the reason. */
 export function questionFor(
   run: Run,
   job: Job,
   token: string,
   readArtifact: ReadArtifact,
-): Extract<Command, { type: "human.ask" }> {
+): Ask | PendingQuestion {
   const { action, timeoutMs } = job.step.definition;
   const text = typeof action.prompt === "string" ? action.prompt : `Go on with ${job.step.definition.id}?`;
-  return {
+  const ask = (prompt: string): Ask => ({
     type: "human.ask",
     job: job.id,
     token,
-    prompt: renderPrompt(run, job, text, readArtifact),
+    prompt,
     choices: choicesOf(action.choices),
     timeoutMs,
-  };
-}
-
-function renderPrompt(run: Run, job: Job, text: string, readArtifact: ReadArtifact): string {
+  });
+  const asItStands = (why: string): Ask => ask(`${text}\n(${why})`);
   try {
-    return renderTemplate(
-      text,
-      variablesFor({ run, job, outputs: outputsNamedInTemplate(text), readArtifact }),
-    );
+    const variables = variablesFor({ run, job, outputs: outputsNamedInTemplate(text), readArtifact });
+    const rendering: Rendering = {
+      variables,
+      env: envTemplates(variables, [text]),
+      trees: [{ json: text, as: "text" }],
+    };
+    const rendered = renderInPlace(rendering);
+    if (rendered !== null) return ask(String(rendered.trees[0]));
+    const complete = (result: EvaluationResult): Ask =>
+      result.ok
+        ? ask(String((result.value as unknown as Rendered).trees[0]))
+        : asItStands(notRendered(result.reason));
+    return { rendering, complete };
   } catch (error) {
-    return `${text}\n(${messageOf(error)})`;
+    return asItStands(messageOf(error));
   }
 }
 

@@ -5,7 +5,7 @@ import type { Json } from "../core/json.js";
 import { loopCount } from "../core/loop-budget.js";
 import type { Job, Run, Scope } from "../core/run.js";
 import { lastErrorSeenBy, seenBriefly, seenError } from "../core/seen-error.js";
-import { renderTemplate } from "../sandbox/template.js";
+import { isTemplate } from "../sandbox/template.js";
 
 /** Reads outputs that were too large for the log. */
 export type ReadArtifact = (path: string) => Json;
@@ -18,7 +18,10 @@ export interface VariableRequest {
   readonly readArtifact: ReadArtifact;
 }
 
-/** What expressions, scripts and templates see of a run: plain data, only the outputs they name, no secrets. */
+/**
+ * What expressions, scripts and templates see of a run: plain data, only the outputs they name, no secrets. Values of
+ * `env` stand as in the file: `envTemplates` says which are still to be rendered.
+ */
 export function variablesFor({ run, job, outputs, readArtifact }: VariableRequest): { [name: string]: Json } {
   const { definition } = job.step;
   const { retries, loops } = loopCount(run, job, "retry");
@@ -35,10 +38,7 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
     state: { _last_error: lastErrorSeenBy(job) },
     outputs: outputsOf(run, job, names, readArtifact),
   };
-  variables.env = renderEnv(
-    withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets),
-    variables,
-  );
+  variables.env = withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets);
   const { routedFrom } = job;
   if (routedFrom !== null) variables.failure = { ...seenError(routedFrom.failure), edge: routedFrom.edge };
   if (job.step.closes !== null) variables.branches = branchesOf(job);
@@ -50,20 +50,18 @@ function itemOf(scope: Scope): Json {
   return { key: scope.item.key, index: scope.item.index, total: scope.item.total, path: scope.id };
 }
 
-/** Values are templates too; one that cannot be rendered yet is shown as it stands. */
-function renderEnv(
-  env: { readonly [name: string]: string },
-  variables: { readonly [name: string]: Json },
-): Json {
-  const rendered: { [name: string]: string } = {};
-  for (const [name, value] of Object.entries(env)) {
-    try {
-      rendered[name] = renderTemplate(value, variables);
-    } catch {
-      rendered[name] = value;
-    }
-  }
-  return rendered;
+/** Nothing else leads to `env`: the name, the global object, an escape, a computed member. */
+const MAY_READ_ENV = /env|globalThis|\\|\[|_exp/;
+
+/** Values of `variables.env` that are templates themselves, if some of these texts may read them. */
+export function envTemplates(
+  { env }: { readonly [name: string]: Json },
+  readers: readonly string[],
+): { [name: string]: string } {
+  if (env === undefined || !readers.some((text) => MAY_READ_ENV.test(text))) return {};
+  return Object.fromEntries(
+    Object.entries(env as { [name: string]: string }).filter(([, text]) => isTemplate(text)),
+  );
 }
 
 function withoutSecrets(

@@ -1,10 +1,10 @@
 import type { EvaluationResult } from "../core/events.js";
 import { refuse, type Verdict, withDuration } from "./check-result.js";
-import type { EvaluationRequest } from "./evaluate-in-quickjs.js";
+import type { ThreadRequest } from "./quickjs-thread.js";
 
-/** An evaluation that somebody waits for. It settles once; what comes later is ignored. */
+/** An evaluation or a rendering that somebody waits for. It settles once; what comes later is ignored. */
 export class EvaluationTask {
-  readonly request: EvaluationRequest;
+  readonly request: ThreadRequest;
   readonly deadlineMs: number;
   /** Set when a batch with this task in it got stuck: from then on the task has a thread to itself. */
   runsAlone = false;
@@ -14,7 +14,7 @@ export class EvaluationTask {
   readonly #onAbort: () => void;
 
   constructor(options: {
-    request: EvaluationRequest;
+    request: ThreadRequest;
     deadlineMs: number;
     signal: AbortSignal | undefined;
     resolve: (result: EvaluationResult) => void;

@@ -31,3 +31,19 @@ export const BATCH_PATIENCE_MS = 200;
 export const REINFORCE_AFTER_MS = 20;
 /** setTimeout fires at once for anything longer. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** One template. */
+export const MAX_TEMPLATE_CHARS = 1024 * 1024;
+/** Characters and items that the templates of one step may make, all together. What is printed counts twice. */
+export const MAX_TEMPLATE_WORK = 32 * 1024 * 1024;
+/** Wall time for all templates of a step; high, because a busy machine must not fail one that waits for its turn. */
+export const TEMPLATE_DEADLINE_MS = 10_000;
+/** The same in the thread itself, which then can say which template it was. */
+export const TEMPLATE_RENDER_MS = 8_000;
+export const TEMPLATE_THREADS = 2;
+/** Variables as JSON: they are copied to the thread. */
+export const MAX_TEMPLATE_VARIABLES_CHARS = 32 * 1024 * 1024;
+/** Below this, templates that only print variables are filled in where they stand: a thread would take longer. */
+export const IN_PLACE_WORK = 256 * 1024;
+/** What reading a template takes beside its length. */
+export const IN_PLACE_TEMPLATE_COST = 200;

@@ -1,11 +1,6 @@
 import { createRequire } from "node:module";
 import type { Context, FilterImplOptions, Liquid, LiquidOptions } from "liquidjs";
-
-const MAX_TEMPLATE_CHARS = 1024 * 1024;
-/** Characters and items that one rendering may make. */
-const MAX_RENDER_MEMORY = 16 * 1024 * 1024;
-/** Wall time; high, so that a busy machine does not fail a template that is only waiting for its turn. */
-const MAX_RENDER_MS = 1_000;
+import { MAX_TEMPLATE_CHARS, MAX_TEMPLATE_WORK, TEMPLATE_RENDER_MS } from "./limits.js";
 
 /** These read files. */
 const FORBIDDEN_TAGS = ["include", "render", "layout", "block"];
@@ -25,18 +20,22 @@ const OPTIONS: LiquidOptions = {
   dynamicPartials: false,
   timezoneOffset: 0,
   locale: "en-US",
-  outputEscape: toText,
+  outputEscape: chargedText,
   parseLimit: MAX_TEMPLATE_CHARS,
-  renderLimit: MAX_RENDER_MS,
-  memoryLimit: MAX_RENDER_MEMORY,
+  renderLimit: TEMPLATE_RENDER_MS,
+  memoryLimit: MAX_TEMPLATE_WORK,
 };
+
+/** What the templates of one step may take, all together. */
+export type TemplateBudget = Pick<Context, "memoryLimit" | "renderLimit">;
 
 export type Liquidjs = typeof import("liquidjs");
 
 interface TemplateEngine {
   readonly liquidjs: Liquidjs;
   readonly liquid: Liquid;
-  newContext(variables: object): Context;
+  newBudget(work: number): TemplateBudget;
+  newContext(variables: object, budget: TemplateBudget): Context;
 }
 
 let engine: TemplateEngine | undefined;
@@ -66,8 +65,17 @@ function createEngine(): TemplateEngine {
   return {
     liquidjs,
     liquid,
-    newContext: (variables) => new StrictContext(variables, liquid.options, { sync: true }, { liquid }),
+    newBudget: (memoryLimit) => new StrictContext({}, liquid.options, { memoryLimit }),
+    newContext: (variables, { memoryLimit, renderLimit }) =>
+      new StrictContext(variables, liquid.options, { sync: true }, { liquid, memoryLimit, renderLimit }),
   };
+}
+
+/** Every `{{ }}` passes here, also one within `capture`: what is printed is paid for. */
+function chargedText(this: { readonly context: Context }, value: unknown): string {
+  const text = toText(value);
+  this.context.memoryLimit.use(text.length);
+  return text;
 }
 
 function toText(value: unknown): string {

@@ -10,9 +10,13 @@ import {
   EXPRESSION_THREADS,
   INTERRUPTS_PER_MS,
   MAX_SCRIPT_BYTES,
+  MAX_TEMPLATE_VARIABLES_CHARS,
   MAX_TIMER_MS,
   MAX_VARIABLES_CHARS,
+  TEMPLATE_DEADLINE_MS,
+  TEMPLATE_THREADS,
 } from "./limits.js";
+import type { Rendering } from "./render-step.js";
 import type { Evaluation, Sandbox } from "./sandbox.js";
 import { ThreadLane } from "./thread-lane.js";
 
@@ -30,6 +34,7 @@ class QuickJsSandbox implements Sandbox {
   readonly #expressions = new ThreadLane({ maxThreads: EXPRESSION_THREADS, batchSize: BATCH_SIZE });
   /** Scripts may run for minutes: on the threads of the expressions they would hold up every decision. */
   readonly #scripts: ThreadLane;
+  readonly #templates = new ThreadLane({ maxThreads: TEMPLATE_THREADS, batchSize: 1 });
   #isClosed = false;
 
   constructor(scriptThreads: number) {
@@ -40,7 +45,7 @@ class QuickJsSandbox implements Sandbox {
     if (this.#isClosed) return refused(refuse("EXPRESSION_STOPPED", "the sandbox is closed"));
     const refusal = refuseAtOnce(evaluation);
     if (refusal !== null) return refused(refusal);
-    const variables = writeVariables(evaluation.variables);
+    const variables = writeJson(evaluation.variables, MAX_VARIABLES_CHARS);
     if (variables === null) {
       return refused(refuse("EXPRESSION_MEMORY", "its variables are too large or too deeply nested"));
     }
@@ -70,10 +75,35 @@ class QuickJsSandbox implements Sandbox {
     });
   }
 
+  render(rendering: Rendering, signal?: AbortSignal): Promise<EvaluationResult> {
+    if (this.#isClosed || signal?.aborted === true)
+      return refused(refuse("EXPRESSION_STOPPED", "it was stopped from outside"));
+    const json = writeJson(rendering, MAX_TEMPLATE_VARIABLES_CHARS);
+    if (json === null)
+      return refused(
+        refuse("TEMPLATE_ERROR", "the variables that it reads are too large or too deeply nested"),
+      );
+    const lane = this.#templates;
+    return new Promise((resolve) => {
+      lane.add(
+        new EvaluationTask({
+          request: { rendering: json },
+          deadlineMs: TEMPLATE_DEADLINE_MS,
+          signal,
+          resolve,
+          onAbort: (task) => {
+            task.refuse("EXPRESSION_STOPPED", "it was stopped from outside");
+            lane.remove(task);
+          },
+        }),
+      );
+    });
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     const stop = (task: EvaluationTask) => task.refuse("EXPRESSION_STOPPED", "the sandbox was closed");
-    await Promise.all([this.#expressions.close(stop), this.#scripts.close(stop)]);
+    await Promise.all([this.#expressions, this.#scripts, this.#templates].map((lane) => lane.close(stop)));
   }
 }
 
@@ -90,11 +120,11 @@ function refuseAtOnce(evaluation: Evaluation): Verdict | null {
     : null;
 }
 
-/** The variables as JSON; null if they are too large, or nested too deeply even for JSON.stringify. */
-function writeVariables(variables: Evaluation["variables"]): string | null {
+/** Null if it is too large, or nested too deeply even for JSON.stringify. */
+function writeJson(value: object, maxChars: number): string | null {
   try {
-    const json = JSON.stringify(variables);
-    return json.length > MAX_VARIABLES_CHARS ? null : json;
+    const json = JSON.stringify(value);
+    return json.length > maxChars ? null : json;
   } catch {
     return null;
   }

@@ -1,8 +1,19 @@
 import { parentPort } from "node:worker_threads";
 import { newQuickJSWASMModuleFromVariant } from "quickjs-emscripten-core";
 import type { EvaluationResult } from "../core/events.js";
-import { withDuration } from "./check-result.js";
+import type { Json } from "../core/json.js";
+import { messageOf } from "../core/message-of.js";
+import { refuse, type Verdict, withDuration } from "./check-result.js";
 import { createEvaluator, type EvaluationRequest } from "./evaluate-in-quickjs.js";
+import { type Rendering, renderStep } from "./render-step.js";
+
+/** The templates of one step, as they travel to the thread. */
+export interface RenderRequest {
+  /** A Rendering as JSON. */
+  readonly rendering: string;
+}
+
+export type ThreadRequest = EvaluationRequest | RenderRequest;
 
 /** The thread says "ready" once, then answers each list of requests with the list of their results. */
 export type ThreadMessage = "ready" | readonly EvaluationResult[];
@@ -14,11 +25,19 @@ const evaluate = createEvaluator(
   await newQuickJSWASMModuleFromVariant(import("@jitl/quickjs-wasmfile-release-sync")),
 );
 
-port.on("message", (requests: readonly EvaluationRequest[]) => {
+function render({ rendering }: RenderRequest): Verdict {
+  try {
+    return { ok: true, value: renderStep(JSON.parse(rendering) as Rendering) as unknown as Json };
+  } catch (error) {
+    return refuse("TEMPLATE_ERROR", messageOf(error));
+  }
+}
+
+port.on("message", (requests: readonly ThreadRequest[]) => {
   port.postMessage(
     requests.map((request) => {
       const startedAt = performance.now();
-      const verdict = evaluate(request);
+      const verdict = "rendering" in request ? render(request) : evaluate(request);
       return withDuration(verdict, performance.now() - startedAt);
     }) satisfies ThreadMessage,
   );

@@ -1,5 +1,6 @@
 import type { EvaluationResult } from "../core/events.js";
 import type { Json } from "../core/json.js";
+import type { Rendering } from "./render-step.js";
 
 /** What a caller expects back; anything else is EXPRESSION_RESULT. */
 export type ExpectedResult = "boolean" | "step_id_or_null" | "step_ids" | "json";
@@ -22,8 +23,10 @@ export interface Evaluation {
 /** Of a script that threw an error also where. */
 export type SandboxResult = EvaluationResult & { readonly stack?: string };
 
-/** Runs untrusted JavaScript where it can do no harm. Never rejects: a failure is a refusal with its reason. */
+/** Runs untrusted JavaScript and templates where it can do no harm. Never rejects: a failure is a refusal with its reason. */
 export interface Sandbox {
   evaluate(evaluation: Evaluation): Promise<SandboxResult>;
+  /** The value of the result is `Rendered`. */
+  render(rendering: Rendering, signal?: AbortSignal): Promise<SandboxResult>;
   close(): Promise<void>;
 }

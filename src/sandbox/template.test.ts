@@ -69,11 +69,10 @@ describe("rendering a template", () => {
     [
       "endless work",
       "{% for i in (1..9999) %}{% for j in (1..9999) %}{% for k in (1..9999) %}x{% endfor %}{% endfor %}{% endfor %}",
-      /render limit/,
+      /limit exceeded/,
     ],
   ])("refuses %s", (_, text, reason) => {
-    expect(failure(text).code).toBe("TEMPLATE_ERROR");
-    expect(failure(text).message).toMatch(reason);
+    expect(failure(text)).toMatchObject({ code: "TEMPLATE_ERROR", message: expect.stringMatching(reason) });
   });
 
   test("one rendering leaves nothing behind for the next", () => {
@@ -95,7 +94,7 @@ describe("rendering a template", () => {
       "{{ k }}": ["{{ outputs.build.version }}", 1, null, { deep: "{{ inputs.target }}" }],
       on: true,
     };
-    expect(renderDeep(json, variables)).toEqual({
+    expect(renderDeep(json, (text) => renderTemplate(text, variables))).toEqual({
       "{{ k }}": ["3", 1, null, { deep: "it's; rm -rf /" }],
       on: true,
     });

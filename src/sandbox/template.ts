@@ -3,13 +3,14 @@ import { DarumaError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
 import { messageOf } from "../core/message-of.js";
 import type { SyntaxProblem } from "../definition/problem.js";
-import { templateEngine } from "./liquid.js";
+import { MAX_TEMPLATE_WORK } from "./limits.js";
+import { type TemplateBudget, templateEngine } from "./liquid.js";
 
 /** Parsed templates that are kept; each attempt of a step renders the same few. */
 const MAX_CACHED_TEMPLATES = 500;
 const parsed = new Map<string, Template[]>();
 
-interface TemplateVariables {
+export interface TemplateVariables {
   readonly [name: string]: Json;
 }
 
@@ -25,7 +26,11 @@ export function checkTemplate(text: string): SyntaxProblem | null {
 }
 
 /** The text with its Liquid filled in. Text without any is returned as it is. Objects and lists become JSON. */
-export function renderTemplate(text: string, variables: TemplateVariables): string {
+export function renderTemplate(
+  text: string,
+  variables: TemplateVariables,
+  budget: TemplateBudget = newBudget(),
+): string {
   if (!isTemplate(text)) return text;
   let template: Template[];
   try {
@@ -36,19 +41,26 @@ export function renderTemplate(text: string, variables: TemplateVariables): stri
   try {
     const { liquid, newContext } = templateEngine();
     // A copy, because Liquid's `increment` writes into what it is given.
-    return String(liquid.renderSync(template, newContext({ ...variables })));
+    const rendered = String(liquid.renderSync(template, newContext({ ...variables }, budget)));
+    // What stands between the tags was not counted yet, and a loop may have repeated it.
+    budget.memoryLimit.use(rendered.length);
+    return rendered;
   } catch (error) {
     throw templateError("TEMPLATE_ERROR", error);
   }
 }
 
 /** The text filled in; where it is one `{{ name }}` and nothing else, the value itself, a number or a list for instance. */
-export function renderValue(text: string, variables: TemplateVariables): Json {
+export function renderValue(
+  text: string,
+  variables: TemplateVariables,
+  budget: TemplateBudget = newBudget(),
+): Json {
   const [, name] = ONE_NAME.exec(text) ?? [];
-  if (name === undefined) return renderTemplate(text, variables);
+  if (name === undefined) return renderTemplate(text, variables, budget);
   try {
     const { liquid, newContext } = templateEngine();
-    return structuredClone(liquid.evalValueSync(name, newContext({ ...variables })) ?? null) as Json;
+    return structuredClone(liquid.evalValueSync(name, newContext({ ...variables }, budget)) ?? null) as Json;
   } catch (error) {
     throw templateError("TEMPLATE_ERROR", error);
   }
@@ -58,20 +70,18 @@ export function renderValue(text: string, variables: TemplateVariables): Json {
 const ONE_NAME = /^\s*\{\{-?([^|{}%]+?)-?\}\}\s*$/;
 
 /** Renders every text in lists and objects, however deep; keys stay as they are. */
-export function renderDeep(
-  json: Json,
-  variables: TemplateVariables,
-  render: (text: string, variables: TemplateVariables) => Json = renderTemplate,
-): Json {
-  if (typeof json === "string") return render(json, variables);
+export function renderDeep(json: Json, render: (text: string) => Json): Json {
+  if (typeof json === "string") return render(json);
   if (json === null || typeof json !== "object") return json;
-  if (isList(json)) return json.map((item) => renderDeep(item, variables, render));
-  return Object.fromEntries(
-    Object.entries(json).map(([key, item]) => [key, renderDeep(item, variables, render)]),
-  );
+  if (isList(json)) return json.map((item) => renderDeep(item, render));
+  return Object.fromEntries(Object.entries(json).map(([key, item]) => [key, renderDeep(item, render)]));
 }
 
-function isTemplate(text: string): boolean {
+export function newBudget(work: number = MAX_TEMPLATE_WORK): TemplateBudget {
+  return templateEngine().newBudget(work);
+}
+
+export function isTemplate(text: string): boolean {
   return text.includes("{{") || text.includes("{%");
 }
 

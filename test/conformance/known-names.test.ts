@@ -14,6 +14,7 @@ async function variablesOf(text: string): Promise<{ readonly [name: string]: Jso
       seen.push(evaluation.variables);
       return plainSandbox.evaluate(evaluation);
     },
+    render: plainSandbox.render,
     close: () => Promise.resolve(),
   };
   const isFirst = ({ variables }: Assignment) => (variables.foreach as { index: number }).index === 0;

@@ -19,6 +19,7 @@ async function evaluationsOf(
       seen.push(structuredClone(evaluation.variables));
       return plainSandbox.evaluate(evaluation);
     },
+    render: plainSandbox.render,
     close: () => Promise.resolve(),
   };
   await trial(text, script, { ...options, sandbox });

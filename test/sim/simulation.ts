@@ -286,6 +286,12 @@ export class Simulation {
             if (!dead.value) void plainSandbox.evaluate(evaluation).then(resolve);
           });
         }),
+      render: (rendering) =>
+        new Promise((resolve) => {
+          clock.setTimer(clock.now() + random.between(0, 10), () => {
+            if (!dead.value) void plainSandbox.render(rendering).then(resolve);
+          });
+        }),
       close: async () => {},
     };
   }

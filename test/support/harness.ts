@@ -6,6 +6,7 @@ import { loadDefinition } from "../../src/definition/load.js";
 import { Engine, type NewRun } from "../../src/engine/engine.js";
 import { loadRun } from "../../src/engine/load-run.js";
 import { checkExpression } from "../../src/sandbox/check-expression.js";
+import type { Rendering } from "../../src/sandbox/render-step.js";
 import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
 import { checkTemplate } from "../../src/sandbox/template.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
@@ -135,7 +136,14 @@ class AwaitedSandbox implements Sandbox {
   constructor(private readonly inner: Sandbox) {}
 
   evaluate(evaluation: Evaluation): Promise<EvaluationResult> {
-    const result = this.inner.evaluate(evaluation);
+    return this.await(this.inner.evaluate(evaluation));
+  }
+
+  render(rendering: Rendering, signal?: AbortSignal): Promise<EvaluationResult> {
+    return this.await(this.inner.render(rendering, signal));
+  }
+
+  private await(result: Promise<EvaluationResult>): Promise<EvaluationResult> {
     this.pending.add(result);
     void result.then(() => this.pending.delete(result));
     return result;

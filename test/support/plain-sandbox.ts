@@ -1,11 +1,22 @@
 import type { EvaluationResult } from "../../src/core/events.js";
+import type { Json } from "../../src/core/json.js";
+import { type Rendering, renderStep } from "../../src/sandbox/render-step.js";
 import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
 
 /** Evaluates trusted test code in place, so that tests with the manual clock never wait for a thread. */
 export const plainSandbox: Sandbox = {
   evaluate: ({ code, variables, expects }) => Promise.resolve(evaluate(code, variables, expects)),
+  render: (rendering) => Promise.resolve(render(rendering)),
   close: () => Promise.resolve(),
 };
+
+function render(rendering: Rendering): EvaluationResult {
+  try {
+    return { ok: true, value: renderStep(rendering) as unknown as Json, durationMs: 0 };
+  } catch (error) {
+    return { ok: false, code: "TEMPLATE_ERROR", reason: (error as Error).message, durationMs: 0 };
+  }
+}
 
 function evaluate(
   code: string,

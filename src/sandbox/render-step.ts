@@ -1,0 +1,114 @@
+import type { Json } from "../core/json.js";
+import { messageOf } from "../core/message-of.js";
+import { IN_PLACE_TEMPLATE_COST, IN_PLACE_WORK, MAX_TEMPLATE_WORK } from "./limits.js";
+import { isTemplate, newBudget, renderDeep, renderTemplate, renderValue } from "./template.js";
+
+interface Texts {
+  readonly [name: string]: string;
+}
+
+/** All that is to be rendered for one step, within one budget. */
+export interface Rendering {
+  readonly variables: { readonly [name: string]: Json };
+  /** Values of the variable `env` that are templates themselves; one that cannot be rendered stays as it is. */
+  readonly env: Texts;
+  /** Every text in these, however deep. */
+  readonly trees: readonly { readonly json: Json; readonly as: "text" | "value" }[];
+  /** A text of the trees that cannot be rendered stays as it is, too. */
+  readonly lenient?: boolean;
+}
+
+export interface Rendered {
+  readonly env: Texts;
+  readonly trees: readonly Json[];
+}
+
+/** Throws TEMPLATE_SYNTAX or TEMPLATE_ERROR. */
+export function renderStep(rendering: Rendering, work: number = MAX_TEMPLATE_WORK): Rendered {
+  const budget = newBudget(work);
+  const { env: _, ...withoutEnv } = rendering.variables;
+  const env: { [name: string]: string } = {};
+  for (const [name, text] of Object.entries(rendering.env))
+    env[name] = renderIfPossible(text, () => renderTemplate(text, withoutEnv, budget)) as string;
+  const variables = withEnv(rendering.variables, env);
+  const trees = rendering.trees.map(({ json, as }) => {
+    const render = as === "value" ? renderValue : renderTemplate;
+    const one = (text: string): Json => render(text, variables, budget);
+    return renderDeep(
+      json,
+      rendering.lenient === true ? (text) => renderIfPossible(text, () => one(text)) : one,
+    );
+  });
+  return { env, trees };
+}
+
+export function withEnv(
+  variables: Rendering["variables"],
+  rendered: Texts,
+): { readonly [name: string]: Json } {
+  if (Object.keys(rendered).length === 0) return variables;
+  return { ...variables, env: { ...(variables.env as Texts), ...rendered } };
+}
+
+/**
+ * The same here and now, where that is cheap for certain: few and short templates that only print variables. Null: it is
+ * for a thread. Throws as `renderStep` does.
+ */
+export function renderInPlace(rendering: Rendering): Rendered | null {
+  let cost = 0;
+  for (const text of textsOf(rendering)) {
+    if (!isTemplate(text)) continue;
+    cost += IN_PLACE_TEMPLATE_COST + text.length;
+    if (cost > IN_PLACE_WORK || !printsOnly(text)) return null;
+  }
+  if (cost === 0) return { env: rendering.env, trees: rendering.trees.map(({ json }) => json) };
+  try {
+    return renderStep(rendering, IN_PLACE_WORK);
+  } catch (error) {
+    if (isBeyond(error)) return null;
+    throw error;
+  }
+}
+
+function renderIfPossible(text: string, render: () => Json): Json {
+  try {
+    return render();
+  } catch (error) {
+    // Beyond the budget nothing can be rendered any more: that is the step's failure, or a thread's work.
+    if (isBeyond(error)) throw error;
+    return text;
+  }
+}
+
+function isBeyond(error: unknown): boolean {
+  return messageOf(error).includes("limit exceeded");
+}
+
+/**
+ * A variable, with filters whose result is not much larger than what they are given. Others multiply: `replace` of a
+ * megabyte in a megabyte was 500 MB before any limit was asked.
+ */
+const PRINT =
+  /\{\{-?\s*[\w.[\]"'-]+\s*(?:\|\s*(?:sh|json|raw|size|strip|upcase|downcase|first|last|default:\s*(?:"[^"{}]{0,200}"|'[^'{}]{0,200}'|[\w.]+))\s*)*-?\}\}/g;
+
+function printsOnly(text: string): boolean {
+  const rest = text.replace(PRINT, "");
+  return !isTemplate(rest);
+}
+
+function* textsOf({ env, trees }: Rendering): Generator<string> {
+  yield* Object.values(env);
+  for (const { json } of trees) yield* stringsIn(json);
+}
+
+export function* stringsIn(json: Json): Generator<string> {
+  if (typeof json === "string") yield json;
+  else if (Array.isArray(json)) for (const item of json) yield* stringsIn(item);
+  else if (json !== null && typeof json === "object")
+    for (const item of Object.values(json)) yield* stringsIn(item);
+}
+
+/** What a thread said of templates that it was given; `it was stopped after 10000 ms` names nobody. */
+export function notRendered(reason: string): string {
+  return reason.startsWith("it ") ? `the templates of this step take too much: ${reason}` : reason;
+}
