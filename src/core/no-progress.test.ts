@@ -69,6 +69,7 @@ describe("no-progress detection", () => {
     ["429", { httpStatus: 429, message: "m" }],
     ["500", { httpStatus: 500, message: "m" }],
     ["503", { httpStatus: 503, message: "m" }],
+    ["529", { httpStatus: 529, message: "m" }],
     ["a network error", { errno: "ECONNREFUSED", message: "m" }],
     ["a lost worker", { lost: true, message: "m" }],
   ])("never counts %s, nor lets it end a streak", (_, facts) => {

@@ -26,11 +26,17 @@ steps:
 `;
 
 async function run(...flags: string[]) {
-  const file = join(folder, "w.yaml");
+  const own = await mkdtemp(join(folder, "run-"));
+  const file = join(own, "w.yaml");
   await writeFile(file, WORKFLOW);
-  return runCli(["run", file, "--output-dir", join(folder, "out"), ...flags], {
+  return runCli(["run", file, "--output-dir", join(own, "out"), ...flags], {
     DEPLOY_TOKEN: "correct-horse-battery",
   });
+}
+
+/** The rungs that the summary lists under "failure routes taken", in order. */
+function routesOf(stdout: string): string[] {
+  return [...stdout.matchAll(/^ *\+\S+ \S+ +build +\d+ +(\w+)/gm)].map((match) => match[1] ?? "");
 }
 
 describe("seed 000, the command line", () => {
@@ -61,8 +67,12 @@ describe("seed 000, the command line", () => {
     const off = await run("--no-failure-routing");
     expect(off.exitCode).toBe(1);
     expect(off.stdout).not.toContain("failure routes taken");
-    const few = await run("--on-fail-max-loops", "0", "--retry-max", "5");
+    const few = await run("--on-fail-max-loops", "0");
     expect(few.exitCode).toBe(1);
     expect(few.stdout + few.stderr).toContain("LOOP_BUDGET_EXCEEDED");
+    const never = await run("--retry-max", "0");
+    expect(routesOf(never.stdout)).toEqual(["remediate", "goto", "remediate"]);
+    const often = await run("--retry-max", "3");
+    expect(routesOf(often.stdout)).toEqual(["retry", "retry", "retry"]);
   });
 });

@@ -83,6 +83,24 @@ describe("seed 002, pending_failed", () => {
     expect(run.order.slice(-4).toSorted()).toEqual(["behind", "broken", "child", "job"]);
   });
 
+  it("T26 reset --failed-only leaves a failure alone that its edge has handled", async () => {
+    const stage = await Stage.begin(
+      `steps:
+  a: { exec: "true" }
+  fallback: { exec: "true" }
+  broken: { exec: "true" }
+transitions: [{ from: a, to: fallback, on: failure }]`,
+      { a: ["fail", "ok"], broken: ["fail", "ok"] },
+    );
+    await stage.rest();
+    expect(await stage.operate({ type: "run.reset" })).toBeNull();
+    const run = await (await stage.resume()).rest();
+    expect(run.run.status).toBe("completed");
+    expect(await stage.statuses("a", "fallback", "broken")).toEqual(["failed", "completed", "completed"]);
+    expect(run.order.filter((step) => step !== "broken")).toEqual(["a", "fallback"]);
+    expect(run.order.at(-1)).toBe("broken");
+  });
+
   it("T26 after a reset a rule counts its attempts anew", async () => {
     const stage = await Stage.begin(HELD, { job: [{ exit: 10 }] });
     await stage.rest();

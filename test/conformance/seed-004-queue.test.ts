@@ -162,6 +162,23 @@ describe("seed 004: requeue", () => {
     );
   });
 
+  it("counts the rounds of a redriven dead letter from the first", async () => {
+    const stage = await Stage.begin(file("  call: { type: noop }", "queue: { max_attempts: 2 }"), {
+      call: [outage],
+    });
+    await stage.rest();
+    await stage.operate({ type: "step.redrive", job: await stage.id("call") });
+    const run = await (await stage.resume()).rest();
+    expect(trace(run)).toEqual([
+      ...["start call", "fail call 503", "climb call requeue", "requeue call 1/1 +15000"],
+      ...["start call", "fail call 503", "climb call fail", "dead letter call after 2", "failed call 503"],
+      ...["run failed 503", "run reopened", "retried call"],
+      ...["start call", "fail call 503", "climb call requeue", "requeue call 1/1 +15000"],
+      ...["start call", "fail call 503", "climb call fail", "dead letter call after 2", "failed call 503"],
+      "run failed 503",
+    ]);
+  });
+
   it("M21 cancels in the middle of the wait", async () => {
     const stage = await Stage.begin(file("  call: { type: noop }", "queue: {}"), { call: [outage] });
     expect(await stage.statuses("call")).toEqual(["waiting"]);

@@ -105,6 +105,7 @@ describe("seed 004: no progress", () => {
 
   it.each([
     ["503", { httpStatus: 503, message: "unavailable" }],
+    ["529", { httpStatus: 529, message: "overloaded" }],
     ["429", { httpStatus: 429, message: "slow down" }],
     ["a network error", { errno: "ECONNRESET", message: "reset by peer" }],
   ])("never counts %s", async (_, facts) => {
@@ -169,7 +170,19 @@ describe("seed 004: no progress", () => {
 });
 
 describe("seed 004: attempt budget enforcement", () => {
-  it("M1 M12 M19 M37 takes no more attempts than step_max_attempts, hard resets included", async () => {
+  it("M1 M12 M19 M37 takes no more attempts than step_max_attempts, though a hard reset is left", async () => {
+    const run = await trial(
+      file(TWO, "workspace: {}", "self_heal: { step_max_attempts: 3, job_self_heal_max_resets: 5 }"),
+      { edit: [same] },
+    );
+    expect(run.order).toEqual(["plan", "edit", "edit", "edit"]);
+    expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual(["retry", "reset", "fail"]);
+    expect(run.events("attempt.failed").at(-1)?.noProgress).not.toBeNull();
+    const last = run.events("ladder.climbed").at(-1)!.considered;
+    expect(last.find(({ rung }) => rung === "reset")?.reason).toContain("3 attempts");
+  });
+
+  it("counts a hard reset among the attempts of step_max_attempts", async () => {
     const run = await trial(file(TWO, HEAL), {
       edit: [same, same, { exit: 2, stderr: "something new" }, "ok"],
     });
