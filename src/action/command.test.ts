@@ -220,8 +220,8 @@ describe("a command that is stopped", () => {
   const STOPPED = { ok: false, stopped: true, failure: { message: "stopped before it had finished" } };
 
   /** A command that does this on SIGTERM, stopped while it runs. */
-  async function stopWhileRunning(onTerm: string, cause: StopCause) {
-    const trial = new Trial(`${onTerm}; echo ready; while :; do sleep 0.01; done`);
+  async function stopWhileRunning(onTerm: string, cause: StopCause, more?: { killGraceMs: number }) {
+    const trial = new Trial(`${onTerm}; echo ready; while :; do sleep 0.01; done`, more);
     const result = trial.run();
     await trial.printed("ready");
     trial.stop(cause);
@@ -236,13 +236,13 @@ describe("a command that is stopped", () => {
     expect(await stopWhileRunning("trap 'exit 7' TERM", cause)).toEqual({ ok: false, failure });
   });
 
-  it.each([
+  it.each<[string, string, { killGraceMs: number }?]>([
     ["dies of the signal", ":"],
-    ["ignores it until it is killed", "trap '' TERM"],
+    ["ignores it until it is killed", "trap '' TERM", { killGraceMs: 200 }],
     ["catches it and exits with 0", "trap 'exit 0' TERM"],
     ["catches it and exits with 128 + 15, as is the custom", "trap 'exit 143' TERM"],
-  ])("because nobody wants it any more has not failed where it %s", async (_, onTerm) => {
-    expect(await stopWhileRunning(onTerm, "stopped")).toEqual(STOPPED);
+  ])("because nobody wants it any more has not failed where it %s", async (_, onTerm, more) => {
+    expect(await stopWhileRunning(onTerm, "stopped", more)).toEqual(STOPPED);
   });
 
   it("because nobody wants it any more has failed where its clean-up fails, with its own words", async () => {
@@ -254,7 +254,9 @@ describe("a command that is stopped", () => {
   });
 
   it("after its main process has failed has failed, although others of its group were still at work", async () => {
-    const trial = new Trial(`trap '' TERM; sleep 1000 & echo "disk is full" >&2; echo ready; exit 5`);
+    const trial = new Trial(`trap '' TERM; sleep 1000 & echo "disk is full" >&2; echo ready; exit 5`, {
+      killGraceMs: 200,
+    });
     const result = trial.run();
     await trial.printed("ready");
     trial.stop("stopped");
