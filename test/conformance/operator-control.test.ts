@@ -10,6 +10,20 @@ const CHAIN = `steps:
 
 const slowly = { output: null, takesMs: 100 } as const;
 
+describe("a key", () => {
+  it("is taken once: a command that comes again with it changes nothing", async () => {
+    const stage = await Stage.begin(`steps: { a: { exec: "true" } }`, { a: ["fail"] });
+    await stage.rest();
+    const retry = { type: "step.retry", job: await stage.id("a"), key: "once" } as const;
+    expect(await stage.operate(retry)).toBeNull();
+    await (await stage.resume()).rest();
+    expect(await stage.operate(retry)).toBeNull();
+    const run = await (await stage.resume()).rest();
+    expect(run.order).toEqual(["a", "a"]);
+    expect(run.events("jobs.retried")).toMatchObject([{ action: "retry_step", key: "once" }]);
+  });
+});
+
 describe("pause", () => {
   it("lets what runs end and decides it, but starts nothing until the pause is lifted", async () => {
     const stage = await Stage.begin(CHAIN, { a: [slowly] });

@@ -62,6 +62,18 @@ steps:
     expect(run.events("loop.exceeded")).toMatchObject([{ transition: "retry", count: 2 }]);
   });
 
+  it("V14 the retries of a job count where it wants another, not for its goto", async () => {
+    const run = await trial(
+      `routing: { max_loops: 2 }
+steps:
+  a: { exec: make }
+  b: { exec: make, depends_on: a, on_fail: { retry: { max: 2 }, goto: a } }`,
+      { b: ["fail", "fail", "fail", "ok"] },
+    );
+    expect(run.order).toEqual(["a", "b", "b", "b", "a", "b"]);
+    expect(run.run.status).toBe("completed");
+  });
+
   it("V18 V42 remediation, goto and success goto of all steps spend one budget of the root scope", async () => {
     const run = await trial(
       `routing: { max_loops: 3 }

@@ -45,6 +45,18 @@ describe("seed 001, failure routing", () => {
     expect(fine.job("handler").status).toBe("skipped");
   });
 
+  it("W8 _last_error is not there while retries go on, and is once they are used up", async () => {
+    const stage = await Stage.begin(
+      `steps: { call: { exec: "true", on_fail: { retry: { max: 1, backoff: { delay_ms: 1000 } } } } }`,
+      { call: ["fail"] },
+    );
+    const inspect = async () => reportState((await loadRun(stage.store, stage.runId)).run);
+    expect(await stage.statuses("call")).toEqual(["waiting"]);
+    expect(await inspect()).toEqual({ root: { _last_error: null } });
+    await stage.rest();
+    expect(await inspect()).toMatchObject({ root: { _last_error: { code: "EXIT_1", attempt: 2 } } });
+  });
+
   it("W9 in the form of the seed a transition without `on` is tried whatever the outcome", async () => {
     const text = `steps: { a: { exec: "true" }, b: { exec: "true" } }\ntransitions: [{ from_node_id: a, to_node_id: b }]`;
     expect((await trial(text, { a: ["fail"] })).order).toEqual(["a", "b"]);

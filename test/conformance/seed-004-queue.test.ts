@@ -101,6 +101,22 @@ describe("seed 004: requeue", () => {
     expect(run.job("b").status).toBe("failed");
   });
 
+  it("takes what no edge takes: an edge comes first", async () => {
+    const run = await trial(
+      `name: queue
+queue: {}
+steps: { call: { type: noop }, other: { type: noop }, rescue: { type: noop } }
+transitions: [{ from: call, to: rescue, on: failure }]`,
+      { call: [outage], other: [outage, "ok"] },
+    );
+    expect(run.order).toEqual(["call", "other", "rescue", "other"]);
+    expect(run.events("ladder.climbed").map(({ job, rung }) => [job, rung])).toEqual([
+      [run.job("call").id, "edge"],
+      [run.job("other").id, "requeue"],
+    ]);
+    expect(run.run.status).toBe("completed");
+  });
+
   it("climbs on where the fresh workspace for a round cannot be built", async () => {
     const run = await trial(
       file("  edit: { exec: edit }", HEAL, "queue: {}"),
