@@ -93,7 +93,7 @@ describe("a log file", () => {
   it("reports a small loss too, and one of a file that cannot be opened", async () => {
     const small = openLog("/dev/full");
     small.write(Buffer.from("x"));
-    await expect(small.close()).rejects.toMatchObject({ code: "LOG_FAILED" });
+    await expect(small.close(AbortSignal.abort())).rejects.toMatchObject({ code: "LOG_FAILED" });
     const file = newPath();
     writeFileSync(file, "");
     const impossible = openLog(join(file, "x.o"));

@@ -10,6 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { DarumaError } from "../core/errors.js";
 import type { RedactionStream } from "../core/redaction.js";
@@ -18,8 +19,11 @@ import { LogTail } from "./log-tail.js";
 /** What an attempt prints, redacted on its way to a file. */
 export interface LogFile {
   write(chunk: Uint8Array): void;
-  /** Settles when all is written. Rejects with LOG_FAILED if something could not be; never before. */
-  close(): Promise<void>;
+  /**
+   * Settles when all is written. Rejects with LOG_FAILED if something could not be; never before. A full disk is waited
+   * for until the signal is aborted: what was done must not be done again for want of its log.
+   */
+  close(signal?: AbortSignal): Promise<void>;
   /** The last redacted bytes as text, 8 KB at most. */
   tail(bytes: number): string;
   /** Redacted bytes taken so far. */
@@ -30,8 +34,11 @@ export const MAX_TAIL_BYTES = 8_192;
 const BATCH_BYTES = 65_536;
 /** Longer than this a reader of the file never waits for what was printed. */
 const FLUSH_AFTER_MS = 100;
-/** What may wait for a slow `open`; beyond that the caller is made to wait too. */
+/** What may wait for a slow `open` or a full disk; beyond that the caller is made to wait too, or the log fails. */
 const MAX_QUEUED_BYTES = 4 * 1_024 * 1_024;
+/** How often a log that waits for room on the disk, or for a descriptor, is tried again. */
+const TRY_AGAIN_MS = 250;
+const SHORTAGES: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"]);
 const LOG_MODE = 0o600;
 const LOG_FLAGS = constants.O_WRONLY | constants.O_CREAT;
 
@@ -53,8 +60,10 @@ export function openLogFile(
   redaction: RedactionStream,
   create: "now" | "on_first_byte" = "now",
   listener: ((redacted: Uint8Array) => void) | null = null,
+  /** Told of each try that failed for want of something that may come. */
+  onShortage: (error: unknown) => void = () => {},
 ): LogFile {
-  return new AttemptLogFile(path, redaction, create === "now", listener);
+  return new AttemptLogFile(path, redaction, create === "now", listener, onShortage);
 }
 
 const filesBeingMade = new Set<Promise<void>>();
@@ -62,6 +71,17 @@ const filesBeingMade = new Set<Promise<void>>();
 /** Resolves when the files of all logs that were closed empty are there. */
 export async function emptyLogsMade(): Promise<void> {
   await Promise.all(filesBeingMade);
+}
+
+/** What could not be written; null: all is. */
+export async function closeLogs(logs: readonly LogFile[], signal: AbortSignal): Promise<unknown> {
+  let failure: unknown = null;
+  for (const log of logs) {
+    await log.close(signal).catch((error: unknown) => {
+      failure ??= error;
+    });
+  }
+  return failure;
 }
 
 class AttemptLogFile implements LogFile {
@@ -74,6 +94,8 @@ class AttemptLogFile implements LogFile {
   private position = 0;
   private timer: NodeJS.Timeout | null = null;
   private failure: unknown = null;
+  /** What the last try failed for; null: nothing is lacking. */
+  private lack: unknown = null;
   private closing: Promise<void> | null = null;
 
   constructor(
@@ -81,6 +103,7 @@ class AttemptLogFile implements LogFile {
     private readonly redaction: RedactionStream,
     createNow: boolean,
     private readonly listener: ((redacted: Uint8Array) => void) | null,
+    private readonly onShortage: (error: unknown) => void,
   ) {
     if (createNow) this.opening = this.open();
   }
@@ -88,6 +111,7 @@ class AttemptLogFile implements LogFile {
   write(chunk: Uint8Array): void {
     if (this.closing) return;
     this.take(this.redaction.write(chunk));
+    if (this.lack !== null) return this.checkQueue();
     if (this.queuedBytes >= BATCH_BYTES) this.flush();
     else if (this.queuedBytes > 0) this.timer ??= setTimeout(() => this.flush(), FLUSH_AFTER_MS);
   }
@@ -96,8 +120,8 @@ class AttemptLogFile implements LogFile {
     return this.keptTail.text(bytes);
   }
 
-  close(): Promise<void> {
-    this.closing ??= this.finish();
+  close(signal?: AbortSignal): Promise<void> {
+    this.closing ??= this.finish(signal);
     return this.closing;
   }
 
@@ -128,15 +152,49 @@ class AttemptLogFile implements LogFile {
         if (this.queuedBytes < MAX_QUEUED_BYTES) return;
         this.adopt(openSync(this.path, LOG_FLAGS, LOG_MODE));
       }
-      const batch = this.takeQueue();
-      for (let at = 0; at < batch.length; ) {
+      this.writeAll(this.takeQueue());
+      this.lack = null;
+    } catch (error) {
+      this.failOrWait(error);
+    }
+  }
+
+  /** What could not be written stays in the queue. */
+  private writeAll(batch: Uint8Array): void {
+    let at = 0;
+    try {
+      while (at < batch.length) {
         const written = writeSync(this.fd!, batch, at, batch.length - at, this.position);
         at += written;
         this.position += written;
       }
-    } catch (error) {
-      this.fail(error);
+    } finally {
+      if (at < batch.length) this.queue = [batch.subarray(at)];
+      this.queuedBytes = batch.length - at;
     }
+  }
+
+  private failOrWait(error: unknown): void {
+    if (!SHORTAGES.has((error as NodeJS.ErrnoException).code)) return this.fail(error);
+    this.lack = error;
+    this.onShortage(error);
+    this.checkQueue();
+    if (this.failure === null && this.closing === null)
+      this.timer ??= setTimeout(() => void this.tryAgain(), TRY_AGAIN_MS);
+  }
+
+  private checkQueue(): void {
+    if (this.queuedBytes > MAX_QUEUED_BYTES) this.fail(this.lack);
+  }
+
+  private async tryAgain(): Promise<void> {
+    this.timer = null;
+    if (this.fd === null) {
+      this.lack = null;
+      this.opening = this.open();
+      await this.opening;
+    }
+    if (this.fd !== null) this.flush();
   }
 
   private async open(): Promise<void> {
@@ -146,7 +204,7 @@ class AttemptLogFile implements LogFile {
       this.adopt(fd);
       if (this.queuedBytes >= BATCH_BYTES) this.flush();
     } catch (error) {
-      this.fail(error);
+      this.failOrWait(error);
     }
   }
 
@@ -172,7 +230,7 @@ class AttemptLogFile implements LogFile {
     this.queuedBytes = 0;
   }
 
-  private async finish(): Promise<void> {
+  private async finish(signal: AbortSignal | undefined): Promise<void> {
     this.take(this.redaction.end());
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
@@ -181,6 +239,13 @@ class AttemptLogFile implements LogFile {
       await this.opening;
     }
     this.flush();
+    while (this.lack !== null && this.failure === null) {
+      if (signal?.aborted) this.fail(this.lack);
+      else {
+        await delay(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});
+        await this.tryAgain();
+      }
+    }
     this.closeFile();
     if (this.failure === null) return;
     const reason = this.failure instanceof Error ? this.failure.message : String(this.failure);

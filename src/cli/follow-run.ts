@@ -22,6 +22,7 @@ export async function followRun(
   const progress = await chooseProgress(session);
   if (verbose === true) (await import("./local-output.js")).showOutput(daruma, progress);
   daruma.onCommitted((run, events) => progress.events(run, events));
+  daruma.onShortage((text) => progress.say(text));
   const telemetry = await telemetryOf(daruma);
   let runId: number | null = null;
   const ending = begin().then((handle) => {

@@ -33,6 +33,8 @@ export interface StartServerOptions extends ServerOptions {
   readonly onFault?: ApiParts["onFault"];
   /** Called with each run that it goes on with after another process, and how many attempts were lost with that. */
   readonly onTakeOver?: (run: Run, lostAttempts: number) => void;
+  /** Called with a sentence while steps wait for what the machine lacks. */
+  readonly onShortage?: (text: string) => void;
   /** Called with each run that it leaves to another server, and why. */
   readonly onLeftAlone?: (run: Run, why: string) => void;
 }
@@ -78,6 +80,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
         if (event.type === "workspace.left") options.onLeftAlone?.(run, event.message);
       }
     });
+    if (options.onShortage !== undefined) parts.onShortage(options.onShortage);
     addServerGauges(telemetry.registry, parts);
     app = await createServer(apiParts(options, store, parts, telemetry, () => state.ready));
     closeUnusedConnections(app);

@@ -108,9 +108,14 @@ export const ERROR_CATALOGUE = {
     asked: "See the message, and what the step printed: get_job_logs.",
   },
   LOG_FAILED: thenRetry(
-    "An attempt's log file could not be written.",
+    "An attempt's log file could not be written, and not just because the disk was full: that is waited for.",
     "Check that the disk is not full and the output folder is writable.",
   ),
+  FILE_LIMIT: {
+    means: "The process may open too few files for daruma to be loaded and to run a step.",
+    next: "Raise the limit first: `ulimit -n 1024`.",
+    asked: "Whoever starts the server raises its limit of open files first.",
+  },
   UNKNOWN_ACTION: inFile(
     "No action of this type is registered.",
     "Run it with the program that registers the action (docs/library.md), or correct `type`.",

@@ -101,6 +101,7 @@ export class Daruma {
     private readonly env: { readonly [name: string]: string | undefined },
     /** Hears what steps print in this process, redacted, as they print it. */
     readonly onOutput: LocalWorker["onOutput"],
+    private readonly shortageListeners: Set<(text: string) => void>,
   ) {}
 
   static async open(options: DarumaOptions = {}): Promise<Daruma> {
@@ -134,6 +135,7 @@ export class Daruma {
       ...own,
     ];
     const workspaces = openWorkspaces({ outputDir, patches: store });
+    const shortageListeners = new Set<(text: string) => void>();
     const local = new LocalWorker({
       actions,
       outputDir,
@@ -142,6 +144,9 @@ export class Daruma {
       workspaces,
       ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
       ...(options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl }),
+      tell: (text) => {
+        for (const listener of shortageListeners) listener(text);
+      },
     });
     const worker = workerOf(local, { store, outputDir });
     const owner = currentOwner(randomUUID());
@@ -173,6 +178,7 @@ export class Daruma {
       own.map(({ type }) => type),
       env,
       (listener) => local.onOutput(listener),
+      shortageListeners,
     );
     children.attach({
       store,
@@ -283,6 +289,11 @@ export class Daruma {
         }),
       ),
     );
+  }
+
+  /** Hears, in a sentence, what steps wait for that the machine lacks: room for logs, processes, memory. */
+  onShortage(listener: (text: string) => void): void {
+    this.shortageListeners.add(listener);
   }
 
   /** For the parts of Daruma itself: with the run as it stands after the events. */

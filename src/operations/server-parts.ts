@@ -81,6 +81,10 @@ export class ServerParts {
     return this.pool.desk;
   }
 
+  onShortage(listener: (text: string) => void): void {
+    this.daruma.onShortage(listener);
+  }
+
   onCommitted(listener: RunListener): () => void {
     return this.daruma.onCommitted(listener);
   }

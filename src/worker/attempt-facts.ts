@@ -19,7 +19,8 @@ export function workspaceFacts(error: unknown): FailureFacts {
 }
 
 export function notWritten(what: string, error: unknown): FailureFacts {
-  return { code: "LOG_FAILED", message: `${what} could not be written: ${messageOf(error)}` };
+  const errno = error instanceof Error && "code" in error ? { errno: String(error.code) } : {};
+  return { code: "LOG_FAILED", ...errno, message: `${what} could not be written: ${messageOf(error)}` };
 }
 
 export function withShortTexts(facts: FailureFacts): FailureFacts {
@@ -36,4 +37,8 @@ export function withShortTexts(facts: FailureFacts): FailureFacts {
 
 function shorten(text: string): string {
   return truncateHeadTail(text, MAX_ERROR_TEXT_CHARS).text;
+}
+
+export function noSuchTags(tags: readonly string[]): string {
+  return `the step runs on ${tags.join(", ")}, which this worker does not offer`;
 }

@@ -1,17 +1,18 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Action, ActionResult, Attempt, AttemptPrompt, StopCause } from "../action/action.js";
-import { emptyLogsMade, openLogFile } from "../action/log-file.js";
+import { closeLogs, emptyLogsMade, openLogFile } from "../action/log-file.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
+import { withinOpenFiles } from "../action/process/open-file-limit.js";
 import type { AttemptResult } from "../core/commands.js";
-import type { TokenUsage } from "../core/events.js";
 import type { FailureFacts } from "../core/failure.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
 import { LOCAL_WORKER_PREFIX } from "../core/worker-names.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
-import { notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
+import { noSuchTags, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
+import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { resultOfOutput, tooDeep } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers, type TimerPort } from "./attempt-timers.js";
@@ -22,6 +23,7 @@ import { LocalRoom } from "./local-room.js";
 import { writePrompt } from "./prompt-files.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
+import { lackedAtStart, Shortages } from "./shortages.js";
 import { workFolder } from "./work-folder.js";
 import type { AbortCause, Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
 
@@ -39,6 +41,8 @@ export interface LocalWorkerOptions {
   readonly workspaces?: Workspaces;
   /** For $DARUMA_API_URL; empty where there is no server. A server knows its own only once it listens. */
   readonly apiUrl?: string | (() => string);
+  /** People are told what the machine lacks, while attempts wait for it. */
+  readonly tell?: (text: string) => void;
 }
 
 /** What an attempt, or its recovery script, prints; redacted. */
@@ -74,9 +78,12 @@ export class LocalWorker implements Worker {
   private readonly redactors = new Map<string, Redactor>();
   private scratch: string | null = null;
   private outputListener: ((piece: OutputPiece) => void) | null = null;
+  private readonly shortages: Shortages;
 
   constructor(private readonly options: LocalWorkerOptions) {
-    this.room = new LocalRoom(this.name, options.maxParallel ?? availableParallelism());
+    const { clock, outputDir, tell = () => {} } = options;
+    this.shortages = new Shortages({ clock, folder: logFolder(outputDir), tell });
+    this.room = new LocalRoom(this.name, withinOpenFiles(options.maxParallel ?? availableParallelism()));
     this.actions = new Map(options.actions.map((action) => [action.type, action]));
     this.env = { ...(options.env ?? process.env) };
     this.inherited = inheritedEnvironment(this.env);
@@ -151,7 +158,7 @@ export class LocalWorker implements Worker {
   }
 
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<AttemptResult> {
-    const { result, workspace, tails, exceeded, logError } = await this.runLogged(assignment, signal);
+    const { result, workspace, tails, exceeded, logError } = await this.runStarted(assignment, signal);
     if (signal.aborted && !hasFailedItself(result, signal)) return { kind: "stopped" };
     const failed = (facts: FailureFacts): Promise<AttemptResult> =>
       this.failed(assignment, workspace, facts, signal);
@@ -164,11 +171,14 @@ export class LocalWorker implements Worker {
     if (deep !== null) return failed({ ...tails, ...deep });
     let checked: AttemptResult;
     try {
-      checked = resultOfOutput(this.redactorFor(assignment.secrets).redactJson(result.output), {
+      const output = this.redactorFor(assignment.secrets).redactJson(result.output);
+      const checks = {
         schema: assignment.outputSchema,
         maxItems: assignment.maxItems ?? null,
         artifact: outputArtifact(this.options.outputDir, assignment),
-      });
+      };
+      const check = (): AttemptResult => resultOfOutput(output, checks);
+      checked = await this.shortages.whenThereIsRoom(`the output of ${assignment.stepId}`, check, signal);
     } catch (error) {
       return failed({ ...tails, ...notWritten("the output", error) });
     }
@@ -190,6 +200,18 @@ export class LocalWorker implements Worker {
     }
   }
 
+  /** Once the machine has what a start takes. Its logs are closed while it waits: they are descriptors, too. */
+  private async runStarted(assignment: Assignment, signal: AbortSignal): Promise<Ran> {
+    for (let tries = 0; ; tries += 1) {
+      if (this.shortages.isDiskFull) await this.shortages.untilRoom(signal);
+      const ran = await this.runLogged(assignment, signal);
+      const lacked = lackedAtStart(ran.result);
+      if (lacked === null) return ran;
+      await this.shortages.waitToStart(assignment.stepId, lacked, tries, signal);
+      if (signal.aborted) return { ...ran, result: { ...ran.result, stopped: true } as ActionResult };
+    }
+  }
+
   /** The action between two log files and under its timers. */
   private async runLogged(assignment: Assignment, signal: AbortSignal): Promise<Ran> {
     const { clock, workspaces = null, outputDir } = this.options;
@@ -205,6 +227,7 @@ export class LocalWorker implements Worker {
         redactor.stream(),
         create,
         heard === null ? null : tell(stream),
+        (error) => this.shortages.noteUnwritten(`the log of ${step}`, error),
       );
     const [stdout, stderr] = [open("stdout"), open("stderr")];
     const controller = new AbortController();
@@ -235,7 +258,7 @@ export class LocalWorker implements Worker {
     timers.clear();
     limits.clear();
     signal.removeEventListener("abort", onAbort);
-    const logError = await closeAll([stdout, stderr]);
+    const logError = await closeLogs([stdout, stderr], signal);
     for (const stream of ["stdout", "stderr"] as const) tell(stream)(null);
     const tails = { stdoutTail: stdout.tail(TAIL_BYTES), stderrTail: stderr.tail(TAIL_BYTES) };
     return { result, workspace, tails, exceeded: limits.exceeded, logError };
@@ -369,31 +392,4 @@ export class LocalWorker implements Worker {
  */
 function hasFailedItself(result: ActionResult, signal: AbortSignal): boolean {
   return !result.ok && result.stopped !== true && (signal.reason as AbortCause) !== "released";
-}
-
-/** A record for people who count; the attempt is what it is without it. */
-function writeUsage(file: string, usage: TokenUsage): void {
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(file, JSON.stringify(usage), { mode: 0o600 });
-  } catch {}
-}
-
-/** Most steps write neither file, and an error with its stack costs more than a look. */
-function removeIfThere(path: string): void {
-  if (existsSync(path)) rmSync(path, { force: true });
-}
-
-async function closeAll(logs: readonly { close(): Promise<void> }[]): Promise<unknown> {
-  let failure: unknown = null;
-  for (const log of logs) {
-    await log.close().catch((error: unknown) => {
-      failure ??= error;
-    });
-  }
-  return failure;
-}
-
-function noSuchTags(tags: readonly string[]): string {
-  return `the step runs on ${tags.join(", ")}, which this worker does not offer`;
 }

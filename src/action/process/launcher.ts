@@ -49,6 +49,7 @@ export class Launcher {
   /** Null: this process has no room for another one's pipes. */
   static start(perl: string, onGone: OnGone): Launcher | null {
     const child = startLauncher(perl);
+    if (child === null) return null;
     if (child.stdin && child.stdout) return new Launcher(child, onGone);
     child.on("error", () => {});
     return null;
@@ -151,17 +152,22 @@ export class Launcher {
   }
 }
 
-function startLauncher(perl: string): ChildProcess {
+/** Null: the system has no memory for it now; some errors are thrown instead of told. */
+function startLauncher(perl: string): ChildProcess | null {
   const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: "C" };
   for (const name of Object.keys(env)) if (name.startsWith("PERL")) delete env[name];
   const isLinux = process.platform === "linux";
   const subreaper = isLinux ? (PRCTL_SYSCALL[process.arch] ?? 0) : 0;
   const size = Buffer.byteLength(LAUNCHER_SCRIPT);
-  return spawn(perl, ["-e", BOOTSTRAP, String(size), isLinux ? "1" : "0", String(subreaper)], {
-    cwd: "/",
-    env,
-    // A session of its own: Ctrl-C in the terminal reaches neither the launcher nor its jobs.
-    detached: true,
-    stdio: ["pipe", "pipe", "ignore"],
-  });
+  try {
+    return spawn(perl, ["-e", BOOTSTRAP, String(size), isLinux ? "1" : "0", String(subreaper)], {
+      cwd: "/",
+      env,
+      // A session of its own: Ctrl-C in the terminal reaches neither the launcher nor its jobs.
+      detached: true,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+  } catch {
+    return null;
+  }
 }

@@ -47,6 +47,7 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
       writeLines(session.err, [
         `${new Date().toISOString()} left run ${id} of ${workflow} alone: ${oneLine(why)}`,
       ]),
+    onShortage: (text) => writeLines(session.err, [`${new Date().toISOString()} ${oneLine(text)}`]),
     onFault: (reference, error) => tellFault(session, reference, error),
   });
   tellStart(session, server);

@@ -6,6 +6,7 @@ import { createHttpAction } from "../../action/http.js";
 import { createLlmCallAction } from "../../action/llm-call.js";
 import { noopAction } from "../../action/noop.js";
 import { createProcessHost } from "../../action/process/create-process-host.js";
+import { withinOpenFiles } from "../../action/process/open-file-limit.js";
 import { createScriptAction } from "../../action/script.js";
 import { DarumaError } from "../../core/errors.js";
 import { parseMemorySize } from "../../definition/memory-size.js";
@@ -49,7 +50,7 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
       servers,
       token: options.token ?? null,
       name,
-      slots: flags.slots ?? cpus,
+      slots: withinOpenFiles(flags.slots ?? cpus),
       cpus,
       memoryBytes: flags.memory === undefined ? totalmem() : bytesOf(flags.memory),
       tags: listOf(flags.tags),

@@ -78,6 +78,7 @@ class RemoteWorker {
       clock: options.clock,
       tags: options.tags,
       apiUrl: () => options.servers[0] ?? "",
+      tell: options.log,
       ...(options.env === undefined ? {} : { env: options.env }),
     });
     this.connection = new Connection({

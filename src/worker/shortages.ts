@@ -1,0 +1,114 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ActionResult } from "../action/action.js";
+import { messageOf } from "../core/message-of.js";
+import type { TimerPort } from "./attempt-timers.js";
+
+/** No process, no descriptor, no memory just now. Nothing has begun, so trying again costs nothing. */
+const ERRNOS_OF_A_START: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
+const ERRNOS_OF_A_FULL_DISK: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5_000;
+/** People are told again after as long. */
+const TOLD_FOR_MS = 60_000;
+/** A disk with less room than this has none. */
+const PROBE_BYTES = 64 * 1024;
+
+export interface ShortagePorts {
+  readonly clock: TimerPort;
+  /** Where logs lie. */
+  readonly folder: string;
+  readonly tell: (text: string) => void;
+}
+
+/** What the machine lacks for a while. Attempts wait for it; no attempt, retry or restart is used up. */
+export class Shortages {
+  isDiskFull = false;
+  private readonly toldAt = new Map<string, number>();
+
+  constructor(private readonly ports: ShortagePorts) {}
+
+  /** A log, or what an attempt left, waits to be written. */
+  noteUnwritten(what: string, error: unknown): void {
+    if (isOfFullDisk(error)) this.isDiskFull = true;
+    this.tell(
+      "unwritten",
+      `${what} cannot be written: ${messageOf(error)}. The attempt waits until it can be, and nothing new starts.`,
+    );
+  }
+
+  /** Resolves when the disk takes logs, or nobody wants to know any more. */
+  async untilRoom(signal: AbortSignal): Promise<void> {
+    for (let tries = 0; this.isDiskFull && !signal.aborted; tries += 1) {
+      if (this.hasRoom()) {
+        this.isDiskFull = false;
+        this.tell("room", "There is room for logs again: steps go on.");
+        this.toldAt.clear();
+      } else await this.pause(tries, signal);
+    }
+  }
+
+  /** Does it again and again while the disk is full. */
+  async whenThereIsRoom<T>(what: string, write: () => T, signal: AbortSignal): Promise<T> {
+    for (;;) {
+      try {
+        return write();
+      } catch (error) {
+        if (!isOfFullDisk(error) || signal.aborted) throw error;
+        this.noteUnwritten(what, error);
+        await this.untilRoom(signal);
+      }
+    }
+  }
+
+  async waitToStart(step: string, why: string, tries: number, signal: AbortSignal): Promise<void> {
+    this.tell(`start ${step}`, `${step} cannot be started now and is tried again: ${why}`);
+    await this.pause(tries, signal);
+  }
+
+  private async pause(tries: number, signal: AbortSignal): Promise<void> {
+    const ms = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries, 10), MAX_PAUSE_MS);
+    await new Promise<void>((resolve) => {
+      const cancel = this.ports.clock.after(ms, () => end());
+      const end = (): void => {
+        cancel();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      signal.addEventListener("abort", end, { once: true });
+      if (signal.aborted) end();
+    });
+  }
+
+  private hasRoom(): boolean {
+    const file = join(this.ports.folder, `.probe-${process.pid}`);
+    try {
+      writeFileSync(file, Buffer.alloc(PROBE_BYTES), { mode: 0o600 });
+      return true;
+    } catch (error) {
+      return !isOfFullDisk(error);
+    } finally {
+      rmSync(file, { force: true });
+    }
+  }
+
+  private tell(key: string, text: string): void {
+    const now = this.ports.clock.elapsed();
+    const last = this.toldAt.get(key);
+    if (last !== undefined && now - last < TOLD_FOR_MS) return;
+    this.toldAt.set(key, now);
+    this.ports.tell(text);
+  }
+}
+
+/** Why an attempt has not begun; null: it has, or it never can. */
+export function lackedAtStart(result: ActionResult): string | null {
+  if (result.ok) return null;
+  const { code, errno, message } = result.failure;
+  if (code !== "SPAWN_ERROR" && code !== "LOG_FAILED") return null;
+  return errno !== undefined && ERRNOS_OF_A_START.has(errno) ? message : null;
+}
+
+function isOfFullDisk(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ERRNOS_OF_A_FULL_DISK.has(error.code);
+}
