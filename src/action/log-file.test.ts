@@ -53,9 +53,9 @@ describe("a log file", () => {
         expected += "x".repeat(200_000);
       }
     }
-    expect(log.bytesWritten).toBe(expected.length);
     await log.close();
     expect(readFileSync(path, "utf8")).toBe(expected);
+    expect(log.bytesWritten).toBe(expected.length);
   });
 
   it("keeps no more than a few MB in memory, even before the file is open", async () => {

@@ -5,6 +5,7 @@ import type { RunRow } from "../core/rows.js";
 import { parseDuration } from "../definition/duration.js";
 import type { Store } from "../store/store.js";
 import { logFolder, runFolder } from "../worker/attempt-paths.js";
+import { workFolderOf } from "../worker/work-folder.js";
 import { removeFolder } from "../workspace/remove-folder.js";
 import type { Context } from "./context.js";
 import { iso } from "./run-report.js";
@@ -101,7 +102,9 @@ async function addSources(store: Store, runId: number, sources: Set<number>): Pr
 
 /** After the rows: a run without its files could not be told from one that lost them. */
 async function removeFiles(outputDir: string, runs: ReadonlySet<number>): Promise<void> {
-  for (const runId of runs) await removeFolder(runFolder(outputDir, runId));
+  for (const runId of runs)
+    for (const folder of [runFolder(outputDir, runId), workFolderOf(outputDir, runId)])
+      await removeFolder(folder);
   if (runs.size === 0) return;
   for (const name of logNames(outputDir))
     if (runs.has(Number(LOG_OF_RUN.exec(name)?.[1])))
