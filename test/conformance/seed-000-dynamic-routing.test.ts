@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/sandbox/quickjs-sandbox.js";
+import type { Sandbox } from "../../src/sandbox/sandbox.js";
 import { trial } from "../support/harness.js";
+import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";
 
 const sandbox = createSandbox();
@@ -98,13 +100,14 @@ describe("seed 000, dynamic routing in the real sandbox", () => {
 
   it.each([
     ["V40 throws", "throw new Error('no')", "EXPRESSION_THREW"],
-    ["V30 V64 returns a number", "return 42", "EXPRESSION_RESULT"],
+    ["V30 V51 V64 returns a number", "return 42", "EXPRESSION_RESULT"],
     ["V30 V64 returns a list", "return ['setup']", "EXPRESSION_RESULT"],
-    ["V37 V63 runs for ever", "while (true) {}", "EXPRESSION_TIMEOUT"],
+    ["V37 V51 V63 runs for ever", "while (true) {}", "EXPRESSION_TIMEOUT"],
     ["V37 uses too much memory", "let a = [1]; for (;;) a = a.concat(a)", "EXPRESSION_MEMORY"],
     ["V36 asks for a module", "return require('fs')", "EXPRESSION_THREW"],
     ["V36 asks for the process", "return process.env.HOME", "EXPRESSION_THREW"],
     ["V36 sets a timer", "setTimeout(() => 1, 1)", "EXPRESSION_THREW"],
+    ["V36 is asynchronous", "return Promise.resolve('setup')", "EXPRESSION_RESULT"],
     ["V35 asks for randomness", "return Math.random() > 2 ? 'a' : 'b'", "EXPRESSION_THREW"],
     ["V39 changes its input", "'use strict'; error.message = 'x'; return 'setup'", "EXPRESSION_THREW"],
   ])("%s in goto_js: refused with its reason, the static goto still applies", async (_, code, refusal) => {
@@ -213,8 +216,28 @@ describe("seed 000, dynamic routing in the real sandbox", () => {
     expect(await evaluate(codeOf(8_193))).toMatchObject({ ok: false, code: "EXPRESSION_TOO_LONG" });
   });
 
-  it("V2 V35 V51 the decision is in the log: replaying it evaluates nothing", async () => {
-    const run = await failOnce(`{ goto_js: "return 'setup'" }`);
+  it("V2 V35 the decision is in the log: an engine that takes the run over evaluates nothing again", async () => {
+    let evaluations = 0;
+    const counted: Sandbox = {
+      evaluate(evaluation) {
+        evaluations += 1;
+        return sandbox.evaluate(evaluation);
+      },
+      close: () => Promise.resolve(),
+    };
+    const stage = await Stage.begin(
+      `steps:
+  setup: { exec: make }
+  build: { exec: make, depends_on: setup, on_fail: { goto_js: "return attempt === 1 ? 'setup' : null" } }`,
+      { setup: ["ok", { output: null, takesMs: 100 }], build: ["fail", "ok"] },
+      { sandbox: counted },
+    );
+    while (stage.worker.order.length < 3) await stage.turn(0);
+    stage.kill();
+    const run = await (await stage.resume()).rest();
+    expect(run.order).toEqual(["setup", "build", "setup", "setup", "build"]);
+    expect(run.run.status).toBe("completed");
+    expect(evaluations).toBe(1);
     const types = run.log.map(({ event }) => event.type);
     expect(types.indexOf("attempt.failed")).toBeLessThan(types.indexOf("evaluation.requested"));
     expect(types.indexOf("evaluation.requested")).toBeLessThan(types.indexOf("evaluation.finished"));

@@ -3,7 +3,7 @@ import { trial } from "../support/harness.js";
 import { trace } from "../support/trace.js";
 
 describe("seed 000, goto", () => {
-  it("V5 V15 V58 V67 after the retries jumps back, goes forward and runs the failed step again", async () => {
+  it("V1 V5 V15 V58 V67 after the retries jumps back, goes forward and runs the failed step again", async () => {
     const run = await trial(
       `steps:
   setup-env: { exec: make }

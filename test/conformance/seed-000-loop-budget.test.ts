@@ -3,7 +3,7 @@ import { trial } from "../support/harness.js";
 import { trace } from "../support/trace.js";
 
 describe("seed 000, loop budget", () => {
-  it("V2 V7 V44 V60 V71 an endless ping-pong ends with a clear error after max_loops transitions", async () => {
+  it("V2 V7 V20 V44 V60 V71 an endless ping-pong ends with a clear error after max_loops transitions", async () => {
     const run = await trial(
       `routing: { max_loops: 2 }
 steps:
@@ -48,7 +48,7 @@ steps: { build: { exec: make, on_fail: { retry: { max: 5 } } } }`,
     });
   });
 
-  it("V14 V42 the retries of one job do not use up the budget of another, other transitions do", async () => {
+  it("V6 V14 V42 the retries of one job do not use up the budget of another, other transitions do", async () => {
     const run = await trial(
       `routing: { max_loops: 2 }
 steps:
@@ -74,7 +74,7 @@ steps:
     expect(run.run.status).toBe("completed");
   });
 
-  it("V18 V42 remediation, goto and success goto of all steps spend one budget of the root scope", async () => {
+  it("V6 V18 V42 remediation, goto and success goto of all steps spend one budget of the root scope", async () => {
     const run = await trial(
       `routing: { max_loops: 3 }
 steps:

@@ -3,7 +3,7 @@ import { trial } from "../support/harness.js";
 import { trace } from "../support/trace.js";
 
 describe("seed 000, remediation", () => {
-  it("V16 V59 V68 runs the listed steps in order, then the failed step once more", async () => {
+  it("V1 V16 V20 V59 V68 runs the listed steps in order, then the failed step once more", async () => {
     const run = await trial(
       `steps:
   build: { exec: make, on_fail: { run: [lint-fix, format] } }

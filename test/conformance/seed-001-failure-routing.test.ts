@@ -20,7 +20,7 @@ transitions:
   - { from_node_id: call, to_node_id: handler, priority: 2, condition: ${exists} }`;
 
 describe("seed 001, failure routing", () => {
-  it("W8 W9 W16 W22 W26 NOT exists and exists of _last_error lead to the success path or the handler", async () => {
+  it("W8 W9 W16 W22 W25 W26 NOT exists and exists of _last_error lead to the success path or the handler", async () => {
     const failing = await trial(SCENARIO, { call: ["fail"] });
     expect(trace(failing)).toEqual([
       "start call",

@@ -35,7 +35,7 @@ async function serve(answer: (response: ServerResponse, nth: number) => void): P
 }
 
 describe("seed 001 with a real server", () => {
-  it("W7 W15 W23 a request that would take 10 s is aborted after 5 s with TIMEOUT, and retried", async () => {
+  it("W7 W15 W23 W25 a request that would take 10 s is aborted after 5 s with TIMEOUT, and retried", async () => {
     const asked: { wake: () => void } = { wake: () => {} };
     let closed = 0;
     const url = await serve((response, nth) => {
@@ -76,6 +76,17 @@ describe("seed 001 with a real server", () => {
     expect(log.filter((event) => event.type === "attempt.succeeded")).toMatchObject([{ attempt: 2 }]);
     await engine.stop();
     await worker.close();
+  });
+
+  it.each([
+    ["a command", 'exec: "sleep 600", kill_grace_ms: 100'],
+    ["a script", 'type: script, content: "for (;;) {}"'],
+  ])("W7 %s is ended by execution.timeout_ms with TIMEOUT too", async (_, action) => {
+    const run = await real.run(`steps: { slow: { ${action}, execution: { timeout_ms: 200 } } }`);
+    expect(run.report.status).toBe("failed");
+    expect((await run.events("attempt.failed")).map(({ error }) => [error.code, error.class])).toEqual([
+      ["TIMEOUT", "transient_runtime"],
+    ]);
   });
 
   it.each([

@@ -42,7 +42,7 @@ describe("seed 001, retry policies", () => {
     expect(run.run.status).toBe("completed");
   });
 
-  it("W1 W21 W26 gives up after max_attempts, sets _last_error and tells it in the log", async () => {
+  it("W1 W21 W25 W26 gives up after max_attempts, sets _last_error and tells it in the log", async () => {
     const run = await trial(
       `${policy("none")}
 transitions:
@@ -73,7 +73,7 @@ transitions:
     expect(run.run.status).toBe("failed");
   });
 
-  it("W5 an exponential wait is capped by max_delay_ms", async () => {
+  it("W5 W25 an exponential wait is capped by max_delay_ms", async () => {
     const text = policy("exponential").replace("max_attempts: 3", "max_attempts: 7");
     const run = await trial(text, { call: [status(503)] });
     expect(run.events("retry.scheduled").map(({ delayMs }) => delayMs)).toEqual([

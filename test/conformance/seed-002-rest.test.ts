@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
 
@@ -100,6 +102,9 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
     const { status, body } = await server.ask("POST", `${prefix}/jobs/${job}/retry/${run}?max_retries=3`);
     expect(status).toBe(200);
     expect(body).toEqual({ id: job, workflow_id, name: "my_job", status: "ready", attempt_id: 2 });
+    const log = await server.running.store.readEvents(run);
+    const retried = log.flatMap(({ event }) => (event.type === "jobs.retried" ? [event] : []));
+    expect(retried).toMatchObject([{ jobs: [job], maxAttempts: 3 }]);
     let row = await server.running.store.readJob(job);
     while (row!.attempt_id < 2 || row!.status !== "failed") row = await server.running.store.readJob(job);
     expect(row!.attempt_id).toBe(2);
@@ -140,6 +145,37 @@ describe.each(["", "/api/v1"])("the REST paths of seed 002, at %s/", (prefix) =>
     expect(await retry(`${job}/retry/${run}?max_retries=many`)).toBe("422 INVALID_INPUT");
     expect(await retry(`${job}/retry/${run}?max_retries=1`)).toBe("422 RETRIES_USED_UP");
     expect((await server.running.store.readJob(job))!.attempt_id).toBe(1);
+  });
+
+  it("T16 takes a canceled job, and refuses one that is completed or still waits for others", async () => {
+    const server = await servers.start();
+    const run = await server.run(
+      'name: mixed\nsteps: { ok: { type: noop }, my_job: { type: command, exec: "exec sleep 60", depends_on: [ok] }, after: { type: noop, depends_on: [my_job] } }',
+    );
+    const retry = async (step: string) => {
+      const path = `${prefix}/jobs/${await server.job(run, step)}/retry/${run}?max_retries=3`;
+      const { status, body } = await server.ask<Problem>("POST", path);
+      return [status, body.code ?? body.status];
+    };
+    const job = await server.job(run, "my_job");
+    while ((await server.running.store.readJob(job))!.status !== "running");
+    expect(await retry("ok")).toEqual([422, "STEP_COMPLETED"]);
+    expect(await retry("after")).toEqual([422, "NOT_RETRYABLE"]);
+    await server.ask("POST", `/api/v1/runs/${run}/control`, { body: { action: "cancel", reason: "enough" } });
+    await server.until(run, "canceled");
+    expect(await retry("my_job")).toEqual([200, "ready"]);
+  });
+
+  it("T19 gives a recovery script the address of the server", async () => {
+    const server = await servers.start();
+    const rule = "{ exit_codes: [3], recovery_script: 'echo $DARUMA_API_URL', max_retries: 2 }";
+    const run = await server.run(
+      `failure_handlers: [{ name: h, rules: [${rule}] }]\njobs: [{ name: my_job, command: "exit 3", failure_handler: h }]`,
+    );
+    await server.until(run, "failed");
+    const logs = join(server.outputDir, "output", "job_stdio");
+    const said = readdirSync(logs).find((name) => name.endsWith("_a1.recovery.o"))!;
+    expect(readFileSync(join(logs, said), "utf8")).toBe(`${server.url}\n`);
   });
 
   it("T16 refuses a retry of a held job, saying to use PUT, and of one that runs elsewhere", async () => {

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { eventually } from "../support/daruma-process.js";
+import { DarumaProcess, eventually } from "../support/daruma-process.js";
 import { LiveServers } from "../support/live-server.js";
 import { LiveWorker } from "../support/live-worker.js";
 
@@ -31,6 +31,35 @@ jobs:
     expect(attempts.map(({ attempt, status, worker }) => [attempt, status, worker.split("/")[0]])).toEqual([
       [1, "failed", "first"],
       [2, "succeeded", "second"],
+    ]);
+  });
+});
+
+describe("seed 002, a worker that is killed", () => {
+  it("T33 leaves its retried job to another: the recovery script runs once more there, then the reserved attempt", async () => {
+    const server = await servers.start({ maxParallel: 0, leaseMs: 1_500 });
+    const args = ["--server", server.url, "--name", "doomed", "--slots", "2", "--output-dir", folder];
+    const doomed = new DarumaProcess("doomed", ["worker", ...args]);
+    doomed.start();
+    const begun = join(folder, "script-begun");
+    const script = `test -e ${begun} && exit 0; touch ${begun}; sleep 600`;
+    const runId = await server.run(`
+failure_handlers: [{ name: again, rules: [{ exit_codes: [10], recovery_script: "${script}", max_retries: 2 }] }]
+jobs: [{ name: sim, command: "test $DARUMA_ATTEMPT_ID = 2 || exit 10", failure_handler: again }]`);
+    await eventually("the recovery script", 30_000, () => existsSync(begun));
+    await doomed.kill();
+    const heir = new LiveWorker(join(folder, "heir"), { servers: [server.url], name: "heir" });
+    await server.until(runId, "completed");
+    await heir.drain();
+    const { store } = server.running;
+    const attempts = await store.readAttempts(runId);
+    expect(attempts.map(({ attempt, status, worker }) => [attempt, status, worker.split("/")[0]])).toEqual([
+      [1, "failed", "doomed"],
+      [2, "succeeded", "heir"],
+    ]);
+    const log = (await store.readEvents(runId)).map(({ event }) => event.type);
+    expect(log.filter((type) => /^(rule|recovery)\./.test(type))).toEqual([
+      ...["rule.reserved", "recovery.started", "recovery.started", "recovery.finished"],
     ]);
   });
 });

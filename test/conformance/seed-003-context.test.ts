@@ -101,6 +101,29 @@ transitions:
     });
   });
 
+  it("A13 the failure artifact is there, whole, when the target begins", async () => {
+    const read = `cat "$DARUMA_OUTPUT_DIR/$(sed -n 's/^failure_artifact_id: //p' "$DARUMA_FAILURE_CONTEXT")"`;
+    const run = await real.run(`steps:
+  bad: { exec: "exit 3" }
+  handler: { exec: ${JSON.stringify(read)} }
+transitions: [{ from: bad, to: handler, on: failure }]`);
+    expect(run.job("handler").output).toMatchObject({
+      step: "bad",
+      error: { code: "EXIT_3" },
+      failureRoute: { status: "selected", targetNodeKey: "handler" },
+    });
+  });
+
+  it("A21 a summary that could not be written does not stop the routing", async () => {
+    const folder = '"$DARUMA_OUTPUT_DIR/run-$DARUMA_RUN_ID"';
+    const run = await real.run(flow(`mkdir -p ${folder}; echo > ${folder}/summaries; echo why >&2; exit 3`));
+    expect(run.report.status).toBe("completed");
+    const context = String(run.job("handler").output);
+    expect(headerOf(context, "retry_summary_artifact_id")).toBe("null");
+    expect(context).not.toContain("retry_summary (");
+    expect(context).toMatch(/^source_attempt: 1$[\s\S]*^code: EXIT_3$[\s\S]*^why$/m);
+  });
+
   it.each([
     ["a script", '{ type: script, content: "throw new Error(1)" }', "SCRIPT_ERROR", 1],
     ["an if", '{ exec: "true", if: "foreach.key" }', "IF_FAILED", 0],

@@ -151,6 +151,21 @@ transitions:
     expect([run.job("x").status, run.job("y").status]).toEqual(["skipped", "skipped"]);
   });
 
+  it("A8 nor does one that waits or runs: its edges are tried when it has ended", async () => {
+    const stage = await Stage.begin(
+      `steps: { first: { exec: "true" }, a: { exec: "true", depends_on: first }, x: { exec: "true" } }
+transitions: [{ from: a, to: x, on: any }]`,
+      { first: [{ output: null, takesMs: 10 }], a: [{ output: null, takesMs: 10 }] },
+    );
+    expect(await stage.statuses("a", "x")).toEqual(["blocked", "blocked"]);
+    await stage.turn();
+    expect(await stage.statuses("a", "x")).toEqual(["running", "blocked"]);
+    expect((await stage.view()).events("edge.taken")).toEqual([]);
+    const run = await stage.rest();
+    expect(run.order).toEqual(["first", "a", "x"]);
+    expect(run.events("edge.taken")).toHaveLength(1);
+  });
+
   it("A13 the failed attempt is on record before the edge is taken", async () => {
     const run = await trial(flow(EDGE), { a: ["fail"] });
     const seqOf = (type: string) => run.log.find(({ event }) => event.type === type)!.seq;

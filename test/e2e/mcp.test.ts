@@ -142,7 +142,7 @@ describe.each([
     expect(told.text).toContain("looked at fetch");
   });
 
-  it("resolves all of a list or nothing: one wrong item refuses the others with it", async () => {
+  it("T32 resolves all of a list or nothing: one wrong item refuses the others with it", async () => {
     await open();
     const { run_id } = await call<{ run_id: number }>("start_run", {
       source: workflowText(join(folder, "never")),
