@@ -223,6 +223,7 @@ describe("seed 000, dynamic routing in the real sandbox", () => {
         evaluations += 1;
         return sandbox.evaluate(evaluation);
       },
+      render: (rendering) => sandbox.render(rendering),
       close: () => Promise.resolve(),
     };
     const stage = await Stage.begin(

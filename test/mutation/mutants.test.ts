@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { repositoryRoot } from "../support/cli.js";
+import { readTestTitles } from "../support/test-titles.js";
 
 interface Mutant {
   readonly what: string;
@@ -28,7 +29,8 @@ describe("the named mutants", () => {
     expect(read(mutant.file).split(mutant.find)).toHaveLength(2);
     expect(mutant.put).not.toBe(mutant.find);
     expect(existsSync(join(repositoryRoot, mutant.suite))).toBe(true);
+    const titles = readTestTitles(read(mutant.suite)).join("\n");
     for (const row of mutant.tests === undefined ? (mutant.rows?.split(" ") ?? []) : [])
-      expect(read(mutant.suite)).toMatch(new RegExp(`\\b${row}\\b`));
+      expect(titles).toMatch(new RegExp(`\\b${row}\\b`));
   });
 });
