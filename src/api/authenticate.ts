@@ -10,6 +10,8 @@ import { RememberedTokens, type TokenStore } from "./remembered-tokens.js";
 export interface Caller {
   readonly principal: Principal;
   readonly key: string;
+  /** The id of its token; null where there are none. */
+  readonly token: number | null;
 }
 
 export interface AuthenticatorOptions {
@@ -40,7 +42,7 @@ export class Authenticator {
   /** Throws UNAUTHENTICATED, or RATE_LIMITED once an address has guessed too often. */
   async authenticate(authorization: string | undefined, address: string): Promise<Caller> {
     if (authorization === undefined) {
-      if (!(await this.tokensNeeded())) return { principal: LOCAL, key: `address ${address}` };
+      if (!(await this.tokensNeeded())) return { principal: LOCAL, key: `address ${address}`, token: null };
       throw new DarumaError("UNAUTHENTICATED", "the request has no token");
     }
     // Looked up even for an address that guesses: else somebody behind the same proxy could lock others out.
@@ -66,7 +68,7 @@ export class Authenticator {
     const row = await this.tokens.find(hashOfToken(token));
     if (row === null || row.revoked_at !== null || !isRole(row.role)) return null;
     if (row.expires_at !== null && row.expires_at <= this.options.now()) return null;
-    return { principal: { name: row.name, role: row.role }, key: `token ${row.id}` };
+    return { principal: { name: row.name, role: row.role }, key: `token ${row.id}`, token: row.id };
   }
 }
 

@@ -11,6 +11,7 @@ async function server() {
   const taken: unknown[] = [];
   const desk = {
     closeClaims: () => {},
+    checkCaller: () => {},
     report: async (_: string, reports: readonly unknown[]) => {
       taken.push(...reports);
       return [];

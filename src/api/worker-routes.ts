@@ -23,7 +23,13 @@ export function workerRoutes({ desk }: { readonly desk: PoolDesk }): FastifyPlug
     readBodies(app);
     app.addHook("preClose", async () => desk.closeClaims());
     const at = "/workers/:id";
-    app.post("/workers", async (request) => desk.register(read(registration, request.body)));
+    app.addHook("preHandler", async (request) => {
+      const { id } = request.params as { id?: string };
+      if (id !== undefined) desk.checkCaller(id, tokenOf(request));
+    });
+    app.post("/workers", async (request) =>
+      desk.register(read(registration, request.body), tokenOf(request)),
+    );
     app.post(`${at}/claim`, async (request: WorkerRequest, reply: FastifyReply) => {
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
@@ -48,6 +54,10 @@ export function workerRoutes({ desk }: { readonly desk: PoolDesk }): FastifyPlug
       return reply.code(204).send();
     });
   };
+}
+
+function tokenOf({ caller }: FastifyRequest): number | null {
+  return caller?.token ?? null;
 }
 
 /** Results of steps, which have rules of their own, and bytes: logs and outputs. */

@@ -146,7 +146,7 @@ describe("classify, what the step declares", () => {
   });
   it("does not let a step pass for a lost worker", () => {
     expect(judged({ exitCode: 1, declared: { code: "WORKER_LOST" } })).toEqual([
-      "WORKER_LOST",
+      "EXIT_1",
       "application",
       true,
     ]);

@@ -77,6 +77,9 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["STALLED", "infrastructure"],
 ]);
 
+/** What the engine alone finds out. A worker or a step that names one of these has only failed: a lost attempt costs nothing. */
+const ENGINES_CODES: ReadonlySet<string> = new Set(["WORKER_LOST", "STALLED"]);
+
 const NETWORK_ERRNOS = new Set(
   "ECONNRESET ECONNREFUSED ECONNABORTED ENOTFOUND EAI_AGAIN EAI_FAIL EAI_NODATA ETIMEDOUT EPIPE EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENETRESET ENOTCONN EADDRNOTAVAIL EPROTO".split(
     " ",
@@ -118,7 +121,7 @@ const SIGNAL_NUMBERS: ReadonlyMap<string, number> = new Map(
 const JUDGES: readonly ((facts: FailureFacts) => Verdict | null)[] = [
   judgeTimeout,
   (facts) => (facts.lost ? { code: "WORKER_LOST", class: "infrastructure" } : null),
-  (facts) => (facts.code === undefined ? null : { code: facts.code, class: classOfActionCode(facts) }),
+  (facts) => (facts.code === undefined ? null : judgeActionCode(facts.code, facts)),
   (facts) => (facts.httpStatus === undefined ? null : judgeStatus(facts.httpStatus)),
   (facts) => (facts.errno === undefined ? null : judgeErrno(facts.errno)),
   (facts) => (facts.signal === undefined ? null : { code: "SIGNALED", class: "transient_runtime" }),
@@ -176,6 +179,7 @@ function judgeObserved(facts: FailureFacts): Verdict {
 
 /** A step may name its failure as it likes; it may not call itself lost, since restarts cost it nothing. */
 function judgeDeclared(code: string, observed: Verdict): Verdict {
+  if (ENGINES_CODES.has(code)) return observed;
   const known = CLASS_OF_CODE.get(code) ?? classOfStatusCode(code);
   return { code, class: known === undefined || known === "infrastructure" ? observed.class : known };
 }
@@ -188,6 +192,11 @@ function judgeTimeout(facts: FailureFacts): Verdict | null {
   if (facts.timeout === "wall") return { code: "TIMEOUT", class: "transient_runtime" };
   if (facts.timeout === "idle") return { code: "IDLE_TIMEOUT", class: "stuck_no_progress" };
   return null;
+}
+
+function judgeActionCode(code: string, facts: FailureFacts): Verdict {
+  if (ENGINES_CODES.has(code)) return { code: "ACTION_FAILED", class: "application" };
+  return { code, class: classOfActionCode(facts) };
 }
 
 function classOfActionCode(facts: FailureFacts): FailureClass {

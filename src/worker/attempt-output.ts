@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { AttemptResult } from "../core/commands.js";
-import type { Output } from "../core/events.js";
+import type { Output, ScopeItem } from "../core/events.js";
 import type { FailureFacts } from "../core/failure.js";
 import { tooManyItems } from "../core/item-limit.js";
 import type { Json } from "../core/json.js";
@@ -52,8 +52,28 @@ export function resultOfOutput(value: Json, { schema, maxItems, artifact }: Outp
     return { kind: "succeeded", output: storeOutput(value, artifact), items: null };
   const tooMany = tooManyItems(value.length, maxItems);
   if (tooMany !== null) return failed("TOO_MANY_ITEMS", tooMany.message);
-  const items = value.map((item: Json, index) => ({ key: keyOf(item, index) }));
-  return { kind: "succeeded", output: storeOutput(value, artifact), items };
+  return { kind: "succeeded", output: storeOutput(value, artifact), items: itemsOf(value) };
+}
+
+/** An output in a file, as the log keeps it, from the file alone. Throws what `JSON.parse` throws. */
+export function describeOutputFile(path: string, bytes: Buffer): OutputFile {
+  const text = bytes.toString("utf8");
+  const items = itemsOf(JSON.parse(text) as Json);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { output: { kind: "artifact", path, bytes: bytes.length, sha256, preview: previewOf(text) }, items };
+}
+
+export interface OutputFile {
+  readonly output: Extract<Output, { kind: "artifact" }>;
+  readonly items: readonly ScopeItem[] | null;
+}
+
+export function itemsOf(value: Json): readonly ScopeItem[] | null {
+  return Array.isArray(value) ? value.map((item: Json, index) => ({ key: keyOf(item, index) })) : null;
+}
+
+function previewOf(text: string): string {
+  return [...text.slice(0, PREVIEW_CHARS)].join("");
 }
 
 function failed(code: OutputRefusal, message: string): JudgedOutput {
@@ -64,7 +84,8 @@ function keyOf(item: Json, index: number): string {
   return typeof item === "string" && item.length <= MAX_ITEM_KEY_CHARS ? item : String(index);
 }
 
-function storeOutput(value: Json, artifact: string): Output {
+/** Too large a value is written to the file. */
+export function storeOutput(value: Json, artifact: string): Output {
   if (isSmall(value)) return { kind: "value", value };
   const text = JSON.stringify(value);
   const bytes = Buffer.byteLength(text);
@@ -79,7 +100,7 @@ function storeOutput(value: Json, artifact: string): Output {
     path: artifact,
     bytes,
     sha256,
-    preview: [...text.slice(0, PREVIEW_CHARS)].join(""),
+    preview: previewOf(text),
   };
 }
 

@@ -2,7 +2,8 @@ import { DarumaError } from "../core/errors.js";
 import type { TimerPort } from "./attempt-timers.js";
 import type { PoolAttempt } from "./pool-attempt.js";
 import type { PoolReports } from "./pool-reports.js";
-import { type PoolWorker, PRESENT_MS } from "./pool-worker.js";
+import { labelOf, type PoolWorker, PRESENT_MS } from "./pool-worker.js";
+import type { Registration } from "./protocol.js";
 import type { Report, ReportOutcome } from "./worker.js";
 
 /** Who is registered and what is on whom. A silent worker is struck off, and its attempts are lost. */
@@ -22,9 +23,16 @@ export class PoolBook {
 
   known(workerId: string): PoolWorker {
     const worker = this.workers.get(workerId);
-    if (worker === undefined)
-      throw new DarumaError("WORKER_NOT_FOUND", "this server does not know the worker");
+    if (worker === undefined) throw unknownWorker();
     return worker;
+  }
+
+  /** Attempts are known by the name of their worker: nobody may take that of another token's. */
+  refuseTakenName(offer: Pick<Registration, "name" | "instance">, caller: number | null): void {
+    const label = labelOf(offer);
+    for (const { id, label: taken, caller: other } of this.workers.values())
+      if (other !== caller && (id === offer.instance || taken === label))
+        throw new DarumaError("FORBIDDEN", `the worker ${label} is registered with another token`);
   }
 
   heldBy(workerId: string, token: string): PoolAttempt {
@@ -159,6 +167,10 @@ export class PoolBook {
     for (const attempt of this.attempts.values()) attempt.cancelExpiry();
     for (const worker of this.workers.values()) worker.closeClaim();
   }
+}
+
+export function unknownWorker(): DarumaError {
+  return new DarumaError("WORKER_NOT_FOUND", "this server does not know the worker");
 }
 
 const WAS_LEAVING = "it never began: its worker takes nothing new any more";

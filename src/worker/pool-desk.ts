@@ -1,6 +1,6 @@
 import type { TimerPort } from "./attempt-timers.js";
 import type { EndedRuns } from "./ended-runs.js";
-import type { PoolBook } from "./pool-book.js";
+import { type PoolBook, unknownWorker } from "./pool-book.js";
 import type { PoolReports } from "./pool-reports.js";
 import { PoolWorker } from "./pool-worker.js";
 import {
@@ -36,9 +36,15 @@ export class PoolDesk {
     private readonly controlOf: (runId: number) => LiveControl | null,
   ) {}
 
-  register({ attempts: held, draining = false, ...offer }: Registration): Registered & Verdict {
+  /** `caller` is the token by which it comes; null where there are none. */
+  register(
+    { attempts: held, draining = false, ...offer }: Registration,
+    caller: number | null = null,
+  ): Registered & Verdict {
     const { book, clock } = this;
-    const worker = book.workers.get(offer.instance) ?? new PoolWorker(offer, clock.now(), clock.elapsed());
+    book.refuseTakenName(offer, caller);
+    const worker =
+      book.workers.get(offer.instance) ?? new PoolWorker(offer, clock.now(), clock.elapsed(), caller);
     worker.draining = draining;
     if (!book.isRegistered(worker)) book.add(worker);
     // What was sent and is not there was in an answer that got lost.
@@ -57,6 +63,11 @@ export class PoolDesk {
       kill_margin_ms: killMarginMs(book.leaseMs),
       ...verdict,
     };
+  }
+
+  /** A token acts as the workers that registered with it, and as no other. */
+  checkCaller(workerId: string, caller: number | null): void {
+    if (this.book.known(workerId).caller !== caller) throw unknownWorker();
   }
 
   /** Answers as soon as there is something for the worker. `gone` is aborted if its connection breaks before. */

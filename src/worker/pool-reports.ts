@@ -1,7 +1,9 @@
+import type { AttemptResult } from "../core/commands.js";
 import type { AttemptRow, JobRow } from "../core/rows.js";
 import { JOB_IDS_PER_RUN } from "../core/run.js";
+import { itemsOf, storeOutput } from "./attempt-output.js";
 import type { PoolAttempt } from "./pool-attempt.js";
-import { type ReportAnswer, resultOf, type SentReport, stream } from "./protocol.js";
+import { type ReportAnswer, type SentReport, stream } from "./protocol.js";
 import type { ReceivedFiles } from "./received-files.js";
 
 /** What the store says of attempts that this server has no memory of. */
@@ -84,10 +86,12 @@ export class PoolReports {
     // A disk that is full now may have room later.
     const lacking = files === null ? null : await files.catch(() => notHere(token));
     if (lacking !== null) return lacking;
+    const judged = this.judged(result, attempt);
+    if (judged === null) return notHere(token);
     attempt.hasEnded = true;
     return new Promise((resolve) => {
       const isTaken = attempt.settle({
-        result: resultOf(result, this.files.outputPath(attempt.held)),
+        result: judged,
         durationMs: duration_ms,
         settled: (outcome) => {
           if (outcome === "committed") resolve({ token, outcome: "accepted" });
@@ -98,6 +102,24 @@ export class PoolReports {
       // Its run was let go of while the files were written.
       if (!isTaken) resolve(notHere(token));
     });
+  }
+
+  /** What goes on record: of an output what this server sees for itself, whatever the worker says. Null: it cannot now. */
+  private judged(sent: SentReport["result"], { held }: PoolAttempt): AttemptResult | null {
+    if (sent.kind !== "succeeded") return sent as AttemptResult;
+    const { output, usage } = sent;
+    // Only for a forEach step are there any; the engine knows which steps those are.
+    const withItems = sent.items !== null;
+    try {
+      const seen =
+        output.kind === "value"
+          ? { output: storeOutput(output.value, this.files.outputPath(held)), items: itemsOf(output.value) }
+          : this.files.sentOutput(held)!;
+      const items = withItems ? seen.items : null;
+      return { kind: "succeeded", output: seen.output, items, ...(usage === undefined ? {} : { usage }) };
+    } catch {
+      return null;
+    }
   }
 
   /** Null: there is nothing to wait for. Resolves to null when all that belongs to the report is here. */
@@ -132,7 +154,7 @@ export class PoolReports {
     const isOutputMissing =
       result.kind === "succeeded" &&
       result.output.kind === "artifact" &&
-      !this.files.hasOutput(held, result.output.bytes);
+      this.files.sentOutput(held)?.output.sha256 !== result.output.sha256;
     if (isWhole && !isOutputMissing) return null;
     const [stdout, stderr] = stream.options.map((which) => this.files.logSize(held, which));
     return {

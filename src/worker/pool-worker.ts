@@ -43,6 +43,8 @@ export class PoolWorker {
     /** By the clock on the wall, as people are told. */
     readonly registeredAt: number,
     elapsed: number,
+    /** The token by which it registered; null where there are none. */
+    readonly caller: number | null = null,
   ) {
     this.lastSeenAt = registeredAt;
     this.claimedAt = elapsed;

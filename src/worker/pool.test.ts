@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
@@ -261,7 +262,8 @@ describe("reports", () => {
   it("speak of an output that must be here, and it lies where the server says", async () => {
     const { id, running } = await bench.deliver();
     const bytes = Buffer.from(JSON.stringify("x".repeat(10)));
-    const output = { kind: "artifact", bytes: bytes.length, sha256: "0".repeat(64), preview: "" } as const;
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const output = { kind: "artifact", bytes: bytes.length, sha256, preview: "" } as const;
     const sent = report({ result: { kind: "succeeded", output, items: null } });
     expect(await bench.desk.report(id, [sent])).toMatchObject([{ outcome: "retry", output_missing: true }]);
     expect(() => bench.desk.writeOutput(id, "t1", Buffer.from("no json"))).toThrow("not JSON");

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { AttemptResult } from "../core/commands.js";
 import type { Json } from "../core/json.js";
 import { LOCAL_WORKER_PREFIX } from "../core/worker-names.js";
 import type { Assignment } from "./worker.js";
@@ -224,9 +223,3 @@ export interface ReportAnswer {
 
 export const logChunk = z.strictObject({ token, stream, offset: z.coerce.number().int().min(0) });
 export const outputUpload = z.strictObject({ token });
-
-/** `path` is where this server keeps the output that was sent before. */
-export function resultOf(sent: SentResult, path: string): AttemptResult {
-  if (sent.kind !== "succeeded" || sent.output.kind === "value") return sent as AttemptResult;
-  return { ...sent, output: { ...sent.output, path } } as AttemptResult;
-}

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -6,6 +5,7 @@ import {
   ftruncateSync,
   mkdirSync,
   open,
+  readFileSync,
   statSync,
   writeFileSync,
   writeSync,
@@ -13,6 +13,7 @@ import {
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { DarumaError } from "../core/errors.js";
+import { describeOutputFile, type OutputFile } from "./attempt-output.js";
 import { logFile, outputArtifact, summaryArtifact } from "./attempt-paths.js";
 import type { Stream } from "./protocol.js";
 import type { HeldAttempt } from "./worker.js";
@@ -24,11 +25,16 @@ export interface LogPiece {
   readonly begin: boolean;
 }
 
+/** Large outputs are reported soon after they were sent; of others the file is read again. */
+const MAX_DESCRIBED = 20;
 const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT;
 const openAsync = promisify(open);
 
 /** What workers send of their attempts, in the server's own folder. Paths come from the server's record alone. */
 export class ReceivedFiles {
+  /** Outputs that were written here, by path. */
+  private readonly described = new Map<string, OutputFile>();
+
   constructor(private readonly base: string) {}
 
   /**
@@ -61,21 +67,32 @@ export class ReceivedFiles {
 
   /** The hash of an output that was too large for the log. It must be JSON: the engine reads it as that. */
   writeOutput(attempt: HeldAttempt, bytes: Buffer): { readonly bytes: number; readonly sha256: string } {
+    const path = this.outputPath(attempt);
+    let described: OutputFile;
     try {
-      JSON.parse(bytes.toString("utf8"));
+      described = describeOutputFile(path, bytes);
     } catch {
       throw new DarumaError("MALFORMED_REQUEST", "the output is not JSON");
     }
-    writePrivately(outputArtifact(this.base, attempt), bytes);
-    return { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+    writePrivately(path, bytes);
+    this.described.set(path, described);
+    if (this.described.size > MAX_DESCRIBED) this.described.delete(this.described.keys().next().value!);
+    return { bytes: bytes.length, sha256: described.output.sha256 };
   }
 
   outputPath(attempt: HeldAttempt): string {
     return outputArtifact(this.base, attempt);
   }
 
-  hasOutput(attempt: HeldAttempt, bytes: number): boolean {
-    return sizeOf(this.outputPath(attempt)) === bytes;
+  /** The output that was sent before the report, as it lies here; null: it is not here. */
+  sentOutput(attempt: HeldAttempt): OutputFile | null {
+    const path = this.outputPath(attempt);
+    try {
+      // It is known, unless this server was started again since.
+      return this.described.get(path) ?? describeOutputFile(path, readFileSync(path));
+    } catch {
+      return null;
+    }
   }
 }
 

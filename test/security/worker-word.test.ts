@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { workerRoutes } from "../../src/api/worker-routes.js";
+import { classify } from "../../src/core/classify.js";
+import { hashOfToken } from "../../src/operations/tokens.js";
+import { createMemoryStore } from "../../src/store/memory/memory-store.js";
+import type { SentReport } from "../../src/worker/protocol.js";
+import { bareServer, bearer } from "../support/api-server.js";
+import { PoolBench, registration, report } from "../support/pool-bench.js";
+
+const bench = new PoolBench();
+
+/** What goes on record of a report. */
+async function recorded(result: SentReport["result"], upload?: string): Promise<unknown> {
+  const { id, running } = await bench.deliver();
+  if (upload !== undefined) bench.desk.writeOutput(id, "t1", Buffer.from(upload));
+  const answered = bench.desk.report(id, [report({ result })]);
+  for (let turn = 0; turn < 20 && running.told.length === 0; turn++)
+    await new Promise((next) => setImmediate(next));
+  running.told[0]?.settled?.("committed");
+  const [answer] = await answered;
+  return running.told[0]?.result ?? answer;
+}
+
+describe("what a worker says of an output", () => {
+  const items = Array.from({ length: 5 }, (_, at) => ({ key: `forged ${at}` }));
+
+  it.each([
+    ["more items than there are", [1], [{ key: "0" }]],
+    ["other keys", ["a", "b"], [{ key: "a" }, { key: "b" }]],
+    ["items of a text", "text", null],
+    ["items of nothing", null, null],
+  ])("is not taken: %s", async (_, value, expected) => {
+    expect(await recorded({ kind: "succeeded", output: { kind: "value", value }, items })).toMatchObject({
+      kind: "succeeded",
+      output: { kind: "value", value },
+      items: expected,
+    });
+  });
+
+  it("is not taken of a file: its size, first words and items are those of what was sent", async () => {
+    const text = JSON.stringify(["x".repeat(70_000), "b"]);
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    const said = { kind: "artifact", bytes: 1, sha256, preview: "forged" } as const;
+    const seen = await recorded({ kind: "succeeded", output: said, items }, text);
+    expect(seen).toMatchObject({
+      output: { kind: "artifact", bytes: text.length, sha256, preview: text.slice(0, 1_000) },
+      items: [{ key: "0" }, { key: "b" }],
+    });
+  });
+
+  it("is asked for again where the file here is another", async () => {
+    const output = { kind: "artifact", bytes: 2, sha256: "0".repeat(64), preview: "" } as const;
+    expect(await recorded({ kind: "succeeded", output, items: null }, "{}")).toMatchObject({
+      outcome: "retry",
+      output_missing: true,
+    });
+  });
+
+  it("is kept as a file where it is too large for the log, though it was sent in the report", async () => {
+    const value = "y".repeat(100_000);
+    const seen = (await recorded({
+      kind: "succeeded",
+      output: { kind: "value", value },
+      items: null,
+    })) as { output: { kind: string; path: string } };
+    expect(seen.output.kind).toBe("artifact");
+    expect(JSON.parse(readFileSync(seen.output.path, "utf8"))).toBe(value);
+  });
+});
+
+describe("a failure that calls itself what only the engine finds out", () => {
+  it.each(["WORKER_LOST", "STALLED"])("is an ordinary one: %s", (code) => {
+    const ordinary = { class: "application", retryable: true };
+    expect(classify({ message: "m", code })).toMatchObject({ ...ordinary, code: "ACTION_FAILED" });
+    const declared = classify({ message: "m", exitCode: 3, declared: { code } });
+    expect(declared).toMatchObject({ ...ordinary, code: "EXIT_3" });
+    expect(classify({ message: "m", lost: true })).toMatchObject({ class: "infrastructure" });
+  });
+});
+
+describe("the token of one worker", () => {
+  it("acts as no worker that registered with another, in any request", async () => {
+    const store = createMemoryStore();
+    const make = async (name: string): Promise<{ authorization: string }> => {
+      const token = `drm_${name.padEnd(43, "x")}`;
+      await store.putToken({ name, role: "worker", hash: hashOfToken(token), at: 0, expiresAt: null });
+      return bearer(token);
+    };
+    const [own, other] = [await make("own"), await make("other")];
+    const { app } = await bareServer({
+      store,
+      groups: [{ prefix: "/api/v1", role: "worker", routes: workerRoutes({ desk: bench.desk }) }],
+    });
+    const ask = async (
+      as: object,
+      method: "POST" | "PUT" | "DELETE",
+      path: string,
+      payload?: object | string,
+    ) => {
+      const type = typeof payload === "string" ? "application/octet-stream" : "application/json";
+      const headers = {
+        host: "127.0.0.1",
+        ...as,
+        ...(payload === undefined ? {} : { "content-type": type }),
+      };
+      const body = payload === undefined ? {} : { payload };
+      const { statusCode } = await app.inject({ method, url: `/api/v1${path}`, headers, ...body });
+      return statusCode;
+    };
+    expect(await ask(own, "POST", "/workers", registration())).toBe(200);
+    const at = "/workers/aaaaaaaa-0000";
+    const beat = { attempts: [], draining: true };
+    const hostile: [method: "POST" | "PUT" | "DELETE", path: string, payload?: object | string][] = [
+      ["POST", `${at}/claim`, { received: [], wait_ms: 0 }],
+      ["POST", `${at}/heartbeat`, beat],
+      ["POST", `${at}/reports`, { reports: [report()] }],
+      ["PUT", `${at}/logs?token=t1&stream=stdout&offset=0`, "x"],
+      ["PUT", `${at}/output?token=t1`, "{}"],
+      ["DELETE", at],
+    ];
+    for (const [method, path, payload] of hostile)
+      expect([path, await ask(other, method, path, payload)]).toEqual([path, 404]);
+    // Neither the same process nor the same name.
+    expect(await ask(other, "POST", "/workers", registration())).toBe(403);
+    const sameName = registration({ instance: "aaaaaaaa-9999" });
+    expect(await ask(other, "POST", "/workers", sameName)).toBe(403);
+    expect(await ask(own, "POST", `${at}/heartbeat`, beat)).toBe(200);
+    expect(await ask(own, "POST", "/workers", registration())).toBe(200);
+    expect(await ask(own, "DELETE", at)).toBe(204);
+    console.log(`workers: ${hostile.length + 2} requests as another's worker, ${hostile.length + 2} refused`);
+    await app.close();
+  });
+});
