@@ -4,6 +4,7 @@ import { enginePorts, flush, workflow } from "../../test/support/harness.js";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { plainSandbox } from "../../test/support/plain-sandbox.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
+import type { Needs, Place } from "../worker/worker.js";
 import { Engine } from "./engine.js";
 
 function engineOf(worker: FarWorker) {
@@ -33,6 +34,29 @@ describe("ready jobs", () => {
     expect(worker.begun).toHaveLength(2);
     expect(worker.asked).toBe(3);
     expect((await store.readJobs(runId)).find(({ step }) => step === "ask")?.status).toBe("waiting");
+  });
+
+  it("say on which worker their last attempt failed", async () => {
+    const asked: unknown[] = [];
+    const worker = new (class extends FarWorker {
+      override place(needs: Needs, ratherNot: string | null = null): Place | "full" | null {
+        asked.push(ratherNot);
+        return super.place(needs);
+      }
+    })(1);
+    const { engine } = engineOf(worker);
+    const failed = { kind: "failed", facts: { exitCode: 1, message: "no" } } as const;
+    await engine.start(
+      workflow(
+        "steps: { a: { exec: make, on_fail: { retry: { max: 1 } } }, b: { exec: make, depends_on: a } }",
+      ),
+    );
+    worker.end("token-1", failed);
+    await flush();
+    worker.end("token-2");
+    await flush();
+    expect(worker.begun).toHaveLength(3);
+    expect(asked).toEqual([null, "far/1", null]);
   });
 
   it("start when room appears", async () => {

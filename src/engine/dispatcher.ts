@@ -55,7 +55,7 @@ export class Dispatcher {
       if (!mayStart(run, job)) continue;
       const { needs, key } = needsOf(job.step.definition);
       if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
-      const place = this.ports.worker.place(needs);
+      const place = this.ports.worker.place(needs, failedOn(job));
       if (place === "full") full = true;
       else if (place === null) unplaceable.add(key);
       else this.ports.start(host, job, place);
@@ -79,4 +79,14 @@ export class Dispatcher {
         this.ports.post(host, question.complete(result));
     });
   }
+}
+
+/**
+ * The worker on which its last attempt failed: the fault may be that machine's. Not where a recovery script mends what
+ * is there.
+ */
+function failedOn(job: Job): string | null {
+  if (job.error === null || job.attempt === 0) return null;
+  const handler = job.step.definition.failureHandler;
+  return handler === null || handler === undefined ? job.attemptWorker : null;
 }

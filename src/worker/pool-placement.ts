@@ -17,17 +17,33 @@ export interface PoolPlace extends Place {
   readonly remote?: { readonly worker: PoolWorker; readonly needs: Needs };
 }
 
-/** The server's own worker first, then the remote one with the most room. */
+/** The server's own worker first, then the remote one with the most room; `ratherNot` after all others. */
 export function choosePlace(
   needs: Needs,
   local: LocalPart,
-  workers: Iterable<PoolWorker>,
+  workers: readonly PoolWorker[],
   elapsed: number,
+  ratherNot: string | null = null,
 ): PoolPlace | "full" | null {
+  if (ratherNot === local.name && !needs.usesWorkspace && needs.slots > 0) {
+    const { best } = findRoomiest(needs, workers, elapsed, null);
+    if (best !== null) return reserveAt(best, needs);
+  }
   const atHome = placeAtHome(needs, local);
   if (atHome !== null && atHome !== "full") return atHome;
   // Its files lie here, and nowhere else; others may well have room for what comes after it.
   if (needs.usesWorkspace) return null;
+  const { best, hasAnyRoom } = findRoomiest(needs, workers, elapsed, ratherNot);
+  if (best === null) return hasAnyRoom || atHome === null ? null : "full";
+  return reserveAt(best, needs);
+}
+
+function findRoomiest(
+  needs: Needs,
+  workers: readonly PoolWorker[],
+  elapsed: number,
+  ratherNot: string | null,
+): { readonly best: PoolWorker | null; readonly hasAnyRoom: boolean } {
   let best: PoolWorker | null = null;
   let mostFree = -1;
   let hasAnyRoom = false;
@@ -35,15 +51,20 @@ export function choosePlace(
     if (!worker.isPresent(elapsed)) continue;
     const { free } = worker;
     if (free.slots > 0) hasAnyRoom = true;
-    if (free.slots <= mostFree || !worker.couldRun(needs) || !worker.hasRoomFor(needs, free)) continue;
+    if (!worker.couldRun(needs) || !worker.hasRoomFor(needs, free)) continue;
+    const isBetter = best === null || best.label === ratherNot || free.slots > mostFree;
+    if (!isBetter || (best !== null && worker.label === ratherNot)) continue;
     best = worker;
     mostFree = free.slots;
   }
-  if (best === null) return hasAnyRoom || atHome === null ? null : "full";
+  return { best, hasAnyRoom };
+}
+
+function reserveAt(worker: PoolWorker, needs: Needs): PoolPlace {
   // One object for each place: by it the room is found again.
   const own = { ...needs };
-  best.reserve(own);
-  return { worker: best.label, remote: { worker: best, needs: own } };
+  worker.reserve(own);
+  return { worker: worker.label, remote: { worker, needs: own } };
 }
 
 /** Null: it is not for the server's own worker, whatever its room. */

@@ -61,6 +61,24 @@ describe("places", () => {
     expect(bench.pool.place({ ...NEEDS, tags: ["gpu"] })).toMatchObject({ worker: "w2/bbbbbbbb" });
   });
 
+  it("are rather not on the worker where the attempt before failed, but there if nobody else has room", () => {
+    bench.register({ slots: 8 });
+    bench.register({ instance: "bbbbbbbb-0000", name: "w2", slots: 1 });
+    expect(bench.pool.place(NEEDS, "w1/aaaaaaaa")).toMatchObject({ worker: "w2/bbbbbbbb" });
+    expect(bench.pool.place(NEEDS, "w1/aaaaaaaa")).toMatchObject({ worker: "w1/aaaaaaaa" });
+    expect(bench.pool.place(NEEDS, "w2/bbbbbbbb")).toMatchObject({ worker: "w1/aaaaaaaa" });
+  });
+
+  it("are rather not in the server's own process where the attempt before failed there", () => {
+    bench.open(2);
+    expect(bench.pool.place(NEEDS, "local-1")).toMatchObject({ worker: "local-1" });
+    bench.register();
+    expect(bench.pool.place(NEEDS, "local-1")).toMatchObject({ worker: "w1/aaaaaaaa" });
+    expect(bench.pool.place({ ...NEEDS, usesWorkspace: true }, "local-1")).toMatchObject({
+      worker: "local-1",
+    });
+  });
+
   it("are in the server's own process first, and always for a step that takes no slot", () => {
     bench.open(1);
     bench.register();

@@ -52,9 +52,9 @@ export class WorkerPool implements Worker {
     this.desk = new PoolDesk(this.book, reports, files, ended, clock, options.controlOf ?? (() => null));
   }
 
-  place(needs: Needs): Place | "full" | null {
+  place(needs: Needs, ratherNot: string | null = null): Place | "full" | null {
     const { local, clock } = this.options;
-    return choosePlace(needs, local, this.book.workers.values(), clock.elapsed());
+    return choosePlace(needs, local, [...this.book.workers.values()], clock.elapsed(), ratherNot);
   }
 
   hasTurnFor({ tags }: Needs): boolean {

@@ -161,8 +161,11 @@ export type AbortCause = "stopped" | "released";
 
 /** Executes attempts, in this process or through any number of others. The engine decides, a worker does. */
 export interface Worker {
-  /** A place for an attempt now. `full`: nobody has any room, do not ask again this turn; null: none for this one. */
-  place(needs: Needs): Place | "full" | null;
+  /**
+   * A place for an attempt now. `full`: nobody has any room, do not ask again this turn; null: none for this one. The
+   * worker named in `ratherNot` is taken only where no other has room.
+   */
+  place(needs: Needs, ratherNot?: string | null): Place | "full" | null;
   /** A step of a workspace with these needs has its turn here sooner or later; without it, nobody knows. */
   hasTurnFor?(needs: Needs): boolean;
   /** Give back a place: its attempt has reported, or no attempt came to it. */
