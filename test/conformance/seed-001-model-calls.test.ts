@@ -62,19 +62,26 @@ steps:
     expect(askedIn(seen[1])).toContain("instructions:\nWhat now?");
   });
 
-  it("W29 W42 whose stream goes silent is ended by its idle timeout and begun afresh", async () => {
-    const { url, seen } = await servers.serve(begin("Hm"), say(["Rest."]));
-    const run = await runs.run(`
+  it.each([
+    ["goes silent", "idle_timeout_ms: 250", "IDLE_TIMEOUT", "stuck_no_progress"],
+    ["takes longer than all of it may", "timeout_ms: 2000", "TIMEOUT", "transient_runtime"],
+  ])(
+    "W29 W42 whose stream %s is ended in the middle and begun afresh",
+    async (_, limit, code, failureClass) => {
+      const { url, seen } = await servers.serve(begin("Hm"), say(["Rest."]));
+      const run = await runs.run(`
 name: slow
 steps:
-  ask: { ${callTo(url, ", idle_timeout_ms: 250, on_fail: { retry: { max: 1 } }")} }
+  ask: { ${callTo(url, `, ${limit}, on_fail: { retry: { max: 1 } }`)} }
 `);
-    expect(run.job("ask").output).toBe("Rest.");
-    const [failed] = await run.events("attempt.failed");
-    expect(failed!.error).toMatchObject({ code: "IDLE_TIMEOUT", class: "stuck_no_progress" });
-    expect(seen).toHaveLength(2);
-    expect(askedIn(seen[1])).not.toContain("Hm");
-  });
+      expect(run.job("ask").output).toBe("Rest.");
+      const failures = await run.events("attempt.failed");
+      expect(failures.map(({ error }) => [error.code, error.class])).toEqual([[code, failureClass]]);
+      expect(run.text("_a1.o")).toContain("Hm");
+      expect(seen).toHaveLength(2);
+      expect(askedIn(seen[1])).not.toContain("Hm");
+    },
+  );
 
   it("W42 whose answer does not fit its schema is not asked again", async () => {
     const { url, seen } = await servers.serve(say(['{"town": "Kobe"}']));
