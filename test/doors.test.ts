@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { renderOperations } from "../scripts/operations-document.mjs";
 import { openApiDocument } from "../src/api/openapi.js";
+import { COMMAND_GROUPS } from "../src/cli/command-groups.js";
 import { createProgram } from "../src/cli/program.js";
 import { toolsFor } from "../src/mcp/tools.js";
 import type { Operation } from "../src/operations/operation.js";
@@ -69,6 +70,21 @@ describe("the three doors", () => {
     expect(OPERATIONS.filter(({ cli }) => cli.length === 0)).toEqual([]);
     const typed = wordsOf(program).filter((word) => !PROCESS_WORDS.includes(word));
     expect(typed.sort()).toEqual(words.sort());
+  });
+});
+
+describe("daruma --help", () => {
+  it("has every command once, under a heading", () => {
+    const grouped = Object.values(COMMAND_GROUPS).flat();
+    expect(new Set(grouped).size).toBe(grouped.length);
+    const names = program.commands.map((command) => command.name());
+    expect([...names].sort()).toEqual(grouped.filter((name) => name !== "help").sort());
+    let text = "";
+    program.configureOutput({ writeOut: (piece) => (text += piece) });
+    program.outputHelp();
+    const headings = [...text.matchAll(/^([A-Z][\w ]*:)$/gm)].map((match) => match[1]!);
+    expect(headings).toEqual(["Options:", ...Object.keys(COMMAND_GROUPS), "Examples:"]);
+    expect(text).toMatch(/^ {2}logs \[run\] <job> {2,}print what/m);
   });
 });
 

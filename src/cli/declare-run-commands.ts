@@ -13,7 +13,7 @@ export function declareRunCommands({ program, act }: Declaration): void {
     .description("run a workflow file to its end")
     .argument(
       "<file>",
-      "a workflow file, YAML or JSON; with --stored the name of a workflow, or name@version",
+      "a workflow file, YAML or JSON, or - for standard input; with --stored the name of a workflow, or name@version",
     )
     .option("--max-parallel <n>", "attempts at a time (default: the number of cores)", wholeNumber(1))
     .option("--input <name=value>", "an input of the workflow; may be given several times", collect)
@@ -46,6 +46,7 @@ Examples:
   daruma run release.yaml --input target=production --max-parallel 4
   daruma run release.yaml --only test --verbose
   daruma run release.yaml --json > result.json
+  generate-workflow | daruma run -
   daruma run release.yaml --server http://127.0.0.1:7420 --detach`,
     )
     .action((file: string, flags: RunFlags) =>

@@ -13,7 +13,7 @@ import { outlivePipes } from "./broken-pipe.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import { commandLine } from "./command-words.js";
 import type { ResumeFlags } from "./commands/resume.js";
-import { type RunFlags, splitVersion } from "./commands/run.js";
+import { type RunFlags, readStdin, STDIN, STDIN_NAME, splitVersion } from "./commands/run.js";
 import { summaryOf } from "./commands/show.js";
 import { EXIT } from "./exit-codes.js";
 import { chooseProgress, INTERRUPTED, nextInterrupt, tellEnd } from "./follow-run.js";
@@ -42,10 +42,7 @@ export async function runRemotely(
   refuseLocalFlags(flags);
   const client = await openClient(session.options);
   const place = folderOf(file, flags, session.options);
-  const what =
-    flags.stored === true
-      ? splitVersion(file)
-      : { source: readSource(file), file_name: place.folder === undefined ? file : resolve(file) };
+  const what = flags.stored === true ? splitVersion(file) : textOf(file, place);
   if ("source" in what && !session.options.quiet) await tellWarnings(session, client, what);
   return startRemotely(session, client, flags, () =>
     client.call("start_run", {
@@ -60,6 +57,14 @@ export async function runRemotely(
       ...(flags.key === undefined ? {} : { key: flags.key }),
     }),
   );
+}
+
+function textOf(
+  file: string,
+  { folder }: { readonly folder?: string },
+): { readonly source: string; readonly file_name: string } {
+  if (file === STDIN) return { source: readStdin(), file_name: STDIN_NAME };
+  return { source: readSource(file), file_name: folder === undefined ? file : resolve(file) };
 }
 
 /** A server on this machine has the file's folder, as `daruma run` has it; what is stored there knows its own. */

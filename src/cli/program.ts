@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { DarumaError } from "../core/errors.js";
 import { DEFAULT_OUTPUT_FOLDER } from "../operations/output-folder.js";
 import { type GlobalOptions, openSession, type Session } from "./channel.js";
+import { groupCommands } from "./command-groups.js";
 import { declareRunCommands } from "./declare-run-commands.js";
 import { declareServerCommands } from "./declare-server-commands.js";
 import { EXIT, exitCodeOfError } from "./exit-codes.js";
@@ -53,7 +54,6 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
     .option("-q, --quiet", "print only what went wrong")
     .option("--debug", "print what led to each decision, and where unexpected errors come from")
     .helpOption("-h, --help", "print this help")
-    .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeErr: () => {}, outputError: () => {} })
     .exitOverride()
     .addHelpText("after", EXAMPLES);
@@ -65,6 +65,7 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
   const isLight = LIGHT_WORDS.has(commandWord(args)) || /^(-V|--version)$/.test(args[0] ?? "");
   if (!isLight) (await import("./declare-operations.js")).declareOperations({ program, act });
   declareServerCommands({ program, act });
+  groupCommands(program);
   return program;
 }
 

@@ -1,11 +1,32 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { repositoryRoot, runCli } from "../support/cli.js";
-import { CliFolder, FAILING, OK } from "../support/cli-folder.js";
+import { commandLine, repositoryRoot, runCli } from "../support/cli.js";
+import { CliFolder, FAILING, OK, type Report } from "../support/cli-folder.js";
 
 const cli = new CliFolder();
+
+describe("daruma run -", () => {
+  const piped = (input: string, ...flags: string[]) =>
+    spawnSync(process.execPath, [commandLine, "run", "-", "--output-dir", cli.outputDir, ...flags], {
+      cwd: cli.path,
+      input,
+      encoding: "utf8",
+    });
+
+  it("runs the workflow that standard input gives, in the present folder", () => {
+    const { stdout, status } = piped('steps: { here: { type: command, exec: "pwd -P" } }', "--json");
+    expect(status).toBe(0);
+    const report = JSON.parse(stdout) as Report & { workflow: string };
+    expect([report.workflow, report.jobs[0]!.output]).toEqual(["stdin", realpathSync(cli.path)]);
+  });
+
+  it("says where a mistake in it stands", () => {
+    const { status, stderr } = piped("steps: { a: { exce: x } }");
+    expect([status, stderr.split(" ")[0]]).toEqual([2, "stdin.yaml:1:13"]);
+  });
+});
 
 describe("exit codes", () => {
   it("0: the run completed", async () => {

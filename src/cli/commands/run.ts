@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { DarumaError } from "../../core/errors.js";
 import { databaseFile, isDatabaseThere, openExistingStore } from "../../operations/existing-store.js";
@@ -54,10 +55,21 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   );
 }
 
+/** In place of a file's name: the workflow comes from standard input, and its steps work in the present folder. */
+export const STDIN = "-";
+/** How problems call it; without its ending the default name of the workflow. */
+export const STDIN_NAME = "stdin.yaml";
+const STDIN_DESCRIPTOR = 0;
+
+export function readStdin(): string {
+  return readFileSync(STDIN_DESCRIPTOR, "utf8");
+}
+
 /** Before anything is made: a broken file leaves no trace. */
 async function readChecked(file: string, session: Session): Promise<Workflow> {
-  const { readWorkflow } = await import("../../operations/workflow-source.js");
-  const workflow = readWorkflow(file);
+  const { readWorkflow, readWorkflowText } = await import("../../operations/workflow-source.js");
+  const place = { file: STDIN_NAME, folder: process.cwd(), customActions: [] };
+  const workflow = file === STDIN ? readWorkflowText(readStdin(), place) : readWorkflow(file);
   if (workflow.warnings.length > 0 && !session.options.quiet) {
     const { problemLines } = await import("../report-error.js");
     writeLines(session.err, problemLines(workflow.warnings, "warning", session.err.paint));
