@@ -14,8 +14,8 @@ const config: KnipConfig = {
   ignoreExportsUsedInFile: true,
   // The benchmark installs its peers for itself.
   ignoreDependencies: ["@dbos-inc/dbos-sdk", "openworkflow"],
-  // Of the system: tests fill a small file system of their own, make a pipe, and run as nobody.
-  ignoreBinaries: ["mount", "umount", "mkfifo", "setpriv"],
+  // Of the system: tests fill a small file system of their own, make a pipe, run as nobody, and close a terminal.
+  ignoreBinaries: ["mount", "umount", "mkfifo", "setpriv", "script"],
 };
 
 export default config;
