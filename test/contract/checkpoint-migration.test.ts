@@ -78,7 +78,7 @@ test("a SQLite file of version 4 gets the checkpoints that its logs tell of", as
     await store.close();
     const db = new DatabaseSync(file);
     db.exec(`
-      DROP TABLE checkpoint; DROP TABLE patch; DROP INDEX run_by_cause; ALTER TABLE run DROP COLUMN cause;
+      DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; DROP INDEX run_by_cause; ALTER TABLE run DROP COLUMN cause;
       UPDATE schema_version SET version = 4`);
     db.close();
     const again = await openSqliteStore({ file });
@@ -97,7 +97,8 @@ test("a PostgreSQL schema of version 3 gets the checkpoints that its logs tell o
     const sql = postgres(opened.url, { max: 1, onnotice: () => {} });
     await sql.unsafe(`
       SET search_path TO ${opened.schema};
-      DROP TABLE checkpoint; DROP TABLE patch; ALTER TABLE run DROP COLUMN cause;
+      DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; ALTER TABLE run DROP COLUMN cause;
+      DROP FUNCTION take_waiting_run;
       DROP FUNCTION commit_appends(bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[],
         json, json, json, json, json, text[]);
       UPDATE schema_version SET version = 3`);
