@@ -50,6 +50,10 @@ const lacks = (errno: string): ActionResult => ({
   ok: false,
   failure: { code: "SPAWN_ERROR", errno, message: `sh: resource temporarily unavailable (${errno})` },
 });
+const unprepared: ActionResult = {
+  ok: false,
+  failure: { code: "LOG_FAILED", errno: "ENOSPC", message: "what the attempt needs could not be written" },
+};
 const DONE: ActionResult = { ok: true, output: "done" };
 
 async function pass(clock: ManualClock, ms: number): Promise<void> {
@@ -79,6 +83,17 @@ describe("a process that cannot be started for want of something", () => {
       ]);
     },
   );
+
+  it("nor prepared, on a full disk, is tried again as well", async () => {
+    const { clock, told, report, tries } = workerOf([unprepared, unprepared, DONE]);
+    let ended: unknown = null;
+    void report.then(({ result }) => {
+      ended = result;
+    });
+    while (ended === null) await pass(clock, 100);
+    expect([tries(), ended]).toMatchObject([3, { kind: "succeeded" }]);
+    expect(told).toHaveLength(1);
+  });
 
   it("is not, where it never can be", async () => {
     const { report, tries, told } = workerOf([lacks("ENOENT")]);

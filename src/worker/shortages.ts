@@ -4,9 +4,13 @@ import type { ActionResult } from "../action/action.js";
 import { messageOf } from "../core/message-of.js";
 import type { TimerPort } from "./attempt-timers.js";
 
-/** No process, no descriptor, no memory just now. Nothing has begun, so trying again costs nothing. */
-const ERRNOS_OF_A_START: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
 const ERRNOS_OF_A_FULL_DISK: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
+/** No process, no descriptor, no memory just now. Nothing has begun, so trying again costs nothing. */
+const ERRNOS_OF_A_START: ReadonlySet<unknown> = new Set([
+  ...["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"],
+  // What the attempt is to find when it begins could not be written.
+  ...ERRNOS_OF_A_FULL_DISK,
+]);
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 /** People are told again after as long. */
