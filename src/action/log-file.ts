@@ -14,6 +14,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { DarumaError } from "../core/errors.js";
 import type { RedactionStream } from "../core/redaction.js";
+import type { LogQuota } from "./log-quota.js";
 import { LogTail } from "./log-tail.js";
 
 /** What an attempt prints, redacted on its way to a file. */
@@ -46,6 +47,15 @@ const openAsync = promisify(open);
 const closeAsync = promisify(close);
 const mkdirAsync = promisify(mkdir);
 
+export interface LogFileOptions {
+  readonly create?: "now" | "on_first_byte";
+  /** Hears all that is printed, redacted. */
+  readonly listener?: ((redacted: Uint8Array) => void) | null;
+  readonly quota?: LogQuota | null;
+  /** Told of each try that failed for want of something that may come. */
+  readonly onShortage?: (error: unknown) => void;
+}
+
 /**
  * Creates the file at once, even if nothing is ever printed; or, if told so, with the first byte.
  *
@@ -58,12 +68,9 @@ const mkdirAsync = promisify(mkdir);
 export function openLogFile(
   path: string,
   redaction: RedactionStream,
-  create: "now" | "on_first_byte" = "now",
-  listener: ((redacted: Uint8Array) => void) | null = null,
-  /** Told of each try that failed for want of something that may come. */
-  onShortage: (error: unknown) => void = () => {},
+  { create = "now", listener = null, quota = null, onShortage = () => {} }: LogFileOptions = {},
 ): LogFile {
-  return new AttemptLogFile(path, redaction, create === "now", listener, onShortage);
+  return new AttemptLogFile(path, redaction, { isMadeNow: create === "now", listener, quota, onShortage });
 }
 
 const filesBeingMade = new Set<Promise<void>>();
@@ -91,6 +98,7 @@ class AttemptLogFile implements LogFile {
   private fd: number | null = null;
   private queue: Uint8Array[] = [];
   private queuedBytes = 0;
+  private isCut = false;
   private position = 0;
   private timer: NodeJS.Timeout | null = null;
   private failure: unknown = null;
@@ -101,11 +109,9 @@ class AttemptLogFile implements LogFile {
   constructor(
     private readonly path: string,
     private readonly redaction: RedactionStream,
-    createNow: boolean,
-    private readonly listener: ((redacted: Uint8Array) => void) | null,
-    private readonly onShortage: (error: unknown) => void,
+    private readonly options: Required<Omit<LogFileOptions, "create">> & { readonly isMadeNow: boolean },
   ) {
-    if (createNow) this.opening = this.open();
+    if (options.isMadeNow) this.opening = this.open();
   }
 
   write(chunk: Uint8Array): void {
@@ -125,15 +131,26 @@ class AttemptLogFile implements LogFile {
     return this.closing;
   }
 
-  private take(redacted: Uint8Array): void {
+  private take(printed: Uint8Array): void {
+    if (printed.length === 0) return;
+    // Also of what the file has no room for: the last words say why a step failed.
+    this.keptTail.append(printed);
+    this.options.listener?.(printed);
+    const redacted = this.withinQuota(printed);
     if (redacted.length === 0) return;
     this.bytesWritten += redacted.length;
-    this.keptTail.append(redacted);
-    this.listener?.(redacted);
     if (this.failure !== null) return;
     this.opening ??= this.open();
     this.queue.push(redacted);
     this.queuedBytes += redacted.length;
+  }
+
+  private withinQuota(printed: Uint8Array): Uint8Array {
+    if (this.options.quota === null) return printed;
+    const kept = this.options.quota.take(printed);
+    if (kept.length === printed.length || this.isCut) return kept;
+    this.isCut = true;
+    return Buffer.concat([kept, this.options.quota.notice()]);
   }
 
   private takeQueue(): Uint8Array {
@@ -177,7 +194,7 @@ class AttemptLogFile implements LogFile {
   private failOrWait(error: unknown): void {
     if (!SHORTAGES.has((error as NodeJS.ErrnoException).code)) return this.fail(error);
     this.lack = error;
-    this.onShortage(error);
+    this.options.onShortage(error);
     this.checkQueue();
     if (this.failure === null && this.closing === null)
       this.timer ??= setTimeout(() => void this.tryAgain(), TRY_AGAIN_MS);

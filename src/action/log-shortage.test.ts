@@ -25,7 +25,9 @@ beforeEach(() => Object.assign(disk, { isFull: true, code: "ENOSPC", tries: 0 })
 function openLog(name: string) {
   const told: unknown[] = [];
   const file = join(folder, name);
-  const log = openLogFile(file, createRedactor([]).stream(), "now", null, (error) => told.push(error));
+  const log = openLogFile(file, createRedactor([]).stream(), {
+    onShortage: (error) => told.push(error),
+  });
   return { log, told, text: () => readFileSync(file, "utf8") };
 }
 

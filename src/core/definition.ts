@@ -18,6 +18,8 @@ export interface Definition {
   readonly maxRecoveries: number;
   /** Items that the forEach steps of a run may have, all together. */
   readonly maxItems: number;
+  /** Of stdout and stderr of one attempt together; what a step prints beyond it is dropped. */
+  readonly maxLogBytes: number;
   /** What becomes of a failure that no rung has answered: the job fails, or waits for somebody to decide. */
   readonly unhandled: "fail" | "hold";
   readonly failureHandlers: readonly FailureHandler[];
@@ -214,6 +216,7 @@ export const MAX_EXPRESSION_BYTES = 8 * 1024;
 export const DEFAULT_MAX_LOOPS = 10;
 export const DEFAULT_MAX_RECOVERIES = 5;
 export const DEFAULT_MAX_ITEMS = 100_000;
+export const DEFAULT_MAX_LOG_BYTES = 1024 ** 3;
 export const DEFAULT_KILL_GRACE_MS = 3_000;
 export const DEFAULT_RECOVERY_TIMEOUT_MS = 300_000;
 export const DEFAULT_RULE_ATTEMPTS = 3;

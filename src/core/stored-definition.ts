@@ -1,9 +1,15 @@
-import { DEFAULT_MAX_ITEMS, type Definition, type StepDefinition } from "./definition.js";
+import {
+  DEFAULT_MAX_ITEMS,
+  DEFAULT_MAX_LOG_BYTES,
+  type Definition,
+  type StepDefinition,
+} from "./definition.js";
 import { DarumaError } from "./errors.js";
 
 /** What definitions stored by an older Daruma lack, with the value that means what they did then. */
 const LATER_FIELDS = {
   maxItems: DEFAULT_MAX_ITEMS,
+  maxLogBytes: DEFAULT_MAX_LOG_BYTES,
   unhandled: "fail",
   failureHandlers: [],
   workspace: null,

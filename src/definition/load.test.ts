@@ -48,6 +48,7 @@ describe("a workflow file", () => {
       failurePolicy: "finish_independent",
       maxRecoveries: 5,
       maxItems: 100_000,
+      maxLogBytes: 1_073_741_824,
       unhandled: "fail",
       failureHandlers: [],
       workspace: null,
@@ -98,6 +99,7 @@ routing: { max_loops: 4 }
 failure_policy: fail_fast
 max_recoveries: 2
 max_items: 50
+max_log: 10m
 checks:
   list: { type: script, content: "return [1, 2]", forEach: true, tags: [a, a, b], group: g }
   work:
@@ -125,6 +127,7 @@ checks:
       failurePolicy: "fail_fast",
       maxRecoveries: 2,
       maxItems: 50,
+      maxLogBytes: 10_485_760,
       secrets: ["TOKEN"],
     });
     expect(definition.env).toEqual({ CI: "1", LONG: "12345678901234567890", RATE: "1.10", ON: "true" });

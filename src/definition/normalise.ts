@@ -1,6 +1,7 @@
 import {
   DEFAULT_KILL_GRACE_MS,
   DEFAULT_MAX_ITEMS,
+  DEFAULT_MAX_LOG_BYTES,
   DEFAULT_MAX_LOOPS,
   DEFAULT_MAX_RECOVERIES,
   type Definition,
@@ -78,6 +79,7 @@ export function normalise(
     failurePolicy: keys.failure_policy ?? "finish_independent",
     maxRecoveries: keys.max_recoveries ?? DEFAULT_MAX_RECOVERIES,
     maxItems: keys.max_items ?? DEFAULT_MAX_ITEMS,
+    maxLogBytes: keys.max_log ?? DEFAULT_MAX_LOG_BYTES,
     unhandled: keys.unhandled ?? (keys.jobs === undefined ? "fail" : "hold"),
     failureHandlers: (keys.failure_handlers ?? []).flatMap(({ name, rules }) =>
       name === undefined ? [] : [{ name: name.value, rules }],

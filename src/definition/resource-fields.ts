@@ -48,7 +48,7 @@ function parsedText(
   return mapped(text({ expected, check: read }), (written) => parse(written, () => {}) ?? 0);
 }
 
-const memory: Schema<number> = union(
+export const memory: Schema<number> = union(
   number({ min: 1, max: Number.MAX_SAFE_INTEGER, whole: true }),
   parsedText("a size such as `512m` or `2g`", (written, report) => {
     const bytes = parseMemorySize(written);

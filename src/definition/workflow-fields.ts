@@ -8,7 +8,7 @@ import type { Json } from "../core/json.js";
 import { failureHandlers } from "./failure-handler-fields.js";
 import { jobs } from "./job-fields.js";
 import type { Path } from "./path.js";
-import { resourceList } from "./resource-fields.js";
+import { memory, resourceList } from "./resource-fields.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import { type Fields, listOf, located, mapOf, mapped, named, object, type Schema, union } from "./schema.js";
 import { boolean, json, number, oneOf, text } from "./schema-scalars.js";
@@ -155,6 +155,11 @@ export const WORKFLOW_FIELDS = {
     schema: number({ min: 0, max: MAX_COUNT, whole: true }),
     doc: "Items that the forEach steps of a run may have, all together.",
     default: DEFAULT_MAX_ITEMS,
+  },
+  max_log: {
+    schema: memory,
+    doc: "How much an attempt may print, such as 200m; what comes after that is dropped.",
+    default: "1g",
   },
   unhandled: {
     schema: oneOf(["fail", "hold"]),

@@ -25,6 +25,8 @@ export interface WorkflowInput {
   readonly failure_policy?: FailurePolicy;
   readonly max_recoveries?: number;
   readonly max_items?: number;
+  /** Bytes, or text such as `200m`. */
+  readonly max_log?: number | string;
   /** `fail` if left out; `hold` in a workflow of `jobs`. */
   readonly unhandled?: "fail" | "hold";
   readonly failure_handlers?: readonly FailureHandlerInput[];

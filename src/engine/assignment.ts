@@ -144,6 +144,7 @@ function identityOf(run: Run, job: Job, now: number) {
     attempt: job.attempt,
     token: job.attemptToken ?? "",
     startedAt: now,
+    maxLogBytes: run.definition.maxLogBytes,
   };
 }
 

@@ -5,6 +5,7 @@ import { findJob, type JobRequest } from "./choose-job.js";
 import type { Context } from "./context.js";
 import { type FilePart, readPart } from "./file-part.js";
 import type { StreamItem } from "./operation.js";
+import { definitionOf } from "./operator-words.js";
 import {
   type ArtifactKind,
   type AttemptLogs,
@@ -40,6 +41,8 @@ export interface JobLog extends FilePart {
   readonly file: string;
   /** Of a failure context or a prompt: what was included, cut and dropped. */
   readonly manifest: unknown;
+  /** The attempt has printed more than the workflow's max_log: the rest was dropped. */
+  readonly truncated: boolean;
 }
 
 interface FoundFile {
@@ -48,12 +51,32 @@ interface FoundFile {
   readonly status: AttemptStatus | null;
   readonly file: string;
   readonly manifest: string | null;
+  /** Of both logs of the attempt. */
+  readonly logBytes: number;
 }
 
+/** The line that says that something was dropped is about as long by itself. */
+const SURELY_WHOLE_BYTES = 80;
+
 export async function readJobLog(context: Context, request: JobLogRequest): Promise<JobLog> {
+  const { logBytes, ...piece } = await readPiece(context, request);
+  return { ...piece, truncated: await isTruncated(context, piece.run_id, logBytes) };
+}
+
+/** Where something was dropped, a line that says so stands beyond the limit. */
+async function isTruncated({ store }: Context, runId: number, logBytes: number): Promise<boolean> {
+  if (logBytes < SURELY_WHOLE_BYTES) return false;
+  const definition = await definitionOf(store, runId);
+  return definition !== null && logBytes > definition.maxLogBytes;
+}
+
+async function readPiece(
+  context: Context,
+  request: JobLogRequest,
+): Promise<Omit<JobLog, "truncated"> & Pick<FoundFile, "logBytes">> {
   const job = await findJob(context.store, request);
   const { recovery, offset, limit_bytes: limitBytes, tail_bytes: tailBytes, encoding } = request;
-  const { attempt, status, file, manifest, stream } = await findFile(context, request, job);
+  const { attempt, status, file, manifest, stream, logBytes } = await findFile(context, request, job);
   return {
     job_id: job.id,
     run_id: job.run_id,
@@ -65,6 +88,7 @@ export async function readJobLog(context: Context, request: JobLogRequest): Prom
     recovery,
     file,
     manifest: manifest === null ? null : (JSON.parse(readFileSync(manifest, "utf8")) as unknown),
+    logBytes,
     ...readPart(file, { offset, limitBytes, tailBytes, encoding }),
   };
 }
@@ -77,20 +101,26 @@ async function findFile(
   const request: LogRequest = { job, ...(attempt === undefined ? {} : { attempt }) };
   if (stream !== undefined && stream !== "stdout" && stream !== "stderr") {
     const found = await findArtifact(store, outputDir, { ...request, kind: stream });
-    return { stream, attempt: found.attempt, status: null, file: found.file, manifest: found.manifest };
+    const { attempt: of, file, manifest } = found;
+    return { stream, attempt: of, status: null, file, manifest, logBytes: 0 };
   }
   const found = recovery
     ? await findRecoveryLogs(store, outputDir, request)
     : await findLogs(store, outputDir, request);
   const chosen = stream ?? tellingStream(found);
   const { attempt: number, status } = found;
-  return { stream: chosen, attempt: number, status, file: found[chosen], manifest: null };
+  const logBytes = sizeOf(found.stdout) + sizeOf(found.stderr);
+  return { stream: chosen, attempt: number, status, file: found[chosen], manifest: null, logBytes };
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Why an attempt failed stands on stderr, if it printed anything there. */
 function tellingStream({ status, stderr }: AttemptLogs): "stdout" | "stderr" {
   if (status !== "failed") return "stdout";
-  return (statSync(stderr, { throwIfNoEntry: false })?.size ?? 0) > 0 ? "stderr" : "stdout";
+  return sizeOf(stderr) > 0 ? "stderr" : "stdout";
 }
 
 /** What is written, as it is written, until the attempt has ended. An item's id is where the next one begins. */
@@ -105,7 +135,7 @@ export async function* followJobLog(
     const { id: job_id } = await findJob(context.store, request);
     while (!signal.aborted) {
       // Before the file: what the attempt wrote before it ended is read after it is known to have ended.
-      const part = await readJobLog(context, { ...request, job_id, attempt, stream, offset, tail_bytes });
+      const part = await readPiece(context, { ...request, job_id, attempt, stream, offset, tail_bytes });
       ({ attempt, stream, next_offset: offset } = part);
       tail_bytes = undefined;
       if (part.text !== "") {

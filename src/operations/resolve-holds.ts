@@ -9,7 +9,7 @@ import type { JobRow } from "../core/rows.js";
 import type { Run } from "../core/run.js";
 import { loadRun } from "../engine/load-run.js";
 import type { Store } from "../store/store.js";
-import { resultOfOutput } from "../worker/attempt-output.js";
+import { resultOfOutput, tooDeep } from "../worker/attempt-output.js";
 import { outputArtifact } from "../worker/attempt-paths.js";
 import { findJob } from "./choose-job.js";
 import type { Context } from "./context.js";
@@ -179,6 +179,8 @@ async function decisionFor(
 ): Promise<HoldDecision> {
   const said = { job: job.id, action, reason: redactor.redact(reason) };
   if (action !== "complete" || job.status !== "pending_failed") return { ...said, output: null, items: null };
+  const refused = tooDeep(output as Json);
+  if (refused !== null) throw new DarumaError("OUTPUT_INVALID", `${job.step}: ${refused.message}`);
   return { ...said, ...(await completedWith(store, outputDir, job, redactor.redactJson(output as Json))) };
 }
 

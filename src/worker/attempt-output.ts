@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { AttemptResult } from "../core/commands.js";
+import { DarumaError } from "../core/errors.js";
 import type { Output, ScopeItem } from "../core/events.js";
 import type { FailureFacts } from "../core/failure.js";
 import { tooManyItems } from "../core/item-limit.js";
@@ -55,10 +56,13 @@ export function resultOfOutput(value: Json, { schema, maxItems, artifact }: Outp
   return { kind: "succeeded", output: storeOutput(value, artifact), items: itemsOf(value) };
 }
 
-/** An output in a file, as the log keeps it, from the file alone. Throws what `JSON.parse` throws. */
+/** An output in a file, as the log keeps it, from the file alone. Throws where it is no JSON, or nested too deeply. */
 export function describeOutputFile(path: string, bytes: Buffer): OutputFile {
   const text = bytes.toString("utf8");
-  const items = itemsOf(JSON.parse(text) as Json);
+  const value = JSON.parse(text) as Json;
+  const refused = tooDeep(value);
+  if (refused !== null) throw new DarumaError("OUTPUT_INVALID", refused.message);
+  const items = itemsOf(value);
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { output: { kind: "artifact", path, bytes: bytes.length, sha256, preview: previewOf(text) }, items };
 }
@@ -69,8 +73,12 @@ export interface OutputFile {
 }
 
 export function itemsOf(value: Json): readonly ScopeItem[] | null {
-  return Array.isArray(value) ? value.map((item: Json, index) => ({ key: keyOf(item, index) })) : null;
+  if (!Array.isArray(value)) return null;
+  return value.slice(0, MAX_COUNTED_ITEMS).map((item: Json, index) => ({ key: keyOf(item, index) }));
 }
+
+/** More than any max_items: such a list is refused, however long it is. */
+const MAX_COUNTED_ITEMS = 1_000_001;
 
 function previewOf(text: string): string {
   return [...text.slice(0, PREVIEW_CHARS)].join("");

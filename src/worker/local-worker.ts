@@ -3,9 +3,11 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Action, ActionResult, Attempt, AttemptPrompt, StopCause } from "../action/action.js";
 import { closeLogs, emptyLogsMade, openLogFile } from "../action/log-file.js";
+import { LogQuota } from "../action/log-quota.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import { withinOpenFiles } from "../action/process/open-file-limit.js";
 import type { AttemptResult } from "../core/commands.js";
+import { DEFAULT_MAX_LOG_BYTES } from "../core/definition.js";
 import type { FailureFacts } from "../core/failure.js";
 import { createRedactor, type Redactor } from "../core/redaction.js";
 import { LOCAL_WORKER_PREFIX } from "../core/worker-names.js";
@@ -217,18 +219,18 @@ export class LocalWorker implements Worker {
     const { clock, workspaces = null, outputDir } = this.options;
     const redactor = this.redactorFor(assignment.secrets);
     const create = this.actions.get(assignment.action.type)?.silent === true ? "on_first_byte" : "now";
+    const quota = new LogQuota(assignment.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES);
     const { jobId, stepId: step, recovery } = assignment;
     const heard = this.outputListener;
     const tell = (stream: "stdout" | "stderr") => (bytes: Uint8Array | null) =>
       heard?.({ jobId, step, recovery, stream, bytes });
     const open = (stream: "stdout" | "stderr") =>
-      openLogFile(
-        logFile(outputDir, assignment, stream),
-        redactor.stream(),
+      openLogFile(logFile(outputDir, assignment, stream), redactor.stream(), {
         create,
-        heard === null ? null : tell(stream),
-        (error) => this.shortages.noteUnwritten(`the log of ${step}`, error),
-      );
+        quota,
+        listener: heard === null ? null : tell(stream),
+        onShortage: (error) => this.shortages.noteUnwritten(`the log of ${step}`, error),
+      });
     const [stdout, stderr] = [open("stdout"), open("stderr")];
     const controller = new AbortController();
     const stop = (cause: StopCause): void => controller.abort(cause);

@@ -71,8 +71,9 @@ export class ReceivedFiles {
     let described: OutputFile;
     try {
       described = describeOutputFile(path, bytes);
-    } catch {
-      throw new DarumaError("MALFORMED_REQUEST", "the output is not JSON");
+    } catch (error) {
+      const why = error instanceof DarumaError ? error.message : "the output is not JSON";
+      throw new DarumaError("MALFORMED_REQUEST", why);
     }
     writePrivately(path, bytes);
     this.described.set(path, described);

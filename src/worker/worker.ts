@@ -27,6 +27,8 @@ export interface Assignment {
   readonly outputSchema: Json | null;
   /** For a forEach step: how many items its output may have. */
   readonly maxItems?: number;
+  /** Of both logs together; without it the default of a workflow. */
+  readonly maxLogBytes?: number;
   readonly resources: ResourceRequirements | null;
   /** Tags that the worker must have. */
   readonly runsOn: readonly string[];

@@ -78,6 +78,7 @@ async function showJson(client: Client, wanted: Wanted, { out }: Session): Promi
     stderr: textOf(stderr),
     stdout_file: stdout.file,
     stderr_file: stderr.file,
+    truncated: stdout.truncated,
   });
 }
 

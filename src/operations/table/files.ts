@@ -29,7 +29,7 @@ export const getJobLogs = operation({
   description:
     "What an attempt of a job printed. `stream`: stdout or stderr (by default the one that tells more: stderr of a failed attempt that printed any), `summary` (the short account of a failed attempt), `context` (the failure that a transition brought to it) or `prompt` (what an agent or a model was told).",
   details:
-    "It is redacted. It is read from byte `offset` on, or only its end (`tail_bytes`); `next_offset` is where the next piece begins, `size` where the file ends at present. `recovery` reads the recovery script that followed the attempt. As a stream it goes on while the attempt runs; an item's id is the offset after it.",
+    "It is redacted. It is read from byte `offset` on, or only its end (`tail_bytes`); `next_offset` is where the next piece begins, `size` where the file ends at present. `recovery` reads the recovery script that followed the attempt. `truncated` says that the attempt printed more than `max_log` of the workflow allows and the rest was dropped. As a stream it goes on while the attempt runs; an item's id is the offset after it.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -57,6 +57,7 @@ export const getJobLogs = operation({
     recovery: z.boolean(),
     file: z.string(),
     manifest: json,
+    truncated: z.boolean(),
   }),
   rest: { method: "GET", path: "/jobs/{job_id}/logs", streamsText: true },
   cli: [
