@@ -43,7 +43,9 @@ export const TEMPLATE_RENDER_MS = 8_000;
 export const TEMPLATE_THREADS = 2;
 /** Variables as JSON: they are copied to the thread. */
 export const MAX_TEMPLATE_VARIABLES_CHARS = 32 * 1024 * 1024;
-/** Below this, templates that only print variables are filled in where they stand: a thread would take longer. */
+/** Below this, templates that print variables and ask about them are filled in where they stand: a thread would take longer. */
 export const IN_PLACE_WORK = 256 * 1024;
+/** A tag may compare texts of any length. */
+export const IN_PLACE_TAG_COST = 4 * 1024;
 /** What reading a template takes beside its length. */
 export const IN_PLACE_TEMPLATE_COST = 200;

@@ -84,8 +84,8 @@ function toText(value: unknown): string {
 }
 
 /** One word for a POSIX shell, whatever is in it. */
-function quoteForShell(value: unknown): string {
-  const text = toText(value);
+function quoteForShell(this: { readonly context: Context }, value: unknown): string {
+  const text = chargedText.call(this, value);
   if (text.includes("\0")) throw new Error("sh: a shell word cannot contain a NUL character");
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
 import type { Json } from "../core/json.js";
 import { messageOf } from "../core/message-of.js";
-import { IN_PLACE_TEMPLATE_COST, IN_PLACE_WORK, MAX_TEMPLATE_WORK } from "./limits.js";
+import { IN_PLACE_TAG_COST, IN_PLACE_TEMPLATE_COST, IN_PLACE_WORK, MAX_TEMPLATE_WORK } from "./limits.js";
 import { isTemplate, newBudget, renderDeep, renderTemplate, renderValue } from "./template.js";
 
 interface Texts {
@@ -51,16 +51,19 @@ export function withEnv(
 }
 
 /**
- * The same here and now, where that is cheap for certain: few and short templates that only print variables. Null: it is
- * for a thread. Throws as `renderStep` does.
+ * The same here and now, where that is cheap for certain: few and short templates that print variables and ask about
+ * them. Null: it is for a thread. Throws as `renderStep` does.
  */
 export function renderInPlace(rendering: Rendering): Rendered | null {
   let cost = 0;
   for (const text of textsOf(rendering)) {
     if (!isTemplate(text)) continue;
     cost += IN_PLACE_TEMPLATE_COST + text.length;
-    if (cost > IN_PLACE_WORK || !printsOnly(text)) return null;
+    const tags = cost > IN_PLACE_WORK ? null : tagsIfSimple(text);
+    if (tags === null) return null;
+    cost += IN_PLACE_TAG_COST * tags;
   }
+  if (cost > IN_PLACE_WORK) return null;
   if (cost === 0) return { env: rendering.env, trees: rendering.trees.map(({ json }) => json) };
   try {
     return renderStep(rendering, IN_PLACE_WORK);
@@ -91,9 +94,18 @@ function isBeyond(error: unknown): boolean {
 const PRINT =
   /\{\{-?\s*[\w.[\]"'-]+\s*(?:\|\s*(?:sh|json|raw|size|strip|upcase|downcase|first|last|default:\s*(?:"[^"{}]{0,200}"|'[^'{}]{0,200}'|[\w.]+))\s*)*-?\}\}/g;
 
-function printsOnly(text: string): boolean {
-  const rest = text.replace(PRINT, "");
-  return !isTemplate(rest);
+/** A question about variables. It is asked once: nothing that repeats is simple. No range: that is a list. */
+const QUESTION =
+  /\{%-?\s*(?:if|elsif|unless|case|when|else|endif|endunless|endcase)\b(?:(?!\.\.)[^|%{}]){0,500}-?%\}/g;
+
+/** How many tags a template has that prints variables and asks about them; null: it does something else, too. */
+function tagsIfSimple(text: string): number | null {
+  let tags = 0;
+  const rest = text.replace(PRINT, "").replace(QUESTION, () => {
+    tags += 1;
+    return "";
+  });
+  return isTemplate(rest) ? null : tags;
 }
 
 function* textsOf({ env, trees }: Rendering): Generator<string> {

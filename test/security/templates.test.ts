@@ -19,7 +19,11 @@ describe("templates are rendered in place only where that is cheap for certain",
   it.each<[string, Json, boolean]>([
     ["none at all", ["a", { b: "c" }], true],
     ["variables", "{{ inputs.a }} {{- outputs.b[0].c | sh -}} {{ x | default: 'no' | upcase }}", true],
-    ["a tag", "{% if a %}b{% endif %}", false],
+    ["a question", "{%- if a == 'x' -%}b{% elsif inputs.a %}{{ a }}{% else %}c.. {% endif %}", true],
+    ["very many questions", "{% if a %}{% endif %}".repeat(40), false],
+    ["a question about a range", "{% if (1..9) contains a %}b{% endif %}", false],
+    ["a loop", "{% for i in a %}{{ i }}{% endfor %}", false],
+    ["capture", "{% capture b %}{{ a }}{% endcapture %}", false],
     ["a filter that multiplies", "{{ a | replace: '', a }}", false],
     ["a range", "{{ (1..9) }}", false],
     ["very many", Array.from({ length: 40_000 }, (_, n) => `{{ a }}${n}`), false],
@@ -32,6 +36,9 @@ describe("templates are rendered in place only where that is cheap for certain",
     const variables = { big: "x".repeat(300_000) };
     expect(renderInPlace(texts("{{ big }}", variables))).toBeNull();
     expect(renderInPlace(texts(["{{ s }}", "{{ s }}"], { s: "x".repeat(100_000) }))).toBeNull();
+    // Neither may be done again and again for the few characters that are printed.
+    for (const filter of ["sh", "json", "upcase"])
+      expect(renderInPlace(texts(`{{ big | ${filter} | size }}`, variables))).toBeNull();
   });
 });
 
