@@ -1,0 +1,69 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Daruma } from "../../src/operations/daruma.js";
+import { makeRepository } from "../support/git-repository.js";
+
+const SECRETS = {
+  SEC_NUM: "48151623421",
+  SEC_WORD: "Tr0ub4dor-and-3",
+  SEC_OWN: `drm_${"aB3_".repeat(10)}xyz`,
+};
+
+let folder = "";
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "daruma-at-rest-"))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Every file below the output folder, but what steps work on and what is made from it. */
+function recordedFiles(outputDir: string): string[] {
+  return readdirSync(outputDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !/\/(?:workspace|patches)\//.test(relative(outputDir, path)));
+}
+
+const PRINT = `printf '{"pin":%s,"s":"%s","own":"%s"}' "$SEC_NUM" "$SEC_WORD" "$SEC_OWN"`;
+const FOLD = `printf %s "$SEC_WORD-$SEC_WORD" | base64 | fold -w 7 >&2`;
+
+it("stand in no file that is recorded: as numbers, in names of files, folded, in failures", async () => {
+  const repo = makeRepository(join(folder, "repo"), { "a.txt": "a\n" });
+  const file = join(folder, "flow.yaml");
+  const steps = {
+    names: {
+      exec: `echo x > "$SEC_WORD.txt"; mkdir "d-$SEC_NUM"; echo y > "d-$SEC_NUM/f"; ${FOLD}; ${PRINT}`,
+    },
+    fails: {
+      depends_on: ["names"],
+      exec: `echo z > "$SEC_WORD-2.txt"; ${FOLD}; printf '{"code":"%s","message":"%s"}' "$SEC_WORD" "$SEC_NUM" > "$DARUMA_FAILURE"; exit 3`,
+    },
+  };
+  writeFileSync(file, JSON.stringify({ secrets: ["SEC_NUM", "SEC_WORD"], workspace: { repo }, steps }));
+  const outputDir = join(folder, "out");
+  const daruma = await Daruma.open({ outputDir, env: { ...process.env, ...SECRETS } });
+  const report = await (await daruma.start(file)).result;
+  expect(report.status).toBe("failed");
+  expect(report.jobs[0]!.output).toEqual({
+    pin: "[redacted:SEC_NUM]",
+    s: "[redacted:SEC_WORD]",
+    own: "[redacted]",
+  });
+  const shown = await daruma.call("get_workspace", { run_id: report.run_id });
+  expect(shown.checkpoints[0]!.changed_files.sort()).toEqual(
+    ["[redacted:SEC_WORD].txt", "d-[redacted:SEC_NUM]/f"].sort(),
+  );
+  const { text } = await daruma.logs(report.run_id, "names", { stream: "stderr" });
+  expect(text).toContain("[redacted:SEC_WORD]");
+  await daruma.close();
+  const files = recordedFiles(outputDir);
+  expect(files.some((path) => path.endsWith("daruma.db"))).toBe(true);
+  expect(files.some((path) => path.includes("/state/"))).toBe(true);
+  expect(files.length).toBeGreaterThan(5);
+  for (const path of files)
+    for (const [name, value] of Object.entries(SECRETS))
+      expect([relative(outputDir, path), name, readFileSync(path).includes(value)]).toEqual([
+        relative(outputDir, path),
+        name,
+        false,
+      ]);
+});
