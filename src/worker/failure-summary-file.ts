@@ -4,12 +4,15 @@ import type { Action, Attempt } from "../action/action.js";
 import { classify } from "../core/classify.js";
 import type { FailureFacts } from "../core/failure.js";
 import { MAX_FAILURE_SUMMARY_CHARS, summariseFailure } from "../core/failure-summary.js";
+import { firstChars } from "../core/head-tail.js";
 import type { Redactor } from "../core/redaction.js";
 import { summaryArtifact } from "./attempt-paths.js";
 import type { Assignment } from "./worker.js";
 
 /** A summarising command that takes longer is given up; the built-in summary serves then. */
 const SUMMARY_TIMEOUT_MS = 30_000;
+/** What a summarising command prints beyond this is dropped. Far more than is kept: redaction may shorten it. */
+const MAX_PRINTED_BYTES = 1024 * 1024;
 
 export interface SummaryRequest {
   readonly base: string;
@@ -37,7 +40,8 @@ export async function writeFailureSummary(request: SummaryRequest): Promise<void
     });
   const file = summaryArtifact(base, assignment);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, redactor.redact(text), { mode: 0o600 });
+  // Redacted before it is cut: half a secret is no secret that redaction knows.
+  writeFileSync(file, firstChars(redactor.redact(text), MAX_FAILURE_SUMMARY_CHARS), { mode: 0o600 });
 }
 
 /** The command reads stderr, then stdout, and prints the summary. */
@@ -50,6 +54,7 @@ async function runSummarizer({
 }: SummaryRequest): Promise<string | null> {
   if (command === null) return null;
   const printed: Uint8Array[] = [];
+  let bytes = 0;
   const attempt: Attempt = {
     ...assignment,
     // By the token its processes are found again if this worker dies.
@@ -59,7 +64,10 @@ async function runSummarizer({
       exec: assignment.summarize ?? "",
       stdin: `${facts.stderrTail ?? ""}\n${facts.stdoutTail ?? ""}`,
     },
-    writeStdout: (chunk) => void printed.push(chunk.slice()),
+    writeStdout: (chunk) => {
+      if (bytes < MAX_PRINTED_BYTES) printed.push(chunk.slice(0, MAX_PRINTED_BYTES - bytes));
+      bytes += chunk.length;
+    },
     writeStderr: () => {},
     outputFile: "/dev/null/none",
     failureFile: "/dev/null/none",
@@ -67,5 +75,5 @@ async function runSummarizer({
   };
   const result = await command.run(attempt);
   const text = Buffer.concat(printed).toString("utf8").trim();
-  return result.ok && text !== "" ? text.slice(0, MAX_FAILURE_SUMMARY_CHARS) : null;
+  return result.ok && text !== "" ? text : null;
 }

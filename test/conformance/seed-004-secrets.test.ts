@@ -45,4 +45,19 @@ describe("seed 004 with real processes: secrets", () => {
     expect(signatures[0]).toMatch(/^v1:[0-9a-f]{64}$/);
     expect(signatures[1]).toBe(signatures[0]);
   });
+
+  it("M34 leaves no part of a secret that ends beyond the last character of a summary", async () => {
+    const from = runs.source();
+    const summarize = "head -c 990 /dev/zero | tr '\\0' x; echo $TOKEN and more";
+    const run = await runs.run(
+      healingFile(
+        from,
+        "secrets: [TOKEN]",
+        `  edit: { exec: "exit 3", summarize: ${JSON.stringify(summarize)} }`,
+      ),
+      { env: { ...process.env, TOKEN: "hunter2-but-longer" } },
+    );
+    const summary = run.text(`summaries/j${run.job("edit").id}_a1.txt`);
+    expect(summary).toBe(`${"x".repeat(990)}[redacted:`);
+  });
 });
