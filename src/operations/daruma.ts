@@ -99,7 +99,7 @@ export class Daruma {
     private readonly processes: ProcessHost,
     private readonly customActions: readonly string[],
     private readonly env: { readonly [name: string]: string | undefined },
-    /** Hears what steps print in this process, redacted, as they print it. */
+    /** For the parts of Daruma itself: hears what steps print in this process, redacted, as they print it. */
     readonly onOutput: LocalWorker["onOutput"],
     private readonly shortageListeners: Set<(text: string) => void>,
   ) {}
