@@ -31,15 +31,17 @@ export function evaluationFor(
   return { evaluation: { ...evaluation, variables: withEnv(variables, rendered.env) }, pending: null };
 }
 
-/** Values of `env` that cannot be rendered are seen as they stand. */
-export async function evaluate(
+/** Values of `env` that cannot be rendered are seen as they stand. Where none is pending, nothing is waited for before. */
+export function evaluate(
   sandbox: Sandbox,
   { evaluation, pending }: PlannedEvaluation,
 ): Promise<EvaluationResult> {
-  const rendered = pending === null ? null : await sandbox.render(pending);
-  if (rendered === null || !rendered.ok) return sandbox.evaluate(evaluation);
-  const { env } = rendered.value as unknown as Rendered;
-  return sandbox.evaluate({ ...evaluation, variables: withEnv(evaluation.variables, env) });
+  if (pending === null) return sandbox.evaluate(evaluation);
+  return sandbox.render(pending).then((rendered) => {
+    if (!rendered.ok) return sandbox.evaluate(evaluation);
+    const { env } = rendered.value as unknown as Rendered;
+    return sandbox.evaluate({ ...evaluation, variables: withEnv(evaluation.variables, env) });
+  });
 }
 
 export interface PlannedEvaluation {
