@@ -73,6 +73,19 @@ describe("the three doors", () => {
   });
 });
 
+describe("the help of a command", () => {
+  it.each([
+    ["export", "--no-files leave out what attempts printed, and artifacts"],
+    ["retry", "--force also back to a completed step"],
+    ["hard-reset", "--force although a step is at work in the workspace; that step is ended first"],
+    ["resume-from", "--force although a step is at work in the workspace; that step is ended first"],
+    ["resume-from", "step a step: its id, step@scope, or a job's id"],
+    ["artifact", "name as `daruma artifacts RUN` lists it"],
+  ])("%s: %s", (words, told) => {
+    expect(helpOf(words).replace(/\s+/g, " ")).toContain(told);
+  });
+});
+
 describe("daruma --help", () => {
   it("has every command once, under a heading", () => {
     const grouped = Object.values(COMMAND_GROUPS).flat();

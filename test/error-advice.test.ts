@@ -60,6 +60,19 @@ describe("what the catalogue says to do next", () => {
     for (const text of [means, next, asked, fix]) expect(text).toMatch(/^[A-Z`a-z].*\.$/);
   });
 
+  const ofSteps = ENTRIES.slice(
+    ENTRIES.findIndex(([code]) => code === "TIMEOUT"),
+    ENTRIES.findIndex(([code]) => code === "EXPRESSION_TIMEOUT"),
+  );
+
+  it.each(ofSteps)("%s has advice on the cause that names no command: explain adds those", (_, entry) => {
+    expect(entry.fix ?? entry.next).not.toContain("`daruma ");
+  });
+
+  it("knows the codes of a step that passed its resource requirements", () => {
+    expect(ofSteps.map(([code]) => code)).toEqual(expect.arrayContaining(["OOM", "WALLTIME"]));
+  });
+
   it("is never a retry where the definition itself is at fault, which a run keeps", () => {
     for (const code of ["TEMPLATE_ERROR", "IF_FAILED", "SCRIPT_ERROR", "REQUEST_INVALID"] as const) {
       expect(ERROR_CATALOGUE[code].next).toContain("`daruma fork RUN --from STEP --file FILE`");

@@ -76,7 +76,7 @@ const program = (name: string, text: string): string => {
 
 describe("an agent gets its prompt", () => {
   it.each([
-    ["on its standard input, unless told", { exec: "cat" }],
+    ["on its standard input by default", { exec: "cat" }],
     ["on its standard input, as a list", { exec: ["cat"], prompt_via: "stdin" }],
     ["in a file, by its variable", { exec: 'cat "$DARUMA_PROMPT_FILE"', prompt_via: "file" }],
     ["in a file, by a mark in a list", { exec: ["cat", "{prompt_file}"], prompt_via: "file" }],

@@ -70,7 +70,7 @@ function bodyFields(body: unknown): Fields {
 }
 
 function misplaced(path: string, place: string): FieldError {
-  return { path, message: `belongs into the ${place}` };
+  return { path, message: `belongs in the ${place}` };
 }
 
 type TextType = "boolean" | "number";

@@ -101,8 +101,8 @@ describe("the input of an operation", () => {
       payload: { value: 1, id: "b" },
     });
     expect(changed.json<{ errors: object[] }>().errors).toEqual([
-      { path: "id", message: "belongs into the path" },
-      { path: "why", message: "belongs into the body" },
+      { path: "id", message: "belongs in the path" },
+      { path: "why", message: "belongs in the body" },
       { path: "colour", message: expect.stringMatching(/^there is no such field; there are .*why/) },
     ]);
   });

@@ -21,9 +21,9 @@ export interface Session {
 
 export interface GlobalOptions {
   readonly outputDir: string;
-  /** A database file, or the address of a PostgreSQL database; the one in the output folder unless told. */
+  /** A database file, or the address of a PostgreSQL database; by default the one in the output folder. */
   readonly store?: string | undefined;
-  /** The address of a server that does what is asked; this process unless told. */
+  /** The address of a server that does what is asked; by default this process. */
   readonly server?: string | undefined;
   readonly token?: string | undefined;
   readonly json: boolean;

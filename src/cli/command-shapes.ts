@@ -10,6 +10,8 @@ export interface CommandShape {
   readonly hides?: readonly string[];
   /** Flags that are not called after their field. */
   readonly flagNames?: { readonly [field: string]: string };
+  /** What help says of a field of this command, where the operation's words are about several or about requests. */
+  readonly words?: { readonly [field: string]: string };
   readonly details?: string;
   /** How the words are told in help, where they are read by the command itself. */
   readonly usage?: string;
@@ -24,6 +26,10 @@ const follow = (what: string): Option => new Option("-f, --follow", what);
 const input = (what: string): Option => new Option("--input <name=value>", what).argParser(collect);
 const reason = (): Option => new Option("--reason <text>", 'is kept in the log (default: "by hand")');
 
+const STEP_WORDS = "a step: its id, step@scope, or a job's id";
+const ALTHOUGH_BUSY = "although a step is at work in the workspace; that step is ended first";
+const ONLY_RECORDED =
+  "The command is only recorded. If no process runs the run, continue it with `daruma resume RUN`.";
 const ONLY_STEPS = ["stepId", "scope", "force", "wait_ms"];
 
 export const SHAPES: { readonly [words: string]: CommandShape } = {
@@ -35,18 +41,26 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   takeover: { hides: ONLY_STEPS },
   retry: {
     hides: ["wait_ms"],
-    details:
-      "It only says so in the log; `daruma resume RUN` goes on unless some process runs the run already.",
+    words: {
+      stepId: STEP_WORDS,
+      force:
+        "also back to a completed step: it and what depends on it run again; a step at work in the workspace is ended first",
+    },
+    details: ONLY_RECORDED,
   },
   "hard-reset": {
     hides: ["wait_ms"],
-    details:
-      "Pause or take over a run that is at work first: then nothing else starts meanwhile. It only says so in the log;\n`daruma resume RUN` goes on unless some process runs the run already.",
+    words: { stepId: STEP_WORDS, force: ALTHOUGH_BUSY },
+    details: `Pause or take over a run that is at work first: then nothing else starts meanwhile.\n${ONLY_RECORDED}`,
   },
-  "resume-from": { hides: ["wait_ms"] },
+  "resume-from": {
+    hides: ["wait_ms"],
+    words: { stepId: STEP_WORDS, force: ALTHOUGH_BUSY },
+    details: ONLY_RECORDED,
+  },
   reset: {
     hides: ONLY_STEPS,
-    options: [new Option("--failed-only", "must be said: nothing else can be reset")],
+    options: [new Option("--failed-only", "required; only failed, canceled and held steps can be reset")],
   },
   resolve: {
     arguments: [run(), new Argument("[job...]", "job ids, step ids, or step@scope")],
@@ -154,7 +168,11 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   apply: {
     options: [new Option("--patch <file>", "write the patch into this file (default: to stdout)")],
   },
-  artifact: { hides: ["encoding", "limit_bytes", "offset", "tail_bytes"] },
+  artifact: {
+    hides: ["encoding", "limit_bytes", "offset", "tail_bytes"],
+    words: { name: "as `daruma artifacts RUN` lists it" },
+  },
+  export: { words: { files: "leave out what attempts printed, and artifacts" } },
   "workflow show": { flagNames: { version: "workflow-version" } },
   "workflow save": {
     arguments: [

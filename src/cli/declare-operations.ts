@@ -24,7 +24,7 @@ export function declareOperations({ program, act }: Declaration): void {
 function declareForm({ program, act }: Declaration, operation: Operation, form: CliForm): void {
   const shape = SHAPES[form.words] ?? {};
   const command = addCommand(program, form.words).description(form.summary ?? operation.summary);
-  const fields = new Fields(operation);
+  const fields = new Fields(operation, shape.words ?? {});
   const positional = form.positional.map(readPositional);
   for (const argument of shape.arguments ?? positional.map((place) => fields.argument(place)))
     command.addArgument(argument);
@@ -97,7 +97,10 @@ function helpText({ examples }: CliForm, { details }: CommandShape): string {
 class Fields {
   private readonly described: { readonly [field: string]: z.core.JSONSchema._JSONSchema };
 
-  constructor(private readonly operation: Operation) {
+  constructor(
+    private readonly operation: Operation,
+    private readonly words: { readonly [field: string]: string },
+  ) {
     const schema = z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" });
     this.described = schema.properties ?? {};
   }
@@ -136,6 +139,8 @@ class Fields {
 
   /** Help speaks in small letters and without a full stop. */
   private text(field: string): string {
+    const own = this.words[field];
+    if (own !== undefined) return own;
     const schema = this.operation.input.shape[field] as z.ZodType;
     const text = this.described[field] as { description?: string } | undefined;
     const said = (schema.description ?? text?.description ?? "").replace(/\.$/, "");

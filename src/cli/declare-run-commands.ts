@@ -27,7 +27,7 @@ export function declareRunCommands({ program, act }: Declaration): void {
       "--no-failure-routing",
       "a failure fails its step at once; only restarts after a lost worker stay",
     )
-    .option("--only <step>", "exactly one attempt of this step and nothing else")
+    .option("--only <step>", "one attempt of this step (more only after a lost worker), and nothing else")
     .option("--stored", "run a stored workflow instead of a file")
     .option("--key <text>", "the same key again starts nothing: it is about the run that it started")
     .option("--verbose", "also show what steps print, each line with the name of its step")

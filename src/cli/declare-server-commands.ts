@@ -37,7 +37,7 @@ export function declareServerCommands({ program, act }: Declaration): void {
     .option("--max-connections <n>", "connections at a time (default: 4000; 0: no limit)", wholeNumber(0))
     .option(
       "--lease <seconds>",
-      "how long a run stays with a server, and an attempt with a worker, that gives no sign of life",
+      "how long a run stays with a server, and an attempt with a worker, that gives no sign of life (default: 30 for runs, 90 for attempts)",
       wholeNumber(1),
     )
     .option("--trust-proxy", "the address of a client stands in x-forwarded-for")
@@ -58,7 +58,7 @@ Examples:
   program
     .command("worker")
     .description("execute attempts for a server until told to stop")
-    .option("--name <name>", "as operators see it (default: the host's name)")
+    .option("--name <name>", "as operators see it (default: the host's name and the process id)")
     .option("--slots <n>", "attempts at a time (default: as many as cpus)", wholeNumber(1))
     .option("--cpus <n>", "processors that steps may ask for (default: those there are)", wholeNumber(1))
     .option("--memory <size>", "memory that steps may ask for, such as 8g (default: what there is)")

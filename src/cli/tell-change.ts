@@ -1,3 +1,4 @@
+import { jobStatusWord } from "../core/job-status-word.js";
 import type { JobChange } from "../core/take-command.js";
 import type { Client } from "../operations/client.js";
 import { nameOf } from "../operations/job-name.js";
@@ -62,7 +63,8 @@ function changeLines(change: Change, sentence: string, place: Place): string[] {
 }
 
 function changeText({ step, scope, from, to }: JobChange): string {
-  return `${nameOf(step, scope)}: ${from === null ? "" : `${from} -> `}${to}`;
+  const before = from === null ? "" : `${jobStatusWord(from)} -> `;
+  return `${nameOf(step, scope)}: ${before}${jobStatusWord(to)}`;
 }
 
 /** Who goes on with a run that can go on. */

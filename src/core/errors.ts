@@ -22,9 +22,13 @@ export const ERROR_CATALOGUE = {
     "Let the step print its progress, or raise idle_timeout_ms.",
   ),
   NETWORK_ERROR: thenRetry("A connection failed.", "Check the address and the network."),
-  HTTP_ERROR: thenRetryOrFork(
-    "A response had a status that was not expected.",
-    "See the status in the message; if it is a right answer, name it in expect_status.",
+  OOM: thenRetryOrFork(
+    "The attempt used more memory than the step's `memory` allows.",
+    "Let the step use less memory, or raise `memory`.",
+  ),
+  WALLTIME: thenRetryOrFork(
+    "The attempt ran longer than the step's `runtime` allows.",
+    "Find out what took so long, or raise `runtime`.",
   ),
   TEMPLATE_ERROR: inFile(
     "A template could not be rendered.",
@@ -47,17 +51,22 @@ export const ERROR_CATALOGUE = {
     "The worker or the engine died during the attempt.",
     "Daruma restarts it by itself, up to max_recoveries times; after that, find out why workers die while they run it.",
   ),
-  CHILD_INVALID: thenRetryOrFork(
-    "The child run of a `workflow` step could not begin.",
-    "Correct the child's file, or give it the inputs that it asks for; see the message.",
-  ),
+  CHILD_INVALID: {
+    means: "The child run of a `workflow` step could not begin.",
+    fix: "Correct the child's file, or give it the inputs that it asks for; see the message.",
+    next: "Correct the child's file, then run the step again: `daruma retry RUN STEP`. Inputs that the step gives it stand in the file of this run, which the run keeps: `daruma fork RUN --from STEP --file FILE`.",
+    asked:
+      "Correct the child's file, then run the step again: control_run with action retry_step. Inputs that the step gives it stand in the file of this run, which the run keeps: fork_run with a corrected text in `source`.",
+  },
   CHILD_OUTSIDE: {
     means: "The file of a `workflow` step does not lie below the folder of its run, which a server asks for.",
+    fix: "Move the file below that folder, or start a run with a folder that contains it.",
     next: "Move it below that folder, or start the run with a --folder that contains it.",
     asked: "Move it below that folder, or start the run with a `folder` that contains it.",
   },
   CHILD_FAILED: {
     means: "The child run of a `workflow` step did not complete.",
+    fix: "Mend what failed in the child run.",
     next: "See `daruma explain` of the child run named in the message.",
     asked: "See explain_run of the child run named in the message.",
   },
@@ -67,6 +76,7 @@ export const ERROR_CATALOGUE = {
   ),
   REJECTED: {
     means: "A person chose an answer that fails the step.",
+    fix: "Find out why the answer was a rejection.",
     next: "`daruma explain RUN STEP` says what was answered; `daruma retry RUN STEP` asks again.",
     asked: "explain_run says what was answered; control_run with action retry_step asks again.",
   },
@@ -104,6 +114,7 @@ export const ERROR_CATALOGUE = {
   ),
   ACTION_FAILED: {
     means: "The action failed and gave no more than its message.",
+    fix: "Find out why the action failed; the message is all that it gave.",
     next: "See the message, and what the step printed: `daruma logs RUN STEP`.",
     asked: "See the message, and what the step printed: get_job_logs.",
   },
@@ -135,6 +146,7 @@ export const ERROR_CATALOGUE = {
   ),
   DEPENDENCY_FAILED: {
     means: "A step that this one needs failed.",
+    fix: "Mend the failure of the step that it needs.",
     next: "`daruma explain RUN` says which and why; once it completes, this one runs.",
     asked: "explain_run says which and why; once it completes, this one runs.",
   },
@@ -145,6 +157,7 @@ export const ERROR_CATALOGUE = {
   RESET_FAILED: {
     means:
       "A fresh workspace could not be built from the checkpoints, or what another attempt left could not be set aside.",
+    fix: "Put right what the message names, such as a missing patch or a file in the way.",
     next: "Put right what the message names, such as a missing patch or a file in the way; then `daruma hard-reset RUN STEP`.",
     asked:
       "Put right what the message names, such as a missing patch or a file in the way; then control_run with action hard_reset_step.",
@@ -155,11 +168,13 @@ export const ERROR_CATALOGUE = {
   },
   RUN_CANCELED: {
     means: "The run was canceled.",
+    fix: "Find out who canceled the run, and why.",
     next: "If that was a mistake: `daruma reset RUN --failed-only`, then `daruma resume RUN`, goes on with what was canceled.",
     asked: "If that was a mistake: control_run with action reset_failed goes on with what was canceled.",
   },
   FAIL_FAST: {
     means: "Another step failed and failure_policy is fail_fast.",
+    fix: "Mend the failure of the step that failed first.",
     next: "`daruma explain RUN` says which and why; `daruma reset RUN --failed-only` runs all that failed or was canceled again.",
     asked:
       "explain_run says which and why; control_run with action reset_failed runs all that failed or was canceled again.",

@@ -5,7 +5,7 @@ export const OPERATOR_ERRORS = {
   ARTIFACT_NOT_FOUND: {
     means: "The run has no artifact of this name.",
     next: "See `daruma artifacts RUN`.",
-    asked: "list_artifacts names those that there are.",
+    asked: "list_artifacts lists them.",
   },
   DRAFT_CONFLICT: {
     means: "Somebody else has saved the draft meanwhile.",
@@ -14,12 +14,12 @@ export const OPERATOR_ERRORS = {
   DRAFT_NOT_FOUND: {
     means: "There is no draft of this name.",
     next: "See `daruma workflow drafts`.",
-    asked: "list_drafts names those that there are.",
+    asked: "list_drafts lists them.",
   },
   HANDLER_NOT_FOUND: {
     means: "There is no such failure handler.",
     next: "See `daruma handlers`.",
-    asked: "list_failure_handlers names those that there are.",
+    asked: "list_failure_handlers lists them.",
   },
   IMPORT_INVALID: {
     means: "The document is no run that `daruma export` wrote, or it has been changed since.",
@@ -28,14 +28,14 @@ export const OPERATOR_ERRORS = {
   },
   IMPORTED_RUN: {
     means:
-      "The run was imported. It is to look at: it cannot be resumed, retried, decided, applied or forked from.",
+      "The run was imported. It can only be read: it cannot be resumed, retried, decided, applied or forked from.",
     next: "Start its workflow from a file of your own. `daruma show`, `explain`, `logs`, `export`, `cancel` and `prune` work on it.",
     asked: "Start its workflow from a text of your own. It can be read, exported, canceled and pruned.",
   },
   JOB_NOT_FOUND: {
     means: "There is no such job.",
     next: "See `daruma jobs`.",
-    asked: "list_jobs names those that there are.",
+    asked: "list_jobs lists them.",
   },
   NO_RUNNER: {
     means: "Nothing stays here that could run a workflow.",
@@ -55,12 +55,12 @@ export const OPERATOR_ERRORS = {
   TOKEN_NOT_FOUND: {
     means: "There is no such token.",
     next: "See `daruma token list`.",
-    asked: "list_tokens names those that there are.",
+    asked: "list_tokens lists them.",
   },
   WORKFLOW_NOT_FOUND: {
     means: "There is no stored workflow of this name, id or version.",
     next: "See `daruma workflows`.",
-    asked: "list_workflows names those that there are.",
+    asked: "list_workflows lists them.",
   },
   WORKFLOW_NOT_PUBLISHED: {
     means:
@@ -89,12 +89,12 @@ export const OPERATOR_ERRORS = {
   RUN_NOT_FOUND: {
     means: "There is no such run.",
     next: "See `daruma list`.",
-    asked: "list_runs names those that there are.",
+    asked: "list_runs lists them.",
   },
   STEP_NOT_FOUND: {
     means: "The run has no such step.",
     next: "See `daruma show RUN`.",
-    asked: "get_run names the steps that there are.",
+    asked: "get_run lists its steps.",
   },
   STEP_AMBIGUOUS: {
     means: "The step has several jobs in the run, one for each item of a fan-out.",

@@ -2,6 +2,7 @@ import type { HoldDecision, OperatorCommand } from "./commands.js";
 import { type Advice, adviceFor, type ErrorCode } from "./errors.js";
 import { gateState } from "./gate.js";
 import { refuseItems } from "./item-limit.js";
+import { jobStatusWord } from "./job-status-word.js";
 import type { JobStatus } from "./rows.js";
 import { findJob, isOver, type Job, type Run } from "./run.js";
 
@@ -218,7 +219,10 @@ function refuseRedrive(run: Run, { job: id }: CommandOf<"step.redrive">): Refusa
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
   if (!job.queue.dead)
-    return refuse("NOT_DEAD_LETTER", `${job.step.definition.id} is ${job.status} and no dead letter`);
+    return refuse(
+      "NOT_DEAD_LETTER",
+      `${job.step.definition.id} is ${jobStatusWord(job.status)} and no dead letter`,
+    );
   return refuseWhileCanceling(run) ?? refuseAgain(job);
 }
 
@@ -235,8 +239,7 @@ function refuseHolds(run: Run, items: readonly HoldDecision[]): Refusal | null {
       );
     const tooMany = job.step.definition.forEach ? refuseItems(run, job, given?.length ?? 0) : null;
     if (tooMany !== null) return refuse("TOO_MANY_ITEMS", `${step}: ${tooMany.message}`);
-    if (job.status !== "pending_failed")
-      return refuse("NOT_HELD", `${step} is ${job.status}, not pending_failed`);
+    if (job.status !== "pending_failed") return refuse("NOT_HELD", `${step} is ${job.status}, not held`);
   }
   if (new Set(items.map(({ job }) => job)).size < items.length)
     return refuse("USAGE", "a job is named twice", "Name it once.");
@@ -247,7 +250,7 @@ function refuseAnswer(run: Run, { job: id, choice }: CommandOf<"human.answer">):
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
   if (job.question === null)
-    return refuse("NOT_ASKED", `${job.step.definition.id} is ${job.status} and asks nothing`);
+    return refuse("NOT_ASKED", `${job.step.definition.id} is ${jobStatusWord(job.status)} and asks nothing`);
   if (!job.question.choices.includes(choice))
     return refuse("INVALID_VALUE", `${choice} is not among ${job.question.choices.join(", ")}`);
   return null;

@@ -54,6 +54,11 @@ export const SERVER_ERRORS = {
     means: "The server has nothing at this address.",
     next: "See /api/v1/docs for what there is.",
   },
+  TOOL_NOT_FOUND: {
+    means: "The MCP server has no tool of this name for this role.",
+    next: "Call a tool that the list of tools names; `daruma mcp --role ROLE`, or a token of a higher role, gives more of them.",
+    asked: "Call a tool that the list of tools names; a token of a higher role gives more of them.",
+  },
   SERVER_STOPPING: {
     means: "The server is going down, or not up yet.",
     next: "Ask again in a moment.",

@@ -98,6 +98,6 @@ export const WORKFLOW_FILE_ERRORS = {
   INVALID_INPUT: {
     means: "An input of a run, or a field of a request, is missing, unknown or of the wrong type.",
     next: "Give what the message names; an input of a run is --input name=value.",
-    asked: "Give what the message names; inputs of a run stand in `inputs`.",
+    asked: "Give what the message names.",
   },
 } as const satisfies Record<string, CatalogueEntry>;

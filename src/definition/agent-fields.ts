@@ -19,7 +19,7 @@ export type PromptChannel = (typeof PROMPT_CHANNELS)[number];
 export const LLM_PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"] as const;
 export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 
-/** Where each provider's key is looked for unless told; a compatible endpoint may need none. */
+/** Where each provider's key is looked for by default; a compatible endpoint may need none. */
 const DEFAULT_KEY_VARIABLES: { readonly [provider in LlmProvider]: string | null } = {
   "openai-compatible": null,
   openai: "OPENAI_API_KEY",
@@ -49,7 +49,7 @@ export const agentFields = {
   },
   objective: {
     schema: filledTemplate("an objective"),
-    doc: "What the whole is for; the workflow's name unless told.",
+    doc: "What the whole is for; by default the workflow's name.",
   },
 } as const satisfies Fields;
 

@@ -55,6 +55,10 @@ describe("hostile and broken files", () => {
       "INVALID_VALUE 1:36 the number `.inf` cannot be kept exactly",
     ],
     [
+      "steps: { a: { exec: x, implementaton: {} } }",
+      "UNKNOWN_KEY 1:24 unknown key `implementaton`, did you mean `implementation`?",
+    ],
+    [
       "routing: { max_loops: .nan }\nsteps: { a: { exec: x } }",
       "INVALID_VALUE 1:23 `.nan` is outside what is allowed: a whole number from 0 to 1000000",
     ],

@@ -11,7 +11,7 @@ import { FAILURE_CLASSES } from "./retry-fields.js";
 import { quote } from "./suggest.js";
 
 /** Codes that steps may have without being errors of the catalogue. */
-const OPEN_CODES = /^(?:EXIT_\d{1,3}|[1-5]\d\d|OOM|WALLTIME)$/;
+const OPEN_CODES = /^(?:EXIT_\d{1,3}|[1-5]\d\d)$/;
 
 export function lintDefinition(definition: Definition): LintFinding[] {
   return [

@@ -43,6 +43,7 @@ const customValue = json(checkTemplateText);
 /** Common and own keys side by side, one schema a built-in action. */
 const FLAT_STEPS = new Map(BUILT_IN_ACTIONS.map((type) => [type, flatStep(type)]));
 const COMMON_STEP = object(STEP_FIELDS, {
+  beside: [IMPLEMENTATION],
   later: LATER_STEP_KEYS,
   misplaced: (key) =>
     belongsOutside(key) ??
@@ -59,13 +60,17 @@ const TYPELESS_STEP = object<typeof STEP_FIELDS>(
     ),
     ...STEP_FIELDS,
   },
-  { later: LATER_STEP_KEYS, misplaced: belongsOutside },
+  { beside: [IMPLEMENTATION], later: LATER_STEP_KEYS, misplaced: belongsOutside },
 );
 
 function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
   return object(
     { ...STEP_FIELDS, ...(ACTION_FIELDS[type] as Fields) },
-    { later: LATER_STEP_KEYS, misplaced: (key) => belongsOutside(key) ?? belongsElsewhere(key, type) },
+    {
+      beside: [IMPLEMENTATION],
+      later: LATER_STEP_KEYS,
+      misplaced: (key) => belongsOutside(key) ?? belongsElsewhere(key, type),
+    },
   );
 }
 

@@ -57,6 +57,8 @@ export type ReadOf<F extends Fields> = {
 };
 
 export interface ObjectOptions {
+  /** Keys that are read before these, and are as good: hints name them too. */
+  readonly beside?: readonly string[];
   /** Keys of later versions: refused with a word of their own. */
   readonly later?: readonly string[];
   /** Why a known key does not belong just here. */
@@ -153,7 +155,7 @@ function takeOther(
     options.rest(entry, path, context);
     return;
   }
-  const names = [...known];
+  const names = [...known, ...(options.beside ?? [])];
   const suggestion = context.findings.suggester.nearest(entry.key, names);
   const hint =
     suggestion === null ? `Keys allowed here: ${names.join(", ")}.` : `Rename it to \`${suggestion}\`.`;

@@ -21,6 +21,6 @@ export interface EngineOptions {
   readonly failures?: FailureKeeper;
   /** Needed by runs with a workspace. */
   readonly workspaces?: WorkspaceKeeper;
-  /** How long a silent owner on another host keeps its runs; 30 s unless told. */
+  /** How long a silent owner on another host keeps its runs; by default 30 s. */
   readonly leaseMs?: number;
 }

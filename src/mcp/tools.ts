@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { DarumaError } from "../core/errors.js";
+import { adviceFor, DarumaError } from "../core/errors.js";
 import { InvalidInput } from "../operations/invalid-input.js";
 import type { Operation } from "../operations/operation.js";
 import { mayAct, type Role } from "../operations/roles.js";
@@ -38,7 +38,9 @@ export async function callTool(
 ): Promise<CallToolResult> {
   const operation = OPERATIONS.find((known) => known.name === name);
   if (operation === undefined || !mayAct(role, operation.role))
-    return refusal("TOOL_NOT_FOUND", `there is no tool ${name} for the role ${role}`);
+    return refusal("TOOL_NOT_FOUND", `there is no tool ${name} for the role ${role}`, {
+      hint: adviceFor("TOOL_NOT_FOUND").asked,
+    });
   try {
     const { cursor, ...given } = (input ?? {}) as { readonly cursor?: unknown };
     const text = JSON.stringify(await answerFor(call, operation.name, given, cursor));

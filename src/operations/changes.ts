@@ -8,7 +8,7 @@ const POLL_MS = 250;
 
 /** Waits for a store to change. What changes between two waits is not missed. */
 export interface Changes {
-  /** Resolves at a change of the run (of any, unless told), after a while, or when the signal aborts. */
+  /** Resolves at a change of the run (by default of any), after a while, or when the signal aborts. */
   next(wanted: { readonly runId?: number; readonly signal: AbortSignal }): Promise<void>;
   /** Runs that have changed since the last call. */
   take(): Set<number>;

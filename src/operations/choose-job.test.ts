@@ -74,7 +74,7 @@ describe("a job", () => {
     [
       { job_id: "build" },
       "INVALID_INPUT",
-      "build is no job's id; of which run is it a step?",
+      "build is not a job id; name its run in run_id",
       "Name the run, too, such as `last`.",
     ],
   ])("is refused as %j with what there is to choose from", async (request, code, message, hint) => {

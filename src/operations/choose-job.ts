@@ -50,7 +50,7 @@ function noSuchJob(id: number | string): DarumaError {
 }
 
 function withoutRun(name: string): DarumaError {
-  return new DarumaError("INVALID_INPUT", `${name} is no job's id; of which run is it a step?`, {
+  return new DarumaError("INVALID_INPUT", `${name} is not a job id; name its run in run_id`, {
     hint: { typed: "Name the run, too, such as `last`.", asked: "Name the run in run_id, such as last." },
   });
 }

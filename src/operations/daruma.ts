@@ -57,11 +57,11 @@ import type { OperationName } from "./table/operations.js";
 import { fromDefinition, readWorkflow, type Workflow } from "./workflow-source.js";
 
 export interface DarumaOptions {
-  /** Where the database, logs and artifacts lie; `.daruma` in the working folder unless told. */
+  /** Where the database, logs and artifacts lie; by default `.daruma` in the working folder. */
   readonly outputDir?: string;
-  /** `memory` keeps nothing; else the database file (`daruma.db` in the output folder unless told), or an open store. */
+  /** `memory` keeps nothing; else the database file (by default `daruma.db` in the output folder), or an open store. */
   readonly store?: string | Store;
-  /** Attempts at a time; the number of cores unless told. */
+  /** Attempts at a time; by default the number of cores. */
   readonly maxParallel?: number;
   /** TypeScript functions as steps, by the `type` that names them. */
   readonly actions?: { readonly [type: string]: StepFunction };

@@ -1,4 +1,5 @@
 import type { LoggedEvent } from "../core/events.js";
+import { jobStatusWord } from "../core/job-status-word.js";
 import type { JobStatus } from "../core/rows.js";
 import type { Job, Run } from "../core/run.js";
 import { whoseTree } from "../core/workspace-turn.js";
@@ -140,7 +141,7 @@ function heading(group: readonly JobStory[]): string {
 }
 
 function title(job: Job): string {
-  return `${jobName(job)}: ${job.status === "pending_failed" ? "held" : job.status}`;
+  return `${jobName(job)}: ${jobStatusWord(job.status)}`;
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

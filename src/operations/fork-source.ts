@@ -9,7 +9,7 @@ import { fromDefinition, type Workflow } from "./workflow-source.js";
 export interface ForkRequest {
   readonly runId: number;
   readonly step: string;
-  /** The run's own frozen definition unless told. */
+  /** By default the run's own frozen definition. */
   readonly newer?: Workflow;
   /** Over the inputs of the old run. */
   readonly inputs: { readonly [name: string]: Json };

@@ -16,7 +16,7 @@ import { operationOf } from "./table/operations.js";
 
 export interface LocalClientOptions {
   readonly outputDir: string;
-  /** A database file, or the address of a PostgreSQL database; `daruma.db` in the output folder unless told. */
+  /** A database file, or the address of a PostgreSQL database; by default `daruma.db` in the output folder. */
   readonly store?: string | undefined;
 }
 

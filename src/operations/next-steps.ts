@@ -27,7 +27,7 @@ export interface Standing {
 /** What can be done about a run as it stands, the first thing first. Nothing that would be refused, or could not help. */
 export function adviseOn(run: Run, standing: Standing): Advice[] {
   if (isImported(run))
-    return [advice("nothing", "The run was imported and is to look at: nothing can be done here.")];
+    return [advice("nothing", "The run was imported and can only be read: nothing can be done here.")];
   switch (run.status) {
     case "completed":
       return [advice("nothing", completedText(run))];

@@ -49,7 +49,7 @@ export async function findLogs(store: Store, outputDir: string, request: LogRequ
   return logsOf(outputDir, job, chooseAttempt(attempts, job, request.attempt), name);
 }
 
-/** Of the last attempt that a recovery script followed, unless told. */
+/** By default of the last attempt that a recovery script followed. */
 export async function findRecoveryLogs(
   store: Store,
   outputDir: string,

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Definition } from "../core/definition.js";
+import { jobStatusWord } from "../core/job-status-word.js";
 import type { JobStatus } from "../core/rows.js";
 import { parseStoredDefinition } from "../core/stored-definition.js";
 import type { Store } from "../store/store.js";
@@ -73,12 +74,13 @@ export async function summariseRun(store: Store, outputDir: string, report: RunR
 function countStatuses(jobs: readonly JobReport[]): string[] {
   const counts = new Map<string, number>();
   for (const job of jobs) counts.set(labelOf(job), (counts.get(labelOf(job)) ?? 0) + 1);
-  const labels = STATUS_ORDER.flatMap((status) => [status, `${status} (handled)`]);
+  const labels = STATUS_ORDER.map(jobStatusWord).flatMap((status) => [status, `${status} (handled)`]);
   return labels.flatMap((label) => (counts.has(label) ? [`${counts.get(label)} ${label}`] : []));
 }
 
 function labelOf({ status, handled }: JobReport): string {
-  return handled ? `${status} (handled)` : status;
+  const word = jobStatusWord(status);
+  return handled ? `${word} (handled)` : word;
 }
 
 /** The one that the run failed of comes first. */

@@ -10,7 +10,8 @@ import { runFolder } from "../worker/attempt-paths.js";
 import type { Workspace } from "../workspace/workspace.js";
 import { openWorkspaces, type Workspaces } from "../workspace/workspaces.js";
 import type { Context } from "./context.js";
-import { type RunReference, resolveRun } from "./run-reference.js";
+import { interruptedRuns, ownerOf } from "./run-owner.js";
+import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 import { iso } from "./run-report.js";
 import { noteText } from "./workspace-note-text.js";
 
@@ -72,7 +73,7 @@ export interface ApplyRequest {
 export async function applyRun(context: Context, { run_id, branch, message }: ApplyRequest) {
   const { outputDir } = context;
   const run = await loadWithWorkspace(context, run_id);
-  refuseWhileAtWork(run);
+  refuseWhileAtWork(run, await isLeft(context, run));
   const workspaces = openWorkspaces({ outputDir });
   const workspace = await presentWorkspace(workspaces, run);
   if (workspace === null) throw new DarumaError("WORKSPACE_NOT_FOUND", notHere(run, outputDir));
@@ -122,16 +123,28 @@ async function loadWithWorkspace({ store }: Pick<Context, "store">, reference: R
   return run;
 }
 
+const WAIT_FOR_STEP = {
+  typed: "Wait until it has ended; `daruma pause RUN` lets nothing new begin.",
+  asked: "Wait until it has ended; control_run with action pause lets nothing new begin.",
+};
+const RESUME_FIRST = {
+  typed: "Nobody runs this run: `daruma resume RUN` lets the step end; then apply.",
+  asked: "Nobody runs this run: control_run with action resume lets the step end; then apply.",
+};
+
+/** What it has begun does not end by itself: nobody runs it. */
+async function isLeft({ store }: Context, run: Run): Promise<boolean> {
+  if (!run.managed) return (await ownerOf(store, run.id)) === null;
+  return (await interruptedRuns(store, [await requireRun(store, run.id)])).has(run.id);
+}
+
 /** While steps change the files, what is taken would be nobody's result. */
-function refuseWhileAtWork(run: Run): void {
+function refuseWhileAtWork(run: Run, isLeft: boolean): void {
   const { running, rebuild, aside, commit } = run.workspace;
   const step = running ?? aside?.for ?? rebuild?.job ?? null;
   if (step !== null)
     throw new DarumaError("WORKSPACE_BUSY", `${step.step.definition.id} is at work in the workspace`, {
-      hint: {
-        typed: "Wait until it has ended; `daruma pause RUN` lets nothing new begin.",
-        asked: "Wait until it has ended; control_run with action pause lets nothing new begin.",
-      },
+      hint: isLeft ? RESUME_FIRST : WAIT_FOR_STEP,
     });
   if (!isOver(run) && run.status !== "held" && run.status !== "paused")
     throw new DarumaError("WORKSPACE_BUSY", `run ${run.id} is ${run.status}`, {

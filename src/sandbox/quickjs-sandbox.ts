@@ -21,7 +21,7 @@ import type { Evaluation, Sandbox } from "./sandbox.js";
 import { ThreadLane } from "./thread-lane.js";
 
 interface SandboxOptions {
-  /** How many long evaluations (scripts) may run at a time; the number of cores, at least 2, unless told. */
+  /** How many long evaluations (scripts) may run at a time; by default the number of cores, at least 2. */
   readonly scriptThreads?: number;
 }
 

@@ -15,7 +15,7 @@ export interface Evaluation {
   readonly expects: ExpectedResult;
   /** Wall time after which the thread is terminated. `script` steps take theirs from timeout_ms. */
   readonly deadlineMs?: number;
-  /** CPU time for the code; 25 ms unless told. */
+  /** CPU time for the code; by default 25 ms. */
   readonly budgetMs?: number;
   readonly signal?: AbortSignal;
 }

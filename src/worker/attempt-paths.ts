@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 const SELF_HEAL_DIGITS = 4;
 
-/** Where the files of runs lie below the output folder (`.daruma` unless told). */
+/** Where the files of runs lie below the output folder (by default `.daruma`). */
 export interface AttemptName {
   readonly workflowId: number;
   readonly jobId: number;

@@ -34,7 +34,7 @@ export interface LocalWorkerOptions {
   /** Where logs and artifacts go. */
   readonly outputDir: string;
   readonly clock: TimerPort;
-  /** Slots; the number of cores unless told. 0: only steps that take none, such as child runs. */
+  /** Slots; by default the number of cores. 0: only steps that take none, such as child runs. */
   readonly maxParallel?: number;
   /** What steps with `runs_on` may ask for. */
   readonly tags?: readonly string[];

@@ -23,7 +23,7 @@ export interface WorkerPoolOptions {
   readonly clock: TimerPort;
   /** The store. */
   readonly recorded: RecordedAttempts & RecordedRuns;
-  /** How long a silent worker keeps its attempts; 90 s unless told. */
+  /** How long a silent worker keeps its attempts; by default 90 s. */
   readonly leaseMs?: number;
   /** What people want of a run that this server has; its workers are told. */
   readonly controlOf?: (runId: number) => LiveControl | null;

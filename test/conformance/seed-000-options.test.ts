@@ -80,7 +80,7 @@ steps:
     });
   });
 
-  it("V7 max_loops is 10 unless told", async () => {
+  it("V7 max_loops is 10 by default", async () => {
     const run = await trial(
       `steps:
   setup: { exec: make }

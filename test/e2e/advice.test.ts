@@ -190,6 +190,35 @@ steps:
     expect(await paste(`${approve} && ${resume}`)).toMatchObject({ exitCode: 0 });
   });
 
+  it("to apply a run whose process died in a step is to resume it first", async () => {
+    const repo = makeRepository(join(cli.path, "left"), { f: "x" });
+    const gate = join(cli.path, "left-gate");
+    const exec = `echo b > f; while [ ! -e ${gate} ]; do sleep 0.05; done`;
+    const file = cli.write("left.yaml", JSON.stringify({ workspace: { repo }, steps: { a: { exec } } }));
+    const run = cli.start("run", file);
+    const [, id] = await run.until(/run (\d+) of left started[\s\S]*a started/);
+    expect((await cli.daruma("apply", id!)).stderr).toContain("hint: Wait until it has ended;");
+    run.kill("SIGKILL");
+    await run.ended;
+    expect((await cli.daruma("apply", id!)).stderr).toContain(
+      "hint: Nobody runs this run: `daruma resume RUN` lets the step end; then apply.",
+    );
+    writeFileSync(gate, "");
+    expect((await cli.daruma("resume", id!)).exitCode).toBe(0);
+    expect((await cli.daruma("apply", id!)).stdout).toContain("+b");
+  });
+
+  it("after a rejection names its cause once, and how to ask again", async () => {
+    const file = cli.write("reject.yaml", "steps: { ask: { type: human, prompt: 'Go on?' } }");
+    const run = cli.start("run", file);
+    const [, id] = await run.until(/run (\d+) of reject started[\s\S]*Go on/);
+    await cli.daruma("answer", id!, "ask", "--choose", "reject");
+    expect(await run.ended).toBe(1);
+    const [mend, retry] = await adviceOn(id!);
+    expect(mend).toMatchObject({ kind: "mend", text: "Find out why the answer was a rejection.", argv: [] });
+    expect(retry!.kind).toBe("retry");
+  });
+
   it("after a cancel goes on with the run, or starts it anew with the inputs it had", async () => {
     const gate = join(cli.path, "after-cancel");
     const file = cli.write(

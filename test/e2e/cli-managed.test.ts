@@ -48,7 +48,7 @@ describe("what the command line says of a server's run", () => {
     writeFileSync(join(cli.path, "free"), "");
     const resolved = await there("resolve", id, "disk", "--retry");
     expect(resolved.stdout).toBe(
-      "resolved by retry: by hand\n  disk: pending_failed -> ready\nthe server goes on with it\n",
+      "resolved by retry: by hand\n  disk: held -> ready\nthe server goes on with it\n",
     );
     expect((await there("resume", id)).exitCode).toBe(0);
   });
@@ -82,7 +82,7 @@ describe("one job, one handler, one workflow", () => {
     const held1 = await jsonOf<Report>("run", cli.write("held.yaml", held("never")));
     const job = String(held1.jobs[0]!.id);
     const shown = (await there("job", "show", job)).stdout;
-    expect(shown).toContain(`job ${job}, disk of run ${held1.run_id}: pending_failed\n`);
+    expect(shown).toContain(`job ${job}, disk of run ${held1.run_id}: held\n`);
     expect(shown).toMatch(/^ {2}1 +failed +local-\d+ .* EXIT_3/m);
     expect(await jsonOf("job", "show", job)).toMatchObject({ id: Number(job), status: "pending_failed" });
     const set = await there("job", "set", job, "failed");
@@ -97,7 +97,7 @@ describe("one job, one handler, one workflow", () => {
     const { run_id, jobs } = await jsonOf<Report>("run", cli.write("named.yaml", held("never")));
     const run = String(run_id);
     const one = await there("job", "show", run, "disk");
-    expect(one.stdout).toContain(`job ${jobs[0]!.id}, disk of run ${run}: pending_failed\n`);
+    expect(one.stdout).toContain(`job ${jobs[0]!.id}, disk of run ${run}: held\n`);
     expect((await here("job", "show", run, "disk")).stdout).toBe(one.stdout);
     const typo = await there("job", "set", run, "dsik", "ready");
     expect(typo.exitCode).toBe(2);
@@ -108,7 +108,7 @@ describe("one job, one handler, one workflow", () => {
       "error USAGE: a job is set to ready or failed, not to gone\n",
     );
     expect((await there("job", "show", "disk")).stderr).toContain(
-      "error USAGE: disk is no job's id; name its run, too\n",
+      "error USAGE: disk is not a job id; name its run, too\n",
     );
     expect((await there("job", "set", run, "disk", "failed")).stdout).toContain("is let fail");
     expect((await there("job", "retry", run, "disk", "--max-retries", "5")).stdout).toContain("is ready");

@@ -30,7 +30,7 @@ describe("a hold", () => {
     const flow = cli.write("hold.yaml", held("disk-ok"));
     const first = await cli.daruma("run", flow);
     expect(first.exitCode).toBe(3);
-    const id = Number(/^‖ run (\d+) of batch held: 1 pending_failed, 2 blocked$/m.exec(first.stdout)?.[1]);
+    const id = Number(/^‖ run (\d+) of batch held: 1 held, 2 blocked$/m.exec(first.stdout)?.[1]);
     expect(first.stdout).toMatch(
       /^disk \(run \d+, job \d+\) is held after 1 attempt: exit code 4 \(EXIT_4, application\)\n {2}\| no space$/m,
     );
@@ -56,7 +56,7 @@ describe("a hold", () => {
     cli.write("disk-ok", "");
     const dry = await cli.daruma("resolve", String(id), "disk", "--retry", "--dry-run");
     expect(dry.stdout).toBe(
-      `dry run, nothing is changed; it would do this:\n  disk: pending_failed -> ready\n  run ${id}: held -> running\n`,
+      `dry run, nothing is changed; it would do this:\n  disk: held -> ready\n  run ${id}: held -> running\n`,
     );
     expect((await cli.json<Hold[]>("holds", String(id))).value).toHaveLength(1);
 
@@ -70,7 +70,7 @@ describe("a hold", () => {
     );
     expect(resolved.exitCode).toBe(0);
     expect(resolved.stdout).toBe(
-      `resolved by retry: made room\n  disk: pending_failed -> ready\nnext: daruma resume ${id} --output-dir ${cli.outputDir}\n`,
+      `resolved by retry: made room\n  disk: held -> ready\nnext: daruma resume ${id} --output-dir ${cli.outputDir}\n`,
     );
     const second = await cli.resume(id);
     expect(second.exitCode).toBe(3);
@@ -134,10 +134,10 @@ steps:
     const mixed = await cli.daruma("resolve", id, "a", "ok", "--skip");
     expect(mixed.exitCode).toBe(2);
     expect(mixed.stderr).toMatch(
-      /^error DECISIONS_REFUSED: 1 of 2 decisions is refused: job \d+: ok is completed, not pending_failed \(NOT_HELD\)\n/,
+      /^error DECISIONS_REFUSED: 1 of 2 decisions is refused: job \d+: ok is completed, not held \(NOT_HELD\)\n/,
     );
     const alone = await cli.daruma("resolve", id, "ok", "--skip");
-    expect(alone.stderr).toMatch(/^error NOT_HELD: ok is completed, not pending_failed\n/);
+    expect(alone.stderr).toMatch(/^error NOT_HELD: ok is completed, not held\n/);
     expect((await cli.json<Hold[]>("holds", id)).value.map(({ step }) => step)).toEqual(["a", "b"]);
     const all = await cli.json<{ status: string; changed: unknown[] }>(
       "resolve",
@@ -150,7 +150,7 @@ steps:
     expect(all.value).toMatchObject({ status: "completed", changed: [{ step: "a" }, { step: "b" }] });
     const again = await cli.daruma("resolve", id, "a", "b", "--skip", "--key", "k1");
     expect(again.exitCode).toBe(0);
-    expect(again.stdout).toMatch(/a: pending_failed -> skipped\n {2}b: pending_failed -> skipped/);
+    expect(again.stdout).toMatch(/a: held -> skipped\n {2}b: held -> skipped/);
     const other = await cli.daruma("resolve", id, "a", "--fail", "--key", "k1");
     expect([other.exitCode, other.stderr.split(":")[0]]).toEqual([2, "error KEY_REUSED"]);
     expect((await cli.daruma("holds")).stdout).not.toContain(`(run ${id},`);

@@ -132,7 +132,7 @@ describe("reset --failed-only", () => {
     const { report } = await cli.runJson(flow);
     const id = String(report.run_id);
     cli.write("reset", "");
-    expect((await cli.daruma("reset", id)).stderr).toMatch(/^error USAGE: say what to reset/);
+    expect((await cli.daruma("reset", id)).stderr).toMatch(/^error USAGE: add --failed-only/);
     const { value } = await cli.json("reset", id, "--failed-only");
     expect(value).toMatchObject({ status: "running", changed: [{ step: "b" }, { step: "c" }] });
     const { exitCode, report: after } = await cli.resume(report.run_id);

@@ -1,4 +1,5 @@
 import { DarumaError } from "../../core/errors.js";
+import { jobStatusWord } from "../../core/job-status-word.js";
 import { oneLine } from "../../core/plain-text.js";
 import type { Client, InputOf, OutputOf } from "../../operations/client.js";
 import { nameOf } from "../../operations/job-name.js";
@@ -70,7 +71,7 @@ async function nextLines({ options }: Session, client: Client, runId: number): P
 function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): string[] {
   const { id, run_id, step, scope, status, attempt_history, error, output, due_at, handled } = job;
   const lines = [
-    `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], status)}${handled ? " (handled)" : ""}`,
+    `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], jobStatusWord(status))}${handled ? " (handled)" : ""}`,
   ];
   if (due_at !== null) lines.push(`${INDENT}due: ${due_at}`);
   if (error !== null) lines.push(`${INDENT}error: ${oneLine(`${error.code}: ${error.message}`)}`);

@@ -6,8 +6,8 @@ import { tellChange } from "../tell-change.js";
 /** What failed unhandled, was canceled or is held begins anew; what completed stays. */
 export const reset: Present = async ({ input, flags }, session, client) => {
   if (flags.failedOnly !== true)
-    throw new DarumaError("USAGE", "say what to reset: only --failed-only is known", {
-      hint: "To begin wholly anew, start a new run; to go back to a step, `daruma retry RUN STEP --force`.",
+    throw new DarumaError("USAGE", "add --failed-only: nothing else can be reset", {
+      hint: "To begin wholly anew, start a new run; to go back to a step: `daruma resume-from RUN STEP`.",
     });
   const answer = await client.call("control_run", input as InputOf<"control_run">);
   const sentence =

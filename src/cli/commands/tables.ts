@@ -1,3 +1,4 @@
+import { jobStatusWord } from "../../core/job-status-word.js";
 import { oneLine } from "../../core/plain-text.js";
 import type { Client, InputOf, OutputOf } from "../../operations/client.js";
 import { nameOf } from "../../operations/job-name.js";
@@ -40,7 +41,7 @@ export const jobs = listOf("list_jobs", {
     id,
     run_id,
     nameOf(step, scope),
-    status,
+    jobStatusWord(status),
     attempt_id,
     error === null ? "" : `${error.code}: ${error.message}`,
   ],

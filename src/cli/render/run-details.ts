@@ -1,3 +1,4 @@
+import { jobStatusWord } from "../../core/job-status-word.js";
 import type { Json } from "../../core/json.js";
 import { oneLine } from "../../core/plain-text.js";
 import { nameOf } from "../../operations/job-name.js";
@@ -62,8 +63,9 @@ function jobLines(jobs: readonly JobReport[], look: SummaryLook): string[] {
 }
 
 function statusText({ status, handled, dead_letter }: JobReport): string {
-  if (handled) return `${status} (handled)`;
-  return dead_letter ? `${status} (dead letter)` : status;
+  const word = jobStatusWord(status);
+  if (handled) return `${word} (handled)`;
+  return dead_letter ? `${word} (dead letter)` : word;
 }
 
 function leftAloneLines(left: ShownBeside["left_alone"]): string[] {

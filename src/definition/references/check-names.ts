@@ -85,7 +85,7 @@ export class NameChecker {
     const message = `unknown name ${quote(name)}${didYouMean(suggestion)}`;
     const hint =
       suggestion === null
-        ? `Known here: ${this.known.ofRun().join(", ")}. What else --context gives is declared under \`context\`.`
+        ? `Known here: ${this.known.ofRun().join(", ")}. Other names that a run's context gives must be declared under \`context\`.`
         : `Rename it to \`${suggestion}\`.`;
     this.tell(part, { code: "UNKNOWN_NAME", message, hint });
   }

@@ -282,7 +282,11 @@ describe("names of a context", () => {
       "2:28 UNKNOWN_NAME unknown name `tickets`, did you mean `ticket`?",
     ]);
     expect(problemsOf("steps: { a: { exec: x, if: ticket.open } }", REAL_CHECKS)).toMatchObject([
-      { hint: expect.stringMatching(/What else --context gives is declared under `context`\.$/) },
+      {
+        hint: expect.stringMatching(
+          /Other names that a run's context gives must be declared under `context`\.$/,
+        ),
+      },
     ]);
   });
 });

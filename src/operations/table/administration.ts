@@ -69,7 +69,7 @@ export const createTokenOperation = operation({
       .string()
       .max(40)
       .optional()
-      .describe("A duration such as 12h or 30d; it does not expire unless told."),
+      .describe("A duration such as 12h or 30d; by default it does not expire."),
   }),
   output: token.extend({ token: z.string() }),
   rest: { method: "POST", path: "/tokens", status: 201 },

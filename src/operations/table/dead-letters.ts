@@ -17,7 +17,7 @@ export const listDeadLettersOperation = operation({
   input: z.strictObject({
     run_id: runReference
       .optional()
-      .describe("Only of this run: its number, or last; of all runs unless told."),
+      .describe("Only of this run: its number, or last; by default of all runs."),
     limit,
     after: z.coerce.number().int().min(0).optional().describe("Only jobs with a larger id."),
   }),

@@ -29,7 +29,7 @@ export const saveDraftOperation = operation({
     based_on: revision
       .min(0)
       .optional()
-      .describe("The revision that was edited; whatever is there is replaced unless told."),
+      .describe("The revision that was edited; by default whatever is there is replaced."),
   }),
   output: draft,
   rest: { method: "PUT", path: "/workflows/{name}/draft" },

@@ -35,7 +35,7 @@ export const getJobLogs = operation({
   input: z.strictObject({
     job_id: jobId,
     run_id: runOfJob,
-    attempt: z.coerce.number().int().min(1).optional().describe("Which attempt; the last unless told."),
+    attempt: z.coerce.number().int().min(1).optional().describe("Which attempt; by default the last."),
     stream: z
       .enum(["stdout", "stderr", "context", "prompt", "summary"])
       .optional()

@@ -17,7 +17,7 @@ export const forkRunOperation = operation({
     step: z.string().min(1).describe("The first step that is done anew, with all that depends on it."),
     source: source
       .optional()
-      .describe("A newer text of the workflow; the old run's own definition unless told."),
+      .describe("A newer text of the workflow; by default the old run's own definition."),
     file_name: fileName,
     inputs: variables.default({}).describe("Over the inputs of the old run."),
     reason,

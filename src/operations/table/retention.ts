@@ -51,7 +51,7 @@ export const exportRunOperation = operation({
   name: "export_run",
   summary: "write a run as one document, to keep it or to look at it elsewhere",
   description:
-    "One JSON document with a run's frozen definition, its whole log and, unless told otherwise, its logs and artifacts. Files beyond the limit are left out and listed in `left_out`. Everything else of a run follows from its log.",
+    "One JSON document with a run's frozen definition, its whole log and, by default, its logs and artifacts. Files beyond the limit are left out and listed in `left_out`. Everything else of a run follows from its log.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -73,9 +73,9 @@ export const exportRunOperation = operation({
 export const importRunOperation = operation({
   name: "import_run",
   summary: "take in a run that was exported elsewhere, under a new number",
-  description: "Takes in a document of export_run as a run with a new number, to look at.",
+  description: "Takes in a document of export_run as a run with a new number, which can only be read.",
   details:
-    "Its log is replayed and checked; a document of another version, or one that is not what export_run wrote, is refused. The run stays as it was and is to look at: it cannot be resumed, retried, decided, applied or forked from (IMPORTED_RUN), and its workflow is not started by name. Its times are those of where it ran, so that prune_runs counts its age from its end there; cancel lets one that is not over be pruned. `finished_at` in the answer is that end.",
+    "Its log is replayed and checked; a document of another version, or one that is not what export_run wrote, is refused. The run stays as it was and can only be read: it cannot be resumed, retried, decided, applied or forked from (IMPORTED_RUN), and its workflow is not started by name. Its times are those of where it ran, so that prune_runs counts its age from its end there; cancel lets one that is not over be pruned. `finished_at` in the answer is that end.",
   role: "admin",
   effect: "changes",
   makesRun: true,

@@ -52,14 +52,14 @@ export const startRunOperation = operation({
       .int()
       .positive()
       .optional()
-      .describe("Which version of it; the newest unless told."),
+      .describe("Which version of it; by default the newest."),
     source: source.optional(),
     file_name: fileName,
     folder: z
       .string()
       .max(4_096)
       .optional()
-      .describe("An absolute path from which relative ones start; a folder of its own unless told."),
+      .describe("An absolute path from which relative ones start; by default a folder of its own."),
     inputs: variables.default({}).describe("Inputs of the workflow, by name."),
     context: variables
       .default({})
@@ -69,7 +69,10 @@ export const startRunOperation = operation({
     failure_routing: flag
       .default(true)
       .describe("False: a failure fails its step at once; only restarts after a lost worker stay."),
-    only: z.string().optional().describe("Exactly one attempt of this step and nothing else."),
+    only: z
+      .string()
+      .optional()
+      .describe("One attempt of this step (more only after a lost worker), and nothing else."),
     key: key.describe("The same key again starts nothing: the answer is the run that it started."),
   }),
   output: started,
@@ -109,7 +112,9 @@ export const controlRunOperation = operation({
     scope,
     force: flag
       .default(false)
-      .describe("Also back to a completed step, and although a step is at work in the workspace."),
+      .describe(
+        "retry_step: also back to a completed step. hard_reset_step, resume_from_step: although a step is at work in the workspace; that step is ended first.",
+      ),
     reason,
     key,
     wait_ms: z.coerce
@@ -151,7 +156,7 @@ export const controlRunOperation = operation({
     },
     {
       words: "pause",
-      summary: "start nothing new in a run until it is resumed; what runs is let end",
+      summary: "start nothing new in a run until it is resumed; steps that run may finish",
       positional: ["run_id"],
       preset: { action: "pause" },
       examples: ["daruma pause 3", 'daruma pause last --reason "database upgrade"'],

@@ -54,7 +54,7 @@ export const listEventsOperation = operation({
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
-    after: z.string().max(MAX_CURSOR_CHARS).optional().describe("A cursor; from now on unless told."),
+    after: z.string().max(MAX_CURSOR_CHARS).optional().describe("A cursor; by default from now on."),
     limit,
   }),
   output: z.object({

@@ -45,7 +45,7 @@ export const getStats = operation({
     run_id: z
       .union([z.array(runReference), runReference])
       .optional()
-      .describe("Only these runs: their numbers, or last; all runs unless told."),
+      .describe("Only these runs: their numbers, or last; by default all runs."),
   }),
   output: z.object({
     runs: z.number(),

@@ -13,7 +13,7 @@ const interrupted = z
     "The run wants an engine and nobody runs it: its process ended. Derived at the moment of asking; `status` stays what the log says.",
   );
 
-const imported = z.boolean().describe("It was imported: it is to look at, and nothing of it is executed.");
+const imported = z.boolean().describe("It was imported: it can only be read, and nothing of it is executed.");
 
 const runItem = z.object({
   run_id: z.number(),

@@ -76,7 +76,7 @@ export const workflowGraph = operation({
       .int()
       .positive()
       .optional()
-      .describe("Which version of it; the newest unless told."),
+      .describe("Which version of it; by default the newest."),
     format: z.enum(["mermaid", "dot"]).default("mermaid").describe("Language of the picture."),
   }),
   output: z.object({ format: z.enum(["mermaid", "dot"]), text: z.string() }),
@@ -135,7 +135,7 @@ export const getWorkflow = operation({
   effect: "reads",
   input: z.strictObject({
     name: name.describe("The workflow's name, or its id."),
-    version: z.coerce.number().int().positive().optional().describe("Which version; the newest unless told."),
+    version: z.coerce.number().int().positive().optional().describe("Which version; by default the newest."),
   }),
   output: workflowItem.extend({
     source: z.string().nullable(),

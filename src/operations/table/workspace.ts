@@ -92,7 +92,7 @@ export const applyRunOperation = operation({
       .min(1)
       .max(MAX_MESSAGE_CHARS)
       .optional()
-      .describe("The message of its commit; names workflow and run unless told."),
+      .describe("The message of its commit; by default it names workflow and run."),
   }),
   output: z.object({
     run_id: z.number(),

@@ -32,7 +32,7 @@ export interface Session {
 /**
  * Connections that are all replaced when one of them breaks. The driver (3.4) brings a broken one back by itself, but
  * keeps what it had not sent yet, and the next connection then hangs. It also ends the whole process when the
- * connection of a transaction or a reservation breaks (its issue 1208), so neither is ever used: what belongs
+ * connection of a transaction or a reservation breaks, so neither is ever used: what belongs
  * together is one statement, one script or one function in the database.
  */
 export class ConnectionPool {
