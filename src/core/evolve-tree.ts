@@ -20,7 +20,9 @@ export function leaveInTree(run: Run, job: Job, lost: boolean): void {
   if (workspace.running !== job) return;
   const before = treeKeeper(run) === job ? othersIn(workspace, job) : [];
   workspace.mending = [...before, { job, visit: job.visit }];
-  setLeftover(run, workspace.runningIn, { job, attempt: job.attempt, lost });
+  const found = leftoverIn(workspace, workspace.runningIn);
+  const amongOthers = found !== null && (found.job !== job || found.amongOthers);
+  setLeftover(run, workspace.runningIn, { job, attempt: job.attempt, lost, amongOthers });
 }
 
 /** The checkpoint has all that is in the tree, what the attempt found there too. */
@@ -48,9 +50,14 @@ export function startSetAside(run: Run, event: Payload<"set_aside.started">): vo
     workspace.aside.tries = event.try;
     return;
   }
-  const left = event.rebuild === null ? workspace.leftover : (workspace.rebuild?.leftover ?? null);
+  const left = leftoverIn(workspace, event.rebuild);
   workspace.aside = {
-    leftover: left ?? { job: jobById(run, event.job), attempt: event.attempt, lost: false },
+    leftover: left ?? {
+      job: jobById(run, event.job),
+      attempt: event.attempt,
+      lost: false,
+      amongOthers: false,
+    },
     for: jobById(run, event.for),
     rebuild: event.rebuild,
     tries: event.try,
@@ -65,6 +72,14 @@ export function finishSetAside(run: Run, event: Payload<"set_aside.finished">, a
   setLeftover(run, rebuild, null);
   const { job, attempt, patch, files } = event;
   if (patch !== null) workspace.partials.push({ job, attempt, patch, files, at });
+}
+
+/** In the run's own tree (null), or in the fresh workspace of this id. */
+function leftoverIn(
+  { leftover, rebuild }: WorkspaceState,
+  where: WorkspaceState["runningIn"],
+): Leftover | null {
+  return where === null ? leftover : rebuild?.id === where ? rebuild.leftover : null;
 }
 
 /** A fresh workspace that was given up meanwhile has taken it along, and so has one that was left behind. */

@@ -55,6 +55,8 @@ export interface Leftover {
   readonly attempt: number;
   /** It was lost or interrupted in the middle of its work, and not by its own fault. */
   readonly lost: boolean;
+  /** What another step left is there too: the attempt was to mend that step's failure. */
+  readonly amongOthers: boolean;
 }
 
 export interface SettingAside {

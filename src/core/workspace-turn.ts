@@ -40,7 +40,7 @@ export interface InTheWay {
   readonly rebuild: number | null;
 }
 
-/** A job finds what it left itself, or what the failure left that it mends; of a lost attempt nobody finds anything. */
+/** A job finds what it left itself, or what the failure left that it mends; of a lost attempt of its own it finds nothing. */
 export function leftoverInTheWay(run: Run, job: Job): InTheWay | null {
   const { leftover, rebuild } = run.workspace;
   const fresh = rebuild?.built && rebuild.job === job ? rebuild : null;
@@ -51,6 +51,7 @@ export function leftoverInTheWay(run: Run, job: Job): InTheWay | null {
   return { leftover: fresh.leftover, rebuild: fresh.id };
 }
 
+/** A lost repair goes on in what it left: with it would go what it is to repair. */
 function isHalfDone(run: Run, leftover: Leftover | null): boolean {
-  return leftover?.lost === true && run.definition.workspace?.onLost !== "keep";
+  return leftover?.lost === true && !leftover.amongOthers && run.definition.workspace?.onLost !== "keep";
 }

@@ -40,8 +40,9 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
   };
   variables.env = withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets);
   const { routedFrom } = job;
-  if (routedFrom !== null) variables.failure = { ...seenError(routedFrom.failure), edge: routedFrom.edge };
-  if (job.step.closes !== null) variables.branches = branchesOf(job);
+  variables.failure =
+    routedFrom === null ? null : { ...seenError(routedFrom.failure), edge: routedFrom.edge };
+  variables.branches = job.step.closes === null ? null : branchesOf(job);
   return variables;
 }
 

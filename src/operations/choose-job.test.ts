@@ -11,6 +11,7 @@ const JOBS = [
   { id: 30000005, run_id: 3, step: "mail@home", scope: "root/list[1]" },
   { id: 30000006, run_id: 3, step: "2026", scope: "root" },
   { id: 40000001, run_id: 4, step: "build", scope: "root" },
+  { id: 50000001, run_id: 5, step: "40000001", scope: "root" },
 ] as JobRow[];
 
 const rows: Partial<Store> = {
@@ -33,6 +34,8 @@ describe("a job", () => {
     [{ job_id: "visit", run_id: 3, scope: "list[0]" }, 30000002],
     [{ job_id: "mail@home@list[1]", run_id: 3 }, 30000005],
     [{ job_id: "2026", run_id: 3 }, 30000006],
+    [{ job_id: "40000001", run_id: 5 }, 50000001],
+    [{ job_id: "40000001" }, 40000001],
   ])("is found by %j", async (request, id) => {
     expect((await find(request)).id).toBe(id);
   });

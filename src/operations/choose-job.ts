@@ -30,13 +30,19 @@ export async function findJob(store: Store, { job_id, run_id, scope }: JobReques
   const name = String(job_id);
   const isId = ONLY_DIGITS.test(name) && Number.isSafeInteger(Number(name));
   const byId = isId ? await store.readJob(Number(name)) : null;
-  if (byId !== null) return inRun(store, byId, run_id);
+  // A step may be called by a number, too. In its run the step is meant.
+  if (byId !== null && !(await hasStep(store, run_id, name))) return inRun(store, byId, run_id);
   if (run_id === undefined) throw isId ? noSuchJob(name) : withoutRun(name);
   const runId = await resolveRun(store, run_id);
   const jobs = await store.readJobNames(runId);
-  // A step may be called by a number, too.
   if (isId && !jobs.some(({ step }) => step === name)) throw noSuchJob(name);
   return requireJob(store, chooseJob(jobs, { runId, name, ...(scope === undefined ? {} : { scope }) }).id);
+}
+
+async function hasStep(store: Store, run: RunReference | undefined, name: string): Promise<boolean> {
+  if (run === undefined) return false;
+  const jobs = await store.readJobNames(run === "last" ? await resolveRun(store, run) : run);
+  return jobs.some(({ step }) => step === name);
 }
 
 async function inRun(store: Store, job: JobRow, reference: RunReference | undefined): Promise<JobRow> {
@@ -64,7 +70,8 @@ export async function requireJob(store: Store, id: number): Promise<JobRow> {
 /** Every job that the reference names: of a step without a scope all its jobs. What names none is refused. */
 export function matchJobs<T extends NamedJob>(jobs: readonly T[], reference: JobReference): T[] {
   const { runId, name } = reference;
-  const byId = ONLY_DIGITS.test(name) ? jobs.find((job) => job.id === Number(name)) : undefined;
+  const isId = ONLY_DIGITS.test(name) && jobs.every((job) => job.step !== name);
+  const byId = isId ? jobs.find((job) => job.id === Number(name)) : undefined;
   if (byId !== undefined) return [byId];
   const { step, scope } = splitName(jobs, reference);
   const ofStep = jobs.filter((job) => job.step === step);

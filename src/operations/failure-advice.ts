@@ -123,7 +123,8 @@ function isCanceledWith(job: Job): boolean {
 /** In a new run, with a mended file: this one keeps the definition that it started with. */
 export function forkAdvice(run: Run, job: Job): Advice[] {
   const step = forkableStep(run, job.step.definition.id);
-  if (step === null) return startAgain(run);
+  // A fork would run all the other steps, too.
+  if (step === null || run.options.only !== null) return startAgain(run);
   const why = "If the workflow file is at fault, mend it and go on in a new run";
   const kept = "this one keeps the definition that it started with";
   if (run.file === null)

@@ -86,6 +86,12 @@ describe("advice on a failed run", () => {
     ]);
   });
 
+  it("keeps to one step where only that was asked for: a fork would run the others", async () => {
+    const run = await runOf(FAILING, { a: ["fail"] });
+    const only: Run = { ...run, options: { ...run.options, only: "a" } };
+    expect(typed(adviseOn(only, NOBODY)).at(-1)).toBe("daruma run '/srv/my flows/ci.yaml' --only a");
+  });
+
   it("leaves a child run to its parent", async () => {
     const run: Run = { ...(await runOf(FAILING, { a: ["fail"] })), parent: { runId: 4, jobId: 40_000_001 } };
     expect(typed(adviseOn(run, NOBODY))).toEqual([null, "daruma logs 1 a", "daruma explain 4"]);
@@ -104,6 +110,30 @@ describe("advice on a run that waits", () => {
     expect(typed(adviseOn(await runOf(HELD, { a: ["fail"], b: ["fail"] }), NOBODY))[0]).toBe(
       "daruma resolve 1 --all --retry && daruma resume 1",
     );
+  });
+
+  it("decides holds while a question keeps the run open, too", async () => {
+    const file =
+      "unhandled: hold\nsteps: { ask: { type: human, prompt: 'Go?', timeout_ms: 5000 }, a: { type: command, exec: x } }";
+    const run = await runOf(file, { a: ["fail"] }, ({ event }) => event.type === "job.held");
+    expect(typed(adviseOn(run, { ...NOBODY, owner: { host: "build-1", pid: 42 } }))).toEqual([
+      "daruma answer 1 ask --choose approve",
+      "daruma answer 1 ask --choose reject",
+      "daruma resolve 1 a --retry",
+      "daruma resolve 1 a --skip",
+      "daruma resolve 1 a --fail",
+      null,
+    ]);
+  });
+
+  it("does not advise to skip a step that was to handle a failure: the failure would stay unhandled", async () => {
+    const file = `unhandled: hold
+steps: { a: { type: command, exec: x }, rescue: { type: command, exec: x } }
+transitions: [{ from: a, to: rescue, on: failure }]`;
+    expect(typed(adviseOn(await runOf(file, { a: ["fail"], rescue: ["fail"] }), NOBODY))).toEqual([
+      "daruma resolve 1 rescue --retry && daruma resume 1",
+      "daruma resolve 1 rescue --fail && daruma resume 1",
+    ]);
   });
 
   it("runs only those holds again that this run's definition lets complete", async () => {

@@ -36,12 +36,16 @@ export function adviseOn(run: Run, standing: Standing): Advice[] {
     case "failed":
       return adviceOnFailure(run, standing);
     case "held":
-      return adviceOnHolds(run);
+      return adviceOnHolds(run, goOn(run));
     case "paused":
       return [advice("resume", "Lift the pause:", ["resume", String(run.id)])];
     case "pending":
     case "running":
-      return [...questions(run), ...whoGoesOn(run, standing)];
+      return [
+        ...questions(run),
+        ...(run.held.size > 0 ? adviceOnHolds(run, []) : []),
+        ...whoGoesOn(run, standing),
+      ];
   }
 }
 
@@ -59,7 +63,8 @@ function adviceOnCancel(run: Run): Advice[] {
   ];
 }
 
-function adviceOnHolds(run: Run): Advice[] {
+/** `after`: how the run goes on once it is decided; nothing where somebody is at work on it, or that is advised anyway. */
+function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
   const dead = [...run.held].filter(({ queue }) => queue.dead);
   const held = [...run.held].filter(({ queue }) => !queue.dead);
   const mendable = held.filter((job) => !isInDefinition(job));
@@ -78,7 +83,7 @@ function adviceOnHolds(run: Run): Advice[] {
         "redrive",
         `${jobName(job)} is a dead letter; once the cause is mended, put it back into the queue:`,
         ["redrive", String(job.id)],
-        ...goOn(run),
+        ...after,
       ),
     ),
     ...(mendable.length === 0
@@ -88,17 +93,21 @@ function adviceOnHolds(run: Run): Advice[] {
             "resolve",
             `Run ${listNames(mendable, jobName)} again, once the cause is mended:`,
             resolve(mendable, "--retry"),
-            ...goOn(run),
+            ...after,
           ),
         ]),
     ...(wrong === undefined ? [] : forkAdvice(run, wrong)),
-    advice(
-      "resolve",
-      `Go on without ${it} (or as if completed, with --complete JSON):`,
-      resolve(all, "--skip"),
-      ...goOn(run),
-    ),
-    advice("resolve", `Let ${it} fail:`, resolve(all, "--fail"), ...goOn(run)),
+    ...(all.some((job) => job.routedFrom !== null)
+      ? []
+      : [
+          advice(
+            "resolve",
+            `Go on without ${it} (or as if completed, with --complete JSON):`,
+            resolve(all, "--skip"),
+            ...after,
+          ),
+        ]),
+    advice("resolve", `Let ${it} fail:`, resolve(all, "--fail"), ...after),
   ];
 }
 

@@ -53,6 +53,26 @@ describe("a lost or interrupted attempt", () => {
     ]);
   });
 
+  it("of a repair goes on in what it left, because the files that it is to repair lie there too", async () => {
+    const steps = "  agent: { exec: edit, on_fail: { run: [fix] } }\n  fix: { exec: edit, start: routed }";
+    const run = await trial(file(steps), { agent: [no, ok("agent")], fix: [gone, ok("fix")] });
+    expect(trace(run)).toEqual([
+      ...["start agent", "fail agent EXIT_1", "climb agent remediate", "remediate agent by fix"],
+      ...["start fix", "fail fix WORKER_LOST", "climb fix restart", "restart fix 1/5", "start fix", "ok fix"],
+      ...["remediated agent", "start agent", "ok agent", "run completed"],
+    ]);
+  });
+
+  it("of an edge's target goes on in what it left, also after a failure of its own", async () => {
+    const run = await trial(
+      `${file(`  agent: { exec: edit }\n  rescue: { exec: edit, on_fail: { ${RETRY} } }`)}transitions: [{ from: agent, to: rescue, on: failure }]`,
+      { agent: [no], rescue: [no, gone, ok("rescue")] },
+    );
+    expect(trace(run).filter((line) => line.includes("aside"))).toEqual([]);
+    expect(run.order).toEqual(["agent", "rescue", "rescue", "rescue"]);
+    expect(run.run.status).toBe("completed");
+  });
+
   it("leaves nothing to the repair either, when restarts are used up", async () => {
     const steps = "  agent: { exec: edit, on_fail: { run: [fix] } }\n  fix: { exec: edit, start: routed }";
     const run = await trial(file(steps, "max_recoveries: 0"), { agent: [gone, ok("agent")] });

@@ -92,7 +92,10 @@ export class SimulatedTrees {
     return { ok: true, patch: `patches/partial/j${job}_a${attempt}.patch`, files: left.length };
   }
 
-  /** An attempt begins in the checkpoints and what its own mending left, and never in what a lost attempt left. */
+  /**
+   * An attempt begins in the checkpoints and what its own mending left, and never in what a lost attempt left, unless that
+   * had found the remains of another step, which it was to mend.
+   */
   findMixing(log: readonly LoggedEvent[], keepsLost: boolean): string[] {
     const entries = new Map(this.entries.map((entry) => [entry.mark, entry]));
     const kin = new Kin();
@@ -112,7 +115,8 @@ export class SimulatedTrees {
       if (lacking.length > 0) wrong.push(`at ${seq} ${mark} begins in a tree that lacks ${lacking}`);
       for (const other of found) {
         if (!kin.isOne(mark, other)) wrong.push(`at ${seq} ${mark} begins in what ${other} left`);
-        if (lost.has(other) && !keepsLost)
+        const amongOthers = entries.get(other)?.found.some((before) => jobIn(before) !== jobIn(other));
+        if (lost.has(other) && !amongOthers && !keepsLost)
           wrong.push(`at ${seq} ${mark} begins in what the lost attempt ${other} left`);
       }
     }
@@ -139,6 +143,10 @@ export class SimulatedTrees {
     this.made += 1;
     return `${what}-${this.made}`;
   }
+}
+
+function jobIn(mark: Mark): string {
+  return mark.split("/", 1)[0] ?? "";
 }
 
 /** Jobs that a repair or the edge of a failure has brought together. */

@@ -23,7 +23,7 @@ async function goodLog(): Promise<Event[]> {
     agent: [no, no, no],
     fix: [checkpointed("fix")],
     fallback: [gone, checkpointed("fallback")],
-    bad: [no],
+    bad: [gone, no],
     other: [checkpointed("other")],
   });
   return run.log.map(({ event }) => event);

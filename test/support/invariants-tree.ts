@@ -52,6 +52,8 @@ const LEFT_BEHIND = -1;
 interface Left {
   readonly job: number;
   readonly lost: boolean;
+  /** What another job left is there as well. */
+  readonly others: boolean;
 }
 
 class Remains {
@@ -69,14 +71,17 @@ class Remains {
     const own = this.left.get(0);
     if (own !== undefined && !this.kinOf(job).has(own.job)) return own.job;
     const at = this.left.get(this.treeOf(job));
-    return at?.lost && this.definition.workspace?.onLost !== "keep" ? at.job : null;
+    return at?.lost && !at.others && this.definition.workspace?.onLost !== "keep" ? at.job : null;
   }
 
   noteAttempt(event: Extract<Event, { readonly attempt: number }>): void {
     if (event.type === "attempt.started") this.runningIn = this.treeOf(event.job);
     if (event.type === "attempt.succeeded") this.left.delete(this.runningIn);
-    if (event.type === "attempt.failed" || event.type === "attempt.stopped")
-      this.left.set(this.runningIn, { job: event.job, lost: isLost(event) });
+    if (event.type === "attempt.failed" || event.type === "attempt.stopped") {
+      const found = this.left.get(this.runningIn);
+      const others = found !== undefined && (found.job !== event.job || found.others);
+      this.left.set(this.runningIn, { job: event.job, lost: isLost(event), others });
+    }
     if (event.type === "set_aside.started") this.clearing = event.rebuild ?? 0;
     if (event.type === "set_aside.finished" && event.ok) this.left.delete(this.clearing);
   }
