@@ -195,6 +195,17 @@ describe("worstCase with a bounded goto", () => {
     expect(attempts(ladder)).toEqual({ setup: 2, test: 8, fix: 2, after: 2, fallback: 2, other: 1 });
   });
 
+  it("counts nothing for a step to which only failures lead that a goto without bound sends back", () => {
+    const routes = (on: "failure" | "any") =>
+      define(
+        { on_fail: { goto: "setup" } },
+        { transitions: [{ from: "test", to: "fallback", on }] },
+        { fallback: noop() },
+      );
+    expect(attempts(routes("failure"))).toEqual({ setup: 11, test: 11, fallback: 0 });
+    expect(attempts(routes("any"))).toEqual({ setup: 11, test: 11, fallback: 11 });
+  });
+
   it("adds the bounds of all gotos of a scope, up to max_loops", () => {
     const two = (max: number, max_loops: number) =>
       define(

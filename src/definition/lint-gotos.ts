@@ -1,4 +1,5 @@
 import type { Definition, StepDefinition, Transition } from "../core/definition.js";
+import { stepsThatAlwaysGoBack } from "./endless-gotos.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 import { hasCatchAll } from "./lint-handlers.js";
 import { unconditionalWinner, type Winners, winnersOf } from "./lint-transitions.js";
@@ -18,20 +19,16 @@ function idleBounds(step: StepDefinition): LintFinding[] {
   });
 }
 
-/**
- * A static goto always finds its target, and a goto_js beside it only changes which: without a bound every failure that
- * reaches the rung goes back until max_loops ends the run. What a bound would not bring to light either is left to the
- * other findings.
- */
+/** What a bound would not bring to light either is left to the other findings. */
 function hiddenRungs(definition: Definition): LintFinding[] {
   const { steps, queue, unhandled } = definition;
-  const visited = visitedAfterSuccess(definition);
+  const goBack = stepsThatAlwaysGoBack(definition);
   const winners = winnersOf(definition.transitions);
   const edges = edgesOnFailure(definition.transitions, winners);
   const catchAlls = new Set(definition.failureHandlers.filter(hasCatchAll).map(({ name }) => name));
   return steps.flatMap((step) => {
-    const { goto, gotoMax } = step.onFail;
-    if (goto === null || gotoMax !== null || visited === "any" || visited.has(step.id)) return [];
+    const { goto } = step.onFail;
+    if (goto === null || !goBack.has(step.id)) return [];
     const own = edges.get(step.id) ?? [];
     const routed = unconditionalWinner(winners, step.id, "failure") !== undefined;
     const answered = step.failureHandler !== null && catchAlls.has(step.failureHandler);
@@ -72,10 +69,4 @@ function edgesOnFailure(
     edges.set(from, [...(edges.get(from) ?? []), transition]);
   }
   return edges;
-}
-
-/** Steps that a run list after a success may enter: in such a visit they do not go back, and climb on. */
-function visitedAfterSuccess({ steps }: Definition): ReadonlySet<string> | "any" {
-  if (steps.some(({ onSuccess }) => onSuccess.runJs !== null)) return "any";
-  return new Set(steps.flatMap(({ onSuccess }) => onSuccess.run));
 }

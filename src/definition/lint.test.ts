@@ -248,11 +248,18 @@ describe("worstCase", () => {
     });
   });
 
-  it("leaves open what a run_js may ask for", () => {
-    expect(attempts({ a: noop({ on_fail: { run_js: "[]" } }), fix: noop({ start: "routed" }) })).toEqual({
-      a: 2,
-      fix: null,
-    });
+  it("counts a routed step once for each visit of a step whose run_js may ask for it", () => {
+    const steps = {
+      a: noop(),
+      b: noop({ depends_on: "a", on_fail: { run_js: "[]", goto: "a" } }),
+      fix: noop({ start: "routed", on_fail: { retry: { max: 1 } } }),
+    };
+    expect(attempts(steps, { routing: { max_loops: 3 } })).toMatchObject({ b: 4, fix: 4 + 3 });
+  });
+
+  it("leaves open what run lists ask for that go round in a circle", () => {
+    const fix = noop({ start: "routed", on_success: { run_js: "[]" } });
+    expect(attempts({ a: noop({ on_fail: { run_js: "[]" } }), fix })).toEqual({ a: 2, fix: null });
   });
 
   it("sums up the run, and one item of each fan-out with the visits of its forEach step", () => {

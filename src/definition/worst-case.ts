@@ -1,10 +1,11 @@
-import type { Definition, StepDefinition } from "../core/definition.js";
+import type { Definition, StepDefinition, Transition } from "../core/definition.js";
 import { type DependencyOrder, dependencyOrder } from "../core/dependency-order.js";
 import { fanPaths, isPrefix, isSamePath } from "../core/fan-out.js";
 import { closure } from "./closure.js";
+import { stepsThatAlwaysGoBack } from "./endless-gotos.js";
 import { deepFreeze } from "./freeze.js";
 
-/** The most that can happen to one step, restarts after lost workers apart. Null: a run_js or a circle of run lists leaves it open. */
+/** The most that can happen to one step, restarts after lost workers apart. Null: run lists that go round in a circle leave it open. */
 export interface StepWorstCase {
   readonly step: string;
   /** The forEach steps around it; the numbers are for one item of the innermost. */
@@ -27,6 +28,8 @@ interface Plan {
   readonly indexOf: ReadonlyMap<string, number>;
   readonly order: DependencyOrder;
   readonly paths: readonly (readonly string[])[];
+  /** Those that can be taken. */
+  readonly transitions: readonly Transition[];
 }
 
 /** An upper bound, counted from the file alone: every attempt fails for as long as something is left to try. */
@@ -39,6 +42,7 @@ export function worstCase(definition: Definition): WorstCase {
     indexOf,
     order: dependencyOrder(steps),
     paths: steps.map((step) => fan.get(step.id)!),
+    transitions: takenTransitions(definition),
   };
   const again = againByGoto(plan);
   againByTransitions(plan, again);
@@ -64,6 +68,12 @@ export function worstCase(definition: Definition): WorstCase {
     };
   });
   return deepFreeze({ steps: results, ...sumByPath(results), restartsPerVisit: definition.maxRecoveries });
+}
+
+/** Without those after a failure that never gets so far. */
+function takenTransitions(definition: Definition): readonly Transition[] {
+  const goBack = stepsThatAlwaysGoBack(definition);
+  return definition.transitions.filter(({ from, on }) => on !== "failure" || !goBack.has(from));
 }
 
 /** Retries, which the loop budget bounds, and hard resets, which it does not; together a step has so many a round. */
@@ -123,8 +133,9 @@ function againByGoto(plan: Plan): Float64Array {
  * How often transitions can send steps on a new visit. A routed step that only one step leads to is visited as often as
  * that one; any other target, and what depends on a target that is visited again, up to max_loops times more.
  */
-function againByTransitions({ definition, indexOf, order, paths }: Plan, again: Float64Array): void {
-  const { steps, transitions, maxLoops } = definition;
+function againByTransitions(plan: Plan, again: Float64Array): void {
+  const { definition, indexOf, order, paths, transitions } = plan;
+  const { steps, maxLoops } = definition;
   const inRunLists = new Set(steps.flatMap(runTargets));
   const sources = new Map<string, Set<string>>();
   const targets = new Map<number, Set<number>>();
@@ -186,28 +197,40 @@ function gotosByPath(plan: Plan): Map<string, GotoGroup> {
   return groups;
 }
 
+/** A run_js names at most each routed step once in each visit of its own: all of them together ask through one place. */
 function countVisits(plan: Plan, again: Float64Array): readonly (number | null)[] {
   const { steps } = plan.definition;
-  const anyRunJs = steps.some((step) => step.onFail.runJs !== null || step.onSuccess.runJs !== null);
-  const reached = new Set(plan.definition.transitions.map(({ to }) => to));
-  const requests = steps.map((step) => runTargets(step).map((id) => plan.indexOf.get(id)!));
-  const waiting = new Int32Array(steps.length);
+  const reached = new Set(plan.transitions.map(({ to }) => to));
+  const runJs = steps.length;
+  const routed = [...steps.keys()].filter((index) => steps[index]!.start === "routed");
+  const requests = [
+    ...steps.map((step) => [
+      ...runTargets(step).map((id) => plan.indexOf.get(id)!),
+      ...runJsKeys(step).map(() => runJs),
+    ]),
+    routed,
+  ];
+  const waiting = new Int32Array(requests.length);
   for (const target of requests.flat()) waiting[target]!++;
-  const asked = new Float64Array(steps.length);
+  const asked = new Float64Array(requests.length);
   const visits: (number | null)[] = steps.map(() => null);
-  const ready = [...steps.keys()].filter((index) => waiting[index] === 0);
+  const ready = [...requests.keys()].filter((index) => waiting[index] === 0);
   for (const index of ready) {
-    const step = steps[index]!;
-    const first = step.start === "auto" || reached.has(step.id) ? 1 : 0;
-    const own = first + again[index]! + asked[index]!;
-    visits[index] = step.start === "routed" && anyRunJs ? null : own;
+    const step = steps[index];
+    const first = step?.start === "auto" || (step !== undefined && reached.has(step.id)) ? 1 : 0;
+    const own = first + (again[index] ?? 0) + asked[index]!;
+    if (step !== undefined) visits[index] = own;
     for (const target of requests[index]!) {
-      asked[target]! += visits[index] ?? Number.POSITIVE_INFINITY;
+      asked[target]! += own;
       waiting[target]!--;
       if (waiting[target] === 0) ready.push(target);
     }
   }
   return visits.map((count) => (count === Number.POSITIVE_INFINITY ? null : count));
+}
+
+function runJsKeys({ onFail, onSuccess }: StepDefinition): readonly string[] {
+  return [onFail.runJs, onSuccess.runJs].filter((code) => code !== null);
 }
 
 /** Once for each time a run list may ask. */

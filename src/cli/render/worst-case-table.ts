@@ -11,7 +11,7 @@ export function worstCaseLines(worst: WorstCase, width: number, paint: Paint): s
   const repeated = worst.steps.filter(({ visits, attempts }) => visits !== 1 || attempts !== 1);
   const dearest = [...repeated].sort((first, second) => price(second) - price(first)).slice(0, MAX_ROWS);
   const lines = [
-    `worst case: ${number(worst.attempts)} attempts in all${perItem(worst)}, restarts after a lost worker apart`,
+    `worst case: ${number(worst.attempts)} ${worst.attempts === 1 ? "attempt" : "attempts"} in all${perItem(worst)}, restarts after a lost worker apart`,
   ];
   if (dearest.length === 0) return lines;
   const rows = dearest.map(({ step, path, visits, attempts }) => [
@@ -24,7 +24,8 @@ export function worstCaseLines(worst: WorstCase, width: number, paint: Paint): s
   lines.push(INDENT + paint("dim", header!), ...table.map((line) => INDENT + line));
   const once = worst.steps.length - repeated.length;
   const more = repeated.length - dearest.length;
-  if (more > 0) lines.push(`${INDENT}… and ${more} more steps with several attempts`);
+  if (more > 0)
+    lines.push(`${INDENT}… and ${more} more ${more === 1 ? "step" : "steps"} with several attempts`);
   if (once > 0) lines.push(`${INDENT}every other step: 1 attempt`);
   return lines;
 }
