@@ -1,3 +1,4 @@
+import type { AdvisedCommand, Call } from "./advised-commands.js";
 import { shellWord } from "./shell-word.js";
 
 export const ADVICE_KINDS = [
@@ -27,6 +28,8 @@ export interface Advice {
   readonly text: string;
   /** Commands to type one after the other, each as its words after `daruma`. */
   readonly argv: readonly (readonly string[])[];
+  /** The same as operations to ask for one after the other. */
+  readonly calls: readonly Call[];
 }
 
 /** Turns `resume 3` into what must be typed. */
@@ -34,8 +37,13 @@ export type CommandText = (command: string) => string;
 
 const INDENT = "  ";
 
-export function advice(kind: AdviceKind, text: string, ...argv: readonly (readonly string[])[]): Advice {
-  return { kind, text, argv };
+export function advice(kind: AdviceKind, text: string, ...commands: readonly AdvisedCommand[]): Advice {
+  return {
+    kind,
+    text,
+    argv: commands.flatMap(({ argv }) => (argv === null ? [] : [argv])),
+    calls: commands.flatMap(({ call }) => call ?? []),
+  };
 }
 
 /** What to type, in one line; null where there is nothing to type. */
@@ -45,7 +53,7 @@ export function commandOf({ argv }: Pick<Advice, "argv">, type: CommandText): st
 }
 
 /** For people: each with its command on a line of its own, to be copied. */
-export function adviceLines(advised: readonly Advice[], type: CommandText): string[] {
+export function adviceLines(advised: readonly Pick<Advice, "text" | "argv">[], type: CommandText): string[] {
   if (advised.length === 1 && advised[0]!.argv.length === 0) return [advised[0]!.text];
   return [
     "Next:",

@@ -3,6 +3,7 @@ import type { Job, Run } from "../core/run.js";
 import { loadRun } from "../engine/load-run.js";
 import type { Store } from "../store/store.js";
 import { advice, adviceLines, commandOf } from "./advice.js";
+import { explainCommand } from "./advised-commands.js";
 import type { Context, Runner } from "./context.js";
 import { explain } from "./explain.js";
 import { jobName, listNames } from "./job-name.js";
@@ -35,19 +36,25 @@ export async function explainRun({ store, runner }: Context, { run_id, step, ful
     childRuns: await childRunsOf(store, run),
     asked: story.asked,
   });
-  const words = ["explain", String(runId), ...(step === undefined ? [] : [step]), "--full"];
   if (story.hasMore && advised.every(({ kind }) => kind !== "nothing"))
-    advised.push(advice("explain", "See every rung that was considered, and why:", words));
+    advised.push(
+      advice(
+        "explain",
+        "See every rung that was considered, and why:",
+        explainCommand(runId, { step, full: true }),
+      ),
+    );
   return {
     run_id: runId,
     step: step ?? null,
     interrupted,
     lines,
-    advice: advised.map(({ kind, text, argv }) => ({
+    advice: advised.map(({ kind, text, argv, calls }) => ({
       kind,
       text,
       command: commandOf({ argv }, typed),
       argv: argv.map((words) => [...words]),
+      calls: calls.map(({ operation, input }) => ({ operation, input: { ...input } })),
     })),
     text: [...lines, "", ...adviceLines(advised, typed)].join("\n"),
   };

@@ -4,6 +4,19 @@ import { isHandled } from "../core/handled.js";
 import type { Json } from "../core/json.js";
 import type { Job, Run } from "../core/run.js";
 import { type Advice, advice } from "./advice.js";
+import {
+  type AdvisedCommand,
+  explainCommand,
+  forkCommand,
+  hardResetCommand,
+  logsCommand,
+  redriveCommand,
+  resetFailedCommand,
+  resumeCommand,
+  retryCommand,
+  runCommand,
+  workspaceCommand,
+} from "./advised-commands.js";
 import { forkableStep } from "./fork-run.js";
 import { jobName } from "./job-name.js";
 
@@ -63,18 +76,17 @@ function mend(code: string): Advice {
 
 /** Where there is more to read. A repair that failed says more than the step it was to repair. */
 function lookAt(run: Run, job: Job, childRuns: ReadonlyMap<number, number>): Advice[] {
-  const id = String(run.id);
   const repairs = [...run.failed].filter(({ partOf }) => partOf === job);
   const child = childRuns.get(job.id);
   return [
     ...(child === undefined
       ? []
-      : [advice("explain", "See what went wrong in its child run:", ["explain", String(child)])]),
+      : [advice("explain", "See what went wrong in its child run:", explainCommand(child))]),
     ...[...repairs, job]
       .filter(hasPrinted)
-      .map((each) => advice("logs", `See what ${jobName(each)} printed:`, ["logs", id, jobName(each)])),
+      .map((each) => advice("logs", `See what ${jobName(each)} printed:`, logsCommand(run, each))),
     ...(job.step.definition.usesWorkspace
-      ? [advice("workspace", "See where its files are:", ["workspace", id])]
+      ? [advice("workspace", "See where its files are:", workspaceCommand(run))]
       : []),
   ];
 }
@@ -86,19 +98,18 @@ function hasPrinted(job: Job): boolean {
 /** In this run: what was outside of its definition can have been mended. */
 function runAgain(run: Run, failed: readonly Job[]): Advice[] {
   const [job] = failed;
-  const id = String(run.id);
   if (job!.queue.dead && failed.length === 1)
     return [
       advice(
         "redrive",
         "It is a dead letter; once the cause is mended, put it back into the queue:",
-        ["redrive", String(job!.id)],
+        redriveCommand(job!),
         ...goOn(run),
       ),
     ];
   const alone = failed.length === 1 && run.jobs.every(isCanceledWith);
   const what = alone ? jobName(job!) : "all that failed or was canceled";
-  const command = alone ? ["retry", id, jobName(job!)] : ["reset", id, "--failed-only"];
+  const command = alone ? retryCommand(run, job!) : resetFailedCommand(run);
   const fresh = job!.step.definition.usesWorkspace && alone;
   return [
     advice("retry", `Run ${what} again, once the cause is mended:`, command, ...goOn(run)),
@@ -107,7 +118,7 @@ function runAgain(run: Run, failed: readonly Job[]): Advice[] {
           advice(
             "hard_reset",
             "The same in a fresh workspace, made from its checkpoints:",
-            ["hard-reset", id, jobName(job!)],
+            hardResetCommand(run, job!),
             ...goOn(run),
           ),
         ]
@@ -127,11 +138,8 @@ export function forkAdvice(run: Run, job: Job): Advice[] {
   if (step === null || run.options.only !== null) return startAgain(run);
   const why = "If the workflow file is at fault, mend it and go on in a new run";
   const kept = "this one keeps the definition that it started with";
-  if (run.file === null)
-    return [
-      advice("fork", `${why} (${kept}): daruma fork ${run.id} --from ${step} --file FILE, or fork_run.`),
-    ];
-  return [advice("fork", `${why} (${kept}):`, ["fork", String(run.id), "--from", step, "--file", run.file])];
+  const how = run.file === null ? `daruma fork ${run.id} --from ${step} --file FILE, or fork_run.` : "";
+  return [advice("fork", `${why} (${kept}): ${how}`.trimEnd(), forkCommand(run, step))];
 }
 
 /** Nothing, where a command line cannot say what it was started with. */
@@ -140,15 +148,17 @@ export function startAgain(run: Run): Advice[] {
   if (run.file === null || inputs === null || Object.keys(run.context).length > 0) return [];
   const { maxLoops, retryMax, failureRouting, only } = run.options;
   return [
-    advice("run", "Start it anew:", [
+    advice(
       "run",
-      run.file,
-      ...inputs,
-      ...(maxLoops === null ? [] : ["--on-fail-max-loops", String(maxLoops)]),
-      ...(retryMax === null ? [] : ["--retry-max", String(retryMax)]),
-      ...(failureRouting ? [] : ["--no-failure-routing"]),
-      ...(only === null ? [] : ["--only", only]),
-    ]),
+      "Start it anew:",
+      runCommand(run.file, [
+        ...inputs,
+        ...(maxLoops === null ? [] : ["--on-fail-max-loops", String(maxLoops)]),
+        ...(retryMax === null ? [] : ["--retry-max", String(retryMax)]),
+        ...(failureRouting ? [] : ["--no-failure-routing"]),
+        ...(only === null ? [] : ["--only", only]),
+      ]),
+    ),
   ];
 }
 
@@ -171,10 +181,10 @@ function isSame(first: Json, second: Json): boolean {
 /** Whoever runs the parent decides about its child runs. */
 export function parentAdvice(parent: number): Advice {
   const text = `It is a child run of run ${parent}, whose step decides what becomes of it:`;
-  return advice("explain", text, ["explain", String(parent)]);
+  return advice("explain", text, explainCommand(parent));
 }
 
 /** A run of a server needs only to be told what to do. */
-export function goOn(run: Run): readonly (readonly string[])[] {
-  return run.managed ? [] : [["resume", String(run.id)]];
+export function goOn(run: Run): readonly AdvisedCommand[] {
+  return run.managed ? [] : [resumeCommand(run.id)];
 }

@@ -4,7 +4,9 @@ import type { Script } from "../../test/support/scripted-worker.js";
 import type { LoggedEvent } from "../core/events.js";
 import type { Run } from "../core/run.js";
 import { type Advice, adviceLines, commandOf } from "./advice.js";
+import type { Call } from "./advised-commands.js";
 import { adviseOn, type Standing } from "./next-steps.js";
+import { operationOf } from "./table/operations.js";
 
 const NOBODY: Standing = { interrupted: false, owner: null, childRuns: new Map(), asked: [] };
 
@@ -22,6 +24,45 @@ async function runOf(
 const typed = (advised: readonly Advice[]): (string | null)[] =>
   advised.map((each) => commandOf(each, (command) => `daruma ${command}`));
 const kinds = (advised: readonly Advice[]): string[] => advised.map(({ kind }) => kind);
+
+/** What is advised as calls; each must be an operation that takes its input. */
+function called(advised: readonly Advice[]): (readonly Call[])[] {
+  for (const { operation, input } of advised.flatMap(({ calls }) => calls))
+    operationOf(operation).input.parse(input);
+  return advised.map(({ calls }) => calls);
+}
+
+describe("advice to whom asks over REST or MCP", () => {
+  const control = (action: string, more: object = {}): Call => ({
+    operation: "control_run",
+    input: { run_id: 1, action, ...more },
+  });
+
+  it("is what is typed, as operations in the same order", async () => {
+    const run = await runOf("steps: { a: { type: command, exec: x } }", { a: ["fail"] });
+    expect(called(adviseOn(run, NOBODY))).toEqual([
+      [],
+      [{ operation: "get_job_logs", input: { job_id: run.jobs[0]!.id } }],
+      [control("retry_step", { stepId: "a" }), control("resume")],
+      [{ operation: "fork_run", input: { run_id: 1, step: "a" } }],
+    ]);
+    const unknown: Run = { ...run, file: null };
+    expect(called(adviseOn(unknown, NOBODY)).at(-1)).toEqual([
+      { operation: "fork_run", input: { run_id: 1, step: "a" } },
+    ]);
+  });
+
+  it("decides holds by their ids, all of them in one call", async () => {
+    const text = "unhandled: hold\nsteps: { a: { type: command, exec: x }, b: { type: command, exec: x } }";
+    const run: Run = { ...(await runOf(text, { a: ["fail"], b: ["fail"] })), managed: true };
+    const ids = [...run.held].map(({ id }) => id);
+    const decide = (action: string): Call => ({
+      operation: "classify_and_resolve_failures",
+      input: { classifications: ids.map((job_id) => ({ job_id, action })) },
+    });
+    expect(called(adviseOn(run, NOBODY))).toEqual([[decide("retry")], [decide("skip")], [decide("fail")]]);
+  });
+});
 
 describe("advice on a failed run", () => {
   const FAILING = "steps: { a: { type: command, exec: x }, b: { type: noop, depends_on: [a] } }";
@@ -198,7 +239,7 @@ steps: { a: { type: noop } }
 
   it("has nothing to say of a completed one", async () => {
     expect(adviseOn(await runOf("steps: { a: { type: noop } }"), NOBODY)).toEqual([
-      { kind: "nothing", text: "Nothing is left to do.", argv: [] },
+      { kind: "nothing", text: "Nothing is left to do.", argv: [], calls: [] },
     ]);
   });
 });

@@ -2,6 +2,13 @@ import type { Job, Run } from "../core/run.js";
 import type { LeaseOwner } from "../store/store.js";
 import { type Advice, advice } from "./advice.js";
 import {
+  answerCommand,
+  redriveCommand,
+  resetFailedCommand,
+  resolveCommand,
+  resumeCommand,
+} from "./advised-commands.js";
+import {
   adviceOnFailure,
   forkAdvice,
   goOn,
@@ -38,7 +45,7 @@ export function adviseOn(run: Run, standing: Standing): Advice[] {
     case "held":
       return adviceOnHolds(run, goOn(run));
     case "paused":
-      return [advice("resume", "Lift the pause:", ["resume", String(run.id)])];
+      return [advice("resume", "Lift the pause:", resumeCommand(run.id))];
     case "pending":
     case "running":
       return [
@@ -56,9 +63,13 @@ function completedText(run: Run): string {
 
 function adviceOnCancel(run: Run): Advice[] {
   if (run.parent !== null) return [parentAdvice(run.parent.runId)];
-  const reset = ["reset", String(run.id), "--failed-only"];
   return [
-    advice("retry", "Go on with what was canceled, if that was not meant:", reset, ...goOn(run)),
+    advice(
+      "retry",
+      "Go on with what was canceled, if that was not meant:",
+      resetFailedCommand(run),
+      ...goOn(run),
+    ),
     ...startAgain(run),
   ];
 }
@@ -69,12 +80,6 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
   const held = [...run.held].filter(({ queue }) => !queue.dead);
   const mendable = held.filter((job) => !isInDefinition(job));
   const wrong = held.find(isInDefinition);
-  const resolve = (jobs: readonly Job[], action: string): readonly string[] => [
-    "resolve",
-    String(run.id),
-    ...(jobs.length === run.held.size && jobs.length > 1 ? ["--all"] : jobs.map(jobName)),
-    action,
-  ];
   const all = [...run.held];
   const it = all.length === 1 ? "it" : "them";
   return [
@@ -82,7 +87,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
       advice(
         "redrive",
         `${jobName(job)} is a dead letter; once the cause is mended, put it back into the queue:`,
-        ["redrive", String(job.id)],
+        redriveCommand(job),
         ...after,
       ),
     ),
@@ -92,7 +97,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
           advice(
             "resolve",
             `Run ${listNames(mendable, jobName)} again, once the cause is mended:`,
-            resolve(mendable, "--retry"),
+            resolveCommand(run, mendable, "retry"),
             ...after,
           ),
         ]),
@@ -103,11 +108,11 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
           advice(
             "resolve",
             `Go on without ${it} (or as if completed, with --complete JSON):`,
-            resolve(all, "--skip"),
+            resolveCommand(run, all, "skip"),
             ...after,
           ),
         ]),
-    advice("resolve", `Let ${it} fail:`, resolve(all, "--fail"), ...after),
+    advice("resolve", `Let ${it} fail:`, resolveCommand(run, all, "fail"), ...after),
   ];
 }
 
@@ -115,9 +120,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
 function questions(run: Run): Advice[] {
   return run.jobs.flatMap((job) =>
     (job.question?.choices ?? []).map((choice) =>
-      advice("answer", `${jobName(job)} waits for an answer; to ${choice}:`, [
-        ...["answer", String(run.id), jobName(job), "--choose", choice],
-      ]),
+      advice("answer", `${jobName(job)} waits for an answer; to ${choice}:`, answerCommand(run, job, choice)),
     ),
   );
 }
@@ -126,7 +129,7 @@ function whoGoesOn(run: Run, { interrupted, owner }: Standing): Advice[] {
   if (interrupted) {
     const top = run.parent === null ? run.id : run.parent.runId;
     const whose = top === run.id ? "it" : `run ${top}, which it is a child run of`;
-    return [advice("resume", `Nobody runs it any more. Go on with ${whose}:`, ["resume", String(top)])];
+    return [advice("resume", `Nobody runs it any more. Go on with ${whose}:`, resumeCommand(top))];
   }
   if (run.managed) return [advice("wait", "Nothing else is to be done: the server goes on with it.")];
   const who = owner === null ? "Its process" : `Process ${owner.pid} on ${owner.host}`;

@@ -96,6 +96,14 @@ describe("reading a run", () => {
       ["fork", null],
       ["explain", `daruma explain ${run_id} build --full`],
     ]);
+    const job_id = summary.failures[0]!.job_id;
+    expect(story.advice.map(({ calls }) => calls)).toEqual([
+      [],
+      [{ operation: "get_job_logs", input: { job_id } }],
+      [{ operation: "control_run", input: { run_id, action: "retry_step", stepId: "build" } }],
+      [{ operation: "fork_run", input: { run_id, step: "build" } }],
+      [{ operation: "explain_run", input: { run_id, step: "build", full: true } }],
+    ]);
     for (const { command } of story.advice) if (command !== null) expect(story.text).toContain(command);
     const full = await bench.call("explain_run", { run_id, full: true });
     expect(full.lines).toContain("  - stop: no, the run goes on.");

@@ -5,7 +5,17 @@ import { operation } from "../operation.js";
 import { describeRun, JOB_CHOICES } from "../run-details.js";
 import { listRunReports } from "../run-list.js";
 import { error, job, waitingJob } from "./record-schemas.js";
-import { diagnostics, flag, json, limit, listOf, runReference, runStatus, tokenUsage } from "./schemas.js";
+import {
+  diagnostics,
+  flag,
+  json,
+  limit,
+  listOf,
+  runReference,
+  runStatus,
+  tokenUsage,
+  variables,
+} from "./schemas.js";
 
 const interrupted = z
   .boolean()
@@ -157,7 +167,7 @@ export const explainRunOperation = operation({
   name: "explain_run",
   summary: "tell why a run, or one step of it, went as it did",
   description:
-    "Why a run went as it did: what failed, what was tried, what it blocks, and in `advice` what can be done now. Jobs that failed alike are told once; `full` tells each, with every rung of the failure ladder, its reason and its cost. Read this first when a run did not go as expected.",
+    "Why a run went as it did: what failed, what was tried, what it blocks, and in `advice` what can be done now, as `calls` of operations. Jobs that failed alike are told once; `full` tells each, with every rung of the failure ladder, its reason and its cost. Read this first when a run did not go as expected.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -184,6 +194,11 @@ export const explainRunOperation = operation({
           argv: z
             .array(z.array(z.string()))
             .describe("The same command for command, as the words after `daruma`."),
+          calls: z
+            .array(z.object({ operation: z.string(), input: variables }))
+            .describe(
+              "The same as operations with their input, to be asked for in this order; fork_run also takes the mended text, as `source`.",
+            ),
         }),
       )
       .describe("What can be done about the run as it stands, the first thing first."),
