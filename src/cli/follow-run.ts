@@ -5,6 +5,7 @@ import { isTelemetryWanted } from "../telemetry/wanted.js";
 import { outlivePipes } from "./broken-pipe.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import { commandLine } from "./command-words.js";
+import { endAtOnce } from "./end-at-once.js";
 import { EXIT, exitCodeOfStatus } from "./exit-codes.js";
 import { localLook } from "./look.js";
 import { noProgress, type Progress } from "./render/progress.js";
@@ -74,7 +75,7 @@ export function nextInterrupt(): Promise<typeof INTERRUPTED> {
     let asked = false;
     for (const signal of SIGNALS) {
       process.on(signal, () => {
-        if (asked) process.exit(EXIT.interrupted);
+        if (asked) endAtOnce();
         asked = true;
         resolve(INTERRUPTED);
       });

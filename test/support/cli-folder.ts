@@ -81,7 +81,7 @@ export class CliFolder {
 export class RunningCli {
   /** Both streams. */
   text = "";
-  readonly ended: Promise<number | null>;
+  readonly ended: Promise<number | NodeJS.Signals | null>;
   private readonly child;
 
   constructor(args: readonly string[], env: Record<string, string> = {}) {
@@ -94,7 +94,7 @@ export class RunningCli {
         this.text += chunk;
       });
     }
-    this.ended = new Promise((resolve) => this.child.on("close", resolve));
+    this.ended = new Promise((resolve) => this.child.on("close", (code, signal) => resolve(code ?? signal)));
   }
 
   kill(signal: NodeJS.Signals): void {

@@ -4,6 +4,7 @@ import { oneLine } from "../../core/plain-text.js";
 import type { Run } from "../../core/run.js";
 import { outlivePipes } from "../broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
+import { endAtOnce } from "../end-at-once.js";
 import { EXIT } from "../exit-codes.js";
 import { serverAddress } from "../place.js";
 import { type RunningServer, startServer } from "../start-server.js";
@@ -81,7 +82,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
     let asked = false;
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.on(name, () => {
-        if (asked) process.exit(EXIT.interrupted);
+        if (asked) endAtOnce();
         asked = true;
         resolve(name);
       });

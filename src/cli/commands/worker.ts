@@ -16,6 +16,7 @@ import { runRemoteWorker } from "../../worker/remote/remote-worker.js";
 import { ServerRefusal } from "../../worker/remote/server-client.js";
 import { outlivePipes } from "../broken-pipe.js";
 import { type Session, writeLines } from "../channel.js";
+import { endAtOnce } from "../end-at-once.js";
 import { EXIT } from "../exit-codes.js";
 
 export interface WorkerFlags {
@@ -83,7 +84,7 @@ function stopSignals(log: (line: string) => void): {
   const [drain, end] = [new AbortController(), new AbortController()];
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
-      if (end.signal.aborted) process.exit(EXIT.interrupted);
+      if (end.signal.aborted) return endAtOnce();
       log(drain.signal.aborted ? `${name} again: ends what runs` : `${name}: finishes what runs`);
       (drain.signal.aborted ? end : drain).abort();
     });
