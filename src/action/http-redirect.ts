@@ -42,10 +42,11 @@ function redirected(request: HttpRequest, status: number, location: string): Htt
   }
   url.username = "";
   url.password = "";
+  const isElsewhere = url.origin !== request.url.origin && !request.redirectOrigins.has(url.origin);
+  if (isElsewhere && request.staysAtOrigins) throw notFollowed(url.origin, "which is not followed");
   const becomesGet = status === 303 ? request.method !== "HEAD" : status < 303 && request.method === "POST";
   const next = { ...request, url, ...(becomesGet ? { method: "GET", body: null } : {}) };
-  if (url.origin !== request.url.origin && !request.redirectOrigins.has(url.origin))
-    return withoutOwnWords(next);
+  if (isElsewhere) return withoutOwnWords(next);
   const headers = new Headers(request.headers);
   if (url.origin !== request.url.origin) headers.delete("host");
   if (becomesGet) for (const name of BODY_HEADERS) headers.delete(name);
@@ -58,10 +59,13 @@ function redirected(request: HttpRequest, status: number, location: string): Htt
  */
 function withoutOwnWords(request: HttpRequest): HttpRequest {
   const { origin } = request.url;
-  if (request.body !== null)
-    throw new DarumaError(
-      "REQUEST_INVALID",
-      `redirected to ${origin}, to which the body of the request is not sent; \`redirect_origins: [${origin}]\` allows it`,
-    );
+  if (request.body !== null) throw notFollowed(origin, "to which the body of the request is not sent");
   return { ...request, headers: plainHeaders() };
+}
+
+function notFollowed(origin: string, why: string): DarumaError {
+  return new DarumaError(
+    "REQUEST_INVALID",
+    `redirected to ${origin}, ${why}; \`redirect_origins: [${origin}]\` allows it`,
+  );
 }

@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly expects: (status: number) => boolean;
   /** Origins to which a redirect takes headers and body along, beside the one it comes from. */
   readonly redirectOrigins: ReadonlySet<string>;
+  /** A redirect to any other origin fails the request, also one that would take nothing along. */
+  readonly staysAtOrigins: boolean;
 }
 
 /** Throws REQUEST_INVALID: rendered templates can make of the keys what the loader could not foresee. */
@@ -23,7 +25,8 @@ export function readHttpRequest(action: ActionDefinition): HttpRequest {
     throw invalid(`a ${method} request has no body; set method`);
   if (url.username || url.password) moveCredentials(url, headers);
   const expects = readExpectStatus(action.expect_status);
-  return { url, method, headers, body, expects, redirectOrigins: readRedirectOrigins(action) };
+  const redirectOrigins = readRedirectOrigins(action);
+  return { url, method, headers, body, expects, redirectOrigins, staysAtOrigins: false };
 }
 
 /** As they stand in the file: an origin is no template. */

@@ -356,9 +356,9 @@ describe("a model call that is stopped", () => {
 describe("a model call that is redirected", () => {
   const PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"];
   const redirectTo =
-    (target: string): ModelReply =>
+    (target: string, status = 307): ModelReply =>
     (response, { path }) => {
-      response.writeHead(307, { location: `${target}${path}` }).end();
+      response.writeHead(status, { location: `${target}${path}` }).end();
     };
 
   it.each(PROVIDERS)("takes neither key nor prompt to another origin: %s", async (provider) => {
@@ -367,6 +367,15 @@ describe("a model call that is redirected", () => {
     const { result } = await ask(first.url, { keys: { provider, api_key_env: "MODEL_KEY" } });
     expect(other.seen).toEqual([]);
     expect(first.seen).toHaveLength(1);
+    expect(result).toMatchObject({ ok: false, failure: { code: "REQUEST_INVALID" } });
+    expect(JSON.stringify(result)).toContain("redirect_origins");
+  });
+
+  it.each([301, 302, 303, 308])("takes no answer from another origin: %i", async (status) => {
+    const other = await servers.serve(say(["forged"]));
+    const first = await servers.serve(redirectTo(new URL(other.url).origin, status));
+    const { result } = await ask(first.url, { keys: { api_key_env: "MODEL_KEY" } });
+    expect(other.seen).toEqual([]);
     expect(result).toMatchObject({ ok: false, failure: { code: "REQUEST_INVALID" } });
     expect(JSON.stringify(result)).toContain("redirect_origins");
   });

@@ -93,7 +93,10 @@ export async function loadModel(call: ModelCall): Promise<LoadedModel> {
   }
 }
 
-/** The libraries' own would take key and prompt along to wherever it is redirected. */
+/**
+ * The libraries' own would take key and prompt along to wherever it is redirected. An answer from elsewhere is no answer
+ * of the model either, though nothing was taken there.
+ */
 function fetchFor({ redirectOrigins }: ModelCall): typeof fetch {
   return (address, init = {}) => {
     const request = {
@@ -103,6 +106,7 @@ function fetchFor({ redirectOrigins }: ModelCall): typeof fetch {
       body: (init.body ?? null) as string | null,
       expects: () => false,
       redirectOrigins,
+      staysAtOrigins: true,
     };
     return fetchFollowing(request, init.signal ?? null);
   };
