@@ -1,6 +1,6 @@
 import type { Json } from "./json.js";
 import { compilePattern, type LinearPattern } from "./linear-pattern.js";
-import { PatternTooCostly, PatternWork } from "./pattern-matcher.js";
+import { SchemaTooCostly, SchemaWork } from "./pattern-matcher.js";
 
 /** Where a value does not fit, as a path such as `$.items[2].name`, and why. */
 export interface Mismatch {
@@ -11,8 +11,8 @@ export interface Mismatch {
 type JsonObject = { readonly [key: string]: Json };
 interface Report {
   (path: string, message: string): void;
-  /** What the patterns have cost so far, wherever in the value. */
-  readonly work: PatternWork;
+  /** What the check has cost so far, wherever in the value. */
+  readonly work: SchemaWork;
 }
 type Keyword = (expected: Json, value: Json, path: string, schema: JsonObject, report: Report) => void;
 
@@ -99,22 +99,46 @@ const KEYWORDS: { readonly [keyword: string]: Keyword } = {
 /** Where the value does not fit the schema; empty if it does. Schemas are checked when the file is loaded. */
 export function checkJson(schema: Json, value: Json): Mismatch[] {
   const mismatches: Mismatch[] = [];
-  const report = reporter(new PatternWork(), (path, message) => {
+  const report = reporter(new SchemaWork(), (path, message) => {
     if (mismatches.length < MAX_MISMATCHES) mismatches.push({ path, message });
   });
   try {
     check(schema, value, "$", report);
   } catch (error) {
-    if (!(error instanceof PatternTooCostly)) throw error;
+    if (!(error instanceof SchemaTooCostly)) throw error;
     return [{ path: "$", message: TOO_COSTLY }];
   }
   return mismatches;
 }
 
 const TOO_COSTLY =
-  "is too much text for the patterns of its schema; give it a maxLength, or a simpler pattern";
+  "is too much for its schema to be checked in time; write less, give texts a maxLength, or the schema fewer keywords and simpler patterns";
 
-function reporter(work: PatternWork, report: (path: string, message: string) => void): Report {
+/** A keyword, a member or an item takes about as long as ten characters of a pattern. */
+const KEYWORD_WORK = 10;
+
+/** Beside the keyword itself: how much it goes through. */
+function lengthOf(keyword: string, expected: Json, value: Json): number {
+  switch (keyword) {
+    case "minLength":
+    case "maxLength":
+      return typeof value === "string" ? value.length : 0;
+    case "type":
+    case "enum":
+    case "required":
+      return asList(expected).length;
+    case "properties":
+      return isObject(expected) ? KEYWORD_WORK * Object.keys(expected).length : 0;
+    case "additionalProperties":
+      return isObject(value) ? KEYWORD_WORK * Object.keys(value).length : 0;
+    case "items":
+      return Array.isArray(value) ? KEYWORD_WORK * value.length : 0;
+    default:
+      return 0;
+  }
+}
+
+function reporter(work: SchemaWork, report: (path: string, message: string) => void): Report {
   return Object.assign(report, { work });
 }
 
@@ -122,11 +146,12 @@ function check(schema: Json, value: Json, path: string, report: Report): void {
   if (schema === false) report(path, "is not allowed");
   if (!isObject(schema)) return;
   for (const [keyword, expected] of Object.entries(schema)) {
+    report.work.spend(KEYWORD_WORK + lengthOf(keyword, expected, value));
     if (Object.hasOwn(KEYWORDS, keyword)) KEYWORDS[keyword]!(expected, value, path, schema, report);
   }
 }
 
-function fits(schema: Json, value: Json, work: PatternWork): boolean {
+function fits(schema: Json, value: Json, work: SchemaWork): boolean {
   let isFit = true;
   const report = reporter(work, () => {
     isFit = false;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compilePattern, MAX_PATTERN_STATES } from "./linear-pattern.js";
-import { MAX_PATTERN_WORK, PatternTooCostly, PatternWork } from "./pattern-matcher.js";
+import { MAX_SCHEMA_WORK, SchemaTooCostly, SchemaWork } from "./pattern-matcher.js";
 
 function matches(pattern: string, text: string): boolean {
   const compiled = compilePattern(pattern);
@@ -71,7 +71,7 @@ describe("a linear pattern", () => {
   });
 
   it("takes one step a character where many ways lead on", () => {
-    const work = new PatternWork();
+    const work = new SchemaWork();
     const compiled = compilePattern("[a-z]{1,500}X");
     if ("refused" in compiled) throw new Error(compiled.refused);
     expect(compiled.test("a".repeat(3_000_000), work)).toBe(false);
@@ -87,12 +87,12 @@ describe("a linear pattern", () => {
       "",
     );
     const spent = [1, 2].map(() => {
-      const work = new PatternWork();
-      expect(() => costly.test(random, work)).toThrow(PatternTooCostly);
+      const work = new SchemaWork();
+      expect(() => costly.test(random, work)).toThrow(SchemaTooCostly);
       return work.spent;
     });
     expect(spent[0]).toBe(spent[1]);
-    expect(spent[0]).toBeLessThan(MAX_PATTERN_WORK + 3 * MAX_PATTERN_STATES);
+    expect(spent[0]).toBeLessThan(MAX_SCHEMA_WORK + 3 * MAX_PATTERN_STATES);
   });
 
   it.each([

@@ -1,15 +1,15 @@
 import { messageOf } from "./message-of.js";
-import { type PatternMachine, type PatternState, PatternWork } from "./pattern-matcher.js";
+import { type PatternMachine, type PatternState, SchemaWork } from "./pattern-matcher.js";
 
 /**
  * Regular expressions that cannot be made to hang. A schema's `pattern` meets whatever a step printed, and the engine's
  * own `RegExp` can take exponential time for a text of 30 characters; this one follows all ways at once (Thompson,
- * 1968), so a match costs at most text length times pattern size, and no more than PatternWork allows. Look-around, back
+ * 1968), so a match costs at most text length times pattern size, and no more than SchemaWork allows. Look-around, back
  * references, `\b` and `\p` have no place in it and are refused.
  */
 export interface LinearPattern {
-  /** Whether the pattern occurs anywhere in the text, as JSON Schema has it. Throws PatternTooCostly. */
-  test(text: string, work?: PatternWork): boolean;
+  /** Whether the pattern occurs anywhere in the text, as JSON Schema has it. Throws SchemaTooCostly. */
+  test(text: string, work?: SchemaWork): boolean;
 }
 
 export const MAX_PATTERN_STATES = 2_000;
@@ -25,7 +25,7 @@ export function compilePattern(source: string): LinearPattern | { readonly refus
   try {
     new RegExp(source, "u");
     const machine = new PatternReader(source).read();
-    return { test: (text, work = new PatternWork()) => work.matcherOf(machine).matches(text) };
+    return { test: (text, work = new SchemaWork()) => work.matcherOf(machine).matches(text) };
   } catch (error) {
     return { refused: messageOf(error) };
   }

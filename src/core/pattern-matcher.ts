@@ -12,22 +12,22 @@ export interface PatternMachine {
 }
 
 /** For one value, about 10 ns each. Enough for an output of 16 MiB against a pattern that people write. */
-export const MAX_PATTERN_WORK = 20_000_000;
+export const MAX_SCHEMA_WORK = 20_000_000;
 /** What it takes to look at a state; a character whose way is known takes 1. */
 const STATE_COST = 3;
 /** States in remembered sets; 4 bytes each. Beyond it everything is forgotten and found again. */
 const MAX_REMEMBERED_STATES = 1_000_000;
 
-export class PatternTooCostly extends Error {}
+export class SchemaTooCostly extends Error {}
 
-/** What the patterns of one check may cost together. A count, not a clock: the same value has the same verdict always. */
-export class PatternWork {
+/** What one check of a value against its schema may cost, patterns and all. A count, not a clock: the same value has the same verdict always. */
+export class SchemaWork {
   spent = 0;
   private readonly matchers = new Map<PatternMachine, Matcher>();
 
   spend(units: number): void {
     this.spent += units;
-    if (this.spent > MAX_PATTERN_WORK) throw new PatternTooCostly("the patterns take too much work");
+    if (this.spent > MAX_SCHEMA_WORK) throw new SchemaTooCostly("the check takes too much work");
   }
 
   matcherOf(machine: PatternMachine): Matcher {
@@ -56,7 +56,7 @@ class Matcher {
 
   constructor(
     private readonly machine: PatternMachine,
-    private readonly work: PatternWork,
+    private readonly work: SchemaWork,
   ) {
     this.marked = new Uint16Array(Math.ceil(machine.states.length / 16));
   }
