@@ -249,6 +249,21 @@ describe("JSON", () => {
     const record = { exitCode: 48151623421, message: "48151623421" };
     expect(hiding.redactJson(record, "ownRecord")).toEqual({ ...record, message: "[redacted:PIN]" });
   });
+  it.each([
+    ["a mark that turns the order", "is 48\u202e21\u202c3377."],
+    ["a colour", "is 4821\u001b[0m3377."],
+    ["a control character", "is 4821\u00013377."],
+    ["a title", "is 4821\u001b]0;x\u00073377."],
+  ])("holds nothing in our own records once it is stripped for a terminal: %s", (_, text) => {
+    const record = { message: text, declared: { code: text }, stderrTail: `\u001b[31mred\u001b[0m ${text}` };
+    expect(hiding("48213377").redactJson(record, "ownRecord")).toEqual({
+      message: `is ${LABEL}.`,
+      declared: { code: `is ${LABEL}.` },
+      stderrTail: `red is ${LABEL}.`,
+    });
+    const harmless = { stderrTail: "\u001b[31mred\u001b[0m" };
+    expect(hiding("48213377").redactJson(harmless, "ownRecord")).toBe(harmless);
+  });
   it("is the same object if there is nothing to hide", () => {
     const json = { a: [1, "b", { c: null }] };
     expect(redactor.redactJson(json)).toBe(json);

@@ -1,4 +1,5 @@
 import type { Json } from "./json.js";
+import { plainText } from "./plain-text.js";
 import { buildAutomaton, type Trigger } from "./redaction-automaton.js";
 import { type Secret, spellSecrets, unredactable } from "./redaction-needles.js";
 import { RedactionScanner, SHAPE_LABEL } from "./redaction-scanner.js";
@@ -11,7 +12,8 @@ export interface Redactor {
   redact(text: string): string;
   /**
    * Strings, keys, and numbers that are a secret, at any depth. What holds nothing to hide is returned as it is.
-   * `ownRecord`: its numbers are our own, such as an exit code, and stay.
+   * `ownRecord`: its numbers are our own, such as an exit code, and stay; its texts are shown without what a terminal
+   * would obey, and hold nothing to hide then either.
    */
   redactJson(json: Json, ownRecord?: "ownRecord"): Json;
   stream(): RedactionStream;
@@ -56,9 +58,22 @@ export function createRedactor(secrets: readonly Secret[]): Redactor {
   return {
     redact,
     redactJson: (json, ownRecord) =>
-      redactJson(json, { redact, number: ownRecord === undefined ? labelOfNumber : NO_NUMBERS }),
+      redactJson(
+        json,
+        ownRecord === undefined
+          ? { redact, number: labelOfNumber }
+          : { redact: (text) => redactShown(text, redact), number: NO_NUMBERS },
+      ),
     stream: () => new RedactionScanner(automaton, labelOf),
   };
+}
+
+/** Stripping puts together what stood apart: a text that would show a secret then is kept as it is shown. */
+function redactShown(text: string, redact: (text: string) => string): string {
+  const kept = redact(text);
+  const plain = plainText(kept);
+  const shown = redact(plain);
+  return shown === plain ? kept : shown;
 }
 
 /** What hides the parts of a value. */

@@ -67,3 +67,27 @@ it("stand in no file that is recorded: as numbers, in names of files, folded, in
         false,
       ]);
 });
+
+it("are not put together by what strips a failure for the terminal", async () => {
+  const file = join(folder, "flow.yaml");
+  const print = String.raw`printf 'is 4815\033[0m1623421\n' >&2`;
+  const steps = {
+    declares: {
+      exec: `${print}; printf '{"code":"C4815\\u202e1623421","message":"was 4815\\u202e1623421"}' > "$DARUMA_FAILURE"; exit 3`,
+    },
+    prints: { exec: `${print}; exit 4` },
+  };
+  writeFileSync(file, JSON.stringify({ secrets: ["SEC_NUM"], steps }));
+  const outputDir = join(folder, "out");
+  const daruma = await Daruma.open({ outputDir, env: { ...process.env, ...SECRETS } });
+  const report = await (await daruma.start(file)).result;
+  const errors = report.jobs.map(({ error }) => [error?.code, error?.message]);
+  expect(errors).toEqual([
+    ["C[redacted:SEC_NUM]", "was [redacted:SEC_NUM]"],
+    ["EXIT_4", "exit code 4: is [redacted:SEC_NUM]"],
+  ]);
+  const { text } = await daruma.call("explain_run", { run_id: report.run_id });
+  expect(text).toContain('Its last words on stderr: "is [redacted:SEC_NUM]".');
+  expect(text).not.toContain(SECRETS.SEC_NUM);
+  await daruma.close();
+});
