@@ -18,6 +18,7 @@ import { logFile, runFolder } from "../worker/attempt-paths.js";
 import type { Context } from "./context.js";
 import { withJobIds } from "./event-job-ids.js";
 import { withOutputPaths } from "./event-outputs.js";
+import { removeFiles } from "./prune.js";
 import { readRunDocument } from "./read-run-document.js";
 import { ARTIFACTS, type DocumentFile, LOG_NAME, type RunDocument } from "./run-document.js";
 import { iso } from "./run-report.js";
@@ -57,8 +58,13 @@ export async function importRun(context: Context, given: unknown) {
     newJobId: (id) => runId * JOB_IDS_PER_RUN + (id - document.run.id * JOB_IDS_PER_RUN),
   };
   const { append, run } = replayed(document, workflow, runId, (event) => moved(event, place));
-  for (const file of document.files) writeFile(outputDir, place, file);
-  await commit(context, append);
+  try {
+    for (const file of document.files) writeFile(outputDir, place, file);
+    await commit(context, append);
+  } catch (error) {
+    await removeFiles(outputDir, new Set([runId]));
+    throw error;
+  }
   return {
     run_id: runId,
     exported_run_id: document.run.id,

@@ -1,4 +1,5 @@
 import type { EdgeConsidered, Event, RecoveryOutcome, RungConsidered } from "../core/events.js";
+import { iso } from "../core/iso-time.js";
 import { oneLine } from "../core/plain-text.js";
 import { jobById, type Run } from "../core/run.js";
 import { durationText } from "./duration-text.js";
@@ -111,7 +112,7 @@ function resolvedSentence({ action, reason }: Extract<Event, { type: "hold.resol
 }
 
 function askedSentence({ prompt, choices, dueAt }: Extract<Event, { type: "human.asked" }>): string {
-  const due = dueAt === null ? "" : `, until ${new Date(dueAt).toISOString()}`;
+  const due = dueAt === null ? "" : `, until ${iso(dueAt)}`;
   return `It asked "${quote(prompt)}" (${choices.join(", ")})${due}.`;
 }
 

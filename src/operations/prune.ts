@@ -1,6 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DarumaError } from "../core/errors.js";
+import { LAST_TIME } from "../core/iso-time.js";
 import type { RunRow } from "../core/rows.js";
 import { parseDuration } from "../definition/duration.js";
 import type { Store } from "../store/store.js";
@@ -70,7 +71,8 @@ async function* runsEndedBefore(
       limit: RUNS_PER_PAGE,
       ...(beforeId === undefined ? {} : { beforeId }),
     });
-    yield* page.filter(({ finished_at }) => finished_at !== null && finished_at < endedBefore);
+    // A time that nothing can happen at is no reason to keep a run forever.
+    yield* page.filter(({ finished_at: at }) => at !== null && (at < endedBefore || at > LAST_TIME));
     if (page.length < RUNS_PER_PAGE) return;
     beforeId = page.at(-1)!.id;
   }
@@ -100,8 +102,8 @@ async function addSources(store: Store, runId: number, sources: Set<number>): Pr
   }
 }
 
-/** After the rows: a run without its files could not be told from one that lost them. */
-async function removeFiles(outputDir: string, runs: ReadonlySet<number>): Promise<void> {
+/** Logs, artifacts and workspaces of runs. After their rows: a run without its files could not be told from one that lost them. */
+export async function removeFiles(outputDir: string, runs: ReadonlySet<number>): Promise<void> {
   for (const runId of runs)
     for (const folder of [runFolder(outputDir, runId), workFolderOf(outputDir, runId)])
       await removeFolder(folder);

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { DarumaError } from "../core/errors.js";
+import type { Event } from "../core/events.js";
+import { LAST_TIME } from "../core/iso-time.js";
 import { JOB_IDS_PER_RUN } from "../core/run.js";
 import { WORKSPACE_FOLDER } from "../workspace/workspace-paths.js";
 import { isEventType } from "./event-job-ids.js";
 import { withOutputPaths } from "./event-outputs.js";
+import { wrongFieldOf } from "./event-shapes.js";
 import {
   ARTIFACTS,
   DOCUMENT_FORMAT,
@@ -29,7 +32,8 @@ const shape = z.object({
     .array(
       z.object({
         seq: z.number().int(),
-        at: z.number(),
+        // Not in order: a clock may be set back while a run goes on.
+        at: z.int().min(0).max(LAST_TIME),
         event: z.looseObject({ type: z.string().refine(isEventType, "is no event that this Daruma knows") }),
       }),
     )
@@ -63,6 +67,7 @@ export function readRunDocument(given: unknown): RunDocument {
   }
   const document = parsed.data as unknown as RunDocument;
   checkOrder(document);
+  checkFields(document);
   checkDefinition(document);
   for (const { event } of document.events) withOutputPaths(event, ({ path }) => checkedPath(path));
   return document;
@@ -77,7 +82,16 @@ function checkOrder({ events }: RunDocument): void {
   if (again > 0) throw refusal(`event ${again + 1} creates the run again`);
 }
 
-function checkDefinition({ definition, run }: RunDocument): void {
+function checkFields({ events }: RunDocument): void {
+  for (const [index, { event }] of events.entries()) {
+    const wrong = wrongFieldOf(event);
+    if (wrong !== null)
+      throw refusal(`events.${index}.event.${wrong.path} (${event.type}): ${wrong.message}`);
+  }
+}
+
+/** One name everywhere. */
+function checkDefinition({ definition, run, events }: RunDocument): void {
   let read: unknown;
   try {
     read = JSON.parse(definition);
@@ -85,6 +99,9 @@ function checkDefinition({ definition, run }: RunDocument): void {
     throw refusal("its definition is not JSON");
   }
   const { name, steps } = (read ?? {}) as { name?: unknown; steps?: unknown };
+  const created = events[0]!.event as Extract<Event, { type: "run.created" }>;
+  if (created.workflow !== run.workflow)
+    throw refusal(`events.0.event.workflow: the run is of ${JSON.stringify(run.workflow)}`);
   if (name !== run.workflow || !Array.isArray(steps)) throw refusal("its definition is not that of the run");
 }
 

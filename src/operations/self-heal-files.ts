@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Event, HealStrategy, LoggedEvent } from "../core/events.js";
+import { iso } from "../core/iso-time.js";
 import { JOB_IDS_PER_RUN, jobById, type Run } from "../core/run.js";
 import { type SelfHealRecord, selfHealRecord } from "../core/self-heal-record.js";
 import { selfHealArtifact } from "../worker/attempt-paths.js";
@@ -43,7 +44,7 @@ export class SelfHealFiles {
       originalClass,
       changedFiles,
       exhausted: false,
-      at: new Date(at).toISOString(),
+      at: iso(at),
     });
   }
 

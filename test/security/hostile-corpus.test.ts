@@ -100,6 +100,23 @@ const TERMINAL = [
 ];
 const NAMES = ["a\nb", "a\u001b[31m", "", "a\u0000", "x".repeat(201), "a\u0085b", "\u009b31m", "a\tb"];
 
+const TIMES = [1e300, -1e300, 9e15, -9e15, 8.64e15, -1, 0.5, Number.NaN, Infinity, null, "0", [0], undefined];
+const CREATED = { workflow: "w", workflowId: 1, definitionHash: "", folder: "/", file: null };
+
+/** A document with one event. */
+const imported = (event: object, at: unknown, files: readonly object[]): object => ({
+  ...{ format: "daruma-run", version: 1, exported_at: "", left_out: [], files },
+  run: { id: 1, workflow: "w", status: "completed" },
+  definition: JSON.stringify({ name: "w", steps: [] }),
+  events: [
+    {
+      seq: 1,
+      at,
+      event: { type: "run.created", inputs: {}, context: {}, options: {}, ...CREATED, ...event },
+    },
+  ],
+});
+
 describe("a corpus of hostile inputs", () => {
   it("of hosts and pages gets nowhere at a server without tokens", () => {
     const own = { method: "GET", host: "127.0.0.1:7420", origin: undefined };
@@ -111,19 +128,25 @@ describe("a corpus of hostile inputs", () => {
   });
 
   it("of names of files is in no document that is imported", () => {
-    const document = (name: string) => ({
-      ...{ format: "daruma-run", version: 1, exported_at: "", left_out: [] },
-      run: { id: 1, workflow: "w", status: "completed" },
-      definition: JSON.stringify({ name: "w", steps: [] }),
-      events: [{ seq: 1, at: 0, event: { type: "run.created" } }],
-      files: [{ name, base64: "eA==" }],
-    });
+    const document = (name: string) => imported({}, 0, [{ name, base64: "eA==" }]);
     expect(codeOf(() => readRunDocument(document("artifacts/outputs/j10000001_a1.json")))).toBeNull();
     for (const file of FILES)
       for (const place of ["artifacts/", "logs/", ""])
         tried(
           "files of an import",
           codeOf(() => readRunDocument(document(place + file))) === "IMPORT_INVALID",
+        );
+  });
+
+  it("of events is in no document that is imported", () => {
+    expect(codeOf(() => readRunDocument(imported({}, 0, [])))).toBeNull();
+    for (const at of TIMES)
+      tried("times of an import", codeOf(() => readRunDocument(imported({}, at, []))) === "IMPORT_INVALID");
+    for (const field of Object.keys(CREATED))
+      for (const value of [5.5, { x: [1] }, [[1]], true, undefined])
+        tried(
+          "fields of an import",
+          codeOf(() => readRunDocument(imported({ [field]: value }, 0, []))) === "IMPORT_INVALID",
         );
   });
 
@@ -205,7 +228,7 @@ describe("a corpus of hostile inputs", () => {
       ([kind, { tried: all, refused }]) => `${kind}: ${all} tried, ${refused} refused`,
     );
     console.log(lines.join("\n"));
-    expect(Object.keys(counts)).toHaveLength(8);
+    expect(Object.keys(counts)).toHaveLength(10);
     for (const [kind, { tried: all, refused }] of Object.entries(counts))
       expect([kind, refused]).toEqual([kind, all]);
   });

@@ -1,4 +1,5 @@
 import type { Event, LoggedEvent } from "../../core/events.js";
+import { iso } from "../../core/iso-time.js";
 import { oneLine } from "../../core/plain-text.js";
 import { createRedactor, type Redactor } from "../../core/redaction.js";
 import { jobById, type Run } from "../../core/run.js";
@@ -66,7 +67,7 @@ export function debugLines(run: Run, event: LoggedEvent["event"]): string[] {
       );
     case "retry.scheduled":
       return [
-        `${nameIn(run, event.job)}: backoff ${event.delayMs} ms, due ${new Date(event.dueAt).toISOString()}; max_loops: ${retryLoopText(run, jobById(run, event.job))}`,
+        `${nameIn(run, event.job)}: backoff ${event.delayMs} ms, due ${iso(event.dueAt)}; max_loops: ${retryLoopText(run, jobById(run, event.job))}`,
       ];
     case "goto.taken":
     case "remediation.finished":

@@ -1,5 +1,6 @@
 import type { EdgeConsidered, Event, FailureRoute, Output, RungConsidered } from "../../core/events.js";
 import type { Failure } from "../../core/failure.js";
+import { iso } from "../../core/iso-time.js";
 import { oneLine } from "../../core/plain-text.js";
 import { findJob, type Run } from "../../core/run.js";
 import { durationText } from "../../operations/duration-text.js";
@@ -61,7 +62,7 @@ function fieldText(run: Run, field: string, value: unknown): string {
     case "delayMs":
       return `delay ${durationText(value as number)}`;
     case "dueAt":
-      return `due ${new Date(value as number).toISOString()}`;
+      return `due ${iso(value as number)}`;
     default:
       return `${field} ${valueText(value)}`;
   }
