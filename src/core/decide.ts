@@ -199,10 +199,17 @@ function startAttempt(decision: Decision, jobId: number, worker: string, token: 
   });
 }
 
+/** Only the engine gives an attempt up; one that its worker does has failed like any other. */
+const STOPPED_UNASKED: FailureFacts = {
+  code: "ACTION_FAILED",
+  message: "the worker stopped the attempt without being asked to",
+};
+
 export function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
   if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, durationMs);
   switch (result.kind) {
     case "stopped":
+      if (job.stopping === null) return failAttempt(decision, job, STOPPED_UNASKED, durationMs);
       return endStopped(decision, job, durationMs);
     case "succeeded":
       if (job.stopping !== null) return endStopped(decision, job, durationMs);

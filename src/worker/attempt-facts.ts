@@ -1,3 +1,5 @@
+import { MAX_TAIL_BYTES } from "../action/log-file.js";
+import { LogTail } from "../action/log-tail.js";
 import { DarumaError } from "../core/errors.js";
 import type { FailureFacts } from "../core/failure.js";
 import { truncateHeadTail } from "../core/head-tail.js";
@@ -5,6 +7,9 @@ import { messageOf } from "../core/message-of.js";
 
 /** Of a message or a stack; an action may give any length, and each goes into the log and every row. */
 const MAX_ERROR_TEXT_CHARS = 4 * 1024;
+
+/** As wide as any system reports them. */
+const MAX_EXIT_CODE = 255;
 
 /** An action that broke its word and threw. */
 export function thrownFacts(error: unknown): FailureFacts {
@@ -33,6 +38,24 @@ export function withShortTexts(facts: FailureFacts): FailureFacts {
       ? {}
       : { declared: { ...declared, message: shorten(declared.message) } }),
   };
+}
+
+/** What a worker elsewhere says, within the bounds that hold here: numbers that no system reports are left out. */
+export function withinBounds({ exitCode, stdoutTail, stderrTail, ...facts }: FailureFacts): FailureFacts {
+  const isReported = exitCode !== undefined && exitCode >= 0 && exitCode <= MAX_EXIT_CODE;
+  return withShortTexts({
+    ...facts,
+    ...(isReported ? { exitCode } : {}),
+    ...(stdoutTail === undefined ? {} : { stdoutTail: endOf(stdoutTail) }),
+    ...(stderrTail === undefined ? {} : { stderrTail: endOf(stderrTail) }),
+  });
+}
+
+function endOf(text: string): string {
+  if (Buffer.byteLength(text) <= MAX_TAIL_BYTES) return text;
+  const tail = new LogTail(MAX_TAIL_BYTES);
+  tail.append(Buffer.from(text));
+  return tail.text(MAX_TAIL_BYTES);
 }
 
 function shorten(text: string): string {

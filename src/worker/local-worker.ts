@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Action, ActionResult, Attempt, AttemptPrompt, StopCause } from "../action/action.js";
-import { closeLogs, emptyLogsMade, openLogFile } from "../action/log-file.js";
+import { closeLogs, emptyLogsMade, MAX_TAIL_BYTES, openLogFile } from "../action/log-file.js";
 import { LogQuota } from "../action/log-quota.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import { withinOpenFiles } from "../action/process/open-file-limit.js";
@@ -56,9 +56,6 @@ export interface OutputPiece {
   /** Null: there is no more. */
   readonly bytes: Uint8Array | null;
 }
-
-/** Of each stream, what an error record keeps. */
-const TAIL_BYTES = 8 * 1024;
 
 /** An action that has come to its end, one way or the other. */
 interface Ran {
@@ -262,7 +259,7 @@ export class LocalWorker implements Worker {
     signal.removeEventListener("abort", onAbort);
     const logError = await closeLogs([stdout, stderr], signal);
     for (const stream of ["stdout", "stderr"] as const) tell(stream)(null);
-    const tails = { stdoutTail: stdout.tail(TAIL_BYTES), stderrTail: stderr.tail(TAIL_BYTES) };
+    const tails = { stdoutTail: stdout.tail(MAX_TAIL_BYTES), stderrTail: stderr.tail(MAX_TAIL_BYTES) };
     return { result, workspace, tails, exceeded: limits.exceeded, logError };
   }
 

@@ -1,6 +1,8 @@
 import type { AttemptResult } from "../core/commands.js";
+import type { FailureFacts } from "../core/failure.js";
 import type { AttemptRow, JobRow } from "../core/rows.js";
 import { JOB_IDS_PER_RUN } from "../core/run.js";
+import { withinBounds } from "./attempt-facts.js";
 import { itemsOf, storeOutput } from "./attempt-output.js";
 import type { PoolAttempt } from "./pool-attempt.js";
 import { type ReportAnswer, type SentReport, stream } from "./protocol.js";
@@ -106,7 +108,8 @@ export class PoolReports {
 
   /** What goes on record: of an output what this server sees for itself, whatever the worker says. Null: it cannot now. */
   private judged(sent: SentReport["result"], { held }: PoolAttempt): AttemptResult | null {
-    if (sent.kind !== "succeeded") return sent as AttemptResult;
+    if (sent.kind === "stopped") return sent;
+    if (sent.kind === "failed") return { kind: "failed", facts: withinBounds(sent.facts as FailureFacts) };
     const { output, usage } = sent;
     // Only for a forEach step are there any; the engine knows which steps those are.
     const withItems = sent.items !== null;

@@ -6,6 +6,7 @@ import { classify } from "../../src/core/classify.js";
 import { hashOfToken } from "../../src/operations/tokens.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { SentReport } from "../../src/worker/protocol.js";
+import { Bench } from "../core/bench.js";
 import { bareServer, bearer } from "../support/api-server.js";
 import { PoolBench, registration, report } from "../support/pool-bench.js";
 
@@ -70,6 +71,37 @@ describe("what a worker says of an output", () => {
   });
 });
 
+describe("what a worker says of a failure", () => {
+  it("is cut to what a record keeps, at the front of what was printed", async () => {
+    const seen = await recorded({
+      kind: "failed",
+      facts: {
+        message: "m".repeat(20_000),
+        stack: "s".repeat(20_000),
+        stdoutTail: `${"x".repeat(31_990)}end`,
+        stderrTail: `${"ü".repeat(9_000)}end`,
+      },
+    });
+    const { facts } = seen as { facts: Record<string, string> };
+    expect(facts.stdoutTail).toBe(`${"x".repeat(8_189)}end`);
+    expect(facts.stderrTail).toBe(`${"ü".repeat(4_094)}end`);
+    expect([facts.message!.length, facts.stack!.length]).toEqual([4_096, 4_096]);
+  });
+
+  it.each([-1, 256, 2 ** 40])("has no exit code that no system reports: %d", async (exitCode) => {
+    expect(await recorded({ kind: "failed", facts: { message: "m", exitCode } })).toEqual({
+      kind: "failed",
+      facts: { message: "m" },
+    });
+  });
+
+  it.each([0, 1, 255])("has the exit code %d", async (exitCode) => {
+    expect(await recorded({ kind: "failed", facts: { message: "m", exitCode } })).toMatchObject({
+      facts: { exitCode },
+    });
+  });
+});
+
 describe("a failure that calls itself what only the engine finds out", () => {
   it.each(["WORKER_LOST", "STALLED"])("is an ordinary one: %s", (code) => {
     const ordinary = { class: "application", retryable: true };
@@ -77,6 +109,35 @@ describe("a failure that calls itself what only the engine finds out", () => {
     const declared = classify({ message: "m", exitCode: 3, declared: { code } });
     expect(declared).toMatchObject({ ...ordinary, code: "EXIT_3" });
     expect(classify({ message: "m", lost: true })).toMatchObject({ class: "infrastructure" });
+  });
+});
+
+describe("an attempt that its worker says it has stopped", () => {
+  const running = (): Bench => {
+    const bench = new Bench("steps: { a: { exec: make, on_fail: { retry: { max: 1 } } } }");
+    bench.start("a");
+    return bench;
+  };
+
+  it("has failed like any other and climbs the ladder, where nobody asked for that", () => {
+    const bench = running();
+    bench.stop("a");
+    const { error } = bench.events.find(({ type }) => type === "attempt.failed") as { error?: object };
+    expect(error).toMatchObject({
+      code: "ACTION_FAILED",
+      message: "the worker stopped the attempt without being asked to",
+    });
+    expect(bench.events.some(({ type }) => type === "retry.scheduled")).toBe(true);
+    bench.stop("a");
+    expect(bench.events.some(({ type }) => type === "attempt.stopped")).toBe(false);
+  });
+
+  it("is canceled where the run was", () => {
+    const bench = running();
+    bench.take({ type: "run.cancel", reason: "enough", key: null });
+    bench.stop("a");
+    expect(bench.status("a")).toEqual(["canceled"]);
+    expect(bench.events.some(({ type }) => type === "attempt.failed")).toBe(false);
   });
 });
 
