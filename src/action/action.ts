@@ -2,6 +2,7 @@ import type { ActionDefinition } from "../core/definition.js";
 import type { TokenUsage } from "../core/events.js";
 import type { FailureFacts } from "../core/failure.js";
 import type { Json } from "../core/json.js";
+import type { HideSecrets } from "./printed-text.js";
 
 /** One attempt as an action sees it. Everything in it is rendered already. */
 export interface Attempt {
@@ -26,6 +27,8 @@ export interface Attempt {
   /** Write what the step prints; redacted, streamed to the attempt's log files, and counted as a sign of life. */
   writeStdout(chunk: Uint8Array): void;
   writeStderr(chunk: Uint8Array): void;
+  /** For bytes that become text before the result is redacted. */
+  readonly hideSecrets?: HideSecrets;
   /** For actions that are told something in words. */
   readonly prompt?: AttemptPrompt;
   /** Files of this attempt that a process can be told of. They may not exist yet. */

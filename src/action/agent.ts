@@ -35,15 +35,12 @@ async function runAgent(command: Action, attempt: Attempt): Promise<ActionResult
   });
   if (!result.ok) return profile === null ? result : explain(result, profile, attempt);
   if (profile?.answerIn === undefined || existsSync(attempt.outputFile)) return result;
-  const answer = answerOf(transcriptEnd, profile.answerIn);
+  const answer = answerOf(transcriptEnd.text(attempt.hideSecrets), profile.answerIn);
   return answer === undefined ? result : { ok: true, output: answer };
 }
 
-function answerOf(
-  transcriptEnd: TailCapture,
-  answerIn: NonNullable<AgentProfile["answerIn"]>,
-): Json | undefined {
-  const lines = stripAnsi(transcriptEnd.text()).split(/[\r\n]+/);
+function answerOf(transcriptEnd: string, answerIn: NonNullable<AgentProfile["answerIn"]>): Json | undefined {
+  const lines = stripAnsi(transcriptEnd).split(/[\r\n]+/);
   try {
     return answerIn(JSON.parse(lines.findLast((line) => line.trim() !== "") ?? "") as Json);
   } catch {

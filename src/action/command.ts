@@ -44,7 +44,7 @@ async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionRe
   const { exit, wasEnded } = await endOnAbort(running, attempt);
   if (wasEnded && !failedByItself(exit, attempt)) return stoppedResult(attempt);
   if (exit.exitCode === 0) return succeed(attempt, stdout);
-  return failed(exitFacts(exit, stderr.lastLine(MAX_STDERR_LINE_CHARS), attempt));
+  return failed(exitFacts(exit, stderr.lastLine(MAX_STDERR_LINE_CHARS, attempt.hideSecrets), attempt));
 }
 
 /** How the process ended, and whether it was told to meanwhile. */
@@ -109,11 +109,11 @@ function succeed(attempt: Attempt, stdout: HeadCapture): ActionResult {
   if (file.kind === "invalid") {
     return failed({ code: "OUTPUT_INVALID", message: `$DARUMA_OUTPUT: ${file.defect}`, exitCode: 0 });
   }
-  return { ok: true, output: file.kind === "json" ? file.value : outputOfText(stdout) };
+  return { ok: true, output: file.kind === "json" ? file.value : outputOfText(stdout, attempt) };
 }
 
-function outputOfText(stdout: HeadCapture): Json {
-  const text = stdout.text();
+function outputOfText(stdout: HeadCapture, { hideSecrets }: Attempt): Json {
+  const text = stdout.text(hideSecrets);
   if (!stdout.isCut) {
     try {
       const value = JSON.parse(text) as Json;

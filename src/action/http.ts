@@ -7,6 +7,7 @@ import type { Action, ActionResult, Attempt } from "./action.js";
 import { fetchFollowing } from "./http-redirect.js";
 import { describeUrl, type HttpRequest, readHttpRequest } from "./http-request.js";
 import { errnoOf } from "./network-errno.js";
+import { printedText } from "./printed-text.js";
 import { readRetryAfter } from "./retry-after.js";
 import { stoppedResult } from "./stopped-result.js";
 
@@ -26,7 +27,7 @@ async function runHttp(attempt: Attempt): Promise<ActionResult> {
     const body = await readBody(response, attempt);
     if (!request.expects(response.status))
       return { ok: false, failure: unexpectedStatus(response, request, attempt) };
-    return { ok: true, output: outputOf(response, body) };
+    return { ok: true, output: outputOf(response, body, attempt) };
   } catch (error) {
     if (attempt.signal.aborted) return stoppedResult(attempt);
     return { ok: false, failure: requestFailed(error, request) };
@@ -52,11 +53,12 @@ async function readBody(response: Response, attempt: Attempt): Promise<CapturedB
   return { bytes: Buffer.concat(kept), isCut };
 }
 
-function outputOf(response: Response, { bytes, isCut }: CapturedBody): Json {
+function outputOf(response: Response, { bytes, isCut }: CapturedBody, { hideSecrets }: Attempt): Json {
+  const text = printedText(bytes, hideSecrets);
   const output = {
     status: response.status,
     headers: Object.fromEntries(response.headers),
-    body: isCut ? bytes.toString("utf8") : parseBody(bytes.toString("utf8")),
+    body: isCut ? text : parseBody(text),
   };
   return isCut ? { ...output, body_truncated: true } : output;
 }

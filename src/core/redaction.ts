@@ -10,6 +10,8 @@ export { type Secret, unredactable };
 /** Hides secrets and well-known tokens. Made once for a run; every stream of it is independent. */
 export interface Redactor {
   redact(text: string): string;
+  /** Of any encoding; what holds nothing to hide is returned as it is. */
+  redactBytes(bytes: Uint8Array): Uint8Array;
   /**
    * Strings, keys, and numbers that are a secret, at any depth. What holds nothing to hide is returned as it is.
    * `ownRecord`: its numbers are our own, such as an exit code, and stay; its texts are shown without what a terminal
@@ -46,17 +48,18 @@ export function createRedactor(secrets: readonly Secret[]): Redactor {
   const shapeLabel = utf8.encode("[redacted]");
   const labelOf = (secret: number) => (secret === SHAPE_LABEL ? shapeLabel : labels[secret]!);
 
+  const redactBytes = (bytes: Uint8Array) => new RedactionScanner(automaton, labelOf).finish(bytes);
   const redact = (text: string): string => {
     if (text.length < MIN_REDACTABLE_CHARS) return text;
     const bytes = utf8.encode(text);
-    const scanner = new RedactionScanner(automaton, labelOf);
-    const shown = scanner.finish(bytes);
+    const shown = redactBytes(bytes);
     // Untouched text keeps even what UTF-8 cannot carry, such as half a surrogate pair.
     return shown === bytes ? text : fromUtf8.decode(shown);
   };
   const labelOfNumber = numberLabels(secrets);
   return {
     redact,
+    redactBytes,
     redactJson: (json, ownRecord) =>
       redactJson(
         json,

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Action, Attempt } from "../action/action.js";
+import { printedText } from "../action/printed-text.js";
 import { classify } from "../core/classify.js";
 import type { FailureFacts } from "../core/failure.js";
 import { MAX_FAILURE_SUMMARY_CHARS, summariseFailure } from "../core/failure-summary.js";
@@ -50,6 +51,7 @@ async function runSummarizer({
   facts,
   command,
   env,
+  redactor,
   signal,
 }: SummaryRequest): Promise<string | null> {
   if (command === null) return null;
@@ -74,6 +76,6 @@ async function runSummarizer({
     signal: AbortSignal.any([signal, AbortSignal.timeout(SUMMARY_TIMEOUT_MS)]),
   };
   const result = await command.run(attempt);
-  const text = Buffer.concat(printed).toString("utf8").trim();
+  const text = printedText(Buffer.concat(printed), (all) => redactor.redactBytes(all)).trim();
   return result.ok && text !== "" ? text : null;
 }

@@ -367,6 +367,7 @@ export class LocalWorker implements Worker {
       }),
       writeStdout: write.stdout,
       writeStderr: write.stderr,
+      hideSecrets: (bytes) => this.redactorFor(assignment.secrets).redactBytes(bytes),
       outputFile: files.output,
       failureFile: files.failure,
       signal,

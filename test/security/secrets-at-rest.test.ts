@@ -91,3 +91,25 @@ it("are not put together by what strips a failure for the terminal", async () =>
   expect(text).not.toContain(SECRETS.SEC_NUM);
   await daruma.close();
 });
+
+it("are hidden in what is made of bytes that are no UTF-8, and in a line of stderr that is cut", async () => {
+  const value = "Tr0ub4dor-Ünïx/ü+key=x9";
+  const file = join(folder, "flow.yaml");
+  const print = (encoding: string): string =>
+    `node -e 'process.stdout.write(Buffer.from(process.env.SEC_UMLAUT, "${encoding}"))'`;
+  const steps = {
+    output: { exec: `${print("utf16le")}; printf ' after'` },
+    message: { exec: `${print("utf16le")} >&2; exit 3` },
+    cut: { exec: `printf '%0185d%s' 0 "$SEC_UMLAUT" >&2; exit 4` },
+  };
+  writeFileSync(file, JSON.stringify({ secrets: ["SEC_UMLAUT"], steps }));
+  const outputDir = join(folder, "out");
+  const daruma = await Daruma.open({ outputDir, env: { ...process.env, SEC_UMLAUT: value } });
+  const { jobs } = await (await daruma.start(file)).result;
+  await daruma.close();
+  expect(jobs.map(({ output, error }) => error?.message ?? output)).toEqual([
+    "[redacted:SEC_UMLAUT] after",
+    "exit code 3: [redacted:SEC_UMLAUT]",
+    `exit code 4: ${"0".repeat(185)}[redacted:SEC_…`,
+  ]);
+});

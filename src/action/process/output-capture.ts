@@ -1,4 +1,5 @@
 import { plainText } from "../../core/plain-text.js";
+import { type HideSecrets, printedText } from "../printed-text.js";
 
 const INITIAL_BYTES = 1024;
 
@@ -24,9 +25,8 @@ export class HeadCapture {
   }
 
   /** As UTF-8; a character that the cut has split is left out. */
-  text(): string {
-    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    return decoder.decode(this.bytes.subarray(0, this.used), { stream: this.hasMore });
+  text(hide?: HideSecrets): string {
+    return printedText(this.bytes.subarray(0, this.used), hide, this.hasMore);
   }
 
   private grow(wanted: number): void {
@@ -50,13 +50,14 @@ export class TailCapture {
   }
 
   /** As UTF-8; the first character may have lost its beginning. */
-  text(): string {
-    return this.tail.toString();
+  text(hide?: HideSecrets): string {
+    return printedText(this.tail, hide);
   }
 
-  /** The last line that says anything, without colours, cut to its first characters. */
-  lastLine(maxChars: number): string {
-    const lines = plainText(this.text()).split("\n");
+  /** The last line that says anything, without colours and secrets, cut to its first characters. */
+  lastLine(maxChars: number, hide: HideSecrets = (bytes) => bytes): string {
+    // Cut after redaction: half a secret would no longer be recognised.
+    const lines = plainText(printedText(hide(this.tail), undefined)).split("\n");
     const line = lines.findLast((candidate) => candidate.trim() !== "")?.trim() ?? "";
     const characters = [...line];
     return characters.length <= maxChars ? line : `${characters.slice(0, maxChars - 1).join("")}…`;
