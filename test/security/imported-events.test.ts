@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { iso } from "../../src/core/iso-time.js";
@@ -31,14 +31,12 @@ const placeOf = (document: RunDocument, type: string): number =>
   document.events.findIndex(({ event }) => event.type === type);
 
 /** Everything that an import could leave behind. */
-async function traces(): Promise<unknown> {
-  const out = join(bench.folder, "out");
-  const logs = join(out, "logs");
+async function traces() {
+  const places = readdirSync(join(bench.folder, "out"), { recursive: true, encoding: "utf8" });
   return {
     runs: (await bench.call("list_runs", {})).items,
     workflows: (await bench.call("list_workflows", {})).items,
-    files: readdirSync(out).filter((name) => !name.startsWith("daruma.db")),
-    logs: existsSync(logs) ? readdirSync(logs) : [],
+    foldersAndLogs: places.filter((place) => /(?:run-\d+|\.[oe])$/.test(place)).sort(),
   };
 }
 
@@ -147,6 +145,8 @@ describe("an imported document", () => {
     const { context } = bench;
     await bench.call("import_run", { document: good as never });
     const before = await traces();
+    expect(before.foldersAndLogs.filter((place) => /run-\d+$/.test(place))).not.toEqual([]);
+    expect(before.foldersAndLogs.filter((place) => /\.o$/.test(place))).not.toEqual([]);
     const store = storeWith(context.store, () => Promise.reject(new Error("disk full")));
     await expect(callIn({ ...context, store }, "import_run", { document: good as never })).rejects.toThrow(
       "disk full",
