@@ -1,0 +1,107 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import postgres, { type Sql } from "postgres";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Daruma } from "../../src/operations/daruma.js";
+import { Database } from "../../src/store/postgres/database.js";
+import { MIGRATIONS, migrate } from "../../src/store/postgres/migrations.js";
+import { parseAddress } from "../../src/store/postgres/postgres-address.js";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
+import { freshSchema, sharedPostgresUrl } from "../support/embedded-postgres.js";
+
+/** What a killed build of about the same time had recorded: run 1 had ended, run 2 was at its step `long`. */
+const RECORDED_BY: { readonly [version: number]: string } = {
+  1: "sqlite-v2.sql",
+  2: "sqlite-v2.sql",
+  3: "sqlite-v3.sql",
+  4: "sqlite-v5.sql",
+};
+const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
+const STEPS = ["first", "flaky", "long", "last"];
+
+let folder = "";
+let schema = "";
+let sql: Sql;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "daruma-old-"));
+  schema = freshSchema();
+  sql = postgres(await sharedPostgresUrl(), {
+    max: 1,
+    onnotice: () => {},
+    connection: { search_path: schema },
+  });
+});
+
+afterEach(async () => {
+  await sql.unsafe(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  await sql.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The schema as it was at this version, which the checksums of the migrations guard, with rows of that time in it. */
+async function makeOld(version: number): Promise<void> {
+  const db = new Database(parseAddress(await sharedPostgresUrl(), schema), 2);
+  await migrate(db, MIGRATIONS.slice(0, version));
+  await db.close();
+  const dump = readFileSync(new URL(`../fixtures/stores/${RECORDED_BY[version]}`, import.meta.url), "utf8");
+  const recorded = new DatabaseSync(":memory:");
+  recorded.exec(dump.replaceAll("@FOLDER@", folder));
+  recorded.exec("UPDATE lease SET expires_at = 1");
+  for (const table of TABLES) {
+    const columns = await sql<{ name: string; type: string }[]>`
+      SELECT column_name AS name, data_type AS type FROM information_schema.columns
+      WHERE table_schema = ${schema} AND table_name = ${table}`;
+    for (const row of recorded.prepare(`SELECT * FROM "${table}"`).all() as { [name: string]: unknown }[]) {
+      const kept = columns.filter(({ name }) => name in row);
+      const cells = kept.map(({ name, type }) => (type === "boolean" ? row[name] === 1 : row[name]) as never);
+      await sql.unsafe(
+        `INSERT INTO "${table}" (${kept.map(({ name }) => `"${name}"`)}) OVERRIDING SYSTEM VALUE
+         VALUES (${kept.map((_, index) => `$${index + 1}`)})`,
+        cells,
+      );
+    }
+  }
+  await sql.unsafe("SELECT setval('run_id', (SELECT max(id) FROM run))");
+  recorded.close();
+}
+
+const counts = async () =>
+  Promise.all(TABLES.map(async (table) => [table, (await sql.unsafe(`SELECT 1 FROM "${table}"`)).length]));
+
+test("every version but the newest is tried", () => {
+  expect(Object.keys(RECORDED_BY).map(Number)).toEqual(MIGRATIONS.slice(0, -1).map(({ version }) => version));
+});
+
+describe.each(Object.keys(RECORDED_BY).map(Number))("a PostgreSQL schema of version %i", (version) => {
+  test("opens with every row it had, and its killed run goes on where it was, to its end", async () => {
+    await makeOld(version);
+    const before = await counts();
+    const store = await openPostgresStore({ url: await sharedPostgresUrl(), schema, maxConnections: 4 });
+    expect(await counts()).toEqual(before);
+    expect(await sql.unsafe("SELECT version FROM schema_version")).toEqual([{ version: MIGRATIONS.length }]);
+    writeFileSync(join(folder, "go"), "");
+    const daruma = await Daruma.open({ outputDir: folder, store });
+    const report = await (await daruma.resume(2)).result;
+    const attempts = await store.readAttempts(2);
+    const ended = await store.readRun(1);
+    await daruma.close();
+    await store.close();
+    expect(report.status).toBe("completed");
+    expect(report.jobs.map(({ step, status }) => [step, status])).toEqual(
+      STEPS.map((step) => [step, "completed"]),
+    );
+    const stepOf = new Map(report.jobs.map(({ id, step }) => [id, step]));
+    expect(attempts.map(({ job_id, attempt, status }) => [stepOf.get(job_id), attempt, status])).toEqual([
+      ["first", 1, "succeeded"],
+      ["flaky", 1, "failed"],
+      ["flaky", 2, "succeeded"],
+      ["long", 1, "failed"],
+      ["long", 2, "succeeded"],
+      ["last", 1, "succeeded"],
+    ]);
+    expect(ended).toMatchObject({ id: 1, status: "completed", parent: null, managed: false });
+  });
+});
