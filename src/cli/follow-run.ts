@@ -5,12 +5,12 @@ import { isTelemetryWanted } from "../telemetry/wanted.js";
 import { outlivePipes } from "./broken-pipe.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 import { commandLine } from "./command-words.js";
-import { endAtOnce } from "./end-at-once.js";
 import { EXIT, exitCodeOfStatus } from "./exit-codes.js";
 import { localLook } from "./look.js";
 import { noProgress, type Progress } from "./render/progress.js";
 import type { SummaryLook } from "./render/summary.js";
 import type { FollowFlags } from "./server-flags.js";
+import { firstSignal } from "./signals.js";
 
 /** Start or resume a run, show how it goes, tell how it ended. The answer is the exit code. */
 export async function followRun(
@@ -67,20 +67,10 @@ export async function chooseProgress({ err, options }: Session): Promise<Progres
 }
 
 export const INTERRUPTED: unique symbol = Symbol("interrupted");
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The first signal asks for a clean stop. The second ends this process, and with its pipes every process it started. */
-export function nextInterrupt(): Promise<typeof INTERRUPTED> {
-  return new Promise((resolve) => {
-    let asked = false;
-    for (const signal of SIGNALS) {
-      process.on(signal, () => {
-        if (asked) endAtOnce();
-        asked = true;
-        resolve(INTERRUPTED);
-      });
-    }
-  });
+export async function nextInterrupt(): Promise<typeof INTERRUPTED> {
+  await firstSignal();
+  return INTERRUPTED;
 }
 
 async function stopCleanly(

@@ -7,7 +7,7 @@ export interface RunOptions {
   readonly failureRouting: boolean;
   /** Single-step mode: exactly one attempt of this step, nothing else is scheduled. */
   readonly only: string | null;
-  /** It was exported elsewhere and is here to look at: nothing of it is ever executed. */
+  /** It was exported elsewhere and can only be read here: nothing of it is ever executed. */
   readonly imported?: true;
 }
 

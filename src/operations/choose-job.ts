@@ -3,7 +3,7 @@ import type { JobRow } from "../core/rows.js";
 import { didYouMean, Suggester } from "../definition/suggest.js";
 import type { Store } from "../store/store.js";
 import { listNames, nameOf } from "./job-name.js";
-import { type RunReference, resolveRun } from "./run-reference.js";
+import { type RunReference, requireRun, resolveRun } from "./run-reference.js";
 
 /** How a person names a job: its id, its step, or `step@scope`; the scope may also be given apart. */
 export interface JobReference {
@@ -29,24 +29,19 @@ export type NamedJob = Pick<JobRow, "id" | "step" | "scope">;
 export async function findJob(store: Store, { job_id, run_id, scope }: JobRequest): Promise<JobRow> {
   const name = String(job_id);
   const isId = ONLY_DIGITS.test(name) && Number.isSafeInteger(Number(name));
-  const byId = isId ? await store.readJob(Number(name)) : null;
+  const runId = run_id === "last" ? await resolveRun(store, run_id) : run_id;
+  const jobs = runId === undefined ? [] : await store.readJobNames(runId);
   // A step may be called by a number, too. In its run the step is meant.
-  if (byId !== null && !(await hasStep(store, run_id, name))) return inRun(store, byId, run_id);
-  if (run_id === undefined) throw isId ? noSuchJob(name) : withoutRun(name);
-  const runId = await resolveRun(store, run_id);
-  const jobs = await store.readJobNames(runId);
-  if (isId && !jobs.some(({ step }) => step === name)) throw noSuchJob(name);
+  const isStep = jobs.some(({ step }) => step === name);
+  const byId = isId && !isStep ? await store.readJob(Number(name)) : null;
+  if (byId !== null) return inRun(byId, runId);
+  if (runId === undefined) throw isId ? noSuchJob(name) : withoutRun(name);
+  await requireRun(store, runId);
+  if (isId && !isStep) throw noSuchJob(name);
   return requireJob(store, chooseJob(jobs, { runId, name, ...(scope === undefined ? {} : { scope }) }).id);
 }
 
-async function hasStep(store: Store, run: RunReference | undefined, name: string): Promise<boolean> {
-  if (run === undefined) return false;
-  const jobs = await store.readJobNames(run === "last" ? await resolveRun(store, run) : run);
-  return jobs.some(({ step }) => step === name);
-}
-
-async function inRun(store: Store, job: JobRow, reference: RunReference | undefined): Promise<JobRow> {
-  const wanted = reference === "last" ? await resolveRun(store, reference) : reference;
+function inRun(job: JobRow, wanted: number | undefined): JobRow {
   if (wanted === undefined || wanted === job.run_id) return job;
   throw new DarumaError("WRONG_RUN", `job ${job.id} belongs to run ${job.run_id}, not to ${wanted}`);
 }

@@ -104,7 +104,7 @@ function replayed(
   }
 }
 
-/** It is here to look at: nobody goes on with it or waits for it as a child run, and what made it elsewhere may do so here. */
+/** It can only be read here: nobody goes on with it or waits for it as a child run, and what made it elsewhere may do so here. */
 function moved(event: Event, { created, folder, newJobId }: NewPlace): Event {
   if (event.type === "run.created") {
     const { cause: _cause, ...rest } = event;

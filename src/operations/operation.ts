@@ -25,7 +25,7 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   /** Often one; `control_run` is pause, resume, cancel and more. */
   readonly cli: readonly CliForm[];
   readonly handler: (context: Context, input: z.output<Input>) => Promise<z.input<Output>>;
-  /** The runs and jobs that it acts on: their run must be one of this store, not one that was imported to look at. */
+  /** The runs and jobs that it acts on: their run must be one of this store, not one that was imported. */
   readonly actsOn?: (input: z.output<Input>) => readonly Acted[];
   /** A run comes into being: how many one token makes in a minute is limited. */
   readonly makesRun?: true;

@@ -21,7 +21,7 @@ export interface RunReport extends RunTimes {
   readonly status: RunStatus;
   /** It wants an engine, and nobody runs it: `status` is what the log says, this is how it is at the moment. */
   readonly interrupted: boolean;
-  /** It was exported elsewhere and is here to look at. */
+  /** It was exported elsewhere and can only be read here. */
   readonly imported: boolean;
   readonly jobs: readonly JobReport[];
   readonly routes: readonly RouteReport[];

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import postgres, { type Sql } from "postgres";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Daruma } from "../../src/operations/daruma.js";
 import { Database } from "../../src/store/postgres/database.js";
 import { MIGRATIONS, migrate } from "../../src/store/postgres/migrations.js";
 import { parseAddress } from "../../src/store/postgres/postgres-address.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import { freshSchema, sharedPostgresUrl } from "../support/embedded-postgres.js";
+import { expectKilledRunToGoOn } from "../support/killed-run.js";
 
 /** What a killed build of about the same time had recorded: run 1 had ended, run 2 was at its step `long`. */
 const RECORDED_BY: { readonly [version: number]: string } = {
@@ -19,7 +19,6 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   4: "sqlite-v5.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
-const STEPS = ["first", "flaky", "long", "last"];
 
 let folder = "";
 let schema = "";
@@ -83,25 +82,7 @@ describe.each(Object.keys(RECORDED_BY).map(Number))("a PostgreSQL schema of vers
     expect(await counts()).toEqual(before);
     expect(await sql.unsafe("SELECT version FROM schema_version")).toEqual([{ version: MIGRATIONS.length }]);
     writeFileSync(join(folder, "go"), "");
-    const daruma = await Daruma.open({ outputDir: folder, store });
-    const report = await (await daruma.resume(2)).result;
-    const attempts = await store.readAttempts(2);
-    const ended = await store.readRun(1);
-    await daruma.close();
+    await expectKilledRunToGoOn({ outputDir: folder, store });
     await store.close();
-    expect(report.status).toBe("completed");
-    expect(report.jobs.map(({ step, status }) => [step, status])).toEqual(
-      STEPS.map((step) => [step, "completed"]),
-    );
-    const stepOf = new Map(report.jobs.map(({ id, step }) => [id, step]));
-    expect(attempts.map(({ job_id, attempt, status }) => [stepOf.get(job_id), attempt, status])).toEqual([
-      ["first", 1, "succeeded"],
-      ["flaky", 1, "failed"],
-      ["flaky", 2, "succeeded"],
-      ["long", 1, "failed"],
-      ["long", 2, "succeeded"],
-      ["last", 1, "succeeded"],
-    ]);
-    expect(ended).toMatchObject({ id: 1, status: "completed", parent: null, managed: false });
   });
 });

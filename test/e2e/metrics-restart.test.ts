@@ -1,8 +1,9 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { CliFolder, RunningCli } from "../support/cli-folder.js";
+import { fileAppears } from "../support/file-appears.js";
 
 const folder = new CliFolder();
 
@@ -39,10 +40,6 @@ async function untilStatus(url: string, run: number, wanted: string): Promise<{ 
   }
 }
 
-async function untilThere(file: string): Promise<void> {
-  while (!existsSync(file)) await delay(10);
-}
-
 describe("metrics of a server that is started again", () => {
   it.each(["SIGTERM", "SIGKILL"] as const)(
     "M32 count what follows on top of what was before %s, and nothing twice",
@@ -61,7 +58,7 @@ steps:
         source: `name: held\nunhandled: hold\nsteps: { b: { exec: "test -e ${marks}.go" } }`,
       });
       const { jobs } = await untilStatus(first.url, held.run_id, "held");
-      await untilThere(`${marks}.begun`);
+      await fileAppears(`${marks}.begun`);
       expect(await metrics(first.url)).toEqual({
         daruma_runs_started_total: 2,
         'daruma_attempts_total{outcome="failed",class="application"}': 2,

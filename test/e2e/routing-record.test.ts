@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { CliFolder } from "../support/cli-folder.js";
+import { fileAppears } from "../support/file-appears.js";
 
 const cli = new CliFolder();
 
@@ -20,10 +19,6 @@ async function eventsOf(run: string | number): Promise<EventLine[]> {
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as EventLine);
-}
-
-async function fileAppears(file: string): Promise<void> {
-  while (!existsSync(file)) await delay(10);
 }
 
 describe("an if that cannot be evaluated", () => {

@@ -1,20 +1,16 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { commandLine, runCli } from "../support/cli.js";
 import { CliFolder, OK, RunningCli } from "../support/cli-folder.js";
+import { fileAppears } from "../support/file-appears.js";
 
 const cli = new CliFolder();
 const PAGE_BYTES = 4_096;
 
 function removeDatabase(outputDir: string): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(join(outputDir, `daruma.db${end}`));
-}
-
-async function fileAppears(file: string): Promise<void> {
-  while (!existsSync(file)) await delay(10);
 }
 
 /** A step that waits for `go` in its folder, and one after it that leaves a mark. */

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Daruma, defineWorkflow } from "../../src/index.js";
+import { fileAppears } from "../support/file-appears.js";
 
 let folder: string;
 const open: Daruma[] = [];
@@ -53,7 +53,7 @@ describe("a program that starts a run with a key", () => {
   it("goes on with it where an earlier program left it", async () => {
     const { workflow, ran, go } = waiting();
     const first = await (await start()).start(workflow, { key: "k" });
-    while (!existsSync(ran)) await delay(5);
+    await fileAppears(ran);
     await open.pop()!.close();
     writeFileSync(go, "");
     const again = await (await start()).start(workflow, { key: "k" });
@@ -65,7 +65,7 @@ describe("a program that starts a run with a key", () => {
   it("is told where another program runs it, and starts nothing beside it", async () => {
     const { workflow, ran, go } = waiting();
     const first = await (await start()).start(workflow, { key: "k" });
-    while (!existsSync(ran)) await delay(5);
+    await fileAppears(ran);
     const other = await start();
     await expect(other.start(workflow, { key: "k" })).rejects.toMatchObject({ code: "RUN_OWNED" });
     expect((await other.list()).items).toHaveLength(1);

@@ -1,12 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { Event, EventType } from "../../src/core/events.js";
 import { Daruma, type DarumaOptions } from "../../src/operations/daruma.js";
 import type { RunReport } from "../../src/operations/run-report.js";
 import type { StartOptions } from "../../src/operations/start-options.js";
+import { fileAppears } from "./file-appears.js";
 
 /** A folder with real workers, real processes and a real SQLite file, for the tests of one file. */
 export class RealRuns {
@@ -43,8 +43,8 @@ export class RealRuns {
   }
 
   /** A process of a step has come so far. */
-  async fileAppears(file: string): Promise<void> {
-    while (!existsSync(file)) await delay(5);
+  fileAppears(file: string): Promise<void> {
+    return fileAppears(file);
   }
 
   async run(text: string, options: DarumaOptions & { start?: StartOptions } = {}): Promise<RealRun> {

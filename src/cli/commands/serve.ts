@@ -4,9 +4,9 @@ import { oneLine } from "../../core/plain-text.js";
 import type { Run } from "../../core/run.js";
 import { outlivePipes } from "../broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../channel.js";
-import { endAtOnce } from "../end-at-once.js";
 import { EXIT } from "../exit-codes.js";
 import { serverAddress } from "../place.js";
+import { firstSignal } from "../signals.js";
 import { type RunningServer, startServer } from "../start-server.js";
 import { readVersion } from "../version.js";
 
@@ -28,7 +28,7 @@ export interface ServeFlags {
 export async function serve(flags: ServeFlags, session: Session): Promise<number> {
   refuseServer(session);
   outlivePipes();
-  const stopped = stopSignal();
+  const stopped = firstSignal();
   const server = await startServer({
     outputDir: session.options.outputDir,
     version: readVersion(),
@@ -74,20 +74,6 @@ function refuseServer({ options }: Session): void {
     throw new DarumaError("USAGE", "serve is a server itself: it has nothing to ask another one", {
       hint: "Leave out --server; --host and --port say where it listens, --url where others reach it.",
     });
-}
-
-/** The first signal asks for a clean stop. The second ends this process, and with its pipes every process it started. */
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let asked = false;
-    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-      process.on(name, () => {
-        if (asked) endAtOnce();
-        asked = true;
-        resolve(name);
-      });
-    }
-  });
 }
 
 function tellStart({ out, options }: Session, { url, listensAt, takenUp }: RunningServer): void {

@@ -16,8 +16,8 @@ import { runRemoteWorker } from "../../worker/remote/remote-worker.js";
 import { ServerRefusal } from "../../worker/remote/server-client.js";
 import { outlivePipes } from "../broken-pipe.js";
 import { type Session, writeLines } from "../channel.js";
-import { endAtOnce } from "../end-at-once.js";
 import { EXIT } from "../exit-codes.js";
+import { endAtOnce } from "../signals.js";
 
 export interface WorkerFlags {
   readonly name?: string;

@@ -11,3 +11,19 @@ export function endAtOnce(): void {
   process.removeAllListeners("SIGINT");
   process.kill(process.pid, "SIGINT");
 }
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** The first signal, which asks for a clean stop. The second ends this process at once. */
+export function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    for (const name of SIGNALS) {
+      process.on(name, () => {
+        if (asked) endAtOnce();
+        asked = true;
+        resolve(name);
+      });
+    }
+  });
+}
