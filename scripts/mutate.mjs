@@ -123,7 +123,7 @@ function generate(rest) {
   const at = rest.indexOf("--suites");
   const paths = at < 0 ? rest : rest.slice(0, at);
   const suites = at < 0 ? GENERAL_SUITES : rest.slice(at + 1);
-  if (paths.length === 0) fail("--generate needs a file or folder, for example src/core/ladder");
+  if (paths.length === 0) fail("--generate needs a file or folder, for example src/core/decide/ladder");
   return paths.flatMap(filesBelow).flatMap((file) =>
     generateMutants(readFileSync(join(root, file), "utf8")).map((mutant) => ({
       ...mutant,

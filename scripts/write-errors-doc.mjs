@@ -1,13 +1,13 @@
-// Writes docs/errors.md from the catalogue in src/core/errors.ts. `--check` only says whether it is up to date.
+// Writes docs/errors.md from the catalogue in src/core/errors/errors.ts. `--check` only says whether it is up to date.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-const catalogueFile = join(root, "src/core/errors.ts");
+const catalogueFile = join(root, "src/core/errors/errors.ts");
 const documentFile = join(root, "docs/errors.md");
-const entrySource = readFileSync(join(root, "src/core/catalogue-entry.ts"), "utf8");
+const entrySource = readFileSync(join(root, "src/core/errors/catalogue-entry.ts"), "utf8");
 const { outputText } = ts.transpileModule(entrySource, { compilerOptions: { module: ts.ModuleKind.ESNext } });
 const makers = await import(`data:text/javascript,${encodeURIComponent(outputText)}`);
 
@@ -74,7 +74,7 @@ function render(sections) {
     "A step that exits with a code other than 0 fails with `EXIT_<n>`, an HTTP step with the status (`503`); a step may",
     "also give a code of its own through the file `$DARUMA_FAILURE`. Those are not listed here.",
     "",
-    "This page is made from `src/core/errors.ts` by `npm run docs:errors`.",
+    "This page is made from `src/core/errors/errors.ts` by `npm run docs:errors`.",
     "",
   ];
   for (const section of sections) {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { ERROR_CATALOGUE } from "../src/core/errors.js";
+import { ERROR_CATALOGUE } from "../src/core/errors/errors.js";
 import {
   compareErrorsDocument,
   findAnyTypes,
@@ -97,22 +97,22 @@ describe("the import rule", () => {
   const verdict = (path: string, text: string) => findWrongImports([file(path, text)]);
 
   it("lets a layer use the layers below it and itself", () => {
-    expect(verdict("src/engine/engine.ts", 'import { decide } from "../core/decide.js";')).toEqual([]);
+    expect(verdict("src/engine/engine.ts", 'import { decide } from "../core/decide/decide.js";')).toEqual([]);
     expect(verdict("src/store/sqlite/store.ts", 'import { a } from "../store.js";')).toEqual([]);
     expect(verdict("src/cli/run.ts", 'import { openStore } from "../store/open.js";')).toEqual([]);
     expect(verdict("src/index.ts", 'export { Engine } from "./engine/engine.js";')).toEqual([]);
   });
 
   it("refuses a layer above, whichever way it is named", () => {
-    const reason = "src/core/decide.ts imports src/engine/clock.ts: core is below engine";
+    const reason = "src/core/decide/decide.ts imports src/engine/clock.ts: core is below engine";
     for (const text of [
-      'import { now } from "../engine/clock.js";',
-      'import type { Clock } from "../engine/clock.js";',
-      'export { now } from "../engine/clock.js";',
-      'const clock = import("../engine/clock.js");',
-      'type Clock = import("../engine/clock.js").Clock;',
+      'import { now } from "../../engine/clock.js";',
+      'import type { Clock } from "../../engine/clock.js";',
+      'export { now } from "../../engine/clock.js";',
+      'const clock = import("../../engine/clock.js");',
+      'type Clock = import("../../engine/clock.js").Clock;',
     ]) {
-      expect(verdict("src/core/decide.ts", text)).toEqual([reason]);
+      expect(verdict("src/core/decide/decide.ts", text)).toEqual([reason]);
     }
   });
 
@@ -135,7 +135,9 @@ describe("the import rule", () => {
   });
 
   it("does not bind unit tests", () => {
-    expect(verdict("src/core/decide.test.ts", 'import { now } from "../engine/clock.js";')).toEqual([]);
+    expect(verdict("src/core/decide/decide.test.ts", 'import { now } from "../../engine/clock.js";')).toEqual(
+      [],
+    );
   });
 
   it("gives a reason for every exception", () => {
@@ -144,7 +146,7 @@ describe("the import rule", () => {
 });
 
 describe("the purity rule", () => {
-  const impurities = (text: string, path = "src/core/decide.ts") => findImpurities([file(path, text)]);
+  const impurities = (text: string, path = "src/core/decide/decide.ts") => findImpurities([file(path, text)]);
 
   it.each([
     ["a Node module", 'import { readFileSync } from "node:fs";'],
@@ -171,7 +173,7 @@ describe("the purity rule", () => {
   });
 
   it("refuses waiting", () => {
-    expect(impurities("await ready;")).toEqual(["src/core/decide.ts:1 uses await"]);
+    expect(impurities("await ready;")).toEqual(["src/core/decide/decide.ts:1 uses await"]);
   });
 
   it("lets definition read YAML and core name things like the clock", () => {
@@ -215,7 +217,7 @@ describe("the rules of form", () => {
   });
 
   it("find dumps by their name", () => {
-    const paths = ["src/core/utils.ts", "src/Types.ts", "test/helpers.test.ts", "src/core/json.ts"];
+    const paths = ["src/core/utils.ts", "src/Types.ts", "test/helpers.test.ts", "src/core/text/json.ts"];
     expect(findDumpFiles(paths)).toEqual(paths.slice(0, 3));
   });
 });

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { createProgram } from "../src/cli/program.js";
-import type { CatalogueEntry } from "../src/core/catalogue-entry.js";
-import { ERROR_CATALOGUE } from "../src/core/errors.js";
-import { CONTROL_ACTIONS } from "../src/operations/control-run.js";
+import { createProgram } from "../src/cli/declare/program.js";
+import type { CatalogueEntry } from "../src/core/errors/catalogue-entry.js";
+import { ERROR_CATALOGUE } from "../src/core/errors/errors.js";
+import { CONTROL_ACTIONS } from "../src/operations/runs/control-run.js";
 import { OPERATIONS } from "../src/operations/table/operations.js";
 
 const ENTRIES: readonly (readonly [string, CatalogueEntry])[] = Object.entries(ERROR_CATALOGUE);

@@ -1,7 +1,7 @@
-import type { ActionDefinition } from "../core/definition.js";
-import type { TokenUsage } from "../core/events.js";
-import type { FailureFacts } from "../core/failure.js";
-import type { Json } from "../core/json.js";
+import type { ActionDefinition } from "../core/model/definition.js";
+import type { TokenUsage } from "../core/model/events.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import type { Json } from "../core/text/json.js";
 import type { HideSecrets } from "./printed-text.js";
 
 /** One attempt as an action sees it. Everything in it is rendered already. */

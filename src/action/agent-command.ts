@@ -1,5 +1,5 @@
-import type { ActionDefinition } from "../core/definition.js";
-import type { AgentProfileName, PromptChannel } from "../definition/agent-fields.js";
+import type { ActionDefinition } from "../core/model/definition.js";
+import type { AgentProfileName, PromptChannel } from "../definition/fields/agent-fields.js";
 import type { AttemptPrompt } from "./action.js";
 import { type AgentProfile, PROFILES } from "./agent-profiles.js";
 

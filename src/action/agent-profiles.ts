@@ -1,5 +1,5 @@
-import type { Json } from "../core/json.js";
-import type { AgentProfileName, PromptChannel } from "../definition/agent-fields.js";
+import type { Json } from "../core/text/json.js";
+import type { AgentProfileName, PromptChannel } from "../definition/fields/agent-fields.js";
 
 /** How a well-known agent program is called without anybody at the keyboard. */
 export interface AgentProfile {

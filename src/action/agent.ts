@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import type { Json } from "../core/json.js";
-import { stripAnsi } from "../core/plain-text.js";
+import type { Json } from "../core/text/json.js";
+import { stripAnsi } from "../core/text/plain-text.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { agentCommand, profileOf } from "./agent-command.js";
 import type { AgentProfile } from "./agent-profiles.js";

@@ -1,6 +1,6 @@
-import type { FailureFacts } from "../core/failure.js";
-import type { Json } from "../core/json.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../core/to-json.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import type { Json } from "../core/text/json.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 import type { Action, ActionResult, Attempt, StopCause } from "./action.js";
 import { readDeclaredFailure, readOutputFile } from "./process/attempt-files.js";
 import { endProcessesWithToken } from "./process/attempt-processes.js";

@@ -1,6 +1,6 @@
-import type { Json } from "../core/json.js";
-import { messageOf } from "../core/message-of.js";
-import { NotJson, toJson } from "../core/to-json.js";
+import type { Json } from "../core/text/json.js";
+import { messageOf } from "../core/text/message-of.js";
+import { NotJson, toJson } from "../core/text/to-json.js";
 import type { Action } from "./action.js";
 import { stoppedResult } from "./stopped-result.js";
 

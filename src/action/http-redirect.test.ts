@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Json } from "../core/json.js";
+import type { Json } from "../core/text/json.js";
 import { fetchFollowing } from "./http-redirect.js";
 import { readHttpRequest } from "./http-request.js";
 

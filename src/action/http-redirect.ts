@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { type HttpRequest, plainHeaders } from "./http-request.js";
 
 export const MAX_REDIRECTS = 10;

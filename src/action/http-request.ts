@@ -1,6 +1,6 @@
-import type { ActionDefinition } from "../core/definition.js";
-import { DarumaError } from "../core/errors.js";
-import type { Json } from "../core/json.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { ActionDefinition } from "../core/model/definition.js";
+import type { Json } from "../core/text/json.js";
 
 /** A request as it is sent, made from an `http` step's keys. */
 export interface HttpRequest {

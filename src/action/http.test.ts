@@ -7,9 +7,9 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { classify } from "../core/classify.js";
-import type { ActionDefinition } from "../core/definition.js";
-import type { Json } from "../core/json.js";
+import { classify } from "../core/failure/classify.js";
+import type { ActionDefinition } from "../core/model/definition.js";
+import type { Json } from "../core/text/json.js";
 import type { ActionResult, Attempt, StopCause } from "./action.js";
 import { createHttpAction, MAX_CAPTURED_BODY_BYTES } from "./http.js";
 

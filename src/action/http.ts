@@ -1,8 +1,8 @@
-import { DarumaError } from "../core/errors.js";
-import type { FailureFacts } from "../core/failure.js";
-import type { Json } from "../core/json.js";
-import { messageOf } from "../core/message-of.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../core/to-json.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import type { Json } from "../core/text/json.js";
+import { messageOf } from "../core/text/message-of.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { fetchFollowing } from "./http-redirect.js";
 import { describeUrl, type HttpRequest, readHttpRequest } from "./http-request.js";

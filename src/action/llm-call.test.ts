@@ -10,9 +10,9 @@ import {
   say,
   sayInMessages,
 } from "../../test/support/model-server.js";
-import { classify } from "../core/classify.js";
-import type { ActionDefinition } from "../core/definition.js";
-import type { Json } from "../core/json.js";
+import { classify } from "../core/failure/classify.js";
+import type { ActionDefinition } from "../core/model/definition.js";
+import type { Json } from "../core/text/json.js";
 import type { ActionResult, Attempt, StopCause } from "./action.js";
 import { createLlmCallAction } from "./llm-call.js";
 

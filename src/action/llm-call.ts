@@ -1,8 +1,8 @@
 import type { ModelMessage, TextStreamPart, ToolSet } from "ai";
-import type { TokenUsage } from "../core/events.js";
-import type { Json } from "../core/json.js";
-import { checkJson } from "../core/json-schema-check.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../core/to-json.js";
+import type { TokenUsage } from "../core/model/events.js";
+import type { Json } from "../core/text/json.js";
+import { checkJson } from "../core/text/json-schema-check.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { brokenOff, llmFailure } from "./llm-failure.js";
 import { loadModel, type ModelCall, readModelCall } from "./llm-model.js";

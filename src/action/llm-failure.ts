@@ -1,5 +1,5 @@
-import { DarumaError } from "../core/errors.js";
-import type { FailureFacts } from "../core/failure.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { FailureFacts } from "../core/model/failure.js";
 import type { ModelCall } from "./llm-model.js";
 import { errnoOf } from "./network-errno.js";
 import { readRetryAfter } from "./retry-after.js";

@@ -1,8 +1,8 @@
 import type { LanguageModel, streamText } from "ai";
-import type { ActionDefinition } from "../core/definition.js";
-import { DarumaError } from "../core/errors.js";
-import type { Json } from "../core/json.js";
-import type { LlmProvider } from "../definition/agent-fields.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { ActionDefinition } from "../core/model/definition.js";
+import type { Json } from "../core/text/json.js";
+import type { LlmProvider } from "../definition/fields/agent-fields.js";
 import { fetchFollowing } from "./http-redirect.js";
 import { readRedirectOrigins } from "./http-request.js";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { createRedactor } from "../core/redaction.js";
+import { createRedactor } from "../core/redaction/redaction.js";
 import { emptyLogsMade, MAX_TAIL_BYTES, openLogFile } from "./log-file.js";
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-log-"));

@@ -12,8 +12,8 @@ import {
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { DarumaError } from "../core/errors.js";
-import type { RedactionStream } from "../core/redaction.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { RedactionStream } from "../core/redaction/redaction.js";
 import type { LogQuota } from "./log-quota.js";
 import { LogTail } from "./log-tail.js";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createRedactor } from "../core/redaction.js";
+import { createRedactor } from "../core/redaction/redaction.js";
 import { openLogFile } from "./log-file.js";
 
 const disk = vi.hoisted(() => ({ isFull: false, code: "ENOSPC", tries: 0 }));

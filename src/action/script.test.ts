@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { classify } from "../core/classify.js";
-import type { EvaluationResult } from "../core/events.js";
-import type { Json } from "../core/json.js";
+import { classify } from "../core/failure/classify.js";
+import type { EvaluationResult } from "../core/model/events.js";
+import type { Json } from "../core/text/json.js";
 import { createSandbox } from "../sandbox/quickjs-sandbox.js";
 import type { Evaluation, Sandbox } from "../sandbox/sandbox.js";
 import type { Attempt, StopCause } from "./action.js";

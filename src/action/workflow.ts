@@ -1,7 +1,7 @@
-import { DarumaError } from "../core/errors.js";
-import type { FailureFacts } from "../core/failure.js";
-import type { Json } from "../core/json.js";
-import { WORKFLOW_FILE_ERRORS } from "../core/workflow-file-errors.js";
+import { DarumaError } from "../core/errors/errors.js";
+import { WORKFLOW_FILE_ERRORS } from "../core/errors/workflow-file-errors.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import type { Json } from "../core/text/json.js";
 import type { Action, Attempt } from "./action.js";
 import { stoppedResult } from "./stopped-result.js";
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { Principal } from "../operations/context.js";
 import { mayAct, type Role } from "../operations/roles.js";
 import type { Authenticator, Caller } from "./authenticate.js";

@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { Principal } from "../operations/context.js";
 import { ROLES, type Role } from "../operations/roles.js";
 import { hashOfToken } from "../operations/tokens.js";

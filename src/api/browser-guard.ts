@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 
 /** What a browser tells about where a request comes from. */
 export interface RequestOrigin {

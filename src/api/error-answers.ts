@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { Operation } from "../operations/operation.js";
 import { API_PREFIX, LAST_WORDS_MS } from "./limits.js";
 import { PROBLEM_TYPE, problemOf, readerOf } from "./problem.js";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { Store } from "../store/store.js";
 import { requireRole } from "./admission.js";
 

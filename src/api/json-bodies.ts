@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { MAX_JSON_DEPTH, MAX_RESULT_DEPTH } from "./limits.js";
 
 /** JSON and nothing else: what a form of another site's page can send without asking is refused. */

@@ -1,4 +1,4 @@
-import { MAX_WRAPPED_JSON_LEVELS } from "../core/to-json.js";
+import { MAX_WRAPPED_JSON_LEVELS } from "../core/text/to-json.js";
 
 /** What one request may take, and how often. */
 export const DEFAULT_PORT = 7420;

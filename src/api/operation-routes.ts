@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { Context, Principal } from "../operations/context.js";
 import type { Operation, RestForm } from "../operations/operation.js";
 import { perform } from "../operations/perform.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
-import { CONTROL_ACTIONS } from "../operations/control-run.js";
+import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
+import { CONTROL_ACTIONS } from "../operations/runs/control-run.js";
 import { OPERATIONS } from "../operations/table/operations.js";
 import { problemOf, readerOf, statusOfCode } from "./problem.js";
 

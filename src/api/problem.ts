@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { adviceFor, DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors.js";
-import { messageOf } from "../core/message-of.js";
+import { adviceFor, DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
+import { messageOf } from "../core/text/message-of.js";
 import { type FieldError, InvalidInput } from "../operations/invalid-input.js";
 import { READER_HEADER } from "./limits.js";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { type FieldError, fieldErrors, InvalidInput } from "../operations/invalid-input.js";
 import type { Operation } from "../operations/operation.js";
 import { API_PREFIX } from "./limits.js";

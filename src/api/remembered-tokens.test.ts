@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
 import { MAX_REMEMBERED_TOKENS, TOKEN_FRESH_MS, TOKEN_STALE_MS } from "./limits.js";
 import { RememberedTokens } from "./remembered-tokens.js";

@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { Principal } from "../operations/context.js";
 import { DEFAULT_RUNS_PER_MINUTE } from "./limits.js";
 import { RateWindow } from "./rate-window.js";

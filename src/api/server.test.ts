@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { bareServer, bearer, putRoleTokens } from "../../test/support/api-server.js";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { type Operation, operation } from "../operations/operation.js";
 
 const described = {

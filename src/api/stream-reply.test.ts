@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { bareServer, bearer } from "../../test/support/api-server.js";
 import { EventReader } from "../../test/support/event-source.js";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { type Operation, operation, type StreamItem } from "../operations/operation.js";
 import { hashOfToken } from "../operations/tokens.js";
 import type { Store } from "../store/store.js";

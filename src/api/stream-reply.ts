@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { StreamItem } from "../operations/operation.js";
 import {
   DEFAULT_STREAMS_PER_TOKEN,

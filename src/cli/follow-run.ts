@@ -1,16 +1,16 @@
-import type { Daruma, RunHandle } from "../operations/daruma.js";
-import { type RunReport, reportRun } from "../operations/run-report.js";
-import { type RunSummary, summariseRun } from "../operations/run-summary.js";
+import type { Daruma, RunHandle } from "../host/daruma.js";
+import { type RunReport, reportRun } from "../report/run-report.js";
+import { type RunSummary, summariseRun } from "../report/run-summary.js";
 import { isTelemetryWanted } from "../telemetry/wanted.js";
-import { outlivePipes } from "./broken-pipe.js";
-import { type Session, writeJson, writeLines } from "./channel.js";
-import { commandLine } from "./command-words.js";
-import { EXIT, exitCodeOfStatus } from "./exit-codes.js";
+import { commandLine } from "./declare/command-words.js";
 import { localLook } from "./look.js";
 import { noProgress, type Progress } from "./render/progress.js";
 import type { SummaryLook } from "./render/summary.js";
-import type { FollowFlags } from "./server-flags.js";
-import { firstSignal } from "./signals.js";
+import type { FollowFlags } from "./server/server-flags.js";
+import { outlivePipes } from "./terminal/broken-pipe.js";
+import { type Session, writeJson, writeLines } from "./terminal/channel.js";
+import { EXIT, exitCodeOfStatus } from "./terminal/exit-codes.js";
+import { firstSignal } from "./terminal/signals.js";
 
 /** Start or resume a run, show how it goes, tell how it ended. The answer is the exit code. */
 export async function followRun(

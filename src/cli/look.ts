@@ -1,8 +1,8 @@
 import type { Client } from "../operations/client.js";
-import type { Session } from "./channel.js";
-import { commandLine } from "./command-words.js";
+import { commandLine } from "./declare/command-words.js";
+import { serversRuns } from "./remote/who-goes-on.js";
 import type { SummaryLook } from "./render/summary.js";
-import { serversRuns } from "./who-goes-on.js";
+import type { Session } from "./terminal/channel.js";
 
 /** How a run is told here: with commands to type, and with paths only where they are of this machine. */
 export function localLook({ out, options }: Session): SummaryLook {

@@ -16,9 +16,9 @@ if (limit !== null && limit < MIN_OPEN_FILES) {
   refuseFewFiles(limit);
   process.exitCode = 5;
 } else {
-  const { flushStreams, watchPipes } = await import("./broken-pipe.js");
-  const { outliveTerminal } = await import("./closed-terminal.js");
-  const { runCommandLine } = await import("./program.js");
+  const { flushStreams, watchPipes } = await import("./terminal/broken-pipe.js");
+  const { outliveTerminal } = await import("./terminal/closed-terminal.js");
+  const { runCommandLine } = await import("./declare/program.js");
   watchPipes();
   outliveTerminal();
   const exitCode = await runCommandLine(process.argv.slice(2));

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { DarumaError } from "../core/errors.js";
-import type { Json } from "../core/json.js";
-import { VARIABLES } from "../core/variable-names.js";
+import { DarumaError } from "../core/errors/errors.js";
+import { VARIABLES } from "../core/model/variable-names.js";
+import type { Json } from "../core/text/json.js";
 
 type Variables = { readonly [name: string]: Json };
 

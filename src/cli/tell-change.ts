@@ -1,10 +1,10 @@
-import { jobStatusWord } from "../core/job-status-word.js";
-import type { JobChange } from "../core/take-command.js";
+import type { JobChange } from "../core/decide/take-command.js";
+import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { Client } from "../operations/client.js";
-import { nameOf } from "../operations/job-name.js";
-import { type Session, writeJson, writeLines } from "./channel.js";
-import { commandLine } from "./command-words.js";
-import { isServersRun } from "./who-goes-on.js";
+import { nameOf } from "../report/lookup/job-name.js";
+import { commandLine } from "./declare/command-words.js";
+import { isServersRun } from "./remote/who-goes-on.js";
+import { type Session, writeJson, writeLines } from "./terminal/channel.js";
 
 const MAX_CHANGES_TOLD = 20;
 const INDENT = "  ";

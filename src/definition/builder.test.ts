@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { defineWorkflow } from "./builder.js";
 import { loadDefinition } from "./load.js";
 import type { WorkflowInput } from "./workflow-input.js";

@@ -1,8 +1,8 @@
-import type { Definition } from "../core/definition.js";
+import type { Definition } from "../core/model/definition.js";
 import { InvalidWorkflow } from "./invalid-workflow.js";
-import { readObject } from "./json-tree.js";
 import { type LoadOptions, readDefinition } from "./load.js";
-import { Findings } from "./problem.js";
+import { readObject } from "./read/json-tree.js";
+import { Findings } from "./read/problem.js";
 import type { WorkflowInput } from "./workflow-input.js";
 
 /** Without the checks expressions and templates are first compiled, and their names looked up, when the run needs them. */

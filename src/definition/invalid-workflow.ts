@@ -1,5 +1,5 @@
-import { DarumaError } from "../core/errors.js";
-import type { Problem } from "./problem.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { Problem } from "./read/problem.js";
 
 /** A workflow with every problem in it at once. */
 export class InvalidWorkflow extends DarumaError {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { ACTION_FIELDS } from "./action-fields.js";
-import { JOB_FIELDS } from "./job-fields.js";
+import { ACTION_FIELDS } from "./fields/action-fields.js";
+import { JOB_FIELDS } from "./fields/job-fields.js";
+import { STEP_FIELDS } from "./fields/step-fields.js";
+import { LATER_WORKFLOW_KEYS, WORKFLOW_FIELDS } from "./fields/workflow-fields.js";
 import { workflowJsonSchema } from "./json-schema.js";
 import { loadDefinition } from "./load.js";
-import type { Fields } from "./schema.js";
-import { STEP_FIELDS } from "./step-fields.js";
-import { LATER_WORKFLOW_KEYS, WORKFLOW_FIELDS } from "./workflow-fields.js";
+import type { Fields } from "./read/schema.js";
 
 type Schema = { [key: string]: unknown };
 const root = workflowJsonSchema() as Schema;

@@ -1,6 +1,6 @@
-import { deepFreeze } from "./freeze.js";
-import type { JsonDefinitions, JsonSchema } from "./schema.js";
-import { workflow } from "./workflow-fields.js";
+import { workflow } from "./fields/workflow-fields.js";
+import { deepFreeze } from "./read/freeze.js";
+import type { JsonDefinitions, JsonSchema } from "./read/schema.js";
 
 /** The workflow file for editors, as JSON Schema draft 2020-12, from the same source that reads files. */
 export function workflowJsonSchema(): object {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Definition } from "../core/definition.js";
+import type { Definition } from "../core/model/definition.js";
 import { type LoadOptions, loadDefinition } from "./load.js";
-import type { Problem } from "./problem.js";
+import type { Problem } from "./read/problem.js";
 
 const options: LoadOptions = {
   file: "flows/release.yaml",

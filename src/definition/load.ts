@@ -1,21 +1,21 @@
-import type { Definition } from "../core/definition.js";
-import { expandJobs } from "./expand-jobs.js";
-import { deepFreeze } from "./freeze.js";
-import { lintDefinition } from "./lint.js";
-import type { LintFinding } from "./lint-finding.js";
-import { normalise, type WorkflowKeys } from "./normalise.js";
+import type { Definition } from "../core/model/definition.js";
+import { expandJobs } from "./batch/expand-jobs.js";
+import { KnownNames } from "./check/references/known-names.js";
+import { validateGraph } from "./check/validate-graph.js";
+import type { StepEntry } from "./fields/step-entries.js";
+import { workflow } from "./fields/workflow-fields.js";
+import { lintDefinition } from "./lint/lint.js";
+import type { LintFinding } from "./lint/lint-finding.js";
+import { normalise, type WorkflowKeys } from "./normalise/normalise.js";
 import { DEFAULTS_PATH, withDefaults } from "./on-fail-defaults.js";
-import { childPath, pathSegments, ROOT, renderSegments } from "./path.js";
-import { type Finding, Findings, type Problem, type SyntaxProblem } from "./problem.js";
-import { KnownNames } from "./references/known-names.js";
-import type { NameFinder } from "./references/names-in-text.js";
-import type { ReadContext } from "./schema.js";
-import { findEntry, Locator, type SourceNode } from "./source-tree.js";
-import type { StepEntry } from "./step-entries.js";
-import { quote } from "./suggest.js";
-import { validateGraph } from "./validate-graph.js";
-import { workflow } from "./workflow-fields.js";
-import { readYaml } from "./yaml-tree.js";
+import { deepFreeze } from "./read/freeze.js";
+import type { NameFinder } from "./read/names-in-text.js";
+import { childPath, pathSegments, ROOT, renderSegments } from "./read/path.js";
+import { type Finding, Findings, type Problem, type SyntaxProblem } from "./read/problem.js";
+import type { ReadContext } from "./read/schema.js";
+import { findEntry, Locator, type SourceNode } from "./read/source-tree.js";
+import { quote } from "./read/suggest.js";
+import { readYaml } from "./read/yaml-tree.js";
 
 export interface LoadOptions {
   /** Shown in problems; its name without the ending is the workflow's default name. */

@@ -7,9 +7,9 @@ import {
   summaryOf,
   warningsOf,
 } from "../../test/support/workflow-text.js";
-import type { FailureRouting } from "../core/definition.js";
+import type { FailureRouting } from "../core/model/definition.js";
 import { defineWorkflow } from "./builder.js";
-import { draw } from "./drawing.js";
+import { draw } from "./draw/drawing.js";
 import { workflowJsonSchema } from "./json-schema.js";
 
 const file = (defaults: string, steps: string, more = ""): string =>

@@ -1,15 +1,15 @@
-import { isSamePath } from "../core/fan-out.js";
-import { closure } from "./closure.js";
-import { childPath, type Path, ROOT, renderPath } from "./path.js";
-import type { RawStep, StepKeys } from "./read-step.js";
-import { addsToRetry } from "./retry-policy.js";
-import type { Located, ReadContext } from "./schema.js";
-import { findEntry, Locator, type SourceNode } from "./source-tree.js";
-import type { StepEntry } from "./step-entries.js";
-import { buildStepGraph, type StepGraph } from "./step-graph.js";
-import { quote } from "./suggest.js";
-import { reportUnknownStep } from "./unknown-step.js";
-import { fanOutOf } from "./validate-fan-out.js";
+import { isSamePath } from "../core/model/fan-out.js";
+import { closure } from "./check/closure.js";
+import { buildStepGraph, type StepGraph } from "./check/step-graph.js";
+import { reportUnknownStep } from "./check/unknown-step.js";
+import { fanOutOf } from "./check/validate-fan-out.js";
+import type { RawStep, StepKeys } from "./fields/read-step.js";
+import type { StepEntry } from "./fields/step-entries.js";
+import { addsToRetry } from "./normalise/retry-policy.js";
+import { childPath, type Path, ROOT, renderPath } from "./read/path.js";
+import type { Located, ReadContext } from "./read/schema.js";
+import { findEntry, Locator, type SourceNode } from "./read/source-tree.js";
+import { quote } from "./read/suggest.js";
 
 type OnFailKeys = NonNullable<StepKeys["on_fail"]>;
 type Key = keyof OnFailKeys;

@@ -1,8 +1,13 @@
-import type { Backoff, ComparisonOperator, FailurePolicy, InputDefinition } from "../core/definition.js";
-import type { FailureClass } from "../core/failure.js";
-import type { Json } from "../core/json.js";
-import type { HTTP_METHODS } from "./action-fields.js";
-import type { AgentProfileName, LlmProvider, PromptChannel } from "./agent-fields.js";
+import type {
+  Backoff,
+  ComparisonOperator,
+  FailurePolicy,
+  InputDefinition,
+} from "../core/model/definition.js";
+import type { FailureClass } from "../core/model/failure.js";
+import type { Json } from "../core/text/json.js";
+import type { HTTP_METHODS } from "./fields/action-fields.js";
+import type { AgentProfileName, LlmProvider, PromptChannel } from "./fields/agent-fields.js";
 
 /** Milliseconds, or text such as `30s`, `1h30m`, `PT5M`. */
 export type DurationInput = number | string;

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Json } from "../core/json.js";
-import { Daruma } from "../operations/daruma.js";
-import { defineWorkflow } from "../operations/define-workflow.js";
-import type { RunReport } from "../operations/run-report.js";
+import type { Json } from "../core/text/json.js";
+import { Daruma } from "../host/daruma.js";
+import { defineWorkflow } from "../operations/workflows/define-workflow.js";
+import type { RunReport } from "../report/run-report.js";
 
 let outputDir = "";
 let seen: (Json | undefined)[] = [];

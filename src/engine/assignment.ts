@@ -1,12 +1,12 @@
 import { isAbsolute, join } from "node:path";
-import type { Command } from "../core/commands.js";
-import { type ActionDefinition, DEFAULT_RECOVERY_TIMEOUT_MS } from "../core/definition.js";
-import type { GraphStep } from "../core/graph.js";
-import type { Json } from "../core/json.js";
-import { matchRule } from "../core/ladder/rule.js";
-import { messageOf } from "../core/message-of.js";
-import type { Job, Run } from "../core/run.js";
-import { lastCommit, nextOrdinal, workspacePathFor } from "../core/workspace-state.js";
+import { matchRule } from "../core/decide/ladder/rule.js";
+import type { Command } from "../core/model/commands.js";
+import { type ActionDefinition, DEFAULT_RECOVERY_TIMEOUT_MS } from "../core/model/definition.js";
+import type { GraphStep } from "../core/model/graph.js";
+import type { Job, Run } from "../core/model/run.js";
+import { lastCommit, nextOrdinal, workspacePathFor } from "../core/model/workspace-state.js";
+import type { Json } from "../core/text/json.js";
+import { messageOf } from "../core/text/message-of.js";
 import { outputsNamedInCode, outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import {
   notRendered,

@@ -1,4 +1,4 @@
-import { messageOf } from "../core/message-of.js";
+import { messageOf } from "../core/text/message-of.js";
 import type { AbortCause, Assignment, HeldAttempt, Place, Report, Worker } from "../worker/worker.js";
 
 interface UnderWay {

@@ -1,6 +1,6 @@
-import type { Command } from "../core/commands.js";
-import type { Job } from "../core/run.js";
-import { mayStart } from "../core/workspace-turn.js";
+import type { Command } from "../core/model/commands.js";
+import type { Job } from "../core/model/run.js";
+import { mayStart } from "../core/model/workspace-turn.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Place, Worker } from "../worker/worker.js";
 import { isHumanStep, questionFor } from "./human-step.js";

@@ -1,7 +1,7 @@
-import type { Command } from "../core/commands.js";
-import type { EvaluationPurpose, Event } from "../core/events.js";
-import { messageOf } from "../core/message-of.js";
-import { type Job, jobById, type Run } from "../core/run.js";
+import type { Command } from "../core/model/commands.js";
+import type { EvaluationPurpose, Event } from "../core/model/events.js";
+import { type Job, jobById, type Run } from "../core/model/run.js";
+import { messageOf } from "../core/text/message-of.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { HeldAttempt, Place, Report, ReportOutcome, Worker } from "../worker/worker.js";
 import { assignmentFor, type PlannedAssignment, recoveryFor, reportCommand } from "./assignment.js";

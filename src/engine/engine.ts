@@ -1,10 +1,10 @@
-import type { Command, OperatorCommand } from "../core/commands.js";
-import { DarumaError } from "../core/errors.js";
-import type { Event, LoggedEvent } from "../core/events.js";
-import { messageOf } from "../core/message-of.js";
-import { isResting } from "../core/resting.js";
-import { jobById, type Run } from "../core/run.js";
-import { type TakenCommand, takeCommand } from "../core/take-command.js";
+import { type TakenCommand, takeCommand } from "../core/decide/take-command.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { Command, OperatorCommand } from "../core/model/commands.js";
+import type { Event, LoggedEvent } from "../core/model/events.js";
+import { isResting } from "../core/model/resting.js";
+import { jobById, type Run } from "../core/model/run.js";
+import { messageOf } from "../core/text/message-of.js";
 import type { WaitingRun } from "../store/store.js";
 import type { ReportOutcome } from "../worker/worker.js";
 import { Dispatcher } from "./dispatcher.js";

@@ -1,5 +1,5 @@
-import type { EvaluationPurpose, EvaluationResult } from "../core/events.js";
-import type { Job, Run } from "../core/run.js";
+import type { EvaluationPurpose, EvaluationResult } from "../core/model/events.js";
+import type { Job, Run } from "../core/model/run.js";
 import { outputsNamedInCode } from "../sandbox/names/find-names.js";
 import { type Rendered, type Rendering, renderInPlace, withEnv } from "../sandbox/render-step.js";
 import type { Evaluation, ExpectedResult, Sandbox } from "../sandbox/sandbox.js";

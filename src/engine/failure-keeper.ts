@@ -1,5 +1,5 @@
-import type { Event } from "../core/events.js";
-import type { Run } from "../core/run.js";
+import type { Event } from "../core/model/events.js";
+import type { Run } from "../core/model/run.js";
 
 /** Leaves what is known of failures where steps and people can read it, before anything that follows from them begins. */
 export interface FailureKeeper {

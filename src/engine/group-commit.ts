@@ -1,4 +1,4 @@
-import type { LoggedEvent } from "../core/events.js";
+import type { LoggedEvent } from "../core/model/events.js";
 import type { Store } from "../store/store.js";
 import type { RunHost } from "./run-host.js";
 

@@ -1,8 +1,8 @@
-import type { Command } from "../core/commands.js";
-import type { EvaluationResult } from "../core/events.js";
-import type { Json } from "../core/json.js";
-import { messageOf } from "../core/message-of.js";
-import type { Job, Run } from "../core/run.js";
+import type { Command } from "../core/model/commands.js";
+import type { EvaluationResult } from "../core/model/events.js";
+import type { Job, Run } from "../core/model/run.js";
+import type { Json } from "../core/text/json.js";
+import { messageOf } from "../core/text/message-of.js";
 import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import { notRendered, type Rendered, type Rendering, renderInPlace } from "../sandbox/render-step.js";
 import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";

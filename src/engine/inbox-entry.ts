@@ -1,5 +1,5 @@
-import type { OperatorCommand } from "../core/commands.js";
-import { type TakenCommand, takeCommand } from "../core/take-command.js";
+import { type TakenCommand, takeCommand } from "../core/decide/take-command.js";
+import type { OperatorCommand } from "../core/model/commands.js";
 import type { InboxCommand, Store } from "../store/store.js";
 import type { RunHost } from "./run-host.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.js";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { LeaseKeeper } from "./lease-keeper.js";

@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import type { Clock } from "./clock.js";
 

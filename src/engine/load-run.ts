@@ -1,9 +1,9 @@
-import { replay } from "../core/decision.js";
-import { DarumaError } from "../core/errors.js";
-import type { LoggedEvent } from "../core/events.js";
-import { newRun } from "../core/new-run.js";
-import type { Run } from "../core/run.js";
-import { parseStoredDefinition } from "../core/stored-definition.js";
+import { replay } from "../core/decide/decision.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { LoggedEvent } from "../core/model/events.js";
+import { newRun } from "../core/model/new-run.js";
+import type { Run } from "../core/model/run.js";
+import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import type { Store } from "../store/store.js";
 
 export interface LoadedRun {

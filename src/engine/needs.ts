@@ -1,4 +1,4 @@
-import type { Definition, StepDefinition } from "../core/definition.js";
+import type { Definition, StepDefinition } from "../core/model/definition.js";
 import type { Needs } from "../worker/worker.js";
 import { HUMAN } from "./human-step.js";
 

@@ -1,10 +1,10 @@
-import type { Command } from "../core/commands.js";
-import type { Definition } from "../core/definition.js";
-import type { Event, ReusedJob, RunCause, RunOptions } from "../core/events.js";
-import { evolve } from "../core/evolve.js";
-import type { Json } from "../core/json.js";
-import { newRun } from "../core/new-run.js";
-import { failureHandlersOf } from "../core/projections.js";
+import { evolve } from "../core/evolve/evolve.js";
+import { failureHandlersOf } from "../core/evolve/projections.js";
+import type { Command } from "../core/model/commands.js";
+import type { Definition } from "../core/model/definition.js";
+import type { Event, ReusedJob, RunCause, RunOptions } from "../core/model/events.js";
+import { newRun } from "../core/model/new-run.js";
+import type { Json } from "../core/text/json.js";
 import type { RegisteredWorkflow, Store } from "../store/store.js";
 import { RunHost } from "./run-host.js";
 import type { WorkspaceKeeper } from "./workspace-keeper.js";

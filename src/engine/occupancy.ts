@@ -1,5 +1,5 @@
-import { isInRecovery, type Job, type Run } from "../core/run.js";
-import { isLocalWorker } from "../core/worker-names.js";
+import { isInRecovery, type Job, type Run } from "../core/model/run.js";
+import { isLocalWorker } from "../core/model/worker-names.js";
 import type { HeldAttempt } from "../worker/worker.js";
 import { HUMAN } from "./human-step.js";
 import { needsOf } from "./needs.js";

@@ -1,7 +1,7 @@
-import { MAX_CONTEXT_CHARS_TOTAL, type UpstreamText } from "../core/context-assembly.js";
-import { firstChars, type LoggedText, lastChars } from "../core/head-tail.js";
-import type { Json } from "../core/json.js";
-import type { Job, Run } from "../core/run.js";
+import { MAX_CONTEXT_CHARS_TOTAL, type UpstreamText } from "../core/failure/context-assembly.js";
+import type { Job, Run } from "../core/model/run.js";
+import { firstChars, type LoggedText, lastChars } from "../core/text/head-tail.js";
+import type { Json } from "../core/text/json.js";
 import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import type { Assignment, RetryMaterial } from "../worker/worker.js";
 import { outputOf, type ReadArtifact } from "./variables.js";

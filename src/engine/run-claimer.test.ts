@@ -3,7 +3,7 @@ import { FarWorker } from "../../test/support/far-worker.js";
 import { enginePorts, flush, workflow } from "../../test/support/harness.js";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { plainSandbox } from "../../test/support/plain-sandbox.js";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
 import type { LeaseOwner } from "../store/store.js";
 import { Engine } from "./engine.js";

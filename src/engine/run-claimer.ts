@@ -1,5 +1,5 @@
-import { DarumaError, type ErrorCode } from "../core/errors.js";
-import type { Run } from "../core/run.js";
+import { DarumaError, type ErrorCode } from "../core/errors/errors.js";
+import type { Run } from "../core/model/run.js";
 import type { HeldLease, LeaseOwner, Store } from "../store/store.js";
 import type { Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";

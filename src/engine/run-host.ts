@@ -1,11 +1,11 @@
-import { checkpointRows } from "../core/checkpoint-rows.js";
-import type { Command } from "../core/commands.js";
-import { decide } from "../core/decide.js";
-import { DarumaError } from "../core/errors.js";
-import type { Event, LoggedEvent } from "../core/events.js";
-import { attemptRow, jobRow, routeRow, runRow } from "../core/projections.js";
-import type { AttemptRow, CheckpointRow, JobRow, RouteRow } from "../core/rows.js";
-import { isOver, type Run } from "../core/run.js";
+import { decide } from "../core/decide/decide.js";
+import { DarumaError } from "../core/errors/errors.js";
+import { checkpointRows } from "../core/evolve/checkpoint-rows.js";
+import { attemptRow, jobRow, routeRow, runRow } from "../core/evolve/projections.js";
+import type { Command } from "../core/model/commands.js";
+import type { Event, LoggedEvent } from "../core/model/events.js";
+import type { AttemptRow, CheckpointRow, JobRow, RouteRow } from "../core/model/rows.js";
+import { isOver, type Run } from "../core/model/run.js";
 import type { Append, SerialisedEvent } from "../store/store.js";
 
 interface Waiter {

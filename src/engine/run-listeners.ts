@@ -1,5 +1,5 @@
-import type { LoggedEvent } from "../core/events.js";
-import type { Run } from "../core/run.js";
+import type { LoggedEvent } from "../core/model/events.js";
+import type { Run } from "../core/model/run.js";
 
 /** Called with committed events, in order. */
 export type RunListener = (run: Run, events: readonly LoggedEvent[]) => void;

@@ -1,6 +1,6 @@
-import type { Command } from "../core/commands.js";
-import { DarumaError } from "../core/errors.js";
-import { messageOf } from "../core/message-of.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { Command } from "../core/model/commands.js";
+import { messageOf } from "../core/text/message-of.js";
 import type { EngineOptions } from "./engine-options.js";
 import type { RunHost } from "./run-host.js";
 import type { WorkspaceKeeper } from "./workspace-keeper.js";

@@ -1,10 +1,10 @@
-import type { Output } from "../core/events.js";
-import { resolve } from "../core/gate.js";
-import type { GraphStep } from "../core/graph.js";
-import type { Json } from "../core/json.js";
-import { loopCount } from "../core/loop-budget.js";
-import type { Job, Run, Scope } from "../core/run.js";
-import { lastErrorSeenBy, seenBriefly, seenError } from "../core/seen-error.js";
+import { loopCount } from "../core/decide/loop-budget.js";
+import type { Output } from "../core/model/events.js";
+import { resolve } from "../core/model/gate.js";
+import type { GraphStep } from "../core/model/graph.js";
+import type { Job, Run, Scope } from "../core/model/run.js";
+import { lastErrorSeenBy, seenBriefly, seenError } from "../core/model/seen-error.js";
+import type { Json } from "../core/text/json.js";
 import { isTemplate } from "../sandbox/template.js";
 
 /** Reads outputs that were too large for the log. */

@@ -1,6 +1,6 @@
-import type { JobStatus } from "../core/rows.js";
-import { isInRecovery, type Job, type Run } from "../core/run.js";
-import { mayStart, treeKeeper } from "../core/workspace-turn.js";
+import type { JobStatus } from "../core/model/rows.js";
+import { isInRecovery, type Job, type Run } from "../core/model/run.js";
+import { mayStart, treeKeeper } from "../core/model/workspace-turn.js";
 import type { WaitingRun } from "../store/store.js";
 import type { Needs, Worker } from "../worker/worker.js";
 import { isHumanStep } from "./human-step.js";

@@ -4,8 +4,8 @@ import type {
   MovedCheckpoint,
   WorkspaceHome,
   WorkspaceNote,
-} from "../core/event-parts.js";
-import type { Run } from "../core/run.js";
+} from "../core/model/event-parts.js";
+import type { Run } from "../core/model/run.js";
 
 /** A run's workspace that is to be made for the first time. */
 export interface NewWorkspace {

@@ -1,5 +1,5 @@
-import { DarumaError } from "../core/errors.js";
-import { truncateHeadTail } from "../core/head-tail.js";
+import { DarumaError } from "../core/errors/errors.js";
+import { truncateHeadTail } from "../core/text/head-tail.js";
 
 /** What one answer may cost an agent: about 5,000 tokens. */
 export const MAX_ANSWER_CHARS = 20_000;

@@ -1,6 +1,6 @@
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { createMcpServer, type McpOptions } from "./mcp-server.js";
 
 /** Who asks and what he may do, as the server around the route has found out. */

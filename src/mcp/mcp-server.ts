@@ -8,7 +8,7 @@ import {
   ListToolsRequestSchema,
   ReadResourceRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { Role } from "../operations/roles.js";
 import { MAX_ANSWER_CHARS } from "./answer-budget.js";
 import { getPrompt, PROMPTS } from "./prompts.js";

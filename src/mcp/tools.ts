@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { adviceFor, DarumaError } from "../core/errors.js";
+import { adviceFor, DarumaError } from "../core/errors/errors.js";
 import { InvalidInput } from "../operations/invalid-input.js";
 import type { Operation } from "../operations/operation.js";
 import { mayAct, type Role } from "../operations/roles.js";

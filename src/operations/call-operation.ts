@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { Context } from "./context.js";
 import { checkInput } from "./invalid-input.js";
 import { perform } from "./perform.js";

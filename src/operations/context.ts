@@ -1,11 +1,11 @@
-import type { OperatorCommand } from "../core/commands.js";
-import type { StepDefinition } from "../core/definition.js";
-import type { CommandOutcome } from "../core/take-command.js";
+import type { CommandOutcome } from "../core/decide/take-command.js";
+import type { OperatorCommand } from "../core/model/commands.js";
+import type { StepDefinition } from "../core/model/definition.js";
 import type { Store } from "../store/store.js";
 import type { Role } from "./roles.js";
-import type { StartOptions } from "./start-options.js";
-import type { WorkflowReader } from "./workflow-reader.js";
-import type { Workflow } from "./workflow-source.js";
+import type { StartOptions } from "./runs/start-options.js";
+import type { WorkflowReader } from "./workflows/workflow-reader.js";
+import type { Workflow } from "./workflows/workflow-source.js";
 
 /** What the handlers of operations work with: a server's parts, or those of one command line. */
 export interface Context {

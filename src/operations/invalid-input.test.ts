@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { bareServer } from "../../test/support/api-server.js";
+import { openLocalClient } from "../host/local-client.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
 import { callOperation } from "./call-operation.js";
 import type { Context } from "./context.js";
 import { expectationAt } from "./expectation.js";
 import { checkInput, InvalidInput } from "./invalid-input.js";
-import { openLocalClient } from "./local-client.js";
 import type { Operation } from "./operation.js";
 import { OPERATIONS, type OperationName, TABLE } from "./table/operations.js";
 

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { DarumaError } from "../core/errors.js";
-import type { Json } from "../core/json.js";
-import { isDeeperThan, MAX_JSON_LEVELS, MAX_WRAPPED_JSON_LEVELS } from "../core/to-json.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { Json } from "../core/text/json.js";
+import { isDeeperThan, MAX_JSON_LEVELS, MAX_WRAPPED_JSON_LEVELS } from "../core/text/to-json.js";
 import { expectationAt, fieldsAt } from "./expectation.js";
 import type { Operation } from "./operation.js";
 

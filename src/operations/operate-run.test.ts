@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { OperatorCommand } from "../core/commands.js";
-import type { CommandOutcome } from "../core/take-command.js";
+import type { CommandOutcome } from "../core/decide/take-command.js";
+import type { OperatorCommand } from "../core/model/commands.js";
+import { Daruma } from "../host/daruma.js";
 import { currentOwner } from "../store/lease-owner.js";
 import { createMemoryStore, type MemoryStore } from "../store/memory/memory-store.js";
-import { Daruma } from "./daruma.js";
-import { defineWorkflow } from "./define-workflow.js";
 import { operateRun } from "./operate-run.js";
+import { defineWorkflow } from "./workflows/define-workflow.js";
 
 let folder = "";
 let store: MemoryStore;

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { OperatorCommand } from "../core/commands.js";
-import { DarumaError } from "../core/errors.js";
-import { type Refusal, refusalOf } from "../core/operator.js";
-import type { Run } from "../core/run.js";
-import { type CommandOutcome, type TakenCommand, takeCommand } from "../core/take-command.js";
+import { type Refusal, refusalOf } from "../core/decide/operator.js";
+import { type CommandOutcome, type TakenCommand, takeCommand } from "../core/decide/take-command.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { OperatorCommand } from "../core/model/commands.js";
+import type { Run } from "../core/model/run.js";
 import { systemClock } from "../engine/clock.js";
 import { INBOX_POLL_MS } from "../engine/inbox.js";
 import { LeaseKeeper } from "../engine/lease-keeper.js";
@@ -12,9 +12,9 @@ import { loadRun } from "../engine/load-run.js";
 import { heldAttempts, mayGoOn } from "../engine/occupancy.js";
 import { RunHost } from "../engine/run-host.js";
 import type { BesideCommit } from "../engine/run-listeners.js";
+import { requireRun } from "../report/lookup/run-reference.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { recallOutcome } from "./recall-outcome.js";
-import { requireRun } from "./run-reference.js";
 
 export interface OperateRequest {
   readonly runId: number;

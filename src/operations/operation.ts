@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import type { Acted } from "../report/lookup/own-runs.js";
 import type { Context } from "./context.js";
-import type { Acted } from "./own-runs.js";
 import type { Role } from "./roles.js";
 
 /**

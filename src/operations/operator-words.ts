@@ -1,6 +1,6 @@
-import type { Definition } from "../core/definition.js";
-import { createRedactor, type Redactor } from "../core/redaction.js";
-import { parseStoredDefinition } from "../core/stored-definition.js";
+import type { Definition } from "../core/model/definition.js";
+import { parseStoredDefinition } from "../core/model/stored-definition.js";
+import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
 import type { Store } from "../store/store.js";
 
 /** What stands in the log where nobody said why. */

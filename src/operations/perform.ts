@@ -1,7 +1,7 @@
 import type { z } from "zod";
+import { requireOwnRuns } from "../report/lookup/own-runs.js";
 import type { Context } from "./context.js";
 import type { Operation } from "./operation.js";
-import { requireOwnRuns } from "./own-runs.js";
 
 /** Every door does its operations by this. The input has been checked against its schema. */
 export async function perform(

@@ -1,12 +1,12 @@
-import type { OperatorCommand } from "../core/commands.js";
-import { decide } from "../core/decide.js";
-import { type CommandOutcome, takeCommand } from "../core/take-command.js";
+import { decide } from "../core/decide/decide.js";
+import { type CommandOutcome, takeCommand } from "../core/decide/take-command.js";
+import type { OperatorCommand } from "../core/model/commands.js";
 import { systemClock } from "../engine/clock.js";
 import { loadRun } from "../engine/load-run.js";
+import { ownerOf } from "../report/lookup/run-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import type { Context } from "./context.js";
 import { outcomeOf } from "./operate-run.js";
-import { ownerOf } from "./run-owner.js";
 
 /** What an operator's command did, or would do. */
 export interface CommandAnswer extends CommandOutcome {

@@ -1,12 +1,12 @@
-import type { HoldDecision, OperatorCommand } from "../core/commands.js";
-import { decide } from "../core/decide.js";
-import { DarumaError } from "../core/errors.js";
-import type { Event, LoggedEvent } from "../core/events.js";
-import { type CommandOutcome, takeCommand } from "../core/take-command.js";
+import { decide } from "../core/decide/decide.js";
+import { type CommandOutcome, takeCommand } from "../core/decide/take-command.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { HoldDecision, OperatorCommand } from "../core/model/commands.js";
+import type { Event, LoggedEvent } from "../core/model/events.js";
 import { loadRun } from "../engine/load-run.js";
+import { readLog } from "../report/lookup/replayed-log.js";
+import { requireRun } from "../report/lookup/run-reference.js";
 import type { Store } from "../store/store.js";
-import { readLog } from "./replayed-log.js";
-import { requireRun } from "./run-reference.js";
 
 /** What a command did when its key was taken. */
 export async function recallOutcome(

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import { DarumaError } from "../core/errors.js";
-import { parseDuration } from "../definition/duration.js";
+import { DarumaError } from "../core/errors/errors.js";
+import { parseDuration } from "../definition/read/duration.js";
+import { iso } from "../report/run-report.js";
 import type { TokenRow } from "../store/store.js";
 import type { Context } from "./context.js";
 import type { Role } from "./roles.js";
-import { iso } from "./run-report.js";
 
 const TOKEN_BYTES = 32;
 const TOKEN_MARK = "drm_";

@@ -1,4 +1,4 @@
-import type { SyntaxProblem } from "../definition/problem.js";
+import type { SyntaxProblem } from "../definition/read/problem.js";
 import { wrapCode } from "./wrap-code.js";
 
 /** Why `code` is neither an expression nor a function body, or null. Checks the syntax only; nothing is run. */

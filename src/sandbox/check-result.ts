@@ -1,6 +1,6 @@
-import type { EvaluationResult } from "../core/events.js";
-import type { Json } from "../core/json.js";
-import { isDeeperThan } from "../core/to-json.js";
+import type { EvaluationResult } from "../core/model/events.js";
+import type { Json } from "../core/text/json.js";
+import { isDeeperThan } from "../core/text/to-json.js";
 import { MAX_RESULT_BYTES, MAX_RESULT_DEPTH, MAX_SCRIPT_RESULT_BYTES } from "./limits.js";
 import type { ExpectedResult } from "./sandbox.js";
 

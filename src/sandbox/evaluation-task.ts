@@ -1,4 +1,4 @@
-import type { EvaluationResult } from "../core/events.js";
+import type { EvaluationResult } from "../core/model/events.js";
 import { refuse, type Verdict, withDuration } from "./check-result.js";
 import type { ThreadRequest } from "./quickjs-thread.js";
 

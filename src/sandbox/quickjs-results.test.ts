@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { MAX_EXPRESSION_BYTES } from "../core/definition.js";
-import type { Json } from "../core/json.js";
+import { MAX_EXPRESSION_BYTES } from "../core/model/definition.js";
+import type { Json } from "../core/text/json.js";
 import { MAX_SCRIPT_BYTES } from "./limits.js";
 import { createSandbox } from "./quickjs-sandbox.js";
 import type { ExpectedResult } from "./sandbox.js";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { MAX_EXPRESSION_BYTES } from "../core/definition.js";
-import type { EvaluationResult } from "../core/events.js";
+import { MAX_EXPRESSION_BYTES } from "../core/model/definition.js";
+import type { EvaluationResult } from "../core/model/events.js";
 import { refuse, type Verdict, withDuration } from "./check-result.js";
 import { EvaluationTask } from "./evaluation-task.js";
 import {

@@ -1,8 +1,8 @@
 import { parentPort } from "node:worker_threads";
 import { newQuickJSWASMModuleFromVariant } from "quickjs-emscripten-core";
-import type { EvaluationResult } from "../core/events.js";
-import type { Json } from "../core/json.js";
-import { messageOf } from "../core/message-of.js";
+import type { EvaluationResult } from "../core/model/events.js";
+import type { Json } from "../core/text/json.js";
+import { messageOf } from "../core/text/message-of.js";
 import { refuse, type Verdict, withDuration } from "./check-result.js";
 import { createEvaluator, type EvaluationRequest } from "./evaluate-in-quickjs.js";
 import { type Rendering, renderStep } from "./render-step.js";

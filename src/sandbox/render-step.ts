@@ -1,5 +1,5 @@
-import type { Json } from "../core/json.js";
-import { messageOf } from "../core/message-of.js";
+import type { Json } from "../core/text/json.js";
+import { messageOf } from "../core/text/message-of.js";
 import { IN_PLACE_TAG_COST, IN_PLACE_TEMPLATE_COST, IN_PLACE_WORK, MAX_TEMPLATE_WORK } from "./limits.js";
 import { isTemplate, newBudget, renderDeep, renderTemplate, renderValue } from "./template.js";
 

@@ -1,5 +1,5 @@
-import type { EvaluationResult } from "../core/events.js";
-import type { Json } from "../core/json.js";
+import type { EvaluationResult } from "../core/model/events.js";
+import type { Json } from "../core/text/json.js";
 import type { Rendering } from "./render-step.js";
 
 /** What a caller expects back; anything else is EXPRESSION_RESULT. */

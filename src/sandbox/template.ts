@@ -1,8 +1,8 @@
 import type { Template } from "liquidjs";
-import { DarumaError } from "../core/errors.js";
-import type { Json } from "../core/json.js";
-import { messageOf } from "../core/message-of.js";
-import type { SyntaxProblem } from "../definition/problem.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { Json } from "../core/text/json.js";
+import { messageOf } from "../core/text/message-of.js";
+import type { SyntaxProblem } from "../definition/read/problem.js";
 import { MAX_TEMPLATE_WORK } from "./limits.js";
 import { type TemplateBudget, templateEngine } from "./liquid.js";
 

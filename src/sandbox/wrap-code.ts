@@ -1,5 +1,5 @@
 import { compileFunction } from "node:vm";
-import type { SyntaxProblem } from "../definition/problem.js";
+import type { SyntaxProblem } from "../definition/read/problem.js";
 
 type WrappedCode =
   | { readonly ok: true; readonly source: string }

@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { Append } from "./store.js";
 
 /** Where a run stands in the store: the token of the lease that is held now (null: nobody's) and its log's end. */

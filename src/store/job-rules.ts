@@ -1,4 +1,4 @@
-import { isSettled } from "../core/run.js";
+import { isSettled } from "../core/model/run.js";
 import type { JobFilter } from "./store.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { RunStatus } from "../core/rows.js";
+import type { RunStatus } from "../core/model/rows.js";
 
 export const UNFINISHED_RUN_STATUSES: readonly RunStatus[] = ["pending", "running", "paused", "held"];
 

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from "../core/events.js";
+import type { LoggedEvent } from "../core/model/events.js";
 import type {
   AttemptRow,
   CheckpointRow,
@@ -8,7 +8,7 @@ import type {
   RouteRow,
   RunRow,
   RunStatus,
-} from "../core/rows.js";
+} from "../core/model/rows.js";
 
 /**
  * The storage port. A store only persists: every rule lives in core. All methods are asynchronous and safe to call at

@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 
 /** Read JSON that the store has written. `place` names the table and the row, for whoever has to look. */
 export function parseStoredJson(text: string, place: () => string): unknown {

@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 
 /** Two tokens of one hash could not be told apart, so the second is a defect of the caller. */
 export function tokenIsThere(): DarumaError {

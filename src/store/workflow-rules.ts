@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { NewWorkflow } from "./store.js";
 
 /** Handlers are found by their name within a workflow, so a name that is there twice is a defect of the caller. */

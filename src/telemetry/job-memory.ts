@@ -1,5 +1,5 @@
-import type { HealStrategy } from "../core/events.js";
-import { JOB_IDS_PER_RUN } from "../core/run.js";
+import type { HealStrategy } from "../core/model/events.js";
+import { JOB_IDS_PER_RUN } from "../core/model/run.js";
 
 /** What an attempt follows, and why. */
 export interface Healing {

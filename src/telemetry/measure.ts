@@ -1,4 +1,4 @@
-import type { Event, HealStrategy } from "../core/events.js";
+import type { Event, HealStrategy } from "../core/model/events.js";
 import { JobMemories, type JobMemory } from "./job-memory.js";
 import type { Measurement, SeriesName } from "./measurement.js";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Event, LoggedEvent } from "../core/events.js";
-import { jobById, type Run } from "../core/run.js";
+import type { Event, LoggedEvent } from "../core/model/events.js";
+import { jobById, type Run } from "../core/model/run.js";
 
 /** One bar of a trace. Times are milliseconds since the epoch. */
 export interface Span {

@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from "node:dgram";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { type Measurement, SERIES } from "./measurement.js";
 
 /** A datagram that fits into one Ethernet frame is not split on its way. */

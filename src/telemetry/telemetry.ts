@@ -1,5 +1,5 @@
-import type { LoggedEvent } from "../core/events.js";
-import type { Run } from "../core/run.js";
+import type { LoggedEvent } from "../core/model/events.js";
+import type { Run } from "../core/model/run.js";
 import { Meter } from "./measure.js";
 import { OtlpExporter } from "./otlp.js";
 import { PrometheusRegistry } from "./prometheus.js";

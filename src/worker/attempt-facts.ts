@@ -1,9 +1,9 @@
 import { MAX_TAIL_BYTES } from "../action/log-file.js";
 import { LogTail } from "../action/log-tail.js";
-import { DarumaError } from "../core/errors.js";
-import type { FailureFacts } from "../core/failure.js";
-import { truncateHeadTail } from "../core/head-tail.js";
-import { messageOf } from "../core/message-of.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import { truncateHeadTail } from "../core/text/head-tail.js";
+import { messageOf } from "../core/text/message-of.js";
 
 /** Of a message or a stack; an action may give any length, and each goes into the log and every row. */
 const MAX_ERROR_TEXT_CHARS = 4 * 1024;

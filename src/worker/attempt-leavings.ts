@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { TokenUsage } from "../core/events.js";
+import type { TokenUsage } from "../core/model/events.js";
 
 /** A record for people who count; the attempt is what it is without it. */
 export function writeUsage(file: string, usage: TokenUsage): void {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Json } from "../core/json.js";
+import type { Json } from "../core/text/json.js";
 import { readOutputArtifact, resultOfOutput, tooDeep } from "./attempt-output.js";
 
 let folder = "";

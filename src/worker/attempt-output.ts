@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { AttemptResult } from "../core/commands.js";
-import { DarumaError } from "../core/errors.js";
-import type { Output, ScopeItem } from "../core/events.js";
-import type { FailureFacts } from "../core/failure.js";
-import { tooManyItems } from "../core/item-limit.js";
-import type { Json } from "../core/json.js";
-import { checkJson } from "../core/json-schema-check.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../core/to-json.js";
+import { tooManyItems } from "../core/decide/item-limit.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { AttemptResult } from "../core/model/commands.js";
+import type { Output, ScopeItem } from "../core/model/events.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import type { Json } from "../core/text/json.js";
+import { checkJson } from "../core/text/json-schema-check.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 
 /** Above this an output is a file, and the log has its hash and first part. */
 export const MAX_LOGGED_OUTPUT_BYTES = 64 * 1024;

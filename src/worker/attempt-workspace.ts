@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { DarumaError } from "../core/errors.js";
-import type { CheckpointFacts } from "../core/events.js";
-import type { FailureFacts } from "../core/failure.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { CheckpointFacts } from "../core/model/events.js";
+import type { FailureFacts } from "../core/model/failure.js";
 import type { CheckpointInput } from "../workspace/checkpoint.js";
 import { REPOSITORY_VARIABLES } from "../workspace/git-program.js";
 import { stepEnvironment } from "../workspace/tree-index.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { settle } from "../../test/support/pool-bench.js";
-import type { RunRow } from "../core/rows.js";
+import type { RunRow } from "../core/model/rows.js";
 import { EndedRuns, KEPT_AFTER_END_MS } from "./ended-runs.js";
 
 const row = (id: number, finishedAt: number | null): RunRow => ({ id, finished_at: finishedAt }) as RunRow;

@@ -1,4 +1,4 @@
-import type { RunRow } from "../core/rows.js";
+import type { RunRow } from "../core/model/rows.js";
 import type { TimerPort } from "./attempt-timers.js";
 
 export interface RecordedRuns {

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
-import { assembleContext } from "../core/context-assembly.js";
-import type { FailureContextInput } from "../core/failure-context.js";
-import type { Json } from "../core/json.js";
-import { seenError } from "../core/seen-error.js";
+import { assembleContext } from "../core/failure/context-assembly.js";
+import type { FailureContextInput } from "../core/failure/failure-context.js";
+import { seenError } from "../core/model/seen-error.js";
+import type { Json } from "../core/text/json.js";
 import { contextArtifact, failureArtifact, logFile, outputFolder, summaryArtifact } from "./attempt-paths.js";
 import { readLogEnds } from "./log-ends.js";
 import type { Assignment, FailureContext, FailureSource } from "./worker.js";

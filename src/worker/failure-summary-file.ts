@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Action, Attempt } from "../action/action.js";
 import { printedText } from "../action/printed-text.js";
-import { classify } from "../core/classify.js";
-import type { FailureFacts } from "../core/failure.js";
-import { MAX_FAILURE_SUMMARY_CHARS, summariseFailure } from "../core/failure-summary.js";
-import { firstChars } from "../core/head-tail.js";
-import type { Redactor } from "../core/redaction.js";
+import { classify } from "../core/failure/classify.js";
+import { MAX_FAILURE_SUMMARY_CHARS, summariseFailure } from "../core/failure/failure-summary.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import type { Redactor } from "../core/redaction/redaction.js";
+import { firstChars } from "../core/text/head-tail.js";
 import { summaryArtifact } from "./attempt-paths.js";
 import type { Assignment } from "./worker.js";
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../test/support/error-record.js";
 import type { Action, ActionResult, Attempt } from "../action/action.js";
-import { classify } from "../core/classify.js";
+import { classify } from "../core/failure/classify.js";
 import { contextArtifact, outputArtifact, summaryArtifact } from "./attempt-paths.js";
 import { LocalWorker, type LocalWorkerOptions } from "./local-worker.js";
 import type { AbortCause, Assignment } from "./worker.js";

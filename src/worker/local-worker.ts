@@ -6,11 +6,11 @@ import { closeLogs, emptyLogsMade, MAX_TAIL_BYTES, openLogFile } from "../action
 import { LogQuota } from "../action/log-quota.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import { withinOpenFiles } from "../action/process/open-file-limit.js";
-import type { AttemptResult } from "../core/commands.js";
-import { DEFAULT_MAX_LOG_BYTES } from "../core/definition.js";
-import type { FailureFacts } from "../core/failure.js";
-import { createRedactor, type Redactor } from "../core/redaction.js";
-import { LOCAL_WORKER_PREFIX } from "../core/worker-names.js";
+import type { AttemptResult } from "../core/model/commands.js";
+import { DEFAULT_MAX_LOG_BYTES } from "../core/model/definition.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import { LOCAL_WORKER_PREFIX } from "../core/model/worker-names.js";
+import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
 import { noSuchTags, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";

@@ -1,5 +1,5 @@
 import { memoryOfToken } from "../action/process/attempt-processes.js";
-import type { FailureFacts } from "../core/failure.js";
+import type { FailureFacts } from "../core/model/failure.js";
 import type { TimerPort } from "./attempt-timers.js";
 import type { Assignment } from "./worker.js";
 

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ActionResult } from "../action/action.js";
-import { messageOf } from "../core/message-of.js";
+import { messageOf } from "../core/text/message-of.js";
 import type { TimerPort } from "./attempt-timers.js";
 
 const ERRNOS_OF_A_FULL_DISK: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);

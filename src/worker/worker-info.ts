@@ -1,5 +1,5 @@
-import type { LocalPart } from "./pool-placement.js";
-import type { PoolWorker } from "./pool-worker.js";
+import type { LocalPart } from "./pool/pool-placement.js";
+import type { PoolWorker } from "./pool/pool-worker.js";
 
 /** A worker as operators see it. */
 export interface WorkerInfo {

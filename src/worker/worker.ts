@@ -1,9 +1,9 @@
-import type { AttemptResult } from "../core/commands.js";
-import type { UpstreamText } from "../core/context-assembly.js";
-import type { ActionDefinition, ResourceRequirements } from "../core/definition.js";
-import type { ClassifiedFailure, Failure, FailureFacts } from "../core/failure.js";
-import type { FailureContextInput } from "../core/failure-context.js";
-import type { Json } from "../core/json.js";
+import type { UpstreamText } from "../core/failure/context-assembly.js";
+import type { FailureContextInput } from "../core/failure/failure-context.js";
+import type { AttemptResult } from "../core/model/commands.js";
+import type { ActionDefinition, ResourceRequirements } from "../core/model/definition.js";
+import type { ClassifiedFailure, Failure, FailureFacts } from "../core/model/failure.js";
+import type { Json } from "../core/text/json.js";
 
 /** One attempt handed to a worker: everything it needs, templates rendered. */
 export interface Assignment {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { writeDurably } from "./durable-file.js";
 import type { GitProgram } from "./git-program.js";
 import { splitAtNul } from "./split-at-nul.js";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { commitTree } from "./checkpoint.js";
 import type { GitCall, GitProgram } from "./git-program.js";
 import { listTree, type Submodule, shownPath } from "./submodules.js";

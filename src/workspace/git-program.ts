@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 
 /** The first with GIT_CONFIG_GLOBAL, without which a user's settings could not be kept out. */
 const OLDEST_GIT = [2, 32] as const;

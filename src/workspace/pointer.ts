@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { writeDurably } from "./durable-file.js";
 import type { Workspace } from "./workspace.js";
 import { treeFolder, type WorkspacePaths } from "./workspace-paths.js";

@@ -1,6 +1,6 @@
 import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { commitCheckpoint, pinCheckpoints } from "./checkpoint.js";
 import { readDifference } from "./difference.js";
 import { dressSubmodules } from "./dress-tree.js";

@@ -1,6 +1,6 @@
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { GitProgram } from "./git-program.js";
 import { inSource, type SourceRepository } from "./source-repository.js";
 import type { WorkspacePaths } from "./workspace-paths.js";

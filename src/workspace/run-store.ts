@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { PRIVATE_FOLDER, syncFolder } from "./durable-file.js";
 import { flatten } from "./flat-tree.js";
 import type { GitProgram } from "./git-program.js";

@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import { type Ends, readDifference, writePatch } from "./difference.js";
 import { dressSubmodules } from "./dress-tree.js";
 import type { GitCall, GitProgram } from "./git-program.js";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { GitCall, GitProgram } from "./git-program.js";
 import { isFolder } from "./pointer.js";
 

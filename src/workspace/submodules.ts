@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 import type { GitProgram } from "./git-program.js";
 import { linkObjects } from "./link-objects.js";
 import { isFolder } from "./pointer.js";

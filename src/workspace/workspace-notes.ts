@@ -1,4 +1,4 @@
-import type { WorkspaceNote } from "../core/events.js";
+import type { WorkspaceNote } from "../core/model/events.js";
 import type { GitProgram } from "./git-program.js";
 import { readSubmodules, shownPath } from "./submodules.js";
 import type { WorkspacePaths } from "./workspace-paths.js";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DarumaError } from "../core/errors.js";
+import { DarumaError } from "../core/errors/errors.js";
 
 const ORDINAL_DIGITS = 4;
 /** In the run's folder. */

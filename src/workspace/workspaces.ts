@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { basename, resolve } from "node:path";
-import { DarumaError } from "../core/errors.js";
-import type { WorkspaceNote } from "../core/events.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { WorkspaceNote } from "../core/model/events.js";
 import {
   type CheckpointInput,
   commitTree,

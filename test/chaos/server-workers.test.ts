@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LoggedEvent } from "../../src/core/events.js";
+import type { LoggedEvent } from "../../src/core/model/events.js";
 import { loadDefinition } from "../../src/definition/load.js";
 import { checkExpression } from "../../src/sandbox/check-expression.js";
 import { checkTemplate } from "../../src/sandbox/template.js";

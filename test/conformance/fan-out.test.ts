@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../src/core/json.js";
+import type { Json } from "../../src/core/text/json.js";
 import type { Assignment } from "../../src/worker/worker.js";
 import { type Trial, trial } from "../support/harness.js";
 import type { Outcome } from "../support/scripted-worker.js";

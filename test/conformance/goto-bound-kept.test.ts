@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Definition, Routing } from "../../src/core/definition.js";
-import type { Event } from "../../src/core/events.js";
-import { evolve } from "../../src/core/evolve.js";
-import { newRun } from "../../src/core/new-run.js";
-import type { Run } from "../../src/core/run.js";
+import { evolve } from "../../src/core/evolve/evolve.js";
+import type { Definition, Routing } from "../../src/core/model/definition.js";
+import type { Event } from "../../src/core/model/events.js";
+import { newRun } from "../../src/core/model/new-run.js";
+import type { Run } from "../../src/core/model/run.js";
 import { type Trial, trial, workflow } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";

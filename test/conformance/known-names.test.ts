@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../src/core/json.js";
-import { VARIABLES } from "../../src/core/variable-names.js";
+import { VARIABLES } from "../../src/core/model/variable-names.js";
+import type { Json } from "../../src/core/text/json.js";
 import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
 import type { Assignment } from "../../src/worker/worker.js";
 import { trial } from "../support/harness.js";

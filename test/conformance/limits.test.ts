@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../src/core/json.js";
+import type { Json } from "../../src/core/text/json.js";
 import { trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 

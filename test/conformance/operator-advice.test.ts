@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { OperatorCommand } from "../../src/core/commands.js";
-import { adviceFor } from "../../src/core/errors.js";
+import { adviceFor } from "../../src/core/errors/errors.js";
+import type { OperatorCommand } from "../../src/core/model/commands.js";
 import { Stage } from "../support/stage.js";
 
 /** The whole advice of a refusal, in the words of a program and of a command line. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { HoldAction } from "../../src/core/events.js";
-import type { Json } from "../../src/core/json.js";
+import type { HoldAction } from "../../src/core/model/events.js";
+import type { Json } from "../../src/core/text/json.js";
 import type { Script } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";

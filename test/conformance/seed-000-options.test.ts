@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exitCodeOfStatus } from "../../src/cli/exit-codes.js";
+import { exitCodeOfStatus } from "../../src/cli/terminal/exit-codes.js";
 import { trial } from "../support/harness.js";
 import { trace } from "../support/trace.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../src/core/json.js";
+import type { Json } from "../../src/core/text/json.js";
 import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
 import { type TrialOptions, trial } from "../support/harness.js";
 import { plainSandbox } from "../support/plain-sandbox.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FailureFacts } from "../../src/core/failure.js";
+import type { FailureFacts } from "../../src/core/model/failure.js";
 import { trial } from "../support/harness.js";
 import type { Script } from "../support/scripted-worker.js";
 import { trace } from "../support/trace.js";

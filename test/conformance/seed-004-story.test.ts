@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Narrator } from "../../src/cli/render/narrator.js";
-import { type SelfHealRecord, selfHealRecord } from "../../src/core/self-heal-record.js";
-import { tellStories } from "../../src/operations/job-story.js";
-import { ReplayedRun } from "../../src/operations/replayed-log.js";
-import { textOf } from "../../src/operations/sentence.js";
+import { type SelfHealRecord, selfHealRecord } from "../../src/core/failure/self-heal-record.js";
+import { tellStories } from "../../src/report/job-story.js";
+import { ReplayedRun } from "../../src/report/lookup/replayed-log.js";
+import { textOf } from "../../src/report/sentence.js";
 import { type Trial, workflow } from "../support/harness.js";
 import { replayedTrial } from "../support/replayed-trial.js";
 import { checkpointed } from "../support/scripted-worker.js";

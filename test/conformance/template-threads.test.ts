@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EvaluationResult } from "../../src/core/events.js";
+import type { EvaluationResult } from "../../src/core/model/events.js";
 import type { Rendering } from "../../src/sandbox/render-step.js";
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
 import { plainSandbox } from "../support/plain-sandbox.js";

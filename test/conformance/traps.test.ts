@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { exitCodeOfStatus } from "../../src/cli/exit-codes.js";
+import { exitCodeOfStatus } from "../../src/cli/terminal/exit-codes.js";
 import { loadDefinition } from "../../src/definition/load.js";
 import { Engine } from "../../src/engine/engine.js";
 import { createSandbox } from "../../src/sandbox/quickjs-sandbox.js";
@@ -223,7 +223,7 @@ describe("the traps that others fell into", () => {
           ]),
         ),
       });
-    // Measured in work, not time: see src/definition/ancestors.test.ts. Here it only has to come back at all.
+    // Measured in work, not time: see src/definition/check/ancestors.test.ts. Here it only has to come back at all.
     const loaded = load(chain(5000));
     expect(loaded.ok && loaded.definition.steps.length).toBe(5000);
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import postgres from "postgres";
 import { expect, test } from "vitest";
-import type { Event } from "../../src/core/events.js";
+import type { Event } from "../../src/core/model/events.js";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
 import type { SerialisedEvent, Store } from "../../src/store/store.js";
 import { openInFreshSchema } from "../support/embedded-postgres.js";

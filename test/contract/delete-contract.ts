@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunStatus } from "../../src/core/rows.js";
+import type { RunStatus } from "../../src/core/model/rows.js";
 import type { Store } from "../../src/store/store.js";
 import type { StoreUnderTest } from "./store-contract.js";
 import {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DarumaError } from "../../src/core/errors.js";
+import { DarumaError } from "../../src/core/errors/errors.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Append, Store } from "../../src/store/store.js";
 import { openInFreshSchema } from "../support/embedded-postgres.js";

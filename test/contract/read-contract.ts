@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunStatus } from "../../src/core/rows.js";
+import type { RunStatus } from "../../src/core/model/rows.js";
 import type { StoreUnderTest } from "./store-contract.js";
 import { appendTo, canceledEvent, jobRow, newWorkflow, routeRow, runRow, takeRun } from "./store-fixtures.js";
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { DarumaError } from "../../src/core/errors.js";
+import type { DarumaError } from "../../src/core/errors/errors.js";
 import { MIGRATIONS } from "../../src/store/sqlite/migrations.js";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
 import { makeFolder } from "./sqlite-folder.js";

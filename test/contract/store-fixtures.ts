@@ -1,6 +1,6 @@
-import type { RunOptions } from "../../src/core/events.js";
-import type { Failure } from "../../src/core/failure.js";
-import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../src/core/rows.js";
+import type { RunOptions } from "../../src/core/model/events.js";
+import type { Failure } from "../../src/core/model/failure.js";
+import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../src/core/model/rows.js";
 import type { Append, LeaseOwner, NewWorkflow, SerialisedEvent, Store } from "../../src/store/store.js";
 import { failureOf } from "../support/error-record.js";
 

@@ -1,10 +1,10 @@
-import type { AttemptResult, Command } from "../../src/core/commands.js";
-import { decide } from "../../src/core/decide.js";
-import type { EvaluationResult, Event } from "../../src/core/events.js";
-import { evolve } from "../../src/core/evolve.js";
-import type { Json } from "../../src/core/json.js";
-import { newRun } from "../../src/core/new-run.js";
-import type { Job, Run } from "../../src/core/run.js";
+import { decide } from "../../src/core/decide/decide.js";
+import { evolve } from "../../src/core/evolve/evolve.js";
+import type { AttemptResult, Command } from "../../src/core/model/commands.js";
+import type { EvaluationResult, Event } from "../../src/core/model/events.js";
+import { newRun } from "../../src/core/model/new-run.js";
+import type { Job, Run } from "../../src/core/model/run.js";
+import type { Json } from "../../src/core/text/json.js";
 import { loadDefinition } from "../../src/definition/load.js";
 import { PLAIN_OPTIONS } from "./drive.js";
 

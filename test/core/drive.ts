@@ -1,12 +1,12 @@
-import type { AttemptResult, Command } from "../../src/core/commands.js";
-import { decide } from "../../src/core/decide.js";
-import { replay } from "../../src/core/decision.js";
-import type { Definition } from "../../src/core/definition.js";
-import type { EvaluationResult, Event, LoggedEvent, RunOptions } from "../../src/core/events.js";
-import { evolve } from "../../src/core/evolve.js";
-import { newRun } from "../../src/core/new-run.js";
-import { isInRecovery, isOver, type Job, type Run } from "../../src/core/run.js";
-import { mayStart } from "../../src/core/workspace-turn.js";
+import { decide } from "../../src/core/decide/decide.js";
+import { replay } from "../../src/core/decide/decision.js";
+import { evolve } from "../../src/core/evolve/evolve.js";
+import type { AttemptResult, Command } from "../../src/core/model/commands.js";
+import type { Definition } from "../../src/core/model/definition.js";
+import type { EvaluationResult, Event, LoggedEvent, RunOptions } from "../../src/core/model/events.js";
+import { newRun } from "../../src/core/model/new-run.js";
+import { isInRecovery, isOver, type Job, type Run } from "../../src/core/model/run.js";
+import { mayStart } from "../../src/core/model/workspace-turn.js";
 import { type Chooser, meddle, wayOutOfRest } from "./meddling.js";
 
 export const PLAIN_OPTIONS: RunOptions = { maxLoops: null, retryMax: null, failureRouting: true, only: null };

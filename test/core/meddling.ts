@@ -1,5 +1,5 @@
-import type { Command, HoldDecision } from "../../src/core/commands.js";
-import type { Job, Run } from "../../src/core/run.js";
+import type { Command, HoldDecision } from "../../src/core/model/commands.js";
+import type { Job, Run } from "../../src/core/model/run.js";
 
 /** A stream of small numbers from a list of choices: the list itself first, then a mix of it for ever. */
 export class Chooser {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decide } from "../../src/core/decide.js";
-import type { RunOptions } from "../../src/core/events.js";
-import { evolve } from "../../src/core/evolve.js";
-import { newRun } from "../../src/core/new-run.js";
-import type { Run } from "../../src/core/run.js";
+import { decide } from "../../src/core/decide/decide.js";
+import { evolve } from "../../src/core/evolve/evolve.js";
+import type { RunOptions } from "../../src/core/model/events.js";
+import { newRun } from "../../src/core/model/new-run.js";
+import type { Run } from "../../src/core/model/run.js";
 import { findViolations } from "../support/invariants.js";
 import { snapshotRun } from "../support/run-snapshot.js";
 import { type Chances, type Driven, drive, PLAIN_OPTIONS, refold } from "./drive.js";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Definition } from "../../src/core/definition.js";
+import type { Definition } from "../../src/core/model/definition.js";
 import { loadDefinition } from "../../src/definition/load.js";
 
 /** One step as numbers; `buildWorkflow` reads each as a choice among what is allowed at that place. */

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineWorkflow } from "../../src/definition/builder.js";
-import { Daruma } from "../../src/operations/daruma.js";
+import { Daruma } from "../../src/host/daruma.js";
 import { CliFolder, type Report } from "../support/cli-folder.js";
 
 const cli = new CliFolder();

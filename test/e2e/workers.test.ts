@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { AttemptRow } from "../../src/core/rows.js";
+import type { AttemptRow } from "../../src/core/model/rows.js";
 import { logFile } from "../../src/worker/attempt-paths.js";
 import { DarumaProcess } from "../support/daruma-process.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DarumaError } from "../../src/core/errors.js";
+import type { DarumaError } from "../../src/core/errors/errors.js";
 import type { OutputOf } from "../../src/operations/client.js";
 import { callIn, OperationBench } from "../support/operation-bench.js";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { attemptAt, type JobStatus } from "../../src/core/rows.js";
+import { attemptAt, type JobStatus } from "../../src/core/model/rows.js";
 import { OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

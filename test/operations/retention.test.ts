@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadRun } from "../../src/engine/load-run.js";
 import type { Context } from "../../src/operations/context.js";
-import type { RunDocument } from "../../src/operations/run-document.js";
+import type { RunDocument } from "../../src/operations/exchange/run-document.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";
 import { portableRun } from "../support/portable-run.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DarumaError } from "../../src/core/errors.js";
+import { DarumaError } from "../../src/core/errors/errors.js";
 import { OperationBench } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { checkLocalRequest } from "../../src/api/browser-guard.js";
 import { terminalText } from "../../src/cli/render/terminal-text.js";
-import { createRedactor } from "../../src/core/redaction.js";
-import { readRunDocument } from "../../src/operations/read-run-document.js";
+import { createRedactor } from "../../src/core/redaction/redaction.js";
+import { readRunDocument } from "../../src/operations/exchange/read-run-document.js";
 import { name } from "../../src/operations/table/schemas.js";
-import { registration, reports } from "../../src/worker/protocol.js";
+import { registration, reports } from "../../src/worker/pool/protocol.js";
 import { registration as goodRegistration, report } from "../support/pool-bench.js";
 
 /** How many of each kind were tried, and how many got nowhere. */

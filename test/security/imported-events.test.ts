@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { iso } from "../../src/core/iso-time.js";
-import type { RunDocument } from "../../src/operations/run-document.js";
+import { iso } from "../../src/core/text/iso-time.js";
+import type { RunDocument } from "../../src/operations/exchange/run-document.js";
 import type { Append, Store } from "../../src/store/store.js";
 import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runAdmission } from "../../src/api/run-admission.js";
-import { DarumaError } from "../../src/core/errors.js";
+import { DarumaError } from "../../src/core/errors/errors.js";
 import { bearer } from "../support/api-server.js";
 import { LiveServers } from "../support/live-server.js";
 

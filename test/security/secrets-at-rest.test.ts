@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Daruma } from "../../src/operations/daruma.js";
+import { Daruma } from "../../src/host/daruma.js";
 import { makeRepository } from "../support/git-repository.js";
 
 const SECRETS = {

@@ -1,5 +1,5 @@
-import type { HoldDecision, OperatorCommand } from "../../src/core/commands.js";
-import type { Job, Run } from "../../src/core/run.js";
+import type { HoldDecision, OperatorCommand } from "../../src/core/model/commands.js";
+import type { Job, Run } from "../../src/core/model/run.js";
 import type { Random } from "./random.js";
 
 /** People who look at the run now and then, and what they come up with. */

@@ -1,6 +1,6 @@
-import type { CheckpointFacts, LoggedEvent } from "../../src/core/events.js";
-import type { Run } from "../../src/core/run.js";
-import { lastCommit } from "../../src/core/workspace-state.js";
+import type { CheckpointFacts, LoggedEvent } from "../../src/core/model/events.js";
+import type { Run } from "../../src/core/model/run.js";
+import { lastCommit } from "../../src/core/model/workspace-state.js";
 import type {
   BuiltWorkspace,
   SetAside,

@@ -1,4 +1,4 @@
-import type { AttemptResult, Command } from "../../src/core/commands.js";
+import type { AttemptResult, Command } from "../../src/core/model/commands.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import type {
   Assignment,

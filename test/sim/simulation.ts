@@ -1,9 +1,9 @@
-import { checkpointRow } from "../../src/core/checkpoint-rows.js";
-import type { Command, OperatorCommand } from "../../src/core/commands.js";
-import type { Definition } from "../../src/core/definition.js";
-import type { LoggedEvent } from "../../src/core/events.js";
-import { jobRow } from "../../src/core/projections.js";
-import type { Run } from "../../src/core/run.js";
+import { checkpointRow } from "../../src/core/evolve/checkpoint-rows.js";
+import { jobRow } from "../../src/core/evolve/projections.js";
+import type { Command, OperatorCommand } from "../../src/core/model/commands.js";
+import type { Definition } from "../../src/core/model/definition.js";
+import type { LoggedEvent } from "../../src/core/model/events.js";
+import type { Run } from "../../src/core/model/run.js";
 import { Engine } from "../../src/engine/engine.js";
 import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { loadRun } from "../../src/engine/load-run.js";

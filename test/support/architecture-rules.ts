@@ -13,7 +13,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ["definition"],
   ["store", "action", "sandbox", "workspace", "telemetry"],
   ["engine", "worker", "cluster"],
+  ["report"],
   ["operations"],
+  ["host"],
   ["api", "mcp"],
   // It puts the parts together.
   ["cli"],

@@ -2,13 +2,13 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { FastifyInstance } from "fastify";
 import { expect, vi } from "vitest";
-import { runCommandLine } from "../../src/cli/program.js";
+import { runCommandLine } from "../../src/cli/declare/program.js";
+import { Daruma } from "../../src/host/daruma.js";
+import { operateThrough } from "../../src/host/local-operate.js";
 import type { Cut } from "../../src/mcp/answer-budget.js";
 import { createMcpServer } from "../../src/mcp/mcp-server.js";
 import { callOperation } from "../../src/operations/call-operation.js";
 import type { Context } from "../../src/operations/context.js";
-import { Daruma } from "../../src/operations/daruma.js";
-import { operateThrough } from "../../src/operations/local-operate.js";
 import { bareServer } from "./api-server.js";
 
 interface Told {

@@ -1,4 +1,4 @@
-import type { Failure } from "../../src/core/failure.js";
+import type { Failure } from "../../src/core/model/failure.js";
 
 /** The record of a failed attempt, with what a test has to say about it. */
 export function failureOf(changes: Partial<Failure> = {}): Failure {

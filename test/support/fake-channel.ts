@@ -1,5 +1,5 @@
-import type { Channel } from "../../src/cli/channel.js";
 import { type Paint, plainPaint } from "../../src/cli/render/paint.js";
+import type { Channel } from "../../src/cli/terminal/channel.js";
 
 export interface FakeChannel extends Channel {
   /** Each write by itself. */

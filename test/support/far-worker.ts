@@ -1,4 +1,4 @@
-import type { AttemptResult } from "../../src/core/commands.js";
+import type { AttemptResult } from "../../src/core/model/commands.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import type { HeldAttempt, Place, Report, ReportOutcome, Worker } from "../../src/worker/worker.js";
 

@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
-import type { EvaluationResult, Event, EventType, LoggedEvent, RunOptions } from "../../src/core/events.js";
-import type { Json } from "../../src/core/json.js";
-import type { JobRow, RouteRow, RunRow } from "../../src/core/rows.js";
+import type {
+  EvaluationResult,
+  Event,
+  EventType,
+  LoggedEvent,
+  RunOptions,
+} from "../../src/core/model/events.js";
+import type { JobRow, RouteRow, RunRow } from "../../src/core/model/rows.js";
+import type { Json } from "../../src/core/text/json.js";
 import { loadDefinition } from "../../src/definition/load.js";
 import { Engine, type NewRun } from "../../src/engine/engine.js";
 import { loadRun } from "../../src/engine/load-run.js";

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect } from "vitest";
-import type { Event } from "../../src/core/events.js";
-import type { Daruma } from "../../src/operations/daruma.js";
+import type { Event } from "../../src/core/model/events.js";
+import type { Daruma } from "../../src/host/daruma.js";
 import { openWorkspaces } from "../../src/workspace/workspaces.js";
 import { git, makeRepository, photograph } from "./git-repository.js";
 import { type RealRun, RealRuns } from "./real-run.js";

@@ -1,8 +1,8 @@
-import { replay } from "../../src/core/decision.js";
-import type { Definition } from "../../src/core/definition.js";
-import type { Event, LoggedEvent } from "../../src/core/events.js";
-import { newRun } from "../../src/core/new-run.js";
-import type { Run } from "../../src/core/run.js";
+import { replay } from "../../src/core/decide/decision.js";
+import type { Definition } from "../../src/core/model/definition.js";
+import type { Event, LoggedEvent } from "../../src/core/model/events.js";
+import { newRun } from "../../src/core/model/new-run.js";
+import type { Run } from "../../src/core/model/run.js";
 import { JobBook } from "./job-book.js";
 
 type Log = readonly LoggedEvent[];

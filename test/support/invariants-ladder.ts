@@ -1,5 +1,5 @@
-import type { Definition } from "../../src/core/definition.js";
-import type { Event, LoggedEvent } from "../../src/core/events.js";
+import type { Definition } from "../../src/core/model/definition.js";
+import type { Event, LoggedEvent } from "../../src/core/model/events.js";
 import { itemsPrefix, JobBook } from "./job-book.js";
 import { forgetVisits, visitsFor } from "./visits.js";
 

@@ -1,5 +1,5 @@
-import type { Definition } from "../../src/core/definition.js";
-import type { Event, LoggedEvent, RunOptions } from "../../src/core/events.js";
+import type { Definition } from "../../src/core/model/definition.js";
+import type { Event, LoggedEvent, RunOptions } from "../../src/core/model/events.js";
 import { type BookedJob, itemsPrefix, JobBook } from "./job-book.js";
 
 type Log = readonly LoggedEvent[];

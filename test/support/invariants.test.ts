@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Event, LoggedEvent } from "../../src/core/events.js";
+import type { Event, LoggedEvent } from "../../src/core/model/events.js";
 import { trial, workflow } from "./harness.js";
 import { findViolations, INVARIANTS } from "./invariants.js";
 import * as heal from "./invariants-heal.js";

@@ -1,5 +1,5 @@
-import type { Definition } from "../../src/core/definition.js";
-import type { LoggedEvent } from "../../src/core/events.js";
+import type { Definition } from "../../src/core/model/definition.js";
+import type { LoggedEvent } from "../../src/core/model/events.js";
 import * as attempts from "./invariants-attempts.js";
 import * as ending from "./invariants-ending.js";
 import * as heal from "./invariants-heal.js";

@@ -1,7 +1,7 @@
-import type { Definition } from "../../src/core/definition.js";
-import type { LoggedEvent } from "../../src/core/events.js";
-import { buildGraph, type Graph, type GraphStep } from "../../src/core/graph.js";
-import { JOB_IDS_PER_RUN } from "../../src/core/run.js";
+import type { Definition } from "../../src/core/model/definition.js";
+import type { LoggedEvent } from "../../src/core/model/events.js";
+import { buildGraph, type Graph, type GraphStep } from "../../src/core/model/graph.js";
+import { JOB_IDS_PER_RUN } from "../../src/core/model/run.js";
 
 export interface BookedJob {
   readonly id: number;

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { Daruma } from "../../src/operations/daruma.js";
+import { Daruma } from "../../src/host/daruma.js";
 
 const CHAIN = ["first", "flaky", "long", "last"];
 

@@ -3,7 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach } from "vitest";
-import { type RunningServer, type StartServerOptions, startServer } from "../../src/cli/start-server.js";
+import {
+  type RunningServer,
+  type StartServerOptions,
+  startServer,
+} from "../../src/cli/server/start-server.js";
 import { putRoleTokens, type RoleTokens } from "./api-server.js";
 
 export interface Answer<T = Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import type { Event } from "../../src/core/events.js";
+import type { Event } from "../../src/core/model/events.js";
 
 /** Whom a job's failure is left to: the job itself, or the step that a run list or an edge has passed it to. */
 type Hands = { readonly to: number; readonly by: "itself" | "list" | "edge" };

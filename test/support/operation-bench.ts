@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { z } from "zod";
+import { operateThrough } from "../../src/host/local-operate.js";
+import { ServerParts } from "../../src/host/server-parts.js";
 import type { InputOf, OutputOf } from "../../src/operations/client.js";
 import type { Context } from "../../src/operations/context.js";
-import { operateThrough } from "../../src/operations/local-operate.js";
 import type { Operation, StreamItem } from "../../src/operations/operation.js";
 import { perform } from "../../src/operations/perform.js";
-import { ServerParts } from "../../src/operations/server-parts.js";
 import { type OperationName, TABLE } from "../../src/operations/table/operations.js";
 
 /** Operations over a real engine, worker and SQLite file. Every answer is held against its schema. */

@@ -1,5 +1,5 @@
-import type { EvaluationResult } from "../../src/core/events.js";
-import type { Json } from "../../src/core/json.js";
+import type { EvaluationResult } from "../../src/core/model/events.js";
+import type { Json } from "../../src/core/text/json.js";
 import { type Rendering, renderStep } from "../../src/sandbox/render-step.js";
 import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
 

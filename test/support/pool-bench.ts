@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
-import type { AttemptRow, RunRow } from "../../src/core/rows.js";
+import type { AttemptRow, RunRow } from "../../src/core/model/rows.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
-import { WorkerPool } from "../../src/worker/pool.js";
-import type { LocalPart } from "../../src/worker/pool-placement.js";
-import type { Held, LiveControl, Registration, SentReport } from "../../src/worker/protocol.js";
+import { WorkerPool } from "../../src/worker/pool/pool.js";
+import type { LocalPart } from "../../src/worker/pool/pool-placement.js";
+import type { Held, LiveControl, Registration, SentReport } from "../../src/worker/pool/protocol.js";
 import type { Assignment, HeldAttempt, Needs, Report } from "../../src/worker/worker.js";
 import { ManualClock } from "./manual-clock.js";
 

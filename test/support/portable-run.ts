@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { JOB_IDS_PER_RUN, type Run } from "../../src/core/run.js";
+import { JOB_IDS_PER_RUN, type Run } from "../../src/core/model/run.js";
 import { snapshotRun } from "./run-snapshot.js";
 
 /** Of this store alone: its numbers, and marks of processes. */

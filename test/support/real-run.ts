@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll } from "vitest";
-import type { Event, EventType } from "../../src/core/events.js";
-import { Daruma, type DarumaOptions } from "../../src/operations/daruma.js";
-import type { RunReport } from "../../src/operations/run-report.js";
-import type { StartOptions } from "../../src/operations/start-options.js";
+import type { Event, EventType } from "../../src/core/model/events.js";
+import { Daruma, type DarumaOptions } from "../../src/host/daruma.js";
+import type { StartOptions } from "../../src/operations/runs/start-options.js";
+import type { RunReport } from "../../src/report/run-report.js";
 import { fileAppears } from "./file-appears.js";
 
 /** A folder with real workers, real processes and a real SQLite file, for the tests of one file. */

@@ -1,6 +1,6 @@
-import type { Gate } from "../../src/core/gate.js";
-import type { Barrier, Job, Route, RoutedFrom, Run, Scope, VisitRequest } from "../../src/core/run.js";
-import type { Leftover } from "../../src/core/workspace-state.js";
+import type { Gate } from "../../src/core/model/gate.js";
+import type { Barrier, Job, Route, RoutedFrom, Run, Scope, VisitRequest } from "../../src/core/model/run.js";
+import type { Leftover } from "../../src/core/model/workspace-state.js";
 
 /** A run as plain data, jobs by their ids, so that two runs can be compared. `dirty` is no part of the fold. */
 export function snapshotRun(run: Run): unknown {

@@ -1,7 +1,7 @@
-import type { AttemptResult } from "../../src/core/commands.js";
-import type { CheckpointFacts } from "../../src/core/events.js";
-import type { FailureFacts } from "../../src/core/failure.js";
-import type { Json } from "../../src/core/json.js";
+import type { AttemptResult } from "../../src/core/model/commands.js";
+import type { CheckpointFacts } from "../../src/core/model/events.js";
+import type { FailureFacts } from "../../src/core/model/failure.js";
+import type { Json } from "../../src/core/text/json.js";
 import type { Clock } from "../../src/engine/clock.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import type { Assignment, Needs, Place, Report, Worker } from "../../src/worker/worker.js";

@@ -1,7 +1,7 @@
-import type { OperatorCommand } from "../../src/core/commands.js";
-import { DarumaError } from "../../src/core/errors.js";
-import type { Run } from "../../src/core/run.js";
-import { type TakenCommand, takeCommand } from "../../src/core/take-command.js";
+import { type TakenCommand, takeCommand } from "../../src/core/decide/take-command.js";
+import { DarumaError } from "../../src/core/errors/errors.js";
+import type { OperatorCommand } from "../../src/core/model/commands.js";
+import type { Run } from "../../src/core/model/run.js";
 import { Engine } from "../../src/engine/engine.js";
 import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { loadRun } from "../../src/engine/load-run.js";

@@ -1,4 +1,4 @@
-import type { Event } from "../../src/core/events.js";
+import type { Event } from "../../src/core/model/events.js";
 import type { Trial } from "./harness.js";
 
 type Names = (id: number) => string;

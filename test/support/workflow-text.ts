@@ -1,6 +1,6 @@
-import type { Definition } from "../../src/core/definition.js";
+import type { Definition } from "../../src/core/model/definition.js";
 import { type LoadOptions, loadDefinition } from "../../src/definition/load.js";
-import type { Problem } from "../../src/definition/problem.js";
+import type { Problem } from "../../src/definition/read/problem.js";
 import { checkExpression } from "../../src/sandbox/check-expression.js";
 import { nameFinder } from "../../src/sandbox/names/find-names.js";
 import { checkTemplate } from "../../src/sandbox/template.js";

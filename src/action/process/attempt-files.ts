@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
-import type { FailureFacts } from "../../core/failure.js";
-import type { Json } from "../../core/json.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/to-json.js";
+import type { FailureFacts } from "../../core/model/failure.js";
+import type { Json } from "../../core/text/json.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
 
 export const MAX_FAILURE_FILE_BYTES = 64 * 1024;
 export const MAX_OUTPUT_FILE_BYTES = 16 * 1024 * 1024;

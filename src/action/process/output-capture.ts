@@ -1,4 +1,4 @@
-import { plainText } from "../../core/plain-text.js";
+import { plainText } from "../../core/text/plain-text.js";
 import { type HideSecrets, printedText } from "../printed-text.js";
 
 const INITIAL_BYTES = 1024;

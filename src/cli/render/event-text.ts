@@ -1,10 +1,10 @@
-import type { EdgeConsidered, Event, FailureRoute, Output, RungConsidered } from "../../core/events.js";
-import type { Failure } from "../../core/failure.js";
-import { iso } from "../../core/iso-time.js";
-import { oneLine } from "../../core/plain-text.js";
-import { findJob, type Run } from "../../core/run.js";
-import { durationText } from "../../operations/duration-text.js";
-import { jobName, listNames } from "../../operations/job-name.js";
+import type { EdgeConsidered, Event, FailureRoute, Output, RungConsidered } from "../../core/model/events.js";
+import type { Failure } from "../../core/model/failure.js";
+import { findJob, type Run } from "../../core/model/run.js";
+import { iso } from "../../core/text/iso-time.js";
+import { oneLine } from "../../core/text/plain-text.js";
+import { durationText } from "../../report/duration-text.js";
+import { jobName, listNames } from "../../report/lookup/job-name.js";
 
 const MAX_VALUE_CHARS = 200;
 /** Fields that hold the id of one job, or of several. */

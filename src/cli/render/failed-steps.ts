@@ -1,6 +1,6 @@
-import { oneLine } from "../../core/plain-text.js";
-import { listNames, nameOf } from "../../operations/job-name.js";
-import type { FailedStep } from "../../operations/run-summary.js";
+import { oneLine } from "../../core/text/plain-text.js";
+import { listNames, nameOf } from "../../report/lookup/job-name.js";
+import type { FailedStep } from "../../report/run-summary.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";
 

@@ -1,8 +1,8 @@
-import type { HealEvent } from "../../core/heal-events.js";
-import { jobById, type Run } from "../../core/run.js";
-import { durationText } from "../../operations/duration-text.js";
-import { jobName } from "../../operations/job-name.js";
-import { noteText } from "../../operations/workspace-note-text.js";
+import type { HealEvent } from "../../core/model/heal-events.js";
+import { jobById, type Run } from "../../core/model/run.js";
+import { durationText } from "../../report/duration-text.js";
+import { jobName } from "../../report/lookup/job-name.js";
+import { noteText } from "../../report/workspace-note-text.js";
 import type { NewNote } from "./note.js";
 import { short } from "./plain-note.js";
 

@@ -1,8 +1,8 @@
-import { oneLine } from "../../core/plain-text.js";
-import type { WaitingJob } from "../../operations/holds.js";
-import { nameOf } from "../../operations/job-name.js";
-import { shellWord } from "../../operations/shell-word.js";
-import type { CommandLine } from "../command-words.js";
+import { oneLine } from "../../core/text/plain-text.js";
+import type { WaitingJob } from "../../report/holds.js";
+import { nameOf } from "../../report/lookup/job-name.js";
+import { shellWord } from "../../report/shell-word.js";
+import type { CommandLine } from "../declare/command-words.js";
 import { besideLines, lastLines } from "./failed-steps.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";

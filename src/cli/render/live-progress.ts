@@ -1,6 +1,6 @@
-import type { Run } from "../../core/run.js";
-import type { Channel } from "../channel.js";
-import type { CommandLine } from "../command-words.js";
+import type { Run } from "../../core/model/run.js";
+import type { CommandLine } from "../declare/command-words.js";
+import type { Channel } from "../terminal/channel.js";
 import { LiveRegion } from "./live-region.js";
 import { Narrator } from "./narrator.js";
 import type { Note, NoteKind } from "./note.js";

@@ -1,4 +1,4 @@
-import type { Channel } from "../channel.js";
+import type { Channel } from "../terminal/channel.js";
 import { shownLine } from "./paint.js";
 import { textWidth } from "./text-width.js";
 

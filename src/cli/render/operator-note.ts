@@ -1,8 +1,8 @@
-import type { Event } from "../../core/events.js";
-import { jobById, type Run } from "../../core/run.js";
-import { jobName, jobNames } from "../../operations/job-name.js";
-import { shellWord } from "../../operations/shell-word.js";
-import type { CommandLine } from "../command-words.js";
+import type { Event } from "../../core/model/events.js";
+import { jobById, type Run } from "../../core/model/run.js";
+import { jobName, jobNames } from "../../report/lookup/job-name.js";
+import { shellWord } from "../../report/shell-word.js";
+import type { CommandLine } from "../declare/command-words.js";
 import type { NewNote } from "./note.js";
 import { short } from "./plain-note.js";
 

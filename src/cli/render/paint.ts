@@ -1,4 +1,4 @@
-import { plainText } from "../../core/plain-text.js";
+import { plainText } from "../../core/text/plain-text.js";
 
 export type Colour = "red" | "green" | "yellow" | "cyan" | "dim" | "bold";
 

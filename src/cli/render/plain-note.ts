@@ -1,10 +1,10 @@
-import type { Event } from "../../core/events.js";
-import { oneLine } from "../../core/plain-text.js";
-import { jobById, type Run } from "../../core/run.js";
+import type { Event } from "../../core/model/events.js";
+import { jobById, type Run } from "../../core/model/run.js";
+import { oneLine } from "../../core/text/plain-text.js";
 import { HUMAN } from "../../engine/human-step.js";
-import { durationText } from "../../operations/duration-text.js";
-import { jobName, jobNames, listNames } from "../../operations/job-name.js";
-import { loopText } from "../../operations/loop-text.js";
+import { durationText } from "../../report/duration-text.js";
+import { jobName, jobNames, listNames } from "../../report/lookup/job-name.js";
+import { loopText } from "../../report/loop-text.js";
 import { healNote } from "./heal-note.js";
 import type { NewNote } from "./note.js";
 

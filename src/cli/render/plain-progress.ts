@@ -1,5 +1,5 @@
-import type { Channel } from "../channel.js";
-import type { CommandLine } from "../command-words.js";
+import type { CommandLine } from "../declare/command-words.js";
+import type { Channel } from "../terminal/channel.js";
 import { Narrator } from "./narrator.js";
 import { shownLine } from "./paint.js";
 import type { Progress } from "./progress.js";

@@ -1,5 +1,5 @@
-import type { LoggedEvent } from "../../core/events.js";
-import type { Run } from "../../core/run.js";
+import type { LoggedEvent } from "../../core/model/events.js";
+import type { Run } from "../../core/model/run.js";
 
 /** What is shown while a run goes on. */
 export interface Progress {

@@ -1,11 +1,11 @@
-import { jobStatusWord } from "../../core/job-status-word.js";
-import type { Json } from "../../core/json.js";
-import { oneLine } from "../../core/plain-text.js";
-import { nameOf } from "../../operations/job-name.js";
-import type { AttemptUsage } from "../../operations/model-usage.js";
-import type { JobReport } from "../../operations/run-report.js";
-import type { RunSummary } from "../../operations/run-summary.js";
-import type { LiveControl } from "../../worker/protocol.js";
+import { jobStatusWord } from "../../core/model/job-status-word.js";
+import type { Json } from "../../core/text/json.js";
+import { oneLine } from "../../core/text/plain-text.js";
+import { nameOf } from "../../report/lookup/job-name.js";
+import type { AttemptUsage } from "../../report/model-usage.js";
+import type { JobReport } from "../../report/run-report.js";
+import type { RunSummary } from "../../report/run-summary.js";
+import type { LiveControl } from "../../worker/pool/protocol.js";
 import {
   failureLines,
   handledLines,

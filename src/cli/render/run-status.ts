@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../core/rows.js";
+import type { RunStatus } from "../../core/model/rows.js";
 import type { Colour } from "./paint.js";
 
 /** What the log says of a run, and whether anybody is there who goes on with it. */

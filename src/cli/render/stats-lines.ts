@@ -1,5 +1,5 @@
-import { durationText } from "../../operations/duration-text.js";
-import type { RunStats } from "../../operations/run-stats.js";
+import { durationText } from "../../report/duration-text.js";
+import type { RunStats } from "../../report/run-stats.js";
 import type { Paint } from "./paint.js";
 import { tableLines } from "./table.js";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { jobRow, runRow } from "../../../test/contract/store-fixtures.js";
 import { failureOf } from "../../../test/support/error-record.js";
-import type { WaitingJob } from "../../operations/holds.js";
-import { jobRecord } from "../../operations/job-record.js";
-import type { RunReport } from "../../operations/run-report.js";
-import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
+import type { WaitingJob } from "../../report/holds.js";
+import { jobRecord } from "../../report/job-record.js";
+import type { RunReport } from "../../report/run-report.js";
+import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import { plainPaint } from "./paint.js";
 import { type SummaryLook, summaryLines } from "./summary.js";
 

@@ -1,10 +1,10 @@
-import { oneLine } from "../../core/plain-text.js";
-import type { JobStatus } from "../../core/rows.js";
-import { durationText } from "../../operations/duration-text.js";
-import { nameOf } from "../../operations/job-name.js";
-import type { RouteReport, RunReport } from "../../operations/run-report.js";
-import type { FailedStep, RunSummary } from "../../operations/run-summary.js";
-import { shellWord } from "../../operations/shell-word.js";
+import type { JobStatus } from "../../core/model/rows.js";
+import { oneLine } from "../../core/text/plain-text.js";
+import { durationText } from "../../report/duration-text.js";
+import { nameOf } from "../../report/lookup/job-name.js";
+import type { RouteReport, RunReport } from "../../report/run-report.js";
+import type { FailedStep, RunSummary } from "../../report/run-summary.js";
+import { shellWord } from "../../report/shell-word.js";
 import { failedStepLines } from "./failed-steps.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
 import type { Colour, Paint } from "./paint.js";

@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import { plainText } from "../../core/plain-text.js";
+import { plainText } from "../../core/text/plain-text.js";
 
 const ESCAPE = String.fromCharCode(0x1b);
 const COLOURS = new RegExp(`(${ESCAPE}\\[[0-9;:]*m)`);

@@ -1,4 +1,4 @@
-import { plainText, stripAnsi } from "../../core/plain-text.js";
+import { plainText, stripAnsi } from "../../core/text/plain-text.js";
 
 /** Scripts and symbols that take two columns. Not the whole Unicode table: what step names and messages hold. */
 const WIDE =

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { iso } from "../../report/run-report.js";
 import { operation } from "../operation.js";
 import { ROLES } from "../roles.js";
-import { iso } from "../run-report.js";
 import { createToken, revokeToken, tokenItem } from "../tokens.js";
 import { name } from "./schemas.js";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { answerJob } from "../answer-job.js";
+import { answerJob } from "../jobs/answer-job.js";
 import { operation } from "../operation.js";
 import { jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "./schemas.js";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { listDeadLetters, redriveJob } from "../dead-letters.js";
+import { resolveRun } from "../../report/lookup/run-reference.js";
+import { listDeadLetters, redriveJob } from "../jobs/dead-letters.js";
 import { operation } from "../operation.js";
-import { resolveRun } from "../run-reference.js";
 import { job } from "./record-schemas.js";
 import { jobChange, jobId, key, limit, owner, reason, runOfJob, runReference, runStatus } from "./schemas.js";
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { operation } from "../operation.js";
 import {
   draftItem,
   publishWorkflow,
@@ -6,8 +7,7 @@ import {
   requireDraft,
   saveDraft,
   validateDraft,
-} from "../drafts.js";
-import { operation } from "../operation.js";
+} from "../workflows/drafts.js";
 import { name, problem, source } from "./schemas.js";
 import { checked } from "./workflows.js";
 

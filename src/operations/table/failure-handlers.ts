@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import { operation } from "../operation.js";
 
 const handler = z.object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { listArtifacts, readArtifact } from "../artifacts.js";
-import { followJobLog, readJobLog } from "../job-logs.js";
+import { listArtifacts, readArtifact } from "../jobs/artifacts.js";
+import { followJobLog, readJobLog } from "../jobs/job-logs.js";
 import { operation } from "../operation.js";
 import { encoding, flag, jobId, json, runOfJob, runReference } from "./schemas.js";
 

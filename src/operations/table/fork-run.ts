@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../operation.js";
-import { forkRun } from "../start-run.js";
+import { forkRun } from "../runs/start-run.js";
 import { started } from "./run-control.js";
 import { fileName, key, reason, runReference, source, variables } from "./schemas.js";
 

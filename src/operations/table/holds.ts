@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { listHolds } from "../holds.js";
+import { listHolds } from "../../report/holds.js";
+import { resolveRun } from "../../report/lookup/run-reference.js";
+import { resolveHolds } from "../jobs/resolve-holds.js";
 import { operation } from "../operation.js";
-import { resolveHolds } from "../resolve-holds.js";
-import { resolveRun } from "../run-reference.js";
 import { waitingJob } from "./record-schemas.js";
 import {
   flag,

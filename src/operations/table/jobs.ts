@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { findJob } from "../choose-job.js";
-import { listJobRecords, readJobRecord, reportJobDetails } from "../job-report.js";
+import { findJob } from "../../report/lookup/choose-job.js";
+import { resolveRun } from "../../report/lookup/run-reference.js";
+import { listJobRecords, readJobRecord, reportJobDetails } from "../jobs/job-report.js";
+import { decideHolds } from "../jobs/resolve-holds.js";
+import { retryJob } from "../jobs/retry-job.js";
+import { throwFirstError } from "../jobs/throw-first-error.js";
 import { operation } from "../operation.js";
-import { decideHolds } from "../resolve-holds.js";
-import { retryJob } from "../retry-job.js";
-import { resolveRun } from "../run-reference.js";
-import { throwFirstError } from "../throw-first-error.js";
 import { error, job } from "./record-schemas.js";
 import {
   diagnostics,

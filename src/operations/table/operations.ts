@@ -1,4 +1,4 @@
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import type { Operation } from "../operation.js";
 import { createTokenOperation, listTokens, listWorkers, revokeTokenOperation } from "./administration.js";
 import { answerJobOperation } from "./answer-job.js";

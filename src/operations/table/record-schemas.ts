@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ErrorRecord } from "../../core/failure.js";
-import { FAILURE_CLASSES } from "../../definition/retry-fields.js";
+import type { ErrorRecord } from "../../core/model/failure.js";
+import { FAILURE_CLASSES } from "../../definition/fields/retry-fields.js";
 import { jobStatus } from "./schemas.js";
 
 const failureClass = z.enum(FAILURE_CLASSES);

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { exportRun } from "../export-run.js";
-import { importRun } from "../import-run.js";
+import { exportRun } from "../exchange/export-run.js";
+import { importRun } from "../exchange/import-run.js";
 import { operation } from "../operation.js";
-import { pruneRuns } from "../prune.js";
+import { pruneRuns } from "../runs/prune.js";
 import { flag, listOf, runReference, runStatus } from "./schemas.js";
 
 const finalStatus = z.enum(["completed", "failed", "canceled"]);

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { CONTROL_ACTIONS, controlRun } from "../control-run.js";
 import { operation } from "../operation.js";
-import { startRun } from "../start-run.js";
+import { CONTROL_ACTIONS, controlRun } from "../runs/control-run.js";
+import { startRun } from "../runs/start-run.js";
 import {
   fileName,
   flag,

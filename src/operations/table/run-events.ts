@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { followEvents, listEvents } from "../all-events.js";
+import { resolveRun } from "../../report/lookup/run-reference.js";
 import { operation } from "../operation.js";
-import { followRunEvents, listRunEvents } from "../run-events.js";
-import { resolveRun } from "../run-reference.js";
+import { followEvents, listEvents } from "../runs/all-events.js";
+import { followRunEvents, listRunEvents } from "../runs/run-events.js";
 import { limit, runReference } from "./schemas.js";
 
 const event = z.looseObject({

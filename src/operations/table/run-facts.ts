@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { collectStats } from "../collect-stats.js";
+import { resolveRun } from "../../report/lookup/run-reference.js";
 import { operation } from "../operation.js";
-import { runDefinition } from "../run-details.js";
-import { resolveRun } from "../run-reference.js";
+import { collectStats } from "../runs/collect-stats.js";
+import { runDefinition } from "../runs/run-details.js";
 import { json, runReference } from "./schemas.js";
 
 export const getRunDefinition = operation({

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { ADVICE_KINDS } from "../advice.js";
-import { explainRun } from "../explain-run.js";
+import { ADVICE_KINDS } from "../../report/advice.js";
 import { operation } from "../operation.js";
-import { describeRun, JOB_CHOICES } from "../run-details.js";
-import { listRunReports } from "../run-list.js";
+import { explainRun } from "../runs/explain-run.js";
+import { describeRun, JOB_CHOICES } from "../runs/run-details.js";
+import { listRunReports } from "../runs/run-list.js";
 import { error, job, waitingJob } from "./record-schemas.js";
 import {
   diagnostics,

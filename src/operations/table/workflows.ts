@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { workflowJsonSchema } from "../../definition/json-schema.js";
-import { checkWorkflow } from "../check-workflow.js";
-import { drawWorkflow } from "../draw-workflow.js";
 import { operation } from "../operation.js";
-import { describeWorkflow, listWorkflowItems } from "../stored-workflows.js";
+import { checkWorkflow } from "../workflows/check-workflow.js";
+import { drawWorkflow } from "../workflows/draw-workflow.js";
+import { describeWorkflow, listWorkflowItems } from "../workflows/stored-workflows.js";
 import { fileName, limit, name, problem, runReference, source } from "./schemas.js";
 
 const amount = z.number().nullable();

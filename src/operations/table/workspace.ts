@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../operation.js";
-import { applyRun, describeWorkspace } from "../run-workspace.js";
+import { applyRun, describeWorkspace } from "../runs/run-workspace.js";
 import { runReference, runStatus } from "./schemas.js";
 
 export const getWorkspaceOperation = operation({

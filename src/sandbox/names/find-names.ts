@@ -1,4 +1,4 @@
-import type { NameFinder, NamesInText } from "../../definition/references/names-in-text.js";
+import type { NameFinder, NamesInText } from "../../definition/read/names-in-text.js";
 import { ALLOWED_GLOBALS } from "../prelude.js";
 import { namesInExpression } from "./expression-names.js";
 import { namesInTemplate } from "./template-names.js";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { Random } from "../../../test/sim/random.js";
 import { CODE_VARIABLES, OWN_NAMES, randomCode } from "../../../test/support/random-code.js";
 import { problemsOf, REAL_CHECKS } from "../../../test/support/workflow-text.js";
-import type { Json } from "../../core/json.js";
+import type { Json } from "../../core/text/json.js";
 import { createSandbox } from "../quickjs-sandbox.js";
 import type { Sandbox } from "../sandbox.js";
 import { nameFinder, outputsNamedInCode } from "./find-names.js";

@@ -3,8 +3,8 @@ import { Random } from "../../../test/sim/random.js";
 import { CODE_VARIABLES } from "../../../test/support/random-code.js";
 import { randomTemplate } from "../../../test/support/random-template.js";
 import { problemsOf, REAL_CHECKS } from "../../../test/support/workflow-text.js";
-import type { Json } from "../../core/json.js";
-import { messageOf } from "../../core/message-of.js";
+import type { Json } from "../../core/text/json.js";
+import { messageOf } from "../../core/text/message-of.js";
 import { renderTemplate } from "../template.js";
 import { outputsNamedInTemplate } from "./find-names.js";
 

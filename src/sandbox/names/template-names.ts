@@ -1,5 +1,5 @@
 import type { FilteredValueToken, PropertyAccessToken, Template, Token, Value } from "liquidjs";
-import type { NamePart, NameRead, NamesInText, Printed } from "../../definition/references/names-in-text.js";
+import type { NamePart, NameRead, NamesInText, Printed } from "../../definition/read/names-in-text.js";
 import { type Liquidjs, templateEngine } from "../liquid.js";
 import { parseTemplate } from "../template.js";
 

@@ -1,4 +1,4 @@
-import type { RunRow } from "../../core/rows.js";
+import type { RunRow } from "../../core/model/rows.js";
 import type { ChangeListeners } from "../change-listeners.js";
 import { givesWay, isClaimable, ownerText } from "../lease-rules.js";
 import type { HoldingOwner, LeaseOwner, Store } from "../store.js";

@@ -1,6 +1,6 @@
-import { DarumaError } from "../../core/errors.js";
-import type { Event } from "../../core/events.js";
-import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Event } from "../../core/model/events.js";
+import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/model/rows.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import { mayDeleteRun, UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { JobFilter, RunFilter, Store } from "../store.js";

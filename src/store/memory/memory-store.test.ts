@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { failureOf } from "../../../test/support/error-record.js";
-import type { JobRow, RunRow } from "../../core/rows.js";
+import type { JobRow, RunRow } from "../../core/model/rows.js";
 import type { Append } from "../store.js";
 import { createMemoryStore, type MemoryStore } from "./memory-store.js";
 

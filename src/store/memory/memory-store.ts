@@ -1,4 +1,4 @@
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import { refuseMalformedAppend, refuseStaleAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
 import type { Append, Store } from "../store.js";

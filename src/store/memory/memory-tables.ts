@@ -1,5 +1,5 @@
-import { DarumaError } from "../../core/errors.js";
-import type { FailureHandlerRow, JobRow, RunRow } from "../../core/rows.js";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { FailureHandlerRow, JobRow, RunRow } from "../../core/model/rows.js";
 import { type RunPosition, refuseTakenCause } from "../append-rules.js";
 import { toStorableText } from "../storable-text.js";
 import type {

@@ -1,4 +1,4 @@
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import { type RunPosition, refuseStaleAppend, refuseTakenCause } from "../append-rules.js";
 import type { Append } from "../store.js";
 import { COMMIT_CALL, toCommitParameters } from "./commit-payload.js";

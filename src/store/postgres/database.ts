@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import { ConnectionPool, type Parameter, type Session } from "./connection-pool.js";
 import type { PostgresAddress } from "./postgres-address.js";
 import { isPassing, toStoreError } from "./postgres-errors.js";

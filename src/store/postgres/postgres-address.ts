@@ -1,4 +1,4 @@
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 
 const DEFAULT_SCHEMA = "daruma";
 /** Names that need no quotes in SQL, so that a schema is called the same everywhere. */

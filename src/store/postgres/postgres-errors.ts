@@ -1,4 +1,4 @@
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import type { PostgresAddress } from "./postgres-address.js";
 
 /** Raised by `commit_appends`; its detail says why. */

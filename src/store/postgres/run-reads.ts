@@ -1,4 +1,4 @@
-import type { RouteRow } from "../../core/rows.js";
+import type { RouteRow } from "../../core/model/rows.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { JobFilter, JobName, RunFilter, Store } from "../store.js";

@@ -1,5 +1,5 @@
-import type { Event, LoggedEvent } from "../../core/events.js";
-import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/rows.js";
+import type { Event, LoggedEvent } from "../../core/model/events.js";
+import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/model/rows.js";
 import type { LastLease, Lease, LeaseOwner } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
 

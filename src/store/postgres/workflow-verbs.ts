@@ -1,4 +1,4 @@
-import type { FailureHandlerRow } from "../../core/rows.js";
+import type { FailureHandlerRow } from "../../core/model/rows.js";
 import { nextDraft } from "../draft-rules.js";
 import type { DraftRow, NewDraft, NewWorkflow, RegisteredWorkflow, Store, WorkflowRow } from "../store.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";

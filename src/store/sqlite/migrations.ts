@@ -1,4 +1,4 @@
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import type { Database } from "./sqlite-driver.js";
 
 interface Migration {

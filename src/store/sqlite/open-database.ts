@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import { MIGRATIONS, migrate, readVersion } from "./migrations.js";
 import { type Database, loadSqlite } from "./sqlite-driver.js";
 import { primaryCode, SQLITE_BUSY } from "./sqlite-errors.js";

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from "../../core/events.js";
+import type { LoggedEvent } from "../../core/model/events.js";
 import type {
   AttemptRow,
   CheckpointRow,
@@ -6,7 +6,7 @@ import type {
   JobRow,
   RouteRow,
   RunRow,
-} from "../../core/rows.js";
+} from "../../core/model/rows.js";
 import { toStorableText } from "../storable-text.js";
 import type { Append, DraftRow, JobName, LastLease, Lease, TokenRow, WorkflowRow } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";

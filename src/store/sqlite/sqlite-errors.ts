@@ -1,5 +1,5 @@
-import { DarumaError, type ErrorCode } from "../../core/errors.js";
-import { messageOf } from "../../core/message-of.js";
+import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
+import { messageOf } from "../../core/text/message-of.js";
 
 /** Primary result codes: the lower byte of SQLite's extended ones. */
 export const SQLITE_BUSY = 5;

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import type { Response, ThreadVerbs, Verb } from "./protocol.js";
 
 interface Waiting {

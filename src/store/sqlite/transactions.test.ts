@@ -1,6 +1,6 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import type { Database } from "./sqlite-driver.js";
 import { Transactions } from "./transactions.js";
 

@@ -1,4 +1,4 @@
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import type { Database, Statement } from "./sqlite-driver.js";
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };

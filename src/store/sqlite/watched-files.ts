@@ -1,5 +1,5 @@
 import { type BigIntStats, statSync } from "node:fs";
-import { DarumaError } from "../../core/errors.js";
+import { DarumaError } from "../../core/errors/errors.js";
 import type { Database } from "./sqlite-driver.js";
 
 /** How long reads may go on after a file was taken away. */

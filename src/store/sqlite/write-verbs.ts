@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../core/rows.js";
+import type { RunStatus } from "../../core/model/rows.js";
 import { nextDraft } from "../draft-rules.js";
 import { mayDeleteRun } from "../run-rules.js";
 import type { NewDraft, NewInboxCommand, NewToken } from "../store.js";

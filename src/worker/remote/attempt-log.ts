@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import type { Stream } from "../protocol.js";
+import type { Stream } from "../pool/protocol.js";
 
 /** A log that grows here and is to be whole at the server. */
 export class AttemptLog {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Registered, Registration, Verdict } from "../protocol.js";
+import type { Registered, Registration, Verdict } from "../pool/protocol.js";
 import { type Moment, thisMoment } from "./elapsed.js";
 import { ServerClient, ServerRefusal } from "./server-client.js";
 

@@ -1,4 +1,4 @@
-import { MAX_REPORTS, type ReportAnswer } from "../protocol.js";
+import { MAX_REPORTS, type ReportAnswer } from "../pool/protocol.js";
 import { type Connection, rootMessageOf, type Session } from "./connection.js";
 import { goBackTo, prepareReport } from "./delivery.js";
 import { pause } from "./pause.js";

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { AttemptResult } from "../../core/commands.js";
+import type { AttemptResult } from "../../core/model/commands.js";
 import {
   MAX_LOG_CHUNK_BYTES,
   MAX_REPORTED_LOG_BYTES,
   type ReportAnswer,
   type SentReport,
   type SentResult,
-} from "../protocol.js";
+} from "../pool/protocol.js";
 import type { Session } from "./connection.js";
 import type { RemoteAttempt } from "./remote-attempt.js";
 

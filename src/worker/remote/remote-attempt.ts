@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { logFile, outputArtifact, summaryArtifact } from "../attempt-paths.js";
-import type { Held } from "../protocol.js";
+import type { Held } from "../pool/protocol.js";
 import type { Assignment, Report } from "../worker.js";
 import { AttemptLog } from "./attempt-log.js";
 import type { Moment } from "./elapsed.js";

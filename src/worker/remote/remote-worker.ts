@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Action } from "../../action/action.js";
 import type { TimerPort } from "../attempt-timers.js";
 import { LocalWorker } from "../local-worker.js";
-import { CLAIM_WAIT_MS, type Registration, type ReportAnswer, type Verdict } from "../protocol.js";
+import { CLAIM_WAIT_MS, type Registration, type ReportAnswer, type Verdict } from "../pool/protocol.js";
 import type { Assignment, Report } from "../worker.js";
 import { Connection, rootMessageOf, type Session } from "./connection.js";
 import { Deliveries } from "./deliveries.js";

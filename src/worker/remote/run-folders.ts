@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { currentOwner, isDead } from "../../store/lease-owner.js";
 import type { LeaseOwner } from "../../store/store.js";
 import { outputFolder, runFolder } from "../attempt-paths.js";
-import { MAX_RUNS_MENTIONED } from "../protocol.js";
+import { MAX_RUNS_MENTIONED } from "../pool/protocol.js";
 import { workFolderOf, workFolders } from "../work-folder.js";
 import { rootMessageOf } from "./connection.js";
 

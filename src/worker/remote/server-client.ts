@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../core/errors.js";
+import type { ErrorCode } from "../../core/errors/errors.js";
 import type {
   Claim,
   ClaimAnswer,
@@ -10,7 +10,7 @@ import type {
   SentReport,
   Stream,
   Verdict,
-} from "../protocol.js";
+} from "../pool/protocol.js";
 
 /** For an answer that needs no waiting on the server's side but that of a commit. */
 const ANSWER_TIMEOUT_MS = 20_000;

@@ -1,0 +1,25 @@
+import { nameOf } from "../../../report/lookup/job-name.js";
+import { jobPlace } from "../../declare/job-words.js";
+import type { Present } from "../../declare/presenters.js";
+import { tellChange } from "../../tell-change.js";
+
+interface AnswerFlags {
+  readonly choose: string;
+  readonly text?: string;
+  readonly scope?: string;
+  readonly reason?: string;
+  readonly key?: string;
+}
+
+/** The word of a person for a human step. */
+export const answer: Present = async ({ args, flags }, session, client) => {
+  const { choose, text, scope, reason, key } = flags as unknown as AnswerFlags;
+  const place = jobPlace(args[0] as string[], scope);
+  const given = await client.call("answer_job", { ...place, choice: choose, text, reason, key });
+  return tellChange(
+    session,
+    client,
+    { ...given, action: "answer" },
+    `${nameOf(given.step, given.scope)} is answered: ${choose}`,
+  );
+};

@@ -1,0 +1,24 @@
+import type { InputOf, OutputOf } from "../../../operations/client.js";
+import { commandLine } from "../../declare/command-words.js";
+import type { Present } from "../../declare/presenters.js";
+import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
+
+/** Processes get time to end; after that the answer is that the run is still ending. */
+const END_TIMEOUT_MS = 10_000;
+
+export const cancel: Present = async ({ input, flags }, session, client) => {
+  const { out, options } = session;
+  const reason = flags.reason as string;
+  const request = { ...input, reason, wait_ms: END_TIMEOUT_MS } as unknown as InputOf<"control_run">;
+  const answer = await client.call("control_run", request);
+  if (options.json) writeJson(out, { run_id: answer.run_id, status: answer.status, reason: answer.reason });
+  else if (!options.quiet) writeLines(out, [sentence(answer, session)]);
+  return 0;
+};
+
+function sentence({ run_id, status }: OutputOf<"control_run">, { options }: Session): string {
+  if (status === "canceled") return `run ${run_id} is canceled`;
+  if (status === "completed" || status === "failed")
+    return `run ${run_id} was over before the cancel reached it: ${status}`;
+  return `run ${run_id} is being canceled; its processes have not ended yet: ${commandLine(options, `show ${run_id}`)}`;
+}

@@ -1,0 +1,13 @@
+import type { InputOf } from "../../../operations/client.js";
+import type { Present } from "../../declare/presenters.js";
+import { tellChange } from "../../tell-change.js";
+
+/** Nothing new starts until somebody resumes the run. A takeover is a pause with which the operator claims it. */
+export const pause: Present = async ({ input }, session, client) => {
+  const answer = await client.call("control_run", input as InputOf<"control_run">);
+  const { run_id, status, running, owner, action } = answer;
+  const what =
+    status === "paused" ? `is paused${action === "takeover" ? ", taken over" : ""}` : `is ${status}`;
+  const still = running > 0 && owner !== null ? `; what runs (${running}) is let end` : "";
+  return tellChange(session, client, answer, `run ${run_id} ${what}${still}`);
+};

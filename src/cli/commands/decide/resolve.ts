@@ -1,0 +1,96 @@
+import { DarumaError } from "../../../core/errors/errors.js";
+import type { HoldAction } from "../../../core/model/events.js";
+import type { Json } from "../../../core/text/json.js";
+import type { Client } from "../../../operations/client.js";
+import { throwFirstError } from "../../../operations/jobs/throw-first-error.js";
+import { DEFAULT_REASON } from "../../../operations/operator-words.js";
+import type { RunReference } from "../../../report/lookup/run-reference.js";
+import { withScope } from "../../declare/job-words.js";
+import type { Present } from "../../declare/presenters.js";
+import { tellChange } from "../../tell-change.js";
+
+interface ResolveFlags {
+  readonly all?: boolean;
+  readonly scope?: string;
+  readonly retry?: boolean;
+  readonly fail?: boolean;
+  readonly skip?: boolean;
+  readonly complete?: string;
+  readonly dryRun?: boolean;
+  readonly reason?: string;
+  readonly key?: string;
+}
+
+/** Decide holds: all that are named in one step, or none of them. */
+export const resolveHolds: Present = async (given, session, client) => {
+  const flags = given.flags as ResolveFlags;
+  const [reference, names = []] = given.args as [RunReference, string[] | undefined];
+  const action = chosenAction(flags);
+  const output = flags.complete === undefined ? null : parseOutput(flags.complete);
+  if ((names.length === 0) !== (flags.all === true))
+    throw new DarumaError("USAGE", "name the jobs to resolve, or say --all", {
+      hint: "See `daruma holds RUN` for what can be resolved.",
+    });
+  const jobs =
+    names.length === 0
+      ? await heldJobs(client, reference)
+      : names.map((name) => withScope(name, flags.scope));
+  const reason = flags.reason ?? DEFAULT_REASON;
+  const request = {
+    run_id: reference,
+    classifications: jobs.map((job_id) => ({ job_id, action, reason, output })),
+    dry_run: flags.dryRun === true,
+    key: flags.key,
+  };
+  const answer = await client.call("classify_and_resolve_failures", request).catch(throwRefusedAlone);
+  throwFirstError(answer);
+  const { key, dry_run: dryRun } = answer;
+  const said = answer.results[0]!.reason;
+  return tellChange(
+    session,
+    client,
+    { ...answer.runs[0]!, action: `resolve.${action}`, reason: said, key, dryRun },
+    `resolved by ${action}: ${said}`,
+  );
+};
+
+/** Of one job its own refusal says it all. */
+function throwRefusedAlone(error: unknown): never {
+  const results = error instanceof DarumaError ? error.details.results : undefined;
+  if (Array.isArray(results) && results.length === 1)
+    throwFirstError({ results: results as Parameters<typeof throwFirstError>[0]["results"] });
+  throw error;
+}
+
+async function heldJobs(client: Client, reference: RunReference): Promise<number[]> {
+  const { items } = await client.call("list_pending_failed_jobs", { run_id: reference });
+  const holds = items.filter(({ kind }) => kind === "hold");
+  if (holds.length === 0) {
+    const { run_id } = await client.call("get_run_definition", { run_id: reference });
+    throw new DarumaError("NOT_HELD", `run ${run_id} has no hold`);
+  }
+  return holds.map(({ id }) => id);
+}
+
+function chosenAction(flags: ResolveFlags): HoldAction {
+  const chosen = (["retry", "fail", "skip", "complete"] as const).filter((action) => {
+    const flag = flags[action];
+    return flag !== undefined && flag !== false;
+  });
+  if (chosen.length !== 1)
+    throw new DarumaError("USAGE", "say exactly one of --retry, --fail, --skip and --complete", {
+      hint: "See `daruma resolve --help`.",
+    });
+  return chosen[0]!;
+}
+
+function parseOutput(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw new DarumaError("USAGE", `--complete: this is not JSON: ${(error as Error).message}`, {
+      hint: `Write a JSON value, such as --complete '{"version": 7}' or --complete '"done"'.`,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,21 @@
+import type { InputOf } from "../../../operations/client.js";
+import { nameOf } from "../../../report/lookup/job-name.js";
+import type { Present } from "../../declare/presenters.js";
+import { tellChange } from "../../tell-change.js";
+
+/** A step again: with all budgets anew, in a fresh workspace, or as where the run goes back to. */
+export const retry: Present = async ({ input }, session, client) => {
+  const answer = await client.call("control_run", input as InputOf<"control_run">);
+  const name = nameOf(answer.target!.step, answer.target!.scope);
+  return tellChange(
+    session,
+    client,
+    answer,
+    `${name} ${MEANS[answer.action] ?? "is retried, with all budgets anew"}`,
+  );
+};
+
+const MEANS: { readonly [action: string]: string } = {
+  resume_from_step: "and what depends on it run again",
+  hard_reset_step: "runs once more, in a fresh workspace",
+};

@@ -1,0 +1,42 @@
+import type { InputOf, OutputOf } from "../../../operations/client.js";
+import { type CommandLine, commandLine } from "../../declare/command-words.js";
+import type { Present } from "../../declare/presenters.js";
+import { lookAt } from "../../look.js";
+import { decisionWords, holdLines } from "../../render/hold-lines.js";
+import { writeJson, writeLines } from "../../terminal/channel.js";
+
+type Waiting = OutputOf<"list_pending_failed_jobs">["items"][number];
+
+/** Jobs that wait for somebody to decide or answer, of one run or of all. */
+export const holds: Present = async ({ input }, session, client) => {
+  const { out, options } = session;
+  const wanted = input as InputOf<"list_pending_failed_jobs">;
+  const { items: found } = await client.call("list_pending_failed_jobs", wanted);
+  const type = (command: string): string => commandLine(options, command);
+  if (options.json)
+    writeJson(
+      out,
+      found.map((each) => withCommands(each, type)),
+    );
+  else if (found.length === 0) writeLines(out, ["nothing waits for a decision or an answer"]);
+  else {
+    const look = await lookAt(
+      session,
+      client,
+      found.map(({ run_id }) => run_id),
+    );
+    writeLines(out, holdLines(found, look));
+  }
+  return 0;
+};
+
+/** Each decision as it is typed here. */
+function withCommands(waiting: Waiting, type: CommandLine): object {
+  return {
+    ...waiting,
+    decisions: waiting.decisions.map((each) => ({
+      ...each,
+      command: type(decisionWords(waiting, each.decision)),
+    })),
+  };
+}

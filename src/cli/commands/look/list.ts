@@ -1,0 +1,71 @@
+import { DarumaError } from "../../../core/errors/errors.js";
+import type { RunStatus } from "../../../core/model/rows.js";
+import { oneLine } from "../../../core/text/plain-text.js";
+import type { InputOf, OutputOf } from "../../../operations/client.js";
+import { durationText } from "../../../report/duration-text.js";
+import { type CommandLine, commandLine } from "../../declare/command-words.js";
+import type { Present } from "../../declare/presenters.js";
+import { importedMark, statusWord } from "../../render/run-status.js";
+import { tableLines } from "../../render/table.js";
+import { writeJson, writeLines } from "../../terminal/channel.js";
+
+const STATUSES: readonly RunStatus[] = [
+  "pending",
+  "running",
+  "paused",
+  "held",
+  "completed",
+  "failed",
+  "canceled",
+];
+
+export const list: Present = async ({ input, flags }, { out, options }, client) => {
+  const status = readStatuses((flags.status as readonly string[] | undefined) ?? []);
+  const wanted = { ...input, ...(status.length === 0 ? {} : { status }) } as InputOf<"list_runs">;
+  const { items } = await client.call("list_runs", wanted);
+  if (options.json) writeJson(out, items);
+  else if (items.length === 0) writeLines(out, ["no runs"]);
+  else {
+    writeLines(out, runLines(items, out.width()));
+    writeLines(
+      out,
+      interruptedLines(items, (command) => commandLine(options, command)),
+    );
+  }
+  return 0;
+};
+
+function readStatuses(given: readonly string[]): RunStatus[] {
+  return given
+    .flatMap((text) => text.split(","))
+    .map((word) => {
+      const status = STATUSES.find((known) => known === word);
+      if (status === undefined)
+        throw new DarumaError("USAGE", `--status ${word}: there is no such status`, {
+          hint: `One of ${STATUSES.join(", ")}.`,
+        });
+      return status;
+    });
+}
+
+function runLines(runs: OutputOf<"list_runs">["items"], width: number): string[] {
+  const rows = runs.map((run) => [
+    String(run.run_id),
+    statusWord(run) + importedMark(run),
+    run.workflow,
+    run.created_at.replace("T", " ").slice(0, 19),
+    run.duration_ms === null ? "" : durationText(run.duration_ms),
+    run.error === null ? "" : oneLine(`${run.error.code}: ${run.error.message}`),
+  ]);
+  return tableLines(["run", "status", "workflow", "created (UTC)", "took", "error"], rows, width);
+}
+
+/** Whoever goes on with a run goes on with its child runs. */
+function interruptedLines(runs: OutputOf<"list_runs">["items"], toType: CommandLine): string[] {
+  const interrupted = runs
+    .filter((run) => run.interrupted)
+    .map(({ run_id, parent }) => parent?.run_id ?? run_id);
+  return [...new Set(interrupted)].map(
+    (id) => `nobody runs ${id} any more; to go on with it: ${toType(`resume ${id}`)}`,
+  );
+}

@@ -1,0 +1,138 @@
+import { StringDecoder } from "node:string_decoder";
+import { DarumaError } from "../../../core/errors/errors.js";
+import type { Client, OutputOf } from "../../../operations/client.js";
+import { type JobPlace, jobPlace } from "../../declare/job-words.js";
+import type { Present } from "../../declare/presenters.js";
+import { jsonText, type Session, writeJson, writeLines, writeText } from "../../terminal/channel.js";
+import { writeBytes } from "../../terminal/write-bytes.js";
+
+interface LogsFlags {
+  readonly attempt?: number;
+  readonly stderr?: boolean;
+  readonly scope?: string;
+  readonly recovery?: boolean;
+  readonly context?: boolean;
+  readonly prompt?: boolean;
+  readonly summary?: boolean;
+  readonly follow?: boolean;
+}
+
+type LogPiece = OutputOf<"get_job_logs">;
+type Stream = "stdout" | "stderr";
+const ARTIFACTS = ["context", "prompt", "summary"] as const;
+type Artifact = (typeof ARTIFACTS)[number];
+
+/** What is asked for in every piece. */
+interface Wanted extends JobPlace {
+  readonly attempt?: number;
+  readonly recovery: boolean;
+}
+
+/** More than this is not put into one JSON object; the path is there to read the rest. */
+const MAX_JSON_LOG_BYTES = 8 * 1_024 * 1_024;
+const PIECE_BYTES = 1_024 * 1_024;
+
+export const logs: Present = async ({ args, flags: given }, session, client) => {
+  const flags = given as LogsFlags;
+  const kinds = (["recovery", ...ARTIFACTS] as const).filter((kind) => flags[kind] === true);
+  if (kinds.length > 1) throw new DarumaError("USAGE", `--${kinds.join(" and --")} cannot be shown at once`);
+  const wanted: Wanted = {
+    ...jobPlace(args[0] as string[], flags.scope),
+    ...(flags.attempt === undefined ? {} : { attempt: flags.attempt }),
+    recovery: flags.recovery === true,
+  };
+  const artifact = ARTIFACTS.find((kind) => flags[kind] === true);
+  if (artifact !== undefined) await showArtifact(client, wanted, artifact, session);
+  else if (flags.follow === true)
+    await follow(client, wanted, flags.stderr === true ? "stderr" : "stdout", session);
+  else if (session.options.json) await showJson(client, wanted, session);
+  else await print(client, wanted, flags.stderr === true ? ["stderr"] : ["stdout", "stderr"], session);
+  return 0;
+};
+
+function whole(client: Client, wanted: Wanted, stream: Stream | Artifact): Promise<LogPiece> {
+  return client.call("get_job_logs", { ...wanted, stream, limit_bytes: MAX_JSON_LOG_BYTES });
+}
+
+async function showArtifact(
+  client: Client,
+  wanted: Wanted,
+  kind: Artifact,
+  { out, options }: Session,
+): Promise<void> {
+  const { step, scope, attempt, text, file, manifest } = await whole(client, wanted, kind);
+  if (options.json) writeJson(out, { step, scope, attempt, text, file, manifest });
+  else writeText(out, text.endsWith("\n") ? text : `${text}\n`);
+}
+
+async function showJson(client: Client, wanted: Wanted, { out }: Session): Promise<void> {
+  const stdout = await whole(client, wanted, "stdout");
+  const stderr = await whole(client, { ...wanted, attempt: stdout.attempt }, "stderr");
+  const { step, scope, attempt, status } = stdout;
+  writeJson(out, {
+    step,
+    scope,
+    attempt,
+    status,
+    stdout: textOf(stdout),
+    stderr: textOf(stderr),
+    stdout_file: stdout.file,
+    stderr_file: stderr.file,
+    truncated: stdout.truncated,
+  });
+}
+
+/** Null: too large for one object. */
+function textOf({ text, size }: LogPiece): string | null {
+  return size > MAX_JSON_LOG_BYTES ? null : text;
+}
+
+/** As it was printed, on a terminal with no escape codes but colours. Headings go to stderr, out of the way of pipes. */
+async function print(
+  client: Client,
+  wanted: Wanted,
+  streams: readonly Stream[],
+  { err, options }: Session,
+): Promise<void> {
+  const pieces = await Promise.all(streams.map((stream) => pieceAt(client, wanted, stream, 0)));
+  const filled = pieces.filter(({ size }) => size > 0);
+  for (const first of filled) {
+    if (filled.length > 1 && err.isTerminal) writeLines(err, [err.paint("dim", `-- ${first.stream} --`)]);
+    const same = { ...wanted, attempt: first.attempt };
+    for (let piece = first; ; ) {
+      await writeBytes(Buffer.from(piece.text, "base64"));
+      if (piece.next_offset >= piece.size) break;
+      piece = await pieceAt(client, same, first.stream as Stream, piece.next_offset);
+    }
+  }
+  if (filled.length === 0 && !options.quiet) writeLines(err, ["nothing was printed"]);
+}
+
+function pieceAt(client: Client, wanted: Wanted, stream: Stream, offset: number): Promise<LogPiece> {
+  return client.call("get_job_logs", {
+    ...wanted,
+    stream,
+    offset,
+    limit_bytes: PIECE_BYTES,
+    encoding: "base64",
+  });
+}
+
+/** What is written, as it is written, until the attempt has ended. */
+async function follow(
+  client: Client,
+  wanted: Wanted,
+  stream: Stream,
+  { out, options }: Session,
+): Promise<void> {
+  const { step, scope } = await client.call("get_job", { job_id: wanted.job_id, run_id: wanted.run_id });
+  const input = { ...wanted, stream, encoding: "base64" } as const;
+  // A character may lie in two pieces.
+  const decoder = new StringDecoder("utf8");
+  for await (const { data } of client.stream("get_job_logs", input, new AbortController().signal)) {
+    const { attempt, offset, text } = data as { attempt: number; offset: number; text: string };
+    const bytes = Buffer.from(text, "base64");
+    if (!options.json) await writeBytes(bytes);
+    else out.write(`${jsonText({ step, scope, attempt, stream, offset, text: decoder.write(bytes) })}\n`);
+  }
+}

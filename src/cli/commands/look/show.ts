@@ -1,0 +1,25 @@
+import type { Json } from "../../../core/text/json.js";
+import type { InputOf, OutputOf } from "../../../operations/client.js";
+import type { RunSummary } from "../../../report/run-summary.js";
+import type { Present } from "../../declare/presenters.js";
+import { lookAt } from "../../look.js";
+import { runDetailLines } from "../../render/run-details.js";
+import { writeJson, writeLines } from "../../terminal/channel.js";
+
+export const show: Present = async ({ input }, session, client) => {
+  const { out, options } = session;
+  const shown = await client.call("get_run", input as InputOf<"get_run">);
+  if (options.json) writeJson(out, shown);
+  else {
+    const look = await lookAt(session, client, [shown.run_id]);
+    writeLines(out, runDetailLines(summaryOf(shown), { ...shown, state: shown.state as Json }, look));
+  }
+  return 0;
+};
+
+/** What the renderers tell a run from. */
+export function summaryOf(shown: OutputOf<"get_run">): RunSummary {
+  const { summary, state: _state, diagnostics: _diagnostics, ...more } = shown;
+  const { liveControl: _control, usage: _usage, left_alone: _left, ...report } = more;
+  return { report, ...summary } as unknown as RunSummary;
+}

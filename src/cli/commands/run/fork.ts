@@ -1,0 +1,57 @@
+import { Daruma } from "../../../host/daruma.js";
+import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
+import { forkSource } from "../../../operations/runs/fork-source.js";
+import { readSource, readWorkflow } from "../../../operations/workflows/workflow-source.js";
+import type { RunReference } from "../../../report/lookup/run-reference.js";
+import type { Present } from "../../declare/presenters.js";
+import { resolveRun } from "../../declare/run-reference.js";
+import { existingStore } from "../../existing-store.js";
+import { followRun } from "../../follow-run.js";
+import { startRemotely } from "../../remote/follow-server-run.js";
+import { readInputs } from "../../run-variables.js";
+import { type FollowFlags, refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
+import type { Session } from "../../terminal/channel.js";
+
+interface ForkFlags extends FollowFlags {
+  readonly from: string;
+  readonly input?: readonly string[];
+  readonly file?: string;
+  readonly reason?: string;
+  readonly maxParallel?: number;
+  readonly key?: string;
+}
+
+/** A new run that reuses what another had completed before a step, and goes on from there. */
+export const fork: Present = async ({ input, flags: given }, session, client) => {
+  const flags = given as unknown as ForkFlags;
+  const reference = input.run_id as RunReference;
+  const inputs = readInputs(flags.input ?? []);
+  const { from: step, file, reason = DEFAULT_REASON, key } = flags;
+  if (session.options.server === undefined) return forkHere(reference, { ...flags, reason }, session);
+  refuseLocalFlags(flags);
+  const newer = file === undefined ? {} : { source: readSource(file), file_name: file };
+  return startRemotely(session, client, flags, () =>
+    client.call("fork_run", { run_id: reference, step, inputs, reason, key, ...newer }),
+  );
+};
+
+async function forkHere(reference: RunReference, flags: ForkFlags, session: Session): Promise<number> {
+  refuseServerFlags(flags);
+  const inputs = readInputs(flags.input ?? []);
+  const daruma = await Daruma.open({
+    outputDir: session.options.outputDir,
+    store: await existingStore(session.options),
+    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
+  });
+  return followRun(session, daruma, flags, async () => {
+    const runId = await resolveRun(daruma.store, reference);
+    const { workflow, options } = await forkSource(daruma.store, {
+      runId,
+      step: flags.from,
+      ...(flags.file === undefined ? {} : { newer: readWorkflow(flags.file) }),
+      inputs,
+      reason: await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON),
+    });
+    return daruma.start(workflow, { ...options, ...(flags.key === undefined ? {} : { key: flags.key }) });
+  });
+}

@@ -1,0 +1,26 @@
+import { DarumaError } from "../../../core/errors/errors.js";
+import { readSource } from "../../../operations/workflows/workflow-source.js";
+import type { Present } from "../../declare/presenters.js";
+import { parseRunReference } from "../../declare/run-reference.js";
+import { writeJson, writeText } from "../../terminal/channel.js";
+
+/** A workflow file, a stored workflow, or a run coloured by the status of its steps. */
+export const graph: Present = async ({ input, args, flags }, { out, options }, client) => {
+  const what = args[0] as string | undefined;
+  if ((what === undefined) === (input.workflow === undefined))
+    throw new DarumaError("USAGE", "name a workflow file or a run, or a stored workflow with --workflow");
+  const reference = what === undefined ? null : parseRunReference(what);
+  const drawn =
+    what === undefined
+      ? input
+      : reference === null
+        ? { source: readSource(what), file_name: what }
+        : { run_id: reference };
+  const picture = await client.call("workflow_graph", {
+    ...drawn,
+    format: flags.format as "mermaid" | "dot",
+  });
+  if (options.json) writeJson(out, picture);
+  else writeText(out, picture.text);
+  return 0;
+};

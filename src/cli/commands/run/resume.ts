@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { Daruma } from "../../../host/daruma.js";
+import { operateThrough } from "../../../host/local-operate.js";
+import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
+import { putCommand } from "../../../operations/put-command.js";
+import { ownerOf } from "../../../report/lookup/run-owner.js";
+import type { LeaseOwner, Store } from "../../../store/store.js";
+import { type RunReference, resolveRun } from "../../declare/run-reference.js";
+import { existingStore } from "../../existing-store.js";
+import { followRun } from "../../follow-run.js";
+import { type FollowFlags, refuseServerFlags } from "../../server/server-flags.js";
+import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
+
+export interface ResumeFlags extends FollowFlags {
+  readonly reason?: string;
+  readonly key?: string;
+}
+
+/**
+ * Go on with a run whose process is gone, or lift its pause. A run that is over tells its result again; one whose
+ * process still lives goes on there.
+ */
+export async function resume(reference: RunReference, flags: ResumeFlags, session: Session): Promise<number> {
+  if (session.options.server !== undefined)
+    return (await import("../../remote/follow-server-run.js")).resumeRemotely(session, reference, flags);
+  refuseServerFlags(flags);
+  const store = await existingStore(session.options);
+  const lifted = await liftWhereOwned(store, reference, flags, session).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
+  if (lifted) {
+    await store.close();
+    return 0;
+  }
+  const daruma = await Daruma.open({
+    outputDir: session.options.outputDir,
+    store,
+    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
+  });
+  return followRun(session, daruma, flags, async () => {
+    const runId = await resolveRun(daruma.store, reference);
+    const reason = await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON);
+    return daruma.resume(runId, reason, flags.key ?? null);
+  });
+}
+
+/** A paused run whose last attempts still run has an owner, which goes on with it once the pause is lifted. */
+async function liftWhereOwned(
+  store: Store,
+  reference: RunReference,
+  flags: ResumeFlags,
+  session: Session,
+): Promise<boolean> {
+  const runId = await resolveRun(store, reference);
+  const owner = await ownerOf(store, runId);
+  if (owner === null || (await store.readRun(runId))?.status !== "paused") return false;
+  const { key = randomUUID() } = flags;
+  const reason = await redacted(store, runId, flags.reason ?? DEFAULT_REASON);
+  const target = { store, operate: operateThrough(store) };
+  const answer = await putCommand(target, runId, { type: "run.unpause", reason, key });
+  // Where the owner let go of the run meanwhile, the pause is lifted and nobody goes on: then this process does.
+  if (answer.owner === null) return false;
+  tell(session, { run_id: runId, status: answer.status, reason, key }, owner);
+  return true;
+}
+
+function tell(
+  { out, options }: Session,
+  told: { run_id: number; status: string; reason: string; key: string },
+  { pid }: LeaseOwner,
+): void {
+  if (options.json) writeJson(out, { ...told, action: "resume", owner_pid: pid });
+  else if (!options.quiet)
+    writeLines(out, [`run ${told.run_id} is ${told.status}; process ${pid} goes on with it`]);
+}

@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { DarumaError } from "../../../core/errors/errors.js";
+import { databaseFile, isDatabaseThere, openExistingStore } from "../../../host/existing-store.js";
+import type { Workflow } from "../../../operations/workflows/workflow-source.js";
+import type { Store } from "../../../store/store.js";
+import { readContext, readInputs } from "../../run-variables.js";
+import { type FollowFlags, refuseServerFlags } from "../../server/server-flags.js";
+import { type GlobalOptions, type Session, writeLines } from "../../terminal/channel.js";
+
+export interface RunFlags extends FollowFlags {
+  readonly input?: readonly string[];
+  readonly context?: string;
+  readonly onFailMaxLoops?: number;
+  readonly retryMax?: number;
+  readonly failureRouting: boolean;
+  readonly only?: string;
+  readonly stored?: boolean;
+  /** False: none. */
+  readonly folder?: string | false;
+  readonly key?: string;
+}
+
+export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {
+  const inputs = readInputs(flags.input ?? []);
+  const context = flags.context === undefined ? {} : readContext(flags.context);
+  const { outputDir, server } = session.options;
+  if (server !== undefined) {
+    const { runRemotely } = await import("../../remote/follow-server-run.js");
+    return runRemotely(session, file, flags, { inputs, context });
+  }
+  refuseServerFlags(flags);
+  if (flags.folder !== undefined)
+    throw new DarumaError("USAGE", "--folder is for a server; here the steps run in the folder of the file");
+  const early = openEarly(session.options);
+  const workflow = flags.stored === true ? null : await readChecked(file, session);
+  const { Daruma } = await import("../../../host/daruma.js");
+  const { followRun } = await import("../../follow-run.js");
+  const store = await early;
+  const daruma = await Daruma.open({
+    outputDir,
+    ...(store === null ? {} : { store }),
+    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
+  });
+  return followRun(session, daruma, flags, async () =>
+    daruma.start(workflow ?? (await readStored(file, daruma)), {
+      inputs,
+      context,
+      failureRouting: flags.failureRouting,
+      ...(flags.onFailMaxLoops === undefined ? {} : { maxLoops: flags.onFailMaxLoops }),
+      ...(flags.retryMax === undefined ? {} : { retryMax: flags.retryMax }),
+      ...(flags.only === undefined ? {} : { only: flags.only }),
+      ...(flags.key === undefined ? {} : { key: flags.key }),
+    }),
+  );
+}
+
+/** In place of a file's name: the workflow comes from standard input, and its steps work in the present folder. */
+export const STDIN = "-";
+/** How problems call it; without its ending the default name of the workflow. */
+export const STDIN_NAME = "stdin.yaml";
+const STDIN_DESCRIPTOR = 0;
+
+export function readStdin(): string {
+  return readFileSync(STDIN_DESCRIPTOR, "utf8");
+}
+
+/** Before anything is made: a broken file leaves no trace. */
+async function readChecked(file: string, session: Session): Promise<Workflow> {
+  const { readWorkflow, readWorkflowText } = await import("../../../operations/workflows/workflow-source.js");
+  const place = { file: STDIN_NAME, folder: process.cwd(), customActions: [] };
+  const workflow = file === STDIN ? readWorkflowText(readStdin(), place) : readWorkflow(file);
+  if (workflow.warnings.length > 0 && !session.options.quiet) {
+    const { problemLines } = await import("../../terminal/report-error.js");
+    writeLines(session.err, problemLines(workflow.warnings, "warning", session.err.paint));
+  }
+  return workflow;
+}
+
+async function readStored(
+  name: string,
+  place: { readonly store: Store; readonly outputDir: string },
+): Promise<Workflow> {
+  const { chooseWorkflow } = await import("../../../operations/runs/start-run.js");
+  return chooseWorkflow({ ...place, customActions: [] }, { ...splitVersion(name), file_name: name });
+}
+
+/** `release`, or `release@3`. */
+export function splitVersion(name: string): { workflow: string; version?: number } {
+  const parts = /^(.+)@(\d+)$/.exec(name);
+  return parts === null ? { workflow: name } : { workflow: parts[1]!, version: Number(parts[2]) };
+}
+
+/**
+ * The database's thread takes about 50 ms to start, and loading the rest of the program as long: both at once where the
+ * database is there already.
+ */
+function openEarly({ outputDir, store }: GlobalOptions): Promise<Store | null> {
+  const open = async (): Promise<Store | null> => {
+    if (store !== undefined) return (await import("../../../host/open-store.js")).openStore(store, outputDir);
+    return isDatabaseThere(databaseFile(resolve(outputDir))) ? openExistingStore(outputDir) : null;
+  };
+  const opening = open();
+  // A workflow file that is refused meanwhile is the error to tell.
+  opening.catch(() => {});
+  return opening;
+}

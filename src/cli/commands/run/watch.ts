@@ -1,0 +1,42 @@
+import { oneLine } from "../../../core/text/plain-text.js";
+import type { InputOf } from "../../../operations/client.js";
+import type { RunEventItem } from "../../../operations/runs/all-events.js";
+import { nameOf } from "../../../report/lookup/job-name.js";
+import type { Present } from "../../declare/presenters.js";
+import { shownLine } from "../../render/paint.js";
+import { jsonText } from "../../terminal/channel.js";
+import { Pieces } from "../look/events.js";
+
+const TYPE_WIDTH = 22;
+const RUN_WIDTH = 6;
+const MAX_MESSAGE_CHARS = 200;
+
+/** What happens in all runs, one event a line, until somebody has seen enough. */
+export const watch: Present = async ({ input }, { out, options }, client) => {
+  const pieces = new Pieces(out);
+  const stream = client.stream("list_events", input as InputOf<"list_events">, new AbortController().signal);
+  for await (const { data } of stream) {
+    const event = data as RunEventItem;
+    pieces.add(`${options.json ? jsonText(event) : eventLine(event)}\n`);
+  }
+  return 0;
+};
+
+function eventLine(event: RunEventItem): string {
+  const { run_id, workflow, seq, at, type, step, scope = "root", attempt } = event;
+  const where = step === undefined ? workflow : nameOf(step, scope);
+  const which = typeof attempt === "number" ? ` attempt ${attempt}` : "";
+  const what = errorText(event);
+  const text = `run ${String(run_id).padEnd(RUN_WIDTH)} ${at.slice(11, 19)} ${String(seq).padStart(5)}  ${type.padEnd(TYPE_WIDTH)} ${where}${which}`;
+  return shownLine(what === "" ? text.trimEnd() : `${text}: ${what}`);
+}
+
+/** Of an attempt it is a record, of a job or run it stands in the event itself. */
+function errorText({ error, code, message }: RunEventItem): string {
+  const told = (typeof error === "object" && error !== null ? error : { code, message }) as {
+    readonly code?: unknown;
+    readonly message?: unknown;
+  };
+  if (typeof told.code !== "string" || typeof told.message !== "string") return "";
+  return `${told.code} ${oneLine(told.message, MAX_MESSAGE_CHARS)}`;
+}

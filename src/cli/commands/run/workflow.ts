@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import type { WorstCase } from "../../../definition/lint/worst-case.js";
+import type { Problem } from "../../../definition/read/problem.js";
+import type { InputOf } from "../../../operations/client.js";
+import { readSource } from "../../../operations/workflows/workflow-source.js";
+import type { Present } from "../../declare/presenters.js";
+import { jsonText, writeJson, writeLines, writeText } from "../../terminal/channel.js";
+import { EXIT } from "../../terminal/exit-codes.js";
+import { problemLines } from "../../terminal/report-error.js";
+import { tellCheck } from "./validate.js";
+
+const STANDARD_INPUT = 0;
+
+/** The text as it was saved. */
+export const printDraft: Present = async ({ input }, { out, options }, client) => {
+  const draft = await client.call("get_draft", input as InputOf<"get_draft">);
+  if (options.json) writeJson(out, draft);
+  else writeText(out, draft.source);
+  return 0;
+};
+
+export const saveDraft: Present = async ({ input, args }, { out, options }, client) => {
+  const [name, file] = args as [string, string];
+  const source = file === "-" ? readFileSync(STANDARD_INPUT, "utf8") : readSource(file);
+  const saved = await client.call("save_draft", { ...input, name, source } as InputOf<"save_draft">);
+  if (options.json) writeJson(out, saved);
+  else if (!options.quiet) writeLines(out, [`draft ${saved.name} is at revision ${saved.revision}`]);
+  return 0;
+};
+
+export const checkDraft: Present = async ({ input }, session, client) => {
+  const checked = await client.call("validate_draft", input as InputOf<"validate_draft">);
+  if (session.options.json) writeJson(session.out, checked);
+  else
+    tellCheck(
+      {
+        file: checked.name,
+        ok: checked.ok,
+        problems: checked.problems as readonly Problem[],
+        warnings: checked.warnings as readonly Problem[],
+        worst_case: checked.worst_case as WorstCase | null,
+      },
+      session,
+    );
+  return checked.ok ? EXIT.completed : EXIT.usage;
+};
+
+export const publish: Present = async ({ input }, { out, err, options }, client) => {
+  const made = await client.call("publish_workflow", input as InputOf<"publish_workflow">);
+  if (options.json) writeJson(out, made);
+  else if (!options.quiet) {
+    if (made.warnings.length > 0)
+      writeLines(err, problemLines(made.warnings as readonly Problem[], "warning", err.paint));
+    writeLines(out, [`${made.name} version ${made.version} is published`]);
+  }
+  return 0;
+};
+
+export const discardDraft: Present = async ({ input }, { out, options }, client) => {
+  const discarded = await client.call("delete_draft", input as InputOf<"delete_draft">);
+  if (options.json) writeJson(out, discarded);
+  else if (!options.quiet) writeLines(out, [`draft ${discarded.name} is discarded`]);
+  return 0;
+};
+
+/** The text that it was published from; of one that a run registered, what was made of its file. */
+export const showWorkflow: Present = async ({ input }, { out, err, options }, client) => {
+  const found = await client.call("get_workflow", input as InputOf<"get_workflow">);
+  if (options.json) writeJson(out, found);
+  else if (found.source !== null) writeText(out, found.source);
+  else {
+    if (!options.quiet)
+      writeLines(err, [`${found.name} version ${found.version} is of a run; its definition:`]);
+    out.write(`${jsonText(found.definition, 2)}\n`);
+  }
+  return 0;
+};

@@ -1,0 +1,84 @@
+import { resolve } from "node:path";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { DarumaError } from "../../../core/errors/errors.js";
+import { ServerParts } from "../../../host/server-parts.js";
+import { createMcpServer } from "../../../mcp/mcp-server.js";
+import type { CallOperation } from "../../../mcp/tools.js";
+import { callOperation } from "../../../operations/call-operation.js";
+import { ROLES, type Role } from "../../../operations/roles.js";
+import type { OperationName } from "../../../operations/table/operations.js";
+import { openClient } from "../../remote/open-client.js";
+import { OpenRequests } from "../../server/open-requests.js";
+import type { Session } from "../../terminal/channel.js";
+import { EXIT } from "../../terminal/exit-codes.js";
+import { readVersion } from "../../version.js";
+
+export interface McpFlags {
+  readonly role?: string;
+}
+
+interface Door {
+  readonly call: CallOperation;
+  readonly close: () => Promise<void>;
+}
+
+/** Speaks MCP over stdin and stdout until the client goes away: for a server's runs, or for those of this folder. */
+export async function mcp(flags: McpFlags, session: Session): Promise<number> {
+  const role = readRole(flags.role ?? "operator");
+  const door =
+    session.options.server === undefined ? await openHere(role, session) : await openRemote(session);
+  const server = createMcpServer({ call: door.call, role, version: readVersion() });
+  const transport = new StdioServerTransport();
+  const told = new Promise<void>((done) => {
+    server.onclose = done;
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => done());
+  });
+  const read = new Promise<void>((done) => {
+    process.stdin.once("end", done);
+    process.stdin.once("close", done);
+  });
+  try {
+    await server.connect(transport);
+    const requests = new OpenRequests(transport);
+    // A client that has closed its end may still listen for what it has asked.
+    await Promise.race([told, read.then(() => requests.answered())]);
+    await server.close();
+  } finally {
+    await door.close();
+  }
+  return EXIT.completed;
+}
+
+/** Runs that are started here go on in this process; those that are not over when it ends wait for the next one. */
+async function openHere(role: Role, { options }: Session): Promise<Door> {
+  const { outputDir, store } = options;
+  const parts = await ServerParts.open({
+    outputDir: resolve(outputDir),
+    ...(store === undefined ? {} : { store }),
+  });
+  await parts.takeUpRuns();
+  const principal = { name: "mcp", role };
+  return {
+    call: (name, input) => callOperation(parts.context(principal), name, input),
+    close: () => parts.close(),
+  };
+}
+
+async function openRemote({ options }: Session): Promise<Door> {
+  const client = await openClient(options, "program");
+  // A wrong address or token is told now, not as the failure of every tool.
+  await client.call("list_runs", { limit: 1 });
+  return {
+    call: (name, input) => client.call(name as OperationName, input as never),
+    close: () => client.close(),
+  };
+}
+
+function readRole(text: string): Role {
+  const role = ROLES.find((known) => known === text);
+  if (role === undefined || role === "worker")
+    throw new DarumaError("USAGE", `--role ${text}: there is no such role`, {
+      hint: "One of viewer, operator, admin.",
+    });
+  return role;
+}

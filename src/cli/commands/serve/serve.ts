@@ -1,0 +1,112 @@
+import type { ServerOptions } from "../../../api/server.js";
+import { DarumaError } from "../../../core/errors/errors.js";
+import type { Run } from "../../../core/model/run.js";
+import { oneLine } from "../../../core/text/plain-text.js";
+import { serverAddress } from "../../remote/place.js";
+import { type RunningServer, startServer } from "../../server/start-server.js";
+import { outlivePipes } from "../../terminal/broken-pipe.js";
+import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
+import { EXIT } from "../../terminal/exit-codes.js";
+import { firstSignal } from "../../terminal/signals.js";
+import { readVersion } from "../../version.js";
+
+export interface ServeFlags {
+  readonly host?: string;
+  readonly port?: number;
+  readonly url?: string;
+  readonly maxParallel?: number;
+  readonly requireTokens?: boolean;
+  readonly allowOrigin?: readonly string[];
+  readonly rateLimit?: number;
+  readonly runsPerMinute?: number;
+  readonly streamsPerToken?: number;
+  readonly maxConnections?: number;
+  readonly lease?: number;
+  readonly trustProxy?: boolean;
+}
+
+export async function serve(flags: ServeFlags, session: Session): Promise<number> {
+  refuseServer(session);
+  outlivePipes();
+  const stopped = firstSignal();
+  const server = await startServer({
+    outputDir: session.options.outputDir,
+    version: readVersion(),
+    ...(session.options.store === undefined ? {} : { store: session.options.store }),
+    ...(flags.host === undefined ? {} : { host: flags.host }),
+    ...(flags.port === undefined ? {} : { port: flags.port }),
+    ...(flags.url === undefined ? {} : { url: flags.url }),
+    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
+    requireTokens: flags.requireTokens ?? false,
+    allowedOrigins: flags.allowOrigin ?? [],
+    ...limitsOf(flags),
+    ...(flags.lease === undefined ? {} : { leaseMs: flags.lease * 1_000 }),
+    trustProxy: flags.trustProxy ?? false,
+    ...requestLog(session),
+    onTakeOver: (run, lost) => tellTakeOver(session, run, lost),
+    onLeftAlone: ({ id, workflow }, why) =>
+      writeLines(session.err, [
+        `${new Date().toISOString()} left run ${id} of ${workflow} alone: ${oneLine(why)}`,
+      ]),
+    onShortage: (text) => writeLines(session.err, [`${new Date().toISOString()} ${oneLine(text)}`]),
+    onFault: (reference, error) => tellFault(session, reference, error),
+  });
+  tellStart(session, server);
+  const signal = await stopped;
+  if (!session.options.quiet) writeLines(session.err, [`${signal}: letting go of runs`]);
+  await server.close();
+  return EXIT.completed;
+}
+
+function limitsOf(flags: ServeFlags): ServerOptions {
+  const { rateLimit, runsPerMinute, streamsPerToken, maxConnections } = flags;
+  return {
+    ...(rateLimit === undefined ? {} : { requestsPerMinute: rateLimit }),
+    ...(runsPerMinute === undefined ? {} : { runsPerMinute }),
+    ...(streamsPerToken === undefined ? {} : { streamsPerToken }),
+    ...(maxConnections === undefined ? {} : { maxConnections }),
+  };
+}
+
+/** DARUMA_SERVER is left alone: it is for the commands of whoever works on this machine. */
+function refuseServer({ options }: Session): void {
+  if (options.server !== undefined && options.server !== serverAddress(process.env.DARUMA_SERVER ?? ""))
+    throw new DarumaError("USAGE", "serve is a server itself: it has nothing to ask another one", {
+      hint: "Leave out --server; --host and --port say where it listens, --url where others reach it.",
+    });
+}
+
+function tellStart({ out, options }: Session, { url, listensAt, takenUp }: RunningServer): void {
+  if (options.json) return writeJson(out, { url, listens_at: listensAt, taken_up: takenUp });
+  const runs =
+    takenUp === 0
+      ? "no interrupted runs to continue"
+      : `continuing ${takenUp} interrupted ${takenUp === 1 ? "run" : "runs"}`;
+  writeLines(out, [
+    `listening at ${url}${url.endsWith(`//${listensAt}`) ? "" : ` (${listensAt})`}`,
+    ...(options.quiet ? [] : [`${runs}; the API is described at ${url}/api/v1/docs`]),
+  ]);
+}
+
+function tellTakeOver({ err, options }: Session, { id, workflow }: Run, lost: number): void {
+  if (options.quiet) return;
+  const what = lost === 0 ? "" : `; ${lost} ${lost === 1 ? "attempt was" : "attempts were"} lost`;
+  writeLines(err, [`${new Date().toISOString()} took over run ${id} of ${workflow}${what}`]);
+}
+
+function requestLog({ err, options }: Session): Partial<Parameters<typeof startServer>[0]> {
+  if (!options.debug) return {};
+  return {
+    onRequest: ({ method, path, status, durationMs, principal, address }) =>
+      writeLines(err, [
+        `${new Date().toISOString()} ${status} ${method} ${path} ${durationMs} ms ${address} ${principal ?? "-"}`,
+      ]),
+  };
+}
+
+function tellFault({ err, options }: Session, reference: string, error: unknown): void {
+  const { stack } = error instanceof Error && options.debug ? error : {};
+  const text = stack ?? (error instanceof Error ? error.message : String(error));
+  const told = `${new Date().toISOString()} error ${reference}: ${text}`;
+  writeLines(err, stack === undefined ? [told] : told.split("\n"));
+}

@@ -1,0 +1,24 @@
+import type { InputOf } from "../../../operations/client.js";
+import type { Present } from "../../declare/presenters.js";
+import { writeJson, writeLines } from "../../terminal/channel.js";
+
+/** The token alone goes to stdout, so that a script can take it; it cannot be shown again. */
+export const createToken: Present = async ({ input }, { out, err, options }, client) => {
+  const made = await client.call("create_token", input as InputOf<"create_token">);
+  if (options.json) writeJson(out, made);
+  else {
+    const until = made.expires_at === null ? "" : ` until ${made.expires_at}`;
+    if (!options.quiet)
+      writeLines(err, [`token ${made.id} of ${made.name}, ${made.role}${until}; it is shown only now:`]);
+    writeLines(out, [made.token]);
+  }
+  return 0;
+};
+
+export const revokeToken: Present = async ({ input }, { out, options }, client) => {
+  const { id, revoked } = await client.call("revoke_token", input as InputOf<"revoke_token">);
+  if (options.json) writeJson(out, { id, revoked });
+  else if (!options.quiet)
+    writeLines(out, [revoked ? `token ${id} is revoked` : `token ${id} was revoked before`]);
+  return 0;
+};

@@ -1,0 +1,124 @@
+import { availableParallelism, hostname, totalmem } from "node:os";
+import { resolve } from "node:path";
+import { createAgentAction } from "../../../action/agent.js";
+import { createCommandAction } from "../../../action/command.js";
+import { createHttpAction } from "../../../action/http.js";
+import { createLlmCallAction } from "../../../action/llm-call.js";
+import { noopAction } from "../../../action/noop.js";
+import { createProcessHost } from "../../../action/process/create-process-host.js";
+import { withinOpenFiles } from "../../../action/process/open-file-limit.js";
+import { createScriptAction } from "../../../action/script.js";
+import { DarumaError } from "../../../core/errors/errors.js";
+import { parseMemorySize } from "../../../definition/read/memory-size.js";
+import { systemClock } from "../../../engine/clock.js";
+import { createSandbox } from "../../../sandbox/quickjs-sandbox.js";
+import { runRemoteWorker } from "../../../worker/remote/remote-worker.js";
+import { ServerRefusal } from "../../../worker/remote/server-client.js";
+import { outlivePipes } from "../../terminal/broken-pipe.js";
+import { type Session, writeLines } from "../../terminal/channel.js";
+import { EXIT } from "../../terminal/exit-codes.js";
+import { endAtOnce } from "../../terminal/signals.js";
+
+export interface WorkerFlags {
+  readonly name?: string;
+  readonly slots?: number;
+  readonly cpus?: number;
+  /** `8g` */
+  readonly memory?: string;
+  /** `gpu,linux` */
+  readonly tags?: string;
+}
+
+/** Executes attempts for a server until it is told to stop. */
+export async function worker(flags: WorkerFlags, session: Session): Promise<number> {
+  outlivePipes();
+  const { options } = session;
+  const servers = listOf(options.server);
+  if (servers.length === 0)
+    throw new DarumaError("USAGE", "a worker needs the address of its server", {
+      hint: "Give it with --server URL or DARUMA_SERVER; several with commas between are tried in turn.",
+    });
+  for (const server of servers) checkAddress(server);
+  const name = flags.name ?? defaultName();
+  const log = (line: string): void => {
+    if (!options.quiet) writeLines(session.err, [`${new Date().toISOString()} ${name}: ${line}`]);
+  };
+  const cpus = flags.cpus ?? availableParallelism();
+  const processes = createProcessHost();
+  const sandbox = createSandbox();
+  try {
+    await runRemoteWorker({
+      servers,
+      token: options.token ?? null,
+      name,
+      slots: withinOpenFiles(flags.slots ?? cpus),
+      cpus,
+      memoryBytes: flags.memory === undefined ? totalmem() : bytesOf(flags.memory),
+      tags: listOf(flags.tags),
+      actions: [
+        createCommandAction(processes),
+        createHttpAction(),
+        createScriptAction(sandbox),
+        createAgentAction(processes),
+        createLlmCallAction(),
+        noopAction,
+      ],
+      outputDir: resolve(options.outputDir),
+      clock: systemClock,
+      log,
+      ...stopSignals(log),
+    });
+  } catch (error) {
+    throw error instanceof ServerRefusal ? told(error) : error;
+  } finally {
+    await Promise.all([processes.close(), sandbox.close()]);
+  }
+  return EXIT.completed;
+}
+
+/** The first signal lets what runs finish, the second ends it, the third ends this process at once. */
+function stopSignals(log: (line: string) => void): {
+  readonly drain: AbortSignal;
+  readonly end: AbortSignal;
+} {
+  const [drain, end] = [new AbortController(), new AbortController()];
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => {
+      if (end.signal.aborted) return endAtOnce();
+      log(drain.signal.aborted ? `${name} again: ends what runs` : `${name}: finishes what runs`);
+      (drain.signal.aborted ? end : drain).abort();
+    });
+  }
+  return { drain: drain.signal, end: end.signal };
+}
+
+function told(refusal: ServerRefusal): Error {
+  if (refusal.code === null) return refusal;
+  return new DarumaError(refusal.code, refusal.message, { cause: refusal });
+}
+
+/** Of this process: two on one machine are told apart. */
+function defaultName(): string {
+  const host = hostname().replace(/[^A-Za-z0-9._-]/g, "-");
+  return `${/^[A-Za-z0-9]/.test(host) && !host.startsWith("local-") ? host : `host-${host}`}-${process.pid}`;
+}
+
+function listOf(text: string | undefined): string[] {
+  return (text ?? "")
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+function bytesOf(text: string): number {
+  const bytes = parseMemorySize(text);
+  if (bytes === null) throw new DarumaError("USAGE", `${text} is not a size such as 512m or 8g`);
+  return bytes;
+}
+
+function checkAddress(server: string): void {
+  if (/^https?:$/.test(URL.canParse(server) ? new URL(server).protocol : "")) return;
+  throw new DarumaError("USAGE", `--server ${server}: this is no address`, {
+    hint: "Give it as http://host:port.",
+  });
+}

@@ -1,0 +1,178 @@
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { z } from "zod";
+import { expectationAt } from "../../operations/expectation.js";
+import type { CliForm, Operation } from "../../operations/operation.js";
+import { OPERATIONS } from "../../operations/table/operations.js";
+import { openClient } from "../remote/open-client.js";
+import { type CommandShape, SHAPES } from "./command-shapes.js";
+import { type Given, presenterOf } from "./presenters.js";
+import type { Declaration } from "./program.js";
+
+const GROUPS: { readonly [word: string]: string } = {
+  job: "look at one job, and decide what becomes of it",
+  token: "tokens for the server",
+  workflow: "stored workflows: drafts, versions, publishing",
+};
+
+/** Every operation as its commands, but for those that are declared by hand already. */
+export function declareOperations({ program, act }: Declaration): void {
+  for (const operation of OPERATIONS)
+    for (const form of operation.cli)
+      if (findCommand(program, form.words) === undefined) declareForm({ program, act }, operation, form);
+}
+
+function declareForm({ program, act }: Declaration, operation: Operation, form: CliForm): void {
+  const shape = SHAPES[form.words] ?? {};
+  const command = addCommand(program, form.words).description(form.summary ?? operation.summary);
+  const fields = new Fields(operation, shape.words ?? {});
+  const positional = form.positional.map(readPositional);
+  for (const argument of shape.arguments ?? positional.map((place) => fields.argument(place)))
+    command.addArgument(argument);
+  const taken = new Set([
+    ...positional.map(({ field }) => field),
+    ...Object.keys(form.preset ?? {}),
+    ...(shape.hides ?? []),
+  ]);
+  const optional = Object.keys(operation.input.shape).filter((field) => !taken.has(field));
+  const flags = optional.map((field) => fields.option(field, shape));
+  for (const option of [...(shape.options ?? []), ...flags.map(({ option: each }) => each)])
+    command.addOption(option);
+  if (shape.usage !== undefined) command.usage(shape.usage);
+  command.addHelpText("after", helpText(form, shape));
+  command.action((...words: unknown[]) =>
+    act(async (session) => {
+      const args = words.slice(0, -2);
+      const given = command.opts<{ [flag: string]: unknown }>();
+      const input: { [field: string]: unknown } = { ...form.preset };
+      if (shape.arguments === undefined)
+        for (const [place, { field }] of positional.entries()) set(input, field, args[place]);
+      for (const { field, option } of flags) set(input, field, given[option.attributeName()]);
+      const client = await openClient(session.options);
+      try {
+        const present = await presenterOf(form.words, operation.name);
+        return await present({ input, args, flags: given } satisfies Given, session, client);
+      } finally {
+        await client.close();
+      }
+    }),
+  );
+}
+
+function set(input: { [field: string]: unknown }, field: string, value: unknown): void {
+  if (value !== undefined && !(Array.isArray(value) && value.length === 0)) input[field] = value;
+}
+
+export function findCommand(program: Command, words: string): Command | undefined {
+  let at: Command | undefined = program;
+  for (const word of words.split(" ")) at = at?.commands.find((command) => command.name() === word);
+  return at;
+}
+
+function addCommand(program: Command, words: string): Command {
+  const [first, second] = words.split(" ");
+  if (second === undefined) return program.command(first!);
+  const group = findCommand(program, first!) ?? program.command(first!).description(GROUPS[first!] ?? "");
+  return group.command(second);
+}
+
+interface Positional {
+  readonly field: string;
+  readonly isOptional: boolean;
+  readonly isMany: boolean;
+}
+
+/** `run_id`, `[step]`, `[run_id...]`. */
+function readPositional(text: string): Positional {
+  const isOptional = text.startsWith("[");
+  const inner = text.replace(/^\[|\]$/g, "");
+  return { field: inner.replace(/\.\.\.$/, ""), isOptional, isMany: inner.endsWith("...") };
+}
+
+function helpText({ examples }: CliForm, { details }: CommandShape): string {
+  const shown = `\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}`;
+  return details === undefined ? shown : `\n${details}\n${shown}`;
+}
+
+/** The fields of one operation's input as arguments and flags. */
+class Fields {
+  private readonly described: { readonly [field: string]: z.core.JSONSchema._JSONSchema };
+
+  constructor(
+    private readonly operation: Operation,
+    private readonly words: { readonly [field: string]: string },
+  ) {
+    const schema = z.toJSONSchema(operation.input, { io: "input", unrepresentable: "any" });
+    this.described = schema.properties ?? {};
+  }
+
+  argument({ field, isOptional, isMany }: Positional): Argument {
+    const name = `${argumentName(field)}${isMany ? "..." : ""}`;
+    const argument = new Argument(isOptional ? `[${name}]` : `<${name}>`, this.text(field));
+    const parse = this.parser(field);
+    return argument.argParser<unknown>((text, before) =>
+      isMany ? [...((before as readonly unknown[] | undefined) ?? []), parse(text)] : parse(text),
+    );
+  }
+
+  option(field: string, shape: CommandShape): { readonly field: string; readonly option: Option } {
+    const flag = shape.flagNames?.[field] ?? field.replaceAll("_", "-");
+    const schema = this.operation.input.shape[field] as z.ZodType;
+    const usual = schema.safeParse(undefined);
+    const isRequired = !usual.success;
+    const value = usual.success ? usual.data : undefined;
+    if (typeof value === "boolean") {
+      const option = new Option(value ? `--no-${flag}` : `--${flag}`, this.text(field));
+      return { field, option };
+    }
+    const said = value === undefined ? "" : ` (default: ${JSON.stringify(value)})`;
+    const option = new Option(
+      `--${flag} <${placeholder(this.described[field])}>`,
+      `${this.text(field)}${said}`,
+    );
+    option.makeOptionMandatory(isRequired);
+    const parse = this.parser(field);
+    if (isList(this.described[field]))
+      option.argParser((text, before) => [...((before as unknown[]) ?? []), ...text.split(",")]);
+    else option.argParser(parse);
+    return { field, option };
+  }
+
+  /** Help speaks in small letters and without a full stop. */
+  private text(field: string): string {
+    const own = this.words[field];
+    if (own !== undefined) return own;
+    const schema = this.operation.input.shape[field] as z.ZodType;
+    const text = this.described[field] as { description?: string } | undefined;
+    const said = (schema.description ?? text?.description ?? "").replace(/\.$/, "");
+    return said.charAt(0).toLowerCase() + said.slice(1);
+  }
+
+  private parser(field: string): (text: string) => unknown {
+    const schema = this.operation.input.shape[field] as z.ZodType;
+    return (text) => {
+      const parsed = schema.safeParse(text);
+      if (parsed.success) return parsed.data;
+      if (field === "run_id") throw new InvalidArgumentError("A run is named by its number, or last.");
+      const { code, message } = parsed.error.issues[0]!;
+      if (code === "custom") throw new InvalidArgumentError(`It ${message}.`);
+      const expected = expectationAt(this.operation.input, [field]);
+      throw new InvalidArgumentError(expected === null ? `${message}.` : `It must be ${expected}.`);
+    };
+  }
+}
+
+function argumentName(field: string): string {
+  return field.replace(/_id$/, "").replace(/Id$/, "").replaceAll("_", "-");
+}
+
+function isList(schema: z.core.JSONSchema._JSONSchema | undefined): boolean {
+  const { type, anyOf } = (schema ?? {}) as { type?: unknown; anyOf?: { type?: unknown }[] };
+  return type === "array" || (anyOf ?? []).some((each) => each.type === "array");
+}
+
+function placeholder(schema: z.core.JSONSchema._JSONSchema | undefined): string {
+  const { type, enum: words } = (schema ?? {}) as { type?: unknown; enum?: readonly unknown[] };
+  if (words !== undefined) return words.join("|");
+  if (isList(schema)) return "list";
+  return type === "integer" || type === "number" ? "n" : "text";
+}

@@ -1,0 +1,31 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import { parseRunReference, type RunReference } from "./run-reference.js";
+
+/** A job as it is typed: `3 build`, `last visit@cities[1]`, or its id alone. */
+export interface JobPlace {
+  readonly job_id: string;
+  readonly run_id?: RunReference;
+}
+
+/** A scope that is given apart is part of the name. */
+export function jobPlace(words: readonly string[], scope?: string): JobPlace {
+  const [first = "", name, ...more] = words;
+  if (more.length > 0) throw badPlace(`too many words: ${words.join(" ")}`);
+  if (name === undefined) {
+    if (/^\d+$/.test(first)) return { job_id: first };
+    throw badPlace(`${first} is not a job id; name its run, too`);
+  }
+  const run_id = parseRunReference(first);
+  if (run_id === null) throw badPlace(`${first} is no run: a run is named by its number, or last`);
+  return { run_id, job_id: withScope(name, scope) };
+}
+
+export function withScope(name: string, scope: string | undefined): string {
+  return scope === undefined ? name : `${name}@${scope}`;
+}
+
+function badPlace(message: string): DarumaError {
+  return new DarumaError("USAGE", message, {
+    hint: "Name a run and a step, such as `last build` or `3 'visit@cities[1]'`, or a job by its id.",
+  });
+}

@@ -1,0 +1,77 @@
+import type { Client } from "../../operations/client.js";
+import type { OperationName } from "../../operations/table/operations.js";
+import { jsonText, type Session } from "../terminal/channel.js";
+
+/** One command as it was typed. */
+export interface Given {
+  /** The operation's fields, as far as they were given under their own names. */
+  readonly input: { readonly [field: string]: unknown };
+  readonly args: readonly unknown[];
+  readonly flags: { readonly [flag: string]: unknown };
+}
+
+/** Does what was asked and tells how it went. The answer is the exit code. */
+export type Present = (given: Given, session: Session, client: Client) => Promise<number>;
+
+const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
+  cancel: async () => (await import("../commands/decide/cancel.js")).cancel,
+  pause: async () => (await import("../commands/decide/pause.js")).pause,
+  takeover: async () => (await import("../commands/decide/pause.js")).pause,
+  retry: async () => (await import("../commands/decide/retry.js")).retry,
+  "hard-reset": async () => (await import("../commands/decide/retry.js")).retry,
+  "resume-from": async () => (await import("../commands/decide/retry.js")).retry,
+  reset: async () => (await import("../commands/decide/reset.js")).reset,
+  holds: async () => (await import("../commands/look/holds.js")).holds,
+  "dead-letters": async () => (await import("../commands/look/dead-letters.js")).deadLetters,
+  redrive: async () => (await import("../commands/look/dead-letters.js")).redrive,
+  workspace: async () => (await import("../commands/look/workspace.js")).workspace,
+  apply: async () => (await import("../commands/decide/apply.js")).apply,
+  resolve: async () => (await import("../commands/decide/resolve.js")).resolveHolds,
+  answer: async () => (await import("../commands/decide/answer.js")).answer,
+  fork: async () => (await import("../commands/run/fork.js")).fork,
+  validate: async () => (await import("../commands/run/validate.js")).validate,
+  schema: async () => (await import("../commands/run/schema.js")).schema,
+  graph: async () => (await import("../commands/run/graph.js")).graph,
+  list: async () => (await import("../commands/look/list.js")).list,
+  show: async () => (await import("../commands/look/show.js")).show,
+  events: async () => (await import("../commands/look/events.js")).events,
+  watch: async () => (await import("../commands/run/watch.js")).watch,
+  logs: async () => (await import("../commands/look/logs.js")).logs,
+  explain: async () => (await import("../commands/look/explain.js")).explainRun,
+  stats: async () => (await import("../commands/look/stats.js")).stats,
+  artifact: async () => (await import("../commands/look/artifact.js")).artifact,
+  jobs: async () => (await import("../commands/look/tables.js")).jobs,
+  artifacts: async () => (await import("../commands/look/tables.js")).artifacts,
+  handlers: async () => (await import("../commands/look/tables.js")).handlers,
+  workflows: async () => (await import("../commands/look/tables.js")).workflows,
+  workers: async () => (await import("../commands/look/tables.js")).workers,
+  "workflow drafts": async () => (await import("../commands/look/tables.js")).drafts,
+  "token list": async () => (await import("../commands/look/tables.js")).tokens,
+  "token create": async () => (await import("../commands/serve/token.js")).createToken,
+  "token revoke": async () => (await import("../commands/serve/token.js")).revokeToken,
+  "job show": async () => (await import("../commands/look/job.js")).showJob,
+  "job set": async () => (await import("../commands/look/job.js")).setJob,
+  "job retry": async () => (await import("../commands/look/job.js")).retryJob,
+  handler: async () => (await import("../commands/decide/handler.js")).handler,
+  "workflow show": async () => (await import("../commands/run/workflow.js")).showWorkflow,
+  "workflow discard": async () => (await import("../commands/run/workflow.js")).discardDraft,
+  "workflow draft": async () => (await import("../commands/run/workflow.js")).printDraft,
+  "workflow save": async () => (await import("../commands/run/workflow.js")).saveDraft,
+  "workflow check": async () => (await import("../commands/run/workflow.js")).checkDraft,
+  "workflow publish": async () => (await import("../commands/run/workflow.js")).publish,
+  prune: async () => (await import("../commands/serve/prune.js")).prune,
+  import: async () => (await import("../commands/serve/import.js")).importRun,
+};
+
+/** What has no words of its own prints the answer. */
+export function presenterOf(words: string, name: string): Promise<Present> {
+  return PRESENTERS[words]?.() ?? printAnswer(name as OperationName);
+}
+
+async function printAnswer(name: OperationName): Promise<Present> {
+  return async ({ input }, { out, options }, client) => {
+    const answer = await client.call(name, input as never);
+    out.write(`${jsonText(answer, options.json ? undefined : 2)}\n`);
+    return 0;
+  };
+}

@@ -1,0 +1,133 @@
+import { Command, CommanderError } from "commander";
+import { DarumaError } from "../../core/errors/errors.js";
+import { DEFAULT_OUTPUT_FOLDER } from "../../host/output-folder.js";
+import { checkPlace, type Place, placeOf } from "../remote/place.js";
+import { type GlobalOptions, openSession, type Session } from "../terminal/channel.js";
+import { EXIT, exitCodeOfError } from "../terminal/exit-codes.js";
+import { reportError } from "../terminal/report-error.js";
+import { readVersion } from "../version.js";
+import { groupCommands } from "./command-groups.js";
+import { declareRunCommands } from "./declare-run-commands.js";
+import { declareServerCommands } from "./declare-server-commands.js";
+
+/** Runs one command line and answers with its exit code. Nothing is thrown. */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  const answer = { exitCode: 0 };
+  const program = await createProgram(answer, args);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return answer.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return endParsing(error, args, program);
+    reportError(error, openSession(globalOptions(program)));
+    return exitCodeOfError(error);
+  }
+}
+
+/** What a command needs to say how it went, and how it is declared. */
+export interface Declaration {
+  readonly program: Command;
+  /** Runs the command's own module, loaded only now: a start must not pay for the other commands. */
+  readonly act: (work: (session: Session) => Promise<number>) => Promise<void>;
+}
+
+/**
+ * Commands that are declared by hand. They are the ones whose start is waited for, and the table of operations with its
+ * schemas takes about 60 ms to load.
+ */
+const LIGHT_WORDS: ReadonlySet<string> = new Set(["run", "resume", "serve", "worker", "mcp"]);
+const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set(["--output-dir", "--store", "--server", "--token"]);
+
+/** With the commands that this command line could mean: all of them, unless it says which. */
+export async function createProgram(answer: { exitCode: number }, args: readonly string[]): Promise<Command> {
+  const program = new Command("daruma")
+    .description(
+      "Runs workflows that get up again: retry, repair, jump back, and survive being killed at any instant.",
+    )
+    .version(readVersion(), "-V, --version", "print the version")
+    .option("--output-dir <dir>", "where the database, logs and artifacts lie", DEFAULT_OUTPUT_FOLDER)
+    .option("--store <store>", "a database file, or postgres://... (also: DARUMA_STORE)")
+    .option("--server <url>", "let a server do it (also: DARUMA_SERVER)")
+    .option("--token <token>", "the server's token (better: DARUMA_TOKEN)")
+    .option("--json", "print the result as JSON on stdout; progress goes to stderr")
+    .option("--no-color", "no colours (also: NO_COLOR)")
+    .option("-q, --quiet", "print only what went wrong")
+    .option("--debug", "print what led to each decision, and where unexpected errors come from")
+    .helpOption("-h, --help", "print this help")
+    .configureOutput({ writeErr: () => {}, outputError: () => {} })
+    .exitOverride()
+    .addHelpText("after", EXAMPLES);
+  const act: Declaration["act"] = async (work) => {
+    checkPlace(program.opts<Place>(), process.env);
+    answer.exitCode = await work(openSession(globalOptions(program)));
+  };
+  declareRunCommands({ program, act });
+  const isLight = LIGHT_WORDS.has(commandWord(args)) || /^(-V|--version)$/.test(args[0] ?? "");
+  if (!isLight) (await import("./declare-operations.js")).declareOperations({ program, act });
+  declareServerCommands({ program, act });
+  groupCommands(program);
+  return program;
+}
+
+/** The first word that is no flag and no value of one; "" where there is none. */
+function commandWord(args: readonly string[]): string {
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at]!;
+    if (GLOBAL_VALUE_FLAGS.has(word)) at += 1;
+    else if (!word.startsWith("-")) return word;
+  }
+  return "";
+}
+
+const EXAMPLES = `
+Examples:
+  daruma run release.yaml          run a workflow file
+  daruma explain last              why did the newest run go as it did?
+  daruma resume last               go on with it after a crash, Ctrl-C, pause or hold
+  daruma holds                     what waits for a decision?
+
+Exit codes: 0 completed, 1 failed, 2 bad usage or workflow file, 3 held or paused, 4 canceled,
+5 store or infrastructure, 130 interrupted (the run stays resumable)`;
+
+function globalOptions(program: Command): GlobalOptions {
+  const flags = program.opts<Pick<GlobalOptions, "outputDir" | "color"> & Place>();
+  return { json: false, quiet: false, debug: false, ...flags, ...placeOf(flags, process.env) };
+}
+
+/** Help and version are results; everything else that ends the parsing is bad usage. */
+function endParsing(error: CommanderError, args: readonly string[], program: Command): number {
+  if (error.exitCode === 0) return EXIT.completed;
+  const asked = askedCommand(program, args);
+  const hint = `See \`${asked.words} --help\`.`;
+  const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
+  const session = openSession({
+    outputDir: DEFAULT_OUTPUT_FOLDER,
+    json: flags.includes("--json"),
+    color: !flags.includes("--no-color"),
+    quiet: false,
+    debug: false,
+  });
+  if (error.code === "commander.help" && !session.options.json)
+    session.err.write(asked.command.helpInformation());
+  else reportError(new DarumaError("USAGE", usageMessage(error), { hint }), session);
+  return EXIT.usage;
+}
+
+/** The command that the words name, as far as they do: `token create` of `token create bob --role boss`. */
+function askedCommand(
+  program: Command,
+  args: readonly string[],
+): { readonly command: Command; readonly words: string } {
+  let [command, words] = [program, "daruma"];
+  for (const word of args) {
+    const next = command.commands.find((each) => each.name() === word);
+    if (next !== undefined) [command, words] = [next, `${words} ${word}`];
+    else if (command !== program && !word.startsWith("-")) break;
+  }
+  return { command, words };
+}
+
+function usageMessage(error: CommanderError): string {
+  if (error.code === "commander.help") return "no command is given";
+  return error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
+}

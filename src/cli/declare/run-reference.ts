@@ -1,0 +1,10 @@
+import type { RunReference } from "../../report/lookup/run-reference.js";
+
+export { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
+
+/** Null: the text is neither. */
+export function parseRunReference(text: string): RunReference | null {
+  if (text === "last") return "last";
+  const id = Number(text);
+  return /^\d+$/.test(text) && Number.isSafeInteger(id) && id > 0 ? id : null;
+}

@@ -1,0 +1,228 @@
+import { dirname, resolve } from "node:path";
+import type { Definition } from "../../core/model/definition.js";
+import { isResting } from "../../core/model/resting.js";
+import { isOver, jobById, type Run } from "../../core/model/run.js";
+import type { Problem } from "../../definition/read/problem.js";
+import type { Client, OutputOf } from "../../operations/client.js";
+import { DEFAULT_REASON } from "../../operations/operator-words.js";
+import { type EventItem, loggedEvent } from "../../operations/runs/run-events.js";
+import { readSource } from "../../operations/workflows/workflow-source.js";
+import { ReplayedRun } from "../../report/lookup/replayed-log.js";
+import type { RunReference } from "../../report/lookup/run-reference.js";
+import { summaryOf } from "../commands/look/show.js";
+import type { ResumeFlags } from "../commands/run/resume.js";
+import { type RunFlags, readStdin, STDIN, STDIN_NAME, splitVersion } from "../commands/run/run.js";
+import { commandLine } from "../declare/command-words.js";
+import { chooseProgress, INTERRUPTED, nextInterrupt, tellEnd } from "../follow-run.js";
+import { lookAt } from "../look.js";
+import { type FollowFlags, refuseLocalFlags } from "../server/server-flags.js";
+import { outlivePipes } from "../terminal/broken-pipe.js";
+import { type Session, writeJson, writeLines } from "../terminal/channel.js";
+import { EXIT } from "../terminal/exit-codes.js";
+import { problemLines } from "../terminal/report-error.js";
+import { openClient } from "./open-client.js";
+import { isOnThisMachine } from "./place.js";
+import { ServerOutput } from "./server-output.js";
+
+const EVENTS_PER_PAGE = 1_000;
+const CANCEL_WAIT_MS = 10_000;
+
+interface Variables {
+  readonly inputs: { readonly [name: string]: unknown };
+  readonly context: { readonly [name: string]: unknown };
+}
+
+/** `daruma run FILE --server URL`: the file's text goes to the server, and what happens there is shown here. */
+export async function runRemotely(
+  session: Session,
+  file: string,
+  flags: RunFlags,
+  { inputs, context }: Variables,
+): Promise<number> {
+  refuseLocalFlags(flags);
+  const client = await openClient(session.options);
+  const place = folderOf(file, flags, session.options);
+  const what = flags.stored === true ? splitVersion(file) : textOf(file, place);
+  if ("source" in what && !session.options.quiet) await tellWarnings(session, client, what);
+  return startRemotely(session, client, flags, () =>
+    client.call("start_run", {
+      ...what,
+      inputs,
+      context,
+      failure_routing: flags.failureRouting,
+      ...(flags.onFailMaxLoops === undefined ? {} : { max_loops: flags.onFailMaxLoops }),
+      ...(flags.retryMax === undefined ? {} : { retry_max: flags.retryMax }),
+      ...(flags.only === undefined ? {} : { only: flags.only }),
+      ...place,
+      ...(flags.key === undefined ? {} : { key: flags.key }),
+    }),
+  );
+}
+
+function textOf(
+  file: string,
+  { folder }: { readonly folder?: string },
+): { readonly source: string; readonly file_name: string } {
+  if (file === STDIN) return { source: readStdin(), file_name: STDIN_NAME };
+  return { source: readSource(file), file_name: folder === undefined ? file : resolve(file) };
+}
+
+/** A server on this machine has the file's folder, as `daruma run` has it; what is stored there knows its own. */
+function folderOf(
+  file: string,
+  { folder, stored }: RunFlags,
+  { server }: Session["options"],
+): { readonly folder?: string } {
+  if (typeof folder === "string") return { folder: resolve(folder) };
+  const isHere = folder === undefined && stored !== true && isOnThisMachine(server!);
+  return isHere ? { folder: dirname(resolve(file)) } : {};
+}
+
+async function tellWarnings(
+  { err }: Session,
+  client: Client,
+  what: { readonly source: string; readonly file_name: string },
+): Promise<void> {
+  const { warnings } = await client.call("validate_workflow", what);
+  if (warnings.length > 0)
+    writeLines(err, problemLines(warnings as readonly Problem[], "warning", err.paint));
+}
+
+export async function startRemotely(
+  session: Session,
+  client: Client,
+  flags: FollowFlags,
+  start: () => Promise<OutputOf<"start_run">>,
+): Promise<number> {
+  const started = await start();
+  if (!session.options.quiet) writeLines(session.err, [placeText(started)]);
+  if (flags.detach !== true) return new ServerRun(session, client, started.run_id, flags).follow();
+  if (session.options.json) writeJson(session.out, started);
+  else
+    writeLines(session.out, [
+      `run ${started.run_id} of ${started.workflow} is ${started.status} at the server`,
+    ]);
+  return EXIT.completed;
+}
+
+function placeText({ run_id, folder }: OutputOf<"start_run">): string {
+  const where = folder ?? "a folder of its own on each worker";
+  return `steps of run ${run_id} work in ${where}`;
+}
+
+/** `daruma resume RUN --server URL`: somebody there goes on with it. */
+export async function resumeRemotely(
+  session: Session,
+  reference: RunReference,
+  flags: ResumeFlags,
+): Promise<number> {
+  refuseLocalFlags(flags);
+  const client = await openClient(session.options);
+  const { run_id } = await client.call("get_run_definition", { run_id: reference });
+  const run = new ServerRun(session, client, run_id, flags);
+  // What has happened before is not told again.
+  await run.catchUp();
+  const { reason = DEFAULT_REASON, key } = flags;
+  const answer = await client.call("control_run", { run_id, action: "resume", reason, key });
+  if (flags.detach === true) {
+    if (session.options.json) writeJson(session.out, answer);
+    else writeLines(session.out, [`run ${run_id} is ${answer.status} at the server`]);
+    return EXIT.completed;
+  }
+  return run.follow();
+}
+
+/** A run that goes on at a server, rebuilt here from its log. */
+class ServerRun {
+  private run: Run | null = null;
+  private replay: ReplayedRun | null = null;
+  private seen = 0;
+
+  constructor(
+    private readonly session: Session,
+    private readonly client: Client,
+    private readonly runId: number,
+    private readonly flags: FollowFlags,
+  ) {}
+
+  /** Up to the end of its log as it is now. */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const request = { run_id: this.runId, after: this.seen, limit: EVENTS_PER_PAGE };
+      const page = await this.client.call("list_run_events", request);
+      for (const item of page.items) await this.fold(item as EventItem);
+      if (page.next === null) return;
+    }
+  }
+
+  async follow(): Promise<number> {
+    const { session, client, runId } = this;
+    outlivePipes();
+    const stop = new AbortController();
+    try {
+      const outcome = await Promise.race([this.untilItRests(stop.signal), nextInterrupt()]);
+      if (outcome === INTERRUPTED) return await this.interrupt();
+      const shown = await client.call("get_run", { run_id: runId });
+      const summary = summaryOf(shown);
+      const look = await lookAt(session, client, [runId]);
+      return await tellEnd(session, summary.report, async () => summary, look);
+    } finally {
+      stop.abort();
+    }
+  }
+
+  private async untilItRests(signal: AbortSignal): Promise<void> {
+    const progress = await chooseProgress(this.session);
+    const output = this.flags.verbose === true ? new ServerOutput(this.client, progress, signal) : null;
+    try {
+      const isOld = this.seen > 0;
+      if (isOld) await this.catchUp();
+      if (isOld && this.rests()) return;
+      for (const job of this.run?.running ?? []) output?.follow(job, job.attempt);
+      const request = { run_id: this.runId, after: this.seen };
+      for await (const { data } of this.client.stream("list_run_events", request, signal)) {
+        const logged = await this.fold(data as EventItem);
+        progress.events(this.run!, [logged]);
+        const { event } = logged;
+        if (event.type === "attempt.started") output?.follow(jobById(this.run!, event.job), event.attempt);
+        if (this.rests()) return;
+      }
+    } finally {
+      await output?.ended();
+      progress.end();
+    }
+  }
+
+  private rests(): boolean {
+    return this.run !== null && (isOver(this.run) || isResting(this.run));
+  }
+
+  private async fold(item: EventItem): Promise<ReturnType<typeof loggedEvent>> {
+    const logged = loggedEvent(item);
+    if (this.replay === null) {
+      const { definition } = await this.client.call("get_run_definition", { run_id: this.runId });
+      this.replay = new ReplayedRun(this.runId, () => definition as unknown as Definition);
+    }
+    this.run = this.replay.fold(logged);
+    this.seen = logged.seq;
+    return logged;
+  }
+
+  /** It is the server's run: this process only looks at it. */
+  private async interrupt(): Promise<number> {
+    const { session, client, runId, flags } = this;
+    const { err, options } = session;
+    if (flags.cancelOnInterrupt === true) {
+      const reason = "interrupted at the command line";
+      const request = { run_id: runId, action: "cancel", reason, wait_ms: CANCEL_WAIT_MS } as const;
+      const { status } = await client.call("control_run", request);
+      writeLines(err, [`run ${runId} is ${status === "running" ? "being canceled" : status}`]);
+    } else
+      writeLines(err, [
+        `detached; run ${runId} goes on at the server: ${commandLine(options, `show ${runId}`)}`,
+      ]);
+    if (options.json)
+      writeJson(session.out, summaryOf(await client.call("get_run", { run_id: runId })).report);
+    return EXIT.interrupted;
+  }
+}

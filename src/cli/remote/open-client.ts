@@ -1,0 +1,13 @@
+import type { Client } from "../../operations/client.js";
+import type { GlobalOptions } from "../terminal/channel.js";
+
+/** Whoever does what the command line asks for: a server, or this process. */
+export async function openClient(
+  options: GlobalOptions,
+  reader: "command-line" | "program" = "command-line",
+): Promise<Client> {
+  const { outputDir, store, server, token } = options;
+  if (server !== undefined)
+    return (await import("./remote-client.js")).openRemoteClient({ server, token, reader });
+  return (await import("../../host/local-client.js")).openLocalClient({ outputDir, store });
+}

@@ -1,0 +1,53 @@
+import { isLoopbackHost } from "../../api/browser-guard.js";
+import { DarumaError } from "../../core/errors/errors.js";
+import { isPostgresUrl } from "../../store/postgres/postgres-address.js";
+import type { GlobalOptions } from "../terminal/channel.js";
+
+type Environment = { readonly [name: string]: string | undefined };
+
+/** Where the runs are: a store, or a server that has one. */
+export type Place = Pick<GlobalOptions, "store" | "server" | "token">;
+
+/** A flag wins over the environment, also over what it says of the other place. */
+export function placeOf(flags: Place, env: Environment): Place {
+  const isSet = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+  const server = flags.server ?? (flags.store === undefined ? isSet(env.DARUMA_SERVER) : undefined);
+  return {
+    server: server === undefined ? undefined : serverAddress(server),
+    store: flags.store ?? (flags.server === undefined ? isSet(env.DARUMA_STORE) : undefined),
+    token: flags.token ?? isSet(env.DARUMA_TOKEN),
+  };
+}
+
+/** As people copy it from somewhere else: without the path below which the operations lie. Workers take several. */
+export function serverAddress(text: string): string {
+  return text
+    .split(",")
+    .map((each) =>
+      each
+        .trim()
+        .replace(/\/+$/, "")
+        .replace(/\/api\/v1$/, "")
+        .replace(/\/+$/, ""),
+    )
+    .join(",");
+}
+
+/** An address by which nobody but this machine can be meant. */
+export function isOnThisMachine(server: string): boolean {
+  return URL.canParse(server) && isLoopbackHost(new URL(server).hostname);
+}
+
+export function checkPlace(flags: Place, env: Environment): void {
+  if (flags.server !== undefined && flags.store !== undefined)
+    throw new DarumaError("USAGE", "--server and --store cannot both be given", {
+      hint: "A server has a store of its own.",
+    });
+  const { store } = placeOf(flags, env);
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(store ?? "")?.[1];
+  // The rest of the address may hold a password and is not shown.
+  if (scheme !== undefined && !isPostgresUrl(store!))
+    throw new DarumaError("USAGE", `--store ${scheme}://...: there is no such kind of store`, {
+      hint: "Give a database file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE (also: DARUMA_STORE).",
+    });
+}

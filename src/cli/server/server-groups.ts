@@ -1,0 +1,50 @@
+import { principalOf } from "../../api/admission.js";
+import { API_PREFIX } from "../../api/limits.js";
+import type { RouteGroup } from "../../api/server.js";
+import { WORKER_DOCUMENT } from "../../api/worker-document.js";
+import { workerRoutes } from "../../api/worker-routes.js";
+import { mcpRoute } from "../../mcp/http-route.js";
+import { callOperation } from "../../operations/call-operation.js";
+import type { Context, Principal } from "../../operations/context.js";
+import type { PoolDesk } from "../../worker/pool/pool-desk.js";
+
+/** What workers on other machines speak. */
+export function workerGroup(desk: PoolDesk): RouteGroup {
+  return {
+    prefix: API_PREFIX,
+    role: "worker",
+    unlimited: true,
+    routes: workerRoutes({ desk }),
+    document: WORKER_DOCUMENT,
+  };
+}
+
+/** The streamable HTTP transport of MCP: the operations as tools, for the role of the token. */
+export function mcpGroup(contextOf: (principal: Principal) => Context, version: string): RouteGroup {
+  return {
+    prefix: "",
+    role: "viewer",
+    routes: async (app) =>
+      mcpRoute(app, (request) => {
+        const principal = principalOf(request);
+        return {
+          role: principal.role,
+          version,
+          call: async (name, input) => callOperation(contextOf(principal), name, input),
+        };
+      }),
+    document: {
+      "/mcp": {
+        post: {
+          operationId: "mcp",
+          tags: ["mcp"],
+          summary: "the Model Context Protocol over streamable HTTP",
+          description:
+            "Every operation that the token's role may do is a tool. One JSON-RPC message a request; nothing is kept between them.",
+          requestBody: { content: { "application/json": { schema: { type: "object" } } } },
+          responses: { "200": { description: "An answer of the protocol." } },
+        },
+      },
+    },
+  };
+}

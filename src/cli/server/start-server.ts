@@ -1,0 +1,211 @@
+import type { AddressInfo, Socket } from "node:net";
+import { resolve } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { isLoopbackHost } from "../../api/browser-guard.js";
+import { DEFAULT_HOST, DEFAULT_PORT } from "../../api/limits.js";
+import { runAdmission } from "../../api/run-admission.js";
+import { type ServerParts as ApiParts, createServer, type ServerOptions } from "../../api/server.js";
+import { DarumaError } from "../../core/errors/errors.js";
+import { isOver, type Run } from "../../core/model/run.js";
+import { openStore } from "../../host/open-store.js";
+import { ServerParts } from "../../host/server-parts.js";
+import type { Context, Principal } from "../../operations/context.js";
+import type { Store } from "../../store/store.js";
+import { openTelemetry, type Telemetry } from "../../telemetry/telemetry.js";
+import { addServerGauges } from "./server-gauges.js";
+import { mcpGroup, workerGroup } from "./server-groups.js";
+
+export interface StartServerOptions extends ServerOptions {
+  readonly host?: string;
+  /** 0: any that is free. */
+  readonly port?: number;
+  /** Where others reach the server, if not where it listens. */
+  readonly url?: string;
+  readonly outputDir: string;
+  readonly store?: string | Store;
+  /** Attempts at a time in this process. */
+  readonly maxParallel?: number;
+  /** How long a run stays with a server, and an attempt with a worker, that gives no sign of life. */
+  readonly leaseMs?: number;
+  readonly env?: { readonly [name: string]: string | undefined };
+  readonly version?: string;
+  readonly onRequest?: ApiParts["onRequest"];
+  readonly onFault?: ApiParts["onFault"];
+  /** Called with each run that it goes on with after another process, and how many attempts were lost with that. */
+  readonly onTakeOver?: (run: Run, lostAttempts: number) => void;
+  /** Called with a sentence while steps wait for what the machine lacks. */
+  readonly onShortage?: (text: string) => void;
+  /** Called with each run that it leaves to another server, and why. */
+  readonly onLeftAlone?: (run: Run, why: string) => void;
+}
+
+/** A server that listens and runs workflows. */
+export interface RunningServer {
+  readonly url: string;
+  /** Where it listens: not where it is reached, if that is every address of the machine. */
+  readonly listensAt: string;
+  /** Runs that it has taken up from others, or from itself before it was stopped. */
+  readonly takenUp: number;
+  readonly store: Store;
+  /** Takes no more requests, ends streams, lets go of its runs. */
+  close(): Promise<void>;
+}
+
+/** How long requests under way may keep a server from going down. */
+const CLOSE_TIMEOUT_MS = 5_000;
+
+export async function startServer(options: StartServerOptions): Promise<RunningServer> {
+  const outputDir = resolve(options.outputDir);
+  const store = await openStore(options.store, outputDir);
+  const telemetry = openTelemetry(options.env ?? process.env);
+  const state = { ready: false, url: "" };
+  let parts: ServerParts | null = null;
+  let app: FastifyInstance | null = null;
+  const close = async (): Promise<void> => {
+    state.ready = false;
+    if (app !== null) await closeApp(app);
+    await (parts ?? store).close();
+    await telemetry.close();
+  };
+  try {
+    checkPort(options.port ?? DEFAULT_PORT);
+    await checkTokens(store, options.host ?? DEFAULT_HOST);
+    parts = await openParts(options, store, outputDir, () => state.url);
+    parts.onLoaded((run, log) => telemetry.recall(run, log));
+    parts.onCommitted((run, events) => {
+      telemetry.take(run, events);
+      for (const { event } of events) {
+        // One that is canceled for good while nobody runs it is not gone on with.
+        if (event.type === "run.resumed" && !isOver(run)) options.onTakeOver?.(run, event.lost.length);
+        if (event.type === "workspace.left") options.onLeftAlone?.(run, event.message);
+      }
+    });
+    if (options.onShortage !== undefined) parts.onShortage(options.onShortage);
+    addServerGauges(telemetry.registry, parts);
+    app = await createServer(apiParts(options, store, parts, telemetry, () => state.ready));
+    closeUnusedConnections(app);
+    // A port in use stops it before it has touched any run; and steps of runs are told where it listens.
+    state.url = await listen(app, options);
+    const takenUp = await parts.takeUpRuns();
+    state.ready = true;
+    return { url: state.url, listensAt: listensAt(app, options), takenUp, store, close };
+  } catch (error) {
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+function openParts(
+  { maxParallel, env, leaseMs }: StartServerOptions,
+  store: Store,
+  outputDir: string,
+  apiUrl: () => string,
+): Promise<ServerParts> {
+  return ServerParts.open({
+    store,
+    outputDir,
+    apiUrl,
+    ...(maxParallel === undefined ? {} : { maxParallel }),
+    ...(env === undefined ? {} : { env }),
+    ...(leaseMs === undefined ? {} : { leaseMs, attemptLeaseMs: leaseMs }),
+  });
+}
+
+function apiParts(
+  options: StartServerOptions,
+  store: Store,
+  parts: ServerParts,
+  telemetry: Telemetry,
+  isReady: () => boolean,
+): ApiParts {
+  const admitRun = runAdmission(options.runsPerMinute);
+  const context = (principal: Principal): Context => ({
+    ...parts.context(principal),
+    admitRun: () => admitRun(principal),
+  });
+  return {
+    store,
+    now: Date.now,
+    context,
+    isReady,
+    metrics: () => telemetry.registry.text(),
+    groups: [workerGroup(parts.desk), mcpGroup(context, options.version ?? "")],
+    options,
+    ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+    ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
+  };
+}
+
+async function checkTokens(store: Store, host: string): Promise<void> {
+  if (isLoopbackHost(host)) return;
+  const now = Date.now();
+  const tokens = await store.listTokens();
+  const usable = tokens.some(
+    ({ revoked_at, expires_at }) => revoked_at === null && (expires_at === null || expires_at > now),
+  );
+  const why = tokens.length === 0 ? "there is no token" : "every token is revoked or has expired";
+  if (!usable)
+    throw new DarumaError("TOKENS_NEEDED", `${host} can be reached from other machines, and ${why}`);
+}
+
+const MAX_PORT = 65_535;
+
+function checkPort(port: number): void {
+  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
+    throw new DarumaError("USAGE", `--port ${port} is no port`, {
+      hint: `Choose one from 1 to ${MAX_PORT}, or 0 for any that is free.`,
+    });
+}
+
+async function listen(app: FastifyInstance, options: StartServerOptions): Promise<string> {
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT } = options;
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw new DarumaError("USAGE", `cannot listen at ${host} port ${port}: ${reasonOf(error)}`, {
+      hint: "Choose another with --host and --port.",
+      cause: error,
+    });
+  }
+  return options.url ?? `http://${reachable(host)}:${portOf(app)}`;
+}
+
+function portOf(app: FastifyInstance): number {
+  return (app.server.address() as AddressInfo).port;
+}
+
+function listensAt(app: FastifyInstance, { host = DEFAULT_HOST }: StartServerOptions): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${portOf(app)}`;
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "EADDRINUSE") return "somebody else listens there";
+  if (code === "EACCES") return "that is not allowed";
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return "this machine has no such address";
+  return message;
+}
+
+/** A host to connect to: one that stands for all addresses is none. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+/** Clients open connections ahead of need. One that was never used does not count as idle, and would be waited for. */
+function closeUnusedConnections(app: FastifyInstance): void {
+  const open = new Set<Socket>();
+  app.server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+  app.addHook("preClose", async () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  });
+}
+
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const patience = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+  await app.close().finally(() => clearTimeout(patience));
+}

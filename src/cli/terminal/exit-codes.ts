@@ -1,0 +1,50 @@
+import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
+import type { RunStatus } from "../../core/model/rows.js";
+
+export const EXIT = {
+  completed: 0,
+  failed: 1,
+  usage: 2,
+  held: 3,
+  canceled: 4,
+  infrastructure: 5,
+  interrupted: 130,
+} as const;
+
+/** Not the fault of the command line or the file. Everything else that is refused before a run is bad usage. */
+const INFRASTRUCTURE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "INTERNAL",
+  "LEASE_LOST",
+  "RUN_OWNED",
+  "SANDBOX_FAILED",
+  "SERVER_STOPPING",
+  "SERVER_UNREACHABLE",
+  "STORE_DAMAGED",
+  "STORE_FAILED",
+  "STORE_GONE",
+  "STORE_VERSION",
+  "WORKSPACE_GIT_FAILED",
+]);
+
+export function exitCodeOfStatus(status: RunStatus): number {
+  switch (status) {
+    case "completed":
+      return EXIT.completed;
+    case "failed":
+      return EXIT.failed;
+    case "held":
+    case "paused":
+      return EXIT.held;
+    case "canceled":
+      return EXIT.canceled;
+    case "pending":
+    case "running":
+      return EXIT.infrastructure;
+  }
+}
+
+export function exitCodeOfError(error: unknown): number {
+  return error instanceof DarumaError && !INFRASTRUCTURE_CODES.has(error.code)
+    ? EXIT.usage
+    : EXIT.infrastructure;
+}

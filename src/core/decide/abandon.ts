@@ -1,0 +1,41 @@
+import type { StopReason } from "../model/events.js";
+import { isInRecovery, isSettled, type Job, type Scope, scopesUnder } from "../model/run.js";
+import { cascade } from "./cascade.js";
+import type { Decision } from "./decision.js";
+import { closeBarriersThatAreDone } from "./goto.js";
+import { endQuestions } from "./questions.js";
+
+/** Give up everything unsettled in a scope and under it: what waits is canceled, what runs is being ended. */
+export function abandonScope(
+  decision: Decision,
+  scope: Scope,
+  because: StopReason,
+  code: string,
+  reason: string,
+): void {
+  const canceled: Job[] = [];
+  const stopping: Job[] = [];
+  for (const inner of scopesUnder(scope)) {
+    for (const job of inner.jobs.values()) {
+      if (isSettled(job.status)) continue;
+      (isEnding(job) ? stopping : canceled).push(job);
+    }
+  }
+  decision.emit({
+    type: "scope.abandoned",
+    scope: scope.id,
+    because,
+    code,
+    reason,
+    canceled: canceled.map(({ id }) => id),
+    stopping: stopping.map(({ id }) => id),
+  });
+  const unanswered = endQuestions(decision, stopping, because);
+  closeBarriersThatAreDone(decision);
+  cascade(decision, unanswered);
+}
+
+/** It is in an attempt, a question to a person included, or its recovery script is at work. */
+function isEnding(job: Job): boolean {
+  return job.status === "running" || job.question !== null || isInRecovery(job);
+}

@@ -1,0 +1,285 @@
+import type { AttemptResult, Command } from "../model/commands.js";
+import type { Event } from "../model/events.js";
+import type { FailureFacts } from "../model/failure.js";
+import { attemptDuration } from "../model/jobs.js";
+import { findJob, isOver, type Job, type Run } from "../model/run.js";
+import { nextOrdinal } from "../model/workspace-state.js";
+import { mayStart } from "../model/workspace-turn.js";
+import { cascade, reuseRouted, startAll } from "./cascade.js";
+import { Decision } from "./decision.js";
+import { endIfQuiescent } from "./ending.js";
+import { finishEvaluation } from "./evaluations.js";
+import { openScopesOf } from "./fan-out-opening.js";
+import { followUp } from "./follow-up.js";
+import { closeBarriersThatAreDone } from "./goto.js";
+import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
+import { refuseItems } from "./item-limit.js";
+import { climb } from "./ladder/ladder.js";
+import { operate } from "./operator.js";
+import {
+  driveWorkspace,
+  finishRebuild,
+  leaveQueue,
+  leaveWorkspace,
+  moveWorkspace,
+  promoteWorkspace,
+  repeatRebuild,
+} from "./rebuild.js";
+import { recordAttemptFailure } from "./record-failure.js";
+import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
+import { enterNextVisit } from "./run-lists.js";
+import { clearTheWay, finishSetAside, repeatSetAside } from "./set-aside.js";
+
+/**
+ * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
+ * longer applies (a duplicate, a late result, a timer of a job that moved on) gives no event.
+ */
+export function decide(run: Run, command: Command, now: number): Event[] {
+  const decision = new Decision(run, now);
+  if (!isOver(run) || reopens(command)) {
+    apply(decision, command);
+    driveWorkspace(decision);
+    endIfQuiescent(decision);
+    // What follows a success may have gone back on the way to the end.
+    driveWorkspace(decision);
+  }
+  return decision.events;
+}
+
+const REOPENING: ReadonlySet<Command["type"]> = new Set([
+  "step.retry",
+  "step.resume_from",
+  "step.hard_reset",
+  "step.redrive",
+  "run.reset",
+]);
+
+/** A run that is over takes nothing but an operator's wish to go on with it. */
+function reopens(command: Command): boolean {
+  return REOPENING.has(command.type);
+}
+
+function apply(decision: Decision, command: Command): void {
+  switch (command.type) {
+    case "run.start":
+      return startRun(decision);
+    case "run.resume":
+      return resumeRun(decision, new Set(command.kept));
+    case "run.interrupt":
+      return interruptRun(decision, new Set(command.kept));
+    case "run.fork":
+      return decision.emit({
+        type: "run.forked",
+        from: command.from,
+        step: command.step,
+        reason: command.reason,
+        reuse: command.reuse,
+      });
+    case "run.cancel":
+    case "run.pause":
+    case "run.unpause":
+    case "step.retry":
+    case "step.resume_from":
+    case "step.hard_reset":
+    case "step.redrive":
+    case "run.reset":
+    case "holds.resolve":
+      return operate(decision, command);
+    case "human.answer":
+      return answerHuman(decision, command);
+    case "human.ask":
+      return askHuman(decision, command);
+    case "recovery.finish":
+      return finishRecovery(decision, command);
+    case "workspace.open":
+      if (decision.run.workspace.commit !== null || !decision.run.definition.workspace) return;
+      return decision.emit({ ...command, type: "workspace.opened" });
+    case "workspace.move":
+      return moveWorkspace(decision, command);
+    case "workspace.leave":
+      return leaveWorkspace(decision, command);
+    case "rebuild.finish":
+      return finishRebuild(decision, command);
+    case "set_aside.finish":
+      return finishSetAside(decision, command);
+    case "attempt.start":
+      return startAttempt(decision, command.job, command.worker, command.token);
+    case "attempt.finish": {
+      const job = findJob(decision.run, command.job);
+      if (job === null || job.status !== "running" || job.attempt !== command.attempt) return;
+      return finishAttempt(decision, job, command.result, command.durationMs);
+    }
+    case "timer.fire": {
+      const job = findJob(decision.run, command.job);
+      if (job === null || job.status !== "waiting" || job.dueAt !== command.dueAt) return;
+      if (job.question !== null) return timeOutQuestion(decision, job);
+      if (job.queue.waiting) return leaveQueue(decision, job);
+      return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
+    }
+    case "evaluation.finish":
+      return finishEvaluation(decision, command.job, command.id, command.result);
+    default:
+      return unknownCommand(command);
+  }
+}
+
+function unknownCommand(command: never): never {
+  throw new TypeError(`unknown command ${JSON.stringify(command)}`);
+}
+
+function startRun(decision: Decision): void {
+  const { run } = decision;
+  if (run.status !== "pending") return;
+  decision.emit({ type: "run.started" });
+  const { only } = run.options;
+  if (only === null) {
+    reuseRouted(decision);
+    return startAll(decision, run.jobs, "start");
+  }
+  const others = run.jobs.filter((job) => job.step.definition.id !== only).map((job) => job.id);
+  if (others.length > 0)
+    decision.emit({ type: "jobs.skipped", jobs: others, reason: `only ${only} was asked for` });
+  const wanted = run.jobs.filter((job) => job.step.definition.id === only).map((job) => job.id);
+  decision.emit({ type: "jobs.ready", jobs: wanted, reason: "start" });
+}
+
+/** The attempts that died with their owner: each climbs as lost, or ends if it was being ended. Kept ones go on. */
+function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
+  const { run } = decision;
+  const lost = [...run.running].filter((job) => !kept.has(job.id));
+  decision.emit({ type: "run.resumed", lost: lost.map((job) => ({ job: job.id, attempt: job.attempt })) });
+  if (run.status === "pending") return startRun(decision);
+  for (const job of run.jobs) if (!kept.has(job.id)) repeatRecovery(decision, job);
+  startReservedRecoveries(decision);
+  repeatRebuild(decision, kept);
+  repeatSetAside(decision);
+  for (const job of lost) {
+    const durationMs = attemptDuration(job, decision.now);
+    const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
+    finishAttempt(
+      decision,
+      job,
+      job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" },
+      durationMs,
+    );
+  }
+}
+
+/** What the engine ended itself is ready again, at no cost; what was to end anyway has ended. */
+function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
+  for (const job of [...decision.run.running]) {
+    if (kept.has(job.id)) continue;
+    const durationMs = attemptDuration(job, decision.now);
+    if (job.stopping !== null) {
+      endStopped(decision, job, durationMs);
+      continue;
+    }
+    decision.emit({
+      type: "attempt.stopped",
+      job: job.id,
+      attempt: job.attempt,
+      because: "interrupted",
+      durationMs,
+    });
+    decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "restart" });
+  }
+  for (const job of decision.run.jobs) if (!kept.has(job.id)) interruptRecovery(decision, job);
+}
+
+function startAttempt(decision: Decision, jobId: number, worker: string, token: string): void {
+  const job = findJob(decision.run, jobId);
+  if (job === null || !mayStart(decision.run, job) || clearTheWay(decision, job)) return;
+  decision.emit({
+    type: "attempt.started",
+    job: job.id,
+    attempt: job.attempt + 1,
+    visit: job.visit,
+    worker,
+    token,
+  });
+}
+
+/** Only the engine gives an attempt up; one that its worker does has failed like any other. */
+const STOPPED_UNASKED: FailureFacts = {
+  code: "ACTION_FAILED",
+  message: "the worker stopped the attempt without being asked to",
+};
+
+export function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
+  if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, durationMs);
+  switch (result.kind) {
+    case "stopped":
+      if (job.stopping === null) return failAttempt(decision, job, STOPPED_UNASKED, durationMs);
+      return endStopped(decision, job, durationMs);
+    case "succeeded":
+      if (job.stopping !== null) return endStopped(decision, job, durationMs);
+      return judgeOutput(decision, job, result, durationMs);
+    case "failed":
+      return failAttempt(decision, job, result.facts, durationMs);
+  }
+}
+
+/** A forEach step's output becomes scopes: one that cannot is the step's failure, before any is opened. */
+function judgeOutput(
+  decision: Decision,
+  job: Job,
+  result: Extract<AttemptResult, { kind: "succeeded" }>,
+  durationMs: number,
+): void {
+  const { items } = result;
+  const refuse = (): FailureFacts | null =>
+    items === null
+      ? { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }
+      : refuseItems(decision.run, job, items.length);
+  const facts = job.step.definition.forEach ? refuse() : null;
+  if (facts !== null) failAttempt(decision, job, facts, durationMs);
+  else succeedAttempt(decision, job, result, durationMs);
+}
+
+function succeedAttempt(
+  decision: Decision,
+  job: Job,
+  result: Extract<AttemptResult, { kind: "succeeded" }>,
+  durationMs: number,
+): void {
+  const first = job.settledAs === null;
+  const items = job.step.definition.forEach ? result.items : null;
+  const made = job.step.definition.usesWorkspace ? (result.checkpoint ?? null) : null;
+  decision.emit({
+    type: "attempt.succeeded",
+    job: job.id,
+    attempt: job.attempt,
+    output: result.output,
+    items,
+    checkpoint: made === null ? null : { ...made, ordinal: nextOrdinal(decision.run) },
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
+    durationMs,
+  });
+  promoteWorkspace(decision, job);
+  if (job.followingUp) return followUp(decision, job);
+  if (first) openScopesOf(decision, job);
+  cascade(decision, [job]);
+}
+
+function failAttempt(decision: Decision, job: Job, facts: FailureFacts, durationMs: number): void {
+  decision.emit({
+    type: "attempt.failed",
+    job: job.id,
+    attempt: job.attempt,
+    ...recordAttemptFailure(decision, job, facts),
+    durationMs,
+  });
+  climb(decision, job);
+  closeBarriersThatAreDone(decision);
+}
+
+/** The attempt ended because the engine wanted it to; a barrier may have waited for just that. */
+function endStopped(decision: Decision, job: Job, durationMs: number): void {
+  const because = job.stopping ?? "canceled";
+  decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, durationMs });
+  closeBarriersThatAreDone(decision);
+  if (because === "reset") return;
+  if (job.status === "canceled") return cascade(decision, [job]);
+  enterNextVisit(decision, job);
+  startAll(decision, [job], "goto");
+}

@@ -1,0 +1,138 @@
+import { gateState, reducersWaiting, waitingFor } from "../model/gate.js";
+import { isHandled } from "../model/handled.js";
+import { isOver, type Job, type Run } from "../model/run.js";
+import { cascade } from "./cascade.js";
+import type { Decision } from "./decision.js";
+
+/** How many blocked jobs a STALLED message names. */
+const STALL_DUMP_JOBS = 20;
+
+/** Nothing ready, running, waiting or recovering, no expression, list or barrier open. */
+function isQuiescent(run: Run): boolean {
+  return run.busy === 0 && run.barriers.size === 0;
+}
+
+/** Nothing is at work but run lists that cannot go on before a hold is decided or a routed failure is settled. */
+function isAtRest(run: Run): boolean {
+  if (run.barriers.size > 0 || run.ready.size > 0 || run.running.size > 0) return false;
+  if (run.workspace.aside !== null) return false;
+  return run.busy === 0 || run.busy === listsBehind(run, [...run.held, ...run.routed]).size;
+}
+
+/** The jobs whose run lists wait for these jobs, or for what depends on them. */
+function listsBehind(run: Run, jobs: readonly Job[]): Set<Job> {
+  const lists = new Set<Job>();
+  const behind = new Set(jobs);
+  for (const job of behind) {
+    for (const { by } of job.visitFor === null ? job.requests : [job.visitFor, ...job.requests]) {
+      lists.add(by);
+      behind.add(by);
+    }
+    const dependents = [...waitingFor(job)].map((waiting) => waiting.job);
+    for (const dependent of job.step.definition.forEach
+      ? [...dependents, ...reducersWaiting(run, job)]
+      : dependents) {
+      if (dependent.status === "blocked") behind.add(dependent);
+    }
+  }
+  return lists;
+}
+
+/** End the run if nothing can go on: skip what nobody routed to, and if that starts nothing, say how it went. */
+export function endIfQuiescent(decision: Decision): void {
+  const { run } = decision;
+  if (isOver(run) || run.status === "pending" || !isAtRest(run)) return;
+  if (run.cancelRequested !== null)
+    return decision.emit({ type: "run.canceled", reason: run.cancelRequested.reason });
+  if (run.paused !== null) return;
+  if (run.held.size > 0) return holdRun(decision);
+  settleRoutes(decision);
+  if (!isQuiescent(run)) return;
+  skipUnrouted(decision);
+  if (!isQuiescent(run)) return;
+  const blocked = run.jobs.filter((job) => job.status === "blocked");
+  if (blocked.length > 0)
+    return decision.emit({
+      type: "run.failed",
+      code: "STALLED",
+      message: describeStall(blocked),
+      unhandled: [],
+    });
+  conclude(decision);
+}
+
+/** Only holds are left. */
+function holdRun(decision: Decision): void {
+  const { run } = decision;
+  if (run.status !== "held") decision.emit({ type: "run.held", jobs: [...run.held].map((job) => job.id) });
+}
+
+/** Routed failures lead nowhere any more: their dependents are skipped where the failure is handled, else canceled. */
+function settleRoutes(decision: Decision): void {
+  const { run } = decision;
+  const routed = [...run.routed];
+  if (routed.length === 0) return;
+  const handled = routed.filter(isHandled);
+  const unhandled = routed.filter((job) => !isHandled(job));
+  decision.emit({
+    type: "routes.settled",
+    handled: handled.map((job) => job.id),
+    unhandled: unhandled.map((job) => job.id),
+  });
+  cascade(decision, routed);
+}
+
+function skipUnrouted(decision: Decision): void {
+  const unrouted = decision.run.jobs.filter(
+    (job) => job.status === "blocked" && job.step.definition.start === "routed",
+  );
+  if (unrouted.length === 0) return;
+  decision.emit({
+    type: "jobs.skipped",
+    jobs: unrouted.map((job) => job.id),
+    reason: "nothing routed to it",
+  });
+  cascade(decision, unrouted);
+}
+
+function conclude(decision: Decision): void {
+  const { run } = decision;
+  const failed = [...run.failed];
+  const unhandled = failed.filter((job) => !isHandled(job));
+  if (run.fatal !== null) {
+    return decision.emit({ type: "run.failed", ...run.fatal, unhandled: unhandled.map((job) => job.id) });
+  }
+  const first = unhandled.find((job) => job.partOf === null) ?? unhandled[0];
+  const abandoned = run.jobs.find(isGivenUp);
+  if (first === undefined && abandoned !== undefined) {
+    const message = `${abandoned.step.definition.id} was canceled and has not run again`;
+    return decision.emit({
+      type: "run.failed",
+      code: abandoned.failure?.code ?? "RUN_CANCELED",
+      message,
+      unhandled: [],
+    });
+  }
+  if (first === undefined)
+    return decision.emit({ type: "run.completed", handled: failed.map((job) => job.id) });
+  const code = first.failure?.code ?? "UNKNOWN";
+  const message = `${first.step.definition.id}: ${first.failure?.message ?? "failed"}`;
+  decision.emit({ type: "run.failed", code, message, unhandled: unhandled.map((job) => job.id) });
+}
+
+/** A cancel or fail_fast gave it up, and what was retried since did not bring it back: the work is not all done. */
+function isGivenUp(job: Job): boolean {
+  return (
+    job.status === "canceled" &&
+    job.scope.open &&
+    (job.failure?.code === "RUN_CANCELED" || job.failure?.code === "FAIL_FAST")
+  );
+}
+
+function describeStall(blocked: readonly Job[]): string {
+  const lines = blocked.slice(0, STALL_DUMP_JOBS).map((job) => {
+    const gate = job.gate;
+    return `${job.step.definition.id} in ${job.scope.id}: gate ${gateState(gate)}, ${gate.unmet} groups unmet, visit ${job.visit}`;
+  });
+  return `${blocked.length} jobs are blocked and nothing runs: ${lines.join("; ")}`;
+}

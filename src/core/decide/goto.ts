@@ -1,0 +1,194 @@
+import { gateState, reducersWaiting, waitingFor } from "../model/gate.js";
+import { type Barrier, type Job, type Run, routedAttempt, type Scope } from "../model/run.js";
+import { awaitsRestore } from "../model/workspace-state.js";
+import { askIf, giveUpLost, startAll } from "./cascade.js";
+import type { Decision } from "./decision.js";
+import { decideJoin } from "./join.js";
+import { failJob } from "./ladder/fail.js";
+import { endQuestions } from "./questions.js";
+import { enterNextVisit, refuseCircularRequests } from "./run-lists.js";
+
+export type GotoTrigger = "failure" | "success";
+
+/** How many gotos a job may take after this outcome, over all its visits; null: as many as max_loops allows. */
+export function gotoBound({ step }: Job, trigger: GotoTrigger): number | null {
+  const { onFail, onSuccess } = step.definition;
+  return (trigger === "failure" ? onFail : onSuccess).gotoMax ?? null;
+}
+
+/** Why the job goes back no more, or null while it may. */
+export function usedUpBound(job: Job, trigger: GotoTrigger): string | null {
+  const max = gotoBound(job, trigger);
+  const used = job.gotos[trigger];
+  return max === null || used < max ? null : `no gotos left (${used} used)`;
+}
+
+/** Jump back: a barrier over the target and all that depends on it, closed when nothing in it runs any more. */
+export function takeGoto(
+  decision: Decision,
+  job: Job,
+  target: Job,
+  trigger: GotoTrigger,
+  reason: string,
+): void {
+  decision.emit({
+    type: "goto.taken",
+    job: job.id,
+    attempt: routedAttempt(job),
+    target: target.id,
+    to: target.step.definition.id,
+    trigger,
+    goto: job.gotos[trigger] + 1,
+    max: gotoBound(job, trigger),
+    loop: job.scope.loops + 1,
+    reason,
+  });
+  openBarrierOver(decision, target, { forced: false, from: null, edge: null });
+}
+
+export interface BarrierCause {
+  /** The target starts even if what it depends on is not there. */
+  readonly forced: boolean;
+  /** The job whose failure an edge brings to the target. */
+  readonly from: number | null;
+  readonly edge: number | null;
+}
+
+/** Stop everything from the target on, and begin there anew when nothing of it runs any more. */
+export function openBarrierOver(decision: Decision, target: Job, cause: BarrierCause): void {
+  const { run } = decision;
+  const members = descendants(run, target);
+  const touched = new Set<Barrier>();
+  for (const member of members) if (member.barrier !== null) touched.add(member.barrier);
+  const [widened, ...merged] = touched;
+  const id = widened?.id ?? run.nextBarrier;
+  const repairing = members.flatMap((member) => [...stepsAtWorkFor(member)]);
+  const added = members.filter((member) => member.barrier === null || member.barrier !== widened);
+  decision.emit({
+    type: "barrier.opened",
+    barrier: id,
+    target: target.id,
+    ...cause,
+    members: added.map((member) => member.id),
+    merged: merged.map((barrier) => barrier.id),
+  });
+  const barrier = run.barriers.get(id)!;
+  const ending = [...barrier.endingAttempts].filter(
+    ({ stopping }) => stopping === null || stopping === "reset",
+  );
+  if (ending.length > 0) {
+    decision.emit({
+      type: "jobs.stopping",
+      jobs: ending.map((member) => member.id),
+      because: "superseded",
+      reason: `goto ${target.step.definition.id}`,
+    });
+  }
+  endQuestions(decision, ending, "superseded");
+  closeBarrierIfDone(decision, barrier);
+  // A repair step that a member has let go of is free for whoever has asked for it next.
+  for (const target of repairing) enterNextVisit(decision, target);
+}
+
+/** The step that a job's run list is at, and the one that this step's own list is at. */
+function* stepsAtWorkFor(job: Job): Generator<Job> {
+  const target = job.list?.jobs[job.list.next];
+  if (target === undefined) return;
+  yield target;
+  if (target.visitFor?.by === job) yield* stepsAtWorkFor(target);
+}
+
+/** The target and every job that depends on it, directly or not, in whatever scope. */
+export function descendants(run: Run, target: Job): Job[] {
+  const found = new Set<Job>([target]);
+  for (const job of found) {
+    for (const waiting of waitingFor(job)) found.add(waiting.job);
+    for (const dependent of dependentsInScope(job)) found.add(dependent);
+    if (!job.step.definition.forEach) continue;
+    for (const reducer of reducersWaiting(run, job)) found.add(reducer);
+    for (const routed of routedIntoItemsOf(job)) found.add(routed);
+  }
+  return [...found];
+}
+
+/** Steps that run lists and transitions have brought into the items; they go with their scope. */
+function* routedIntoItemsOf(opener: Job): Generator<Job> {
+  for (const scope of opener.scope.children.get(opener.step) ?? []) {
+    if (!scope.open) continue;
+    for (const job of scope.jobs.values()) if (job.step.path.length !== scope.depth) yield job;
+  }
+}
+
+/** Jobs of the same scope that depend on this one, also through items, of which there may be none just now. */
+function* dependentsInScope(job: Job): Generator<Job> {
+  const { depth, jobs } = job.scope;
+  const through = new Set([job.step]);
+  for (const step of through) {
+    for (const { step: next } of step.dependents) {
+      if (next.path.length > depth) through.add(next);
+      else if (jobs.has(next)) yield jobs.get(next)!;
+    }
+  }
+}
+
+/** Of one barrier's closing another may be the consequence, so that it is looked up again. */
+export function closeBarriersThatAreDone(decision: Decision): void {
+  for (const id of [...decision.run.barriers.keys()]) {
+    const barrier = decision.run.barriers.get(id);
+    if (barrier !== undefined) closeBarrierIfDone(decision, barrier);
+  }
+}
+
+function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
+  if (barrier.endingAttempts.size > 0 || awaitsRestore(barrier)) return;
+  const members = [...barrier.members];
+  const [retired, invalidated] = partition(members, (job) => isInsideMember(job.scope, barrier));
+  decision.emit({
+    type: "barrier.closed",
+    barrier: barrier.id,
+    invalidated: invalidated.map((job) => job.id),
+    retired: retired.map((job) => job.id),
+  });
+  // A reducer may find all of its branches still settled: its join is then decided anew, at once.
+  for (const job of invalidated) decideJoin(decision, job);
+  const targets = new Map([...barrier.targets].filter(([job]) => !retired.includes(job)));
+  if (barrier.restored?.ok === false) failTargets(decision, targets, barrier.restored.message);
+  else startTargets(decision, targets);
+  startAll(decision, invalidated, "goto");
+  giveUpLost(decision, invalidated);
+  for (const job of invalidated) refuseCircularRequests(decision, job);
+  for (const job of members) enterNextVisit(decision, job);
+}
+
+/** The job's item scope was made by a member: with the member's output the scope is gone. */
+function isInsideMember(scope: Scope, barrier: Barrier): boolean {
+  for (let at: Scope | null = scope; at !== null; at = at.parent) {
+    if (at.opener !== null && barrier.members.has(at.opener)) return true;
+  }
+  return false;
+}
+
+/** A target starts even if it is a routed step: somebody has just routed to it. */
+function startTargets(decision: Decision, targets: Barrier["targets"]): void {
+  for (const [job, { forced }] of targets) {
+    if (job.status !== "blocked" || job.evaluation !== null || (!forced && gateState(job.gate) !== "met"))
+      continue;
+    if (job.step.definition.if !== null) askIf(decision, job);
+    else decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "goto" });
+  }
+}
+
+/** In a workspace that holds what was to be undone nothing may go on. */
+function failTargets(decision: Decision, targets: Barrier["targets"], message: string): void {
+  for (const job of targets.keys()) {
+    if (job.status === "blocked" && job.evaluation === null)
+      failJob(decision, job, "RESET_FAILED", `the workspace could not be taken back: ${message}`);
+  }
+}
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+  const yes: T[] = [];
+  const no: T[] = [];
+  for (const item of items) (test(item) ? yes : no).push(item);
+  return [yes, no];
+}

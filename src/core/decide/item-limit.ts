@@ -1,0 +1,30 @@
+import type { FailureFacts } from "../model/failure.js";
+import { JOB_IDS_PER_RUN, type Job, type Run } from "../model/run.js";
+
+/**
+ * Why a forEach step's list is refused, or null. Each item is a scope with jobs of its own, in memory and in the store,
+ * and a list is data: counted are the items of all forEach steps of the run, so that lists within lists do not multiply.
+ */
+export function refuseItems(run: Run, job: Job, count: number): FailureFacts | null {
+  // A later visit uses the scopes of the first again.
+  const own = job.scope.children.get(job.step)?.length ?? 0;
+  const others = run.scopes.size - 1 - own;
+  const added = Math.max(0, count - own);
+  const jobs = run.jobs.length + added * (run.graph.inItemsOf.get(job.step)?.length ?? 0);
+  if (jobs >= JOB_IDS_PER_RUN)
+    return {
+      code: "TOO_MANY_ITEMS",
+      message: `a list of ${count} items would give the run ${jobs} jobs; a run has fewer than ${JOB_IDS_PER_RUN}`,
+    };
+  return tooManyItems(count, run.definition.maxItems, others);
+}
+
+/** The same for one list alone, where the rest of the run is not known. */
+export function tooManyItems(count: number, limit: number, others = 0): FailureFacts | null {
+  if (count + others <= limit) return null;
+  const beside = others === 0 ? "" : `, and the run has ${others} items already`;
+  return {
+    code: "TOO_MANY_ITEMS",
+    message: `the list has ${count} items${beside}; max_items allows ${limit} in a run`,
+  };
+}

@@ -1,0 +1,57 @@
+import type { Job, Run } from "../../model/run.js";
+import type { Decision } from "../decision.js";
+import { chooseEdge, takeEdge } from "../edges.js";
+import { openScopesOf } from "../fan-out-opening.js";
+import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
+import { pass, type Rung } from "./rung.js";
+
+/** A transition on failure matches: the job is failed, and its failure goes to another step with its context. */
+export const edgeRung: Rung = {
+  name: "edge",
+  consider({ run, job, decision }) {
+    if (job.step.failureEdges.length === 0) return pass("no transition on failure");
+    const whyNot = whyEdgesAreOff(run, job);
+    if (whyNot !== null) return pass(whyNot);
+    const choice = chooseEdge(run, job, "failure");
+    if (choice.kind === "ask") return { kind: "ask", purpose: "transition", code: choice.code };
+    if (choice.kind === "none")
+      return pass(choice.considered.map(({ to, why }) => `${to}: ${why}`).join("; "));
+    const count = loopCount(run, job, "edge");
+    if (choice.counted && isUsedUp(count)) return overBudget(decision, job, "edge", count);
+    const to = choice.edge.to.definition.id;
+    return {
+      kind: "act",
+      reason: `transition ${choice.edge.definition.id} to ${to}${choice.status === "already_scheduled" ? ", which is under way already" : ""}`,
+      act() {
+        failRouted(decision, job);
+        takeEdge(decision, job, choice, "failure");
+      },
+    };
+  },
+};
+
+/** Why the transitions of this job are not even looked at; null: they are. */
+export function whyEdgesAreOff(run: Run, job: Job): string | null {
+  if (run.options.only !== null) return "one attempt of one step was asked for";
+  if (!run.options.failureRouting) return "failure routing is off";
+  if (job.visitFor?.role === "remediation")
+    return "the failure of a remediation step belongs to the step it was to repair";
+  return null;
+}
+
+/** Its dependents wait for what becomes of the route, unless the step says to go on without it. */
+function failRouted(decision: Decision, job: Job): void {
+  const { code, message } = job.error!;
+  const handled = job.step.definition.continueOnFailure ? "continue_on_failure" : null;
+  const first = job.settledAs === null;
+  decision.emit({
+    type: "job.failed",
+    job: job.id,
+    code,
+    message,
+    handled,
+    partOf: null,
+    routed: handled === null,
+  });
+  if (first && handled !== null) openScopesOf(decision, job);
+}

@@ -1,0 +1,132 @@
+import type { FailureRoute, RungConsidered, RungName } from "../../model/events.js";
+import type { Failure } from "../../model/failure.js";
+import { type Job, nextJobId, type Run, routedAttempt } from "../../model/run.js";
+import { boundReason } from "../attempt-bound.js";
+import type { Decision } from "../decision.js";
+import { chooseEdge } from "../edges.js";
+import { isUsedUp, loopCount } from "../loop-budget.js";
+import { edgeRung, whyEdgesAreOff } from "./edge.js";
+import { failRung } from "./fail.js";
+import { gotoRung } from "./goto.js";
+import { holdRung } from "./hold.js";
+import { remediateRung } from "./remediate.js";
+import { requeueRung } from "./requeue.js";
+import { resetRung } from "./reset.js";
+import { restartRung } from "./restart.js";
+import { retryRung } from "./retry.js";
+import { recoveryOutcome, ruleRung } from "./rule.js";
+import { pass, type Rung, type Verdict } from "./rung.js";
+import { stopRung } from "./stop.js";
+
+/** In this order, each more invasive than the one before; the first that applies acts. */
+export const LADDER: readonly Rung[] = [
+  stopRung,
+  restartRung,
+  ruleRung,
+  retryRung,
+  resetRung,
+  remediateRung,
+  gotoRung,
+  edgeRung,
+  requeueRung,
+  holdRung,
+  failRung,
+];
+
+/**
+ * Take a failed job up the ladder. `considered` is what an earlier part of the same climb has found, when the climb
+ * goes on after an expression was evaluated.
+ */
+export function climb(decision: Decision, job: Job, considered: readonly RungConsidered[] = []): void {
+  const failure = job.error;
+  if (failure === null) throw new Error(`job ${job.id} has no failure to climb with`);
+  const passed = [...considered];
+  const marks: (() => void)[] = [];
+  const last = considered.at(-1)?.rung;
+  for (const rung of LADDER.slice(LADDER.findIndex(({ name }) => name === last) + 1)) {
+    const verdict = consider(decision, job, rung, failure);
+    switch (verdict.kind) {
+      case "pass":
+        passed.push({ rung: rung.name, applied: false, reason: verdict.reason });
+        if (verdict.mark !== undefined) marks.push(verdict.mark);
+        break;
+      case "ask":
+        decision.emit({
+          type: "evaluation.requested",
+          id: decision.run.nextEvaluation,
+          job: job.id,
+          purpose: verdict.purpose,
+          considered: passed,
+          code: verdict.code ?? null,
+        });
+        return;
+      case "act":
+      case "end": {
+        const ends = verdict.kind === "end";
+        passed.push({ rung: rung.name, applied: !ends, reason: verdict.reason });
+        if (ends) passed.push({ rung: "fail", applied: true, reason: `${nameOfEnd(job)} ends here` });
+        decision.emit({
+          type: "ladder.climbed",
+          job: job.id,
+          attempt: routedAttempt(job),
+          rung: ends ? "fail" : rung.name,
+          considered: passed,
+          recovery:
+            rung.name === "stop" || rung.name === "restart"
+              ? null
+              : recoveryOutcome(decision.run, job, failure),
+          failureRoute: failureRouteOf(decision.run, job, rung.name, ends),
+        });
+        for (const mark of marks) mark();
+        verdict.act();
+        return;
+      }
+    }
+  }
+}
+
+function nameOfEnd({ scope }: Job): string {
+  return scope.parent === null ? "the run" : scope.id;
+}
+
+function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): Verdict {
+  const verdict = rung.consider({ run: decision.run, job, failure, now: decision.now, decision });
+  const bound = verdict.kind === "pass" ? null : boundReason(job, rung.name);
+  return bound === null ? verdict : pass(bound);
+}
+
+const FROM_EDGE_ON: ReadonlySet<RungName> = new Set(["edge", "requeue", "hold", "fail"]);
+
+/** Seed 003's diagnostics: tried only once nothing gentler applies. */
+function failureRouteOf(run: Run, job: Job, rung: RungName, ends: boolean): FailureRoute | null {
+  const none = {
+    attempted: false,
+    selectedEdgeId: null,
+    targetNodeId: null,
+    targetNodeKey: null,
+    considered: [],
+  };
+  if (rung === "stop") return { ...none, status: "skipped_terminal" };
+  const isBeforeEdge = !FROM_EDGE_ON.has(rung);
+  if (isBeforeEdge && !ends) return null;
+  if (isBeforeEdge || whyEdgesAreOff(run, job) !== null) return { ...none, status: "no_route" };
+  const choice = chooseEdge(run, job, "failure");
+  if (choice.kind === "ask") return null;
+  const refused = choice.kind === "edge" && choice.counted && isUsedUp(loopCount(run, job, "edge"));
+  if (rung !== "edge" || choice.kind === "none" || refused)
+    return {
+      ...none,
+      attempted: job.step.failureEdges.length > 0,
+      status: "no_route",
+      considered: choice.considered,
+    };
+  const target = job.scope.jobs.get(choice.edge.to) ?? null;
+  return {
+    attempted: true,
+    selectedEdgeId: choice.edge.definition.id,
+    targetNodeId: target?.id ?? nextJobId(run),
+    targetNodeKey: choice.edge.to.definition.id,
+    status: choice.status,
+    considered: choice.considered,
+  };
+}

@@ -1,0 +1,71 @@
+import { type Job, routedAttempt } from "../../model/run.js";
+import { askIf } from "../cascade.js";
+import type { Decision } from "../decision.js";
+import { exceedLoops, isUsedUp, loopCount, overBudget } from "../loop-budget.js";
+import { collectTargets } from "../routing-answers.js";
+import { jobsOf, requestNext } from "../run-lists.js";
+import { failJob } from "./fail.js";
+import { pass, type Rung } from "./rung.js";
+
+/** Run the repair steps in order; if all complete, the failed step runs once more. Once a visit. */
+export const remediateRung: Rung = {
+  name: "remediate",
+  consider({ run, job, decision }) {
+    const { onFail } = job.step.definition;
+    if (onFail.run.length === 0 && onFail.runJs === null) return pass("no on_fail.run");
+    if (run.options.only !== null) return pass("one attempt of one step was asked for");
+    if (!run.options.failureRouting) return pass("failure routing is off");
+    if (job.visitFor?.role === "remediation") return pass("a remediation step is not itself remediated");
+    if (job.remediatedInVisit) return pass("this visit has had its remediation");
+    const answer = job.answers["on_fail.run_js"];
+    if (onFail.runJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.run_js" };
+    const { targets, notes } = collectTargets(run, job, onFail.run, answer);
+    if (targets.length === 0) return pass(notes.join("; ") || "run_js named no step");
+    const count = loopCount(run, job, "remediate");
+    if (isUsedUp(count)) return overBudget(decision, job, "remediate", count);
+    const steps = targets.map(({ step }) => step.definition.id);
+    const reason = [`run ${steps.join(", ")}, then once more`, ...notes].join("; ");
+    return {
+      kind: "act",
+      reason,
+      act() {
+        const jobs = jobsOf(decision, job, targets);
+        decision.emit({
+          type: "remediation.started",
+          job: job.id,
+          attempt: routedAttempt(job),
+          steps,
+          jobs: jobs.map(({ id }) => id),
+          reason,
+        });
+        requestNext(decision, job);
+      },
+    };
+  },
+};
+
+/** What has failed is tried once more: the attempt, or the `if` before it. */
+function tryAgain(decision: Decision, job: Job): void {
+  if (job.error?.attempt === null) return askIf(decision, job);
+  decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "remediation" });
+}
+
+/** The repair list is over: all completed, or `failedStep` was not. */
+export function remediationFinished(decision: Decision, job: Job, failedStep: string | null): void {
+  const count = loopCount(decision.run, job, "remediate");
+  if (failedStep === null && isUsedUp(count)) return exceedLoops(decision, job, "remediate", count);
+  decision.emit({
+    type: "remediation.finished",
+    job: job.id,
+    ok: failedStep === null,
+    failedStep,
+    loop: failedStep === null ? count.loops + 1 : null,
+  });
+  if (failedStep === null) return tryAgain(decision, job);
+  failJob(
+    decision,
+    job,
+    "REMEDIATION_FAILED",
+    `remediation failed: ${failedStep} did not complete (after ${job.error?.message ?? "a failure"})`,
+  );
+}

@@ -1,0 +1,62 @@
+import { isRetryable } from "../../failure/classify.js";
+import { describeNoProgress } from "../../failure/no-progress.js";
+import type { StepDefinition } from "../../model/definition.js";
+import type { Run } from "../../model/run.js";
+import { retryDelayMs } from "../backoff.js";
+import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
+import { NO_ATTEMPT, pass, type Rung } from "./rung.js";
+
+/** The same step again after its backoff, while this visit has retries left and the error is worth one. */
+export const retryRung: Rung = {
+  name: "retry",
+  consider({ run, job, failure, now, decision }) {
+    if (run.options.only !== null) return pass("one attempt of one step was asked for");
+    if (!run.options.failureRouting) return pass("failure routing is off");
+    const policy = job.step.definition.onFail.retry;
+    const max = retryMax(run, job.step.definition);
+    if (max === 0) return pass("no retry is set");
+    if (failure.attempt === null) return pass(NO_ATTEMPT);
+    // A hard reset takes one of the step's attempts as a retry does.
+    if (job.retriesInVisit + job.heal.resets >= max)
+      return pass(`no retries left${job.queue.requeues > 0 ? " in this round" : ""} (${max} used)`);
+    if (failure.final) return pass("the step said that trying again is useless");
+    if (job.heal.noProgress !== null) return pass(describeNoProgress(job.heal.noProgress));
+    if (!isRetryable(failure, policy?.on ?? []))
+      return pass(notRetryable(failure.code, failure.class, policy?.on ?? []));
+    const count = loopCount(run, job, "retry");
+    if (isUsedUp(count)) return overBudget(decision, job, "retry", count);
+    const retry = job.retriesInVisit + 1;
+    const delayMs =
+      policy === null
+        ? 0
+        : retryDelayMs(policy.backoff, failure, retry, { run: run.id, job: job.id, attempt: job.attempt });
+    const reason = `${failure.code}: retry ${retry} of ${max}${delayMs > 0 ? ` in ${delayMs} ms` : ""}`;
+    return {
+      kind: "act",
+      reason,
+      act() {
+        decision.emit({
+          type: "retry.scheduled",
+          job: job.id,
+          attempt: job.attempt,
+          retry,
+          max,
+          delayMs,
+          dueAt: now + delayMs,
+          reason,
+        });
+        if (delayMs === 0) decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
+      },
+    };
+  },
+};
+
+/** `--retry-max` overrides every step's own number. */
+export function retryMax(run: Run, step: StepDefinition): number {
+  return run.options.retryMax ?? step.onFail.retry?.max ?? 0;
+}
+
+function notRetryable(code: string, failureClass: string, on: readonly string[]): string {
+  if (on.length > 0) return `${code} (${failureClass}) is not among retry.on: ${on.join(", ")}`;
+  return `${code} (${failureClass}) is not retryable`;
+}

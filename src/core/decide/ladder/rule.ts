@@ -1,0 +1,92 @@
+import type { FailureHandler, FailureRule } from "../../model/definition.js";
+import type { RecoveryOutcome } from "../../model/events.js";
+import type { Failure } from "../../model/failure.js";
+import type { Job, Run } from "../../model/run.js";
+import { boundReason, isAtBound } from "../attempt-bound.js";
+import { startRecovery } from "../recovery.js";
+import { NO_ATTEMPT, pass, type Rung } from "./rung.js";
+
+/** The step's failure handler has a rule for this exit code, with attempts left: reserve the retry, repair, run again. */
+export const ruleRung: Rung = {
+  name: "rule",
+  consider({ run, job, failure, decision }) {
+    if (run.options.only !== null) return pass("one attempt of one step was asked for");
+    if (!run.options.failureRouting) return pass("failure routing is off");
+    const match = matchRule(run, job, failure);
+    switch (match.outcome) {
+      case "NoHandler":
+        return pass("the step has no failure handler");
+      case "NoMatchingRule":
+        if (failure.attempt === null) return pass(NO_ATTEMPT);
+        return pass(`${match.handler.name} has no rule for ${describeCode(failure)}`);
+      case "Error":
+        return pass("the step said that trying again is useless");
+      case "MaxRetriesExceeded":
+        return pass(
+          boundReason(job, "rule") ??
+            `${match.handler.name}: no attempts left (${match.rule.maxAttempts} used)`,
+        );
+      case "Retried": {
+        const { handler, rule, index } = match;
+        const next = job.attempt + 1;
+        return {
+          kind: "act",
+          reason: `${handler.name}: rule ${index + 1} for ${describeCode(failure)}, attempt ${job.charged + 1} of ${rule.maxAttempts}${rule.recoveryScript === null ? "" : " after its recovery script"}`,
+          act() {
+            decision.emit({
+              type: "rule.reserved",
+              job: job.id,
+              attempt: job.attempt,
+              next,
+              handler: handler.name,
+              rule: index + 1,
+              exitCode: failure.exit_code,
+              maxAttempts: rule.maxAttempts,
+              script: rule.recoveryScript,
+            });
+            if (rule.recoveryScript === null)
+              decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "rule" });
+            else startRecovery(decision, job);
+          },
+        };
+      }
+    }
+  },
+};
+
+type RuleMatch =
+  | { readonly outcome: "NoHandler" }
+  | { readonly outcome: "NoMatchingRule" | "Error"; readonly handler: FailureHandler }
+  | {
+      readonly outcome: "MaxRetriesExceeded" | "Retried";
+      readonly handler: FailureHandler;
+      readonly rule: FailureRule;
+      readonly index: number;
+    };
+
+/** Exactly one rule is matched: one that names the code, whatever its place, else the catch-all. */
+export function matchRule(run: Run, job: Job, failure: Failure): RuleMatch {
+  const handler = run.definition.failureHandlers.find(
+    ({ name }) => name === job.step.definition.failureHandler,
+  );
+  if (handler === undefined) return { outcome: "NoHandler" };
+  // Rules repeat attempts and are bounded by their number: where none was made, none matches.
+  if (failure.attempt === null) return { outcome: "NoMatchingRule", handler };
+  const specific = handler.rules.findIndex(
+    (rule) => failure.exit_code !== null && rule.exitCodes.includes(failure.exit_code),
+  );
+  const index = specific >= 0 ? specific : handler.rules.findIndex((rule) => rule.matchAll);
+  const rule = handler.rules[index];
+  if (rule === undefined) return { outcome: "NoMatchingRule", handler };
+  if (failure.final) return { outcome: "Error", handler };
+  const isSpent = isAtBound(job) || job.charged >= rule.maxAttempts;
+  return { outcome: isSpent ? "MaxRetriesExceeded" : "Retried", handler, rule, index };
+}
+
+export function recoveryOutcome(run: Run, job: Job, failure: Failure): RecoveryOutcome {
+  return matchRule(run, job, failure).outcome;
+}
+
+function describeCode(failure: Failure): string {
+  return failure.exit_code === null ? "a failure without exit code" : `exit code ${failure.exit_code}`;
+}

@@ -1,0 +1,27 @@
+import { codeOfStop } from "../../model/jobs.js";
+import { isOver } from "../../model/run.js";
+import { cascade } from "../cascade.js";
+import { pass, type Rung } from "./rung.js";
+
+/** The run is canceled, over, or has given this job up: the failure is recorded and nothing else. */
+export const stopRung: Rung = {
+  name: "stop",
+  consider({ run, job, decision }) {
+    const givenUp = job.stopping !== null && job.stopping !== "superseded";
+    if (run.cancelRequested === null && !isOver(run) && !givenUp) return pass("the run goes on");
+    const reason =
+      run.cancelRequested !== null
+        ? "the run is canceled"
+        : isOver(run)
+          ? "the run is over"
+          : "the job was given up";
+    return {
+      kind: "act",
+      reason,
+      act() {
+        decision.emit({ type: "jobs.canceled", jobs: [job.id], code: codeOfStop(job.stopping), reason });
+        cascade(decision, [job]);
+      },
+    };
+  },
+};

@@ -1,0 +1,108 @@
+import type { LoopTransition } from "../model/events.js";
+import type { Job, Run } from "../model/run.js";
+import { abandonScope } from "./abandon.js";
+import { cascade } from "./cascade.js";
+import type { Decision } from "./decision.js";
+import { decideBranchesOf } from "./join.js";
+import type { Verdict } from "./ladder/rung.js";
+
+/**
+ * What max_loops is compared with. Loops are the routing transitions of a scope other than retries; the retries of a
+ * job in this run count for that job alone, and only where it wants another.
+ */
+export interface LoopCount {
+  readonly retries: number;
+  readonly loops: number;
+  readonly max: number;
+}
+
+/** What this transition of the job is compared with. */
+export function loopCount(run: Run, job: Job, transition: LoopTransition): LoopCount {
+  return {
+    retries: transition === "retry" ? job.retriesInRun : 0,
+    loops: job.scope.loops,
+    max: run.maxLoops,
+  };
+}
+
+export function isUsedUp({ retries, loops, max }: LoopCount): boolean {
+  return retries + loops >= max;
+}
+
+/** `3 retries + 2 loops`, or `2 loops` where retries do not count. */
+export function describeCount(transition: LoopTransition, { retries, loops }: LoopCount): string {
+  const loopsText = counted(loops, "loop", "loops");
+  return transition === "retry" ? `${counted(retries, "retry", "retries")} + ${loopsText}` : loopsText;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+export function describeUsedUp(transition: LoopTransition, count: LoopCount): string {
+  return `max_loops (${count.max}) is used up: ${describeCount(transition, count)}`;
+}
+
+/** The verdict of a rung whose transition max_loops does not allow. */
+export function overBudget(
+  decision: Decision,
+  job: Job,
+  transition: LoopTransition,
+  count: LoopCount,
+): Verdict {
+  return {
+    kind: "end",
+    reason: describeUsedUp(transition, count),
+    act: () => exceedLoops(decision, job, transition, count),
+  };
+}
+
+/**
+ * The transition past max_loops: the job fails (a completed one stays completed), every unsettled job of its scope is
+ * canceled and the scope fails, whatever other rungs and policies exist.
+ */
+export function exceedLoops(
+  decision: Decision,
+  job: Job,
+  transition: LoopTransition,
+  count: LoopCount,
+): void {
+  const { retries, loops, max } = count;
+  const { id } = job.step.definition;
+  decision.emit({
+    type: "loop.exceeded",
+    job: job.id,
+    scope: job.scope.id,
+    transition,
+    count: retries + loops,
+    retries,
+    max,
+  });
+  const failed = !transition.startsWith("on_success");
+  const message = failed
+    ? `${describeCause(job)}, and ${describeUsedUp(transition, count)}`
+    : `its ${transition} is not taken: ${describeUsedUp(transition, count)}`;
+  if (failed) {
+    decision.emit({
+      type: "job.failed",
+      job: job.id,
+      code: "LOOP_BUDGET_EXCEEDED",
+      message,
+      handled: null,
+      partOf: null,
+      routed: false,
+    });
+  }
+  abandonScope(decision, job.scope, "loop_budget", "LOOP_BUDGET_EXCEEDED", `${id}: ${message}`);
+  if (job.scope.parent === null) return;
+  cascade(
+    decision,
+    [...job.scope.jobs.values()].filter((other) => other.settledAs === "lost"),
+  );
+  decideBranchesOf(decision, job.scope);
+}
+
+/** The failure that wanted the transition, as whoever mends it must know it. */
+function describeCause({ error }: Job): string {
+  return error === null ? "it failed" : `${error.message} (${error.code})`;
+}

@@ -1,0 +1,257 @@
+import { type Advice, adviceFor, type ErrorCode } from "../errors/errors.js";
+import type { HoldDecision, OperatorCommand } from "../model/commands.js";
+import { gateState } from "../model/gate.js";
+import { jobStatusWord } from "../model/job-status-word.js";
+import type { JobStatus } from "../model/rows.js";
+import { findJob, isOver, type Job, type Run } from "../model/run.js";
+import { refuseItems } from "./item-limit.js";
+
+/** Why an operator's command cannot be taken now. Without a hint the catalogue's advice for the code holds. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: Advice;
+}
+
+type CommandOf<T extends OperatorCommand["type"]> = Extract<OperatorCommand, { type: T }>;
+
+/** What a command comes to: a forced retry of a job that cannot simply run again goes back to it. */
+export function asDone(run: Run, command: OperatorCommand): OperatorCommand {
+  if (command.type !== "step.retry" || command.force !== true) return command;
+  const { job: id, reason, key } = command;
+  const job = findJob(run, id);
+  if (job === null || RETRYABLE.has(job.status)) return command;
+  return { type: "step.resume_from", job: id, reason, key, force: true };
+}
+
+const RETRYABLE: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "pending_failed"]);
+
+/** Null: the command applies. A key that was taken before never applies again, and is no refusal either. */
+export function refusalOf(run: Run, asked: OperatorCommand): Refusal | null {
+  if (asked.key !== null && run.operatorKeys.has(asked.key)) return null;
+  const command = asDone(run, asked);
+  switch (command.type) {
+    case "run.cancel":
+      return isOver(run) ? over(run) : null;
+    case "run.pause":
+      return isOver(run) ? over(run) : refuseWhileCanceling(run);
+    case "run.unpause":
+      return run.paused === null ? refuse("NOT_PAUSED", `run ${run.id} is ${run.status}`) : null;
+    case "step.retry":
+      return refuseRetry(run, command);
+    case "step.resume_from":
+      return refuseResumeFrom(run, command);
+    case "step.hard_reset":
+      return refuseHardReset(run, command);
+    case "step.redrive":
+      return refuseRedrive(run, command);
+    case "run.reset":
+      return refuseWhileCanceling(run);
+    case "holds.resolve":
+      return refuseHolds(run, command.items);
+    case "human.answer":
+      return refuseAnswer(run, command);
+  }
+}
+
+function refuse(code: ErrorCode, message: string, hint?: Advice | string): Refusal {
+  if (hint === undefined) return { code, message };
+  return { code, message, hint: typeof hint === "string" ? { typed: hint, asked: hint } : hint };
+}
+
+function over(run: Run): Refusal {
+  return refuse("RUN_OVER", `run ${run.id} is ${run.status}`);
+}
+
+function refuseWhileCanceling(run: Run): Refusal | null {
+  if (run.cancelRequested === null || isOver(run)) return null;
+  return refuse(
+    "RUN_OVER",
+    "the run is being canceled",
+    "Wait until its processes have ended; a step of it can be retried then.",
+  );
+}
+
+function unknownJob(run: Run, id: number): Refusal {
+  return refuse("STEP_NOT_FOUND", `run ${run.id} has no job ${id}`);
+}
+
+function refuseRetry(run: Run, { job: id, maxAttempts }: CommandOf<"step.retry">): Refusal | null {
+  const job = findJob(run, id);
+  if (job === null) return unknownJob(run, id);
+  const refused = refuseWhileCanceling(run) ?? refuseAgain(job);
+  if (refused !== null || maxAttempts === undefined) return refused;
+  const step = job.step.definition.id;
+  if (job.status === "pending_failed") return refuse("NOT_RETRYABLE", `${step} is held`, decideHold(job));
+  if (job.attempt < maxAttempts) return null;
+  const had = `${job.attempt} attempt${job.attempt === 1 ? "" : "s"}`;
+  return refuse("RETRIES_USED_UP", `job ${id}, ${step}, has had ${had}; max_retries is ${maxAttempts}`);
+}
+
+function decideHold({ id }: Job): Advice {
+  return {
+    typed: `Decide the hold: \`daruma job set ${id} ready\`, or \`daruma resolve\`.`,
+    asked: `Decide the hold: PUT /jobs/${id} {"status": "ready"} (update_job).`,
+  };
+}
+
+/** Why this job cannot simply run again. */
+function refuseAgain(job: Job): Refusal | null {
+  const step = job.step.definition.id;
+  const { status } = job;
+  if (status === "completed") return refuse("STEP_COMPLETED", `${step} is completed`, wayBackTo(job));
+  if (status === "skipped") return refuse("NOT_RETRYABLE", `${step} is skipped`, wayBackTo(job));
+  if (status === "running")
+    return refuse(
+      "NOT_RETRYABLE",
+      `${step} is running`,
+      "Wait until the attempt has ended, or cancel the run.",
+    );
+  if (!RETRYABLE.has(status)) return refuse("NOT_RETRYABLE", `${step} is ${status}: it has not failed`);
+  if (job.barrier !== null) return refuse("NOT_RETRYABLE", `${step} is about to begin anew`, RUNS_BY_ITSELF);
+  if (!job.scope.open) return scopeGone(job);
+  if (status === "canceled" && gateState(job.gate) === "lost") return dependencyFailed(job);
+  return null;
+}
+
+/** Only advice that would not be refused in its turn. */
+function wayBackTo(job: Job): Advice {
+  if (mayGoBackTo(job)) return adviceFor("STEP_COMPLETED");
+  return {
+    typed: "`daruma resume-from RUN STEP` can go back to what it depends on, which did not complete.",
+    asked:
+      "control_run with action resume_from_step can go back to what it depends on, which did not complete.",
+  };
+}
+
+function mayGoBackTo({ gate, step }: Job): boolean {
+  return gateState(gate) === "met" || step.groups.length === 0;
+}
+
+const RUNS_BY_ITSELF = "Wait: it runs by itself.";
+
+function scopeGone({ step, scope }: Job): Refusal {
+  return refuse("NOT_RETRYABLE", `${step.definition.id} belongs to ${scope.id}, which is gone`, {
+    typed: "`daruma jobs RUN` lists the branches that there are now.",
+    asked: "list_jobs lists the branches that there are now.",
+  });
+}
+
+function dependencyFailed({ step }: Job): Refusal {
+  return refuse("DEPENDENCY_FAILED", `what ${step.definition.id} depends on did not complete`, {
+    typed:
+      "Retry that first; what depends on it runs after it. `daruma reset RUN --failed-only` does it for all.",
+    asked:
+      "Retry that first; what depends on it runs after it. control_run with action reset_failed does it for all.",
+  });
+}
+
+function refuseResumeFrom(run: Run, { job: id, force }: CommandOf<"step.resume_from">): Refusal | null {
+  const job = findJob(run, id);
+  if (job === null) return unknownJob(run, id);
+  const refused = refuseWhileCanceling(run);
+  if (refused !== null) return refused;
+  if (!job.scope.open) return scopeGone(job);
+  if (!mayGoBackTo(job)) return dependencyFailed(job);
+  return refuseBusy(run, force);
+}
+
+/** A step at work in the workspace would have it swapped under its feet, or its own work thrown away. */
+function refuseBusy(run: Run, force = false): Refusal | null {
+  const { running, rebuild, aside } = run.workspace;
+  const busy = running ?? aside?.for ?? (rebuild === null || rebuild.built ? null : rebuild.job);
+  if (force || busy === null) return null;
+  return refuse("WORKSPACE_BUSY", `${busy.step.definition.id} is at work in the workspace`);
+}
+
+function refuseHardReset(run: Run, { job: id, force }: CommandOf<"step.hard_reset">): Refusal | null {
+  const job = findJob(run, id);
+  if (job === null) return unknownJob(run, id);
+  const refused = refuseWhileCanceling(run);
+  if (refused !== null) return refused;
+  const step = job.step.definition.id;
+  if (!job.step.definition.usesWorkspace)
+    return refuse("NO_WORKSPACE", `${step} does not work in a workspace`);
+  return refuseResetOf(run, job, force ?? false) ?? refuseBusy(run, force);
+}
+
+function refuseResetOf(run: Run, job: Job, force: boolean): Refusal | null {
+  const step = job.step.definition.id;
+  const not = (why: string, hint: Advice | string): Refusal =>
+    refuse("NOT_RETRYABLE", `${step} ${why}`, hint);
+  if (!job.scope.open) return scopeGone(job);
+  if (job.barrier !== null) return not("is about to begin anew", RUNS_BY_ITSELF);
+  if (job.reset !== null) return not("is being reset already", RUNS_BY_ITSELF);
+  switch (job.status) {
+    case "failed":
+    case "pending_failed":
+    case "waiting":
+      return null;
+    case "recovering":
+      if (job.recovery !== null) return not("waits for its recovery script", "Wait until that has ended.");
+      return job.list === null ? null : not("is being repaired", "Wait until its repair has ended.");
+    case "ready":
+      return run.paused === null ? not("is about to run", PAUSE_FIRST) : null;
+    case "running":
+      // Without force the workspace is busy, which is the better word for it.
+      return job.stopping === null || !force ? null : not("is being ended", "Wait until it has ended.");
+    case "completed":
+    case "skipped":
+      return refuseAgain(job);
+    case "canceled":
+      return refuseAgain(job) ?? not("is canceled", RETRY_IT);
+    case "blocked":
+      return not("is blocked: it has not run yet", RUNS_BY_ITSELF);
+  }
+}
+
+const PAUSE_FIRST: Advice = {
+  typed: "Pause the run first: `daruma pause RUN`.",
+  asked: "Pause the run first: control_run with action pause.",
+};
+
+const RETRY_IT: Advice = {
+  typed: "`daruma retry RUN STEP` runs it again.",
+  asked: "control_run with action retry_step runs it again.",
+};
+
+function refuseRedrive(run: Run, { job: id }: CommandOf<"step.redrive">): Refusal | null {
+  const job = findJob(run, id);
+  if (job === null) return unknownJob(run, id);
+  if (!job.queue.dead)
+    return refuse(
+      "NOT_DEAD_LETTER",
+      `${job.step.definition.id} is ${jobStatusWord(job.status)} and no dead letter`,
+    );
+  return refuseWhileCanceling(run) ?? refuseAgain(job);
+}
+
+function refuseHolds(run: Run, items: readonly HoldDecision[]): Refusal | null {
+  for (const { job: id, action, items: given } of items) {
+    const job = findJob(run, id);
+    if (job === null) return unknownJob(run, id);
+    const step = job.step.definition.id;
+    if (action === "complete" && job.step.definition.forEach && given === null)
+      return refuse(
+        "NOT_AN_ARRAY",
+        `${step} is a forEach step: its output must be an array`,
+        "Give an array as the output.",
+      );
+    const tooMany = job.step.definition.forEach ? refuseItems(run, job, given?.length ?? 0) : null;
+    if (tooMany !== null) return refuse("TOO_MANY_ITEMS", `${step}: ${tooMany.message}`);
+    if (job.status !== "pending_failed") return refuse("NOT_HELD", `${step} is ${job.status}, not held`);
+  }
+  if (new Set(items.map(({ job }) => job)).size < items.length)
+    return refuse("USAGE", "a job is named twice", "Name it once.");
+  return null;
+}
+
+function refuseAnswer(run: Run, { job: id, choice }: CommandOf<"human.answer">): Refusal | null {
+  const job = findJob(run, id);
+  if (job === null) return unknownJob(run, id);
+  if (job.question === null)
+    return refuse("NOT_ASKED", `${job.step.definition.id} is ${jobStatusWord(job.status)} and asks nothing`);
+  if (!job.question.choices.includes(choice))
+    return refuse("INVALID_VALUE", `${choice} is not among ${job.question.choices.join(", ")}`);
+  return null;
+}

@@ -1,0 +1,249 @@
+import type { HoldDecision, OperatorCommand } from "../model/commands.js";
+import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "../model/gate.js";
+import { isHandled } from "../model/handled.js";
+import { isOver, type Job, jobById, type Run } from "../model/run.js";
+import { abandonScope } from "./abandon.js";
+import { askIf, cascade, giveUpLost, startAll } from "./cascade.js";
+import type { Decision } from "./decision.js";
+import { openScopesOf } from "./fan-out-opening.js";
+import { followUp } from "./follow-up.js";
+import { descendants, openBarrierOver } from "./goto.js";
+import { decideJoin } from "./join.js";
+import { failJob } from "./ladder/fail.js";
+import { asDone, refusalOf } from "./operator-refusals.js";
+import { startReservedRecoveries } from "./recovery.js";
+
+export { type Refusal, refusalOf } from "./operator-refusals.js";
+
+/** Take a command that `refusalOf` lets through. */
+export function operate(decision: Decision, asked: OperatorCommand): void {
+  const { run } = decision;
+  if ((asked.key !== null && run.operatorKeys.has(asked.key)) || refusalOf(run, asked) !== null) return;
+  const command = asDone(run, asked);
+  switch (command.type) {
+    case "run.cancel":
+      return cancelRun(decision, command.reason, command.key);
+    case "run.pause":
+      if (run.paused === null || (command.takeover && !run.paused.takeover))
+        decision.emit({
+          type: "run.paused",
+          reason: command.reason,
+          key: command.key,
+          takeover: command.takeover,
+        });
+      return;
+    case "run.unpause":
+      decision.emit({ type: "run.unpaused", reason: command.reason, key: command.key });
+      return startReservedRecoveries(decision);
+    case "step.retry":
+      return retryJobs(decision, {
+        jobs: [jobById(run, command.job)],
+        reblocked: [],
+        action: "retry_step",
+        maxAttempts: command.maxAttempts,
+        reason: command.reason,
+        key: command.key,
+      });
+    case "step.resume_from":
+      return resumeFrom(decision, jobById(run, command.job), command.reason, command.key);
+    case "step.hard_reset":
+      return hardReset(decision, jobById(run, command.job), command.reason, command.key);
+    case "step.redrive":
+      return redrive(decision, jobById(run, command.job), command.reason, command.key);
+    case "run.reset":
+      return resetFailed(decision, command.reason, command.key);
+    case "holds.resolve":
+      for (const item of command.items)
+        resolveHold(decision, item, item.reason ?? command.reason, command.key);
+      return;
+    case "human.answer":
+      return answer(decision, command);
+  }
+}
+
+function cancelRun(decision: Decision, reason: string, key: string | null): void {
+  const { run } = decision;
+  if (run.cancelRequested !== null) return;
+  decision.emit({ type: "run.cancel_requested", reason, key });
+  if (run.status === "pending") decision.emit({ type: "run.started" });
+  abandonScope(decision, run.root, "canceled", "RUN_CANCELED", reason);
+}
+
+function reopen(decision: Decision, reason: string, key: string | null): void {
+  if (isOver(decision.run)) decision.emit({ type: "run.reopened", reason, key });
+}
+
+interface Retried {
+  readonly jobs: readonly Job[];
+  /** Wait again, without being asked to run. */
+  readonly reblocked: readonly Job[];
+  readonly action: "retry_step" | "hard_reset_step" | "redrive" | "reset" | "resolve";
+  readonly maxAttempts?: number | undefined;
+  readonly reason: string;
+  readonly key: string | null;
+  /** They go on in a fresh workspace. */
+  readonly afresh?: boolean;
+}
+
+/** New visits for these jobs; what was canceled or skipped because of them waits for them again. */
+function retryJobs(decision: Decision, retried: Retried): void {
+  const { jobs, reblocked, action, maxAttempts, reason, key, afresh } = retried;
+  reopen(decision, reason, key);
+  const waiting = [...new Set([...reblocked, ...givenUpBehind(decision.run, jobs)])];
+  // A transition had brought these here: nothing that they depend on will start them.
+  const routed = jobs.filter(
+    (job) => job.entered && (job.step.definition.start === "routed" || gateState(job.gate) !== "met"),
+  );
+  decision.emit({
+    type: "jobs.retried",
+    jobs: jobs.map(({ id }) => id),
+    reblocked: waiting.map(({ id }) => id),
+    action,
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    reason,
+    key,
+  });
+  if (afresh) for (const job of jobs) reserveReset(decision, job, reason, null);
+  const fresh = [...jobs, ...waiting];
+  for (const job of withDependentsStillWaiting(fresh)) decideJoin(decision, job);
+  for (const job of routed) startRouted(decision, job);
+  startAll(decision, fresh, "operator");
+  giveUpLost(decision, fresh);
+}
+
+/** A step that has ended gets a new visit; one that waits or climbs goes on in its visit; one that runs is ended first. */
+function hardReset(decision: Decision, job: Job, reason: string, key: string | null): void {
+  if (job.status === "failed" || job.status === "pending_failed")
+    return retryJobs(decision, {
+      jobs: [job],
+      reblocked: [],
+      action: "hard_reset_step",
+      reason,
+      key,
+      afresh: true,
+    });
+  reserveReset(decision, job, reason, key);
+  if (job.status === "running")
+    decision.emit({ type: "jobs.stopping", jobs: [job.id], because: "reset", reason: "hard_reset_step" });
+}
+
+/** A dead letter begins anew, with the queue's attempts too, from its checkpoints. */
+function redrive(decision: Decision, job: Job, reason: string, key: string | null): void {
+  const afresh = job.step.definition.usesWorkspace;
+  retryJobs(decision, { jobs: [job], reblocked: [], action: "redrive", reason, key, afresh });
+}
+
+function reserveReset(decision: Decision, job: Job, reason: string, key: string | null): void {
+  const { attempt } = job;
+  decision.emit({
+    type: "reset.reserved",
+    job: job.id,
+    attempt,
+    trigger: "operator",
+    reset: null,
+    max: null,
+    reason,
+    key,
+  });
+}
+
+function startRouted(decision: Decision, job: Job): void {
+  if (job.status !== "blocked" || job.evaluation !== null) return;
+  if (job.step.definition.if !== null) askIf(decision, job);
+  else decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "operator" });
+}
+
+function givenUpBehind(run: Run, jobs: readonly Job[]): Job[] {
+  const found = new Set<Job>();
+  const given = new Set(jobs);
+  const queue = [...jobs];
+  for (const job of queue) {
+    const dependents = [...waitingFor(job)].map(({ job: dependent }) => dependent);
+    for (const dependent of job.step.definition.forEach
+      ? [...dependents, ...reducersWaiting(run, job)]
+      : dependents) {
+      if (found.has(dependent) || given.has(dependent)) continue;
+      if (dependent.barrier !== null || !isGivenUp(dependent)) continue;
+      found.add(dependent);
+      queue.push(dependent);
+    }
+  }
+  return [...found];
+}
+
+/** Not one that a person has skipped, or whose dependents have had what they need. */
+function isGivenUp(job: Job): boolean {
+  return (job.status === "canceled" || job.status === "skipped") && job.settledAs === "lost";
+}
+
+/** An operator's goto to any step; it costs no loop. */
+function resumeFrom(decision: Decision, target: Job, reason: string, key: string | null): void {
+  reopen(decision, reason, key);
+  decision.emit({
+    type: "operator.goto",
+    target: target.id,
+    to: target.step.definition.id,
+    jobs: descendants(decision.run, target).map(({ id }) => id),
+    reason,
+    key,
+  });
+  openBarrierOver(decision, target, { forced: true, from: null, edge: null });
+}
+
+/** Everything that failed without being handled, was canceled, or is held. */
+function resetFailed(decision: Decision, reason: string, key: string | null): void {
+  const { run } = decision;
+  const wanted = new Set(run.jobs.filter((job) => job.scope.open && job.barrier === null && isToReset(job)));
+  // These wait until they are routed to again: they had not begun, or what routed to them runs anew itself.
+  const reblocked = [...wanted].filter((job) =>
+    job.routedFrom === null
+      ? !job.entered && job.step.definition.start === "routed"
+      : wanted.has(job.routedFrom.job),
+  );
+  const jobs = [...wanted].filter((job) => !reblocked.includes(job));
+  if (jobs.length > 0) retryJobs(decision, { jobs, reblocked, action: "reset", reason, key });
+}
+
+/** A repair step's failure belongs to the step it was to repair, which asks for it again if need be. */
+function isToReset(job: Job): boolean {
+  if (job.status === "failed") return job.partOf === null && !isHandled(job);
+  return job.status === "canceled" || job.status === "pending_failed";
+}
+
+function resolveHold(
+  decision: Decision,
+  { job: id, action, output, items }: HoldDecision,
+  reason: string,
+  key: string | null,
+): void {
+  const job = jobById(decision.run, id);
+  // An item before this one may have ended the run's or the scope's holds.
+  if (job.status !== "pending_failed") return;
+  const first = job.settledAs === null;
+  decision.emit({ type: "hold.resolved", job: id, action, reason, key, output, items });
+  switch (action) {
+    case "retry":
+      return retryJobs(decision, { jobs: [job], reblocked: [], action: "resolve", reason, key: null });
+    case "fail":
+      return failJob(decision, job, job.error?.code ?? "FAILED", job.error?.message ?? "failed by decision");
+    case "skip":
+    case "complete":
+      if (job.followingUp) return followUp(decision, job);
+      if (first) openScopesOf(decision, job);
+      return cascade(decision, [job]);
+  }
+}
+
+/** A person's word ends the attempt: as a success with the choice as output, or as a failure if the choice rejects. */
+function answer(decision: Decision, command: Extract<OperatorCommand, { type: "human.answer" }>): void {
+  const job = jobById(decision.run, command.job);
+  decision.emit({
+    type: "human.answered",
+    job: job.id,
+    attempt: job.attempt,
+    choice: command.choice,
+    text: command.text,
+    ...(command.reason === undefined ? {} : { reason: command.reason }),
+    key: command.key,
+  });
+}

@@ -1,0 +1,46 @@
+import { classify } from "../failure/classify.js";
+import { judgeProgress } from "../failure/no-progress.js";
+import { failureSignature } from "../failure/signature.js";
+import type { NoProgress } from "../model/events.js";
+import type { Failure, FailureFacts } from "../model/failure.js";
+import type { Job } from "../model/run.js";
+import { iso } from "../text/iso-time.js";
+import type { Decision } from "./decision.js";
+
+/** A failure that reaches the no-progress limit is of the class `stuck_no_progress`, whatever it was before. */
+export function recordAttemptFailure(
+  decision: Decision,
+  job: Job,
+  facts: FailureFacts,
+): { error: Failure; noProgress: NoProgress | null } {
+  const { noProgressLimit } = job.step.definition;
+  const error = recordFailure(decision, job, facts, job.attempt);
+  const noProgress =
+    typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;
+  if (noProgress === null || error.class === "stuck_no_progress") return { error, noProgress };
+  return { error: { ...error, class: "stuck_no_progress", original_class: error.class }, noProgress };
+}
+
+/** The record of a failure as it goes into the log. `attempt` is null where there was none. */
+export function recordFailure(
+  { now }: Decision,
+  job: Job,
+  facts: FailureFacts,
+  attempt: number | null,
+): Failure {
+  const classified = classify(facts);
+  const { id, action } = job.step.definition;
+  return {
+    ...classified,
+    action: action.type,
+    step_id: id,
+    job_id: job.id,
+    attempt,
+    timestamp: iso(now),
+    signature: failureSignature(classified),
+    diff_hash: facts.diffHash ?? null,
+    changed_files: facts.changedFiles ?? [],
+    original_class: null,
+    cause: null,
+  };
+}

@@ -1,0 +1,105 @@
+import type { Command } from "../model/commands.js";
+import { codeOfStop } from "../model/jobs.js";
+import { findJob, isInRecovery, type Job } from "../model/run.js";
+import { cascade, startAll } from "./cascade.js";
+import type { Decision } from "./decision.js";
+import { closeBarriersThatAreDone } from "./goto.js";
+import { enterNextVisit } from "./run-lists.js";
+
+/** A recovery script has ended, well or badly: the retry it was for was reserved before and happens either way. */
+export function finishRecovery(
+  decision: Decision,
+  command: Extract<Command, { type: "recovery.finish" }>,
+): void {
+  const job = findJob(decision.run, command.job);
+  if (job === null || job.recovery === null || job.recovery.attempt !== command.attempt) return;
+  if (command.lost === true) return repeatRecovery(decision, job);
+  endRecovery(decision, job, command);
+}
+
+function endRecovery(
+  decision: Decision,
+  job: Job,
+  how: { ok: boolean; exitCode: number | null; message: string; durationMs: number },
+): void {
+  const { ok, exitCode, message, durationMs } = how;
+  const { stopping } = job;
+  decision.emit({
+    type: "recovery.finished",
+    job: job.id,
+    attempt: job.attempt,
+    ok,
+    exitCode,
+    message,
+    durationMs,
+  });
+  if (stopping === null) return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "rule" });
+  if (stopping !== "superseded") {
+    decision.emit({
+      type: "jobs.canceled",
+      jobs: [job.id],
+      code: codeOfStop(stopping),
+      reason: "stopped while it was recovering",
+    });
+  }
+  closeBarriersThatAreDone(decision);
+  if (job.status === "canceled") return cascade(decision, [job]);
+  enterNextVisit(decision, job);
+  startAll(decision, [job], "goto");
+}
+
+/** The engine that stops has ended the script: it begins again at no cost. One that was to end anyway has ended. */
+export function interruptRecovery(decision: Decision, job: Job): void {
+  if (!isInRecovery(job)) return;
+  if (job.stopping === null)
+    return decision.emit({ type: "recovery.interrupted", job: job.id, attempt: job.attempt });
+  endRecovery(decision, job, { ok: false, exitCode: null, message: "ended with its engine", durationMs: 0 });
+}
+
+/** Scripts that were reserved while the run was paused, or that an engine that stopped has ended. */
+export function startReservedRecoveries(decision: Decision): void {
+  for (const job of decision.run.jobs)
+    if (job.recovery !== null && !isInRecovery(job)) startRecovery(decision, job);
+}
+
+/** Nothing starts in a paused run: its scripts wait until the pause is lifted. */
+export function startRecovery(decision: Decision, job: Job): void {
+  if (decision.run.paused !== null) return;
+  decision.emit({
+    type: "recovery.started",
+    job: job.id,
+    attempt: job.attempt,
+    try: job.recovery!.tries + 1,
+    token: recoveryToken(job),
+  });
+}
+
+/** The engine or the worker died while the script ran: it runs again, but not for ever. */
+export function repeatRecovery(decision: Decision, job: Job): void {
+  if (!isInRecovery(job)) return;
+  const tries = job.recovery!.tries;
+  if (
+    job.status !== "recovering" ||
+    job.stopping !== null ||
+    tries > Math.max(1, decision.run.definition.maxRecoveries)
+  ) {
+    return endRecovery(decision, job, {
+      ok: false,
+      exitCode: null,
+      message: "lost with its engine",
+      durationMs: 0,
+    });
+  }
+  decision.emit({
+    type: "recovery.started",
+    job: job.id,
+    attempt: job.attempt,
+    try: tries + 1,
+    token: recoveryToken(job),
+  });
+}
+
+/** The failed attempt's token with a suffix: what carries it can be found and ended as that attempt's script. */
+function recoveryToken(job: Job): string {
+  return `${job.attemptToken ?? job.id}-recovery`;
+}

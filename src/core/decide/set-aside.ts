@@ -1,0 +1,69 @@
+import type { Command } from "../model/commands.js";
+import type { Job } from "../model/run.js";
+import type { SettingAside } from "../model/workspace-state.js";
+import { leftoverInTheWay } from "../model/workspace-turn.js";
+import type { Decision } from "./decision.js";
+import { failJob } from "./ladder/fail.js";
+
+/** Before a job starts in the tree, what another attempt left there is set aside. True: that comes first. */
+export function clearTheWay(decision: Decision, job: Job): boolean {
+  if (!job.step.definition.usesWorkspace) return false;
+  const found = leftoverInTheWay(decision.run, job);
+  if (found === null) return false;
+  const { leftover, rebuild } = found;
+  decision.emit({
+    type: "set_aside.started",
+    job: leftover.job.id,
+    attempt: leftover.attempt,
+    for: job.id,
+    rebuild,
+    try: 1,
+  });
+  return true;
+}
+
+export function finishSetAside(
+  decision: Decision,
+  command: Extract<Command, { type: "set_aside.finish" }>,
+): void {
+  const { aside } = decision.run.workspace;
+  if (aside?.leftover.job.id !== command.job || aside.leftover.attempt !== command.attempt) return;
+  const { ok, patch, files, message, durationMs } = command;
+  endSetAside(decision, aside, { ok, patch, files, message, durationMs });
+}
+
+type Ended = Omit<Extract<Command, { type: "set_aside.finish" }>, "type" | "job" | "attempt">;
+
+/** Who was to start cannot, in a tree that is not what the checkpoints say. */
+function endSetAside(decision: Decision, { leftover, for: job }: SettingAside, ended: Ended): void {
+  decision.emit({
+    type: "set_aside.finished",
+    job: leftover.job.id,
+    attempt: leftover.attempt,
+    for: job.id,
+    ...ended,
+  });
+  if (ended.ok || job.status !== "ready") return;
+  const whose = `attempt ${leftover.attempt} of ${leftover.job.step.definition.id}`;
+  failJob(decision, job, "RESET_FAILED", `what ${whose} left could not be set aside: ${ended.message}`);
+}
+
+/** The engine died while it was at it. The tree may be neither the one nor the other, so it is done again whoever waits. */
+export function repeatSetAside(decision: Decision): void {
+  const { workspace, definition } = decision.run;
+  const { aside } = workspace;
+  if (aside === null) return;
+  const { leftover, rebuild, tries } = aside;
+  if (tries > Math.max(1, definition.maxRecoveries)) {
+    const message = "lost with its engine";
+    return endSetAside(decision, aside, { ok: false, patch: null, files: 0, message, durationMs: 0 });
+  }
+  decision.emit({
+    type: "set_aside.started",
+    job: leftover.job.id,
+    attempt: leftover.attempt,
+    for: aside.for.id,
+    rebuild,
+    try: tries + 1,
+  });
+}

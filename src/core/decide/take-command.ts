@@ -1,0 +1,52 @@
+import type { OperatorCommand } from "../model/commands.js";
+import { attemptAt, type JobStatus, type RunStatus } from "../model/rows.js";
+import type { Run } from "../model/run.js";
+import { asDone, type Refusal, refusalOf } from "./operator-refusals.js";
+
+export interface JobChange {
+  readonly job_id: number;
+  readonly step: string;
+  readonly scope: string;
+  /** Null: there was no such job. */
+  readonly from: JobStatus | null;
+  readonly to: JobStatus;
+  /** The attempt that it is at, for one that is ready the next. */
+  readonly attempt_id: number;
+}
+
+/** What an operator's command did to its run, and nothing that happened besides. */
+export interface CommandOutcome {
+  /** What was done: a forced retry of a completed step is `step.resume_from`. */
+  readonly done: OperatorCommand["type"];
+  readonly before: RunStatus;
+  readonly status: RunStatus;
+  readonly changed: readonly JobChange[];
+}
+
+/** What became of an operator's command. Neither: its key was taken before, and it did nothing now. */
+export interface TakenCommand {
+  readonly refusal: Refusal | null;
+  readonly outcome: CommandOutcome | null;
+}
+
+/** Put a command to a run: `decide` is called where it applies. */
+export function takeCommand(run: Run, command: OperatorCommand, decide: () => void): TakenCommand {
+  if (command.key !== null && run.operatorKeys.has(command.key)) return { refusal: null, outcome: null };
+  const refusal = refusalOf(run, command);
+  if (refusal !== null) return { refusal, outcome: null };
+  const done = asDone(run, command).type;
+  const before = run.status;
+  const statuses = new Map(run.jobs.map((job) => [job, job.status]));
+  decide();
+  const changed = run.jobs
+    .filter((job) => statuses.get(job) !== job.status)
+    .map((job) => ({
+      job_id: job.id,
+      step: job.step.definition.id,
+      scope: job.scope.id,
+      from: statuses.get(job) ?? null,
+      to: job.status,
+      attempt_id: attemptAt(job.status, job.attempt),
+    }));
+  return { refusal: null, outcome: { done, before, status: run.status, changed } };
+}

@@ -1,0 +1,45 @@
+import type { Event } from "../model/events.js";
+import type { CheckpointRow } from "../model/rows.js";
+import type { Run } from "../model/run.js";
+import type { RunCheckpoint } from "../model/workspace-state.js";
+
+/** The checkpoints that an event made or changed, as their rows stand after it. */
+export function checkpointRows(run: Run, event: Event): CheckpointRow[] {
+  const { checkpoints } = run.workspace;
+  switch (event.type) {
+    case "attempt.succeeded": {
+      const made = event.checkpoint?.ordinal;
+      return checkpoints.filter(({ ordinal }) => ordinal === made).map((each) => checkpointRow(run, each));
+    }
+    case "barrier.closed": {
+      const taken = new Set([...event.invalidated, ...event.retired]);
+      return checkpoints.filter(({ job }) => taken.has(job.id)).map((each) => checkpointRow(run, each));
+    }
+    // A replay gives those that stood on one that was taken back another commit.
+    case "workspace.promoted":
+    case "workspace.moved":
+      return checkpoints.filter(({ superseded }) => !superseded).map((each) => checkpointRow(run, each));
+    default:
+      return [];
+  }
+}
+
+export function checkpointRow(run: Run, checkpoint: RunCheckpoint): CheckpointRow {
+  const { ordinal, job, attempt, visit, commit, diffHash, changedFiles, patch } = checkpoint;
+  return {
+    run_id: run.id,
+    ordinal,
+    job_id: job.id,
+    step: job.step.definition.id,
+    scope: job.scope.id,
+    attempt,
+    visit,
+    commit_id: commit,
+    diff_hash: diffHash,
+    changed_files: changedFiles,
+    patch,
+    stored: checkpoint.stored === true,
+    superseded: checkpoint.superseded,
+    at: checkpoint.at,
+  };
+}

@@ -1,0 +1,161 @@
+import type { Event } from "../model/events.js";
+import { carryRouteOn, dropWork, invalidate, leaveVisitEarly, rebuildGate } from "../model/jobs.js";
+import {
+  type Barrier,
+  change,
+  isInRecovery,
+  isSettled,
+  type Job,
+  jobById,
+  type RoutedFrom,
+  type Run,
+  type Scope,
+} from "../model/run.js";
+import { addBranch } from "./evolve-scopes.js";
+
+/** Nothing in a barrier starts any more: what was ready, waiting or climbing lets go; what runs is being ended. */
+export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.opened" }>): void {
+  run.nextBarrier = Math.max(run.nextBarrier, event.barrier + 1);
+  const barrier = run.barriers.get(event.barrier) ?? newBarrier(run, event.barrier);
+  // What was restored for fewer members must be done again for all of them.
+  barrier.rebuild = null;
+  barrier.restored = null;
+  for (const id of event.merged) mergeBarrier(run, barrier, id);
+  const target = jobById(run, event.target);
+  const byOperator = event.forced && event.edge === null;
+  barrier.targets.set(target, {
+    forced: event.forced,
+    from: byOperator ? target.routedFrom : routedFrom(run, event),
+    byOperator,
+  });
+  const added = event.members.map((id) => jobById(run, id));
+  for (const job of added) barrier.members.add(job);
+  for (const job of added) {
+    letGoOfList(run, barrier, job);
+    change(run, job, () => {
+      job.barrier = barrier;
+      const recovery = isInRecovery(job) ? job.recovery : null;
+      const inAttempt = job.status === "running" || job.question !== null;
+      if (inAttempt || recovery !== null) barrier.endingAttempts.add(job);
+      if (!inAttempt && !isSettled(job.status)) job.status = "blocked";
+      dropWork(job);
+      // Its script is being ended; the barrier waits for that as it does for an attempt.
+      job.recovery = recovery;
+    });
+    keepRequest(barrier, job);
+  }
+}
+
+/** A visit that somebody outside asked for is put off until the barrier has closed. */
+function keepRequest(barrier: Barrier, job: Job): void {
+  if (job.visitFor !== null && !barrier.members.has(job.visitFor.by)) job.requests.unshift(job.visitFor);
+  job.visitFor = null;
+}
+
+/** The failure that an edge brings along, copied before the barrier may wipe it out. */
+function routedFrom(run: Run, event: Extract<Event, { type: "barrier.opened" }>): RoutedFrom | null {
+  const source = event.from === null ? null : jobById(run, event.from);
+  if (source === null || source.error === null || source.status !== "failed") return null;
+  return { job: source, attempt: source.attempt, edge: event.edge ?? 0, failure: source.error };
+}
+
+function newBarrier(run: Run, id: number): Barrier {
+  const barrier: Barrier = {
+    id,
+    targets: new Map(),
+    members: new Set(),
+    endingAttempts: new Set(),
+    rebuild: null,
+    restored: null,
+  };
+  run.barriers.set(id, barrier);
+  return barrier;
+}
+
+/** A second goto into the same jobs widens the barrier that is there. */
+function mergeBarrier(run: Run, barrier: Barrier, id: number): void {
+  const other = run.barriers.get(id)!;
+  for (const [job, how] of other.targets) barrier.targets.set(job, how);
+  for (const job of other.members) {
+    barrier.members.add(job);
+    job.barrier = barrier;
+  }
+  for (const job of other.endingAttempts) barrier.endingAttempts.add(job);
+  run.barriers.delete(id);
+}
+
+/** A run list of a member is over: the visit it is at ends, the ones it has asked for are withdrawn. */
+function letGoOfList(run: Run, barrier: Barrier, job: Job): void {
+  const target = job.list?.jobs[job.list.next];
+  if (target === undefined) return;
+  const asked = target.requests.findIndex((request) => request.by === job);
+  if (asked >= 0) target.requests.splice(asked, 1);
+  if (target.visitFor?.by !== job) return;
+  if (target.status === "running" || target.question !== null || isInRecovery(target)) {
+    barrier.endingAttempts.add(target);
+    return;
+  }
+  letGoOfList(run, barrier, target);
+  // It has just settled, and is what opened the barrier: its visit is over, not given up.
+  if (isSettled(target.status) && !target.followingUp) target.visitFor = null;
+  else leaveVisitEarly(run, target);
+}
+
+/** The last attempt has ended: new visits for all, outputs gone, gates as the jobs outside make them. */
+export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.closed" }>): void {
+  const barrier = run.barriers.get(event.barrier)!;
+  run.barriers.delete(event.barrier);
+  for (const job of barrier.members) job.barrier = null;
+  // Where the tree could not be taken back, it still holds them.
+  if (barrier.restored?.ok !== false)
+    for (const checkpoint of run.workspace.checkpoints)
+      if (barrier.members.has(checkpoint.job)) checkpoint.superseded = true;
+  for (const id of event.retired) retire(run, jobById(run, id));
+  const invalidated = event.invalidated.map((id) => jobById(run, id));
+  const byOperator = [...barrier.targets.values()].some((how) => how.byOperator);
+  for (const job of invalidated) {
+    const { visit } = job;
+    invalidate(run, job);
+    // Whoever goes back here asks for more than an earlier retry allowed.
+    if (byOperator) job.allowed = null;
+    if (barrier.targets.get(job)?.byOperator === true) carryRouteOn(job, visit);
+    closeScopes(job.scope.children.get(job.step) ?? []);
+  }
+  for (const [job, how] of barrier.targets) job.routedFrom = how.from;
+  for (const [job, how] of barrier.targets) if (how.byOperator) job.scope.abandoned = false;
+  for (const job of invalidated) rebuild(job);
+}
+
+/** The job's item scope is gone with the old output of its forEach step. */
+function retire(run: Run, job: Job): void {
+  change(run, job, () => {
+    dropWork(job);
+    job.status = "skipped";
+    job.settledAs = "lost";
+    job.stopping = null;
+    job.visitFor = null;
+    job.requests.length = 0;
+  });
+}
+
+function closeScopes(scopes: readonly Scope[]): void {
+  for (const scope of scopes) {
+    scope.open = false;
+    for (const children of scope.children.values()) closeScopes(children);
+  }
+}
+
+/** The gate as its members make it now; a reducer's count of branches too. */
+export function rebuild(job: Job): void {
+  rebuildGate(job);
+  if (job.step.closes !== null) recountBranches(job);
+}
+
+/** A reducer whose own fan-out still stands counts its branches anew. */
+function recountBranches(reducer: Job): void {
+  const opener = reducer.scope.jobs.get(reducer.step.closes!);
+  if (opener?.settledAs !== "met") return;
+  const scopes = (reducer.scope.children.get(reducer.step.closes!) ?? []).filter((scope) => scope.open);
+  reducer.join = { total: scopes.length, met: 0, lost: 0, failed: 0 };
+  for (const scope of scopes) addBranch(reducer, scope);
+}

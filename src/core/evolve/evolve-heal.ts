@@ -1,0 +1,145 @@
+import type { MovedCheckpoint, WorkspaceHome } from "../model/event-parts.js";
+import type { HealEvent } from "../model/heal-events.js";
+import { newHealState } from "../model/heal-state.js";
+import { change, jobById, type Run } from "../model/run.js";
+import type { WorkspaceState } from "../model/workspace-state.js";
+import { finishSetAside, startSetAside } from "./evolve-tree.js";
+
+type Payload<T extends HealEvent["type"]> = Extract<HealEvent, { type: T }>;
+
+export function evolveHeal(run: Run, event: HealEvent, at: number): void {
+  const { workspace } = run;
+  switch (event.type) {
+    case "reset.reserved":
+      return reserveReset(run, event);
+    case "requeue.scheduled":
+      return change(run, jobById(run, event.job), (job) => {
+        job.status = "waiting";
+        job.dueAt = event.dueAt;
+        job.waitMs = event.delayMs;
+        job.queue.requeues = event.requeue;
+        job.queue.waiting = true;
+        // A round of the queue has the budgets of a visit anew.
+        job.retriesInVisit = 0;
+        job.recoveriesInVisit = 0;
+        job.heal = newHealState();
+      });
+    case "job.dead_lettered":
+      return change(run, jobById(run, event.job), (job) => {
+        job.queue.dead = true;
+      });
+    case "workspace.opened":
+      workspace.commit = event.commit;
+      workspace.base = event.base ?? event.commit;
+      workspace.notes = event.notes ?? [];
+      workspace.path = event.path;
+      workspace.home = homeOf(event);
+      return;
+    case "workspace.moved":
+      return move(run, event);
+    case "workspace.left":
+      workspace.left = { host: event.host, message: event.message };
+      return;
+    case "rebuild.started":
+      return startRebuild(run, event);
+    case "rebuild.finished":
+      if (event.partial) workspace.partials.push({ ...event.partial, at });
+      return finishRebuild(run, event);
+    case "set_aside.started":
+      return startSetAside(run, event);
+    case "set_aside.finished":
+      return finishSetAside(run, event, at);
+    case "workspace.promoted":
+      return promote(run, event.path);
+    case "workspace.discarded":
+      workspace.rebuild = null;
+      return;
+  }
+}
+
+/** A running attempt is ended first; the job is recovering from then on. */
+function reserveReset(run: Run, event: Payload<"reset.reserved">): void {
+  if (event.key !== null) run.operatorKeys.add(event.key);
+  if (event.trigger === "no_progress") run.workspace.resets += 1;
+  change(run, jobById(run, event.job), (job) => {
+    job.reset = { trigger: event.trigger };
+    job.evaluation = null;
+    job.dueAt = null;
+    job.queue.waiting = false;
+    if (event.trigger === "no_progress") job.heal = { ...job.heal, resets: job.heal.resets + 1 };
+    if (job.status !== "running") job.status = "recovering";
+  });
+}
+
+function startRebuild(run: Run, event: Payload<"rebuild.started">): void {
+  const { workspace } = run;
+  const job = jobById(run, event.job);
+  if (workspace.rebuild?.id === event.rebuild) {
+    workspace.rebuild.tries = event.try;
+    return;
+  }
+  workspace.nextRebuild = event.rebuild + 1;
+  workspace.rebuild = {
+    id: event.rebuild,
+    job,
+    visit: job.visit,
+    barrier: event.barrier,
+    tries: event.try,
+    built: false,
+    path: null,
+    leftover: null,
+    moved: [],
+  };
+  const barrier = event.barrier === null ? undefined : run.barriers.get(event.barrier);
+  if (barrier !== undefined) barrier.rebuild = event.rebuild;
+}
+
+function finishRebuild(run: Run, event: Payload<"rebuild.finished">): void {
+  const { workspace } = run;
+  const { rebuild } = workspace;
+  if (rebuild === null) return;
+  const barrier = rebuild.barrier === null ? undefined : run.barriers.get(rebuild.barrier);
+  if (barrier !== undefined) barrier.restored = { ok: event.ok, message: event.message };
+  rebuild.built = event.ok;
+  rebuild.path = event.path;
+  rebuild.moved = event.moved ?? [];
+  if (!event.ok) workspace.rebuild = null;
+  if (rebuild.barrier !== null) return;
+  change(run, rebuild.job, (job) => {
+    job.reset = null;
+  });
+}
+
+/** What was left in the old tree has gone with it; where a goto has taken it back, so has every failure's claim. */
+function promote({ workspace }: Run, path: string): void {
+  renameCheckpoints(workspace, workspace.rebuild?.moved ?? []);
+  if (workspace.rebuild?.barrier !== null) workspace.mending = [];
+  workspace.leftover = null;
+  workspace.path = path;
+  workspace.rebuild = null;
+}
+
+/**
+ * What was tried out beside the old workspace is gone with it, and what attempts left stays behind: the new one holds the
+ * checkpoints and nothing else. A failure that is being mended has the new one as it had the old one.
+ */
+function move({ workspace }: Run, event: Payload<"workspace.moved">): void {
+  renameCheckpoints(workspace, event.moved ?? []);
+  workspace.path = event.path;
+  workspace.home = homeOf(event);
+  workspace.left = null;
+  workspace.leftover = null;
+  workspace.runningIn = "left_behind";
+  workspace.aside = null;
+  if (workspace.rebuild?.built) workspace.rebuild = null;
+}
+
+function renameCheckpoints({ checkpoints }: WorkspaceState, moved: readonly MovedCheckpoint[]): void {
+  const commits = new Map(moved.map(({ ordinal, commit }) => [ordinal, commit]));
+  for (const checkpoint of checkpoints)
+    checkpoint.commit = commits.get(checkpoint.ordinal) ?? checkpoint.commit;
+}
+
+function homeOf({ home, host }: Partial<WorkspaceHome>): WorkspaceHome | null {
+  return home === undefined || host === undefined ? null : { home, host };
+}

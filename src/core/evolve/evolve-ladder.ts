@@ -1,0 +1,205 @@
+import { jobFailure, judgeEnding } from "../failure/error-record.js";
+import type { Event } from "../model/events.js";
+import { settleGates, withDependentsStillWaiting } from "../model/gate.js";
+import { newQueueState } from "../model/heal-state.js";
+import {
+  carryRouteOn,
+  dropWork,
+  invalidate,
+  leaveVisitEarly,
+  newGotos,
+  renewRouting,
+  settle,
+} from "../model/jobs.js";
+import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
+import { rebuild } from "./evolve-barrier.js";
+import { findAgain } from "./evolve-tree.js";
+
+type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
+
+/** The events of rules, edges, holds, people and operators. */
+export type LadderEvent = Payload<
+  | "job.reused"
+  | "job.held"
+  | "hold.resolved"
+  | "jobs.retried"
+  | "operator.goto"
+  | "routes.settled"
+  | "edge.taken"
+  | "rule.reserved"
+  | "recovery.started"
+  | "recovery.interrupted"
+  | "recovery.finished"
+  | "human.asked"
+  | "human.answered"
+>;
+
+export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
+  switch (event.type) {
+    case "rule.reserved":
+      return change(run, jobById(run, event.job), (job) => {
+        job.recovery =
+          event.script === null
+            ? null
+            : { attempt: event.attempt, script: event.script, tries: 0, token: "" };
+      });
+    case "recovery.started":
+      return change(run, jobById(run, event.job), (job) => {
+        if (job.recovery !== null) job.recovery = { ...job.recovery, tries: event.try, token: event.token };
+      });
+    case "recovery.interrupted":
+      return change(run, jobById(run, event.job), (job) => {
+        if (job.recovery !== null)
+          job.recovery = { ...job.recovery, tries: job.recovery.tries - 1, token: "" };
+      });
+    case "recovery.finished":
+      return finishRecovery(run, jobById(run, event.job));
+    case "job.held":
+      return change(run, jobById(run, event.job), (job) => {
+        dropWork(job);
+        job.status = "pending_failed";
+        job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
+      });
+    case "hold.resolved":
+      return resolveHold(run, event);
+    case "jobs.retried":
+      return retryJobs(run, event);
+    case "operator.goto":
+      if (run.status === "held") run.status = "running";
+      for (const id of event.jobs ?? []) jobById(run, id).gotos = newGotos();
+      return rememberKey(run, event.key);
+    case "routes.settled":
+      for (const id of event.handled) settleRoute(run, jobById(run, id), false);
+      for (const id of event.unhandled) settleRoute(run, jobById(run, id), true);
+      return;
+    case "edge.taken":
+      return takeEdge(run, event);
+    case "human.asked":
+      return change(run, jobById(run, event.job), (job) => {
+        job.status = "waiting";
+        job.dueAt = event.dueAt;
+        job.waitMs = event.dueAt === null ? 0 : event.dueAt - at;
+        job.question = { prompt: event.prompt, choices: event.choices };
+      });
+    case "human.answered":
+      rememberKey(run, event.key);
+      return change(run, jobById(run, event.job), (job) => {
+        job.status = "running";
+        job.dueAt = null;
+        job.question = null;
+      });
+    case "job.reused":
+      return reuseJob(run, event, at);
+  }
+}
+
+function rememberKey(run: Run, key: string | null): void {
+  if (key !== null) run.operatorKeys.add(key);
+}
+
+function finishRecovery(run: Run, job: Job): void {
+  for (const barrier of run.barriers.values()) barrier.endingAttempts.delete(job);
+  // The run list that had entered this visit has let go of it.
+  if (job.stopping === "superseded" && job.barrier === null) return leaveVisitEarly(run, job);
+  change(run, job, () => {
+    job.recovery = null;
+    if (job.stopping === "superseded") job.stopping = null;
+  });
+}
+
+/** `skip` lets the dependents run; `complete` gives them an output; the other two go on by events of their own. */
+function resolveHold(run: Run, event: Payload<"hold.resolved">): void {
+  const job = jobById(run, event.job);
+  rememberKey(run, event.key);
+  // Whatever was decided: nobody need find it among the dead letters any more.
+  job.queue.dead = false;
+  if (run.status === "held") run.status = "running";
+  if (event.action === "skip") {
+    job.failure = null;
+    return settle(run, job, "skipped", "met");
+  }
+  if (event.action === "complete") {
+    job.failure = null;
+    return completeWith(run, job, event);
+  }
+  change(run, job, () => {
+    job.status = "recovering";
+  });
+}
+
+function completeWith(run: Run, job: Job, given: Pick<Payload<"hold.resolved">, "output" | "items">): void {
+  const output = given.output ?? { kind: "value", value: null };
+  job.output = output;
+  job.items = given.items;
+  job.history.push(output);
+  job.error = null;
+  if (!hasFollowUps(job.step)) return settle(run, job, "completed", "met");
+  change(run, job, () => {
+    job.status = "completed";
+    job.followingUp = true;
+    job.answers = {};
+    job.conditionAnswers = {};
+  });
+}
+
+/** New visits with all budgets anew; what was given up because of these jobs waits for them again. */
+function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
+  rememberKey(run, event.key);
+  if (run.status === "held") run.status = "running";
+  const all = [...event.jobs, ...event.reblocked].map((id) => jobById(run, id));
+  for (const job of all) {
+    const { settledAs, routedFrom, visit, visitFor } = job;
+    invalidate(run, job);
+    job.routedFrom = routedFrom;
+    // A hold that a run list waits for.
+    job.visitFor = visitFor;
+    carryRouteOn(job, visit);
+    // Its dependents have had what they need since an earlier visit, and are left alone.
+    if (settledAs === "met") job.settledAs = settledAs;
+    job.charged = 0;
+    job.allowed = event.maxAttempts === undefined ? null : event.maxAttempts - job.attempt;
+    job.queue = newQueueState();
+    renewRouting(job);
+    findAgain(run, job);
+  }
+  for (const job of all) job.scope.abandoned = false;
+  for (const job of withDependentsStillWaiting(all)) rebuild(job);
+}
+
+/** The run has nothing else left: dependents of a routed failure learn what became of it. */
+function settleRoute(run: Run, job: Job, tainted: boolean): void {
+  run.routed.delete(job);
+  change(run, job, () => {
+    job.settledAs = "lost";
+  });
+  settleGates(run, job, "lost", tainted);
+}
+
+/** The source remembers where its failure went; a target that had not begun remembers where it came from. */
+function takeEdge(run: Run, event: Payload<"edge.taken">): void {
+  const source = jobById(run, event.job);
+  const target = jobById(run, event.target);
+  if (event.counted) source.scope.loops += 1;
+  const begins = event.status === "selected" && !event.counted;
+  if (event.on === "failure") {
+    const beginsAnew = event.counted || target.barrier !== null;
+    const visit = beginsAnew && target.entered ? target.visit + 1 : target.visit;
+    source.route = { target, visit };
+    if (begins && source.error !== null)
+      target.routedFrom = { job: source, attempt: event.attempt, edge: event.edge, failure: source.error };
+  }
+  run.dirty.add(source);
+  if (begins)
+    change(run, target, () => {
+      target.entered = true;
+    });
+}
+
+function reuseJob(run: Run, event: Payload<"job.reused">, _at: number): void {
+  const job = jobById(run, event.job);
+  job.entered = true;
+  job.output = event.output;
+  job.items = event.items;
+  job.history.push(event.output);
+  settle(run, job, "completed", "met");
+}

@@ -1,0 +1,43 @@
+import { judgeEnding, runError } from "../failure/error-record.js";
+import type { Event } from "../model/events.js";
+import { jobById, type Run } from "../model/run.js";
+
+type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
+
+export function endRun(
+  run: Run,
+  status: "completed" | "failed" | "canceled",
+  error: Run["error"],
+  at: number,
+): void {
+  run.status = status;
+  run.error = error;
+  run.finishedAt = at;
+  markFailures(run);
+}
+
+/** The first of those that nothing handled is to blame, but for a repair step, which fails on behalf of another. */
+export function failRun(run: Run, { code, message, unhandled }: Payload<"run.failed">, at: number): void {
+  const alike = unhandled.map((id) => jobById(run, id)).filter((job) => job.failure?.code === code);
+  const blamed = alike.find((job) => job.partOf === null) ?? alike[0];
+  endRun(run, "failed", runError(judgeEnding(code, message), blamed?.failure ?? null, at), at);
+}
+
+/** Whether a failure is handled depends on the job that its route led to, or that it was to repair, and both go on. */
+export function markFailures(run: Run): void {
+  for (const job of run.failed) run.dirty.add(job);
+}
+
+export function rememberKey(run: Run, key: string | null): void {
+  if (key !== null) run.operatorKeys.add(key);
+}
+
+export function reopenRun(run: Run, event: Payload<"run.reopened">): void {
+  run.status = "running";
+  run.error = null;
+  run.finishedAt = null;
+  run.fatal = null;
+  run.paused = null;
+  run.cancelRequested = null;
+  rememberKey(run, event.key);
+}

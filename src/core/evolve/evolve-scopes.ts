@@ -1,0 +1,82 @@
+import type { Event, ScopeItem } from "../model/events.js";
+import { buildGate, gateState, isTainted, meetJoin, reducersWaiting } from "../model/gate.js";
+import { addJob, invalidate, rebuildGate, renewRouting } from "../model/jobs.js";
+import { type Job, jobById, type Run, type Scope } from "../model/run.js";
+
+/**
+ * A forEach job has completed: one scope an item, with a job for each step inside. A later visit of the forEach job
+ * uses the same scopes and jobs again, with fresh budgets; scopes beyond the new length stay closed.
+ */
+export function openScopes(run: Run, opener: Job, generation: number, items: readonly ScopeItem[]): void {
+  const scopes = opener.scope.children.get(opener.step) ?? [];
+  opener.scope.children.set(opener.step, scopes);
+  items.forEach((item, index) => {
+    let scope = scopes[index];
+    if (scope === undefined) {
+      scope = addScope(run, opener, index);
+      scopes.push(scope);
+    }
+    reopen(run, scope, generation, { key: item.key, index, total: items.length });
+  });
+  for (const reducer of reducersWaiting(run, opener)) {
+    reducer.join = { total: items.length, met: 0, lost: 0, failed: 0 };
+    for (const scope of scopes) if (scope.open) addBranch(reducer, scope);
+  }
+}
+
+function addScope(run: Run, opener: Job, index: number): Scope {
+  const scope: Scope = {
+    id: `${opener.scope.id}/${opener.step.definition.id}[${index}]`,
+    parent: opener.scope,
+    depth: opener.scope.depth + 1,
+    opener,
+    item: null,
+    open: true,
+    generation: 0,
+    abandoned: false,
+    loops: 0,
+    lastError: null,
+    jobs: new Map(),
+    children: new Map(),
+    branchGates: new Map(),
+  };
+  run.scopes.set(scope.id, scope);
+  return scope;
+}
+
+function reopen(run: Run, scope: Scope, generation: number, item: NonNullable<Scope["item"]>): void {
+  scope.item = item;
+  scope.open = true;
+  scope.generation = generation;
+  scope.abandoned = false;
+  scope.loops = 0;
+  scope.lastError = null;
+  scope.branchGates.clear();
+  for (const step of run.graph.inItemsOf.get(scope.opener!.step) ?? [])
+    if (!scope.jobs.has(step)) addJob(run, step, scope);
+  for (const job of scope.jobs.values()) {
+    if (job.visit > 1 || job.entered || job.status !== "blocked") invalidate(run, job);
+    renewRouting(job);
+  }
+  for (const job of scope.jobs.values()) rebuildGate(job);
+}
+
+/** Count a branch of a reducer as its gate stands now. */
+export function addBranch(reducer: Job, scope: Scope): void {
+  const gate = buildGate(reducer.step, scope, true);
+  scope.branchGates.set(reducer.step, gate);
+  const state = gateState(gate);
+  const join = reducer.join!;
+  if (state === "met") join.met += 1;
+  else if (state === "lost") {
+    join.lost += 1;
+    if (isTainted(gate)) join.failed += 1;
+  }
+}
+
+export function decideJoin(run: Run, event: Extract<Event, { type: "join.decided" }>): void {
+  const reducer = jobById(run, event.job);
+  if (event.satisfied) meetJoin(reducer);
+  for (const id of event.handled) jobById(run, id).handled = "join";
+  for (const id of event.handled) run.dirty.add(jobById(run, id));
+}

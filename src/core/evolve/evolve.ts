@@ -1,0 +1,367 @@
+import { jobFailure, judgeEnding, readFailure, runError } from "../failure/error-record.js";
+import { noteFailure } from "../failure/no-progress.js";
+import { noteAskedRecovery } from "../model/asked-recovery.js";
+import type { Event } from "../model/events.js";
+import { settleGates } from "../model/gate.js";
+import {
+  addJob,
+  beginVisit,
+  codeOfStop,
+  dropWork,
+  leaveVisitEarly,
+  rebuildGate,
+  settle,
+} from "../model/jobs.js";
+import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
+import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
+import { closeBarrier, openBarrier } from "./evolve-barrier.js";
+import { evolveHeal } from "./evolve-heal.js";
+import { evolveLadder } from "./evolve-ladder.js";
+import { endRun, failRun, markFailures, rememberKey, reopenRun } from "./evolve-run.js";
+import { decideJoin, openScopes } from "./evolve-scopes.js";
+import { completeInTree, enterTree, leaveInTree } from "./evolve-tree.js";
+
+/** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
+export function evolve(run: Run, event: Event, at: number): void {
+  noteAskedRecovery(run, event, at);
+  switch (event.type) {
+    case "run.created":
+      for (const step of run.graph.inRoot) addJob(run, step, run.root);
+      for (const job of run.jobs) rebuildGate(job);
+      return;
+    case "run.started":
+      run.status = "running";
+      run.startedAt = at;
+      return;
+    case "run.resumed":
+      run.workspace.left = null;
+      return;
+    case "run.cancel_requested":
+      run.cancelRequested = { reason: event.reason };
+      return rememberKey(run, event.key);
+    case "run.paused":
+      run.paused = { takeover: event.takeover };
+      run.status = "paused";
+      return rememberKey(run, event.key);
+    case "run.unpaused":
+      run.paused = null;
+      run.status = "running";
+      return rememberKey(run, event.key);
+    case "run.held":
+      run.status = "held";
+      return markFailures(run);
+    case "run.reopened":
+      return reopenRun(run, event);
+    case "run.forked":
+      for (const reused of event.reuse) run.reuse.set(`${reused.scope} ${reused.step}`, reused);
+      return;
+    case "run.completed":
+      return endRun(run, "completed", null, at);
+    case "run.failed":
+      return failRun(run, event, at);
+    case "run.canceled":
+      return endRun(run, "canceled", runError(judgeEnding("RUN_CANCELED", event.reason), null, at), at);
+    case "scopes.opened":
+      return openScopes(run, jobById(run, event.job), event.generation, event.items);
+    case "scope.abandoned":
+      return abandonScope(run, event, at);
+    case "join.decided":
+      return decideJoin(run, event);
+    case "job.created":
+      return createJob(run, event);
+    case "jobs.ready":
+      for (const id of event.jobs) makeReady(run, jobById(run, id));
+      return;
+    case "jobs.skipped":
+      for (const id of event.jobs) settle(run, jobById(run, id), "skipped", "lost");
+      return;
+    case "jobs.canceled":
+      return cancelJobs(run, event.jobs, judgeEnding(event.code, event.reason), at);
+    case "jobs.stopping":
+      for (const id of event.jobs) stopJob(run, jobById(run, id), event.because);
+      return;
+    case "job.released":
+      return releaseJob(run, jobById(run, event.job));
+    case "job.failed":
+      return failJob(run, event, at);
+    case "job.reused":
+    case "job.held":
+    case "hold.resolved":
+    case "jobs.retried":
+    case "operator.goto":
+    case "routes.settled":
+    case "edge.taken":
+    case "rule.reserved":
+    case "recovery.started":
+    case "recovery.interrupted":
+    case "recovery.finished":
+    case "human.asked":
+    case "human.answered":
+      return evolveLadder(run, event, at);
+    case "reset.reserved":
+    case "requeue.scheduled":
+    case "job.dead_lettered":
+    case "workspace.opened":
+    case "workspace.moved":
+    case "workspace.left":
+    case "rebuild.started":
+    case "rebuild.finished":
+    case "set_aside.started":
+    case "set_aside.finished":
+    case "workspace.promoted":
+    case "workspace.discarded":
+      return evolveHeal(run, event, at);
+    case "visit.requested":
+      jobById(run, event.job).requests.push({ by: jobById(run, event.by), role: event.role });
+      return;
+    case "visit.entered":
+      return enterVisit(run, event);
+    case "visit.left":
+      return leaveVisit(run, event);
+    case "attempt.started":
+      return startAttempt(run, event, at);
+    case "attempt.succeeded":
+      return succeed(run, event, at);
+    case "attempt.failed":
+      noLongerEnding(run, jobById(run, event.job));
+      leaveInTree(run, jobById(run, event.job), event.error.class === "infrastructure");
+      return change(run, jobById(run, event.job), (job) => {
+        job.status = "recovering";
+        job.error = readFailure(event.error);
+        job.heal = noteFailure(job.heal, job.error, event.noProgress ?? null);
+        job.answers = {};
+        job.conditionAnswers = {};
+        job.question = null;
+      });
+    case "if.failed":
+      return change(run, jobById(run, event.job), (job) => {
+        job.status = "recovering";
+        job.entered = true;
+        job.error = readFailure(event.error);
+        job.answers = {};
+        job.conditionAnswers = {};
+      });
+    case "attempt.stopped":
+      leaveInTree(run, jobById(run, event.job), event.because === "interrupted");
+      if (event.because === "interrupted" || event.because === "reset")
+        return uncharge(run, jobById(run, event.job));
+      return endStoppedAttempt(run, jobById(run, event.job), at);
+    case "ladder.climbed":
+      return recordClimb(run, event);
+    case "restart.granted":
+      return change(run, jobById(run, event.job), (job) => {
+        job.recoveriesInVisit += 1;
+        job.charged -= 1;
+      });
+    case "retry.scheduled":
+      return change(run, jobById(run, event.job), (job) => {
+        job.status = "waiting";
+        job.dueAt = event.dueAt;
+        job.waitMs = event.delayMs;
+        job.retriesInVisit += 1;
+        job.retriesInRun += 1;
+      });
+    case "remediation.started":
+      return startList(run, jobById(run, event.job), "remediation", event);
+    case "follow_up.started":
+      return startList(run, jobById(run, event.job), "follow_up", event);
+    case "remediation.finished":
+      return finishList(run, jobById(run, event.job), event.ok);
+    case "follow_up.finished":
+      return finishList(run, jobById(run, event.job), false);
+    case "goto.taken":
+      return takeGoto(run, event);
+    case "barrier.opened":
+      return openBarrier(run, event);
+    case "barrier.closed":
+      return closeBarrier(run, event);
+    case "loop.exceeded":
+      return;
+    case "evaluation.requested":
+      run.nextEvaluation = event.id + 1;
+      return change(run, jobById(run, event.job), (job) => {
+        job.evaluation = {
+          id: event.id,
+          purpose: event.purpose,
+          considered: event.considered,
+          code: event.code,
+        };
+      });
+    case "evaluation.finished":
+      return change(run, jobById(run, event.job), (job) => {
+        const { code } = job.evaluation ?? { code: null };
+        job.evaluation = null;
+        // After a repair the `if` has been decided after all.
+        if (event.purpose === "if" && event.result.ok) job.error = null;
+        if (code === null) job.answers[event.purpose] = event.result;
+        else job.conditionAnswers[code] = event.result;
+      });
+    default:
+      return unknownEvent(event);
+  }
+}
+
+function unknownEvent(event: never): never {
+  throw new TypeError(`unknown event ${JSON.stringify(event)}`);
+}
+
+type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
+
+function createJob(run: Run, event: Payload<"job.created">): void {
+  const job = addJob(run, run.graph.byId.get(event.step)!, run.scopes.get(event.scope)!);
+  rebuildGate(job);
+}
+
+function makeReady(run: Run, job: Job): void {
+  change(run, job, () => {
+    job.status = "ready";
+    job.entered = true;
+    job.dueAt = null;
+  });
+}
+
+function releaseJob(run: Run, job: Job): void {
+  const told = job.settledAs !== null;
+  change(run, job, () => {
+    job.followingUp = false;
+    job.answers = {};
+    job.settledAs ??= "met";
+  });
+  if (!told) settleGates(run, job, "met", false);
+}
+
+function failJob(run: Run, event: Payload<"job.failed">, at: number): void {
+  const job = jobById(run, event.job);
+  job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
+  job.handled = event.handled;
+  job.partOf = event.partOf === null ? null : jobById(run, event.partOf);
+  job.output = null;
+  job.items = null;
+  if (!event.routed) return settle(run, job, "failed", event.handled === null ? "lost" : "met");
+  change(run, job, () => {
+    job.status = "failed";
+    job.stopping = null;
+    dropWork(job);
+  });
+  if (job.settledAs === null) run.routed.add(job);
+}
+
+function enterVisit(run: Run, event: Payload<"visit.entered">): void {
+  const job = jobById(run, event.job);
+  change(run, job, () => {
+    const { status, error, failure, handled, partOf, output, route, routedFrom } = job;
+    job.beforeVisit = { status, error, failure, handled, partOf, output, route, routedFrom };
+    beginVisit(job);
+    job.visit = event.visit;
+    job.status = "blocked";
+    job.visitFor = job.requests.shift() ?? null;
+  });
+}
+
+/** A request may be refused before its visit was entered. */
+function dropRequest(job: Job, by: number): void {
+  const asked = job.requests.findIndex((request) => request.by.id === by);
+  if (asked >= 0) job.requests.splice(asked, 1);
+}
+
+function leaveVisit(run: Run, event: Payload<"visit.left">): void {
+  const job = jobById(run, event.job);
+  const list = jobById(run, event.by).list;
+  if (job.visitFor?.by.id === event.by) job.visitFor = null;
+  else dropRequest(job, event.by);
+  if (event.ok && list !== null && list.jobs[list.next] === job) list.next += 1;
+}
+
+function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): void {
+  enterTree(run, jobById(run, event.job));
+  change(run, jobById(run, event.job), (job) => {
+    job.status = "running";
+    job.attempt = event.attempt;
+    job.charged += 1;
+    job.attemptStartedAt = at;
+    job.attemptVisit = event.visit;
+    job.attemptToken = event.token;
+    job.attemptWorker = event.worker;
+  });
+}
+
+function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): void {
+  const job = jobById(run, event.job);
+  const { attempt, checkpoint } = event;
+  completeInTree(run, job);
+  if (checkpoint)
+    run.workspace.checkpoints.push({ ...checkpoint, job, attempt, visit: job.visit, at, superseded: false });
+  job.error = null;
+  job.output = event.output;
+  job.items = event.items;
+  job.history.push(event.output);
+  job.scope.lastError = null;
+  if (!hasFollowUps(job.step)) return settle(run, job, "completed", "met");
+  change(run, job, () => {
+    job.status = "completed";
+    job.followingUp = true;
+    job.answers = {};
+    job.conditionAnswers = {};
+  });
+}
+
+function uncharge(run: Run, job: Job): void {
+  change(run, job, () => {
+    job.status = "recovering";
+    job.stopping = null;
+    job.charged -= 1;
+  });
+}
+
+function noLongerEnding(run: Run, job: Job): void {
+  for (const barrier of run.barriers.values()) barrier.endingAttempts.delete(job);
+}
+
+/** A superseded job waits for its barrier (or falls back to what it was before the visit); any other is canceled. */
+function endStoppedAttempt(run: Run, job: Job, at: number): void {
+  noLongerEnding(run, job);
+  if (job.stopping !== "superseded") {
+    return cancelJob(run, job, judgeEnding(codeOfStop(job.stopping), "stopped while it was running"), at);
+  }
+  if (job.barrier === null) return leaveVisitEarly(run, job);
+  change(run, job, () => {
+    job.stopping = null;
+    dropWork(job);
+    job.status = "blocked";
+    job.visitFor = null;
+  });
+}
+
+/** `_last_error` is for failures that neither a restart nor a retry has answered. */
+function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
+  const job = jobById(run, event.job);
+  job.climbed = event.considered;
+  if (["stop", "restart", "rule", "retry", "reset"].includes(event.rung) || job.error === null) return;
+  job.scope.lastError = job.error;
+}
+
+function takeGoto(run: Run, event: Payload<"goto.taken">): void {
+  const job = jobById(run, event.job);
+  job.scope.loops += 1;
+  job.gotos[event.trigger] += 1;
+}
+
+function startList(
+  run: Run,
+  job: Job,
+  role: "remediation" | "follow_up",
+  event: Payload<"remediation.started" | "follow_up.started">,
+): void {
+  change(run, job, () => {
+    if (role === "remediation") job.remediatedInVisit = true;
+    job.list = { role, jobs: event.jobs.map((id) => jobById(run, id)), steps: event.steps, next: 0 };
+  });
+}
+
+/** A remediation that worked leads to one more attempt, which is a routing transition of the scope. */
+function finishList(run: Run, job: Job, reattempts: boolean): void {
+  change(run, job, () => {
+    job.list = null;
+  });
+  if (reattempts) job.scope.loops += 1;
+}

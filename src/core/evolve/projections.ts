@@ -1,0 +1,213 @@
+import { readFailure } from "../failure/error-record.js";
+import type { Definition } from "../model/definition.js";
+import type { Event } from "../model/events.js";
+import { isHandled } from "../model/handled.js";
+import { isResting } from "../model/resting.js";
+import type {
+  AttemptRow,
+  AttemptStatus,
+  FailureHandlerRow,
+  JobRow,
+  RouteRow,
+  RunRow,
+} from "../model/rows.js";
+import { isOver, type Job, jobById, type Run } from "../model/run.js";
+
+export function runRow(run: Run): RunRow {
+  return {
+    id: run.id,
+    workflow_id: run.workflowId,
+    workflow: run.workflow,
+    definition_hash: run.definitionHash,
+    status: run.status,
+    inputs: run.inputs,
+    options: run.options,
+    folder: run.folder,
+    file: run.file,
+    error: run.error,
+    parent: run.parent === null ? null : { run_id: run.parent.runId, job_id: run.parent.jobId },
+    managed: run.managed,
+    wanted: run.managed && !isOver(run) && !isResting(run),
+    cause: run.cause,
+    created_at: run.createdAt,
+    started_at: run.startedAt,
+    finished_at: run.finishedAt,
+  };
+}
+
+export function jobRow(run: Run, job: Job): JobRow {
+  return {
+    id: job.id,
+    run_id: run.id,
+    step: job.step.definition.id,
+    scope: job.scope.id,
+    status: job.status,
+    attempt_id: job.attempt,
+    visit: job.visit,
+    handled: job.status === "failed" && isHandled(job),
+    dead_letter: isDeadLetter(job),
+    due_at: job.dueAt,
+    error: job.failure ?? job.error,
+    output: job.output,
+    failure_handler_id: failureHandlerId(run, job),
+  };
+}
+
+/** A hold that was decided otherwise than by a new visit is no longer anybody's concern. */
+function isDeadLetter({ queue, status }: Job): boolean {
+  return queue.dead && (status === "failed" || status === "pending_failed");
+}
+
+function failureHandlerId(run: Run, job: Job): number | null {
+  const { failureHandler } = job.step.definition;
+  return failureHandler === null ? null : (run.failureHandlerIds.get(failureHandler) ?? null);
+}
+
+/** A definition's failure handlers with their rules as JSON, in the words of the workflow file. */
+export function failureHandlersOf(definition: Definition): Pick<FailureHandlerRow, "name" | "rules">[] {
+  return definition.failureHandlers.map(({ name, rules }) => ({
+    name,
+    rules: JSON.stringify(
+      rules.map((rule) => ({
+        exit_codes: rule.exitCodes,
+        match_all_exit_codes: rule.matchAll,
+        recovery_script: rule.recoveryScript,
+        recovery_timeout_ms: rule.recoveryTimeoutMs,
+        max_retries: rule.maxAttempts,
+      })),
+    ),
+  }));
+}
+
+/** The attempt that an event began or ended, as its row stands after it. */
+export function attemptRow(run: Run, event: Event, at: number): AttemptRow | null {
+  switch (event.type) {
+    case "attempt.started":
+      return {
+        ...attemptBase(run, event),
+        visit: event.visit,
+        worker: event.worker,
+        token: event.token,
+        status: "running",
+        started_at: at,
+        finished_at: null,
+        error: null,
+      };
+    case "attempt.succeeded":
+      return endedAttempt(run, event, "succeeded", at, null);
+    case "attempt.failed":
+      return endedAttempt(run, event, "failed", at, readFailure(event.error));
+    case "attempt.stopped":
+      return endedAttempt(run, event, "stopped", at, null);
+    default:
+      return null;
+  }
+}
+
+function attemptBase(
+  run: Run,
+  event: { job: number; attempt: number },
+): { job_id: number; attempt: number; run_id: number } {
+  return { job_id: event.job, attempt: event.attempt, run_id: run.id };
+}
+
+function endedAttempt(
+  run: Run,
+  event: { job: number; attempt: number; durationMs: number },
+  status: AttemptStatus,
+  at: number,
+  error: AttemptRow["error"],
+): AttemptRow {
+  const job = jobById(run, event.job);
+  return {
+    ...attemptBase(run, event),
+    visit: job.attemptVisit,
+    worker: job.attemptWorker ?? "",
+    token: job.attemptToken ?? "",
+    status,
+    started_at: job.attemptStartedAt ?? at,
+    finished_at: at,
+    error,
+  };
+}
+
+/** The routing transition that an event took, if it took one. */
+export function routeRow(run: Run, event: Event, seq: number, at: number): RouteRow | null {
+  switch (event.type) {
+    case "restart.granted":
+      return route(run, event, seq, at, {
+        rung: "restart",
+        to: null,
+        reason: `worker lost, restart ${event.recovery} of ${event.limit}`,
+      });
+    case "retry.scheduled":
+      return route(run, event, seq, at, { rung: "retry", to: null, reason: event.reason });
+    case "reset.reserved":
+      // The row of the requeue has said it already.
+      if (event.trigger === "requeue") return null;
+      return route(run, event, seq, at, {
+        rung: event.trigger === "operator" ? "operator" : "reset",
+        to: null,
+        reason: event.reason,
+      });
+    case "requeue.scheduled":
+      return route(run, event, seq, at, { rung: "requeue", to: null, reason: event.reason });
+    case "rule.reserved":
+      return route(run, event, seq, at, {
+        rung: "rule",
+        to: null,
+        reason: `${event.handler}: rule ${event.rule}${event.exitCode === null ? "" : ` for exit code ${event.exitCode}`}, attempts in all ${event.maxAttempts}`,
+      });
+    case "edge.taken":
+      return route(run, event, seq, at, {
+        rung: event.on === "failure" ? "edge" : "on_success",
+        to: event.to,
+        reason: `transition ${event.edge}${event.status === "selected" ? "" : ", already scheduled"}`,
+      });
+    case "operator.goto":
+      return route(run, { job: event.target }, seq, at, { rung: "operator", to: null, reason: event.reason });
+    case "remediation.started":
+      return route(run, event, seq, at, {
+        rung: "remediate",
+        to: event.steps.join(", "),
+        reason: event.reason,
+      });
+    case "follow_up.started":
+      return route(run, event, seq, at, {
+        rung: "on_success",
+        to: event.steps.join(", "),
+        reason: event.reason,
+      });
+    case "goto.taken":
+      return route(run, event, seq, at, {
+        rung: event.trigger === "failure" ? "goto" : "on_success",
+        to: event.to,
+        reason: event.reason,
+      });
+    default:
+      return null;
+  }
+}
+
+function route(
+  run: Run,
+  event: { job: number; attempt?: number },
+  seq: number,
+  at: number,
+  way: { rung: RouteRow["rung"]; to: string | null; reason: string },
+): RouteRow {
+  const job = jobById(run, event.job);
+  const step = job.step.definition.id;
+  return {
+    run_id: run.id,
+    seq,
+    at,
+    job_id: job.id,
+    step,
+    scope: job.scope.id,
+    attempt: event.attempt ?? job.attempt,
+    rung: way.rung,
+    to: way.to ?? step,
+    reason: way.reason,
+  };
+}

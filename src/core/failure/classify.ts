@@ -1,0 +1,233 @@
+import type { ClassifiedFailure, FailureClass, FailureFacts } from "../model/failure.js";
+import { firstChars, truncateHeadTail } from "../text/head-tail.js";
+import { oneLine, plainText } from "../text/plain-text.js";
+import { judgeStatus, type Verdict } from "./classify-status.js";
+import { classifyWords } from "./classify-words.js";
+
+/** The exit code that rules see for a timeout, as `timeout(1)` has it. */
+export const TIMEOUT_EXIT_CODE = 124;
+/** A longer message is cut in the middle; the log has all of it. */
+const MAX_MESSAGE_CHARS = 4_096;
+const MAX_CODE_CHARS = 100;
+const SIGNAL_EXIT_BASE = 128;
+
+const RETRYABLE: Readonly<Record<FailureClass, boolean>> = {
+  transient_runtime: true,
+  stuck_no_progress: true,
+  // Only worth another try with more memory or time, which a plain retry does not bring.
+  resource: false,
+  application: true,
+  deterministic_contract: false,
+  deterministic_policy: false,
+  deterministic_repo: false,
+  infrastructure: true,
+};
+
+const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
+  ["TIMEOUT", "transient_runtime"],
+  ["NETWORK_ERROR", "transient_runtime"],
+  ["SIGNALED", "transient_runtime"],
+  ["PROVIDER_ERROR", "transient_runtime"],
+  ["IDLE_TIMEOUT", "stuck_no_progress"],
+  ["OOM", "resource"],
+  ["WALLTIME", "resource"],
+  ["WORKER_LOST", "infrastructure"],
+  ["STORE_FAILED", "infrastructure"],
+  ["STORE_GONE", "infrastructure"],
+  ["STORE_DAMAGED", "infrastructure"],
+  ["LOG_FAILED", "infrastructure"],
+  ["SCRIPT_ERROR", "application"],
+  ["SPAWN_ERROR", "deterministic_contract"],
+  ["TEMPLATE_ERROR", "deterministic_contract"],
+  ["ARTIFACT_MISSING", "deterministic_contract"],
+  ["CHILD_INVALID", "deterministic_contract"],
+  ["OUTPUT_INVALID", "deterministic_contract"],
+  ["NOT_AN_ARRAY", "deterministic_contract"],
+  ["TOO_MANY_ITEMS", "deterministic_contract"],
+  ["IF_FAILED", "deterministic_contract"],
+  ["REQUEST_INVALID", "deterministic_contract"],
+  ["VALIDATION_ERROR", "deterministic_contract"],
+  ["UNKNOWN_ACTION", "deterministic_contract"],
+  ["INVALID_INPUT", "deterministic_contract"],
+  ["MISSING_SECRET", "deterministic_policy"],
+  ["CONTENT_FILTERED", "deterministic_policy"],
+  ["NO_WORKER", "deterministic_policy"],
+  ["ACCESS_DENIED", "deterministic_policy"],
+  ["REPO_ERROR", "deterministic_repo"],
+  ["WORKSPACE_REPO_NOT_FOUND", "deterministic_repo"],
+  ["WORKSPACE_REF_NOT_FOUND", "deterministic_repo"],
+  ["WORKSPACE_PATCH_ALTERED", "deterministic_repo"],
+  ["WORKSPACE_PATCH_FAILED", "deterministic_repo"],
+  ["WORKSPACE_PATCH_MISSING", "deterministic_repo"],
+  ["WORKSPACE_PATCH_TOO_LARGE", "deterministic_repo"],
+  ["WORKSPACE_BRANCH_EXISTS", "deterministic_repo"],
+  ["WORKSPACE_BRANCH_INVALID", "deterministic_repo"],
+  ["WORKSPACE_GIT_MISSING", "deterministic_policy"],
+  ["WORKSPACE_GIT_FAILED", "infrastructure"],
+  // Not hopeless: a hard reset makes the folder again.
+  ["WORKSPACE_NOT_FOUND", "application"],
+  // What ends a job or a run without an attempt that failed so.
+  ["REMEDIATION_FAILED", "application"],
+  ["RESET_FAILED", "deterministic_repo"],
+  ["LOOP_BUDGET_EXCEEDED", "deterministic_policy"],
+  ["JOIN_UNSATISFIED", "deterministic_policy"],
+  ["DEPENDENCY_FAILED", "deterministic_policy"],
+  ["FAIL_FAST", "deterministic_policy"],
+  ["RUN_CANCELED", "deterministic_policy"],
+  ["STALLED", "infrastructure"],
+]);
+
+/** What the engine alone finds out. A worker or a step that names one of these has only failed: a lost attempt costs nothing. */
+const ENGINES_CODES: ReadonlySet<string> = new Set(["WORKER_LOST", "STALLED"]);
+
+const NETWORK_ERRNOS = new Set(
+  "ECONNRESET ECONNREFUSED ECONNABORTED ENOTFOUND EAI_AGAIN EAI_FAIL EAI_NODATA ETIMEDOUT EPIPE EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENETRESET ENOTCONN EADDRNOTAVAIL EPROTO".split(
+    " ",
+  ),
+);
+/** The machine is short of something just now; the same command may well start a moment later. */
+const SHORTAGE_ERRNOS = new Set([
+  "EAGAIN",
+  "ENOMEM",
+  "EMFILE",
+  "ENFILE",
+  "ETXTBSY",
+  "ENOSPC",
+  "EDQUOT",
+  "EIO",
+  "ESTALE",
+]);
+const SPAWN_ERRNOS = new Set([
+  "ENOENT",
+  "EACCES",
+  "EPERM",
+  "ENOEXEC",
+  "ENOTDIR",
+  "EISDIR",
+  "E2BIG",
+  "ELOOP",
+  "ENAMETOOLONG",
+]);
+const CERTIFICATE_ERRNO = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)/;
+
+/** Signal numbers of Linux; those that differ elsewhere are rare enough to share them. */
+const SIGNAL_NUMBERS: ReadonlyMap<string, number> = new Map(
+  "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS"
+    .split(" ")
+    .map((name, index) => [`SIG${name}`, index + 1]),
+);
+
+/** The order of trust: the first of these that has something to say names the failure. */
+const JUDGES: readonly ((facts: FailureFacts) => Verdict | null)[] = [
+  judgeTimeout,
+  (facts) => (facts.lost ? { code: "WORKER_LOST", class: "infrastructure" } : null),
+  (facts) => (facts.code === undefined ? null : judgeActionCode(facts.code, facts)),
+  (facts) => (facts.httpStatus === undefined ? null : judgeStatus(facts.httpStatus)),
+  (facts) => (facts.errno === undefined ? null : judgeErrno(facts.errno)),
+  (facts) => (facts.signal === undefined ? null : { code: "SIGNALED", class: "transient_runtime" }),
+  (facts) => (facts.exitCode === undefined ? null : { code: `EXIT_${facts.exitCode}`, class: "application" }),
+];
+
+/** What a code alone says. One that Daruma does not know is the step's own. */
+export function judgeCode(code: string): { readonly class: FailureClass; readonly retryable: boolean } {
+  const known = CLASS_OF_CODE.get(code) ?? classOfStatusCode(code) ?? "application";
+  return { class: known, retryable: RETRYABLE[known] };
+}
+
+/**
+ * Judges what an action observed: typed facts in order of trust, words only where there are none. Code and message are
+ * made harmless here, once: whatever a step has written into them ends up on terminals.
+ */
+export function classify(facts: FailureFacts): ClassifiedFailure {
+  const observed = judgeObserved(facts);
+  const declared = codeText(facts.declared?.code ?? "");
+  const verdict = declared === "" ? observed : judgeDeclared(declared, observed);
+  return {
+    code: codeText(verdict.code),
+    class: verdict.class,
+    message: truncateHeadTail(plainText(messageOf(facts)), MAX_MESSAGE_CHARS).text,
+    retryable: facts.declared?.retryable ?? RETRYABLE[verdict.class],
+    final: facts.declared?.retryable === false,
+    exit_code: exitCodeOf(facts),
+    signal: facts.signal ?? null,
+    retry_after_ms: facts.declared?.retryAfterMs ?? facts.retryAfterMs ?? null,
+    stdout_tail: facts.stdoutTail ?? "",
+    stderr_tail: facts.stderrTail ?? "",
+    stack_trace: facts.stack ?? null,
+  };
+}
+
+/**
+ * Whether the retry rung may take this failure. `on` narrows to the codes and classes it names; a code named there is
+ * retried even if its class would not be, but never against the step's own word that it is not retryable.
+ */
+export function isRetryable(failure: ClassifiedFailure, on: readonly string[]): boolean {
+  if (failure.final) return false;
+  if (on.length === 0) return failure.retryable;
+  return (
+    on.includes(failure.code) || (on.includes(failure.class) && !failure.class.startsWith("deterministic_"))
+  );
+}
+
+function judgeObserved(facts: FailureFacts): Verdict {
+  for (const judge of JUDGES) {
+    const verdict = judge(facts);
+    if (verdict) return verdict;
+  }
+  return classifyWords(`${facts.message}\n${facts.stderrTail ?? ""}`);
+}
+
+/** A step may name its failure as it likes; it may not call itself lost, since restarts cost it nothing. */
+function judgeDeclared(code: string, observed: Verdict): Verdict {
+  if (ENGINES_CODES.has(code)) return observed;
+  const known = CLASS_OF_CODE.get(code) ?? classOfStatusCode(code);
+  return { code, class: known === undefined || known === "infrastructure" ? observed.class : known };
+}
+
+function classOfStatusCode(code: string): FailureClass | undefined {
+  return /^[1-5]\d\d$/.test(code) ? judgeStatus(Number(code)).class : undefined;
+}
+
+function judgeTimeout(facts: FailureFacts): Verdict | null {
+  if (facts.timeout === "wall") return { code: "TIMEOUT", class: "transient_runtime" };
+  if (facts.timeout === "idle") return { code: "IDLE_TIMEOUT", class: "stuck_no_progress" };
+  return null;
+}
+
+function judgeActionCode(code: string, facts: FailureFacts): Verdict {
+  if (ENGINES_CODES.has(code)) return { code: "ACTION_FAILED", class: "application" };
+  return { code, class: classOfActionCode(facts) };
+}
+
+function classOfActionCode(facts: FailureFacts): FailureClass {
+  if (facts.code === "SPAWN_ERROR" && facts.errno !== undefined && SHORTAGE_ERRNOS.has(facts.errno))
+    return "transient_runtime";
+  return CLASS_OF_CODE.get(facts.code ?? "") ?? "application";
+}
+
+function judgeErrno(errno: string): Verdict {
+  if (NETWORK_ERRNOS.has(errno)) return { code: "NETWORK_ERROR", class: "transient_runtime" };
+  if (CERTIFICATE_ERRNO.test(errno)) return { code: "NETWORK_ERROR", class: "deterministic_policy" };
+  if (SHORTAGE_ERRNOS.has(errno)) return { code: "SPAWN_ERROR", class: "transient_runtime" };
+  if (SPAWN_ERRNOS.has(errno)) return { code: "SPAWN_ERROR", class: "deterministic_contract" };
+  return { code: errno, class: "application" };
+}
+
+function codeText(code: string): string {
+  return firstChars(oneLine(code), MAX_CODE_CHARS);
+}
+
+function exitCodeOf(facts: FailureFacts): number | null {
+  if (facts.timeout !== undefined) return TIMEOUT_EXIT_CODE;
+  if (facts.signal !== undefined) {
+    const number = SIGNAL_NUMBERS.get(facts.signal);
+    return number === undefined ? (facts.exitCode ?? null) : SIGNAL_EXIT_BASE + number;
+  }
+  return facts.exitCode ?? null;
+}
+
+function messageOf(facts: FailureFacts): string {
+  const message = facts.declared?.message ?? facts.message;
+  if (facts.signal === undefined || message.includes(facts.signal)) return message;
+  return message === "" ? `ended by ${facts.signal}` : `${message} (ended by ${facts.signal})`;
+}

@@ -1,0 +1,71 @@
+import type { NoProgress } from "../model/events.js";
+import type { Failure } from "../model/failure.js";
+import type { FailureMark, HealState } from "../model/heal-state.js";
+
+/** How many failures it takes to see one that goes to and fro: A, B, A, B. */
+const WINDOW = 4;
+
+type Judged = Pick<Failure, "code" | "class" | "signature" | "diff_hash">;
+
+/**
+ * Whether this failure reaches the limit: the streak of consecutive ones with the same signature and the same (or no)
+ * changes, or A, B, A, B. What is not worth another try is never made to look so.
+ */
+export function judgeProgress(
+  heal: HealState,
+  failure: Judged & Pick<Failure, "retryable" | "final">,
+  limit: number,
+): NoProgress | null {
+  if (!failure.retryable || failure.final || neverCounts(failure)) return null;
+  const mark = markOf(failure);
+  const streak = streakWith(heal, mark);
+  const oscillation = goesToAndFro([...heal.recent, mark].slice(-WINDOW));
+  return streak >= limit || oscillation ? { streak, limit, oscillation } : null;
+}
+
+/** An outage tells nothing about the step's own progress: it neither counts nor ends a streak. */
+export function noteFailure(heal: HealState, failure: Judged, noProgress: NoProgress | null): HealState {
+  if (neverCounts(failure)) return { ...heal, noProgress: null };
+  const mark = markOf(failure);
+  return {
+    resets: heal.resets,
+    streak: streakWith(heal, mark),
+    recent: [...heal.recent, mark].slice(-WINDOW),
+    noProgress,
+  };
+}
+
+export function describeNoProgress({ streak, oscillation }: NoProgress): string {
+  if (oscillation) return "no progress: two failures take turns";
+  return streak === 1
+    ? "no progress: one failure is the limit"
+    : `no progress: the same failure ${streak} times, with the same changes or none`;
+}
+
+function neverCounts({ code, class: failureClass }: Judged): boolean {
+  return failureClass === "infrastructure" || code === "NETWORK_ERROR" || /^(?:429|5\d\d)$/.test(code);
+}
+
+function markOf({ signature, diff_hash: diffHash }: Judged): FailureMark {
+  return { signature, diffHash };
+}
+
+function streakWith(heal: HealState, mark: FailureMark): number {
+  const last = heal.recent.at(-1);
+  const same =
+    last !== undefined &&
+    last.signature === mark.signature &&
+    (last.diffHash === mark.diffHash || mark.diffHash === null);
+  return same ? heal.streak + 1 : 1;
+}
+
+function goesToAndFro(window: readonly FailureMark[]): boolean {
+  const [first, second, third, fourth] = window;
+  if (first === undefined || second === undefined || third === undefined || fourth === undefined)
+    return false;
+  return isSame(first, third) && isSame(second, fourth) && !isSame(first, second);
+}
+
+function isSame(one: FailureMark, other: FailureMark): boolean {
+  return one.signature === other.signature && one.diffHash === other.diffHash;
+}

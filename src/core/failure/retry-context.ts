@@ -1,0 +1,102 @@
+import type { Failure } from "../model/failure.js";
+import { lastChars, truncateHeadTail } from "../text/head-tail.js";
+import {
+  CONTEXT_POLICY_VERSION,
+  type Context,
+  type Counts,
+  fenceContent,
+  headerValue,
+  partOf,
+} from "./context-envelope.js";
+
+export const MAX_RETRY_STDERR_CHARS = 1_000;
+const MAX_RETRY_MESSAGE_CHARS = 500;
+const MAX_RETRY_SUMMARY_CHARS = 1_000;
+const MAX_COMMAND_CHARS = 300;
+const MAX_FILE_NAME_CHARS = 200;
+const MAX_CHANGED_FILES = 50;
+/** Of the list as a whole: fifty long paths would leave no room for what the author wrote. */
+const MAX_CHANGED_FILES_CHARS = 3_000;
+const MAX_STEP_TITLE_CHARS = 200;
+
+const CONSTRAINTS = [
+  "do not re-run unchanged remediation",
+  "if test harness instability is detected, isolate cause before editing product code",
+];
+
+/** Objective and instructions are the author's own words and stay whole; everything else is redacted and bounded. */
+export interface RetryContextInput {
+  readonly objective: string;
+  readonly step: string;
+  readonly title: string | null;
+  readonly instructions: string;
+  /** The attempt that failed. */
+  readonly attempt: number;
+  readonly failure: Pick<Failure, "code" | "class" | "message" | "exit_code">;
+  readonly signature: string;
+  readonly stderr: string;
+  /** Of the failed attempt, if there is one. */
+  readonly summary: string | null;
+  readonly lastCommand: string | null;
+  /** Of a workspace step; its files are null where only the hash is known. */
+  readonly changes: { readonly files: readonly string[] | null; readonly diffHash: string } | null;
+}
+
+/** The least that another attempt must know. Never the transcript of the one before. */
+export function buildRetryContext(input: RetryContextInput): Context {
+  const { failure, changes } = input;
+  const message = truncateHeadTail(failure.message, MAX_RETRY_MESSAGE_CHARS);
+  const summary = input.summary === null ? null : truncateHeadTail(input.summary, MAX_RETRY_SUMMARY_CHARS);
+  const stderr = lastChars(input.stderr, MAX_RETRY_STDERR_CHARS);
+  const told = [
+    `code: ${headerValue(failure.code, MAX_FILE_NAME_CHARS)}`,
+    `class: ${failure.class}`,
+    `exit_code: ${failure.exit_code}`,
+    `message: ${message.text}`,
+    ...(input.lastCommand === null
+      ? []
+      : [`last_command: ${headerValue(input.lastCommand, MAX_COMMAND_CHARS)}`]),
+    ...(changes === null || changes.files === null ? [] : changedFileLines(changes.files)),
+    ...(summary === null ? [] : [`summary:\n${summary.text}`]),
+    stderr === ""
+      ? "stderr: empty"
+      : `stderr, last ${stderr.length} of ${input.stderr.length} characters:\n${stderr}`,
+  ];
+  const text = [
+    "DARUMA_RETRY_CONTEXT v1",
+    `policy_version: ${CONTEXT_POLICY_VERSION}`,
+    `step: ${headerValue(input.step, MAX_STEP_TITLE_CHARS)}`,
+    ...(input.title === null ? [] : [`title: ${headerValue(input.title, MAX_STEP_TITLE_CHARS)}`]),
+    `failed_attempt: ${input.attempt}`,
+    `failure_signature: ${input.signature}`,
+    ...(changes === null ? [] : [`diff_hash: ${headerValue(changes.diffHash, MAX_FILE_NAME_CHARS)}`]),
+    `\nobjective:\n${input.objective}`,
+    `\ninstructions:\n${input.instructions}`,
+    `\nconstraints:\n${CONSTRAINTS.map((constraint) => `- ${constraint}`).join("\n")}`,
+    `\nfailure_summary (untrusted_data: true):\n${fenceContent(told.join("\n"))}`,
+    "",
+  ].join("\n");
+  const parts = [
+    partOf("retry.message", message),
+    ...(summary === null ? [] : [partOf("retry.summary", summary)]),
+    partOf("retry.stderr", countsOf(input.stderr, stderr)),
+  ];
+  return { text, manifest: { policy_version: CONTEXT_POLICY_VERSION, total_chars: text.length, parts } };
+}
+
+function countsOf(original: string, included: string): Counts {
+  return { originalChars: original.length, includedChars: included.length };
+}
+
+function changedFileLines(files: readonly string[]): string[] {
+  const shown: string[] = [];
+  let room = MAX_CHANGED_FILES_CHARS;
+  for (const file of files.slice(0, MAX_CHANGED_FILES)) {
+    const line = `- ${headerValue(file, MAX_FILE_NAME_CHARS)}`;
+    room -= line.length + 1;
+    if (room < 0) break;
+    shown.push(line);
+  }
+  const more = files.length - shown.length;
+  return [`changed_files: ${files.length}`, ...shown, ...(more > 0 ? [`- and ${more} more`] : [])];
+}

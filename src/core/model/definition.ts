@@ -1,0 +1,234 @@
+import type { Json } from "../text/json.js";
+import type { FailureClass } from "./failure.js";
+
+/**
+ * A workflow as the engine runs it: validated, normalised and frozen. `src/definition` makes it from a file or from
+ * the builder; it is plain JSON, so it can be stored by its hash and read back.
+ */
+export interface Definition {
+  readonly name: string;
+  readonly version: string | null;
+  readonly inputs: { readonly [name: string]: InputDefinition };
+  readonly env: { readonly [name: string]: string };
+  /** Names of environment variables whose values are redacted everywhere. */
+  readonly secrets: readonly string[];
+  readonly maxLoops: number;
+  readonly failurePolicy: FailurePolicy;
+  /** Restarts after a lost worker, per visit. */
+  readonly maxRecoveries: number;
+  /** Items that the forEach steps of a run may have, all together. */
+  readonly maxItems: number;
+  /** Of stdout and stderr of one attempt together; what a step prints beyond it is dropped. */
+  readonly maxLogBytes: number;
+  /** What becomes of a failure that no rung has answered: the job fails, or waits for somebody to decide. */
+  readonly unhandled: "fail" | "hold";
+  readonly failureHandlers: readonly FailureHandler[];
+  /** The git workspace of each run; null: steps work in the file's folder. */
+  readonly workspace: WorkspaceDefinition | null;
+  readonly selfHeal: SelfHeal | null;
+  /** Null: no failure is put back into the queue. */
+  readonly queue: QueuePolicy | null;
+  /** In file order. */
+  readonly transitions: readonly Transition[];
+  /** In file order; a step's place here is its index everywhere. */
+  readonly steps: readonly StepDefinition[];
+}
+
+/** As the file gives it: what `ref` means is settled when a run begins. */
+export interface WorkspaceDefinition {
+  readonly repo: string;
+  readonly ref: string;
+  /** What becomes of the files that a lost or interrupted attempt has changed, when its step starts again. */
+  readonly onLost: "set_aside" | "keep";
+}
+
+/** Budgets against steps that get stuck rather than fail. */
+export interface SelfHeal {
+  /** Attempts of a step in one round of the queue, the first included. */
+  readonly stepMaxAttempts: number;
+  readonly stepTimeoutMs: number;
+  readonly stepIdleTimeoutMs: number;
+  readonly stepNoProgressLimit: number;
+  /** Hard resets in one run. */
+  readonly maxResets: number;
+}
+
+/** How failures that nothing gentler has answered are put off and tried again from the checkpoints. */
+export interface QueuePolicy {
+  /** Rounds in all, the first included. */
+  readonly maxAttempts: number;
+  readonly backoff: Backoff;
+  readonly classes: readonly FailureClass[];
+}
+
+export type FailurePolicy = "finish_independent" | "fail_fast";
+
+export interface InputDefinition {
+  readonly type: "string" | "number" | "boolean" | "object" | "array" | "any";
+  readonly required: boolean;
+  readonly default: Json | null;
+  readonly description: string | null;
+}
+
+export interface StepDefinition {
+  readonly id: string;
+  /** The action's kind and its own keys, templates not yet rendered: `{type: "command", exec: "npm ci"}`. */
+  readonly action: ActionDefinition;
+  /** All of these groups, any member of each: `[a, "b|c"]` is `[["a"], ["b", "c"]]`. */
+  readonly dependsOn: readonly (readonly string[])[];
+  /** `routed` steps run only when a run list names them. */
+  readonly start: "auto" | "routed";
+  readonly if: string | null;
+  readonly env: { readonly [name: string]: string };
+  readonly cwd: string | null;
+  readonly timeoutMs: number | null;
+  readonly idleTimeoutMs: number | null;
+  readonly killGraceMs: number;
+  readonly continueOnFailure: boolean;
+  readonly forEach: boolean;
+  readonly reduce: boolean;
+  readonly join: Join;
+  readonly onFail: FailureRouting;
+  readonly onSuccess: Routing;
+  /** JSON Schema that the output must fit, or null. */
+  readonly outputSchema: Json | null;
+  readonly tags: readonly string[];
+  /** Tags that a worker must have to be given this step. */
+  readonly runsOn: readonly string[];
+  readonly group: string | null;
+  /** Name of the failure handler whose rules answer this step's exit codes. */
+  readonly failureHandler: string | null;
+  /** A shell command that reads a failed attempt's output on stdin and prints a summary of it. */
+  readonly summarize: string | null;
+  readonly resources: ResourceRequirements | null;
+  /** It works in the run's workspace, where one step runs at a time. */
+  readonly usesWorkspace: boolean;
+  /** What counts as a sign of life for the idle timer: output alone, or changes of files in the workspace too. */
+  readonly progress: "output" | "files";
+  /** After how many failures without progress the step is stuck; null: it is not watched. */
+  readonly noProgressLimit: number | null;
+}
+
+/** What a step needs of its worker. Beyond `memoryBytes` or `runtimeMs` the attempt is ended: class `resource`. */
+export interface ResourceRequirements {
+  readonly cpus: number;
+  readonly memoryBytes: number | null;
+  readonly runtimeMs: number | null;
+}
+
+export interface FailureHandler {
+  readonly name: string;
+  readonly rules: readonly FailureRule[];
+}
+
+/** Answers some exit codes, or all that no other rule of the handler names. */
+export interface FailureRule {
+  readonly exitCodes: readonly number[];
+  readonly matchAll: boolean;
+  /** A shell command line, run in the workflow file's folder before the job is ready again. */
+  readonly recoveryScript: string | null;
+  readonly recoveryTimeoutMs: number;
+  /** Attempts in all, the first included (`max_retries` or `max_attempts` in the file). */
+  readonly maxAttempts: number;
+}
+
+/** An edge from the end of one step to the start of another. */
+export interface Transition {
+  /** Its place in the file, from 1. */
+  readonly id: number;
+  readonly from: string;
+  readonly to: string;
+  readonly on: "success" | "failure" | "any";
+  readonly priority: number;
+  readonly when: Condition | null;
+}
+
+/** A test of the run's state: structured, or an expression for the sandbox. */
+export type Condition =
+  | { readonly type: "exists"; readonly field: string }
+  | {
+      readonly type: "comparison";
+      readonly operator: ComparisonOperator;
+      readonly left: Operand;
+      readonly right: Operand;
+    }
+  | { readonly type: "in_set"; readonly field: string; readonly values: readonly Json[] }
+  | {
+      readonly type: "array_length";
+      readonly field: string;
+      readonly operator: ComparisonOperator;
+      readonly value: number;
+    }
+  | { readonly type: "and"; readonly conditions: readonly Condition[] }
+  | { readonly type: "or"; readonly conditions: readonly Condition[] }
+  | { readonly type: "not"; readonly condition: Condition }
+  | { readonly type: "expression"; readonly code: string };
+
+export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=";
+
+/** A field is a path such as `state._last_error.code`, `outputs.build.version`, `error.code`, `inputs.target`. */
+export type Operand =
+  | { readonly type: "field"; readonly path: string }
+  | { readonly type: "literal"; readonly value: Json };
+
+export interface ActionDefinition {
+  readonly type: string;
+  readonly [key: string]: Json;
+}
+
+export type Join =
+  | { readonly kind: "all" }
+  | { readonly kind: "any" }
+  | { readonly kind: "at_least"; readonly count: number };
+
+/** What a step routes to: `run` + `run_js`, then `goto_js` over `goto`. */
+export interface Routing {
+  readonly run: readonly string[];
+  readonly runJs: string | null;
+  readonly goto: string | null;
+  readonly gotoJs: string | null;
+  /** Gotos that a job may take on this outcome, over all its visits; null (or missing, in old definitions): no bound. */
+  readonly gotoMax: number | null;
+}
+
+export interface FailureRouting extends Routing {
+  readonly retry: RetryPolicy | null;
+}
+
+export interface RetryPolicy {
+  /** Retries after the first try, per visit. */
+  readonly max: number;
+  readonly backoff: Backoff;
+  /** Codes or classes that alone are retried; empty: every retryable error. */
+  readonly on: readonly string[];
+}
+
+export interface Backoff {
+  readonly mode: "none" | "fixed" | "linear" | "exponential";
+  readonly delayMs: number;
+  readonly maxDelayMs: number | null;
+  /** 0..1; lengthens the delay by up to this share of it. */
+  readonly jitter: number;
+}
+
+/** Of the code of one expression, in UTF-8. */
+export const MAX_EXPRESSION_BYTES = 8 * 1024;
+export const DEFAULT_MAX_LOOPS = 10;
+export const DEFAULT_MAX_RECOVERIES = 5;
+export const DEFAULT_MAX_ITEMS = 100_000;
+export const DEFAULT_MAX_LOG_BYTES = 1024 ** 3;
+export const DEFAULT_KILL_GRACE_MS = 3_000;
+export const DEFAULT_RECOVERY_TIMEOUT_MS = 300_000;
+export const DEFAULT_RULE_ATTEMPTS = 3;
+export const DEFAULT_SELF_HEAL: SelfHeal = {
+  stepMaxAttempts: 3,
+  stepTimeoutMs: 900_000,
+  stepIdleTimeoutMs: 300_000,
+  stepNoProgressLimit: 2,
+  maxResets: 1,
+};
+export const DEFAULT_QUEUE: QueuePolicy = {
+  maxAttempts: 3,
+  backoff: { mode: "exponential", delayMs: 15_000, maxDelayMs: 600_000, jitter: 0 },
+  classes: ["transient_runtime", "stuck_no_progress"],
+};

@@ -1,0 +1,120 @@
+import type { Json } from "../text/json.js";
+import type { Output, RungName, RunOptions } from "./events.js";
+import type { ErrorRecord, Failure } from "./failure.js";
+
+export type JobStatus =
+  | "blocked"
+  | "ready"
+  | "running"
+  | "waiting"
+  | "recovering"
+  | "pending_failed"
+  | "completed"
+  | "failed"
+  | "skipped"
+  | "canceled";
+export type RunStatus = "pending" | "running" | "paused" | "held" | "completed" | "failed" | "canceled";
+export type AttemptStatus = "running" | "succeeded" | "failed" | "stopped";
+
+/** The attempt that a job is at, from 1 as seed 002 counts: the last one, or the next while it is ready. */
+export function attemptAt(status: JobStatus, attempts: number): number {
+  return status === "ready" ? attempts + 1 : Math.max(1, attempts);
+}
+
+/** The rows that stores keep beside the log. Core makes them (`projections.ts`), a store only writes them. */
+export interface RunRow {
+  readonly id: number;
+  readonly workflow_id: number;
+  readonly workflow: string;
+  readonly definition_hash: string;
+  readonly status: RunStatus;
+  readonly inputs: { readonly [name: string]: Json };
+  readonly options: RunOptions;
+  readonly folder: string;
+  readonly file: string | null;
+  /** The job of another run for which this is a child run. */
+  readonly parent: { readonly run_id: number; readonly job_id: number } | null;
+  /** Servers go on with it by themselves; a run of `daruma run` is its own process's business. */
+  readonly managed: boolean;
+  /** A managed run in which something is to be done: an engine must have it. */
+  readonly wanted: boolean;
+  /** What made it, where that may ask twice: no two runs of a store have the same. */
+  readonly cause: string | null;
+  readonly error: ErrorRecord | null;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+}
+
+export interface JobRow {
+  readonly id: number;
+  readonly run_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly status: JobStatus;
+  readonly attempt_id: number;
+  readonly visit: number;
+  readonly handled: boolean;
+  /** The queue has given it up, and nobody has redriven or decided it since. */
+  readonly dead_letter: boolean;
+  readonly due_at: number | null;
+  readonly error: Failure | null;
+  readonly output: Output | null;
+  readonly failure_handler_id: number | null;
+}
+
+export interface FailureHandlerRow {
+  readonly id: number;
+  readonly workflow_id: number;
+  readonly name: string;
+  /** A JSON array of rules: exit_codes, match_all_exit_codes, recovery_script, recovery_timeout_ms, max_retries. */
+  readonly rules: string;
+}
+
+export interface AttemptRow {
+  readonly job_id: number;
+  readonly attempt: number;
+  readonly run_id: number;
+  readonly visit: number;
+  readonly worker: string;
+  readonly token: string;
+  readonly status: AttemptStatus;
+  readonly started_at: number;
+  readonly finished_at: number | null;
+  readonly error: Failure | null;
+}
+
+/** What a step of the workspace has left. */
+export interface CheckpointRow {
+  readonly run_id: number;
+  readonly ordinal: number;
+  readonly job_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  readonly visit: number;
+  readonly commit_id: string;
+  /** Null: it changed nothing. */
+  readonly diff_hash: string | null;
+  /** The first of them. */
+  readonly changed_files: readonly string[];
+  /** The patch's place below the run's folder. */
+  readonly patch: string;
+  /** The store has the patch, too, so that every server can replay it. */
+  readonly stored: boolean;
+  readonly superseded: boolean;
+  readonly at: number;
+}
+
+export interface RouteRow {
+  readonly run_id: number;
+  readonly seq: number;
+  readonly at: number;
+  readonly job_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  readonly rung: RungName | "on_success" | "operator";
+  readonly to: string;
+  readonly reason: string;
+}

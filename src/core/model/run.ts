@@ -1,0 +1,344 @@
+import type { Json } from "../text/json.js";
+import type { AskedRecovery } from "./asked-recovery.js";
+import type { Definition } from "./definition.js";
+import type {
+  EvaluationPurpose,
+  EvaluationResult,
+  Output,
+  ResetTrigger,
+  ReusedJob,
+  RungConsidered,
+  RunOptions,
+  ScopeItem,
+  StopReason,
+  VisitRole,
+} from "./events.js";
+import type { ErrorRecord, Failure } from "./failure.js";
+import type { Gate } from "./gate.js";
+import type { Graph, GraphStep } from "./graph.js";
+import type { HealState, QueueState } from "./heal-state.js";
+import type { JobStatus, RunStatus } from "./rows.js";
+import type { WorkspaceState } from "./workspace-state.js";
+
+/** Room for ten million jobs in a run; with it a job's id tells its run. */
+export const JOB_IDS_PER_RUN = 10_000_000;
+
+/** A run in memory: the fold of its log. Only `evolve` changes it. */
+export interface Run {
+  readonly id: number;
+  readonly workflowId: number;
+  readonly workflow: string;
+  readonly definitionHash: string;
+  readonly definition: Definition;
+  readonly graph: Graph;
+  readonly options: RunOptions;
+  readonly inputs: { readonly [name: string]: Json };
+  readonly context: { readonly [name: string]: Json };
+  readonly folder: string;
+  readonly file: string | null;
+  readonly parent: { readonly runId: number; readonly jobId: number } | null;
+  readonly managed: boolean;
+  readonly cause: string | null;
+  /** By name: where the store keeps the handlers of this run's definition. */
+  readonly failureHandlerIds: ReadonlyMap<string, number>;
+  readonly maxLoops: number;
+  readonly createdAt: number;
+  startedAt: number | null;
+  finishedAt: number | null;
+  status: RunStatus;
+  error: ErrorRecord | null;
+  cancelRequested: { readonly reason: string } | null;
+  paused: { readonly takeover: boolean } | null;
+  askedRecovery: AskedRecovery | null;
+  /** The run fails whatever else happens: its root scope passed max_loops. */
+  fatal: { readonly code: string; readonly message: string } | null;
+  readonly root: Scope;
+  readonly scopes: Map<string, Scope>;
+  /** By n; a job's id is `id * 10^7 + n`, n from 1. */
+  readonly jobs: Job[];
+  /** In the order in which they became ready. */
+  readonly ready: Set<Job>;
+  readonly running: Set<Job>;
+  readonly failed: Set<Job>;
+  /** Jobs that wait for somebody to decide. */
+  readonly held: Set<Job>;
+  /** Failed jobs whose route may still lead somewhere: their dependents have not been told. */
+  readonly routed: Set<Job>;
+  /** Of a forked run, by scope and step: what it need not do again. */
+  readonly reuse: Map<string, ReusedJob>;
+  /** Keys of the operator commands that have been taken. */
+  readonly operatorKeys: Set<string>;
+  /** How many jobs have something under way; 0 with no barrier open means quiescent. */
+  busy: number;
+  readonly workspace: WorkspaceState;
+  readonly barriers: Map<number, Barrier>;
+  nextBarrier: number;
+  nextEvaluation: number;
+  /** Jobs changed since the projections were last taken. Not part of the fold. */
+  readonly dirty: Set<Job>;
+}
+
+export interface Scope {
+  readonly id: string;
+  readonly parent: Scope | null;
+  /** How many fan-outs enclose it. */
+  readonly depth: number;
+  /** The forEach job whose output made this scope, and which item it is. */
+  readonly opener: Job | null;
+  item: { key: string; index: number; total: number } | null;
+  /** False: a later visit of the opener has fewer items. */
+  open: boolean;
+  generation: number;
+  /** The scope passed max_loops: as a branch it is lost, whatever has completed in it. */
+  abandoned: boolean;
+  /** Routing transitions other than retries taken in this scope. */
+  loops: number;
+  lastError: Failure | null;
+  readonly jobs: Map<GraphStep, Job>;
+  readonly children: Map<GraphStep, Scope[]>;
+  /** By reducer: whether this branch has given it what it needs. */
+  readonly branchGates: Map<GraphStep, Gate>;
+}
+
+export interface Job {
+  readonly id: number;
+  readonly step: GraphStep;
+  readonly scope: Scope;
+  status: JobStatus;
+  attempt: number;
+  attemptStartedAt: number | null;
+  attemptVisit: number;
+  attemptToken: string | null;
+  attemptWorker: string | null;
+  visit: number;
+  /** The job has become ready in this visit, or its `if` has failed in it. */
+  entered: boolean;
+  gate: Gate;
+  /** What this job's dependents have been told of it: nothing yet, that it completed, or that it never will. */
+  settledAs: "met" | "lost" | null;
+  /** For a reducer, once its fan-out is open. */
+  join: JoinCount | null;
+  /** Since the visit, or the present round of the queue, began. */
+  retriesInVisit: number;
+  retriesInRun: number;
+  /** Gotos taken, by what they followed. Like `retriesInRun` they begin anew with an operator's retry or a new generation. */
+  gotos: { failure: number; success: number };
+  heal: HealState;
+  queue: QueueState;
+  /** The job is to go on in a fresh workspace, which is not built yet. */
+  reset: { readonly trigger: ResetTrigger } | null;
+  /** The rungs that its last climb has considered. */
+  climbed: readonly RungConsidered[];
+  recoveriesInVisit: number;
+  remediatedInVisit: boolean;
+  /** Attempts that count against a rule's limit: not those that were lost, nor any before an operator's retry. */
+  charged: number;
+  /** How many of those the last operator's retry allows; null: it named no bound. */
+  allowed: number | null;
+  /** The recovery script that is due, how often it was begun, and while it is at work what it carries. */
+  recovery: { readonly attempt: number; readonly script: string; tries: number; token: string } | null;
+  question: { readonly prompt: string; readonly choices: readonly string[] } | null;
+  /** Where a transition took this job's failure, in its present visit. */
+  route: Route | null;
+  /** The failure whose edge led here, in the present visit. */
+  routedFrom: RoutedFrom | null;
+  /** How the visits of an edge's target ended. */
+  readonly outcomes: Map<number, VisitOutcome>;
+  error: Failure | null;
+  /** What the job has ended with, or is held for; `error` is of its last failed attempt in this visit. */
+  failure: Failure | null;
+  handled: "continue_on_failure" | "join" | null;
+  /** The job whose remediation this failure belongs to. */
+  partOf: Job | null;
+  output: Output | null;
+  /** One entry a completion. */
+  readonly history: Output[];
+  dueAt: number | null;
+  /** How long it was to wait when that began: never longer, however the clock was set since. */
+  waitMs: number;
+  stopping: StopReason | null;
+  barrier: Barrier | null;
+  evaluation: {
+    readonly id: number;
+    readonly purpose: EvaluationPurpose;
+    readonly considered: readonly RungConsidered[];
+    readonly code: string | null;
+  } | null;
+  /** Answers to the expressions of the climb or follow-up under way. */
+  answers: { [purpose in EvaluationPurpose]?: EvaluationResult };
+  /** Answers to expressions in the conditions of transitions, by their code. */
+  conditionAnswers: { [code: string]: EvaluationResult };
+  /** The run list under way for this job. */
+  list: RunList | null;
+  /** Completed, and its on_success routing is not over yet. */
+  followingUp: boolean;
+  /** Items of a forEach job's last output. */
+  items: readonly ScopeItem[] | null;
+  /** Visits that run lists want of this job, first come first served, and the one under way. */
+  readonly requests: VisitRequest[];
+  visitFor: VisitRequest | null;
+  /** What a visit that is given up falls back to. */
+  beforeVisit: BeforeVisit;
+}
+
+export type BeforeVisit = Pick<
+  Job,
+  "status" | "error" | "failure" | "handled" | "partOf" | "output" | "route" | "routedFrom"
+>;
+
+export interface RunList {
+  readonly role: VisitRole;
+  readonly jobs: readonly Job[];
+  readonly steps: readonly string[];
+  next: number;
+}
+
+export interface VisitRequest {
+  readonly by: Job;
+  readonly role: VisitRole;
+}
+
+export interface JoinCount {
+  total: number;
+  met: number;
+  lost: number;
+  /** Of the lost ones, those in which something failed or was canceled. */
+  failed: number;
+}
+
+export interface Route {
+  readonly target: Job;
+  readonly visit: number;
+}
+
+export interface VisitOutcome {
+  readonly completed: boolean;
+  readonly handled: boolean;
+  readonly route: Route | null;
+}
+
+export interface RoutedFrom {
+  readonly job: Job;
+  readonly attempt: number;
+  readonly edge: number;
+  readonly failure: Failure;
+}
+
+/** A goto under way: nothing in it starts; when the last running attempt has ended, all of it is invalidated. */
+export interface Barrier {
+  readonly id: number;
+  readonly targets: Map<Job, BarrierTarget>;
+  readonly members: Set<Job>;
+  readonly endingAttempts: Set<Job>;
+  /** The workspace that is being built as it was before the targets, and what came of it. */
+  rebuild: number | null;
+  restored: { readonly ok: boolean; readonly message: string } | null;
+}
+
+/** Where a barrier starts again. */
+export interface BarrierTarget {
+  /** Whatever becomes of what it depends on. */
+  readonly forced: boolean;
+  /** The failure that an edge brought there. */
+  readonly from: RoutedFrom | null;
+  /** An operator has asked for it, so that its new visit stands for the old one. */
+  readonly byOperator: boolean;
+}
+
+/** The id of the job that is made next. */
+export function nextJobId(run: Run): number {
+  return run.id * JOB_IDS_PER_RUN + run.jobs.length + 1;
+}
+
+export function jobById(run: Run, id: number): Job {
+  const job = run.jobs[id - run.id * JOB_IDS_PER_RUN - 1];
+  if (job === undefined) throw new RangeError(`run ${run.id} has no job ${id}`);
+  return job;
+}
+
+/** Null where the id is of no job in this run. */
+export function findJob(run: Run, id: number): Job | null {
+  return run.jobs[id - run.id * JOB_IDS_PER_RUN - 1] ?? null;
+}
+
+export function isOver(run: Run): boolean {
+  return run.status === "completed" || run.status === "failed" || run.status === "canceled";
+}
+
+export function isSettled(status: JobStatus): boolean {
+  return status === "completed" || status === "failed" || status === "skipped" || status === "canceled";
+}
+
+/** Something of this job is under way, so that the run is not quiescent. */
+function isBusy(job: Job): boolean {
+  switch (job.status) {
+    case "ready":
+    case "running":
+    case "waiting":
+    case "recovering":
+      return true;
+    default:
+      return job.followingUp || job.evaluation !== null || job.recovery !== null;
+  }
+}
+
+/** The attempt whose failure or success routing answers; 0 where the step's `if` failed before there was one. */
+export function routedAttempt({ attempt, error }: Job): number {
+  return error !== null && error.attempt === null ? 0 : attempt;
+}
+
+/** Its recovery script is at work, not only reserved. */
+export function isInRecovery(job: Job): boolean {
+  return job.recovery !== null && job.recovery.token !== "";
+}
+
+/** The one way in which a job changes: keeps the run's counters and the dirty set right. */
+export function change(run: Run, job: Job, edit: (job: Job) => void): void {
+  const wasBusy = isBusy(job);
+  const statusBefore = job.status;
+  edit(job);
+  if (job.status !== statusBefore) {
+    leaveIndex(run, job, statusBefore);
+    enterIndex(run, job);
+  }
+  const busy = isBusy(job);
+  if (busy !== wasBusy) run.busy += busy ? 1 : -1;
+  if (job.step.definition.usesWorkspace) noteInWorkspace(run, job);
+  run.dirty.add(job);
+}
+
+function noteInWorkspace({ workspace }: Run, job: Job): void {
+  if (job.status === "running") workspace.running = job;
+  else if (workspace.running === job) workspace.running = null;
+  if (job.reset === null) workspace.resetting.delete(job);
+  else workspace.resetting.add(job);
+}
+
+function leaveIndex(run: Run, job: Job, status: JobStatus): void {
+  if (status === "ready") run.ready.delete(job);
+  else if (status === "running") run.running.delete(job);
+  else if (status === "failed") {
+    run.failed.delete(job);
+    run.routed.delete(job);
+  } else if (status === "pending_failed") run.held.delete(job);
+}
+
+function enterIndex(run: Run, job: Job): void {
+  if (job.status === "ready") run.ready.add(job);
+  else if (job.status === "running") run.running.add(job);
+  else if (job.status === "failed") run.failed.add(job);
+  else if (job.status === "pending_failed") run.held.add(job);
+}
+
+/** Every scope at or under this one that is open. */
+export function* scopesUnder(scope: Scope): Generator<Scope> {
+  yield scope;
+  for (const children of scope.children.values()) {
+    for (const child of children) if (child.open) yield* scopesUnder(child);
+  }
+}
+
+export function hasFollowUps(step: GraphStep): boolean {
+  const { run, runJs, goto, gotoJs } = step.definition.onSuccess;
+  return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null || step.successEdges.length > 0;
+}

@@ -1,0 +1,100 @@
+import type { ActionDefinition } from "../../core/model/definition.js";
+import { checkTemplate } from "../fields/code-fields.js";
+import type { JobDraft, Unfilled } from "../fields/job-fields.js";
+import { fillPlaceholders } from "../fields/placeholders.js";
+import type { StepKeys } from "../fields/read-step.js";
+import type { StepEntry } from "../fields/step-entries.js";
+import type { Located, ReadContext } from "../read/schema.js";
+import { JobDependencies } from "./job-dependencies.js";
+import { buildFamilies, type JobFamily, type JobMember, reportUnfillable } from "./job-families.js";
+
+/** Dependencies of all jobs together: two large families that share no parameter would need their product. */
+const MAX_DEPENDENCIES = 1_000_000;
+
+/** The batch form as steps; null where it is open which jobs there are, which was reported. */
+export function expandJobs(drafts: readonly JobDraft[], context: ReadContext): readonly StepEntry[] | null {
+  context.findings.tellOncePerPlace();
+  const families = buildFamilies(drafts, context);
+  if (families === null) return null;
+  const dependencies = new JobDependencies(families);
+  const entries: StepEntry[] = [];
+  for (const family of families) {
+    const given = family.draft.keys.depends_on ?? [];
+    const flawed = new Set<Unfilled>();
+    for (const [place, member] of family.members.entries()) {
+      const needed = dependencies.resolve(given, member);
+      if (dependencies.count > MAX_DEPENDENCIES) return reportTooMany(given, family, context);
+      entries.push(toEntry(family, member, place === 0, needed, flawed, context));
+    }
+  }
+  return entries;
+}
+
+function reportTooMany(given: readonly Located<string>[], { draft }: JobFamily, context: ReadContext): null {
+  const message = `the jobs of the file have more than ${MAX_DEPENDENCIES} dependencies`;
+  const hint =
+    "Put one job between the two families: it depends on all of the first, all of the second on it.";
+  const { at, path } = given[0] ?? { at: draft.node.at, path: draft.path };
+  context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
+  return null;
+}
+
+function toEntry(
+  { draft, name }: JobFamily,
+  member: JobMember,
+  isFirst: boolean,
+  depends_on: readonly Located<string>[],
+  flawed: Set<Unfilled>,
+  context: ReadContext,
+): StepEntry {
+  const { command, env, cwd, parameters: _, parameter_mode: __, name: ___, ...shared } = draft.keys;
+  const fill = (text: Unfilled, shell = false) => fillText(text, { member, isFirst, shell }, flawed, context);
+  const keys: StepKeys = {
+    ...shared,
+    type: undefined,
+    forEach: undefined,
+    fanout: undefined,
+    join: undefined,
+    execution: undefined,
+    depends_on,
+    env: env && new Map([...env].map(([variable, value]) => [variable, fill(value)])),
+    cwd: cwd && fill(cwd),
+  };
+  const action: ActionDefinition = {
+    exec: command === undefined ? "" : fill(command, true),
+    type: "command",
+  };
+  return {
+    id: member.id,
+    at: name.at,
+    path: draft.path,
+    raw: { keys, action, node: draft.node, path: draft.path },
+    unsure: draft.unsure,
+  };
+}
+
+interface Filling {
+  readonly member: JobMember;
+  readonly isFirst: boolean;
+  readonly shell: boolean;
+}
+
+/** `flawed` has the texts in which something was found already: the other members have it too. */
+function fillText(
+  given: Unfilled,
+  { member, isFirst, shell }: Filling,
+  flawed: Set<Unfilled>,
+  context: ReadContext,
+): string {
+  const { value, node, path } = given;
+  const { text, problem } = fillPlaceholders(value, member.values);
+  if (flawed.has(given)) return text;
+  const before = context.findings.errors.length;
+  if (problem !== null) reportUnfillable(problem, given, context);
+  const filled = { job: member.id, values: member.values };
+  // A text without placeholders is the same for every member; one look is enough.
+  if (text !== value || isFirst)
+    checkTemplate({ language: "template", text, node, path, shell, filled }, context);
+  if (context.findings.errors.length > before) flawed.add(given);
+  return text;
+}

@@ -1,0 +1,153 @@
+import type { NamePart, NameRead } from "../../read/names-in-text.js";
+import { placeInText, type TextWithNames } from "../../read/placed-text.js";
+import type { Findings, Report } from "../../read/problem.js";
+import { didYouMean, quote } from "../../read/suggest.js";
+import { isMemberOfAll, type KnownNames, type Language } from "./known-names.js";
+
+/** Further ones of a text that is wrong from end to end are not told. */
+const MAX_PROBLEMS_IN_ONE_TEXT = 20;
+const HISTORY = "history";
+const WORD = /[\w$-]/;
+
+/** A name with its place for a report. */
+type Tell = (part: NamePart, problem: Pick<Report, "code" | "message" | "hint">) => void;
+
+/** Reports the names of a text that do not exist. Answers with the reads of steps' outputs. */
+export function checkNamesOf(text: TextWithNames, known: KnownNames, findings: Findings): NameRead[] {
+  const before = findings.errors.length;
+  const { names, language, node, path } = text;
+  const tell: Tell = (part, problem) => {
+    if (findings.errors.length - before >= MAX_PROBLEMS_IN_ONE_TEXT) return;
+    findings.error({ ...problem, at: node.at, path, inside: placeInText(text, part.at) });
+  };
+  const checker = new NameChecker(known, language, text.text, tell, findings);
+  return names.reads.filter((read) => checker.check(read, names.hidden));
+}
+
+export class NameChecker {
+  /** What stands before this offset belongs to a name that was told already. */
+  #toldUpTo = -1;
+
+  constructor(
+    private readonly known: KnownNames,
+    private readonly language: Language,
+    private readonly text: string,
+    private readonly tell: Tell,
+    private readonly findings: Findings,
+  ) {}
+
+  /** True for a read of an existing step's output. `hidden`: more names may exist than are written. */
+  check({ path }: NameRead, hidden: boolean): boolean {
+    const [root, member, further] = path as [NamePart, NamePart?, NamePart?];
+    if (root.at < this.#toldUpTo) return false;
+    if (!this.known.has(root.name, this.language)) {
+      if (!hidden) this.#tellUnknownName(root);
+      return false;
+    }
+    if (member === undefined || isMemberOfAll(member.name, this.language)) return false;
+    if (root.name === "outputs") {
+      const isHistory = member.name === HISTORY;
+      const step = isHistory ? further : member;
+      return step !== undefined && this.#checkStep(step, path) && !isHistory;
+    }
+    const members = this.known.membersOf(root.name, this.language);
+    if (members !== null && !members.has(member.name)) this.#tellUnknownMember(root, member, members.keys());
+    return false;
+  }
+
+  #checkStep(step: NamePart, path: readonly NamePart[]): boolean {
+    const { steps } = this.known.file;
+    if (steps.has(step.name)) return true;
+    if (isMemberOfAll(step.name, this.language) || this.#tellSubtraction(step)) return false;
+    const place = path.indexOf(step);
+    const before = path.slice(0, place).map(({ name }) => name);
+    const meant =
+      dottedName(path.slice(place), steps) ?? this.findings.suggester.nearest(step.name, steps.keys());
+    const suggestion = meant === null ? null : withMember(before.join("."), meant, this.language);
+    const message = `${quote([...before, step.name].join("."))} names no step of the file${didYouMean(suggestion)}`;
+    const hint =
+      suggestion === null
+        ? "Fix the name or define the step."
+        : `Write \`${suggestion}\`, or define the step.`;
+    this.tell(step, { code: "UNKNOWN_STEP", message, hint });
+    return false;
+  }
+
+  #tellUnknownName(part: NamePart): void {
+    if (this.#tellSubtraction(part)) return;
+    const { inputs, steps } = this.known.file;
+    const { name } = part;
+    const suggestion = inputs.has(name)
+      ? withMember("inputs", name, this.language)
+      : steps.has(name)
+        ? withMember("outputs", name, this.language)
+        : this.findings.suggester.nearest(name, this.known.all(this.language));
+    const message = `unknown name ${quote(name)}${didYouMean(suggestion)}`;
+    const hint =
+      suggestion === null
+        ? `Known here: ${this.known.ofRun().join(", ")}. Other names that a run's context gives must be declared under \`context\`.`
+        : `Rename it to \`${suggestion}\`.`;
+    this.tell(part, { code: "UNKNOWN_NAME", message, hint });
+  }
+
+  #tellUnknownMember(root: NamePart, member: NamePart, members: Iterable<string>): void {
+    if (this.#tellSubtraction(member)) return;
+    const names = [...members];
+    const suggestion = this.findings.suggester.nearest(member.name, names);
+    const message = `${MEMBER_WORDS[root.name]?.(quote(member.name)) ?? `${quote(root.name)} has no field ${quote(member.name)}`}${didYouMean(suggestion)}`;
+    const hint =
+      suggestion === null
+        ? (MEMBER_HINTS[root.name] ?? `Fields of \`${root.name}\`: ${names.join(", ")}.`)
+        : `Rename it to \`${suggestion}\`.`;
+    this.tell(member, { code: "UNKNOWN_NAME", message, hint });
+  }
+
+  /** `outputs.lint-fix` is a name in a template, but `outputs.lint` minus `fix` in an expression. */
+  #tellSubtraction(part: NamePart): boolean {
+    if (this.language !== "expression") return false;
+    let from = part.at;
+    let to = part.at;
+    while (from > 0 && WORD.test(this.text[from - 1]!)) from--;
+    while (to < this.text.length && WORD.test(this.text[to]!)) to++;
+    const word = this.text.slice(from, to);
+    if (!word.includes("-")) return false;
+    const { steps, inputs } = this.known.file;
+    const root = steps.has(word) ? "outputs" : inputs.has(word) ? "inputs" : null;
+    if (root === null) return false;
+    this.#toldUpTo = to;
+    const suggestion = `${root}['${word}']`;
+    const message = `${quote(word)} is a subtraction here${didYouMean(suggestion)}`;
+    this.tell(part, { code: "UNKNOWN_NAME", message, hint: `Write \`${suggestion}\`.` });
+    return true;
+  }
+}
+
+const MEMBER_WORDS: { readonly [root: string]: ((member: string) => string) | undefined } = {
+  inputs: (member) => `unknown input ${member}`,
+  env: (member) => `\`env\` has no variable ${member}`,
+};
+const MEMBER_HINTS: { readonly [root: string]: string | undefined } = {
+  inputs: "Fix the name, or declare it under `inputs`.",
+  env: "It has what the file sets under `env`, except secrets. Shell lines and programs see the whole environment.",
+};
+
+const PLAIN_MEMBER: { readonly [language in Language]: RegExp } = {
+  expression: /^[A-Za-z_$][\w$]*$/,
+  template: /^[A-Za-z_][\w-]*$/,
+};
+
+function withMember(name: string, member: string, language: Language): string {
+  return PLAIN_MEMBER[language].test(member) ? `${name}.${member}` : `${name}['${member}']`;
+}
+
+/** Of `build.v2.x`: the step `build.v2`, whose name is written in brackets elsewhere. */
+function dottedName(parts: readonly NamePart[], steps: { has(name: string): boolean }): string | null {
+  for (let end = parts.length; end > 1; end--) {
+    const name = parts
+      .slice(0, end)
+      .map((part) => part.name)
+      .join(".");
+    if (steps.has(name)) return name;
+  }
+  return null;
+}

@@ -1,0 +1,69 @@
+import { type DependencyOrder, dependencyOrder } from "../../core/model/dependency-order.js";
+import type { StepEntry } from "../fields/step-entries.js";
+import { dependencyGroups } from "../normalise/normalise.js";
+import type { Located } from "../read/schema.js";
+
+/** A step that a `run` or `goto` names. */
+export interface RouteReference {
+  readonly kind: "run" | "goto";
+  readonly on: "on_fail" | "on_success";
+  readonly from: number;
+  readonly target: Located<string>;
+}
+
+/** The steps of a file and all names in them, with their places: what the graph checks work on. */
+export interface StepGraph {
+  readonly entries: readonly StepEntry[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  /** By step: its `depends_on` groups. */
+  readonly groups: readonly (readonly (readonly Located<string>[])[])[];
+  readonly routes: readonly RouteReference[];
+  readonly order: DependencyOrder;
+  /** Steps whose place in the graph is in doubt because of a problem told elsewhere; nothing more is said of them. */
+  readonly doubtful: Uint8Array;
+}
+
+export function buildStepGraph(entries: readonly StepEntry[]): StepGraph {
+  const indexOf = new Map(entries.map((entry, index) => [entry.id, index]));
+  const groups = entries.map((entry) => dependencyGroups(entry.raw?.keys.depends_on));
+  const order = dependencyOrder(
+    entries.map((entry, index) => ({
+      id: entry.id,
+      dependsOn: groups[index]!.map((group) => group.map((member) => member.value)),
+    })),
+  );
+  return {
+    entries,
+    indexOf,
+    groups,
+    routes: entries.flatMap(routesOf),
+    order,
+    doubtful: markDoubtful(entries, indexOf, groups, order),
+  };
+}
+
+function routesOf(entry: StepEntry, from: number): RouteReference[] {
+  const routes: RouteReference[] = [];
+  for (const on of ["on_fail", "on_success"] as const) {
+    const keys = entry.raw?.keys[on];
+    for (const target of keys?.run ?? []) routes.push({ kind: "run", on, from, target });
+    const target = keys?.goto?.step;
+    if (target !== undefined) routes.push({ kind: "goto", on, from, target });
+  }
+  return routes;
+}
+
+function markDoubtful(
+  entries: readonly StepEntry[],
+  indexOf: ReadonlyMap<string, number>,
+  groups: StepGraph["groups"],
+  order: DependencyOrder,
+): Uint8Array {
+  const doubtful = new Uint8Array(entries.length).fill(1);
+  for (const index of order.order) {
+    const unknown = groups[index]!.some((group) => group.some((member) => !indexOf.has(member.value)));
+    const inherited = order.dependencies[index]!.some((dependency) => doubtful[dependency] === 1);
+    if (!entries[index]!.unsure && !unknown && !inherited) doubtful[index] = 0;
+  }
+  return doubtful;
+}

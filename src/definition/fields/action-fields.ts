@@ -1,0 +1,129 @@
+import type { Json } from "../../core/text/json.js";
+import { type Fields, listOf, mapOf, type Schema, union } from "../read/schema.js";
+import { json, number, oneOf, text } from "../read/schema-scalars.js";
+import { agentFields, llmCallFields } from "./agent-fields.js";
+import { checkTemplateText, script, shellLine } from "./code-fields.js";
+import { redirectOriginsField } from "./redirect-field.js";
+
+export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+export const DEFAULT_HTTP_METHOD = "GET";
+export const DEFAULT_CHOICES = ["approve", "reject"] as const;
+const MAX_CHOICE_CHARS = 200;
+
+const template = (expected: string) =>
+  text({ expected, asWritten: true, mayBeEmpty: true, check: checkTemplateText });
+const filledTemplate = (expected: string) => text({ expected, check: checkTemplateText });
+
+const headers: Schema<Json> = (() => {
+  const map = mapOf(template("a header's value"), {
+    keyPattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/,
+    keyRule: "A header's name has letters, digits and `-`.",
+  });
+  return { ...map, read: (node, path, context) => toObject(map.read(node, path, context)) };
+})();
+
+const status: Schema<Json> = union<Json>(
+  number({ min: 100, max: 599, whole: true }),
+  text({
+    expected: "a class such as `2xx`",
+    pattern: /^(?:[1-5]xx|[1-5]\d\d)$/,
+    rule: "Write a status such as 200, or a class such as `2xx`.",
+  }),
+);
+
+const commandFields = {
+  exec: {
+    schema: union<Json>(
+      shellLine(),
+      listOf(template("an argument"), { items: "a program's name and arguments", notEmpty: true }),
+    ),
+    doc: "A command line for the shell, or a list of a program and its arguments that no shell sees.",
+    required: true,
+  },
+  stdin: { schema: template("text"), doc: "What the process reads on its standard input." },
+} as const satisfies Fields;
+
+const httpFields = {
+  url: { schema: filledTemplate("an address"), doc: "The address to call.", required: true },
+  method: { schema: oneOf(HTTP_METHODS), doc: "The method.", default: DEFAULT_HTTP_METHOD },
+  headers: { schema: headers, doc: "Headers to send." },
+  body: { schema: json(checkTemplateText), doc: "Text, or any JSON, which is sent as JSON." },
+  expect_status: {
+    schema: union<Json>(status, listOf(status, { items: "statuses", notEmpty: true })),
+    doc: "The statuses that count as success; others fail the attempt.",
+    default: "2xx",
+  },
+  redirect_origins: redirectOriginsField,
+} as const satisfies Fields;
+
+const scriptFields = {
+  content: { schema: script(), doc: "JavaScript that returns the step's output.", required: true },
+} as const satisfies Fields;
+
+const noopFields = {
+  output: { schema: json(checkTemplateText), doc: "Becomes the step's output." },
+} as const satisfies Fields;
+
+const choice = text({ expected: "a choice", maxChars: MAX_CHOICE_CHARS, asWritten: true });
+
+const humanFields = {
+  prompt: { schema: filledTemplate("a question"), doc: "What is asked.", required: true },
+  choices: {
+    schema: listOf(choice, { items: "choices", notEmpty: true }) as Schema<Json>,
+    doc: "The answers to choose from.",
+    default: [...DEFAULT_CHOICES],
+  },
+  reject: {
+    schema: listOf(choice, { items: "choices" }) as Schema<Json>,
+    doc: "The choices that fail the step; `reject` if it is among the choices.",
+  },
+} as const satisfies Fields;
+
+const workflowInputs: Schema<Json> = (() => {
+  const map = mapOf(json(checkTemplateText), {
+    keyPattern: /^[A-Za-z_][A-Za-z0-9_-]*$/,
+    keyRule: "An input's name has letters, digits, `_` and `-`, and begins with a letter or `_`.",
+  });
+  return { ...map, read: (node, path, context) => toObject(map.read(node, path, context)) };
+})();
+
+const workflowFields = {
+  file: {
+    schema: text({
+      expected: "a workflow file's path",
+      pattern: /^(?!.*(?:\{\{|\{%))/s,
+      rule: "Write a fixed path; a template cannot choose the workflow.",
+    }),
+    doc: "The workflow file to run; a relative path starts at this file's folder.",
+    required: true,
+  },
+  inputs: { schema: workflowInputs, doc: "The inputs of that run." },
+} as const satisfies Fields;
+
+/** The own keys of each built-in action. */
+export const ACTION_FIELDS = {
+  command: commandFields,
+  http: httpFields,
+  script: scriptFields,
+  noop: noopFields,
+  human: humanFields,
+  workflow: workflowFields,
+  agent: agentFields,
+  llm_call: llmCallFields,
+} as const satisfies { readonly [type: string]: Fields };
+
+export type BuiltInAction = keyof typeof ACTION_FIELDS;
+export const BUILT_IN_ACTIONS = Object.keys(ACTION_FIELDS) as readonly BuiltInAction[];
+
+export function isBuiltInAction(type: string): type is BuiltInAction {
+  return Object.hasOwn(ACTION_FIELDS, type);
+}
+
+/** Which built-in actions have a key of this name. */
+export function actionsWithKey(key: string): readonly BuiltInAction[] {
+  return BUILT_IN_ACTIONS.filter((type) => Object.hasOwn(ACTION_FIELDS[type], key));
+}
+
+export function toObject<T>(map: ReadonlyMap<string, T> | undefined): { [name: string]: T } | undefined {
+  return map === undefined ? undefined : Object.fromEntries(map);
+}

@@ -1,0 +1,85 @@
+import { MAX_EXPRESSION_BYTES } from "../../core/model/definition.js";
+import type { NamesInText } from "../read/names-in-text.js";
+import type { Path } from "../read/path.js";
+import { type PlacedText, placeInText } from "../read/placed-text.js";
+import type { SyntaxProblem } from "../read/problem.js";
+import { mapped, type ReadContext, type Schema, union } from "../read/schema.js";
+import { boolean, type TextOptions, text } from "../read/schema-scalars.js";
+import type { SourceScalar } from "../read/source-tree.js";
+
+const utf8 = new TextEncoder();
+
+type CheckText = NonNullable<TextOptions["check"]>;
+
+/** Text that may hold Liquid; compiled at load so that a slip shows before the run. */
+export const checkTemplateText: CheckText = (text, node, path, context) =>
+  checkTemplate({ language: "template", text, node, path }, context);
+
+/** A command line of a shell, with Liquid in it. */
+export function shellLine(): Schema<string> {
+  const check: CheckText = (line, node, path, context) =>
+    checkTemplate({ language: "template", text: line, node, path, shell: true }, context);
+  return text({ expected: "a shell command", check });
+}
+
+export function checkTemplate(given: PlacedText, context: ReadContext): void {
+  const { text } = given;
+  if (!text.includes("{{") && !text.includes("{%")) return;
+  const problem = context.checkTemplate(text);
+  if (problem !== null) reportSyntax("TEMPLATE_SYNTAX", problem, given, context);
+  else noteNames(given, context.findNames?.inTemplate(text), context);
+}
+
+/** A JavaScript expression of the routing keys: compiled, and bounded in size. */
+export function expression(): Schema<string> {
+  return text({
+    expected: "a JavaScript expression",
+    check(code, node, path, context) {
+      const bytes = code.length > MAX_EXPRESSION_BYTES ? code.length : utf8.encode(code).length;
+      if (bytes > MAX_EXPRESSION_BYTES) {
+        const message = `the expression has ${bytes} bytes, more than ${MAX_EXPRESSION_BYTES}`;
+        context.findings.error({ code: "EXPRESSION_TOO_LONG", message, at: node.at, path });
+      } else checkCode(code, node, path, context);
+    },
+  });
+}
+
+/** `if: false` switches a step off; YAML reads that as a boolean. */
+export function condition(): Schema<string> {
+  return union(expression(), mapped(boolean(), String));
+}
+
+/** JavaScript of a `script` step: compiled, of any size. */
+export function script(): Schema<string> {
+  return text({ expected: "JavaScript", check: checkCode });
+}
+
+function checkCode(code: string, node: SourceScalar, path: Path | null, context: ReadContext): void {
+  const problem = context.checkExpression(code);
+  const given: PlacedText = { language: "expression", text: code, node, path };
+  if (problem !== null) reportSyntax("EXPRESSION_SYNTAX", problem, given, context);
+  else noteNames(given, context.findNames?.inExpression(code), context);
+}
+
+function noteNames(given: PlacedText, names: NamesInText | null | undefined, { texts }: ReadContext): void {
+  if (names == null) return;
+  const { reads, prints, literals } = names;
+  if (reads.length + prints.length + literals.length > 0) texts.push({ ...given, names });
+}
+
+function reportSyntax(
+  code: "EXPRESSION_SYNTAX" | "TEMPLATE_SYNTAX",
+  { message, line, column = 1 }: SyntaxProblem,
+  given: PlacedText,
+  context: ReadContext,
+): void {
+  const { node, path, text } = given;
+  const inside = line === undefined ? null : placeInText(given, offsetOfPlace(text, line, column));
+  context.findings.error({ code, message, at: node.at, path, inside });
+}
+
+function offsetOfPlace(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let at = 1; at < line; at++) start = text.indexOf("\n", start) + 1;
+  return start + column - 1;
+}

@@ -1,0 +1,155 @@
+import {
+  DEFAULT_RECOVERY_TIMEOUT_MS,
+  DEFAULT_RULE_ATTEMPTS,
+  type FailureRule,
+} from "../../core/model/definition.js";
+import { namedListOf } from "../read/named-list.js";
+import {
+  type Located,
+  listOf,
+  located,
+  mapped,
+  named,
+  object,
+  type ReadContext,
+  type Schema,
+  union,
+} from "../read/schema.js";
+import { boolean, duration, number, text } from "../read/schema-scalars.js";
+import { findEntry } from "../read/source-tree.js";
+import { MAX_COUNT } from "./retry-fields.js";
+
+const MAX_NAME_CHARS = 200;
+const MAX_EXIT_CODE = 255;
+
+/** A handler whose name keeps its place, so that a second one of the same name can be told. */
+export interface HandlerDraft {
+  readonly name: Located<string> | undefined;
+  readonly rules: readonly FailureRule[];
+}
+
+interface RuleDraft {
+  readonly codes: readonly Located<number>[];
+  readonly matchAll: Located<boolean> | undefined;
+  readonly rule: FailureRule;
+}
+
+const exitCode = located(number({ min: 0, max: MAX_EXIT_CODE, whole: true }));
+
+const ruleMap = object({
+  exit_codes: {
+    schema: union(
+      mapped(exitCode, (code): readonly Located<number>[] => [code]),
+      listOf(exitCode, { items: "exit codes" }),
+    ),
+    doc: "The exit codes that this rule answers; a signal is 128 and its number, a timeout 124.",
+  },
+  match_all_exit_codes: {
+    schema: located(boolean()),
+    doc: "Answers every failure that no other rule of the handler names.",
+    default: false,
+  },
+  recovery_script: {
+    schema: text({ expected: "a shell command" }),
+    doc: "A shell command to run before the job is run again; its own failure does not stop that.",
+  },
+  recovery_timeout_ms: {
+    schema: duration({ min: 1 }),
+    doc: "A recovery script that takes longer is ended.",
+    default: DEFAULT_RECOVERY_TIMEOUT_MS,
+  },
+  max_attempts: {
+    schema: number({ min: 1, max: MAX_COUNT, whole: true }),
+    doc: "Attempts in all, the first included.",
+    aliases: ["max_retries"],
+    default: DEFAULT_RULE_ATTEMPTS,
+  },
+});
+
+const rule: Schema<RuleDraft> = {
+  ...ruleMap,
+  read(node, path, context) {
+    const given = ruleMap.read(node, path, context);
+    if (given === undefined) return undefined;
+    const codes = given.exit_codes ?? [];
+    const matchAll = given.match_all_exit_codes;
+    const written = node.kind === "map" ? findEntry(node, "exit_codes")?.value : undefined;
+    // Codes that are there but wrong were reported already.
+    const namesNone = written === undefined || (written.kind === "list" && written.items.length === 0);
+    if (namesNone && matchAll?.value !== true) {
+      const message = "the rule answers no failure";
+      const hint = "Add `exit_codes: [...]`, or `match_all_exit_codes: true`.";
+      context.findings.error({ code: "MISSING_KEY", message, hint, at: node.at, path });
+    }
+    return {
+      codes,
+      matchAll,
+      rule: {
+        exitCodes: [...new Set(codes.map((code) => code.value))],
+        matchAll: matchAll?.value ?? false,
+        recoveryScript: given.recovery_script ?? null,
+        recoveryTimeoutMs: given.recovery_timeout_ms ?? DEFAULT_RECOVERY_TIMEOUT_MS,
+        maxAttempts: given.max_attempts ?? DEFAULT_RULE_ATTEMPTS,
+      },
+    };
+  },
+  json: (definitions) => ({
+    ...ruleMap.json(definitions),
+    anyOf: [{ required: ["exit_codes"] }, { required: ["match_all_exit_codes"] }],
+    not: { required: ["max_attempts", "max_retries"] },
+  }),
+};
+
+const handlerMap = object({
+  name: {
+    schema: located(text({ asWritten: true, maxChars: MAX_NAME_CHARS })),
+    doc: "The name by which steps refer to it.",
+    required: true,
+  },
+  rules: {
+    schema: listOf(rule, { items: "rules", notEmpty: true }),
+    doc: "What answers which exit codes; a rule that names the code comes before the catch-all.",
+    required: true,
+  },
+});
+
+const handler: Schema<HandlerDraft> = named("failure_handler", {
+  ...handlerMap,
+  read(node, path, context) {
+    const given = handlerMap.read(node, path, context);
+    if (given === undefined) return undefined;
+    const drafts = given.rules ?? [];
+    checkOverlaps(drafts, context);
+    return { name: given.name, rules: drafts.map((draft) => draft.rule) };
+  },
+});
+
+/** Exactly one rule must answer a code, whatever the order of the rules. */
+function checkOverlaps(drafts: readonly RuleDraft[], context: ReadContext): void {
+  const ruleOf = new Map<number, number>();
+  let catchAll: number | null = null;
+  for (const [place, { codes, matchAll }] of drafts.entries()) {
+    for (const { value, at, path } of codes) {
+      const first = ruleOf.get(value);
+      if (first === undefined) ruleOf.set(value, place);
+      else if (first !== place) {
+        const message = `the exit code ${value} stands in two rules of this handler (rules ${first + 1} and ${place + 1})`;
+        context.findings.error({ code: "INVALID_VALUE", message, hint: "Keep it in one of them.", at, path });
+      }
+    }
+    if (matchAll?.value !== true) continue;
+    if (catchAll === null) catchAll = place;
+    else {
+      const message = `two rules of this handler match all exit codes (rules ${catchAll + 1} and ${place + 1})`;
+      context.findings.error({
+        code: "INVALID_VALUE",
+        message,
+        hint: "Keep one of them.",
+        at: matchAll.at,
+        path: matchAll.path,
+      });
+    }
+  }
+}
+
+export const failureHandlers: Schema<readonly HandlerDraft[]> = namedListOf(handler, "failure handlers");

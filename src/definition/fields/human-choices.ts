@@ -1,0 +1,33 @@
+import type { ActionDefinition } from "../../core/model/definition.js";
+import { childPath, type Path } from "../read/path.js";
+import type { ReadContext } from "../read/schema.js";
+import { findEntry, type SourceMap } from "../read/source-tree.js";
+import { didYouMean, quote } from "../read/suggest.js";
+import { DEFAULT_CHOICES } from "./action-fields.js";
+
+const DEFAULT_REJECT = "reject";
+
+/** A human step with its choices filled in; `reject` may only name some of them. */
+export function finishHuman(
+  action: ActionDefinition,
+  node: SourceMap,
+  path: Path | null,
+  context: ReadContext,
+): ActionDefinition {
+  const choices = [...new Set((action.choices as readonly string[] | undefined) ?? DEFAULT_CHOICES)];
+  const given = action.reject as readonly string[] | undefined;
+  const reject = [...new Set(given ?? choices.filter((choice) => choice === DEFAULT_REJECT))];
+  const report = (message: string, hint: string) => {
+    const at = findEntry(node, "reject")?.keyAt ?? node.at;
+    context.findings.error({ code: "INVALID_VALUE", message, hint, at, path: childPath(path, "reject") });
+  };
+  for (const choice of reject) {
+    if (choices.includes(choice)) continue;
+    const suggestion = context.findings.suggester.nearest(choice, choices);
+    const message = `\`reject\` names ${quote(choice)}, which is not among the choices${didYouMean(suggestion)}`;
+    report(message, `Choices of the step: ${choices.join(", ")}.`);
+  }
+  if (given !== undefined && choices.every((choice) => reject.includes(choice)))
+    report("every choice fails the step", "Leave at least one choice out of `reject`.");
+  return { ...action, choices, reject };
+}

@@ -1,0 +1,95 @@
+import type { Path } from "../read/path.js";
+import {
+  type Fields,
+  type LocatedText,
+  listOf,
+  locatedText,
+  named,
+  object,
+  type ReadOf,
+  type Schema,
+} from "../read/schema.js";
+import { oneOf, text } from "../read/schema-scalars.js";
+import type { SourceMap } from "../read/source-tree.js";
+import { parameters } from "./job-parameters.js";
+import { belongsOutside, environmentOf, LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
+
+const MAX_NAME_PATTERN_CHARS = 1_000;
+
+/** Text whose placeholders are yet to be filled; what is wrong with the filled text is told at its place. */
+export type Unfilled = LocatedText;
+const unfilled = locatedText;
+
+const {
+  type: _type,
+  forEach: _forEach,
+  fanout: _fanout,
+  join: _join,
+  execution: _execution,
+  env: _env,
+  cwd: _cwd,
+  ...sharedFields
+} = STEP_FIELDS;
+const FAN_OUT_KEYS: readonly string[] = ["forEach", "for_each", "fanout", "join"];
+const ACTION_KEYS: readonly string[] = ["type", "kind", "implementation", "exec"];
+
+export const JOB_FIELDS = {
+  name: {
+    schema: unfilled(text({ expected: "a job's name", asWritten: true, maxChars: MAX_NAME_PATTERN_CHARS })),
+    doc: "The job's name; with parameters a pattern such as `train_{i:03d}`.",
+    required: true,
+  },
+  command: {
+    schema: unfilled(text({ expected: "a shell command" })),
+    doc: "A command line for the shell; `{i}` of declared parameters is filled in.",
+    required: true,
+  },
+  parameters: {
+    schema: parameters,
+    doc: "Values for each of which the job is made: `1:3`, `0:100:10`, a list.",
+  },
+  parameter_mode: {
+    schema: oneOf(["product", "zip"]),
+    doc: "`product`: every combination of values. `zip`: the values side by side.",
+    default: "product",
+  },
+  env: {
+    schema: environmentOf(unfilled(text({ expected: "text", asWritten: true, mayBeEmpty: true }))),
+    doc: "Environment variables of this job.",
+  },
+  cwd: {
+    schema: unfilled(text()),
+    doc: "Working folder; relative ones start at the workflow file's folder.",
+  },
+  ...sharedFields,
+} as const satisfies Fields;
+
+/** A job of the batch form as its file gives it: one for all values of its parameters. */
+export interface JobDraft {
+  readonly keys: ReadOf<typeof JOB_FIELDS>;
+  readonly node: SourceMap;
+  readonly path: Path | null;
+  /** Problems in it leave open what its jobs are called or need. */
+  readonly unsure: boolean;
+}
+
+const jobMap = object(JOB_FIELDS, {
+  later: LATER_STEP_KEYS,
+  misplaced(key) {
+    if (FAN_OUT_KEYS.includes(key)) return "jobs know no fan-out; use `parameters`, or `steps` for forEach";
+    if (ACTION_KEYS.includes(key)) return "a job is always a `command`; use `steps` for other actions";
+    return belongsOutside(key);
+  },
+});
+
+const job: Schema<JobDraft> = named("job", {
+  ...jobMap,
+  read(node, path, context) {
+    const before = context.findings.errors.length;
+    const keys = jobMap.read(node, path, context);
+    if (keys === undefined || node.kind !== "map") return undefined;
+    return { keys, node, path, unsure: context.findings.errors.length > before };
+  },
+});
+
+export const jobs = listOf(job, { items: "jobs" });

@@ -1,0 +1,279 @@
+import type { ActionDefinition } from "../../core/model/definition.js";
+import type { Json } from "../../core/text/json.js";
+import { childPath, type Path } from "../read/path.js";
+import {
+  type Fields,
+  type JsonDefinitions,
+  type JsonSchema,
+  object,
+  type ReadContext,
+  type ReadOf,
+  type Schema,
+  wrongType,
+} from "../read/schema.js";
+import { json } from "../read/schema-scalars.js";
+import { findEntry, type SourceMap, type SourceNode } from "../read/source-tree.js";
+import { didYouMean, quote } from "../read/suggest.js";
+import {
+  ACTION_FIELDS,
+  actionsWithKey,
+  BUILT_IN_ACTIONS,
+  type BuiltInAction,
+  DEFAULT_HTTP_METHOD,
+  isBuiltInAction,
+} from "./action-fields.js";
+import { FURTHER_NEEDS, finishAgent, finishLlmCall } from "./agent-fields.js";
+import { checkTemplateText } from "./code-fields.js";
+import { finishHuman } from "./human-choices.js";
+import { belongsOutside, LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
+
+export type StepKeys = ReadOf<typeof STEP_FIELDS>;
+
+/** A step as its file gives it, before defaults and references are settled. */
+export interface RawStep {
+  readonly keys: StepKeys;
+  readonly action: ActionDefinition;
+  readonly node: SourceMap;
+  readonly path: Path | null;
+}
+
+const IMPLEMENTATION = "implementation";
+const customValue = json(checkTemplateText);
+
+/** Common and own keys side by side, one schema a built-in action. */
+const FLAT_STEPS = new Map(BUILT_IN_ACTIONS.map((type) => [type, flatStep(type)]));
+const COMMON_STEP = object(STEP_FIELDS, {
+  beside: [IMPLEMENTATION],
+  later: LATER_STEP_KEYS,
+  misplaced: (key) =>
+    belongsOutside(key) ??
+    (actionsWithKey(key).length > 0 ? "this step has its own keys in `implementation`" : null),
+});
+
+/** For steps that do not say what they are: the keys of all actions, as suggestions. */
+const TYPELESS_STEP = object<typeof STEP_FIELDS>(
+  {
+    ...Object.fromEntries(
+      Object.values<Fields>(ACTION_FIELDS)
+        .flatMap((fields) => Object.entries(fields))
+        .map(([key, field]) => [key, { ...field, required: false }]),
+    ),
+    ...STEP_FIELDS,
+  },
+  { beside: [IMPLEMENTATION], later: LATER_STEP_KEYS, misplaced: belongsOutside },
+);
+
+function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
+  return object(
+    { ...STEP_FIELDS, ...(ACTION_FIELDS[type] as Fields) },
+    {
+      beside: [IMPLEMENTATION],
+      later: LATER_STEP_KEYS,
+      misplaced: (key) => belongsOutside(key) ?? belongsElsewhere(key, type),
+    },
+  );
+}
+
+function belongsElsewhere(key: string, type: string): string | null {
+  const owners = actionsWithKey(key);
+  return owners.length === 0
+    ? null
+    : `it belongs to \`type: ${owners.join(" or ")}\`, this step is \`${type}\``;
+}
+
+export const step: Schema<RawStep> = {
+  expected: "a map of the step's keys",
+  fits: (node) => node.kind === "map",
+  read(node, path, context) {
+    if (node.kind !== "map") return wrongType(step, node, path, context);
+    const type = readType(node, path, context);
+    const implementation = findEntry(node, IMPLEMENTATION);
+    if (implementation !== undefined) return readSplitStep(node, type, implementation.value, path, context);
+    if (type !== null && isBuiltInAction(type)) {
+      const keys = FLAT_STEPS.get(type)!.read(node, path, context) as StepKeys & {
+        readonly [key: string]: Json;
+      };
+      const action = finishAction(toAction(type, keys), node, path, context);
+      return { keys, action, node, path };
+    }
+    if (findEntry(node, "type") === undefined && findEntry(node, "kind") === undefined)
+      return readTypelessStep(node, path, context);
+    return readOpenStep(node, type, path, context);
+  },
+  json: stepJson,
+};
+
+/**
+ * The type. Where it is missing or misspelt, the one that was probably meant, so that the other keys are judged too;
+ * null where nothing is near.
+ */
+function readType(node: SourceMap, path: Path | null, context: ReadContext): string | null {
+  const entry = findEntry(node, "type") ?? findEntry(node, "kind");
+  if (entry === undefined) return impliedType(node, path, context);
+  const { value } = entry;
+  // A type that is not text is reported by its field.
+  if (value.kind !== "scalar" || typeof value.value !== "string") return null;
+  const type = value.value;
+  if (isBuiltInAction(type) || context.customActions.has(type)) return type;
+  const known = [...BUILT_IN_ACTIONS, ...context.customActions];
+  const suggestion = context.findings.suggester.nearest(type, known);
+  const message = `unknown type ${quote(type)}${didYouMean(suggestion)}`;
+  const hint = `Types known here: ${known.join(", ")}.`;
+  context.findings.error({
+    code: "INVALID_VALUE",
+    message,
+    hint,
+    at: value.at,
+    path: childPath(path, entry.key),
+  });
+  return suggestion;
+}
+
+function impliedType(node: SourceMap, path: Path | null, context: ReadContext): string | null {
+  if (findEntry(node, "exec") !== undefined) return "command";
+  const fitting = fittingAction(node);
+  const hint =
+    fitting === null
+      ? `Add \`type\` (${BUILT_IN_ACTIONS.join(", ")}), or \`exec\` for a command.`
+      : `Add \`type: ${fitting}\`.`;
+  context.findings.error({
+    code: "MISSING_KEY",
+    message: "the key `type` is missing",
+    hint,
+    at: node.at,
+    path,
+  });
+  return fitting;
+}
+
+/** The action that knows most of the step's keys. */
+function fittingAction(node: SourceMap): BuiltInAction | null {
+  const known = (type: BuiltInAction) =>
+    node.entries.filter(({ key }) => Object.hasOwn(ACTION_FIELDS[type], key)).length;
+  const best = BUILT_IN_ACTIONS.reduce((first, second) => (known(second) > known(first) ? second : first));
+  return known(best) === 0 ? null : best;
+}
+
+function readSplitStep(
+  node: SourceMap,
+  type: string | null,
+  own: SourceNode,
+  path: Path | null,
+  context: ReadContext,
+): RawStep | undefined {
+  const outer: SourceMap = { ...node, entries: node.entries.filter((entry) => entry.key !== IMPLEMENTATION) };
+  const keys = COMMON_STEP.read(outer, path, context);
+  const here = childPath(path, IMPLEMENTATION);
+  if (keys === undefined || type === null) return undefined;
+  if (isBuiltInAction(type)) {
+    const values = object(ACTION_FIELDS[type] as Fields).read(own, here, context);
+    if (values === undefined || own.kind !== "map") return undefined;
+    const action = toAction(type, values as { readonly [key: string]: Json });
+    return { keys, action: finishAction(action, own, here, context), node, path };
+  }
+  if (own.kind !== "map") return wrongType({ expected: "a map" }, own, here, context);
+  return {
+    keys,
+    action: { ...(customValue.read(own, here, context) as { readonly [key: string]: Json }), type },
+    node,
+    path,
+  };
+}
+
+/** A custom action may have any keys beside the common ones; a step of unknown type gets the benefit of the doubt. */
+function readOpenStep(
+  node: SourceMap,
+  type: string | null,
+  path: Path | null,
+  context: ReadContext,
+): RawStep | undefined {
+  const own: { [key: string]: Json } = {};
+  const schema = object(STEP_FIELDS, {
+    later: LATER_STEP_KEYS,
+    misplaced: belongsOutside,
+    rest(entry, here) {
+      if (type === null) return;
+      if (entry.key === "__proto__") {
+        context.findings.error({
+          code: "INVALID_VALUE",
+          message: "`__proto__` is not allowed as a key",
+          hint: "Rename the key.",
+          at: entry.keyAt,
+          path: here,
+        });
+      } else own[entry.key] = customValue.read(entry.value, here, context) ?? null;
+    },
+  });
+  const keys = schema.read(node, path, context);
+  return keys && { keys, action: { ...own, type: type ?? "noop" }, node, path };
+}
+
+/** None of its keys belongs to an action, or that would be its type; so any other is misspelt. */
+function readTypelessStep(node: SourceMap, path: Path | null, context: ReadContext): RawStep | undefined {
+  const keys = TYPELESS_STEP.read(node, path, context);
+  return keys && { keys, action: { type: "noop" }, node, path };
+}
+
+function toAction(
+  type: BuiltInAction,
+  values: { readonly [key: string]: Json | undefined },
+): ActionDefinition {
+  const own: { [key: string]: Json } = {};
+  for (const key of Object.keys(ACTION_FIELDS[type])) {
+    const value = values[key];
+    if (value !== undefined) own[key] = value;
+  }
+  if (type === "http") own.method ??= DEFAULT_HTTP_METHOD;
+  return { ...own, type };
+}
+
+const FINISHERS: { readonly [type in BuiltInAction]?: typeof finishAction } = {
+  human: finishHuman,
+  agent: finishAgent,
+  llm_call: finishLlmCall,
+};
+
+/** What an action's keys say together. */
+function finishAction(
+  action: ActionDefinition,
+  node: SourceMap,
+  path: Path | null,
+  context: ReadContext,
+): ActionDefinition {
+  const finish = FINISHERS[action.type as BuiltInAction];
+  return finish === undefined ? action : finish(action, node, path, context);
+}
+
+function stepJson(definitions: JsonDefinitions): JsonSchema {
+  const variants: JsonSchema[] = BUILT_IN_ACTIONS.map((type) => builtInJson(type, definitions));
+  const custom = object(STEP_FIELDS, { rest: () => {} }).json(definitions);
+  const customType: JsonSchema = {
+    type: "string",
+    not: { enum: [...BUILT_IN_ACTIONS] },
+  };
+  variants.push(withType(custom, customType, true));
+  return { anyOf: variants };
+}
+
+function builtInJson(type: BuiltInAction, definitions: JsonDefinitions): JsonSchema {
+  const flat = FLAT_STEPS.get(type)!.json(definitions);
+  const needs = FURTHER_NEEDS[type] ?? {};
+  const own = { ...object(ACTION_FIELDS[type] as Fields).json(definitions), ...needs };
+  const properties = {
+    ...(flat.properties as JsonSchema),
+    [IMPLEMENTATION]: { ...own, description: "Another place for the action's own keys." },
+  };
+  const { required = [], ...rest } = flat;
+  const alternatives: JsonSchema[] = [{ required, ...needs }, { required: [IMPLEMENTATION] }];
+  return {
+    ...withType({ ...rest, properties }, { const: type }, type !== "command"),
+    allOf: [{ anyOf: alternatives }],
+  };
+}
+
+/** `type` or `kind` must say what the step is, unless it may be left out. */
+function withType(schema: JsonSchema, type: JsonSchema, needed: boolean): JsonSchema {
+  const properties = { ...(schema.properties as JsonSchema), type, kind: type };
+  const either: Json = [{ required: ["type"] }, { required: ["kind"] }];
+  return { ...schema, properties, ...(needed ? { anyOf: either } : {}) };
+}

@@ -1,0 +1,208 @@
+import type { Backoff } from "../../core/model/definition.js";
+import type { FailureClass } from "../../core/model/failure.js";
+import { childPath } from "../read/path.js";
+import {
+  listOf,
+  mapped,
+  named,
+  object,
+  type ReadContext,
+  type ReadOf,
+  type Schema,
+  union,
+} from "../read/schema.js";
+import { duration, number, oneOf, text } from "../read/schema-scalars.js";
+import type { SourceMap } from "../read/source-tree.js";
+import { didYouMean, quote } from "../read/suggest.js";
+
+export const MAX_COUNT = 1_000_000;
+export const BACKOFF_MODES = [
+  "none",
+  "fixed",
+  "linear",
+  "exponential",
+] as const satisfies readonly Backoff["mode"][];
+/** Whether an error of the class is ever run again by the retry rung. */
+const CLASS_IS_RETRYABLE = {
+  transient_runtime: true,
+  stuck_no_progress: true,
+  resource: true,
+  application: true,
+  deterministic_contract: false,
+  deterministic_policy: false,
+  deterministic_repo: false,
+  infrastructure: true,
+} as const satisfies Record<FailureClass, boolean>;
+export const FAILURE_CLASSES = Object.keys(CLASS_IS_RETRYABLE) as readonly FailureClass[];
+
+export function isWorthAnotherTry(failureClass: FailureClass): boolean {
+  return CLASS_IS_RETRYABLE[failureClass];
+}
+
+/** A retry policy as far as a file gives it; defaults fill the rest. */
+export interface RetryDraft {
+  readonly max?: number | undefined;
+  readonly backoff?: BackoffDraft | undefined;
+  readonly on?: readonly string[] | undefined;
+}
+
+export interface BackoffDraft {
+  readonly mode?: Backoff["mode"] | undefined;
+  readonly delayMs?: number | undefined;
+  readonly maxDelayMs?: number | undefined;
+  readonly jitter?: number | undefined;
+}
+
+const mode = oneOf(BACKOFF_MODES);
+const modeAlone: Schema<BackoffDraft> = mapped(mode, (value) => ({ mode: value }));
+
+const backoffMap: Schema<BackoffDraft> = mapped(
+  warnIdleDelay(
+    object({
+      mode: { schema: mode, doc: "How the delay grows from retry to retry. `delay_ms` alone means `fixed`." },
+      delay_ms: { schema: duration({ min: 0 }), doc: "The delay before the first retry." },
+      max_delay_ms: { schema: duration({ min: 0 }), doc: "No delay is longer than this." },
+      jitter: {
+        schema: number({ min: 0, max: 1, whole: false }),
+        doc: "Lengthens each delay by up to this share of it.",
+        default: 0,
+      },
+    }),
+  ),
+  (given) => ({
+    mode: given.mode,
+    delayMs: given.delay_ms,
+    maxDelayMs: given.max_delay_ms,
+    jitter: given.jitter,
+  }),
+);
+
+export const backoff = named("backoff", union(modeAlone, backoffMap));
+
+/** `mode: none` beside a delay is legal but the delay is never waited, which nobody means. */
+function warnIdleDelay<T extends { mode: string | undefined; delay_ms: number | undefined }>(
+  schema: Schema<T>,
+): Schema<T> {
+  return {
+    ...schema,
+    read(node, path, context) {
+      const value = schema.read(node, path, context);
+      if (value?.mode === "none" && (value.delay_ms ?? 0) > 0) {
+        const message = "`delay_ms` has no effect with `mode: none`";
+        const hint = "Remove one of the two.";
+        context.findings.warn({
+          code: "NO_EFFECT",
+          message,
+          hint,
+          at: node.at,
+          path: childPath(path, "delay_ms"),
+        });
+      }
+      return value;
+    },
+  };
+}
+
+const retryOn = text({
+  expected: "an error code or class",
+  asWritten: true,
+  maxChars: 100,
+  pattern: /^[A-Za-z0-9_.-]+$/,
+  rule: "Write a code such as TIMEOUT, EXIT_3 or 503, or a class such as transient_runtime.",
+  check(name, node, path, context) {
+    if (
+      CLASS_IS_RETRYABLE[name as FailureClass] === false &&
+      FAILURE_CLASSES.includes(name as FailureClass)
+    ) {
+      const message = `errors of the class ${quote(name)} are never retried`;
+      const hint = "Remove it, or name single codes of the class.";
+      context.findings.error({ code: "INVALID_VALUE", message, hint, at: node.at, path });
+    } else if (/^[a-z]+_[a-z_]+$/.test(name) && !FAILURE_CLASSES.includes(name as FailureClass)) {
+      const suggestion = context.findings.suggester.nearest(name, FAILURE_CLASSES);
+      if (suggestion === null) return;
+      const message = `unknown error class ${quote(name)}${didYouMean(suggestion)}`;
+      context.findings.error({
+        code: "INVALID_VALUE",
+        message,
+        hint: `Rename it to \`${suggestion}\`.`,
+        at: node.at,
+        path,
+      });
+    }
+  },
+});
+
+export const retryOnList = listOf(retryOn, { items: "error codes or classes" });
+export const retryMax = number({ min: 0, max: MAX_COUNT, whole: true });
+
+const retryFields = {
+  max: { schema: retryMax, doc: "Retries after the first try, per visit.", default: 0 },
+  backoff: { schema: backoff, doc: "The wait before each retry; without it there is none." },
+  on: { schema: retryOnList, doc: "Only these codes or classes are retried." },
+} as const;
+
+const retryMap = object(retryFields);
+
+/** `retry: 3` is what many try first; the message says what to write instead. */
+export const retry: Schema<RetryDraft> = named("retry", {
+  ...retryMap,
+  read(node, path, context) {
+    if (node.kind === "scalar" && typeof node.value === "number") {
+      const message = "expected a map, found a number";
+      context.findings.error({
+        code: "WRONG_TYPE",
+        message,
+        hint: `Write retry: { max: ${node.written} }.`,
+        at: node.at,
+        path,
+      });
+      return undefined;
+    }
+    return retryMap.read(node, path, context);
+  },
+} satisfies Schema<ReadOf<typeof retryFields>>);
+
+/** The `execution.retry_policy` form: `max_attempts` counts the first try too. */
+const policyMap = object({
+  max_attempts: {
+    schema: number({ min: 1, max: MAX_COUNT, whole: true }),
+    doc: "Tries in all, the first included.",
+    required: true,
+  },
+  backoff: { schema: backoff, doc: "How the delay grows." },
+  initial_delay_ms: { schema: duration({ min: 0 }), doc: "The delay before the first retry." },
+  max_delay_ms: { schema: duration({ min: 0 }), doc: "No delay is longer than this." },
+  retryable_errors: { schema: retryOnList, doc: "Only these codes or classes are retried." },
+});
+
+export const retryPolicy: Schema<RetryDraft> = mapped(policyMap, (given) => ({
+  max: given.max_attempts === undefined ? undefined : given.max_attempts - 1,
+  backoff: policyBackoff(given),
+  on: given.retryable_errors,
+}));
+
+function policyBackoff(given: {
+  backoff: BackoffDraft | undefined;
+  initial_delay_ms: number | undefined;
+  max_delay_ms: number | undefined;
+}): BackoffDraft | undefined {
+  if (given.backoff === undefined && given.initial_delay_ms === undefined && given.max_delay_ms === undefined)
+    return undefined;
+  return {
+    ...given.backoff,
+    delayMs: given.initial_delay_ms ?? given.backoff?.delayMs,
+    maxDelayMs: given.max_delay_ms ?? given.backoff?.maxDelayMs,
+  };
+}
+
+/** Two ways to say the same thing in one step would need a winner; there is none. */
+export function reportConflict(
+  first: string,
+  second: string,
+  map: SourceMap,
+  path: Parameters<typeof childPath>[0],
+  context: ReadContext,
+): void {
+  const message = `${quote(first)} and ${quote(second)} say the same thing twice`;
+  context.findings.error({ code: "INVALID_VALUE", message, hint: "Keep one of the two.", at: map.at, path });
+}

@@ -1,0 +1,226 @@
+import type { Join } from "../../core/model/definition.js";
+import { DEFAULT_KILL_GRACE_MS } from "../../core/model/definition.js";
+import {
+  type Fields,
+  type Located,
+  listOf,
+  located,
+  mapOf,
+  mapped,
+  named,
+  object,
+  type ReadOf,
+  type Schema,
+  union,
+} from "../read/schema.js";
+import { boolean, duration, number, oneOf, text } from "../read/schema-scalars.js";
+import { BUILT_IN_ACTIONS } from "./action-fields.js";
+import { checkTemplateText, condition, expression } from "./code-fields.js";
+import { jsonSchemaField } from "./json-schema-field.js";
+import { resources } from "./resource-fields.js";
+import { MAX_COUNT, reportConflict, retry, retryPolicy } from "./retry-fields.js";
+
+const MAX_NAME_CHARS = 200;
+
+/** Environment variables, whatever a value is read into. */
+export function environmentOf<T>(value: Schema<T>): Schema<ReadonlyMap<string, T>> {
+  return mapOf(value, {
+    keyPattern: /^(?!DARUMA_)[A-Za-z_][A-Za-z0-9_]*$/,
+    keyRule:
+      "A variable's name has letters, digits and `_`, and does not begin with DARUMA_, which Daruma sets itself.",
+  });
+}
+
+export const environment = named(
+  "environment",
+  environmentOf(text({ expected: "text", asWritten: true, mayBeEmpty: true, check: checkTemplateText })),
+);
+
+const stepName = text({ expected: "a step's id", asWritten: true, maxChars: MAX_NAME_CHARS });
+const dependency = text({ expected: "a step's id", asWritten: true, maxChars: MAX_NAME_CHARS * 10 });
+
+/** A name alone, or a list of names; each keeps its place. */
+function names(schema: Schema<string>, items: string): Schema<readonly Located<string>[]> {
+  const one = located(schema);
+  return union(
+    mapped(one, (name) => [name]),
+    listOf(one, { items }),
+  );
+}
+
+const plainNames = (items: string): Schema<readonly string[]> =>
+  mapped(names(text({ asWritten: true, maxChars: MAX_NAME_CHARS }), items), (found) =>
+    found.map((name) => name.value),
+  );
+
+export interface GotoDraft {
+  readonly step: Located<string> | undefined;
+  readonly max: number | undefined;
+}
+
+const gotoMax = number({ min: 0, max: MAX_COUNT, whole: true });
+const gotoTarget: Schema<GotoDraft> = union(
+  mapped(located(stepName), (step) => ({ step, max: undefined })),
+  object({
+    step: { schema: located(stepName), doc: "An ancestor to jump back to.", required: true },
+    max: { schema: gotoMax, doc: "The same as `goto_max`." },
+  }),
+);
+
+const routingFields = {
+  run: { schema: names(stepName, "steps' ids"), doc: "Steps to run, in this order." },
+  run_js: { schema: expression(), doc: "JavaScript that returns a list of further steps to run." },
+  goto: { schema: gotoTarget, doc: "An ancestor to jump back to." },
+  goto_js: {
+    schema: expression(),
+    doc: "JavaScript that returns an ancestor's id, or null; wins over `goto`.",
+  },
+  goto_max: {
+    schema: gotoMax,
+    doc: "Gotos that a job may take, by `goto` and `goto_js` together; without it, as many as `max_loops` allows.",
+  },
+} as const satisfies Fields;
+
+/** `goto: { step, max }` beside `goto_max`: which of the two should hold? */
+function withOneBound<T extends ReadOf<typeof routingFields>>(schema: Schema<T>): Schema<T> {
+  return {
+    ...schema,
+    read(node, path, context) {
+      const value = schema.read(node, path, context);
+      if (value?.goto?.max !== undefined && value.goto_max !== undefined && node.kind === "map")
+        reportConflict("goto.max", "goto_max", node, path, context);
+      return value;
+    },
+    json: (definitions) => ({
+      ...schema.json(definitions),
+      not: { required: ["goto", "goto_max"], properties: { goto: { type: "object", required: ["max"] } } },
+    }),
+  };
+}
+
+export const onFail = named(
+  "on_fail",
+  withOneBound(
+    object({
+      retry: { schema: retry, doc: "Run the step again, up to a number of times." },
+      ...routingFields,
+    }),
+  ),
+);
+export const onSuccess = named("on_success", withOneBound(object(routingFields)));
+
+const joinWord: Schema<Join> = mapped(oneOf(["all", "any"]), (kind) => ({ kind }));
+const joinCount: Schema<Join> = mapped(
+  object({
+    at_least: {
+      schema: number({ min: 1, max: MAX_COUNT, whole: true }),
+      doc: "Branches that must complete.",
+      required: true,
+    },
+  }),
+  (given) => ({ kind: "at_least", count: given.at_least ?? 1 }),
+);
+
+const execution = named(
+  "execution",
+  object({
+    timeout_ms: { schema: duration({ min: 1 }), doc: "The same as the step's `timeout_ms`." },
+    retry_policy: { schema: retryPolicy, doc: "Another way to write `on_fail.retry`." },
+  }),
+);
+
+/** The keys that every step may have, whatever its action. */
+export const STEP_FIELDS = {
+  type: {
+    schema: located(
+      text({ expected: `a type of action (${BUILT_IN_ACTIONS.join(", ")})`, maxChars: MAX_NAME_CHARS }),
+    ),
+    doc: "What the step does. `command` when `exec` is given.",
+    aliases: ["kind"],
+  },
+  depends_on: {
+    schema: named("depends_on", names(dependency, "steps' ids")),
+    doc: "Steps that must complete first; `b|c` means either.",
+  },
+  start: {
+    schema: oneOf(["auto", "routed"]),
+    doc: "`routed`: runs only when a run list or a transition leads to it. `auto`: starts by itself.",
+  },
+  if: { schema: condition(), doc: "JavaScript; the step is skipped where it is not true." },
+  env: { schema: environment, doc: "Environment variables of this step." },
+  cwd: {
+    schema: text({ check: checkTemplateText }),
+    doc: "Working folder; relative ones start at the workflow file's folder.",
+  },
+  timeout_ms: { schema: duration({ min: 1 }), doc: "An attempt that takes longer is ended." },
+  idle_timeout_ms: {
+    schema: duration({ min: 1 }),
+    doc: "An attempt that prints nothing for so long is ended.",
+  },
+  kill_grace_ms: {
+    schema: duration({ min: 0 }),
+    doc: "Time between SIGTERM and SIGKILL.",
+    default: DEFAULT_KILL_GRACE_MS,
+  },
+  continue_on_failure: { schema: boolean(), doc: "Dependents run even if the step fails.", default: false },
+  forEach: {
+    schema: boolean(),
+    doc: "The output is a list; dependents run once for each item.",
+    aliases: ["for_each"],
+    default: false,
+  },
+  fanout: {
+    schema: located(oneOf(["map", "reduce"])),
+    doc: "`reduce`: runs once, after all branches of the innermost forEach.",
+    default: "map",
+  },
+  join: {
+    schema: located(union(joinWord, joinCount)),
+    doc: "How many branches a reducer needs.",
+    default: "all",
+  },
+  on_fail: { schema: onFail, doc: "What happens when an attempt fails." },
+  on_success: { schema: onSuccess, doc: "What happens when the step completes." },
+  outputs: { schema: jsonSchemaField, doc: "JSON Schema that the output must fit." },
+  tags: { schema: plainNames("tags"), doc: "Words to find the step by." },
+  runs_on: {
+    schema: plainNames("tags"),
+    doc: "Tags that a worker must have to be given this step.",
+  },
+  group: { schema: text({ maxChars: MAX_NAME_CHARS }), doc: "A group's name." },
+  failure_handler: {
+    schema: located(
+      text({ expected: "a failure handler's name", asWritten: true, maxChars: MAX_NAME_CHARS }),
+    ),
+    doc: "The failure handler whose rules answer this step's exit codes.",
+  },
+  summarize: {
+    schema: text({ expected: "a shell command" }),
+    doc: "A shell command that reads a failed attempt's output and prints a summary of it.",
+  },
+  resource_requirements: {
+    schema: resources,
+    doc: "What the step needs of its worker, or the name of an entry of the file's list.",
+  },
+  workspace: {
+    schema: boolean(),
+    doc: "`false`: the step works outside the file's workspace, also beside its steps.",
+    default: true,
+  },
+  progress: {
+    schema: oneOf(["output", "files"]),
+    doc: "`files`: changes of files in the workspace are a sign of life too.",
+    default: "output",
+  },
+  execution: { schema: execution, doc: "Another way to write the timeout and the retry policy." },
+} as const satisfies Fields;
+
+export const LATER_STEP_KEYS: readonly string[] = ["hold"];
+const TOP_KEYS: readonly string[] = ["failure_handlers", "queue", "self_heal", "transitions", "unhandled"];
+const TRANSITION_KEYS: readonly string[] = ["route_on", "routeOn"];
+
+/** Why a key of the file or of a transition does not belong into a step. */
+export function belongsOutside(key: string): string | null {
+  if (TOP_KEYS.includes(key)) return "it stands at the top of the file";
+  return TRANSITION_KEYS.includes(key) ? "it belongs to a transition at the top of the file" : null;
+}

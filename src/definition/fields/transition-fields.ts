@@ -1,0 +1,97 @@
+import type { Transition } from "../../core/model/definition.js";
+import type { Path } from "../read/path.js";
+import {
+  type Located,
+  listOf,
+  located,
+  named,
+  object,
+  type ReadContext,
+  type Schema,
+} from "../read/schema.js";
+import { number, oneOf, text } from "../read/schema-scalars.js";
+import { findEntry, type SourceMap } from "../read/source-tree.js";
+import { type ReadCondition, when } from "./condition-fields.js";
+import { readsError } from "./reads-error.js";
+import { MAX_COUNT } from "./retry-fields.js";
+
+const MAX_NAME_CHARS = 200;
+const OUTCOMES = ["success", "failure", "any"] as const satisfies readonly Transition["on"][];
+/** Keys of the form in which a transition without `on` is tried whatever the outcome. */
+const NODE_FORM_KEYS = ["from_node_id", "to_node_id", "condition"] as const;
+
+/** A transition as its file gives it, before its names are looked up. */
+export interface TransitionDraft {
+  readonly from: Located<string> | undefined;
+  readonly to: Located<string> | undefined;
+  readonly on: Transition["on"];
+  readonly priority: Located<number> | undefined;
+  readonly when: ReadCondition | undefined;
+  readonly at: number;
+  readonly path: Path | null;
+}
+
+const stepName = located(text({ expected: "a step's id", asWritten: true, maxChars: MAX_NAME_CHARS }));
+
+const transitionMap = object({
+  from: {
+    schema: stepName,
+    doc: "The step whose end is looked at.",
+    required: true,
+    aliases: ["from_node_id", "sourceNodeKey"],
+  },
+  to: {
+    schema: stepName,
+    doc: "The step that runs then.",
+    required: true,
+    aliases: ["to_node_id", "targetNodeKey"],
+  },
+  on: {
+    schema: oneOf(OUTCOMES),
+    doc: "The outcome of `from` at which the transition is tried.",
+    aliases: ["routeOn", "route_on"],
+    default: "success",
+  },
+  priority: {
+    schema: located(number({ min: 0, max: MAX_COUNT, whole: true })),
+    doc: "Lower ones are tried first; the place in the list if left out.",
+  },
+  when: {
+    schema: when,
+    doc: "A condition, or JavaScript; the transition is taken only where it is true.",
+    aliases: ["condition"],
+  },
+});
+
+const transition: Schema<TransitionDraft> = named("transition", {
+  ...transitionMap,
+  read(node, path, context) {
+    const given = transitionMap.read(node, path, context);
+    if (given === undefined || node.kind !== "map") return undefined;
+    const usesNodeForm = NODE_FORM_KEYS.some((key) => findEntry(node, key) !== undefined);
+    const saysOn = ["on", "routeOn", "route_on"].some((key) => findEntry(node, key) !== undefined);
+    const on = given.on ?? (usesNodeForm ? "any" : "success");
+    if (!saysOn && on === "success" && given.when !== undefined && readsError(given.when, context.findNames))
+      reportBlindCondition(node, path, context);
+    return {
+      from: given.from,
+      to: given.to,
+      on,
+      priority: given.priority,
+      when: given.when,
+      at: node.at,
+      path,
+    };
+  },
+});
+
+/** After a success there is no error: a condition on one would never hold. */
+function reportBlindCondition(node: SourceMap, path: Path | null, context: ReadContext): void {
+  const message =
+    "`when` looks at the error, but the transition is tried only after a success, the default of `on`";
+  const hint = "Add `on: failure` or `on: any`.";
+  const at = findEntry(node, "when")?.keyAt ?? node.at;
+  context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
+}
+
+export const transitions = listOf(transition, { items: "transitions" });

@@ -1,0 +1,206 @@
+import {
+  DEFAULT_MAX_ITEMS,
+  DEFAULT_MAX_LOOPS,
+  DEFAULT_MAX_RECOVERIES,
+  type InputDefinition,
+} from "../../core/model/definition.js";
+import type { Json } from "../../core/text/json.js";
+import type { Path } from "../read/path.js";
+import {
+  type Fields,
+  listOf,
+  located,
+  mapOf,
+  mapped,
+  named,
+  object,
+  type Schema,
+  union,
+} from "../read/schema.js";
+import { boolean, json, number, oneOf, text } from "../read/schema-scalars.js";
+import { failureHandlers } from "./failure-handler-fields.js";
+import { jobs } from "./job-fields.js";
+import { memory, resourceList } from "./resource-fields.js";
+import { MAX_COUNT } from "./retry-fields.js";
+import { queue, selfHeal, workspace } from "./self-heal-fields.js";
+import { steps } from "./step-entries.js";
+import { environment, onFail } from "./step-fields.js";
+import { transitions } from "./transition-fields.js";
+
+export const INPUT_TYPES = [
+  "string",
+  "number",
+  "boolean",
+  "object",
+  "array",
+  "any",
+] as const satisfies readonly InputDefinition["type"][];
+const MAX_NAME_CHARS = 200;
+
+export function typeOfJson(value: Json): InputDefinition["type"] {
+  if (value === null) return "any";
+  if (Array.isArray(value)) return "array";
+  return typeof value as "string" | "number" | "boolean" | "object";
+}
+
+const inputType = oneOf(INPUT_TYPES);
+const inputByType: Schema<InputDefinition> = mapped(inputType, (type) => ({
+  type,
+  required: true,
+  default: null,
+  description: null,
+}));
+const inputMap = object({
+  type: { schema: inputType, doc: "The type of the value; that of `default` if left out." },
+  default: { schema: located(json()), doc: "The value when none is given." },
+  required: {
+    schema: located(boolean()),
+    doc: "Whether a value must be given; true unless there is a default.",
+  },
+  description: { schema: text({ mayBeEmpty: true }), doc: "What the input is for." },
+});
+
+const inputByMap: Schema<InputDefinition> = {
+  expected: "a map with `type`, `default`, `required`, `description`",
+  fits: inputMap.fits,
+  read(node, path, context) {
+    const given = inputMap.read(node, path, context);
+    if (given === undefined) return undefined;
+    const fallback = given.default;
+    const report = (message: string, hint: string, place: { at: number; path: Path | null }) =>
+      context.findings.error({ code: "INVALID_VALUE", message, hint, at: place.at, path: place.path });
+    const type = given.type ?? (fallback === undefined ? "any" : typeOfJson(fallback.value));
+    if (
+      fallback !== undefined &&
+      type !== "any" &&
+      fallback.value !== null &&
+      typeOfJson(fallback.value) !== type
+    ) {
+      report(`the default is no ${type}`, `Give a default of type ${type}.`, fallback);
+    }
+    if (fallback !== undefined && given.required?.value === true) {
+      report(
+        "`required: true` and `default` contradict each other",
+        "Remove one of the two.",
+        given.required,
+      );
+    }
+    const required = given.required?.value ?? fallback === undefined;
+    return { type, required, default: fallback?.value ?? null, description: given.description ?? null };
+  },
+  json: inputMap.json,
+};
+
+const variableName = text({
+  expected: "a variable's name",
+  pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
+  rule: "Give the name of an environment variable, not its value.",
+  maxChars: MAX_NAME_CHARS,
+});
+
+const contextName = text({
+  expected: "a name",
+  pattern: /^[A-Za-z_$][A-Za-z0-9_$]*$/,
+  rule: "Give the name of a key at the top of the context.",
+  maxChars: MAX_NAME_CHARS,
+});
+
+export const WORKFLOW_FIELDS = {
+  version: { schema: text({ asWritten: true, maxChars: 50 }), doc: "The version of the file's format." },
+  name: {
+    schema: text({
+      asWritten: true,
+      maxChars: MAX_NAME_CHARS,
+      pattern: /^[^\p{Cc}]*$/u,
+      rule: "Give a name on one line.",
+    }),
+    doc: "The workflow's name; the file's name without its ending if left out.",
+  },
+  inputs: {
+    schema: mapOf(named("input", union(inputByType, inputByMap)), {
+      keyPattern: /^[A-Za-z_][A-Za-z0-9_-]*$/,
+      keyRule: "An input's name has letters, digits, `_` and `-`, and begins with a letter or `_`.",
+    }),
+    doc: "Values that a run is given.",
+  },
+  env: { schema: environment, doc: "Environment variables of every step." },
+  secrets: {
+    schema: listOf(variableName, { items: "variables' names" }),
+    doc: "Environment variables whose values are redacted everywhere.",
+  },
+  context: {
+    schema: listOf(contextName, { items: "names" }),
+    doc: "Names that --context gives to expressions and templates, beside `pr` and `files`.",
+  },
+  routing: {
+    schema: object({
+      max_loops: {
+        schema: number({ min: 0, max: MAX_COUNT, whole: true }),
+        doc: "Routing transitions that a scope may take.",
+        default: DEFAULT_MAX_LOOPS,
+      },
+      defaults: {
+        schema: object({
+          on_fail: {
+            schema: onFail,
+            doc: "Keys for the `on_fail` of every step that does not give them itself; `retry` is merged key by key.",
+          },
+        }),
+        doc: "What every step has unless it says otherwise.",
+      },
+    }),
+    doc: "Rules for retry, remediation and goto.",
+  },
+  failure_policy: {
+    schema: oneOf(["finish_independent", "fail_fast"]),
+    doc: "Whether steps that do not depend on a failed one go on.",
+    default: "finish_independent",
+  },
+  max_recoveries: {
+    schema: number({ min: 0, max: MAX_COUNT, whole: true }),
+    doc: "Restarts after a lost worker, per visit.",
+    default: DEFAULT_MAX_RECOVERIES,
+  },
+  max_items: {
+    schema: number({ min: 0, max: MAX_COUNT, whole: true }),
+    doc: "Items that the forEach steps of a run may have, all together.",
+    default: DEFAULT_MAX_ITEMS,
+  },
+  max_log: {
+    schema: memory,
+    doc: "How much an attempt may print, such as 200m; what comes after that is dropped.",
+    default: "1g",
+  },
+  unhandled: {
+    schema: oneOf(["fail", "hold"]),
+    doc: "What becomes of a failure that nothing answers: the step fails, or waits for a decision. `hold` if `jobs` is used.",
+    default: "fail",
+  },
+  failure_handlers: { schema: failureHandlers, doc: "Rules that answer exit codes; steps name a handler." },
+  resource_requirements: {
+    schema: resourceList,
+    doc: "Resource requirements that jobs and steps refer to by name.",
+  },
+  workspace: {
+    schema: workspace,
+    doc: "Each run works in its own git worktree: checkpoints, diff hashes, hard resets.",
+  },
+  self_heal: {
+    schema: selfHeal,
+    doc: "Timeouts, attempts and resets for steps that get stuck; `true` for the defaults.",
+  },
+  queue: {
+    schema: queue,
+    doc: "Failures that nothing else has answered are tried again later, from the checkpoints.",
+  },
+  transitions: { schema: transitions, doc: "Edges from the end of one step to another step." },
+  steps: { schema: steps, doc: "The steps by id.", aliases: ["checks"] },
+  jobs: {
+    schema: jobs,
+    doc: "The batch form: a list of commands, each for many parameters, instead of `steps`.",
+  },
+} as const satisfies Fields;
+
+export const LATER_WORKFLOW_KEYS: readonly string[] = ["parameters"];
+
+export const workflow = object(WORKFLOW_FIELDS, { later: LATER_WORKFLOW_KEYS });

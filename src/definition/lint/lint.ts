@@ -1,0 +1,105 @@
+import { ERROR_CATALOGUE } from "../../core/errors/errors.js";
+import { classify } from "../../core/failure/classify.js";
+import type { Definition, StepDefinition } from "../../core/model/definition.js";
+import { FAILURE_CLASSES } from "../fields/retry-fields.js";
+import { quote } from "../read/suggest.js";
+import { finding, type LintFinding } from "./lint-finding.js";
+import { lintGotos } from "./lint-gotos.js";
+import { lintHandlers } from "./lint-handlers.js";
+import { lintReachability } from "./lint-reachability.js";
+import { lintSelfHeal } from "./lint-self-heal.js";
+import { lintTransitions } from "./lint-transitions.js";
+
+/** Codes that steps may have without being errors of the catalogue. */
+const OPEN_CODES = /^(?:EXIT_\d{1,3}|[1-5]\d\d)$/;
+
+export function lintDefinition(definition: Definition): LintFinding[] {
+  return [
+    ...smallBudgets(definition),
+    ...lintReachability(definition),
+    ...secretsInEnv(definition),
+    ...definition.steps.flatMap(oddRetryCodes),
+    ...definition.steps.flatMap(idleTimeouts),
+    ...lintHandlers(definition),
+    ...lintSelfHeal(definition),
+    ...lintTransitions(definition),
+    ...lintGotos(definition),
+  ];
+}
+
+/**
+ * A ladder that max_loops cuts short: one visit and the way back or, where the goto has a bound, all its visits. A retry
+ * is compared with the loops before it and the retries of all visits, any other transition with the loops alone.
+ */
+function smallBudgets({ steps, maxLoops }: Definition): LintFinding[] {
+  return steps.flatMap((step) => {
+    const { retry, run, runJs, goto, gotoJs, gotoMax } = step.onFail;
+    const retries = retry?.max ?? 0;
+    const repairs = run.length > 0 || runJs !== null ? 1 : 0;
+    const gotos = goto === null && gotoJs === null ? 0 : (gotoMax ?? 1);
+    const visits = gotoMax === null ? 1 : gotos + 1;
+    const needed = Math.max(
+      retries === 0 ? 0 : visits * retries + gotos * (repairs + 1),
+      visits * repairs + gotos,
+    );
+    if (needed <= maxLoops) return [];
+    const parts = [
+      ...(retries > 0 ? [`${retries * visits} retries`] : []),
+      ...(repairs > 0 ? [visits === 1 ? "a repair" : `${visits} repairs`] : []),
+      ...(gotos > 0 ? [gotos === 1 ? "a goto" : `${gotos} gotos`] : []),
+    ];
+    const visited = visits === 1 ? "one visit" : `${visits} visits`;
+    const message = `${visited} of ${quote(step.id)} may need ${needed} transitions (${parts.join(", ")}), but max_loops is ${maxLoops}`;
+    return [finding("BUDGET_TOO_SMALL", message, ["steps", step.id, "on_fail"])];
+  });
+}
+
+function secretsInEnv({ secrets, env, steps }: Definition): LintFinding[] {
+  const places: { env: Definition["env"]; segments: string[] }[] = [{ env, segments: ["env"] }];
+  for (const step of steps)
+    if (Object.keys(step.env).length > 0) places.push({ env: step.env, segments: ["steps", step.id, "env"] });
+  const secret = new Set(secrets);
+  return places.flatMap((place) =>
+    Object.keys(place.env)
+      .filter((name) => secret.has(name))
+      .map((name) =>
+        finding("SECRET_IN_ENV", `the secret ${quote(name)} is also set in \`env\``, [
+          ...place.segments,
+          name,
+        ]),
+      ),
+  );
+}
+
+function oddRetryCodes(step: StepDefinition): LintFinding[] {
+  return (step.onFail.retry?.on ?? []).flatMap((name, place) => {
+    if ((FAILURE_CLASSES as readonly string[]).includes(name)) return [];
+    const segments = ["steps", step.id, "on_fail", "retry", "on", place];
+    const status = /^[1-5]\d\d$/.test(name) ? Number(name) : null;
+    const known = Object.hasOwn(ERROR_CATALOGUE, name) || OPEN_CODES.test(name);
+    if (!known) {
+      const message = `${quote(name)} is neither a class nor a code that Daruma gives`;
+      return [
+        finding(
+          "NO_EFFECT",
+          message,
+          segments,
+          "It matches only if the step itself gives this code in $DARUMA_FAILURE.",
+        ),
+      ];
+    }
+    const { class: failureClass } = classify(
+      status === null ? { message: "", code: name } : { message: "", httpStatus: status },
+    );
+    if (!failureClass.startsWith("deterministic_")) return [];
+    const message = `retry.on names ${quote(name)}, though ${failureClass} errors are not worth a retry`;
+    return [finding("RETRY_OF_DETERMINISTIC", message, segments)];
+  });
+}
+
+function idleTimeouts(step: StepDefinition): LintFinding[] {
+  const { timeoutMs, idleTimeoutMs } = step;
+  if (timeoutMs === null || idleTimeoutMs === null || idleTimeoutMs < timeoutMs) return [];
+  const message = `idle_timeout_ms (${idleTimeoutMs}) can never be reached before timeout_ms (${timeoutMs})`;
+  return [finding("NO_EFFECT", message, ["steps", step.id, "idle_timeout_ms"])];
+}

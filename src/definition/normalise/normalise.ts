@@ -1,0 +1,228 @@
+import {
+  DEFAULT_KILL_GRACE_MS,
+  DEFAULT_MAX_ITEMS,
+  DEFAULT_MAX_LOG_BYTES,
+  DEFAULT_MAX_LOOPS,
+  DEFAULT_MAX_RECOVERIES,
+  type Definition,
+  type FailureRouting,
+  type Routing,
+  type SelfHeal,
+  type StepDefinition,
+  type Transition,
+} from "../../core/model/definition.js";
+import { toObject } from "../fields/action-fields.js";
+import { keyVariables } from "../fields/agent-fields.js";
+import type { RawStep, StepKeys } from "../fields/read-step.js";
+import { type RetryDraft, reportConflict } from "../fields/retry-fields.js";
+import type { StepEntry } from "../fields/step-entries.js";
+import type { TransitionDraft } from "../fields/transition-fields.js";
+import type { WORKFLOW_FIELDS } from "../fields/workflow-fields.js";
+import { childPath } from "../read/path.js";
+import type { Located, ReadContext, ReadOf } from "../read/schema.js";
+import { findEntry } from "../read/source-tree.js";
+import { References } from "./references.js";
+import { mergeRetry, toRetryPolicy } from "./retry-policy.js";
+import { healedRetry, healedTimeouts, stepHealing } from "./self-heal-steps.js";
+
+export type WorkflowKeys = ReadOf<typeof WORKFLOW_FIELDS>;
+type RoutingKeys = NonNullable<StepKeys["on_success"]>;
+
+const NO_NAMES: readonly string[] = Object.freeze([]);
+const NO_VARIABLES: { readonly [name: string]: string } = Object.freeze({});
+const NO_ROUTING: Routing = Object.freeze({
+  run: NO_NAMES,
+  runJs: null,
+  goto: null,
+  gotoJs: null,
+  gotoMax: null,
+});
+
+/** What the steps of a file are read against. */
+interface Surroundings {
+  /** Steps that a `run` list or a transition leads to. */
+  readonly named: ReadonlySet<string>;
+  readonly retryDefaults: RetryDraft | undefined;
+  readonly hasWorkspace: boolean;
+  readonly selfHeal: SelfHeal | null;
+  readonly references: References;
+  readonly context: ReadContext;
+}
+
+/** Defaults filled in (those of `on_fail` but for `retry` are in the entries already), other spellings folded, references turned into ids. */
+export function normalise(
+  keys: WorkflowKeys,
+  entries: readonly StepEntry[],
+  nameFromFile: string,
+  context: ReadContext,
+): Definition {
+  const surroundings: Surroundings = {
+    named: routedTargets(keys, entries),
+    retryDefaults: keys.routing?.defaults?.on_fail?.retry,
+    hasWorkspace: keys.workspace !== undefined,
+    selfHeal: keys.self_heal ?? null,
+    references: new References(keys.failure_handlers, keys.resource_requirements, context),
+    context,
+  };
+  return {
+    name: keys.name ?? nameFromFile,
+    version: keys.version ?? null,
+    inputs: toObject(keys.inputs) ?? {},
+    env: toObject(keys.env) ?? NO_VARIABLES,
+    secrets: [
+      ...new Set([
+        ...(keys.secrets ?? []),
+        ...keyVariables(entries.flatMap(({ raw }) => (raw === null ? [] : [raw.action]))),
+      ]),
+    ],
+    maxLoops: keys.routing?.max_loops ?? DEFAULT_MAX_LOOPS,
+    failurePolicy: keys.failure_policy ?? "finish_independent",
+    maxRecoveries: keys.max_recoveries ?? DEFAULT_MAX_RECOVERIES,
+    maxItems: keys.max_items ?? DEFAULT_MAX_ITEMS,
+    maxLogBytes: keys.max_log ?? DEFAULT_MAX_LOG_BYTES,
+    unhandled: keys.unhandled ?? (keys.jobs === undefined ? "fail" : "hold"),
+    failureHandlers: (keys.failure_handlers ?? []).flatMap(({ name, rules }) =>
+      name === undefined ? [] : [{ name: name.value, rules }],
+    ),
+    workspace: keys.workspace ?? null,
+    selfHeal: keys.self_heal ?? null,
+    queue: keys.queue ?? null,
+    transitions: normaliseTransitions(keys.transitions ?? []),
+    steps: entries.flatMap((entry) =>
+      entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, surroundings)],
+    ),
+  };
+}
+
+/** Every step that a `run` list or a transition names; a default's list too, should no step have it. */
+function routedTargets(
+  { routing, transitions = [] }: WorkflowKeys,
+  entries: readonly StepEntry[],
+): ReadonlySet<string> {
+  const named = new Set(routing?.defaults?.on_fail?.run?.map((name) => name.value));
+  for (const { raw } of entries) {
+    for (const name of raw?.keys.on_fail?.run ?? []) named.add(name.value);
+    for (const name of raw?.keys.on_success?.run ?? []) named.add(name.value);
+  }
+  for (const { to } of transitions) if (to !== undefined) named.add(to.value);
+  return named;
+}
+
+function normaliseTransitions(drafts: readonly TransitionDraft[]): Transition[] {
+  return drafts.flatMap(({ from, to, on, priority, when }, place) => {
+    if (from === undefined || to === undefined) return [];
+    const id = place + 1;
+    return [
+      {
+        id,
+        from: from.value,
+        to: to.value,
+        on,
+        priority: priority?.value ?? id,
+        when: when?.condition ?? null,
+      },
+    ];
+  });
+}
+
+function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): StepDefinition {
+  const { named, retryDefaults, references, context } = surroundings;
+  const { keys } = raw;
+  const { usesWorkspace, progress, selfHeal } = stepHealing(raw, surroundings, context);
+  const dependsOn = dependencyGroups(keys.depends_on).map((group) => group.map((member) => member.value));
+  return {
+    id,
+    action: raw.action,
+    dependsOn,
+    start: keys.start ?? (dependsOn.length === 0 && named.has(id) ? "routed" : "auto"),
+    if: keys.if ?? null,
+    env: toObject(keys.env) ?? NO_VARIABLES,
+    cwd: keys.cwd ?? null,
+    ...healedTimeouts(
+      { timeoutMs: readTimeout(raw, context), idleTimeoutMs: keys.idle_timeout_ms ?? null },
+      selfHeal,
+    ),
+    killGraceMs: keys.kill_grace_ms ?? DEFAULT_KILL_GRACE_MS,
+    continueOnFailure: keys.continue_on_failure ?? false,
+    forEach: keys.forEach ?? false,
+    reduce: keys.fanout?.value === "reduce",
+    join: keys.join?.value ?? { kind: "all" },
+    onFail: failureRouting(raw, healedRetry(retryDefaults, selfHeal), context),
+    onSuccess: routing(keys.on_success),
+    outputSchema: keys.outputs ?? null,
+    tags: [...new Set(keys.tags ?? NO_NAMES)],
+    runsOn: [...new Set(keys.runs_on ?? NO_NAMES)],
+    group: keys.group ?? null,
+    failureHandler: references.handler(keys.failure_handler),
+    summarize: keys.summarize ?? null,
+    resources: references.resources(keys.resource_requirements),
+    usesWorkspace,
+    progress,
+    noProgressLimit: selfHeal?.stepNoProgressLimit ?? null,
+  };
+}
+
+/** `[a, "b|c"]` as groups of references that keep their places; a name or group given twice counts once. */
+export function dependencyGroups(given: readonly Located<string>[] | undefined): Located<string>[][] {
+  const groups = new Map<string, Located<string>[]>();
+  for (const { value, at, path } of given ?? []) {
+    const members = [...new Set(value.split("|").map((member) => member.trim()))];
+    const key = members.join("|");
+    if (!groups.has(key))
+      groups.set(
+        key,
+        members.map((member) => ({ value: member, at, path })),
+      );
+  }
+  return [...groups.values()];
+}
+
+function readTimeout(raw: RawStep, context: ReadContext): number | null {
+  const { timeout_ms, execution } = raw.keys;
+  if (timeout_ms !== undefined && execution?.timeout_ms !== undefined) {
+    reportConflict("timeout_ms", "execution.timeout_ms", raw.node, raw.path, context);
+  }
+  return timeout_ms ?? execution?.timeout_ms ?? null;
+}
+
+function failureRouting(
+  raw: RawStep,
+  defaults: RetryDraft | undefined,
+  context: ReadContext,
+): FailureRouting {
+  const own = raw.keys.on_fail?.retry;
+  const policy = raw.keys.execution?.retry_policy;
+  if (own !== undefined && policy !== undefined)
+    reportConflict("on_fail.retry", "execution.retry_policy", raw.node, raw.path, context);
+  const merged = mergeRetry(own ?? policy, defaults);
+  if (own !== undefined && merged?.max === undefined) reportMissingMax(raw, context);
+  return { ...routing(raw.keys.on_fail), retry: toRetryPolicy(merged) };
+}
+
+/** A `retry` that says when and how but not how often would silently do nothing. */
+function reportMissingMax(raw: RawStep, context: ReadContext): void {
+  const onFail = findEntry(raw.node, "on_fail")?.value;
+  const entry = onFail?.kind === "map" ? findEntry(onFail, "retry") : undefined;
+  // A `max` that is there but wrong was reported already.
+  if (entry?.value.kind !== "map" || findEntry(entry.value, "max") !== undefined) return;
+  const path = childPath(childPath(raw.path, "on_fail"), "retry");
+  const message = "the key `max` is missing: nothing would be retried";
+  context.findings.error({
+    code: "MISSING_KEY",
+    message,
+    hint: "Add `max`, here or in routing.defaults.on_fail.retry.",
+    at: entry.keyAt,
+    path,
+  });
+}
+
+function routing(keys: RoutingKeys | undefined): Routing {
+  if (keys === undefined) return NO_ROUTING;
+  return {
+    run: [...new Set((keys.run ?? []).map((name) => name.value))],
+    runJs: keys.run_js ?? null,
+    goto: keys.goto?.step?.value ?? null,
+    gotoJs: keys.goto_js ?? null,
+    gotoMax: keys.goto_max ?? keys.goto?.max ?? null,
+  };
+}

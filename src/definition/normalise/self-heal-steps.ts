@@ -1,0 +1,74 @@
+import type { SelfHeal, StepDefinition } from "../../core/model/definition.js";
+import type { RawStep } from "../fields/read-step.js";
+import type { RetryDraft } from "../fields/retry-fields.js";
+import { childPath } from "../read/path.js";
+import type { ReadContext } from "../read/schema.js";
+import { findEntry } from "../read/source-tree.js";
+import { quote } from "../read/suggest.js";
+
+/** Built-in actions that touch no files: an HTTP request, a model's answer, JavaScript in a sandbox, a person, a child run. */
+const WITHOUT_FILES: ReadonlySet<string> = new Set([
+  "http",
+  "script",
+  "noop",
+  "human",
+  "workflow",
+  "llm_call",
+]);
+/** Self-heal is for steps that get stuck: agents, model calls, and whatever works in the workspace. */
+const ALWAYS_HEALED: ReadonlySet<string> = new Set(["agent", "llm_call"]);
+
+export interface StepHealing {
+  readonly usesWorkspace: boolean;
+  readonly progress: StepDefinition["progress"];
+  /** Null: the step is none of self-heal's. */
+  readonly selfHeal: SelfHeal | null;
+}
+
+/** Where a step works and whether self-heal watches it. Reports keys that cannot be honoured. */
+export function stepHealing(
+  raw: RawStep,
+  surroundings: { readonly hasWorkspace: boolean; readonly selfHeal: SelfHeal | null },
+  context: ReadContext,
+): StepHealing {
+  const { keys, action } = raw;
+  const { hasWorkspace, selfHeal } = surroundings;
+  const mayUse = !WITHOUT_FILES.has(action.type);
+  const usesWorkspace = hasWorkspace && mayUse && keys.workspace !== false;
+  if (keys.workspace === true && !usesWorkspace) {
+    const message = mayUse
+      ? "`workspace: true` needs a `workspace` at the top of the file"
+      : `a step of type ${quote(action.type)} does not work in the workspace`;
+    refuse(raw, "workspace", message, mayUse ? "Add one, or remove the key." : "Remove the key.", context);
+  }
+  if (keys.progress === "files" && !usesWorkspace) {
+    const message = "`progress: files` watches the workspace, and this step does not work in one";
+    refuse(raw, "progress", message, "Remove it, or give the file a `workspace`.", context);
+  }
+  const healed = usesWorkspace || ALWAYS_HEALED.has(action.type);
+  return { usesWorkspace, progress: keys.progress ?? "output", selfHeal: healed ? selfHeal : null };
+}
+
+function refuse(raw: RawStep, key: string, message: string, hint: string, context: ReadContext): void {
+  const at = findEntry(raw.node, key)?.value.at ?? raw.node.at;
+  context.findings.error({ code: "INVALID_VALUE", message, hint, at, path: childPath(raw.path, key) });
+}
+
+/** A step's own keys win, then self-heal, then the file's defaults. */
+export function healedRetry(
+  defaults: RetryDraft | undefined,
+  selfHeal: SelfHeal | null,
+): RetryDraft | undefined {
+  return selfHeal === null ? defaults : { ...defaults, max: selfHeal.stepMaxAttempts - 1 };
+}
+
+export function healedTimeouts(
+  own: { readonly timeoutMs: number | null; readonly idleTimeoutMs: number | null },
+  selfHeal: SelfHeal | null,
+): { readonly timeoutMs: number | null; readonly idleTimeoutMs: number | null } {
+  if (selfHeal === null) return own;
+  const timeoutMs = own.timeoutMs ?? selfHeal.stepTimeoutMs;
+  // One that the step's own timeout always comes before is left out.
+  const idle = selfHeal.stepIdleTimeoutMs < timeoutMs ? selfHeal.stepIdleTimeoutMs : null;
+  return { timeoutMs, idleTimeoutMs: own.idleTimeoutMs ?? idle };
+}

@@ -1,0 +1,366 @@
+import type { Json } from "../../core/text/json.js";
+import type { NameFinder } from "./names-in-text.js";
+import { childPath, type Path } from "./path.js";
+import type { TextWithNames } from "./placed-text.js";
+import type { Findings, SyntaxProblem } from "./problem.js";
+import {
+  describeNode,
+  type SourceEntry,
+  type SourceMap,
+  type SourceNode,
+  type SourceScalar,
+} from "./source-tree.js";
+import { didYouMean, quote } from "./suggest.js";
+
+/**
+ * A schema reads a value out of the source tree, reports what is wrong with it at its place, and describes itself as
+ * JSON Schema: one source for messages and for editors.
+ */
+export interface Schema<out T> {
+  /** What a message calls such a value: "a string", "a list of strings". */
+  readonly expected: string;
+  /** Whether the value has this schema's shape, so that a union can pick its branch before it complains. */
+  fits(node: SourceNode): boolean;
+  /** The value, or undefined once a problem was reported. */
+  read(node: SourceNode, path: Path | null, context: ReadContext): T | undefined;
+  json(definitions: JsonDefinitions): JsonSchema;
+}
+
+export interface ReadContext {
+  readonly findings: Findings;
+  readonly checkExpression: (code: string) => SyntaxProblem | null;
+  readonly checkTemplate: (template: string) => SyntaxProblem | null;
+  readonly customActions: ReadonlySet<string>;
+  /** Null: nobody looks at the names in expressions and templates. */
+  readonly findNames: NameFinder | null;
+  /** The expressions and templates that were read. */
+  readonly texts: TextWithNames[];
+}
+
+export type JsonSchema = { [key: string]: Json };
+/** `$defs`, filled while schemas describe themselves. */
+export type JsonDefinitions = Map<string, JsonSchema>;
+
+export interface Field<out T> {
+  readonly schema: Schema<T>;
+  readonly doc: string;
+  readonly required?: boolean;
+  /** Other spellings that are read as this key. */
+  readonly aliases?: readonly string[];
+  /** For the documentation; whoever uses the value applies the same constant. */
+  readonly default?: Json;
+}
+
+export type Fields = { readonly [key: string]: Field<unknown> };
+export type ReadOf<F extends Fields> = {
+  readonly [K in keyof F]: F[K] extends Field<infer T> ? T | undefined : never;
+};
+
+export interface ObjectOptions {
+  /** Keys that are read before these, and are as good: hints name them too. */
+  readonly beside?: readonly string[];
+  /** Keys of later versions: refused with a word of their own. */
+  readonly later?: readonly string[];
+  /** Why a known key does not belong just here. */
+  readonly misplaced?: (key: string) => string | null;
+  /** Takes the entries that no field names; without it they are unknown keys. */
+  readonly rest?: (entry: SourceEntry, path: Path, context: ReadContext) => void;
+}
+
+export function wrongType(
+  schema: { expected: string },
+  node: SourceNode,
+  path: Path | null,
+  context: ReadContext,
+): undefined {
+  const message = `expected ${schema.expected}, found ${describeNode(node)}`;
+  const empty = node.kind === "scalar" && node.value === null;
+  const hint = empty ? "Give a value, or leave the key out." : `Write ${schema.expected} here.`;
+  context.findings.error({ code: "WRONG_TYPE", message, hint, at: node.at, path });
+  return undefined;
+}
+
+export function object<F extends Fields>(fields: F, options: ObjectOptions = {}): Schema<ReadOf<F>> {
+  const fieldOf = new Map<string, string>();
+  for (const [name, field] of Object.entries(fields)) {
+    for (const spelling of [name, ...(field.aliases ?? [])]) fieldOf.set(spelling, name);
+  }
+  const schema: Schema<ReadOf<F>> = {
+    expected: "a map",
+    fits: (node) => node.kind === "map",
+    read(node, path, context) {
+      if (node.kind !== "map") return wrongType(schema, node, path, context);
+      reportRepeatedKeys(node, path, context);
+      const found = new Map<string, SourceEntry>();
+      for (const entry of node.entries) {
+        const name = fieldOf.get(entry.key);
+        if (name === undefined) takeOther(entry, path, context, fieldOf.keys(), options);
+        else if (found.has(name)) reportSecondSpelling(entry, found.get(name)!, path, context);
+        else found.set(name, entry);
+      }
+      return readFields(fields, found, node, path, context);
+    },
+    json: (definitions) => objectJson(fields, options.rest !== undefined, definitions),
+  };
+  return schema;
+}
+
+function readFields<F extends Fields>(
+  fields: F,
+  found: ReadonlyMap<string, SourceEntry>,
+  node: SourceMap,
+  path: Path | null,
+  context: ReadContext,
+): ReadOf<F> {
+  const values: { [key: string]: unknown } = {};
+  for (const name of Object.keys(fields)) {
+    const field = fields[name]!;
+    const entry = found.get(name);
+    if (entry !== undefined)
+      values[name] = field.schema.read(entry.value, childPath(path, entry.key), context);
+    else if (field.required) {
+      const message = `the key ${quote(name)} is missing`;
+      context.findings.error({
+        code: "MISSING_KEY",
+        message,
+        hint: `Add \`${name}\`: ${field.schema.expected}.`,
+        at: node.at,
+        path,
+      });
+    }
+  }
+  return values as ReadOf<F>;
+}
+
+function takeOther(
+  entry: SourceEntry,
+  parent: Path | null,
+  context: ReadContext,
+  known: Iterable<string>,
+  options: ObjectOptions,
+): undefined {
+  const path = childPath(parent, entry.key);
+  const report = (message: string, hint: string) =>
+    context.findings.error({ code: "UNKNOWN_KEY", message, hint, at: entry.keyAt, path });
+  const name = quote(entry.key);
+  if (options.later?.includes(entry.key)) {
+    return report(
+      `the key ${name} is not supported yet`,
+      "Remove it; this version of Daruma cannot honour it.",
+    );
+  }
+  const misplaced = options.misplaced?.(entry.key) ?? null;
+  if (misplaced !== null) return report(`unknown key ${name} here: ${misplaced}`, "Move or remove the key.");
+  if (options.rest !== undefined) {
+    options.rest(entry, path, context);
+    return;
+  }
+  const names = [...known, ...(options.beside ?? [])];
+  const suggestion = context.findings.suggester.nearest(entry.key, names);
+  const hint =
+    suggestion === null ? `Keys allowed here: ${names.join(", ")}.` : `Rename it to \`${suggestion}\`.`;
+  report(`unknown key ${name}${didYouMean(suggestion)}`, hint);
+}
+
+function reportSecondSpelling(
+  entry: SourceEntry,
+  first: SourceEntry,
+  path: Path | null,
+  context: ReadContext,
+): void {
+  const message = `${quote(entry.key)} and ${quote(first.key)} mean the same key`;
+  context.findings.error({
+    code: "INVALID_VALUE",
+    message,
+    hint: "Keep one of the two.",
+    at: entry.keyAt,
+    path: childPath(path, entry.key),
+  });
+}
+
+export function reportRepeatedKeys(node: SourceMap, path: Path | null, context: ReadContext): void {
+  for (const { key, at } of node.repeated) {
+    const message = `the key ${quote(key)} stands twice in this map`;
+    context.findings.error({
+      code: "YAML_SYNTAX",
+      message,
+      hint: "Remove one of the two.",
+      at,
+      path: childPath(path, key),
+    });
+  }
+}
+
+function objectJson(fields: Fields, open: boolean, definitions: JsonDefinitions): JsonSchema {
+  const properties: JsonSchema = {};
+  const required: string[] = [];
+  const requiredSpellings: Json[] = [];
+  for (const [name, field] of Object.entries(fields)) {
+    const described: JsonSchema = { ...field.schema.json(definitions), description: field.doc };
+    if (field.default !== undefined) described.default = field.default;
+    properties[name] = described;
+    for (const alias of field.aliases ?? [])
+      properties[alias] = { ...described, description: `The same as \`${name}\`.` };
+    if (!field.required) continue;
+    if (field.aliases === undefined) required.push(name);
+    else {
+      const spellings = [name, ...field.aliases].map((spelling) => ({ required: [spelling] }));
+      requiredSpellings.push({ oneOf: spellings });
+    }
+  }
+  const json: JsonSchema = { type: "object", properties };
+  if (requiredSpellings.length > 0) json.allOf = requiredSpellings;
+  if (required.length > 0) json.required = required;
+  if (!open) json.additionalProperties = false;
+  return json;
+}
+
+export interface MapOptions {
+  readonly keyPattern: RegExp;
+  /** What a key must look like, for the message. */
+  readonly keyRule: string;
+}
+
+/** A map whose keys the user chooses. */
+export function mapOf<T>(value: Schema<T>, options: MapOptions): Schema<ReadonlyMap<string, T>> {
+  const schema: Schema<ReadonlyMap<string, T>> = {
+    expected: "a map",
+    fits: (node) => node.kind === "map",
+    read(node, path, context) {
+      if (node.kind !== "map") return wrongType(schema, node, path, context);
+      reportRepeatedKeys(node, path, context);
+      const values = new Map<string, T>();
+      for (const entry of node.entries) {
+        const here = childPath(path, entry.key);
+        if (entry.key === "__proto__" || !options.keyPattern.test(entry.key)) {
+          const message = `${quote(entry.key)} is not allowed as a name`;
+          context.findings.error({
+            code: "INVALID_VALUE",
+            message,
+            hint: options.keyRule,
+            at: entry.keyAt,
+            path: here,
+          });
+        }
+        const read = value.read(entry.value, here, context);
+        if (read !== undefined) values.set(entry.key, read);
+      }
+      return values;
+    },
+    json: (definitions) => ({
+      type: "object",
+      propertyNames: { pattern: options.keyPattern.source },
+      additionalProperties: value.json(definitions),
+    }),
+  };
+  return schema;
+}
+
+export function listOf<T>(
+  item: Schema<T>,
+  options: { items: string; notEmpty?: boolean },
+): Schema<readonly T[]> {
+  const schema: Schema<readonly T[]> = {
+    expected: `a list of ${options.items}`,
+    fits: (node) => node.kind === "list",
+    read(node, path, context) {
+      if (node.kind !== "list") return wrongType(schema, node, path, context);
+      if (options.notEmpty && node.items.length === 0) {
+        context.findings.error({
+          code: "INVALID_VALUE",
+          message: "the list is empty",
+          hint: `Give at least one of the ${options.items}.`,
+          at: node.at,
+          path,
+        });
+        return undefined;
+      }
+      const values: T[] = [];
+      node.items.forEach((part, index) => {
+        const read = item.read(part, childPath(path, index), context);
+        if (read !== undefined) values.push(read);
+      });
+      return values;
+    },
+    json: (definitions) => ({
+      type: "array",
+      items: item.json(definitions),
+      ...(options.notEmpty ? { minItems: 1 } : {}),
+    }),
+  };
+  return schema;
+}
+
+/** The first schema whose shape fits reads the value, so that its messages are about what was meant. */
+export function union<T>(...choices: readonly Schema<T>[]): Schema<T> {
+  const schema: Schema<T> = {
+    expected: choices.map((choice) => choice.expected).join(" or "),
+    fits: (node) => choices.some((choice) => choice.fits(node)),
+    read(node, path, context) {
+      const choice = choices.find((candidate) => candidate.fits(node));
+      return choice === undefined ? wrongType(schema, node, path, context) : choice.read(node, path, context);
+    },
+    json: (definitions) => ({ anyOf: choices.map((choice) => choice.json(definitions)) }),
+  };
+  return schema;
+}
+
+export function mapped<T, U>(schema: Schema<T>, convert: (value: T) => U): Schema<U> {
+  return {
+    expected: schema.expected,
+    fits: schema.fits,
+    read(node, path, context) {
+      const value = schema.read(node, path, context);
+      return value === undefined ? undefined : convert(value);
+    },
+    json: schema.json,
+  };
+}
+
+/** A value that keeps its place for problems that only show later, such as an unknown step. */
+export interface Located<out T> {
+  readonly value: T;
+  readonly at: number;
+  readonly path: Path | null;
+}
+
+export function located<T>(schema: Schema<T>): Schema<Located<T>> {
+  return {
+    expected: schema.expected,
+    fits: schema.fits,
+    read(node, path, context) {
+      const value = schema.read(node, path, context);
+      return value === undefined ? undefined : { value, at: node.at, path };
+    },
+    json: schema.json,
+  };
+}
+
+/** Text that keeps its scalar too, for places within it. */
+export interface LocatedText extends Located<string> {
+  readonly node: SourceScalar;
+}
+
+export function locatedText(schema: Schema<string>): Schema<LocatedText> {
+  return {
+    ...schema,
+    read(node, path, context) {
+      const value = schema.read(node, path, context);
+      return value === undefined || node.kind !== "scalar" ? undefined : { value, at: node.at, path, node };
+    },
+  };
+}
+
+/** Emit the schema once under `$defs` and refer to it. */
+export function named<T>(name: string, schema: Schema<T>): Schema<T> {
+  return {
+    ...schema,
+    json(definitions) {
+      if (!definitions.has(name)) {
+        definitions.set(name, {});
+        definitions.set(name, schema.json(definitions));
+      }
+      return { $ref: `#/$defs/${name}` };
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ChildRequest, ChildResult, ChildRuns } from "../action/workflow.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { Json } from "../core/text/json.js";
+import { type RunReport, reportRun } from "../report/run-report.js";
+import type { Store } from "../store/store.js";
+import type { RunHandle } from "./daruma.js";
+
+/** What child runs need of the engine that runs them. */
+export interface ChildHost {
+  readonly store: Store;
+  startChild(request: ChildRequest): Promise<RunHandle>;
+  resume(runId: number): Promise<RunHandle>;
+  cancel(runId: number, reason: string): Promise<void>;
+}
+
+/** Children inside children; more is a file that runs itself. */
+const MAX_CHILD_DEPTH = 16;
+
+/** How soon a decision about a resting child is seen. */
+const REST_POLL_MS = 250;
+
+/** `result` is null where somebody else has the run. */
+interface Child {
+  readonly runId: number;
+  readonly result: Promise<RunReport> | null;
+}
+
+/** Child runs, in the same engine unless another server has taken one for want of a worker here. The host is given late: it is made after its actions. */
+export class LocalChildRuns implements ChildRuns {
+  private host: ChildHost | null = null;
+
+  attach(host: ChildHost): void {
+    this.host = host;
+  }
+
+  async run(request: ChildRequest, signal: AbortSignal): Promise<ChildResult> {
+    const host = this.host!;
+    const child = (await this.unfinished(request)) ?? (await this.begin(request));
+    const cancel = (): void => void host.cancel(child.runId, "the parent's step was stopped").catch(() => {});
+    if (signal.aborted) cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      return resultOf(await this.untilOver(child, signal));
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  private async begin(request: ChildRequest): Promise<RunHandle> {
+    const host = this.host!;
+    let depth = 1;
+    for (let at = await host.store.readRun(request.parent.runId); at?.parent != null; depth += 1) {
+      at = await host.store.readRun(at.parent.run_id);
+    }
+    if (depth >= MAX_CHILD_DEPTH) {
+      throw new DarumaError("CYCLE", `${request.file} would be child run number ${depth} inside another`, {
+        hint: "A workflow must not run itself, directly or through others.",
+      });
+    }
+    return host.startChild(request);
+  }
+
+  /**
+   * A child that is held or paused is not over: somebody will decide, and then it goes on here. Nor is one that a server
+   * with a worker for it has taken.
+   */
+  private async untilOver({ runId, result }: Child, signal: AbortSignal): Promise<RunReport> {
+    const { store } = this.host!;
+    for (let last = result === null ? null : await unlessElsewhere(result, signal); ; ) {
+      if (last !== null && (last.finished_at !== null || signal.aborted)) return last;
+      if (signal.aborted) return reportRun(store, runId);
+      await delay(REST_POLL_MS, undefined, { signal }).catch(() => {});
+      const run = await store.readRun(runId);
+      if (run === null) return last ?? reportRun(store, runId);
+      if (signal.aborted) continue;
+      if (run.status === "running" || run.finished_at !== null)
+        last = (await this.goOn(runId, signal)) ?? last;
+    }
+  }
+
+  /** Null: somebody else has the run; it is looked at again. */
+  private async goOn(runId: number, signal: AbortSignal): Promise<RunReport | null> {
+    const { result } = await this.takeUp(runId);
+    return result === null ? null : unlessElsewhere(result, signal);
+  }
+
+  /** The engine died while the child ran: the same child goes on. */
+  private async unfinished(request: ChildRequest): Promise<Child | null> {
+    const [last] = await this.host!.store.listRuns({ parentJob: request.parent.jobId, limit: 1 });
+    return last === undefined || last.finished_at !== null ? null : this.takeUp(last.id);
+  }
+
+  private async takeUp(runId: number): Promise<Child> {
+    try {
+      return await this.host!.resume(runId);
+    } catch (error) {
+      if (error instanceof DarumaError && error.code === "RUN_OWNED") return { runId, result: null };
+      throw error;
+    }
+  }
+}
+
+/** Null: this engine lost the run to another. One that stops loses all its runs; then the attempt was ended, too. */
+async function unlessElsewhere(result: Promise<RunReport>, signal: AbortSignal): Promise<RunReport | null> {
+  try {
+    return await result;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof DarumaError && error.code === "LEASE_LOST")) throw error;
+    return null;
+  }
+}
+
+function resultOf(report: RunReport): ChildResult {
+  const outputs: { [step: string]: Json } = {};
+  for (const job of report.jobs)
+    if (job.scope === "root" && job.status === "completed") outputs[job.step] = job.output;
+  return { runId: report.run_id, status: report.status, outputs, error: report.error };
+}

@@ -1,0 +1,87 @@
+import { resolve } from "node:path";
+import type { z } from "zod";
+import { DarumaError } from "../core/errors/errors.js";
+import type { Client } from "../operations/client.js";
+import type { Context } from "../operations/context.js";
+import { checkInput } from "../operations/invalid-input.js";
+import type { Operation, StreamItem } from "../operations/operation.js";
+import { perform } from "../operations/perform.js";
+import { operationOf } from "../operations/table/operations.js";
+import { createMemoryStore } from "../store/memory/memory-store.js";
+import { isPostgresUrl } from "../store/postgres/postgres-address.js";
+import type { Store } from "../store/store.js";
+import { databaseFile, isDatabaseThere } from "./existing-store.js";
+import { operateThrough } from "./local-operate.js";
+import { openStore } from "./open-store.js";
+
+export interface LocalClientOptions {
+  readonly outputDir: string;
+  /** A database file, or the address of a PostgreSQL database; by default `daruma.db` in the output folder. */
+  readonly store?: string | undefined;
+}
+
+/** Operations on a store, by this process alone. The store is opened by the first that needs it. */
+export function openLocalClient(options: LocalClientOptions): Client {
+  return new LocalClient({ ...options, outputDir: resolve(options.outputDir) }) as Client;
+}
+
+class LocalClient {
+  private opened: Promise<Store> | null = null;
+
+  constructor(private readonly options: LocalClientOptions) {}
+
+  async call(name: string, input: unknown): Promise<unknown> {
+    const operation = operationOf(name);
+    const parsed = parseInput(operation, input);
+    return perform(operation, await this.context(operation), parsed);
+  }
+
+  async *stream(name: string, input: unknown, signal: AbortSignal): AsyncGenerator<StreamItem> {
+    const operation = operationOf(name);
+    const parsed = parseInput(operation, input);
+    if (operation.stream === undefined) throw new DarumaError("USAGE", `${name} cannot be followed`);
+    yield* operation.stream(await this.context(operation), parsed, signal);
+  }
+
+  async close(): Promise<void> {
+    const store = await this.opened?.catch(() => null);
+    await store?.close();
+  }
+
+  private async context({ withoutStore }: Operation): Promise<Context> {
+    const { outputDir } = this.options;
+    const store = await this.openFor(withoutStore);
+    return {
+      store,
+      outputDir,
+      principal: { name: "command line", role: "admin" },
+      now: Date.now,
+      operate: operateThrough(store),
+      runner: null,
+      customActions: [],
+    };
+  }
+
+  private async openFor(withoutStore: Operation["withoutStore"]): Promise<Store> {
+    const { store, outputDir } = this.options;
+    if (this.opened === null) {
+      const file = store ?? databaseFile(outputDir);
+      const isThere = isPostgresUrl(file) || isDatabaseThere(file);
+      if (!isThere && withoutStore === "empty") return createMemoryStore();
+      if (!isThere && withoutStore === undefined) throw noRuns(store ?? outputDir);
+      this.opened = openStore(store, outputDir);
+    }
+    return this.opened;
+  }
+}
+
+function noRuns(place: string): DarumaError {
+  return new DarumaError("RUN_NOT_FOUND", `there are no runs in ${place}`, {
+    hint: "Start one with `daruma run FILE`, or name the folder with --output-dir.",
+  });
+}
+
+function parseInput(operation: Operation, input: unknown): z.output<Operation["input"]> {
+  const { words } = operation.cli[0] ?? {};
+  return checkInput(operation, input, `See \`daruma ${words === undefined ? "" : `${words} `}--help\`.`);
+}

@@ -1,0 +1,20 @@
+import { randomUUID } from "node:crypto";
+import { endProcessesWithToken } from "../action/process/attempt-processes.js";
+import type { Context } from "../operations/context.js";
+import { operateRun } from "../operations/operate-run.js";
+import { currentOwner, isDead } from "../store/lease-owner.js";
+import type { Store } from "../store/store.js";
+
+/** How a process that runs nothing itself puts commands to runs: as their owner for a moment, or through the inbox. */
+export function operateThrough(store: Store): Context["operate"] {
+  return (runId, command) =>
+    operateRun(store, {
+      runId,
+      command,
+      owner: currentOwner(randomUUID()),
+      isDead,
+      endLeftovers: async (token) => {
+        if (token !== "") await endProcessesWithToken(token);
+      },
+    });
+}

@@ -1,0 +1,147 @@
+import { existsSync } from "node:fs";
+import { DarumaError } from "../core/errors/errors.js";
+import { systemClock } from "../engine/clock.js";
+import type { Engine, RunListener } from "../engine/engine.js";
+import { needsOf } from "../engine/needs.js";
+import { RunClaimer } from "../engine/run-claimer.js";
+import type { Context, Principal, Runner, WorkerInfo } from "../operations/context.js";
+import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
+import { LiveControls } from "../report/live-control.js";
+import { isDead } from "../store/lease-owner.js";
+import { WorkerPool } from "../worker/pool/pool.js";
+import type { PoolDesk } from "../worker/pool/pool-desk.js";
+import { Daruma, type DarumaOptions } from "./daruma.js";
+
+export interface ServerPartsOptions extends DarumaOptions {
+  /** How long a silent worker keeps its attempts. */
+  readonly attemptLeaseMs?: number;
+}
+
+/** A server's engine with all its workers: runs that stay with whichever server has room for them. */
+export class ServerParts {
+  private readonly runner: Runner;
+  private readonly workflowReader = new WorkflowReader();
+
+  private constructor(
+    private readonly daruma: Daruma,
+    private readonly engine: Engine,
+    private readonly pool: WorkerPool,
+    private readonly claimer: RunClaimer,
+    private readonly count: { taken: number },
+  ) {
+    this.runner = {
+      start: async (workflow, options) => (await daruma.start(workflow, { ...options, managed: true })).runId,
+      resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
+      listWorkers: () => pool.list().map(shown),
+      whyNot: (step) => pool.whyNot(needsOf(step).needs),
+    };
+  }
+
+  static async open(options: ServerPartsOptions): Promise<ServerParts> {
+    const { leaseMs, attemptLeaseMs } = options;
+    let pool: WorkerPool | null = null;
+    const controls = new LiveControls();
+    const { daruma, engine, owner } = await Daruma.assemble(options, (local, { store, outputDir }) => {
+      pool = new WorkerPool({
+        local,
+        outputDir,
+        clock: systemClock,
+        recorded: store,
+        controlOf: (runId) => controls.of(runId),
+        ...(attemptLeaseMs === undefined ? {} : { leaseMs: attemptLeaseMs }),
+      });
+      return pool;
+    });
+    daruma.onCommitted(controls.note);
+    const count = { taken: 0 };
+    const claimer = new RunClaimer({
+      store: daruma.store,
+      engine,
+      clock: systemClock,
+      owner,
+      isDead,
+      worker: pool!,
+      sees: existsSync,
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+      onTaken: () => {
+        count.taken += 1;
+      },
+    });
+    return new ServerParts(daruma, engine, pool!, claimer, count);
+  }
+
+  /** Goes on, from now, with every run that wants an engine and has none. The answer is how many there were. */
+  async takeUpRuns(): Promise<number> {
+    await this.claimer.start();
+    return this.count.taken;
+  }
+
+  /** Where workers of other machines come to. */
+  get desk(): PoolDesk {
+    return this.pool.desk;
+  }
+
+  onShortage(listener: (text: string) => void): void {
+    this.daruma.onShortage(listener);
+  }
+
+  onCommitted(listener: RunListener): () => void {
+    return this.daruma.onCommitted(listener);
+  }
+
+  /** What there is to do right now. */
+  load(): { readonly runs: number; readonly slots: number; readonly workers: number } {
+    const workers = this.pool.list();
+    const slots = workers.reduce((sum, { used }) => sum + used, 0);
+    return { runs: this.engine.ownedRuns().length, slots, workers: workers.length };
+  }
+
+  onLoaded(listener: RunListener): () => void {
+    return this.daruma.onLoaded(listener);
+  }
+
+  context(principal: Principal): Context {
+    const { store, outputDir } = this.daruma;
+    return {
+      store,
+      outputDir,
+      principal,
+      now: Date.now,
+      operate: (runId, command) => this.daruma.operate(runId, command),
+      runner: this.runner,
+      customActions: [],
+      workflowReader: this.workflowReader,
+    };
+  }
+
+  /** Lets go of every run in good order; another server, or this one when it is back, goes on with it. */
+  async close(): Promise<void> {
+    await this.workflowReader.close();
+    await this.claimer.stop();
+    await this.daruma.close();
+  }
+}
+
+async function goOn(daruma: Daruma, runId: number, reason: string, key: string): Promise<void> {
+  try {
+    await daruma.resume(runId, reason, key);
+  } catch (error) {
+    // Whoever has taken it meanwhile goes on with it.
+    if (!(error instanceof DarumaError && error.code === "RUN_OWNED")) throw error;
+  }
+}
+
+function shown(worker: ReturnType<WorkerPool["list"]>[number]): WorkerInfo {
+  const { name, slots, used, cpus, memory_bytes, tags, draining, last_seen_at, attempts } = worker;
+  return {
+    name,
+    slots,
+    used,
+    cpus,
+    memory_bytes: memory_bytes === 0 ? null : memory_bytes,
+    tags,
+    draining,
+    last_seen_at,
+    attempts: attempts.map(({ job_id, attempt }) => ({ job_id, attempt })),
+  };
+}

@@ -1,0 +1,319 @@
+import { z } from "zod";
+import type { Event, EventType } from "../../core/model/events.js";
+import { DATE_RANGE } from "../../core/text/iso-time.js";
+
+type EventOf<type extends EventType> = Extract<Event, { type: type }>;
+/** Every field of an event. Words are held to be text: older logs may have others. */
+type ShapeOf<type extends EventType> = {
+  readonly [field in Exclude<keyof EventOf<type>, "type">]-?: z.ZodType;
+};
+
+const text = z.string();
+const flag = z.boolean();
+const id = z.int();
+/** Stores keep these in 32 bits. */
+const count = z.int().min(0).max(2_147_483_647);
+const number = z.number();
+const time = z.number().min(-DATE_RANGE).max(DATE_RANGE);
+const ids = z.array(id);
+const texts = z.array(text);
+/** JSON, as the whole document is; not looked into, however deep it is. */
+const value = z.custom((given) => given !== undefined, "Invalid input: expected a value");
+const named = z.record(text, value);
+const items = z.array(z.looseObject({ key: text })).nullable();
+const key = text.nullable();
+const output = z.discriminatedUnion("kind", [
+  z.looseObject({ kind: z.literal("value"), value }),
+  z.looseObject({
+    kind: z.literal("artifact"),
+    path: text,
+    bytes: number,
+    sha256: text,
+    preview: text,
+  }),
+]);
+const rungs = z.array(z.looseObject({ rung: text, applied: flag, reason: text }));
+const edges = z.array(z.looseObject({ edge: id, to: text, matched: flag, why: text }));
+const moved = z.array(z.looseObject({ ordinal: count, commit: text })).optional();
+const attemptOf = { job: id, attempt: count };
+const outcome = { ok: flag, message: text, durationMs: number };
+const told = { reason: text, key };
+
+/** Older logs lack some of it, and have a number for the time. */
+const failureFields = {
+  code: text,
+  class: text,
+  message: text,
+  retryable: flag,
+  final: flag.optional(),
+  action: text.optional(),
+  step_id: text.optional(),
+  job_id: id.optional(),
+  attempt: count.nullish(),
+  timestamp: z.union([text, time]).optional(),
+  exit_code: number.nullish(),
+  signal: text.nullish(),
+  retry_after_ms: number.nullish(),
+  signature: text.optional(),
+  stdout_tail: text.optional(),
+  stderr_tail: text.optional(),
+  stack_trace: text.nullish(),
+  diff_hash: text.nullish(),
+  changed_files: texts.optional(),
+  original_class: text.nullish(),
+};
+const failure = z.looseObject({ ...failureFields, cause: z.looseObject(failureFields).nullish() });
+
+const checkpoint = z.looseObject({
+  ordinal: count,
+  commit: text,
+  diffHash: text.nullable(),
+  changedFiles: texts,
+  patch: text,
+  stored: flag.optional(),
+});
+
+const created = {
+  workflow: text,
+  workflowId: id,
+  definitionHash: text,
+  inputs: named,
+  context: named,
+  options: z.looseObject({
+    maxLoops: number.nullish(),
+    retryMax: number.nullish(),
+    failureRouting: flag.optional(),
+    only: text.nullish(),
+    imported: z.literal(true).optional(),
+  }),
+  folder: text,
+  file: text.nullable(),
+  parent: z.looseObject({ runId: id, jobId: id }).nullish(),
+  managed: flag.optional(),
+  cause: z.looseObject({ mark: text, request: text.nullable() }).optional(),
+  failureHandlers: z.array(z.looseObject({ name: text, id })).optional(),
+};
+
+/** What the fields of each event hold. A new event or field must be entered here, and the compiler says so. */
+const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
+  "run.created": created,
+  "run.started": {},
+  "run.resumed": { lost: z.array(z.looseObject(attemptOf)) },
+  "run.cancel_requested": told,
+  "run.paused": { ...told, takeover: flag },
+  "run.unpaused": told,
+  "run.held": { jobs: ids },
+  "run.reopened": told,
+  "run.forked": {
+    from: id,
+    step: text,
+    reason: text,
+    reuse: z.array(z.looseObject({ scope: text, step: text, output, items })),
+  },
+  "run.completed": { handled: ids },
+  "run.failed": { code: text, message: text, unhandled: ids },
+  "run.canceled": { reason: text },
+  "scopes.opened": { job: id, generation: count, items: items.unwrap() },
+  "scope.abandoned": {
+    scope: text,
+    because: text,
+    code: text,
+    reason: text,
+    canceled: ids,
+    stopping: ids,
+  },
+  "join.decided": {
+    job: id,
+    satisfied: flag,
+    completed: count,
+    failed: count,
+    skipped: count,
+    handled: ids,
+  },
+  "jobs.ready": { jobs: ids, reason: text },
+  "jobs.skipped": { jobs: ids, reason: text },
+  "jobs.canceled": { jobs: ids, code: text, reason: text },
+  "jobs.stopping": { jobs: ids, because: text, reason: text },
+  "job.created": { job: id, step: text, scope: text },
+  "job.released": { job: id },
+  "job.failed": {
+    job: id,
+    code: text,
+    message: text,
+    handled: text.nullable(),
+    partOf: id.nullable(),
+    routed: flag,
+  },
+  "job.reused": { job: id, output, items },
+  "job.held": { job: id, code: text, message: text },
+  "hold.resolved": { job: id, action: text, ...told, output: output.nullable(), items },
+  "jobs.retried": { jobs: ids, reblocked: ids, action: text, maxAttempts: count.optional(), ...told },
+  "operator.goto": { target: id, to: text, jobs: ids.optional(), ...told },
+  "routes.settled": { handled: ids, unhandled: ids },
+  "visit.requested": { job: id, by: id, role: text },
+  "visit.entered": { job: id, visit: count, by: id, role: text },
+  "visit.left": { job: id, by: id, role: text, ok: flag },
+  "attempt.started": { ...attemptOf, visit: count, worker: text, token: text },
+  "attempt.succeeded": {
+    ...attemptOf,
+    output,
+    items,
+    checkpoint: checkpoint.nullable(),
+    usage: z.looseObject({ provider: text, model: text }).optional(),
+    durationMs: number,
+  },
+  "attempt.failed": {
+    ...attemptOf,
+    error: failure,
+    noProgress: z.looseObject({ streak: count, limit: count, oscillation: flag }).nullable(),
+    durationMs: number,
+  },
+  "attempt.stopped": { ...attemptOf, because: text, durationMs: number },
+  "if.failed": { job: id, error: failure },
+  "ladder.climbed": {
+    ...attemptOf,
+    rung: text,
+    considered: rungs,
+    recovery: text.nullable(),
+    failureRoute: z
+      .looseObject({
+        attempted: flag,
+        selectedEdgeId: id.nullable(),
+        targetNodeId: id.nullable(),
+        targetNodeKey: text.nullable(),
+        status: text,
+        considered: edges,
+      })
+      .nullable(),
+  },
+  "restart.granted": { ...attemptOf, recovery: count, limit: count },
+  "rule.reserved": {
+    ...attemptOf,
+    next: count,
+    handler: text,
+    rule: count,
+    exitCode: number.nullable(),
+    maxAttempts: number,
+    script: text.nullable(),
+  },
+  "recovery.started": { ...attemptOf, try: count, token: text },
+  "recovery.interrupted": attemptOf,
+  "recovery.finished": { ...attemptOf, ...outcome, exitCode: number.nullable() },
+  "reset.reserved": {
+    ...attemptOf,
+    trigger: text,
+    reset: count.nullable(),
+    max: number.nullable(),
+    ...told,
+  },
+  "requeue.scheduled": {
+    ...attemptOf,
+    requeue: count,
+    max: number,
+    delayMs: number,
+    dueAt: time,
+    reason: text,
+  },
+  "job.dead_lettered": { ...attemptOf, code: text, queueAttempts: count },
+  "workspace.opened": {
+    commit: text,
+    base: text.optional(),
+    path: text,
+    notes: z.array(z.looseObject({ kind: text, paths: texts.optional() })).optional(),
+    home: text.optional(),
+    host: text.optional(),
+  },
+  "workspace.moved": { path: text, moved, home: text, host: text },
+  "workspace.left": { host: text, message: text },
+  "rebuild.started": {
+    rebuild: id,
+    job: id,
+    barrier: id.nullable(),
+    try: count,
+    replay: z.array(count),
+    leftover: z.looseObject(attemptOf).nullish(),
+  },
+  "rebuild.finished": {
+    rebuild: id,
+    job: id,
+    ...outcome,
+    path: text.nullable(),
+    moved,
+    partial: z.looseObject({ ...attemptOf, patch: text, files: count }).nullish(),
+  },
+  "set_aside.started": { ...attemptOf, for: id, rebuild: id.nullable(), try: count },
+  "set_aside.finished": { ...attemptOf, for: id, ...outcome, patch: text.nullable(), files: count },
+  "workspace.promoted": { rebuild: id, job: id, path: text },
+  "workspace.discarded": { rebuild: id, job: id, path: text.nullable(), reason: text },
+  "human.asked": { ...attemptOf, prompt: text, choices: texts, dueAt: time.nullable() },
+  "human.answered": { ...attemptOf, choice: text, text, reason: text.optional(), key },
+  "edge.taken": {
+    ...attemptOf,
+    edge: id,
+    target: id,
+    to: text,
+    on: text,
+    status: text,
+    counted: flag,
+    loop: count.nullish(),
+    considered: edges,
+  },
+  "retry.scheduled": {
+    ...attemptOf,
+    retry: count,
+    max: number,
+    delayMs: number,
+    dueAt: time,
+    reason: text,
+  },
+  "remediation.started": { ...attemptOf, steps: texts, jobs: ids, reason: text },
+  "remediation.finished": { job: id, ok: flag, failedStep: text.nullable(), loop: count.nullish() },
+  "follow_up.started": { job: id, steps: texts, jobs: ids, reason: text },
+  "follow_up.finished": { job: id, ok: flag, failedStep: text.nullable() },
+  "goto.taken": {
+    ...attemptOf,
+    target: id,
+    to: text,
+    trigger: text,
+    goto: count.optional(),
+    max: number.nullish(),
+    loop: count,
+    reason: text,
+  },
+  "barrier.opened": {
+    barrier: id,
+    target: id,
+    forced: flag,
+    from: id.nullable(),
+    edge: id.nullable(),
+    members: ids,
+    merged: ids,
+  },
+  "barrier.closed": { barrier: id, invalidated: ids, retired: ids },
+  "loop.exceeded": {
+    job: id,
+    scope: text,
+    transition: text,
+    count,
+    retries: count.optional(),
+    max: number,
+  },
+  "evaluation.requested": { id, job: id, purpose: text, considered: rungs, code: text.nullable() },
+  "evaluation.finished": {
+    id,
+    job: id,
+    purpose: text,
+    result: z.discriminatedUnion("ok", [
+      z.looseObject({ ok: z.literal(true), value, durationMs: number }),
+      z.looseObject({ ok: z.literal(false), code: text, reason: text, durationMs: number }),
+    ]),
+  },
+};
+
+/** Where an event has something else than its type calls for, and what is wrong there; null: nowhere. */
+export function wrongFieldOf(event: Event): { readonly path: string; readonly message: string } | null {
+  const { error } = z.looseObject(SHAPES[event.type]).safeParse(event);
+  if (error === undefined) return null;
+  const { path, message } = error.issues[0]!;
+  return { path: path.map(String).join("."), message };
+}

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Event } from "../../core/model/events.js";
+import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
+import { LAST_TIME } from "../../core/text/iso-time.js";
+import { WORKSPACE_FOLDER } from "../../workspace/workspace-paths.js";
+import { isEventType } from "./event-job-ids.js";
+import { withOutputPaths } from "./event-outputs.js";
+import { wrongFieldOf } from "./event-shapes.js";
+import {
+  ARTIFACTS,
+  DOCUMENT_FORMAT,
+  DOCUMENT_VERSION,
+  isSafeName,
+  LOG_NAME,
+  type RunDocument,
+} from "./run-document.js";
+
+const MAX_RUN_ID = Math.floor(Number.MAX_SAFE_INTEGER / JOB_IDS_PER_RUN) - 1;
+
+const shape = z.object({
+  format: z.literal(DOCUMENT_FORMAT),
+  version: z.literal(DOCUMENT_VERSION),
+  exported_at: z.string(),
+  run: z.object({
+    id: z.number().int().positive().max(MAX_RUN_ID),
+    workflow: z.string(),
+    status: z.enum(["pending", "running", "paused", "held", "completed", "failed", "canceled"]),
+  }),
+  definition: z.string(),
+  events: z
+    .array(
+      z.object({
+        seq: z.number().int(),
+        // Not in order: a clock may be set back while a run goes on.
+        at: z.int().min(0).max(LAST_TIME),
+        event: z.looseObject({ type: z.string().refine(isEventType, "is no event that this Daruma knows") }),
+      }),
+    )
+    .min(1),
+  files: z.array(
+    z.object({
+      name: z.string().refine((name) => isFileName(name), "is no name of a file of a run"),
+      base64: z.base64(),
+    }),
+  ),
+  left_out: z.array(z.string()),
+});
+
+/** The folder of a workspace is no artifact: git obeys the settings that lie there. */
+function isFileName(name: string): boolean {
+  if (LOG_NAME.test(name)) return true;
+  if (!name.startsWith(ARTIFACTS)) return false;
+  const artifact = name.slice(ARTIFACTS.length);
+  return isSafeName(artifact) && artifact.split("/", 1)[0]?.toLowerCase() !== WORKSPACE_FOLDER;
+}
+
+/** Throws IMPORT_INVALID for what `export_run` cannot have written. */
+export function readRunDocument(given: unknown): RunDocument {
+  const { format, version } = (given ?? {}) as { format?: unknown; version?: unknown };
+  if (format === DOCUMENT_FORMAT && version !== DOCUMENT_VERSION)
+    throw refusal(`it has version ${String(version)}; this Daruma reads version ${DOCUMENT_VERSION}`);
+  const parsed = shape.safeParse(given);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw refusal(`${issue!.path.map(String).join(".")}: ${issue!.message}`);
+  }
+  const document = parsed.data as unknown as RunDocument;
+  checkOrder(document);
+  checkFields(document);
+  checkDefinition(document);
+  for (const { event } of document.events) withOutputPaths(event, ({ path }) => checkedPath(path));
+  return document;
+}
+
+/** A log has no gaps and begins with the run. */
+function checkOrder({ events }: RunDocument): void {
+  if (events[0]!.event.type !== "run.created") throw refusal("its log does not begin with run.created");
+  const gap = events.findIndex(({ seq }, index) => seq !== index + 1);
+  if (gap >= 0) throw refusal(`its log has a gap before event ${gap + 1}`);
+  const again = events.findLastIndex(({ event }) => event.type === "run.created");
+  if (again > 0) throw refusal(`event ${again + 1} creates the run again`);
+}
+
+function checkFields({ events }: RunDocument): void {
+  for (const [index, { event }] of events.entries()) {
+    const wrong = wrongFieldOf(event);
+    if (wrong !== null)
+      throw refusal(`events.${index}.event.${wrong.path} (${event.type}): ${wrong.message}`);
+  }
+}
+
+/** One name everywhere. */
+function checkDefinition({ definition, run, events }: RunDocument): void {
+  let read: unknown;
+  try {
+    read = JSON.parse(definition);
+  } catch {
+    throw refusal("its definition is not JSON");
+  }
+  const { name, steps } = (read ?? {}) as { name?: unknown; steps?: unknown };
+  const created = events[0]!.event as Extract<Event, { type: "run.created" }>;
+  if (created.workflow !== run.workflow)
+    throw refusal(`events.0.event.workflow: the run is of ${JSON.stringify(run.workflow)}`);
+  if (name !== run.workflow || !Array.isArray(steps)) throw refusal("its definition is not that of the run");
+}
+
+/** An output is read from where its event says: a path from outside could name any file of this machine. */
+function checkedPath(path: unknown): string {
+  if (typeof path === "string" && isSafeName(path)) return path;
+  throw refusal(`an output lies at ${JSON.stringify(path)}, which is no file of the run`);
+}
+
+function refusal(message: string): DarumaError {
+  return new DarumaError("IMPORT_INVALID", `this is no exported run: ${message}`);
+}

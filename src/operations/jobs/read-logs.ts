@@ -1,0 +1,180 @@
+import { existsSync } from "node:fs";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { AttemptRow, JobRow } from "../../core/model/rows.js";
+import { listNames } from "../../report/lookup/job-name.js";
+import { requireRun } from "../../report/lookup/run-reference.js";
+import type { Store } from "../../store/store.js";
+import {
+  type AttemptName,
+  contextArtifact,
+  logFile,
+  promptArtifact,
+  summaryArtifact,
+} from "../../worker/attempt-paths.js";
+
+export interface LogRequest {
+  readonly job: JobRow;
+  /** By default the last one. */
+  readonly attempt?: number;
+}
+
+/** Where the output of one attempt, or of the recovery script after it, lies. What printed nothing may have no file. */
+export interface AttemptLogs {
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  readonly status: AttemptRow["status"];
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A text that belongs to an attempt beside its logs. */
+export interface AttemptArtifact {
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  readonly file: string;
+  /** Of a failure context or a prompt: what was included, cut and dropped. */
+  readonly manifest: string | null;
+}
+
+/**
+ * `context`: the failure that a transition brought to the attempt. `prompt`: what an agent or a model was told in it.
+ * `summary`: what became of a failed attempt.
+ */
+export type ArtifactKind = "context" | "prompt" | "summary";
+
+export async function findLogs(store: Store, outputDir: string, request: LogRequest): Promise<AttemptLogs> {
+  const { job, name, attempts } = await findAttempts(store, request);
+  return logsOf(outputDir, job, chooseAttempt(attempts, job, request.attempt), name);
+}
+
+/** By default of the last attempt that a recovery script followed. */
+export async function findRecoveryLogs(
+  store: Store,
+  outputDir: string,
+  request: LogRequest,
+): Promise<AttemptLogs> {
+  const { job, name, attempts } = await findAttempts(store, request);
+  const hasScript = ({ attempt }: AttemptRow): boolean => {
+    const files = (["stdout", "stderr"] as const).map((stream) =>
+      logFile(outputDir, { ...name, attempt, recovery: true }, stream),
+    );
+    return files.some((file) => existsSync(file));
+  };
+  const chosen = chooseWith(attempts, job, request.attempt, hasScript, "no recovery script ran");
+  return logsOf(outputDir, job, chosen, { ...name, recovery: true });
+}
+
+const WHAT_IS_MISSING: Readonly<Record<ArtifactKind, string>> = {
+  context: "no failure was routed to it",
+  prompt: "no agent or model was asked",
+  summary: "there is no failure summary",
+};
+
+export async function findArtifact(
+  store: Store,
+  outputDir: string,
+  request: LogRequest & { readonly kind: ArtifactKind },
+): Promise<AttemptArtifact> {
+  const { kind } = request;
+  const { job, name, attempts } = await findAttempts(store, request);
+  const filesOf = (attempt: number) => artifactFiles(outputDir, { ...name, attempt }, kind);
+  const has = ({ attempt }: AttemptRow): boolean => existsSync(filesOf(attempt).text);
+  const { attempt } = chooseWith(attempts, job, request.attempt, has, WHAT_IS_MISSING[kind]);
+  const { text, manifest } = filesOf(attempt);
+  return { step: job.step, scope: job.scope, attempt, file: text, manifest };
+}
+
+function artifactFiles(
+  outputDir: string,
+  name: AttemptName,
+  kind: ArtifactKind,
+): { readonly text: string; readonly manifest: string | null } {
+  switch (kind) {
+    case "context":
+      return contextArtifact(outputDir, name);
+    case "prompt":
+      return promptArtifact(outputDir, name);
+    case "summary":
+      return { text: summaryArtifact(outputDir, name), manifest: null };
+  }
+}
+
+interface FoundAttempts {
+  readonly job: JobRow;
+  readonly name: Omit<AttemptName, "attempt">;
+  /** Oldest first; there is at least one. */
+  readonly attempts: readonly AttemptRow[];
+}
+
+async function findAttempts(store: Store, request: LogRequest): Promise<FoundAttempts> {
+  const { job } = request;
+  const run = await requireRun(store, job.run_id);
+  const attempts = (await store.readAttempts(run.id)).filter((row) => row.job_id === job.id);
+  if (attempts.length === 0) {
+    throw new DarumaError("ATTEMPT_NOT_FOUND", `${job.step} has not run: it is ${job.status}`, {
+      hint: {
+        typed: `See \`daruma explain ${job.run_id} ${job.step}\`.`,
+        asked: "explain_run says what became of it.",
+      },
+    });
+  }
+  return {
+    job,
+    name: { workflowId: run.workflow_id, jobId: job.id, runId: run.id },
+    attempts: attempts.sort((first, second) => first.attempt - second.attempt),
+  };
+}
+
+function logsOf(
+  outputDir: string,
+  job: JobRow,
+  { attempt, status }: AttemptRow,
+  name: Omit<AttemptName, "attempt">,
+): AttemptLogs {
+  return {
+    step: job.step,
+    scope: job.scope,
+    attempt,
+    status,
+    stdout: logFile(outputDir, { ...name, attempt }, "stdout"),
+    stderr: logFile(outputDir, { ...name, attempt }, "stderr"),
+  };
+}
+
+function chooseAttempt(attempts: readonly AttemptRow[], job: JobRow, wanted: number | undefined): AttemptRow {
+  const found = wanted === undefined ? attempts.at(-1) : attempts.find((row) => row.attempt === wanted);
+  if (found === undefined) {
+    const known = listNames(attempts, (row) => `${row.attempt} (${row.status})`);
+    throw new DarumaError("ATTEMPT_NOT_FOUND", `${job.step} has no attempt ${wanted}`, {
+      hint: `Its attempts: ${known}.`,
+    });
+  }
+  return found;
+}
+
+/** The attempt asked for, or the last that has what is wanted. */
+function chooseWith(
+  attempts: readonly AttemptRow[],
+  job: JobRow,
+  wanted: number | undefined,
+  has: (attempt: AttemptRow) => boolean,
+  missing: string,
+): AttemptRow {
+  if (wanted !== undefined) chooseAttempt(attempts, job, wanted);
+  const able = attempts.filter(has);
+  const found = wanted === undefined ? able.at(-1) : able.find((row) => row.attempt === wanted);
+  if (found === undefined) {
+    const where = wanted === undefined ? job.step : `${job.step} attempt ${wanted}`;
+    const known =
+      able.length === 0 ? "" : ` There is one for attempt ${listNames(able, (row) => String(row.attempt))}.`;
+    throw new DarumaError("ATTEMPT_NOT_FOUND", `${where}: ${missing}`, {
+      hint: {
+        typed: `See \`daruma explain ${job.run_id} ${job.step}\`.${known}`,
+        asked: `explain_run says what became of it.${known}`,
+      },
+    });
+  }
+  return found;
+}

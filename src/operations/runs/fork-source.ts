@@ -1,0 +1,59 @@
+import type { Definition } from "../../core/model/definition.js";
+import type { Json } from "../../core/text/json.js";
+import { loadRun } from "../../engine/load-run.js";
+import { noSuchStep } from "../../report/lookup/choose-job.js";
+import type { Store } from "../../store/store.js";
+import { fromDefinition, type Workflow } from "../workflows/workflow-source.js";
+import type { StartOptions } from "./start-options.js";
+
+export interface ForkRequest {
+  readonly runId: number;
+  readonly step: string;
+  /** By default the run's own frozen definition. */
+  readonly newer?: Workflow;
+  /** Over the inputs of the old run. */
+  readonly inputs: { readonly [name: string]: Json };
+  readonly reason: string;
+}
+
+/** What to start to go on from a step of another run: its workflow or a newer one, with what it was started with. */
+export async function forkSource(
+  store: Store,
+  { runId, step, newer, inputs, reason }: ForkRequest,
+): Promise<{ readonly workflow: Workflow; readonly options: StartOptions }> {
+  const { run } = await loadRun(store, runId);
+  // A run without a folder has none in a fork either, rather than this process's.
+  const { file, folder } = run;
+  const workflow = newer ?? { ...fromDefinition(run.definition, folder), file, folder };
+  const { definition } = workflow;
+  if (!definition.steps.some(({ id }) => id === step))
+    throw noSuchStep(
+      definition.name,
+      step,
+      definition.steps.map(({ id }) => id),
+    );
+  const { maxLoops, retryMax, failureRouting } = run.options;
+  return {
+    workflow,
+    options: {
+      inputs: { ...stillDeclared(run.inputs, definition), ...inputs },
+      context: run.context,
+      failureRouting,
+      ...(maxLoops === null ? {} : { maxLoops }),
+      ...(retryMax === null ? {} : { retryMax }),
+      fork: { run: runId, step, reason },
+    },
+  };
+}
+
+/** A newer file may have given up an input; one that was never given has no value to hand on. */
+function stillDeclared(
+  inputs: { readonly [name: string]: Json },
+  definition: Definition,
+): { [name: string]: Json } {
+  return Object.fromEntries(
+    Object.entries(inputs).filter(
+      ([name, value]) => value !== null && Object.hasOwn(definition.inputs, name),
+    ),
+  );
+}

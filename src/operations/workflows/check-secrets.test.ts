@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Daruma } from "../../host/daruma.js";
+import { defineWorkflow } from "./define-workflow.js";
+
+let outputDir = "";
+beforeEach(() => {
+  outputDir = mkdtempSync(join(tmpdir(), "daruma-secrets-"));
+});
+afterEach(() => rmSync(outputDir, { recursive: true, force: true }));
+
+const SECRET = 'tr0ub4dor"and-3';
+
+describe("a workflow that holds the value of its own secret", () => {
+  it.each([
+    [`curl -H 'X: ${SECRET}' example.test`, "as it stands"],
+    [SECRET.toUpperCase(), "in other letters"],
+  ])("does not start: %s (%s)", async (exec) => {
+    const daruma = await Daruma.open({
+      outputDir,
+      store: "memory",
+      env: { ...process.env, API_KEY: SECRET },
+    });
+    const workflow = defineWorkflow({
+      name: "tells",
+      secrets: ["API_KEY"],
+      steps: { a: { type: "command", exec } },
+    });
+    await expect(daruma.start(workflow)).rejects.toMatchObject({
+      code: "INVALID_VALUE",
+      message: "the workflow itself holds the value of API_KEY",
+      hint: "Refer to it as an environment variable, `$API_KEY`.",
+    });
+    expect(await daruma.store.listRuns({})).toEqual([]);
+    await daruma.close();
+  });
+});

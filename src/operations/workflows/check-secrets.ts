@@ -1,0 +1,59 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import { createRedactor, type Secret, unredactable } from "../../core/redaction/redaction.js";
+import type { Json } from "../../core/text/json.js";
+
+/** Knows tokens by their form alone. */
+const SHAPES_ONLY = createRedactor([]);
+
+/** Every secret must be set, long enough to be found again in a text, and absent from what the run is given openly and from the file. */
+export function checkSecrets(
+  names: readonly string[],
+  env: { readonly [name: string]: string | undefined },
+  given: { readonly [name: string]: Json },
+  /** The workflow as JSON, which the store keeps as it is. */
+  definition: string,
+): void {
+  const secrets = names.map((name) => ({ name, value: env[name] ?? "" }));
+  const missing = secrets.filter(({ value }) => value === "").map(({ name }) => name);
+  if (missing.length > 0)
+    throw new DarumaError("MISSING_SECRET", `not set in the environment: ${missing.join(", ")}`);
+  const short = unredactable(secrets).map(({ name }) => name);
+  if (short.length > 0) {
+    throw new DarumaError("MISSING_SECRET", `too short to be hidden in logs: ${short.join(", ")}`, {
+      hint: "Use a longer secret.",
+    });
+  }
+  const written = shownIn(definition, secrets);
+  if (written.length > 0) {
+    throw new DarumaError("INVALID_VALUE", `the workflow itself holds the value of ${written.join(", ")}`, {
+      hint: `Refer to it as an environment variable, \`$${written[0]}\`.`,
+    });
+  }
+  refuseVisibleSecrets(given);
+  const shown = shownIn(JSON.stringify(given), secrets);
+  if (shown.length > 0) {
+    throw new DarumaError("INVALID_INPUT", `an input or the context holds the value of ${shown.join(", ")}`, {
+      hint: "Steps get secrets from their environment; do not pass them as inputs.",
+    });
+  }
+}
+
+/** Inputs are recorded openly: what looks like a password or token is not taken. */
+export function refuseVisibleSecrets(given: { readonly [name: string]: Json }): void {
+  if (JSON.stringify(SHAPES_ONLY.redactJson(given)) !== JSON.stringify(given)) {
+    throw new DarumaError(
+      "INVALID_INPUT",
+      "an input or the context holds what looks like a password or token",
+      {
+        hint: "Name it under `secrets:` and set it in the environment; inputs are recorded openly.",
+      },
+    );
+  }
+}
+
+function shownIn(json: string, secrets: readonly Secret[]): string[] {
+  const text = json.toLowerCase();
+  return secrets
+    .filter(({ value }) => text.includes(JSON.stringify(value).slice(1, -1).toLowerCase()))
+    .map(({ name }) => name);
+}

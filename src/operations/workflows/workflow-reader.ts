@@ -1,0 +1,114 @@
+import type { Worker } from "node:worker_threads";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Definition } from "../../core/model/definition.js";
+import { messageOf } from "../../core/text/message-of.js";
+import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
+import { startThread } from "../../sandbox/thread-file.js";
+import { fromDefinition, readWorkflowText, type TextPlace, type Workflow } from "./workflow-source.js";
+import type { ReadingAnswer, TextToRead } from "./workflow-thread.js";
+
+export interface WorkflowReaderLimits {
+  /** A text up to this is read at once, which takes some 0.1 s: less than to start a thread. */
+  readonly maxCharsAtOnce: number;
+  readonly deadlineMs: number;
+  readonly maxThreads: number;
+  readonly maxWaiting: number;
+}
+
+const LIMITS: WorkflowReaderLimits = {
+  maxCharsAtOnce: 64 * 1024,
+  deadlineMs: 30_000,
+  maxThreads: 2,
+  maxWaiting: 16,
+};
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1_024 };
+
+interface Reading extends TextToRead {
+  resolve(answer: ReadingAnswer): void;
+  reject(error: DarumaError): void;
+}
+
+/**
+ * Reads workflow texts for a server. A large one takes seconds, in which nothing else would be answered and no lease
+ * renewed, so it is read in a thread of its own, within a time limit.
+ */
+export class WorkflowReader {
+  readonly #limits: WorkflowReaderLimits;
+  readonly #waiting: Reading[] = [];
+  readonly #underWay = new Map<Worker, Reading>();
+  #isClosed = false;
+
+  constructor(limits: Partial<WorkflowReaderLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** Throws InvalidWorkflow with every problem, WORKFLOW_TOO_LARGE, or WORKFLOW_READER_BUSY. */
+  async read(source: string, place: TextPlace): Promise<Workflow> {
+    if (source.length <= this.#limits.maxCharsAtOnce) return readWorkflowText(source, place);
+    const answer = await this.#readAside(source, place);
+    if ("problems" in answer) throw new InvalidWorkflow(place.file, answer.problems);
+    if ("error" in answer) throw new DarumaError(answer.error.code, answer.error.message, answer.error);
+    const definition = JSON.parse(answer.text) as Definition;
+    return { ...fromDefinition(definition, place.folder), warnings: answer.warnings };
+  }
+
+  /** What is under way or waits is refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const threads = [...this.#underWay.keys()];
+    for (const reading of [...this.#underWay.values(), ...this.#waiting.splice(0)])
+      reading.reject(stopping());
+    await Promise.all(threads.map((thread) => thread.terminate()));
+  }
+
+  #readAside(source: string, place: TextPlace): Promise<ReadingAnswer> {
+    if (this.#isClosed) throw stopping();
+    if (this.#waiting.length >= this.#limits.maxWaiting)
+      throw new DarumaError("WORKFLOW_READER_BUSY", "many large workflows are being read at this moment");
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ source, place, resolve, reject });
+      this.#startNext();
+    });
+  }
+
+  #startNext(): void {
+    if (this.#isClosed || this.#underWay.size >= this.#limits.maxThreads) return;
+    const reading = this.#waiting.shift();
+    if (reading === undefined) return;
+    const { source, place } = reading;
+    const thread = startThread(new URL("./workflow-thread.js", import.meta.url), {
+      env: {},
+      workerData: { source, place } satisfies TextToRead,
+      resourceLimits: RESOURCE_LIMITS,
+    });
+    this.#underWay.set(thread, reading);
+    const tooSlow = setTimeout(() => {
+      reading.reject(tooLarge(`it takes longer than ${this.#limits.deadlineMs} ms to read`));
+      void thread.terminate();
+    }, this.#limits.deadlineMs);
+    thread.on("message", (answer: ReadingAnswer) => reading.resolve(answer));
+    thread.on("error", (error) => reading.reject(refusalOf(error)));
+    thread.on("exit", () => {
+      clearTimeout(tooSlow);
+      this.#underWay.delete(thread);
+      // Without effect where it has answered.
+      reading.reject(tooLarge("its reading was broken off"));
+      this.#startNext();
+    });
+  }
+}
+
+function refusalOf(error: unknown): DarumaError {
+  const isMemory = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+  if (isMemory) return tooLarge("it takes too much memory to read");
+  const reason = messageOf(error);
+  return new DarumaError("INTERNAL", `a workflow could not be read: ${reason}`, { cause: error });
+}
+
+function tooLarge(reason: string): DarumaError {
+  return new DarumaError("WORKFLOW_TOO_LARGE", `the workflow is too large: ${reason}`);
+}
+
+function stopping(): DarumaError {
+  return new DarumaError("SERVER_STOPPING", "the server is going down");
+}

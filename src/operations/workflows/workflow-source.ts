@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Definition } from "../../core/model/definition.js";
+import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
+import { loadDefinition } from "../../definition/load.js";
+import type { Problem } from "../../definition/read/problem.js";
+import { checkExpression } from "../../sandbox/check-expression.js";
+import { nameFinder } from "../../sandbox/names/find-names.js";
+import { checkTemplate } from "../../sandbox/template.js";
+import type { Context } from "../context.js";
+
+/** A workflow ready to run: its definition with where it came from. */
+export interface Workflow {
+  readonly definition: Definition;
+  readonly hash: string;
+  readonly text: string;
+  readonly file: string | null;
+  /** Relative paths start here. */
+  readonly folder: string;
+  readonly warnings: readonly Problem[];
+}
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** Throws InvalidWorkflow with every problem, or FILE_NOT_FOUND. */
+export function readWorkflow(file: string, customActions: readonly string[] = []): Workflow {
+  const path = resolve(file);
+  const text = readSource(file);
+  return { ...readWorkflowText(text, { file, folder: dirname(path), customActions }), file: path };
+}
+
+/** A workflow that is no file here. Throws InvalidWorkflow with every problem. */
+export function readWorkflowText(source: string, { file, folder, customActions }: TextPlace): Workflow {
+  const loaded = loadDefinition(source, {
+    file,
+    checkExpression,
+    checkTemplate,
+    findNames: nameFinder,
+    customActions,
+  });
+  if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems);
+  return { ...fromDefinition(loaded.definition, folder), warnings: loaded.warnings };
+}
+
+/** Throws InvalidWorkflow with every problem. */
+export async function readTextIn(
+  { customActions, workflowReader }: Pick<Context, "customActions" | "workflowReader">,
+  source: string,
+  place: Omit<TextPlace, "customActions">,
+): Promise<Workflow> {
+  const whole = { ...place, customActions };
+  return workflowReader === undefined ? readWorkflowText(source, whole) : workflowReader.read(source, whole);
+}
+
+export interface TextPlace {
+  /** Shown in problems; its name without the ending is the workflow's default name. */
+  readonly file: string;
+  /** Relative paths start here. */
+  readonly folder: string;
+  readonly customActions: readonly string[];
+}
+
+export function fromDefinition(definition: Definition, folder: string): Workflow {
+  const text = JSON.stringify(definition);
+  return {
+    definition,
+    hash: createHash("sha256").update(text).digest("hex"),
+    text,
+    file: null,
+    folder: resolve(folder),
+    warnings: [],
+  };
+}
+
+/** The text of a file. Throws FILE_NOT_FOUND, or NOT_A_FILE for a pipe or device, which might never end or answer. */
+export function readSource(file: string): string {
+  let bytes: Buffer;
+  let descriptor: number | null = null;
+  try {
+    // Without O_NONBLOCK to open a pipe that nobody writes to waits for ever.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) throw new DarumaError("NOT_A_FILE", `${file} is ${kindOf(found)}`);
+    bytes = readFileSync(descriptor);
+  } catch (error) {
+    if (error instanceof DarumaError) throw error;
+    const reason =
+      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
+    throw new DarumaError("FILE_NOT_FOUND", `${file}: ${reason}`, { cause: error });
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+  if (bytes.length > MAX_FILE_BYTES)
+    throw new DarumaError("FILE_NOT_FOUND", `${file} is larger than ${MAX_FILE_BYTES} bytes`);
+  return bytes.toString("utf8");
+}
+
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return "a folder";
+  if (found.isFIFO()) return "a pipe";
+  return found.isSocket() ? "a socket" : "a device";
+}

@@ -1,0 +1,31 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
+import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
+import type { Problem } from "../../definition/read/problem.js";
+import { readWorkflowText, type TextPlace } from "./workflow-source.js";
+
+/** Entry of a thread that reads one workflow text, answers and ends. */
+
+export interface TextToRead {
+  readonly source: string;
+  readonly place: TextPlace;
+}
+
+export type ReadingAnswer =
+  | { readonly text: string; readonly warnings: readonly Problem[] }
+  | { readonly problems: readonly Problem[] }
+  | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly hint: string } };
+
+parentPort?.postMessage(answer(workerData as TextToRead));
+
+function answer({ source, place }: TextToRead): ReadingAnswer {
+  try {
+    const { text, warnings } = readWorkflowText(source, place);
+    return { text, warnings };
+  } catch (error) {
+    if (error instanceof InvalidWorkflow) return { problems: error.problems };
+    if (!(error instanceof DarumaError)) throw error;
+    const { code, message, hint } = error;
+    return { error: { code, message, hint } };
+  }
+}

@@ -1,0 +1,106 @@
+import type { HoldAction } from "../core/model/events.js";
+import type { Job, Run } from "../core/model/run.js";
+import { jobName } from "./lookup/job-name.js";
+
+/** An operation with its input, for those who ask over REST or MCP. */
+export interface Call {
+  readonly operation: string;
+  readonly input: { readonly [field: string]: unknown };
+}
+
+/** One thing to do: as it is typed (its words after `daruma`) and as it is asked for. Null: not that way. */
+export interface AdvisedCommand {
+  readonly argv: readonly string[] | null;
+  readonly call: Call | null;
+}
+
+type ControlAction = "resume" | "retry_step" | "hard_reset_step" | "reset_failed";
+
+function control(run_id: number, action: ControlAction, stepId?: string): Call {
+  return {
+    operation: "control_run",
+    input: { run_id, action, ...(stepId === undefined ? {} : { stepId }) },
+  };
+}
+
+export function explainCommand(
+  run_id: number,
+  { step, full = false }: { step?: string | undefined; full?: boolean } = {},
+): AdvisedCommand {
+  const named = step === undefined ? {} : { step };
+  return {
+    argv: ["explain", String(run_id), ...Object.values(named), ...(full ? ["--full"] : [])],
+    call: { operation: "explain_run", input: { run_id, ...named, ...(full ? { full } : {}) } },
+  };
+}
+
+export function logsCommand(run: Run, job: Job): AdvisedCommand {
+  return {
+    argv: ["logs", String(run.id), jobName(job)],
+    call: { operation: "get_job_logs", input: { job_id: job.id } },
+  };
+}
+
+export function workspaceCommand({ id: run_id }: Run): AdvisedCommand {
+  return {
+    argv: ["workspace", String(run_id)],
+    call: { operation: "get_workspace", input: { run_id } },
+  };
+}
+
+export function resumeCommand(run_id: number): AdvisedCommand {
+  return { argv: ["resume", String(run_id)], call: control(run_id, "resume") };
+}
+
+export function retryCommand(run: Run, job: Job): AdvisedCommand {
+  const step = jobName(job);
+  return { argv: ["retry", String(run.id), step], call: control(run.id, "retry_step", step) };
+}
+
+export function hardResetCommand(run: Run, job: Job): AdvisedCommand {
+  const step = jobName(job);
+  return { argv: ["hard-reset", String(run.id), step], call: control(run.id, "hard_reset_step", step) };
+}
+
+export function resetFailedCommand({ id }: Run): AdvisedCommand {
+  return { argv: ["reset", String(id), "--failed-only"], call: control(id, "reset_failed") };
+}
+
+export function redriveCommand({ id: job_id }: Job): AdvisedCommand {
+  return { argv: ["redrive", String(job_id)], call: { operation: "redrive_job", input: { job_id } } };
+}
+
+export function answerCommand(run: Run, job: Job, choice: string): AdvisedCommand {
+  return {
+    argv: ["answer", String(run.id), jobName(job), "--choose", choice],
+    call: { operation: "answer_job", input: { job_id: job.id, choice } },
+  };
+}
+
+export function resolveCommand(
+  run: Run,
+  jobs: readonly Job[],
+  action: Exclude<HoldAction, "complete">,
+): AdvisedCommand {
+  const named = jobs.length === run.held.size && jobs.length > 1 ? ["--all"] : jobs.map(jobName);
+  return {
+    argv: ["resolve", String(run.id), ...named, `--${action}`],
+    call: {
+      operation: "classify_and_resolve_failures",
+      input: { classifications: jobs.map(({ id: job_id }) => ({ job_id, action })) },
+    },
+  };
+}
+
+/** The mended file is at hand where it is typed; who asks adds its text as `source`. */
+export function forkCommand({ id: run_id, file }: Run, step: string): AdvisedCommand {
+  return {
+    argv: file === null ? null : ["fork", String(run_id), "--from", step, "--file", file],
+    call: { operation: "fork_run", input: { run_id, step } },
+  };
+}
+
+/** Starting anew takes the file, which only a command line has. */
+export function runCommand(file: string, flags: readonly string[]): AdvisedCommand {
+  return { argv: ["run", file, ...flags], call: null };
+}

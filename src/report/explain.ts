@@ -1,0 +1,182 @@
+import type { LoggedEvent } from "../core/model/events.js";
+import { jobStatusWord } from "../core/model/job-status-word.js";
+import type { JobStatus } from "../core/model/rows.js";
+import type { Job, Run } from "../core/model/run.js";
+import { whoseTree } from "../core/model/workspace-turn.js";
+import { durationText } from "./duration-text.js";
+import { type JobStory, tellStories } from "./job-story.js";
+import { budgetSentence } from "./left-budgets.js";
+import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
+import { jobName, listNames } from "./lookup/job-name.js";
+import { runSentences } from "./run-story.js";
+import { isDetail, textOf } from "./sentence.js";
+
+const INDENT = "  ";
+/** Of the brief story: so many groups of jobs, and of each so many sentences from its beginning and its end. */
+const MAX_GROUPS = 8;
+const FIRST_SENTENCES = 4;
+const LAST_SENTENCES = 10;
+
+const ALIKE: Readonly<Partial<Record<JobStatus, string>>> = {
+  completed: "completed",
+  failed: "failed",
+  pending_failed: "are held",
+  canceled: "were canceled",
+  skipped: "were skipped",
+};
+
+export interface ExplainOptions {
+  /** Only the jobs that this names (a step, step@scope, or a job's id), even if nothing went wrong there. */
+  readonly step?: string;
+  /** Every job by itself, every rung that was considered, every cost; else what happened, and jobs that failed alike as one. */
+  readonly full?: boolean;
+  /** It wants an engine, and nobody runs it. */
+  readonly interrupted?: boolean;
+}
+
+export interface Explained {
+  readonly lines: string[];
+  /** The jobs that were asked about; empty: all of them. */
+  readonly asked: readonly Job[];
+  /** There is more to tell than what the brief story says. */
+  readonly hasMore: boolean;
+}
+
+/** The story of a run in lines, from its log alone: what failed and why, what was tried, what it blocks. */
+export function explain(run: Run, log: readonly LoggedEvent[], options: ExplainOptions = {}): Explained {
+  const { step, full = false } = options;
+  const wanted = step === undefined ? null : jobsNamed(run, step);
+  const stories = tellStories(run, log);
+  const told = stories.filter(({ job, failures, steered }) =>
+    wanted === null ? failures > 0 || steered : wanted.includes(job),
+  );
+  const lines = [
+    overview(run, stories, options.interrupted === true) + (told.length === 0 ? errorText(run) : ""),
+    ...(step === undefined ? runSentences(run, log) : []),
+    ...(full ? told.flatMap((story) => chapter(run, story)) : outlines(run, told)),
+    ...(wanted === null ? [] : untouched(run, step!, wanted, told)),
+  ];
+  const hasMore = !full && told.some(({ sentences }) => sentences.some(isDetail));
+  return { lines, asked: wanted ?? [], hasMore };
+}
+
+/** Empty: the step is one of a fan-out that was not opened. */
+function jobsNamed(run: Run, step: string): Job[] {
+  const jobs = run.jobs.filter((job) => job.scope.open).map(named);
+  if (run.graph.byId.has(step) && !jobs.some((job) => job.step === step)) return [];
+  const reference: JobReference = { runId: run.id, name: step };
+  return matchJobs(jobs, reference).map(({ job }) => job);
+}
+
+function named(job: Job): NamedJob & { readonly job: Job } {
+  return { id: job.id, step: job.step.definition.id, scope: job.scope.id, job };
+}
+
+/** The log does not speak of these. */
+function untouched(run: Run, step: string, wanted: readonly Job[], told: readonly JobStory[]): string[] {
+  if (wanted.length === 0) return ["", `${step} has no job: its fan-out was not opened.`];
+  if (told.length > 0) return [];
+  const names = listNames(wanted, jobName);
+  return [
+    ...["", `${names}: ${wanted[0]!.status}`, `${INDENT}Nothing has happened to it yet.`],
+    ...waitingSentences(run, wanted[0]!).map((sentence) => INDENT + sentence),
+  ];
+}
+
+function overview(run: Run, stories: readonly JobStory[], interrupted: boolean): string {
+  const failures = stories.reduce((sum, story) => sum + story.failures, 0);
+  const open = run.jobs.filter((job) => job.scope.open);
+  const completed = open.filter((job) => job.status === "completed").length;
+  const met = failures === 0 ? "nothing failed" : `${failures} ${failures === 1 ? "failure" : "failures"}`;
+  return `Run ${run.id} of ${run.workflow} ${standing(run, interrupted)}: ${completed} of ${open.length} steps completed, ${met}.`;
+}
+
+/** Of a run whose jobs do not say it. */
+function errorText({ error, status }: Run): string {
+  return error === null || status === "completed" ? "" : ` ${error.code}: ${error.message}`;
+}
+
+function standing(run: Run, interrupted: boolean): string {
+  if (run.finishedAt === null) return `is ${interrupted ? "interrupted" : run.status}`;
+  const took = durationText(Math.max(0, run.finishedAt - (run.startedAt ?? run.createdAt)));
+  return `${run.status === "canceled" ? "was canceled" : run.status} after ${took}`;
+}
+
+/** What happened, in a screenful: jobs to which the same happened are told once. */
+function outlines(run: Run, told: readonly JobStory[]): string[] {
+  const groups = [...groupBy(told, likeness).values()];
+  const more = groups.slice(MAX_GROUPS).flat();
+  return [
+    ...groups.slice(0, MAX_GROUPS).flatMap((group) => outline(run, group)),
+    ...(more.length === 0
+      ? []
+      : ["", `… and ${more.length} more: ${listNames(more, ({ job }) => jobName(job))}`]),
+  ];
+}
+
+/** Equal for jobs of which one is an example of all: by the signature of what they failed of, else by what is told of them. */
+function likeness({ job, sentences, lastError }: JobStory): string {
+  const end = `${job.status} ${job.failure?.code ?? ""}`;
+  if (lastError !== null) return `${end} ${lastError.signature}`;
+  return `${end} ${sentences.map(textOf).join("\n")}`;
+}
+
+function outline(run: Run, group: readonly JobStory[]): string[] {
+  const { job, sentences } = group[0]!;
+  const facts = sentences.filter((sentence) => !isDetail(sentence)).map(textOf);
+  const left = facts.length - FIRST_SENTENCES - LAST_SENTENCES;
+  const lines =
+    left <= 1
+      ? facts
+      : [...facts.slice(0, FIRST_SENTENCES), `… ${left} more …`, ...facts.slice(-LAST_SENTENCES)];
+  return ["", heading(group), ...[...lines, ...waitingSentences(run, job)].map((line) => INDENT + line)];
+}
+
+function heading(group: readonly JobStory[]): string {
+  const { job } = group[0]!;
+  if (group.length === 1) return title(job);
+  const names = listNames(group, ({ job: each }) => jobName(each));
+  const what = ALIKE[job.status] ?? `are ${job.status}`;
+  return `${group.length} jobs ${what} alike: ${names}. For example ${jobName(job)}:`;
+}
+
+function title(job: Job): string {
+  return `${jobName(job)}: ${jobStatusWord(job.status)}`;
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+function chapter(run: Run, { job, sentences }: JobStory): string[] {
+  const budgets = budgetSentence(run, job);
+  return [
+    "",
+    title(job),
+    ...sentences.map((sentence) => INDENT + textOf(sentence)),
+    ...waitingSentences(run, job).map((sentence) => INDENT + sentence),
+    ...(budgets === null ? [] : [INDENT + budgets]),
+  ];
+}
+
+/** What a job that is not settled waits for in the workspace, and who waits for it. */
+function waitingSentences(run: Run, job: Job): string[] {
+  if (["completed", "failed", "skipped", "canceled"].includes(job.status)) return [];
+  const owner = job.status === "ready" && job.step.definition.usesWorkspace ? whoseTree(run) : null;
+  const turn =
+    owner === null || owner.mender === job
+      ? []
+      : [
+          `It waits for the workspace, which belongs to ${jobName(owner.failed)} until its failure is mended.`,
+        ];
+  const blocked = job.step.dependents
+    .map(({ step }) => job.scope.jobs.get(step))
+    .filter((dependent): dependent is Job => dependent?.status === "blocked");
+  return blocked.length === 0 ? turn : [...turn, `It holds up ${listNames(blocked, jobName)}.`];
+}

@@ -1,0 +1,190 @@
+import type { CatalogueEntry } from "../core/errors/catalogue-entry.js";
+import { ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
+import { isHandled } from "../core/model/handled.js";
+import type { Job, Run } from "../core/model/run.js";
+import type { Json } from "../core/text/json.js";
+import { type Advice, advice } from "./advice.js";
+import {
+  type AdvisedCommand,
+  explainCommand,
+  forkCommand,
+  hardResetCommand,
+  logsCommand,
+  redriveCommand,
+  resetFailedCommand,
+  resumeCommand,
+  retryCommand,
+  runCommand,
+  workspaceCommand,
+} from "./advised-commands.js";
+import { forkableStep } from "./lookup/fork-run.js";
+import { jobName } from "./lookup/job-name.js";
+
+/** The definition itself is at fault. A run keeps the one it started with, so the step fails again however often it is tried. */
+const IN_DEFINITION: ReadonlySet<string> = new Set<ErrorCode>([
+  "TEMPLATE_ERROR",
+  "IF_FAILED",
+  "SCRIPT_ERROR",
+  "REQUEST_INVALID",
+]);
+/** Only a program that registers the action can run the step. */
+const IN_PROGRAM: ReadonlySet<string> = new Set<ErrorCode>(["UNKNOWN_ACTION"]);
+
+const SILENT_ACTIONS: ReadonlySet<string> = new Set(["http", "human", "noop", "script", "workflow"]);
+
+export function isInDefinition(job: Job): boolean {
+  return IN_DEFINITION.has(codeOf(job));
+}
+
+export interface FailureStanding {
+  readonly childRuns: ReadonlyMap<number, number>;
+  readonly asked: readonly Job[];
+}
+
+export function adviceOnFailure(run: Run, { childRuns, asked }: FailureStanding): Advice[] {
+  const failed = [...run.failed]
+    .filter((job) => !isHandled(job) && job.partOf === null)
+    .sort((first, second) => first.id - second.id);
+  const job = failed.find((each) => asked.includes(each)) ?? failed[0];
+  if (job === undefined) return [mend(run.error?.code ?? ""), ...startAgain(run)];
+  const code = codeOf(job);
+  const looks = [mend(code), ...lookAt(run, job, childRuns)];
+  if (run.parent !== null) return [...looks, parentAdvice(run.parent.runId)];
+  if (IN_PROGRAM.has(code)) return looks;
+  const again = failed.every(isInDefinition) ? [] : runAgain(run, failed);
+  const forked = forkAdvice(run, job);
+  return [...looks, ...again, ...forked, ...(again.length + forked.length === 0 ? startAgain(run) : [])];
+}
+
+function codeOf(job: Job): string {
+  return job.failure?.code ?? job.error?.code ?? "";
+}
+
+/** What the catalogue says of the code, or what can be said of any exit code. */
+function mend(code: string): Advice {
+  const entry: CatalogueEntry | null = Object.hasOwn(ERROR_CATALOGUE, code)
+    ? ERROR_CATALOGUE[code as ErrorCode]
+    : null;
+  const exit = /^EXIT_(\d+)$/.exec(code)?.[1];
+  // How to go on is advised beside it, with commands that are ready.
+  const text =
+    entry?.fix ??
+    entry?.next ??
+    (exit === undefined ? "See the message above." : `Find out why the program ends with exit code ${exit}.`);
+  return advice("mend", text);
+}
+
+/** Where there is more to read. A repair that failed says more than the step it was to repair. */
+function lookAt(run: Run, job: Job, childRuns: ReadonlyMap<number, number>): Advice[] {
+  const repairs = [...run.failed].filter(({ partOf }) => partOf === job);
+  const child = childRuns.get(job.id);
+  return [
+    ...(child === undefined
+      ? []
+      : [advice("explain", "See what went wrong in its child run:", explainCommand(child))]),
+    ...[...repairs, job]
+      .filter(hasPrinted)
+      .map((each) => advice("logs", `See what ${jobName(each)} printed:`, logsCommand(run, each))),
+    ...(job.step.definition.usesWorkspace
+      ? [advice("workspace", "See where its files are:", workspaceCommand(run))]
+      : []),
+  ];
+}
+
+function hasPrinted(job: Job): boolean {
+  return job.attempt > 0 && !isInDefinition(job) && !SILENT_ACTIONS.has(job.step.definition.action.type);
+}
+
+/** In this run: what was outside of its definition can have been mended. */
+function runAgain(run: Run, failed: readonly Job[]): Advice[] {
+  const [job] = failed;
+  if (job!.queue.dead && failed.length === 1)
+    return [
+      advice(
+        "redrive",
+        "It is a dead letter; once the cause is mended, put it back into the queue:",
+        redriveCommand(job!),
+        ...goOn(run),
+      ),
+    ];
+  const alone = failed.length === 1 && run.jobs.every(isCanceledWith);
+  const what = alone ? jobName(job!) : "all that failed or was canceled";
+  const command = alone ? retryCommand(run, job!) : resetFailedCommand(run);
+  const fresh = job!.step.definition.usesWorkspace && alone;
+  return [
+    advice("retry", `Run ${what} again, once the cause is mended:`, command, ...goOn(run)),
+    ...(fresh
+      ? [
+          advice(
+            "hard_reset",
+            "The same in a fresh workspace, made from its checkpoints:",
+            hardResetCommand(run, job!),
+            ...goOn(run),
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** A retry brings back what waits for the step, but nothing that was canceled for another reason. */
+function isCanceledWith(job: Job): boolean {
+  return job.status !== "canceled" || job.failure?.code === "DEPENDENCY_FAILED";
+}
+
+/** In a new run, with a mended file: this one keeps the definition that it started with. */
+export function forkAdvice(run: Run, job: Job): Advice[] {
+  const step = forkableStep(run, job.step.definition.id);
+  // A fork would run all the other steps, too.
+  if (step === null || run.options.only !== null) return startAgain(run);
+  const why = "If the workflow file is at fault, mend it and go on in a new run";
+  const kept = "this one keeps the definition that it started with";
+  const how = run.file === null ? `daruma fork ${run.id} --from ${step} --file FILE, or fork_run.` : "";
+  return [advice("fork", `${why} (${kept}): ${how}`.trimEnd(), forkCommand(run, step))];
+}
+
+/** Nothing, where a command line cannot say what it was started with. */
+export function startAgain(run: Run): Advice[] {
+  const inputs = inputFlags(run);
+  if (run.file === null || inputs === null || Object.keys(run.context).length > 0) return [];
+  const { maxLoops, retryMax, failureRouting, only } = run.options;
+  return [
+    advice(
+      "run",
+      "Start it anew:",
+      runCommand(run.file, [
+        ...inputs,
+        ...(maxLoops === null ? [] : ["--on-fail-max-loops", String(maxLoops)]),
+        ...(retryMax === null ? [] : ["--retry-max", String(retryMax)]),
+        ...(failureRouting ? [] : ["--no-failure-routing"]),
+        ...(only === null ? [] : ["--only", only]),
+      ]),
+    ),
+  ];
+}
+
+function inputFlags(run: Run): string[] | null {
+  const flags: string[] = [];
+  for (const [name, value] of Object.entries(run.inputs)) {
+    const declared = run.definition.inputs[name];
+    if (declared === undefined || isSame(value, declared.default)) continue;
+    // Text is all that a command line has; the declared type makes of it what it was.
+    if (typeof value !== "string" && declared.type === "any") return null;
+    flags.push("--input", `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  }
+  return flags;
+}
+
+function isSame(first: Json, second: Json): boolean {
+  return JSON.stringify(first) === JSON.stringify(second);
+}
+
+/** Whoever runs the parent decides about its child runs. */
+export function parentAdvice(parent: number): Advice {
+  const text = `It is a child run of run ${parent}, whose step decides what becomes of it:`;
+  return advice("explain", text, explainCommand(parent));
+}
+
+/** A run of a server needs only to be told what to do. */
+export function goOn(run: Run): readonly AdvisedCommand[] {
+  return run.managed ? [] : [resumeCommand(run.id)];
+}

@@ -1,0 +1,29 @@
+import { isOver, type Run } from "../core/model/run.js";
+import type { LiveControl } from "../worker/pool/protocol.js";
+import { jobName } from "./lookup/job-name.js";
+import { iso } from "./run-report.js";
+
+/** What people want of the run: whether it may go on, and what they last asked to be done about a step. */
+export function liveControlOf({ paused, askedRecovery: asked }: Run): LiveControl {
+  return {
+    paused: paused !== null,
+    takeover: paused?.takeover ?? false,
+    recovery:
+      asked === null ? null : { action: asked.action, stepId: jobName(asked.job), updatedAt: iso(asked.at) },
+  };
+}
+
+/** The same for every run that an engine has, as it last committed it. */
+export class LiveControls {
+  private readonly known = new Map<number, LiveControl>();
+
+  /** To be told of every commit. */
+  readonly note = (run: Run): void => {
+    if (isOver(run)) this.known.delete(run.id);
+    else this.known.set(run.id, liveControlOf(run));
+  };
+
+  of(runId: number): LiveControl | null {
+    return this.known.get(runId) ?? null;
+  }
+}

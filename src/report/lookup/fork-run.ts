@@ -1,0 +1,59 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import type { ReusedJob } from "../../core/model/events.js";
+import { type Graph, type GraphStep, isAncestor } from "../../core/model/graph.js";
+import type { Job, Run } from "../../core/model/run.js";
+
+/**
+ * What a run forked at `step` need not do again: every completed job that neither is the step nor depends on it, as
+ * long as the (perhaps newer) workflow still has its step.
+ */
+export function reusableJobs(old: Run, step: string, graph: Graph): ReusedJob[] {
+  const from = graph.byId.get(step);
+  if (from === undefined) throw new DarumaError("STEP_NOT_FOUND", `the workflow has no step ${step}`);
+  const kept = keptWithFiles(old, from, graph);
+  if (kept !== null) throw notWithFiles(step, kept);
+  return reusable(old, from, graph).map((job) => ({
+    scope: job.scope.id,
+    step: job.step.definition.id,
+    output: job.output!,
+    items: job.items,
+  }));
+}
+
+function reusable(old: Run, from: GraphStep, graph: Graph): Job[] {
+  return old.jobs.filter((job) => {
+    const now = graph.byId.get(job.step.definition.id);
+    if (now === undefined || now === from || isAncestor(from, now)) return false;
+    return job.status === "completed" && job.output !== null && job.scope.open;
+  });
+}
+
+/** A step that a fork would not do again, although what it did to the files is in the other run's workspace. */
+function keptWithFiles(old: Run, from: GraphStep, graph: Graph): string | null {
+  const kept = reusable(old, from, graph).map((job) => graph.byId.get(job.step.definition.id)!.definition);
+  return kept.find(({ usesWorkspace }) => usesWorkspace)?.id ?? null;
+}
+
+/** Its output could be taken over, but what it did to the files is in the other run's workspace. */
+function notWithFiles(from: string, kept: string): DarumaError {
+  return new DarumaError(
+    "WORKSPACE_FORK",
+    `a fork at ${from} would not have the files that ${kept} has left in the workspace of the run`,
+  );
+}
+
+/**
+ * Where a fork can begin so that this step is done anew: at the step itself or, where files of the workspace would be
+ * missing then, at the nearest step before it from which they are made again. Null: only a new run does.
+ */
+export function forkableStep(run: Run, step: string): string | null {
+  const target = run.graph.byId.get(step);
+  if (target === undefined) return null;
+  const before = run.definition.steps
+    .map(({ id }) => run.graph.byId.get(id)!)
+    .filter((each) => isAncestor(each, target))
+    .reverse();
+  for (const each of [target, ...before])
+    if (keptWithFiles(run, each, run.graph) === null) return each.definition.id;
+  return null;
+}

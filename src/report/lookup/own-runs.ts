@@ -1,0 +1,36 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import type { RunRow } from "../../core/model/rows.js";
+import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
+import type { Store } from "../../store/store.js";
+import type { JobRequest } from "./choose-job.js";
+import { type RunReference, resolveRun } from "./run-reference.js";
+
+/** Whatever an operation acts on. */
+export type Acted = { readonly run: RunReference } | { readonly job: JobRequest };
+
+/** The file, the scripts and the workspace of an imported run came from somebody whom nobody here has chosen. */
+export function isImported({ options }: Pick<RunRow, "options">): boolean {
+  return options.imported === true;
+}
+
+/** Refuses runs that were imported. What is not there is left to whoever looks for it. */
+export async function requireOwnRuns(store: Store, acted: readonly Acted[]): Promise<void> {
+  const ids = await Promise.all(
+    acted.flatMap(runsOf).map((run) => (run === "last" ? resolveRun(store, run) : run)),
+  );
+  for (const id of new Set(ids)) {
+    const run = await store.readRun(id);
+    if (run !== null && isImported(run)) throw new DarumaError("IMPORTED_RUN", `run ${id} was imported`);
+  }
+}
+
+/** A job's id says whose it is, and so does the run in which it is named. */
+function runsOf(acted: Acted): RunReference[] {
+  if ("run" in acted) return [acted.run];
+  const { job_id, run_id } = acted.job;
+  const id = Number(job_id);
+  return [
+    ...(run_id === undefined ? [] : [run_id]),
+    ...(Number.isSafeInteger(id) ? [Math.floor(id / JOB_IDS_PER_RUN)] : []),
+  ];
+}

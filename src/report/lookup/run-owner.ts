@@ -1,0 +1,68 @@
+import type { RunRow } from "../../core/model/rows.js";
+import { isDead } from "../../store/lease-owner.js";
+import type { LastLease, LeaseOwner, Store } from "../../store/store.js";
+import { isImported } from "./own-runs.js";
+
+/** The process that goes on with a run by itself, or null if nobody does. A child run that rests is its parent's. */
+export async function ownerOf(store: Store, runId: number): Promise<LeaseOwner | null> {
+  const lease = await store.readLease(runId);
+  if (lease !== null && lease.expiresAt > Date.now() && !isDead(lease.owner)) return lease.owner;
+  const parent = (await store.readRun(runId))?.parent ?? null;
+  return parent === null ? null : ownerOf(store, parent.run_id);
+}
+
+type Owned = Pick<RunRow, "id" | "status" | "managed" | "parent" | "options">;
+
+/**
+ * Of these runs the ones that are interrupted: they want an engine and nobody has them. No status of the log says so,
+ * since whoever dies writes nothing; so it is derived at each look. A run that servers go on with is interrupted only when
+ * nobody has had it for longer than a lease: until then the next server is about to take it.
+ */
+export async function interruptedRuns(
+  store: Store,
+  runs: readonly Owned[],
+  now = Date.now(),
+): Promise<ReadonlySet<number>> {
+  // Held and paused runs want nobody, nor do imported ones; a pending one waits for its turn.
+  const asked = runs.filter((run) => run.status === "running" && !isImported(run));
+  if (asked.length === 0) return new Set();
+  const found = new OwnedRuns(store, now);
+  await found.readLeases(asked.map(({ id }) => id));
+  const interrupted = new Set<number>();
+  for (const run of asked) if (!(await found.isKept(run))) interrupted.add(run.id);
+  return interrupted;
+}
+
+class OwnedRuns {
+  private readonly leases = new Map<number, LastLease>();
+  private readonly known = new Set<number>();
+  /** Asking the system for a process is slow where there is no /proc, and many runs have one owner. */
+  private readonly dead = new Map<string, boolean>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly now: number,
+  ) {}
+
+  async readLeases(runIds: readonly number[]): Promise<void> {
+    for (const lease of await this.store.readLastLeases(runIds)) this.leases.set(lease.runId, lease);
+    for (const id of runIds) this.known.add(id);
+  }
+
+  /** By itself, or with the run that it is a child of. */
+  async isKept({ id, managed, parent }: Pick<Owned, "id" | "managed" | "parent">): Promise<boolean> {
+    if (!this.known.has(id)) await this.readLeases([id]);
+    const lease = this.leases.get(id);
+    if (lease !== undefined && lease.expiresAt > this.now && (managed || this.isAlive(lease))) return true;
+    const above = parent === null ? null : await this.store.readRun(parent.run_id);
+    return above !== null && this.isKept(above);
+  }
+
+  private isAlive({ owner }: LastLease): boolean {
+    if (owner === null) return false;
+    const key = JSON.stringify(owner);
+    const dead = this.dead.get(key) ?? isDead(owner);
+    this.dead.set(key, dead);
+    return !dead;
+  }
+}

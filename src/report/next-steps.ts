@@ -1,0 +1,137 @@
+import type { Job, Run } from "../core/model/run.js";
+import type { LeaseOwner } from "../store/store.js";
+import { type Advice, advice } from "./advice.js";
+import {
+  answerCommand,
+  redriveCommand,
+  resetFailedCommand,
+  resolveCommand,
+  resumeCommand,
+} from "./advised-commands.js";
+import {
+  adviceOnFailure,
+  forkAdvice,
+  goOn,
+  isInDefinition,
+  parentAdvice,
+  startAgain,
+} from "./failure-advice.js";
+import { jobName, listNames } from "./lookup/job-name.js";
+import { isImported } from "./lookup/own-runs.js";
+
+/** How a run stands beside what its log says. */
+export interface Standing {
+  /** It wants an engine, and nobody runs it. */
+  readonly interrupted: boolean;
+  /** Who runs it. */
+  readonly owner: Pick<LeaseOwner, "host" | "pid"> | null;
+  /** The newest child run of each job that had one. */
+  readonly childRuns: ReadonlyMap<number, number>;
+  /** The jobs that somebody asks about; of all of them where it is empty. */
+  readonly asked: readonly Job[];
+}
+
+/** What can be done about a run as it stands, the first thing first. Nothing that would be refused, or could not help. */
+export function adviseOn(run: Run, standing: Standing): Advice[] {
+  if (isImported(run))
+    return [advice("nothing", "The run was imported and can only be read: nothing can be done here.")];
+  switch (run.status) {
+    case "completed":
+      return [advice("nothing", completedText(run))];
+    case "canceled":
+      return adviceOnCancel(run);
+    case "failed":
+      return adviceOnFailure(run, standing);
+    case "held":
+      return adviceOnHolds(run, goOn(run));
+    case "paused":
+      return [advice("resume", "Lift the pause:", resumeCommand(run.id))];
+    case "pending":
+    case "running":
+      return [
+        ...questions(run),
+        ...(run.held.size > 0 ? adviceOnHolds(run, []) : []),
+        ...whoGoesOn(run, standing),
+      ];
+  }
+}
+
+function completedText(run: Run): string {
+  if (run.failed.size === 0) return "Nothing is left to do.";
+  return `Nothing is left to do: the run completed although ${listNames([...run.failed], jobName)} failed, as the file allows.`;
+}
+
+function adviceOnCancel(run: Run): Advice[] {
+  if (run.parent !== null) return [parentAdvice(run.parent.runId)];
+  return [
+    advice(
+      "retry",
+      "Go on with what was canceled, if that was not meant:",
+      resetFailedCommand(run),
+      ...goOn(run),
+    ),
+    ...startAgain(run),
+  ];
+}
+
+/** `after`: how the run goes on once it is decided; nothing where somebody is at work on it, or that is advised anyway. */
+function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
+  const dead = [...run.held].filter(({ queue }) => queue.dead);
+  const held = [...run.held].filter(({ queue }) => !queue.dead);
+  const mendable = held.filter((job) => !isInDefinition(job));
+  const wrong = held.find(isInDefinition);
+  const all = [...run.held];
+  const it = all.length === 1 ? "it" : "them";
+  return [
+    ...dead.map((job) =>
+      advice(
+        "redrive",
+        `${jobName(job)} is a dead letter; once the cause is mended, put it back into the queue:`,
+        redriveCommand(job),
+        ...after,
+      ),
+    ),
+    ...(mendable.length === 0
+      ? []
+      : [
+          advice(
+            "resolve",
+            `Run ${listNames(mendable, jobName)} again, once the cause is mended:`,
+            resolveCommand(run, mendable, "retry"),
+            ...after,
+          ),
+        ]),
+    ...(wrong === undefined ? [] : forkAdvice(run, wrong)),
+    ...(all.some((job) => job.routedFrom !== null)
+      ? []
+      : [
+          advice(
+            "resolve",
+            `Go on without ${it} (or as if completed, with --complete JSON):`,
+            resolveCommand(run, all, "skip"),
+            ...after,
+          ),
+        ]),
+    advice("resolve", `Let ${it} fail:`, resolveCommand(run, all, "fail"), ...after),
+  ];
+}
+
+/** One for each answer, so that each can be typed as it is. */
+function questions(run: Run): Advice[] {
+  return run.jobs.flatMap((job) =>
+    (job.question?.choices ?? []).map((choice) =>
+      advice("answer", `${jobName(job)} waits for an answer; to ${choice}:`, answerCommand(run, job, choice)),
+    ),
+  );
+}
+
+function whoGoesOn(run: Run, { interrupted, owner }: Standing): Advice[] {
+  if (interrupted) {
+    const top = run.parent === null ? run.id : run.parent.runId;
+    const whose = top === run.id ? "it" : `run ${top}, which it is a child run of`;
+    return [advice("resume", `Nobody runs it any more. Go on with ${whose}:`, resumeCommand(top))];
+  }
+  if (run.managed) return [advice("wait", "Nothing else is to be done: the server goes on with it.")];
+  const who = owner === null ? "Its process" : `Process ${owner.pid} on ${owner.host}`;
+  return [advice("wait", `Nothing else is to be done: ${who} goes on with it.`)];
+}

@@ -1,0 +1,130 @@
+import type { Output } from "../core/model/events.js";
+import type { ErrorRecord } from "../core/model/failure.js";
+import type { JobRow, RouteRow, RunRow, RunStatus } from "../core/model/rows.js";
+import type { Run } from "../core/model/run.js";
+import { seenLastError } from "../core/model/seen-error.js";
+import { iso } from "../core/text/iso-time.js";
+import type { Json } from "../core/text/json.js";
+import type { Store } from "../store/store.js";
+import { type JobRecord, jobRecord, runErrorOf } from "./job-record.js";
+import { isImported } from "./lookup/own-runs.js";
+import { interruptedRuns } from "./lookup/run-owner.js";
+import { requireRun } from "./lookup/run-reference.js";
+
+export { iso } from "../core/text/iso-time.js";
+
+/** What `--json` prints for a run. Times are ISO 8601. */
+export interface RunReport extends RunTimes {
+  readonly run_id: number;
+  readonly workflow: string;
+  readonly workflow_id: number;
+  readonly status: RunStatus;
+  /** It wants an engine, and nobody runs it: `status` is what the log says, this is how it is at the moment. */
+  readonly interrupted: boolean;
+  /** It was exported elsewhere and can only be read here. */
+  readonly imported: boolean;
+  readonly jobs: readonly JobReport[];
+  readonly routes: readonly RouteReport[];
+  readonly handled_failures: readonly HandledFailure[];
+  readonly error: ErrorRecord | null;
+}
+
+export interface RunTimes {
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  readonly duration_ms: number | null;
+}
+
+export interface JobReport extends JobRecord {
+  readonly output: Json;
+}
+
+export interface RouteReport {
+  readonly seq: number;
+  readonly at: string;
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  readonly rung: RouteRow["rung"];
+  readonly to: string;
+  readonly reason: string;
+}
+
+export interface HandledFailure {
+  readonly job_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export async function reportRun(store: Store, runId: number): Promise<RunReport> {
+  const run = await requireRun(store, runId);
+  const [jobs, routes] = await Promise.all([store.readJobs(runId), store.readRoutes(runId)]);
+  const interrupted = (await interruptedRuns(store, [run])).has(runId);
+  return buildReport(run, jobs, routes, interrupted);
+}
+
+export function buildReport(
+  run: RunRow,
+  jobs: readonly JobRow[],
+  routes: readonly RouteRow[],
+  interrupted = false,
+): RunReport {
+  return {
+    run_id: run.id,
+    workflow: run.workflow,
+    workflow_id: run.workflow_id,
+    status: run.status,
+    interrupted,
+    imported: isImported(run),
+    jobs: jobs.map((job) => ({ ...jobRecord(run, job), output: showOutput(job.output) })),
+    routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
+      seq,
+      at: iso(at),
+      step,
+      scope,
+      attempt,
+      rung,
+      to,
+      reason,
+    })),
+    handled_failures: jobs
+      .filter((job) => job.status === "failed" && job.handled)
+      .map((job) => ({
+        job_id: job.id,
+        step: job.step,
+        scope: job.scope,
+        code: job.error?.code ?? "",
+        message: job.error?.message ?? "",
+      })),
+    error: runErrorOf(run),
+    ...timesOf(run),
+  };
+}
+
+/** When a run was, for people and programs. */
+export function timesOf({ created_at, started_at, finished_at }: RunRow): RunTimes {
+  return {
+    created_at: iso(created_at),
+    finished_at: finished_at === null ? null : iso(finished_at),
+    duration_ms: finished_at === null || started_at === null ? null : Math.max(0, finished_at - started_at),
+  };
+}
+
+/** A large output is shown as where it lies. */
+export function showOutput(output: Output | null): Json {
+  if (output === null) return null;
+  if (output.kind === "value") return output.value;
+  return { artifact: output.path, bytes: output.bytes, sha256: output.sha256, preview: output.preview };
+}
+
+/** `state` of each scope that has any. */
+export function reportState(run: Run): Json {
+  const state: { [scope: string]: Json } = {};
+  for (const scope of run.scopes.values()) {
+    if (scope.parent === null || scope.lastError !== null)
+      state[scope.id] = { _last_error: seenLastError(scope.lastError) };
+  }
+  return state;
+}

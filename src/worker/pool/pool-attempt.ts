@@ -1,0 +1,95 @@
+import type { Assignment, HeldAttempt, Needs, Report } from "../worker.js";
+import type { PoolWorker } from "./pool-worker.js";
+import type { ReportAnswer, Stream } from "./protocol.js";
+import type { ReceivedFiles } from "./received-files.js";
+
+/** `queued`: to be sent. `sent`: in an answer that may have been lost. `received`: the worker has it. */
+export type Delivery = "queued" | "sent" | "received";
+
+/** An attempt or recovery script that this server has, or expects to find, on a remote worker. */
+export class PoolAttempt {
+  /** Null: it is expected of whoever registers with it. */
+  worker: PoolWorker | null = null;
+  /** Null: its run is not, or no longer, this server's. */
+  listener: ((report: Report | null) => void) | null = null;
+  /** It was in an answer, be it one that is thought lost: the worker may have it. */
+  wasSent = false;
+  stopping = false;
+  /** The worker has not been told of it. */
+  isStopNews = false;
+  /** It has reported: its room is free, whatever becomes of the report. */
+  hasEnded = false;
+  /** A report that is being committed. */
+  reporting: Promise<ReportAnswer> | null = null;
+  /** Heartbeats in a row that did not speak of it. */
+  missed = 0;
+  cancelExpiry: () => void = () => {};
+  /** Logs that have begun to arrive, here or at the server before. */
+  private readonly begun: Set<Stream>;
+  private writing: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    readonly held: HeldAttempt,
+    public delivery: Delivery,
+    public assignment: Assignment | null,
+  ) {
+    this.begun = new Set(assignment === null ? (["stdout", "stderr"] as const) : []);
+  }
+
+  get token(): string {
+    return this.held.token;
+  }
+
+  /** An owned run waits for it, or for what became of its report. */
+  get isWanted(): boolean {
+    return this.listener !== null || this.reporting !== null;
+  }
+
+  /** What it takes of its worker. */
+  get needs(): Needs {
+    return this.held.needs;
+  }
+
+  /** No worker can have begun it. */
+  get isUnsent(): boolean {
+    return this.delivery === "queued" && !this.wasSent;
+  }
+
+  /** Pieces of its logs are written one after the other. Resolves to how much of this log is here. */
+  writeLog(files: ReceivedFiles, stream: Stream, offset: number, bytes: Uint8Array): Promise<number> {
+    const begin = !this.begun.has(stream);
+    this.begun.add(stream);
+    const written = this.writing.then(() => files.writeLog(this.held, { stream, offset, bytes, begin }));
+    this.writing = written.catch(() => {});
+    return written;
+  }
+
+  received(): void {
+    this.delivery = "received";
+    // It can be large, and nobody needs it any more.
+    this.assignment = null;
+    this.missed = 0;
+  }
+
+  putOn(worker: PoolWorker): void {
+    this.leave();
+    this.worker = worker;
+    worker.attempts.add(this);
+    worker.strays.delete(this.token);
+  }
+
+  /** Tell whoever waits, once. False: nobody does. */
+  settle(report: Report | null): boolean {
+    const { listener } = this;
+    this.listener = null;
+    listener?.(report);
+    return listener !== null;
+  }
+
+  leave(): void {
+    this.cancelExpiry();
+    this.worker?.attempts.delete(this);
+    this.worker?.strays.delete(this.token);
+    this.worker = null;
+  }
+}

@@ -1,0 +1,177 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import type { TimerPort } from "../attempt-timers.js";
+import type { Report, ReportOutcome } from "../worker.js";
+import type { PoolAttempt } from "./pool-attempt.js";
+import type { PoolReports } from "./pool-reports.js";
+import { labelOf, type PoolWorker, PRESENT_MS } from "./pool-worker.js";
+import type { Registration } from "./protocol.js";
+
+/** Who is registered and what is on whom. A silent worker is struck off, and its attempts are lost. */
+export class PoolBook {
+  readonly workers = new Map<string, PoolWorker>();
+  readonly attempts = new Map<string, PoolAttempt>();
+  readonly roomListeners = new Set<() => void>();
+  /** Recovery scripts for which there was no worker at all. */
+  private readonly unplaced = new Set<PoolAttempt>();
+  private readonly timers = new Map<PoolWorker, () => void>();
+
+  constructor(
+    private readonly clock: TimerPort,
+    readonly leaseMs: number,
+    private readonly reports: PoolReports,
+  ) {}
+
+  known(workerId: string): PoolWorker {
+    const worker = this.workers.get(workerId);
+    if (worker === undefined) throw unknownWorker();
+    return worker;
+  }
+
+  /** Attempts are known by the name of their worker: nobody may take that of another token's. */
+  refuseTakenName(offer: Pick<Registration, "name" | "instance">, caller: number | null): void {
+    const label = labelOf(offer);
+    for (const { id, label: taken, caller: other } of this.workers.values())
+      if (other !== caller && (id === offer.instance || taken === label))
+        throw new DarumaError("FORBIDDEN", `the worker ${label} is registered with another token`);
+  }
+
+  heldBy(workerId: string, token: string): PoolAttempt {
+    const worker = this.known(workerId);
+    this.seen(worker);
+    const attempt = this.attempts.get(token);
+    if (attempt?.worker === worker) return attempt;
+    if (attempt === undefined && !this.reports.isOver(token))
+      throw new DarumaError("RUN_NOT_HERE", "the attempt's run is not here yet");
+    throw new DarumaError("STALE_ATTEMPT", "the attempt is not this worker's any more");
+  }
+
+  isHere(label: string): boolean {
+    for (const worker of this.workers.values()) if (worker.label === label) return true;
+    return false;
+  }
+
+  seen(worker: PoolWorker): void {
+    const { clock } = this;
+    worker.see(clock.now(), clock.elapsed());
+    if (this.timers.has(worker)) return;
+    const watch = (): void => {
+      const left = worker.seenAt + this.leaseMs - clock.elapsed();
+      if (left <= 0) this.remove(worker, `its worker was silent for ${this.leaseMs} ms`);
+      else this.timers.set(worker, clock.after(left, watch));
+    };
+    this.timers.set(worker, clock.after(this.leaseMs, watch));
+  }
+
+  /** One process may be struck off and come back: it is the same worker, but another object. */
+  isRegistered(worker: PoolWorker | null): boolean {
+    return worker !== null && this.workers.get(worker.id) === worker;
+  }
+
+  add(worker: PoolWorker): void {
+    this.workers.set(worker.id, worker);
+    // Of its earlier registration only what was being committed is left.
+    for (const attempt of this.attempts.values()) if (attempt.worker?.id === worker.id) attempt.putOn(worker);
+  }
+
+  remove(worker: PoolWorker, why: string): void {
+    this.workers.delete(worker.id);
+    this.timers.get(worker)?.();
+    this.timers.delete(worker);
+    worker.closeClaim();
+    for (const attempt of [...worker.attempts]) this.lose(attempt, why);
+  }
+
+  /** An attempt of an earlier engine: some worker has it, or will come back with it, or it is lost. */
+  expect(attempt: PoolAttempt): void {
+    for (const worker of this.workers.values())
+      if (worker.strays.has(attempt.token)) return attempt.putOn(worker);
+    const { held } = attempt;
+    // Its worker is here and has no such attempt: it was on its way when the server that sent it died.
+    const neverBegan = this.isHere(held.worker) && !held.recovery;
+    const why = neverBegan ? NEVER_BEGAN : `its worker has not come back in ${this.leaseMs} ms`;
+    attempt.cancelExpiry = this.clock.after(neverBegan ? 0 : this.leaseMs, () => this.lose(attempt, why));
+  }
+
+  /** The worker has come back without them. */
+  loseWhatNeverArrived(worker: PoolWorker): void {
+    for (const attempt of [...this.attempts.values()])
+      if (attempt.worker === null && attempt.held.worker === worker.label && !attempt.held.recovery)
+        this.lose(attempt, NEVER_BEGAN);
+  }
+
+  lose(attempt: PoolAttempt, why: string): void {
+    // What has arrived is decided by the engine.
+    if (attempt.reporting !== null) return;
+    this.end(attempt, { kind: "failed", facts: { lost: true, message: why } });
+  }
+
+  /** Its worker was told to stop while the start was being committed: it asks for it soon, or never. */
+  loseUnlessAskedFor(attempt: PoolAttempt, worker: PoolWorker): void {
+    const { clock } = this;
+    const lose = (): void => {
+      if (attempt.isUnsent && worker.takesNothing(clock.elapsed())) this.lose(attempt, WAS_LEAVING);
+    };
+    attempt.cancelExpiry = clock.after(PRESENT_MS, lose);
+    lose();
+  }
+
+  /** What its worker will never ask for. */
+  loseWhatIsUnsent(worker: PoolWorker): void {
+    for (const attempt of [...worker.attempts]) if (attempt.isUnsent) this.lose(attempt, WAS_LEAVING);
+  }
+
+  /** It ends without a report. Whether it is over for good is known when that is on record; till then the store is asked. */
+  end(attempt: PoolAttempt, result: Report["result"]): void {
+    const { token } = attempt;
+    this.drop(attempt);
+    const settled = (outcome: ReportOutcome): void => {
+      if (outcome !== "not_owned" && !this.attempts.has(token)) this.reports.remember(token, "stale");
+    };
+    attempt.settle({ result, durationMs: 0, settled });
+  }
+
+  /** Its worker has gone with a report that nobody could take: it is expected again by whoever wants it now. */
+  setFree(attempt: PoolAttempt): void {
+    if (!attempt.isWanted) return this.drop(attempt);
+    attempt.leave();
+    this.expect(attempt);
+  }
+
+  drop(attempt: PoolAttempt): void {
+    this.attempts.delete(attempt.token);
+    this.unplaced.delete(attempt);
+    attempt.leave();
+  }
+
+  findWorkerFor(attempt: PoolAttempt): void {
+    this.unplaced.delete(attempt);
+    const elapsed = this.clock.elapsed();
+    const found = [...this.workers.values()].find(
+      (worker) => worker.isPresent(elapsed) && worker.couldRun(attempt.needs),
+    );
+    if (found === undefined) this.unplaced.add(attempt);
+    else attempt.putOn(found);
+    found?.wake();
+  }
+
+  findWorkersForAll(): void {
+    for (const attempt of [...this.unplaced]) this.findWorkerFor(attempt);
+  }
+
+  tellRoom(): void {
+    for (const listener of this.roomListeners) listener();
+  }
+
+  close(): void {
+    for (const cancel of this.timers.values()) cancel();
+    for (const attempt of this.attempts.values()) attempt.cancelExpiry();
+    for (const worker of this.workers.values()) worker.closeClaim();
+  }
+}
+
+export function unknownWorker(): DarumaError {
+  return new DarumaError("WORKER_NOT_FOUND", "this server does not know the worker");
+}
+
+const WAS_LEAVING = "it never began: its worker takes nothing new any more";
+const NEVER_BEGAN = "its worker no longer has it, or never had it, since its server was away";

@@ -1,0 +1,215 @@
+import type { TimerPort } from "../attempt-timers.js";
+import type { EndedRuns } from "../ended-runs.js";
+import { type PoolBook, unknownWorker } from "./pool-book.js";
+import type { PoolReports } from "./pool-reports.js";
+import { PoolWorker } from "./pool-worker.js";
+import {
+  CLAIM_WAIT_MS,
+  type Claim,
+  type ClaimAnswer,
+  type Heartbeat,
+  type HeartbeatAnswer,
+  type Held,
+  heartbeatMs,
+  killMarginMs,
+  type LiveControl,
+  type Registered,
+  type Registration,
+  type ReportAnswer,
+  type SentReport,
+  type Stream,
+  type Verdict,
+} from "./protocol.js";
+import type { ReceivedFiles } from "./received-files.js";
+
+/** Heartbeats in a row without an attempt that the worker had: it has lost it. */
+const MISSED_HEARTBEATS = 2;
+
+/** What remote workers ask of the server. */
+export class PoolDesk {
+  constructor(
+    private readonly book: PoolBook,
+    private readonly reports: PoolReports,
+    private readonly files: ReceivedFiles,
+    private readonly endedRuns: EndedRuns,
+    private readonly clock: TimerPort,
+    private readonly controlOf: (runId: number) => LiveControl | null,
+  ) {}
+
+  /** `caller` is the token by which it comes; null where there are none. */
+  register(
+    { attempts: held, draining = false, ...offer }: Registration,
+    caller: number | null = null,
+  ): Registered & Verdict {
+    const { book, clock } = this;
+    book.refuseTakenName(offer, caller);
+    const worker =
+      book.workers.get(offer.instance) ?? new PoolWorker(offer, clock.now(), clock.elapsed(), caller);
+    worker.draining = draining;
+    if (!book.isRegistered(worker)) book.add(worker);
+    // What was sent and is not there was in an answer that got lost.
+    const listed = new Set(held.map(({ token }) => token));
+    for (const attempt of worker.attempts)
+      if (attempt.delivery === "sent" && !listed.has(attempt.token)) attempt.delivery = "queued";
+    const verdict = this.judge(worker, held);
+    book.seen(worker);
+    book.findWorkersForAll();
+    book.loseWhatNeverArrived(worker);
+    book.tellRoom();
+    return {
+      worker_id: worker.id,
+      lease_ms: book.leaseMs,
+      heartbeat_ms: heartbeatMs(book.leaseMs),
+      kill_margin_ms: killMarginMs(book.leaseMs),
+      ...verdict,
+    };
+  }
+
+  /** A token acts as the workers that registered with it, and as no other. */
+  checkCaller(workerId: string, caller: number | null): void {
+    if (this.book.known(workerId).caller !== caller) throw unknownWorker();
+  }
+
+  /** Answers as soon as there is something for the worker. `gone` is aborted if its connection breaks before. */
+  claim(
+    workerId: string,
+    { received, wait_ms: waitMs = CLAIM_WAIT_MS }: Claim,
+    gone: AbortSignal | null = null,
+  ): Promise<ClaimAnswer> {
+    const { book, clock } = this;
+    const worker = book.known(workerId);
+    const wasPresent = worker.isPresent(clock.elapsed());
+    book.seen(worker);
+    for (const token of received) {
+      const attempt = book.attempts.get(token);
+      if (attempt?.worker === worker && attempt.delivery === "sent") attempt.received();
+    }
+    // What was sent before and has not arrived by now was in an answer that got lost.
+    for (const attempt of worker.attempts) if (attempt.delivery === "sent") attempt.delivery = "queued";
+    const answer = worker.openClaim(clock, waitMs, gone);
+    if (!wasPresent) {
+      book.findWorkersForAll();
+      book.tellRoom();
+    }
+    return answer;
+  }
+
+  /** The server goes down: workers must not keep it waiting. */
+  closeClaims(): void {
+    for (const worker of this.book.workers.values()) worker.closeClaim();
+  }
+
+  heartbeat(workerId: string, { attempts, draining, runs = [] }: Heartbeat): HeartbeatAnswer {
+    const { book } = this;
+    const worker = book.known(workerId);
+    const wasDraining = worker.draining;
+    const usedBefore = worker.used.slots;
+    worker.draining = draining;
+    book.seen(worker);
+    const verdict = this.judge(worker, attempts);
+    this.loseWhatIsMissed(worker, attempts);
+    if (worker.takesNothing(this.clock.elapsed())) book.loseWhatIsUnsent(worker);
+    if ((wasDraining && !draining) || worker.used.slots < usedBefore) book.tellRoom();
+    return { ...verdict, over: this.endedRuns.among(runs), control: this.controlFor(verdict.renewed) };
+  }
+
+  /** Each is answered once it is on record. */
+  async report(workerId: string, sent: readonly SentReport[]): Promise<ReportAnswer[]> {
+    const worker = this.book.known(workerId);
+    this.book.seen(worker);
+    return Promise.all(sent.map((one) => this.takeReport(worker, one)));
+  }
+
+  /** How much of the log is here now. Less than `offset`: nothing was written, and the worker goes on from there. */
+  async writeLog(
+    workerId: string,
+    { token, stream, offset }: { readonly token: string; readonly stream: Stream; readonly offset: number },
+    bytes: Uint8Array,
+  ): Promise<{ readonly size: number }> {
+    const attempt = this.book.heldBy(workerId, token);
+    return { size: await attempt.writeLog(this.files, stream, offset, bytes) };
+  }
+
+  writeOutput(workerId: string, token: string, bytes: Buffer): ReturnType<ReceivedFiles["writeOutput"]> {
+    return this.files.writeOutput(this.book.heldBy(workerId, token).held, bytes);
+  }
+
+  /** It has gone, and nothing that it had goes on. */
+  deregister(workerId: string): void {
+    this.book.remove(this.book.known(workerId), "its worker has left");
+  }
+
+  private takeReport(worker: PoolWorker, sent: SentReport): Promise<ReportAnswer> {
+    const { book, reports } = this;
+    const attempt = book.attempts.get(sent.token);
+    if (attempt === undefined) return this.takeStray(worker, sent);
+    if (attempt.worker === null) attempt.putOn(worker);
+    if (attempt.worker !== worker) {
+      const { token } = sent;
+      return Promise.resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });
+    }
+    const answered = (answer: ReportAnswer): void => {
+      if (answer.outcome !== "retry") book.drop(attempt);
+      // Struck off meanwhile: whoever takes the run next expects it from the worker that comes back with it.
+      else if (!book.isRegistered(attempt.worker)) book.setFree(attempt);
+    };
+    if (attempt.isWanted) return reports.take(attempt, sent, answered);
+    return reports.answerUnknown(sent).then((answer) => {
+      if (!attempt.isWanted) answered(answer);
+      book.tellRoom();
+      return answer;
+    });
+  }
+
+  private async takeStray(worker: PoolWorker, sent: SentReport): Promise<ReportAnswer> {
+    const answer = await this.reports.answerUnknown(sent);
+    // The worker forgets it now, and its room is free.
+    if (answer.outcome !== "retry" && worker.strays.delete(sent.token)) this.book.tellRoom();
+    return answer;
+  }
+
+  private judge(worker: PoolWorker, held: readonly Held[]): Verdict {
+    const verdict = { renewed: [] as string[], stop: [] as string[], lost: [] as string[] };
+    worker.strays.clear();
+    for (const one of held) {
+      const { token } = one;
+      const attempt = this.book.attempts.get(token);
+      if (attempt === undefined) {
+        if (this.reports.isOver(token)) verdict.lost.push(token);
+        else worker.strays.set(token, one);
+        continue;
+      }
+      if (attempt.worker === null) attempt.putOn(worker);
+      if (attempt.worker !== worker) {
+        verdict.lost.push(token);
+        continue;
+      }
+      attempt.received();
+      // A run that is not ours may begin it anew elsewhere: only its owner may keep it alive.
+      if (!attempt.isWanted) continue;
+      verdict.renewed.push(token);
+      if (attempt.stopping) verdict.stop.push(token);
+    }
+    return verdict;
+  }
+
+  /** Of the runs that these attempts belong to. */
+  private controlFor(tokens: readonly string[]): HeartbeatAnswer["control"] {
+    const runIds = new Set(tokens.map((token) => this.book.attempts.get(token)!.held.runId));
+    const control: { [runId: string]: { liveControl: LiveControl } } = {};
+    for (const runId of runIds) {
+      const liveControl = this.controlOf(runId);
+      if (liveControl !== null) control[runId] = { liveControl };
+    }
+    return control;
+  }
+
+  private loseWhatIsMissed(worker: PoolWorker, held: readonly Held[]): void {
+    const listed = new Set(held.map(({ token }) => token));
+    for (const attempt of [...worker.attempts]) {
+      if (attempt.delivery !== "received" || attempt.hasEnded || listed.has(attempt.token)) continue;
+      attempt.missed += 1;
+      if (attempt.missed >= MISSED_HEARTBEATS) this.book.lose(attempt, "its worker has lost it");
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import type { AttemptResult } from "../../core/model/commands.js";
+import type { FailureFacts } from "../../core/model/failure.js";
+import type { AttemptRow, JobRow } from "../../core/model/rows.js";
+import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
+import { withinBounds } from "../attempt-facts.js";
+import { itemsOf, storeOutput } from "../attempt-output.js";
+import type { PoolAttempt } from "./pool-attempt.js";
+import { type ReportAnswer, type SentReport, stream } from "./protocol.js";
+import type { ReceivedFiles } from "./received-files.js";
+
+/** What the store says of attempts that this server has no memory of. */
+export interface RecordedAttempts {
+  readAttempts(runId: number): Promise<readonly AttemptRow[]>;
+  readJob(jobId: number): Promise<JobRow | null>;
+}
+
+/** Outcomes remembered for reports that come twice; older ones are looked up in the store. */
+const MAX_REMEMBERED = 10_000;
+
+/** Takes reports of workers: their logs first, then the result, answered once it is on record. */
+export class PoolReports {
+  private readonly remembered = new Map<string, "accepted" | "stale">();
+
+  constructor(
+    private readonly files: ReceivedFiles,
+    private readonly recorded: RecordedAttempts,
+  ) {}
+
+  isOver(token: string): boolean {
+    return this.remembered.has(token);
+  }
+
+  remember(token: string, outcome: "accepted" | "stale"): void {
+    this.remembered.set(token, outcome);
+    if (this.remembered.size > MAX_REMEMBERED) this.remembered.delete(this.remembered.keys().next().value!);
+  }
+
+  /** The engine says that it is under way: what was known of it counts no more. */
+  unremember(token: string): void {
+    this.remembered.delete(token);
+  }
+
+  /** `answered` is called with what came of a report that the engine was asked about. */
+  take(
+    attempt: PoolAttempt,
+    sent: SentReport,
+    answered: (answer: ReportAnswer) => void,
+  ): Promise<ReportAnswer> {
+    if (attempt.reporting !== null) return attempt.reporting;
+    attempt.received();
+    const files = this.writeFiles(attempt, sent);
+    attempt.reporting = this.settle(attempt, sent, files).then((answer) => {
+      attempt.reporting = null;
+      if (answer.outcome !== "retry") this.remember(attempt.token, answer.outcome);
+      answered(answer);
+      return answer;
+    });
+    return attempt.reporting;
+  }
+
+  /** Nobody here waits for it: it was taken before, or is somebody else's, or its run has not come here yet. */
+  async answerUnknown(sent: SentReport): Promise<ReportAnswer> {
+    const { token } = sent;
+    const known = this.remembered.get(token);
+    const outcome = known ?? (await this.lookUp(sent).catch(() => "retry" as const));
+    if (outcome === "retry") return notHere(token);
+    return outcome === "stale" ? { token, outcome, code: "STALE_ATTEMPT" } : { token, outcome };
+  }
+
+  private async lookUp({ job, attempt, recovery, token }: SentReport): Promise<ReportAnswer["outcome"]> {
+    const row = (await this.recorded.readAttempts(Math.floor(job / JOB_IDS_PER_RUN))).find(
+      (one) => one.job_id === job && one.attempt === attempt,
+    );
+    if (row === undefined || !token.startsWith(row.token)) return "stale";
+    if (recovery) {
+      const jobRow = await this.recorded.readJob(job);
+      return jobRow?.status === "recovering" && jobRow.attempt_id === attempt ? "retry" : "accepted";
+    }
+    if (row.status === "running") return "retry";
+    return row.error?.code === "WORKER_LOST" ? "stale" : "accepted";
+  }
+
+  private async settle(
+    attempt: PoolAttempt,
+    { token, result, duration_ms }: SentReport,
+    files: Promise<ReportAnswer | null> | null,
+  ): Promise<ReportAnswer> {
+    // A disk that is full now may have room later.
+    const lacking = files === null ? null : await files.catch(() => notHere(token));
+    if (lacking !== null) return lacking;
+    const judged = this.judged(result, attempt);
+    if (judged === null) return notHere(token);
+    attempt.hasEnded = true;
+    return new Promise((resolve) => {
+      const isTaken = attempt.settle({
+        result: judged,
+        durationMs: duration_ms,
+        settled: (outcome) => {
+          if (outcome === "committed") resolve({ token, outcome: "accepted" });
+          else if (outcome === "stale") resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });
+          else resolve(notHere(token));
+        },
+      });
+      // Its run was let go of while the files were written.
+      if (!isTaken) resolve(notHere(token));
+    });
+  }
+
+  /** What goes on record: of an output what this server sees for itself, whatever the worker says. Null: it cannot now. */
+  private judged(sent: SentReport["result"], { held }: PoolAttempt): AttemptResult | null {
+    if (sent.kind === "stopped") return sent;
+    if (sent.kind === "failed") return { kind: "failed", facts: withinBounds(sent.facts as FailureFacts) };
+    const { output, usage } = sent;
+    // Only for a forEach step are there any; the engine knows which steps those are.
+    const withItems = sent.items !== null;
+    try {
+      const seen =
+        output.kind === "value"
+          ? { output: storeOutput(output.value, this.files.outputPath(held)), items: itemsOf(output.value) }
+          : this.files.sentOutput(held)!;
+      const items = withItems ? seen.items : null;
+      return { kind: "succeeded", output: seen.output, items, ...(usage === undefined ? {} : { usage }) };
+    } catch {
+      return null;
+    }
+  }
+
+  /** Null: there is nothing to wait for. Resolves to null when all that belongs to the report is here. */
+  private writeFiles(attempt: PoolAttempt, sent: SentReport): Promise<ReportAnswer | null> | null {
+    const { result, summary } = sent;
+    if (summary !== null) this.writeSummary(attempt, summary);
+    const pieces = sent.logs.map(async ({ stream: which, offset, data }) => {
+      const bytes = Buffer.from(data, "base64");
+      return (await attempt.writeLog(this.files, which, offset, bytes)) >= offset;
+    });
+    const isFile = result.kind === "succeeded" && result.output.kind === "artifact";
+    // An empty log is made in its own time.
+    if (!isFile && sent.logs.every(({ offset, data }) => offset === 0 && data === "")) {
+      for (const piece of pieces) piece.catch(() => {});
+      return null;
+    }
+    return Promise.all(pieces).then((whole) => this.lacking(attempt, sent, whole.every(Boolean)));
+  }
+
+  /** A convenience: without it the failure is still the same failure. */
+  private writeSummary({ held }: PoolAttempt, text: string): void {
+    try {
+      this.files.writeSummary(held, text);
+    } catch {}
+  }
+
+  private lacking(
+    { held, token }: PoolAttempt,
+    { result }: SentReport,
+    isWhole: boolean,
+  ): ReportAnswer | null {
+    const isOutputMissing =
+      result.kind === "succeeded" &&
+      result.output.kind === "artifact" &&
+      this.files.sentOutput(held)?.output.sha256 !== result.output.sha256;
+    if (isWhole && !isOutputMissing) return null;
+    const [stdout, stderr] = stream.options.map((which) => this.files.logSize(held, which));
+    return {
+      ...notHere(token),
+      have: { stdout: stdout ?? 0, stderr: stderr ?? 0 },
+      ...(isOutputMissing ? { output_missing: true } : {}),
+    };
+  }
+}
+
+function notHere(token: string): ReportAnswer {
+  return { token, outcome: "retry", code: "RUN_NOT_HERE" };
+}

@@ -1,0 +1,199 @@
+import type { TimerPort } from "../attempt-timers.js";
+import { hasTags } from "../local-room.js";
+import type { Needs } from "../worker.js";
+import type { PoolAttempt } from "./pool-attempt.js";
+import type { ClaimAnswer, Held, Registration } from "./protocol.js";
+
+/** What a worker takes for an attempt that it holds and that no run here has asked for yet. */
+const STRAY_SLOTS = 1;
+/** A worker that was silent for longer is given nothing: a live one asks again as soon as it has been answered. */
+export const PRESENT_MS = 5_000;
+
+interface OpenClaim {
+  readonly answer: (answer: ClaimAnswer) => void;
+  readonly cancelTimer: () => void;
+}
+
+export interface Room {
+  readonly slots: number;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+}
+
+/** One registered worker as the server sees it: what it offers, what it has, and its open claim. */
+export class PoolWorker {
+  readonly attempts = new Set<PoolAttempt>();
+  /** What it says it holds and no run here has asked for yet, by token. */
+  readonly strays = new Map<string, Held>();
+  draining = false;
+  /** By the clock on the wall, as people are told. */
+  lastSeenAt: number;
+  /** By the clock that nobody sets. */
+  seenAt = 0;
+  /** Its claim broke off, and it has not come again since. */
+  private hasHungUp = false;
+  /** When it last asked for attempts, by the clock that nobody sets. */
+  private claimedAt: number;
+  private reserved: Needs[] = [];
+  private claim: OpenClaim | null = null;
+  private answering = false;
+
+  constructor(
+    readonly offer: Omit<Registration, "attempts" | "draining">,
+    /** By the clock on the wall, as people are told. */
+    readonly registeredAt: number,
+    elapsed: number,
+    /** The token by which it registered; null where there are none. */
+    readonly caller: number | null = null,
+  ) {
+    this.lastSeenAt = registeredAt;
+    this.claimedAt = elapsed;
+  }
+
+  /** It was heard of: `elapsed` is by the clock that nobody sets. */
+  see(now: number, elapsed: number): void {
+    this.lastSeenAt = now;
+    this.seenAt = elapsed;
+  }
+
+  get id(): string {
+    return this.offer.instance;
+  }
+
+  /** As the log names it: a worker of the same name that was started later is another one. */
+  get label(): string {
+    return labelOf(this.offer);
+  }
+
+  isPresent(elapsed: number): boolean {
+    if (this.draining) return false;
+    return this.claim !== null || (!this.hasHungUp && elapsed - this.seenAt < PRESENT_MS);
+  }
+
+  /** It takes nothing new, and has not asked for some time for what was given to it before. */
+  takesNothing(elapsed: number): boolean {
+    if (!this.draining || this.claim !== null) return false;
+    return this.hasHungUp || elapsed - this.claimedAt >= PRESENT_MS;
+  }
+
+  couldRun({ tags, actionType }: Needs): boolean {
+    return hasTags(this.offer.tags, tags) && this.offer.actions.includes(actionType);
+  }
+
+  get used(): Room {
+    let [slots, cpus, memoryBytes] = [0, 0, 0];
+    for (const { recovery } of this.strays.values()) if (!recovery) slots += STRAY_SLOTS;
+    for (const needs of this.takers()) {
+      slots += needs.slots;
+      cpus += needs.cpus;
+      memoryBytes += needs.memoryBytes;
+    }
+    return { slots, cpus, memoryBytes };
+  }
+
+  get free(): Room {
+    const { slots, cpus, memory_bytes: memoryBytes } = this.offer;
+    const { used } = this;
+    return {
+      slots: slots - used.slots,
+      cpus: cpus - used.cpus,
+      memoryBytes: memoryBytes - used.memoryBytes,
+    };
+  }
+
+  hasRoomFor(needs: Needs, room: Room = this.free): boolean {
+    return needs.slots <= room.slots && needs.cpus <= room.cpus && needs.memoryBytes <= room.memoryBytes;
+  }
+
+  /** Big enough, if it had nothing else to do. */
+  isBigEnoughFor(needs: Needs): boolean {
+    const { slots, cpus, memory_bytes: memoryBytes } = this.offer;
+    return this.hasRoomFor(needs, { slots, cpus, memoryBytes });
+  }
+
+  reserve(needs: Needs): void {
+    this.reserved.push(needs);
+  }
+
+  /** False: it was given back already. */
+  unreserve(needs: Needs): boolean {
+    const at = this.reserved.indexOf(needs);
+    if (at >= 0) this.reserved.splice(at, 1);
+    return at >= 0;
+  }
+
+  /**
+   * Keep a claim open until there is something to answer, or its time is over; an older one is answered with nothing.
+   * `gone` is aborted if its connection breaks: until the worker comes again it is given nothing.
+   */
+  openClaim(clock: TimerPort, waitMs: number, gone: AbortSignal | null): Promise<ClaimAnswer> {
+    this.closeClaim();
+    this.hasHungUp = false;
+    return new Promise((resolve) => {
+      const answer = (answer: ClaimAnswer): void => {
+        this.claimedAt = clock.elapsed();
+        resolve(answer);
+      };
+      const claim: OpenClaim = { answer, cancelTimer: clock.after(waitMs, () => this.answerClaim()) };
+      this.claim = claim;
+      const hangUp = (): void => {
+        if (this.claim !== claim) return;
+        this.closeClaim();
+        this.hasHungUp = true;
+      };
+      gone?.addEventListener("abort", hangUp, { once: true });
+      if (this.hasNews()) this.wake();
+    });
+  }
+
+  closeClaim(): void {
+    const { claim } = this;
+    this.claim = null;
+    claim?.cancelTimer();
+    claim?.answer({ assignments: [], stop: [] });
+  }
+
+  /** There is something for it. Everything that comes in the same turn goes out in one answer. */
+  wake(): void {
+    if (this.claim === null || this.answering) return;
+    this.answering = true;
+    queueMicrotask(() => {
+      this.answering = false;
+      if (this.hasNews()) this.answerClaim();
+    });
+  }
+
+  private *takers(): Generator<Needs> {
+    yield* this.reserved;
+    for (const attempt of this.attempts) if (!attempt.hasEnded) yield attempt.needs;
+  }
+
+  private hasNews(): boolean {
+    for (const { delivery, isStopNews } of this.attempts)
+      if (delivery === "queued" || isStopNews) return true;
+    return false;
+  }
+
+  private answerClaim(): void {
+    const { claim } = this;
+    if (claim === null) return;
+    this.claim = null;
+    claim.cancelTimer();
+    const assignments: ClaimAnswer["assignments"][number][] = [];
+    const stop: string[] = [];
+    for (const attempt of this.attempts) {
+      if (attempt.delivery === "queued" && attempt.assignment !== null) {
+        attempt.delivery = "sent";
+        attempt.wasSent = true;
+        assignments.push(attempt.assignment);
+      }
+      if (attempt.stopping) stop.push(attempt.token);
+      attempt.isStopNews = false;
+    }
+    claim.answer({ assignments, stop });
+  }
+}
+
+export function labelOf({ name, instance }: Pick<Registration, "name" | "instance">): string {
+  return `${name}/${instance.slice(0, 8)}`;
+}

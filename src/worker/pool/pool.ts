@@ -1,0 +1,212 @@
+import { isLocalWorker } from "../../core/model/worker-names.js";
+import type { TimerPort } from "../attempt-timers.js";
+import { EndedRuns, type RecordedRuns } from "../ended-runs.js";
+import { failureContextFor, writeFailureContext } from "../failure-context-files.js";
+import { hasTags } from "../local-room.js";
+import { withPromptFiles } from "../prompt-files.js";
+import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "../worker.js";
+import { localInfo, remoteInfo, type WorkerInfo } from "../worker-info.js";
+import { PoolAttempt } from "./pool-attempt.js";
+import { PoolBook } from "./pool-book.js";
+import { PoolDesk } from "./pool-desk.js";
+import { choosePlace, type LocalPart, type PoolPlace, whyNoPlace } from "./pool-placement.js";
+import { PoolReports, type RecordedAttempts } from "./pool-reports.js";
+import type { PoolWorker } from "./pool-worker.js";
+import { DEFAULT_ATTEMPT_LEASE_MS, type LiveControl } from "./protocol.js";
+import { ReceivedFiles } from "./received-files.js";
+
+export interface WorkerPoolOptions {
+  /** The worker in this process. Child runs are its business even where it has no slots. */
+  readonly local: LocalPart;
+  /** Where logs and artifacts of all attempts lie. */
+  readonly outputDir: string;
+  readonly clock: TimerPort;
+  /** The store. */
+  readonly recorded: RecordedAttempts & RecordedRuns;
+  /** How long a silent worker keeps its attempts; by default 90 s. */
+  readonly leaseMs?: number;
+  /** What people want of a run that this server has; its workers are told. */
+  readonly controlOf?: (runId: number) => LiveControl | null;
+}
+
+/** What a recovery script takes of a worker. */
+const NO_ROOM = { slots: 0, cpus: 0, memoryBytes: 0, usesWorkspace: false };
+
+/**
+ * All workers of a server: the one in its own process and those that have registered at its desk. It keeps nothing on
+ * disk: after a restart workers register again with what they hold, and runs adopt it.
+ */
+export class WorkerPool implements Worker {
+  /** For the workers on other machines. */
+  readonly desk: PoolDesk;
+  private readonly book: PoolBook;
+  private readonly reports: PoolReports;
+
+  constructor(private readonly options: WorkerPoolOptions) {
+    const { clock, leaseMs = DEFAULT_ATTEMPT_LEASE_MS } = options;
+    const files = new ReceivedFiles(options.outputDir);
+    const reports = new PoolReports(files, options.recorded);
+    this.reports = reports;
+    this.book = new PoolBook(clock, leaseMs, reports);
+    const ended = new EndedRuns(options.recorded, clock);
+    this.desk = new PoolDesk(this.book, reports, files, ended, clock, options.controlOf ?? (() => null));
+  }
+
+  place(needs: Needs, ratherNot: string | null = null): Place | "full" | null {
+    const { local, clock } = this.options;
+    return choosePlace(needs, local, [...this.book.workers.values()], clock.elapsed(), ratherNot);
+  }
+
+  hasTurnFor({ tags }: Needs): boolean {
+    const { local } = this.options;
+    return local.slots > 0 && hasTags(local.tags, tags);
+  }
+
+  release(place: Place): void {
+    const { local, remote } = place as PoolPlace;
+    if (local !== undefined) this.options.local.release(local);
+    else remote?.worker.unreserve(remote.needs);
+  }
+
+  execute(assignment: Assignment, place: Place | null, signal: AbortSignal): Promise<Report | null> {
+    const { local, remote } = (place ?? {}) as Partial<PoolPlace>;
+    const worker = remote?.worker ?? this.workerForScript(assignment);
+    if (assignment.failedAlready !== null || local !== undefined || worker === "local")
+      return this.options.local.execute(assignment, local ?? null, signal);
+    let shipped: Assignment;
+    try {
+      shipped = this.withContext(assignment);
+    } catch (error) {
+      return Promise.resolve(notWritten(error));
+    }
+    remote?.worker.unreserve(remote.needs);
+    const needs = remote?.needs ?? scriptNeeds(assignment);
+    const attempt = new PoolAttempt(heldOf(assignment, worker?.label ?? "", needs), "queued", shipped);
+    this.keep(attempt);
+    const reported = this.listen(attempt, signal);
+    if (!attempt.isWanted) this.book.drop(attempt);
+    else if (worker === null) this.book.findWorkerFor(attempt);
+    else this.queue(attempt, worker);
+    return reported;
+  }
+
+  adopt(held: HeldAttempt, signal: AbortSignal): Promise<Report | null> | null {
+    if (this.diedWithItsServer(held)) return null;
+    const known = this.book.attempts.get(held.token);
+    if (known !== undefined) return this.listen(known, signal);
+    const attempt = new PoolAttempt(held, "received", null);
+    this.keep(attempt);
+    const reported = this.listen(attempt, signal);
+    this.book.expect(attempt);
+    return reported;
+  }
+
+  onRoom(listener: () => void): () => void {
+    this.book.roomListeners.add(listener);
+    return () => this.book.roomListeners.delete(listener);
+  }
+
+  endLeftovers(token: string): Promise<void> {
+    return this.options.local.endLeftovers(token);
+  }
+
+  async close(): Promise<void> {
+    this.book.close();
+    await this.options.local.close();
+  }
+
+  /** The server's own worker first, where it takes anything. */
+  list(): WorkerInfo[] {
+    const { local, clock } = this.options;
+    const remote = [...this.book.workers.values()].map(remoteInfo);
+    remote.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return local.slots > 0 ? [localInfo(local, clock.now()), ...remote] : remote;
+  }
+
+  /** Why an attempt with these needs does not start now. */
+  whyNot(needs: Needs): string {
+    const { local, clock } = this.options;
+    return whyNoPlace(needs, local, [...this.book.workers.values()], clock.elapsed());
+  }
+
+  private listen(attempt: PoolAttempt, signal: AbortSignal): Promise<Report | null> {
+    return new Promise((resolve) => {
+      // Whoever listened before has lost the run.
+      attempt.settle(null);
+      attempt.listener = resolve;
+      const onAbort = (): void => {
+        if (signal.reason === "stopped") this.stop(attempt);
+        else if (attempt.listener === resolve) attempt.settle(null);
+      };
+      if (signal.aborted) onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  private keep(attempt: PoolAttempt): void {
+    this.reports.unremember(attempt.token);
+    this.book.attempts.set(attempt.token, attempt);
+  }
+
+  /** While the start was being committed the worker may have left, or have been struck off and come back. */
+  private queue(attempt: PoolAttempt, chosen: PoolWorker): void {
+    const worker = this.book.workers.get(chosen.id);
+    if (worker === undefined) return this.book.lose(attempt, "its worker has gone");
+    attempt.putOn(worker);
+    worker.wake();
+    if (worker.draining) this.book.loseUnlessAskedFor(attempt, worker);
+  }
+
+  private diedWithItsServer({ worker, recovery }: HeldAttempt): boolean {
+    if (worker === "") return true;
+    // A script follows its attempt only to a server that executes anything itself.
+    return isLocalWorker(worker) && !(recovery && this.options.local.slots === 0);
+  }
+
+  private stop(attempt: PoolAttempt): void {
+    if (!attempt.isUnsent) {
+      attempt.stopping = true;
+      attempt.isStopNews = true;
+      attempt.worker?.wake();
+      return;
+    }
+    this.book.end(attempt, { kind: "stopped" });
+  }
+
+  /** A script runs where its attempt failed, else where it can. */
+  private workerForScript(assignment: Assignment): PoolWorker | "local" | null {
+    const { local, clock } = this.options;
+    const { recovery, lastWorker } = assignment;
+    if (!recovery || (lastWorker !== null && isLocalWorker(lastWorker) && local.slots > 0)) return "local";
+    const needs = scriptNeeds(assignment);
+    const elapsed = clock.elapsed();
+    const able = [...this.book.workers.values()].filter(
+      (one) => one.isPresent(elapsed) && one.couldRun(needs),
+    );
+    return able.find(({ label }) => label === lastWorker) ?? able[0] ?? (local.slots > 0 ? "local" : null);
+  }
+
+  /** The failure that a transition brought, read where the logs are; kept here too, beside the attempt's other files. */
+  private withContext(given: Assignment): Assignment {
+    const assignment = withPromptFiles(this.options.outputDir, given);
+    if (assignment.failureSource === null) return assignment;
+    const failureContext = failureContextFor(this.options.outputDir, assignment);
+    const shipped = { ...assignment, failureSource: null, failureContext };
+    writeFailureContext(this.options.outputDir, shipped);
+    return shipped;
+  }
+}
+
+function heldOf(assignment: Assignment, worker: string, needs: Needs): HeldAttempt {
+  const { runId, workflowId, jobId, attempt, token, recovery } = assignment;
+  return { runId, workflowId, jobId, attempt, token, worker, recovery, needs };
+}
+
+function scriptNeeds({ runsOn, action }: Assignment): Needs {
+  return { ...NO_ROOM, tags: runsOn, actionType: action.type };
+}
+
+function notWritten(error: unknown): Report {
+  const message = `the failure context could not be written: ${error instanceof Error ? error.message : error}`;
+  return { result: { kind: "failed", facts: { code: "LOG_FAILED", message } }, durationMs: 0 };
+}

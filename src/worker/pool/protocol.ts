@@ -1,0 +1,225 @@
+import { z } from "zod";
+import { LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
+import type { Json } from "../../core/text/json.js";
+import type { Assignment } from "../worker.js";
+
+/** How long a server keeps a claim open that it has nothing for. */
+export const CLAIM_WAIT_MS = 25_000;
+/** How long a silent worker keeps its attempts: a cut of a minute must lose nothing. */
+export const DEFAULT_ATTEMPT_LEASE_MS = 90_000;
+const MAX_HEARTBEAT_MS = 10_000;
+const MAX_KILL_MARGIN_MS = 15_000;
+
+/** Of a log, in one message. */
+export const MAX_LOG_CHUNK_BYTES = 1024 * 1024;
+/** Of the end of a log, within a report. */
+export const MAX_REPORTED_LOG_BYTES = 64 * 1024;
+/** As much as a step may write to $DARUMA_OUTPUT, and what JSON adds to it. */
+export const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** Of a message with reports. */
+export const MAX_REPORTS_BYTES = 32 * 1024 * 1024;
+export const MAX_REPORTS = 100;
+const MAX_HELD = 10_000;
+/** In one heartbeat; others follow with the next. */
+export const MAX_RUNS_MENTIONED = 100;
+const MAX_NAME_CHARS = 100;
+const MAX_TAGS = 100;
+const MAX_SUMMARY_CHARS = 20_000;
+const MAX_TEXT_CHARS = 32 * 1024;
+/** As many as max_items can allow; the engine asks for the run's own. */
+const MAX_ITEMS = 1_000_000;
+const MAX_SLOTS = 100_000;
+
+/** At least three times in a lease. Whole milliseconds: some timers take nothing else. */
+export function heartbeatMs(leaseMs: number): number {
+  return Math.min(Math.floor(leaseMs / 3), MAX_HEARTBEAT_MS);
+}
+
+/** A worker that cannot renew ends its attempts so long before the server gives them to another. */
+export function killMarginMs(leaseMs: number): number {
+  return Math.min(Math.floor(leaseMs / 6), MAX_KILL_MARGIN_MS);
+}
+
+const token = z.string().min(1).max(200);
+const name = z
+  .string()
+  .max(MAX_NAME_CHARS)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, dots, dashes and underscores")
+  .refine((text) => !text.startsWith(LOCAL_WORKER_PREFIX) && text !== "human", "this name is taken");
+const words = z.array(z.string().min(1).max(MAX_NAME_CHARS)).max(MAX_TAGS);
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** An attempt or a recovery script, as a worker speaks of it. */
+const held = z.strictObject({ job: count, attempt: count, recovery: z.boolean(), token });
+export type Held = z.infer<typeof held>;
+
+export const registration = z.strictObject({
+  /** Of one worker process: the same when it registers again. */
+  instance: z.string().regex(/^[0-9a-f-]{8,64}$/),
+  name,
+  slots: z.number().int().min(1).max(MAX_SLOTS),
+  cpus: z.number().min(0).max(MAX_SLOTS),
+  memory_bytes: count,
+  tags: words,
+  actions: words,
+  /** What it holds: running, or ended and not yet accepted. */
+  attempts: z.array(held).max(MAX_HELD),
+  /** It takes nothing new. */
+  draining: z.boolean().optional(),
+});
+export type Registration = z.infer<typeof registration>;
+
+export interface Registered {
+  readonly worker_id: string;
+  readonly lease_ms: number;
+  readonly heartbeat_ms: number;
+  readonly kill_margin_ms: number;
+}
+
+/** What a server knows of the attempts that a worker holds. What it does not name is unknown there: not renewed. */
+export interface Verdict {
+  readonly renewed: readonly string[];
+  /** Nobody wants them any more: end them and report. */
+  readonly stop: readonly string[];
+  /** They are somebody else's by now: end them and forget them. */
+  readonly lost: readonly string[];
+}
+
+export const claim = z.strictObject({
+  /** Assignments that have arrived. */
+  received: z.array(token).max(MAX_HELD),
+  wait_ms: z.number().int().min(0).max(CLAIM_WAIT_MS).default(CLAIM_WAIT_MS),
+});
+export type Claim = z.input<typeof claim>;
+
+export const heartbeat = z.strictObject({
+  attempts: z.array(held).max(MAX_HELD),
+  /** It takes nothing new. */
+  draining: z.boolean(),
+  /** Runs that it keeps folders of and has nothing to do for. */
+  runs: z.array(count).max(MAX_RUNS_MENTIONED).optional(),
+});
+export type Heartbeat = z.infer<typeof heartbeat>;
+
+export interface ClaimAnswer {
+  readonly assignments: readonly Assignment[];
+  readonly stop: readonly string[];
+}
+
+/** What people want of a run, as seed 004 has it. */
+export interface LiveControl {
+  /** Nothing new is started in it. */
+  readonly paused: boolean;
+  readonly takeover: boolean;
+  /** What somebody last asked to be done about one step. */
+  readonly recovery: {
+    readonly action: "retry_step" | "hard_reset_step" | "resume_from_step" | "redrive";
+    readonly stepId: string;
+    /** ISO 8601. */
+    readonly updatedAt: string;
+  } | null;
+}
+
+export interface HeartbeatAnswer extends Verdict {
+  /** Of the runs it spoke of those that are known to be over: their folders are of no use any more. */
+  readonly over: readonly number[];
+  /** By run: of each of which the worker holds attempts. */
+  readonly control: { readonly [runId: string]: { readonly liveControl: LiveControl } };
+}
+
+/** It has come as JSON: to walk through it again would prove nothing. */
+const json = z.unknown().transform((value) => (value ?? null) as Json);
+const text = z.string().max(MAX_TEXT_CHARS);
+const declared = z.object({
+  code: text.optional(),
+  message: text.optional(),
+  retryable: z.boolean().optional(),
+  retryAfterMs: z.number().min(0).optional(),
+});
+/** `lost` is not for a worker to say. */
+const facts = z.object({
+  message: text,
+  exitCode: z.number().int().optional(),
+  signal: text.optional(),
+  errno: text.optional(),
+  httpStatus: z.number().int().optional(),
+  timeout: z.enum(["wall", "idle"]).optional(),
+  code: text.optional(),
+  declared: declared.optional(),
+  retryAfterMs: z.number().min(0).optional(),
+  stdoutTail: text.optional(),
+  stderrTail: text.optional(),
+  stack: text.optional(),
+});
+const output = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("value"), value: json }),
+  /** It was sent before; the server knows where it lies. */
+  z.strictObject({
+    kind: z.literal("artifact"),
+    bytes: count,
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    preview: text,
+  }),
+]);
+const tokens = count.nullable();
+const usage = z.strictObject({
+  provider: text,
+  model: text,
+  input_tokens: tokens,
+  output_tokens: tokens,
+  total_tokens: tokens,
+  reasoning_tokens: tokens,
+  cached_input_tokens: tokens,
+});
+const result = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("succeeded"),
+    output,
+    items: z
+      .array(z.strictObject({ key: z.string().max(MAX_NAME_CHARS) }))
+      .max(MAX_ITEMS)
+      .nullable(),
+    usage: usage.optional(),
+  }),
+  z.strictObject({ kind: z.literal("failed"), facts }),
+  z.strictObject({ kind: z.literal("stopped") }),
+]);
+export type SentResult = z.infer<typeof result>;
+
+export const stream = z.enum(["stdout", "stderr"]);
+export type Stream = z.infer<typeof stream>;
+
+const sentReport = held.extend({
+  duration_ms: z.number().min(0),
+  result,
+  /** The ends of its logs; what came before has been sent. */
+  logs: z
+    .array(
+      z.strictObject({
+        stream,
+        offset: count,
+        data: z.base64().max(Math.ceil((MAX_REPORTED_LOG_BYTES * 4) / 3) + 4),
+      }),
+    )
+    .max(2),
+  summary: z.string().max(MAX_SUMMARY_CHARS).nullable(),
+});
+export type SentReport = z.infer<typeof sentReport>;
+
+export const reports = z.strictObject({ reports: z.array(sentReport).min(1).max(MAX_REPORTS) });
+
+/**
+ * `accepted`: on record, now or before. `stale`: refused for good (STALE_ATTEMPT). `retry`: keep it and offer it again;
+ * `have` tells how much of its logs is here where some is missing.
+ */
+export interface ReportAnswer {
+  readonly token: string;
+  readonly outcome: "accepted" | "stale" | "retry";
+  readonly code?: "STALE_ATTEMPT" | "RUN_NOT_HERE";
+  readonly have?: { readonly [stream in Stream]: number };
+  /** The output that it speaks of is not here. */
+  readonly output_missing?: true;
+}
+
+export const logChunk = z.strictObject({ token, stream, offset: z.coerce.number().int().min(0) });
+export const outputUpload = z.strictObject({ token });

@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { HeldAttempt } from "../worker.js";
+import { ReceivedFiles } from "./received-files.js";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "daruma-received-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const HELD: HeldAttempt = {
+  runId: 1,
+  workflowId: 1,
+  jobId: 10_000_001,
+  attempt: 1,
+  token: "t",
+  worker: "w",
+  recovery: false,
+  needs: { slots: 1, cpus: 0, memoryBytes: 0, tags: [], actionType: "command", usesWorkspace: false },
+};
+
+describe("an output that a worker sends", () => {
+  it("is refused if it is no JSON, or deeper than others can walk through", () => {
+    const files = new ReceivedFiles(folder);
+    const nested = (levels: number) => Buffer.from("[".repeat(levels) + "]".repeat(levels));
+    expect(files.writeOutput(HELD, nested(1_000))).toMatchObject({ bytes: 2_000 });
+    expect(() => files.writeOutput(HELD, nested(100_000))).toThrow(/nested more than 1000 levels/);
+    expect(() => files.writeOutput(HELD, Buffer.from("["))).toThrow(/not JSON/);
+  });
+});

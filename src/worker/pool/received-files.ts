@@ -1,0 +1,117 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  open,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { DarumaError } from "../../core/errors/errors.js";
+import { describeOutputFile, type OutputFile } from "../attempt-output.js";
+import { logFile, outputArtifact, summaryArtifact } from "../attempt-paths.js";
+import type { HeldAttempt } from "../worker.js";
+import type { Stream } from "./protocol.js";
+
+export interface LogPiece {
+  readonly stream: Stream;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+  readonly begin: boolean;
+}
+
+/** Large outputs are reported soon after they were sent; of others the file is read again. */
+const MAX_DESCRIBED = 20;
+const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT;
+const openAsync = promisify(open);
+
+/** What workers send of their attempts, in the server's own folder. Paths come from the server's record alone. */
+export class ReceivedFiles {
+  /** Outputs that were written here, by path. */
+  private readonly described = new Map<string, OutputFile>();
+
+  constructor(private readonly base: string) {}
+
+  /**
+   * Bytes of a log at their place. Resolves to the size of the log here; smaller than `offset`: nothing was written.
+   * `begin`: the log is a new one, whatever an earlier database has left under its name. Opening is asynchronous: while a
+   * database syncs, creating a file can take tens of milliseconds.
+   */
+  async writeLog(attempt: HeldAttempt, { stream, offset, bytes, begin }: LogPiece): Promise<number> {
+    const fd = await openLog(logFile(this.base, attempt, stream));
+    try {
+      if (begin) ftruncateSync(fd, 0);
+      const { size } = fstatSync(fd);
+      if (offset > size) return size;
+      let written = 0;
+      while (written < bytes.length)
+        written += writeSync(fd, bytes, written, bytes.length - written, offset + written);
+      return Math.max(size, offset + bytes.length);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  logSize(attempt: HeldAttempt, stream: Stream): number {
+    return sizeOf(logFile(this.base, attempt, stream));
+  }
+
+  writeSummary(attempt: HeldAttempt, text: string): void {
+    writePrivately(summaryArtifact(this.base, attempt), text);
+  }
+
+  /** The hash of an output that was too large for the log. It must be JSON: the engine reads it as that. */
+  writeOutput(attempt: HeldAttempt, bytes: Buffer): { readonly bytes: number; readonly sha256: string } {
+    const path = this.outputPath(attempt);
+    let described: OutputFile;
+    try {
+      described = describeOutputFile(path, bytes);
+    } catch (error) {
+      const why = error instanceof DarumaError ? error.message : "the output is not JSON";
+      throw new DarumaError("MALFORMED_REQUEST", why);
+    }
+    writePrivately(path, bytes);
+    this.described.set(path, described);
+    if (this.described.size > MAX_DESCRIBED) this.described.delete(this.described.keys().next().value!);
+    return { bytes: bytes.length, sha256: described.output.sha256 };
+  }
+
+  outputPath(attempt: HeldAttempt): string {
+    return outputArtifact(this.base, attempt);
+  }
+
+  /** The output that was sent before the report, as it lies here; null: it is not here. */
+  sentOutput(attempt: HeldAttempt): OutputFile | null {
+    const path = this.outputPath(attempt);
+    try {
+      // It is known, unless this server was started again since.
+      return this.described.get(path) ?? describeOutputFile(path, readFileSync(path));
+    } catch {
+      return null;
+    }
+  }
+}
+
+async function openLog(file: string): Promise<number> {
+  try {
+    return await openAsync(file, LOG_FLAGS, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    return openAsync(file, LOG_FLAGS, 0o600);
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function writePrivately(file: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, content, { mode: 0o600 });
+}
