@@ -7,55 +7,38 @@ import ts from "typescript";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const catalogueFile = join(root, "src/core/errors/errors.ts");
 const documentFile = join(root, "docs/errors.md");
-const entrySource = readFileSync(join(root, "src/core/errors/catalogue-entry.ts"), "utf8");
-const { outputText } = ts.transpileModule(entrySource, { compilerOptions: { module: ts.ModuleKind.ESNext } });
-const makers = await import(`data:text/javascript,${encodeURIComponent(outputText)}`);
+const source = readFileSync(catalogueFile, "utf8");
+const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.ESNext } });
+const tables = await import(`data:text/javascript,${encodeURIComponent(outputText)}`);
 
 /** The sections of the catalogue in its own order: a line comment opens one. */
 function readSections() {
   const sections = [];
-  for (const { comments, rows } of readTable(catalogueFile, "ERROR_CATALOGUE")) {
-    for (const title of comments) sections.push({ title, rows: [] });
-    sections.at(-1).rows.push(...rows);
+  for (const property of findCatalogue().properties) {
+    for (const { pos, end } of ts.getLeadingCommentRanges(source, property.getFullStart()) ?? [])
+      sections.push({ title: source.slice(pos, end).replace(/^\/\/\s*/, ""), rows: [] });
+    sections.at(-1).rows.push(...codesOf(property).map(readRow));
   }
   return sections;
 }
 
-/** The entries of a table, each with the comments before it. `...NAME` stands for the table of that name in `name.ts`. */
-function readTable(file, name) {
-  const text = readFileSync(file, "utf8");
-  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
-  const entries = [];
-  const visit = (node) => {
-    if (!ts.isVariableDeclaration(node) || node.name.getText() !== name) return ts.forEachChild(node, visit);
-    for (const property of findObject(node.initializer).properties) {
-      const comments = (ts.getLeadingCommentRanges(text, property.getFullStart()) ?? []).map(({ pos, end }) =>
-        text.slice(pos, end).replace(/^\/\/\s*/, ""),
-      );
-      entries.push({ comments, rows: rowsOf(file, property) });
-    }
-  };
-  visit(tree);
-  return entries;
+function findCatalogue() {
+  const tree = ts.createSourceFile(catalogueFile, source, ts.ScriptTarget.ES2023, true);
+  const declarations = tree.statements
+    .filter(ts.isVariableStatement)
+    .flatMap((statement) => [...statement.declarationList.declarations]);
+  return findObject(declarations.find(({ name }) => name.getText() === "ERROR_CATALOGUE").initializer);
 }
 
-function rowsOf(file, property) {
-  if (ts.isSpreadAssignment(property)) {
-    const table = property.expression.getText();
-    const other = join(dirname(file), `${table.toLowerCase().replaceAll("_", "-")}.ts`);
-    return readTable(other, table).flatMap(({ rows }) => rows);
-  }
-  const { means, next } = readEntry(property.initializer);
-  return [{ code: property.name.getText(), means: inCell(means), next: inCell(next) }];
+/** `...NAME` stands for all codes of the table of that name. */
+function codesOf(property) {
+  if (ts.isSpreadAssignment(property)) return Object.keys(tables[property.expression.getText()]);
+  return [property.name.getText()];
 }
 
-/** An object, or the call of a function in `catalogue-entry.ts` that makes one. */
-function readEntry(node) {
-  if (ts.isCallExpression(node))
-    return makers[node.expression.getText()](...node.arguments.map(({ text }) => text));
-  return Object.fromEntries(
-    node.properties.map(({ name, initializer }) => [name.getText(), initializer.text]),
-  );
+function readRow(code) {
+  const { means, next } = tables.ERROR_CATALOGUE[code];
+  return { code, means: inCell(means), next: inCell(next) };
 }
 
 function findObject(node) {

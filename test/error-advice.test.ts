@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../src/cli/declare/program.js";
-import type { CatalogueEntry } from "../src/core/errors/catalogue-entry.js";
-import { ERROR_CATALOGUE } from "../src/core/errors/errors.js";
+import { type CatalogueEntry, ERROR_CATALOGUE } from "../src/core/errors/errors.js";
 import { CONTROL_ACTIONS } from "../src/operations/runs/control-run.js";
 import { OPERATIONS } from "../src/operations/table/operations.js";
 

@@ -1,5 +1,4 @@
-import { DarumaError } from "../core/errors/errors.js";
-import { WORKFLOW_FILE_ERRORS } from "../core/errors/workflow-file-errors.js";
+import { DarumaError, WORKFLOW_FILE_ERRORS } from "../core/errors/errors.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { Json } from "../core/text/json.js";
 import type { Action, Attempt } from "./action.js";

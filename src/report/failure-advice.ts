@@ -1,5 +1,4 @@
-import type { CatalogueEntry } from "../core/errors/catalogue-entry.js";
-import { ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
+import { type CatalogueEntry, ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
 import { isHandled } from "../core/model/handled.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";

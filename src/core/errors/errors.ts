@@ -1,8 +1,114 @@
-import { type CatalogueEntry, inFile, thenRetry, thenRetryOrFork } from "./catalogue-entry.js";
-import { OPERATOR_ERRORS } from "./operator-errors.js";
-import { SERVER_ERRORS } from "./server-errors.js";
-import { WORKFLOW_FILE_ERRORS } from "./workflow-file-errors.js";
-import { WORKSPACE_ERRORS } from "./workspace-errors.js";
+/** One code of the catalogue. */
+export interface CatalogueEntry {
+  readonly means: string;
+  readonly next: string;
+  /** In place of `next`, over REST and MCP. */
+  readonly asked?: string;
+  /** The part of `next` that is about the cause, where the rest says how to go on. */
+  readonly fix?: string;
+}
+
+/** What can be wrong with a workflow file or with the inputs of a run: nothing has begun. */
+export const WORKFLOW_FILE_ERRORS = {
+  FILE_NOT_FOUND: { means: "The file does not exist or cannot be read.", next: "Check the path." },
+  NOT_A_FILE: {
+    means: "A folder, pipe or device was named where a file is needed.",
+    next: "Name a file; write what a pipe gives to one first.",
+  },
+  YAML_SYNTAX: { means: "The file is not valid YAML or JSON.", next: "Fix the syntax at the given place." },
+  UNKNOWN_KEY: {
+    means: "The file has a key that Daruma does not know.",
+    next: "Fix the spelling; the JSON Schema of workflow files lists every key.",
+  },
+  WRONG_TYPE: {
+    means: "A value has the wrong type.",
+    next: "Give a value of the type named in the message.",
+  },
+  MISSING_KEY: { means: "A required key is missing.", next: "Add the key." },
+  INVALID_VALUE: { means: "A value is outside what is allowed.", next: "Choose one of the allowed values." },
+  DUPLICATE_ID: {
+    means: "Two steps, jobs, failure handlers or resource requirements have the same name.",
+    next: "Rename one of them.",
+  },
+  UNKNOWN_STEP: {
+    means: "A step is named that the file does not define.",
+    next: "Fix the name or define the step.",
+  },
+  UNKNOWN_NAME: {
+    means: "An expression, template or condition reads a name that does not exist.",
+    next: "Fix the name; docs/workflow-file.md, section Variables, has them all.",
+  },
+  UNKNOWN_HANDLER: {
+    means: "A failure handler is named that the file does not define.",
+    next: "Fix the name or define it under `failure_handlers`.",
+  },
+  CYCLE: {
+    means: "Steps depend on each other in a circle.",
+    next: "Remove one of the dependencies in the printed circle.",
+  },
+  GOTO_NOT_ANCESTOR: {
+    means: "A goto names a step that the jumping step does not depend on.",
+    next: "Add the target to depends_on, directly or through another step.",
+  },
+  CROSS_SCOPE: {
+    means: "A goto, run list or transition names a step of another forEach scope.",
+    next: "Route to a step within the same scope.",
+  },
+  RUN_TARGET: {
+    means: "A run list names the step itself or one of its dependents.",
+    next: "Name a step that does not depend on this one.",
+  },
+  NO_START: {
+    means: "No step of the file can start.",
+    next: "Give at least one step without depends_on that nothing routes to, or `start: auto`.",
+  },
+  FAN_OUT: {
+    means: "forEach, reduce or join is used where it cannot work.",
+    next: "See docs/workflow-file.md, section forEach.",
+  },
+  EXPRESSION_SYNTAX: {
+    means: "An expression does not compile.",
+    next: "Fix the JavaScript at the given place.",
+  },
+  TEMPLATE_SYNTAX: { means: "A template does not compile.", next: "Fix the Liquid at the given place." },
+  BUDGET_TOO_SMALL: {
+    means: "max_loops is smaller than the routing it must cover (a warning).",
+    next: "Raise routing.max_loops, or lower retry.max or goto_max.",
+  },
+  NO_EFFECT: {
+    means: "A key stands where it changes nothing (a warning).",
+    next: "Remove it, or what overrules it.",
+  },
+  RETRY_OF_DETERMINISTIC: {
+    means: "retry.on names a code whose class is never retried; the code wins (a warning).",
+    next: "Remove it unless a retry can really help.",
+  },
+  SECRET_IN_ENV: {
+    means: "A name of `secrets` is also set in `env`, where its value stands in the file (a warning).",
+    next: "Take it from the environment of the worker.",
+  },
+  OUTPUT_MAY_BE_MISSING: {
+    means: "A step reads the output of another one that need not have run before it (a warning).",
+    next: "Depend on that step, or ask whether its output is there.",
+  },
+  UNQUOTED_IN_SHELL: {
+    means: "A template in a shell line is not quoted, or quoted twice (a warning).",
+    next: "Write `{{ ... | sh }}`, without quotes around it.",
+  },
+  UNREACHABLE_STEP: {
+    means: "Nothing can ever run the step (a warning).",
+    next: "Name it in a run list, depend on nothing, or set `start: auto`.",
+  },
+  UNREACHABLE_RUNG: {
+    means: "A goto without a bound goes back at every failure, so a later rung is never reached (a warning).",
+    next: "Bound it: `goto: { step: X, max: 1 }`.",
+  },
+  INVALID_INPUT: {
+    means: "An input of a run, or a field of a request, is missing, unknown or of the wrong type.",
+    next: "Give what the message names; an input of a run is --input name=value.",
+    asked: "Give what the message names.",
+  },
+} as const satisfies Record<string, CatalogueEntry>;
 
 /**
  * Every code a user can see: one line of what it means, one of what to do next. Where that speaks of commands and flags,
@@ -209,11 +315,353 @@ export const ERROR_CATALOGUE = {
     next: "See the message; check that the installation is complete.",
   },
   // Workspaces
-  ...WORKSPACE_ERRORS,
+  WORKSPACE_BRANCH_EXISTS: {
+    means: "The branch for a run's result cannot be made, because it or one in its way exists.",
+    next: "Give another name with --branch.",
+    asked: "Give another `branch`.",
+  },
+  WORKSPACE_BRANCH_INVALID: {
+    means: "The name given for a branch is not one that git takes.",
+    next: "Give another name with --branch.",
+    asked: "Give another `branch`.",
+  },
+  WORKSPACE_ELSEWHERE: {
+    means:
+      "The workspace of the run lies in another output folder, and cannot be built here from its checkpoints.",
+    next: "Go on with the run where its files are, or put right what the message names; the run waits.",
+  },
+  WORKSPACE_FORK: {
+    means: "The forked run would lack the files that earlier steps have left in the workspace.",
+    next: "Go back within the run itself: `daruma resume-from RUN STEP`.",
+    asked: "Go back within the run itself: control_run with action resume_from_step.",
+  },
+  WORKSPACE_GIT_FAILED: {
+    means: "git failed in a way that Daruma did not expect.",
+    next: "See the message; check the disk and the permissions.",
+  },
+  WORKSPACE_GIT_MISSING: {
+    means: "The program git is not installed, or too old for workspaces.",
+    next: "Install git 2.32 or newer.",
+  },
+  WORKSPACE_NOT_FOUND: {
+    means: "The run has no workspace, or its folder is gone.",
+    next: "If the workflow has a workspace, `daruma hard-reset RUN STEP` builds it again from its checkpoints.",
+    asked:
+      "If the workflow has a workspace, control_run with action hard_reset_step builds it again from its checkpoints.",
+  },
+  WORKSPACE_OBJECTS_MISSING: {
+    means: "The repository lacks contents of the commit: it is a partial clone, or damaged.",
+    next: "Check the commit out there, which fetches what a partial clone lacks; `git fsck` shows damage.",
+  },
+  WORKSPACE_PATCH_ALTERED: {
+    means: "The patch of a checkpoint is not the recorded one, so the workspace was not rebuilt.",
+    next: "Put the file back, or go back to a step before it: `daruma resume-from RUN STEP`.",
+    asked: "Put the file back, or go back to a step before it: control_run with action resume_from_step.",
+  },
+  WORKSPACE_PATCH_FAILED: {
+    means: "The patch of a checkpoint does not apply, so the workspace was not rebuilt.",
+    next: "Go back to a step before it: `daruma resume-from RUN STEP`.",
+    asked: "Go back to a step before it: control_run with action resume_from_step.",
+  },
+  WORKSPACE_PATCH_MISSING: {
+    means: "The patch of a checkpoint is gone, so the workspace was not rebuilt.",
+    next: "Put the file back, or go back to a step before it: `daruma resume-from RUN STEP`.",
+    asked: "Put the file back, or go back to a step before it: control_run with action resume_from_step.",
+  },
+  WORKSPACE_PATCH_TOO_LARGE: {
+    means: "A step changed more than git can replay from one patch.",
+    next: "Name large results in a .gitignore, or split the step.",
+  },
+  WORKSPACE_REF_NOT_FOUND: {
+    means: "The repository has no such branch, tag or commit.",
+    next: "Correct `workspace.ref` in the file.",
+  },
+  WORKSPACE_REPO_NOT_FOUND: {
+    means: "There is no git repository there, or git refuses to read it.",
+    next: "Correct `workspace.repo` in the file; see the message.",
+  },
+  WORKSPACE_SUBMODULE_CHANGED: {
+    means:
+      "The run has changed files of a submodule, which a branch of the repository around it cannot hold.",
+    next: "Take the result as a patch: `daruma apply RUN --patch FILE`, then `git apply FILE` in the repository.",
+    asked: "Ask for it without `branch`, and give the patch to `git apply` in the repository.",
+  },
+  WORKSPACE_SUBMODULE_MISSING: {
+    means: "A submodule that is checked out in the repository lacks the commit that is pinned.",
+    next: "Run `git submodule update --init --recursive` in the repository.",
+    asked: "Check the submodules out in the repository.",
+  },
   // Store, leases, commands
-  ...OPERATOR_ERRORS,
+  ARTIFACT_NOT_FOUND: {
+    means: "The run has no artifact of this name.",
+    next: "See `daruma artifacts RUN`.",
+    asked: "list_artifacts lists them.",
+  },
+  DRAFT_CONFLICT: {
+    means: "Somebody else has saved the draft meanwhile.",
+    next: "Read it again, put the two together, and save over the new revision.",
+  },
+  DRAFT_NOT_FOUND: {
+    means: "There is no draft of this name.",
+    next: "See `daruma workflow drafts`.",
+    asked: "list_drafts lists them.",
+  },
+  HANDLER_NOT_FOUND: {
+    means: "There is no such failure handler.",
+    next: "See `daruma handlers`.",
+    asked: "list_failure_handlers lists them.",
+  },
+  IMPORT_INVALID: {
+    means: "The document is no run that `daruma export` wrote, or it has been changed since.",
+    next: "Export the run again with `daruma export RUN`, by this or an older version of Daruma.",
+    asked: "Export the run again with export_run, by this or an older version of Daruma.",
+  },
+  IMPORTED_RUN: {
+    means:
+      "The run was imported. It can only be read: it cannot be resumed, retried, decided, applied or forked from.",
+    next: "Start its workflow from a file of your own. `daruma show`, `explain`, `logs`, `export`, `cancel` and `prune` work on it.",
+    asked: "Start its workflow from a text of your own. It can be read, exported, canceled and pruned.",
+  },
+  JOB_NOT_FOUND: {
+    means: "There is no such job.",
+    next: "See `daruma jobs`.",
+    asked: "list_jobs lists them.",
+  },
+  NO_RUNNER: {
+    means: "Nothing stays here that could run a workflow.",
+    next: "Use `daruma run`, or ask a server: `daruma serve`.",
+    asked: "Ask a server: this process only looks into a store.",
+  },
+  RETRIES_USED_UP: {
+    means: "The job has had as many attempts as max_retries allows.",
+    next: "Give a larger --max-retries, or leave it failed.",
+    asked: "Give a larger max_retries, or leave it failed.",
+  },
+  SERVER_UNREACHABLE: {
+    means: "The server does not answer, or what answers is no Daruma server.",
+    next: "Check the address (--server, DARUMA_SERVER) and that `daruma serve` runs there.",
+    asked: "Check that the server runs, and its address.",
+  },
+  TOKEN_NOT_FOUND: {
+    means: "There is no such token.",
+    next: "See `daruma token list`.",
+    asked: "list_tokens lists them.",
+  },
+  WORKFLOW_NOT_FOUND: {
+    means: "There is no stored workflow of this name, id or version.",
+    next: "See `daruma workflows`.",
+    asked: "list_workflows lists them.",
+  },
+  WORKFLOW_NOT_PUBLISHED: {
+    means:
+      "The version of the workflow was registered by a run or an import and never published; only published ones are started by name.",
+    next: "Publish it (`daruma workflow save`, then `daruma workflow publish`), or run its file.",
+    asked: "Publish it (save_draft, publish_workflow), or start it by its text (`source`).",
+  },
+  CAUSE_TAKEN: {
+    means: "Another run of the same cause was recorded first.",
+    next: "Nothing: that run is the one that was asked for.",
+  },
+  DECISIONS_REFUSED: {
+    means:
+      "Some of the decisions about held jobs cannot be taken, so none was, unless the message says otherwise.",
+    next: "Leave out those that are refused, or correct them.",
+    asked: "Leave out those that are refused, or correct them; `results` says which and why.",
+  },
+  KEY_REUSED: {
+    means: "The key was given before, for something else.",
+    next: "Give every command and every start a key of its own; the same key only to ask for the same thing again.",
+  },
+  WRONG_RUN: {
+    means: "The job belongs to another run.",
+    next: "Name the run that the message names, or leave the run out: a job's id is enough.",
+  },
+  RUN_NOT_FOUND: {
+    means: "There is no such run.",
+    next: "See `daruma list`.",
+    asked: "list_runs lists them.",
+  },
+  STEP_NOT_FOUND: {
+    means: "The run has no such step.",
+    next: "See `daruma show RUN`.",
+    asked: "get_run lists its steps.",
+  },
+  STEP_AMBIGUOUS: {
+    means: "The step has several jobs in the run, one for each item of a fan-out.",
+    next: "Name one of them, as STEP@SCOPE or by its id.",
+  },
+  ATTEMPT_NOT_FOUND: {
+    means: "The step has no such attempt.",
+    next: "See `daruma show RUN`.",
+    asked: "get_job lists its attempts.",
+  },
+  RUN_OWNED: {
+    means: "Another process is running this run.",
+    next: "Let it finish (`daruma show RUN` says how it stands), or stop that process.",
+    asked: "Let it finish; get_run says how it stands.",
+  },
+  NOT_ASKED: {
+    means: "The step asks nothing at the moment.",
+    next: "`daruma holds` lists the questions that are open.",
+    asked: "list_pending_failed_jobs lists the questions that are open.",
+  },
+  NO_WORKSPACE: {
+    means: "The step does not work in a workspace, so there is nothing to reset.",
+    next: "A step that has failed can be retried: `daruma retry RUN STEP`.",
+    asked: "A step that has failed can be retried: control_run with action retry_step.",
+  },
+  NOT_DEAD_LETTER: {
+    means: "The job is no dead letter: the queue has not given it up.",
+    next: "`daruma dead-letters` lists what can be redriven; a failed job is retried with `daruma retry RUN STEP`.",
+    asked:
+      "list_dead_letters lists what can be redriven; a failed job is retried by control_run with action retry_step.",
+  },
+  NOT_HELD: {
+    means: "The job is not on hold.",
+    next: "`daruma holds` lists what waits for a decision; a failed job is retried with `daruma retry RUN STEP`.",
+    asked:
+      "list_pending_failed_jobs lists what waits for a decision; a failed job is retried by control_run with action retry_step.",
+  },
+  NOT_PAUSED: {
+    means: "The run is not paused.",
+    next: "See `daruma show RUN`.",
+    asked: "get_run says how it stands.",
+  },
+  NOT_RETRYABLE: {
+    means: "The job is in a state that cannot be retried.",
+    next: "`daruma explain RUN STEP` says what it waits for; only a job that has failed or was canceled can be retried.",
+    asked: "explain_run says what it waits for; only a job that has failed or was canceled can be retried.",
+  },
+  STEP_COMPLETED: {
+    means: "The step is completed.",
+    next: "`daruma resume-from RUN STEP` goes back to it: it and what depends on it run again.",
+    asked: "control_run with action resume_from_step goes back to it: it and what depends on it run again.",
+  },
+  WORKSPACE_BUSY: {
+    means: "A step is at work in the workspace.",
+    next: "Wait until it has ended, or end it with --force.",
+    asked: "Wait until it has ended, or end it with force: true.",
+  },
+  RUN_OVER: {
+    means: "The run is over.",
+    next: "`daruma retry RUN STEP` runs a step of it again; else start a new run.",
+    asked: "control_run with action retry_step runs a step of it again; else start a new run.",
+  },
+  LEASE_LOST: {
+    means: "Another engine has taken this run over.",
+    next: "Follow it with `daruma show RUN`.",
+    asked: "Ask again: whoever has it now answers.",
+  },
+  STORE_FAILED: {
+    means: "The store could not write or read.",
+    next: "Check the disk and the message; nothing recorded is lost, `daruma resume RUN` goes on.",
+    asked:
+      "Ask again in a moment, with the same key if it was a change: it is then done once, however often it is asked for.",
+  },
+  STORE_GONE: {
+    means: "The database file was deleted, replaced or cut short while Daruma used it.",
+    next: "Move the old file back if you still have it, else restore a backup (docs/backup.md); then start Daruma again.",
+    asked: "Tell whoever runs the server: its database has to be brought back before it can go on.",
+  },
+  STORE_DAMAGED: {
+    means: "The database is damaged, or the file is no database of Daruma's.",
+    next: "Check the path. If it is right, stop everything that uses it, keep a copy, and restore a backup: docs/backup.md.",
+    asked: "Tell whoever runs the server: its database has to be restored from a backup.",
+  },
+  STALE_ATTEMPT: {
+    means: "The attempt is not, or no longer, this worker's.",
+    next: "Nothing: the run has gone on without it.",
+  },
+  WORKER_NOT_FOUND: {
+    means: "The server does not know this worker.",
+    next: "It registers again by itself.",
+  },
+  RUN_NOT_HERE: {
+    means: "This server does not have the attempt's run yet.",
+    next: "The worker keeps the result and offers it again.",
+  },
+  STORE_VERSION: { means: "The database was written by a newer Daruma.", next: "Upgrade Daruma." },
   // The server
-  ...SERVER_ERRORS,
+  BODY_TOO_LARGE: { means: "The request's body is larger than the server takes.", next: "Send less." },
+  FORBIDDEN: {
+    means: "The token's role may not do this.",
+    next: "Use a token of the role that the message names; `daruma token create` makes one.",
+    asked: "Use a token of the role that the message names; an admin makes one with create_token.",
+  },
+  FOLDER_NEEDED: {
+    means:
+      "A workflow with `workflow` steps was given to a server as text, without the folder of their files.",
+    next: "Start it with --folder DIR, a folder on the server's machine that contains those files.",
+    asked: "Start it with `folder`, an absolute path on the server's machine that contains those files.",
+  },
+  HOST_REFUSED: {
+    means: "The request names a host that is not this machine, as a web page of somebody else's would.",
+    next: "Use http://127.0.0.1 or http://localhost, or make a token with `daruma token create`.",
+    asked: "Use http://127.0.0.1 or http://localhost, or a server that has tokens.",
+  },
+  MALFORMED_REQUEST: {
+    means: "The request cannot be read: its address, headers or body are broken.",
+    next: "Fix what the message names.",
+  },
+  MEDIA_TYPE: {
+    means: "The body is not of a type that the server takes.",
+    next: "Send JSON with `content-type: application/json`.",
+  },
+  METHOD_NOT_ALLOWED: {
+    means: "The address is there, but not for this method.",
+    next: "Use a method that the `allow` header names.",
+  },
+  ORIGIN_REFUSED: {
+    means: "A web page of another origin asked for a change.",
+    next: "Start the server with --allow-origin if that page is yours.",
+    asked: "Whoever runs the server can allow the origin of that page.",
+  },
+  RATE_LIMITED: {
+    means: "Too many requests in too short a time.",
+    next: "Wait as long as the `retry-after` header says.",
+  },
+  TOO_MANY_RUNS: {
+    means: "The token has started as many runs as it may in a minute.",
+    next: "Wait as long as the `retry-after` header says; `daruma serve --runs-per-minute` raises the limit.",
+    asked: "Wait for as many seconds as the answer says, then start it again.",
+  },
+  TOO_MANY_STREAMS: {
+    means: "The token, or the server as a whole, has as many event streams open as it may.",
+    next: "Close some, or read with one request now and then; `daruma serve --streams-per-token` raises the limit.",
+    asked: "Close some, or read with one request now and then.",
+  },
+  ROUTE_NOT_FOUND: {
+    means: "The server has nothing at this address.",
+    next: "See /api/v1/docs for what there is.",
+  },
+  TOOL_NOT_FOUND: {
+    means: "The MCP server has no tool of this name for this role.",
+    next: "Call a tool that the list of tools names; `daruma mcp --role ROLE`, or a token of a higher role, gives more of them.",
+    asked: "Call a tool that the list of tools names; a token of a higher role gives more of them.",
+  },
+  SERVER_STOPPING: {
+    means: "The server is going down, or not up yet.",
+    next: "Ask again in a moment.",
+  },
+  TOKENS_NEEDED: {
+    means: "The server would be open to other machines, and there is no token that can be used.",
+    next: "Make one with `daruma token create`, or bind to 127.0.0.1.",
+    asked: "Make one with create_token, or bind to 127.0.0.1.",
+  },
+  UNAUTHENTICATED: {
+    means: "The request has no token, or one that is unknown, expired or revoked.",
+    next: "Send `authorization: Bearer TOKEN`; `daruma token create` makes one.",
+    asked: "Send `authorization: Bearer TOKEN`; an admin makes tokens with create_token.",
+  },
+  WORKFLOW_READER_BUSY: {
+    means: "The server is reading as many large workflows as it can at a time.",
+    next: "Ask again in a moment.",
+  },
+  WORKFLOW_TOO_LARGE: {
+    means: "The workflow takes more time or memory to read than the server gives it.",
+    next: "Split it, use `parameters` in place of many alike steps, or run it with `daruma run FILE`.",
+    asked: "Split it, or use `parameters` in place of many alike steps.",
+  },
   // The program
   USAGE: {
     means: "The command line is wrong.",
@@ -268,4 +716,37 @@ export class DarumaError extends Error {
     this.asked = asked;
     this.details = options.details ?? {};
   }
+}
+
+/** Faults of the file itself: a run keeps the definition that it started with, so a retry cannot mend them. */
+function inFile(means: string, fix: string): Required<CatalogueEntry> {
+  const kept = "The run keeps the file that it started with; a corrected one takes effect in a new run:";
+  return {
+    means,
+    fix,
+    next: `${fix} ${kept} \`daruma fork RUN --from STEP --file FILE\`.`,
+    asked: `${fix} ${kept} fork_run with its text in \`source\`.`,
+  };
+}
+
+/** Causes outside of the file: once they are mended, the step can run again in the same run. */
+function thenRetry(means: string, fix: string): Required<CatalogueEntry> {
+  return {
+    means,
+    fix,
+    next: `${fix} Then run the step again: \`daruma retry RUN STEP\`.`,
+    asked: `${fix} Then run the step again: control_run with action retry_step.`,
+  };
+}
+
+/** Causes that may lie in the file or outside of it. */
+function thenRetryOrFork(means: string, fix: string): Required<CatalogueEntry> {
+  const { next, asked } = thenRetry(means, fix);
+  const kept = "A corrected file takes effect in a new run only:";
+  return {
+    means,
+    fix,
+    next: `${next} ${kept} \`daruma fork RUN --from STEP --file FILE\`.`,
+    asked: `${asked} ${kept} fork_run with its text in \`source\`.`,
+  };
 }
