@@ -4,7 +4,7 @@ import type {
   MovedCheckpoint,
   WorkspaceHome,
   WorkspaceNote,
-} from "../core/model/event-parts.js";
+} from "../core/model/events.js";
 import type { Run } from "../core/model/run.js";
 
 /** A run's workspace that is to be made for the first time. */

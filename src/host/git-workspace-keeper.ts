@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import { DarumaError } from "../core/errors/errors.js";
-import type { AttemptName, KeptLeftover } from "../core/model/event-parts.js";
+import type { AttemptName, KeptLeftover } from "../core/model/events.js";
 import type { Run } from "../core/model/run.js";
 import { lastCommit, type RunCheckpoint } from "../core/model/workspace-state.js";
 import { messageOf } from "../core/text/message-of.js";

@@ -1,4 +1,4 @@
-import type { AttemptName } from "../../src/core/model/event-parts.js";
+import type { AttemptName } from "../../src/core/model/events.js";
 import type { Clock } from "../../src/engine/clock.js";
 import type {
   BuiltWorkspace,

@@ -1,4 +1,4 @@
-import type { HealEvent } from "../../core/model/heal-events.js";
+import type { HealEvent } from "../../core/model/events.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { durationText } from "../../report/duration-text.js";
 import { jobName } from "../../report/lookup/job-name.js";

@@ -1,5 +1,5 @@
 import type { Command } from "../model/commands.js";
-import type { AttemptName, KeptLeftover, MovedCheckpoint } from "../model/event-parts.js";
+import type { AttemptName, KeptLeftover, MovedCheckpoint } from "../model/events.js";
 import { type Barrier, isOver, type Job, type Run } from "../model/run.js";
 import {
   awaitsRestore,

@@ -1,5 +1,4 @@
-import type { MovedCheckpoint, WorkspaceHome } from "../model/event-parts.js";
-import type { HealEvent } from "../model/heal-events.js";
+import type { HealEvent, MovedCheckpoint, WorkspaceHome } from "../model/events.js";
 import { newHealState } from "../model/heal-state.js";
 import { change, jobById, type Run } from "../model/run.js";
 import type { WorkspaceState } from "../model/workspace-state.js";

@@ -1,4 +1,4 @@
-import type { HealEvent } from "../model/heal-events.js";
+import type { HealEvent } from "../model/events.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 import type { Leftover, MendedVisit, WorkspaceState } from "../model/workspace-state.js";
 import { treeKeeper } from "../model/workspace-turn.js";

@@ -1,8 +1,9 @@
-import type { KeptLeftover, MovedCheckpoint } from "./event-parts.js";
 import type {
   CheckpointFacts,
   EvaluationResult,
   HoldAction,
+  KeptLeftover,
+  MovedCheckpoint,
   Output,
   ReusedJob,
   ScopeItem,

@@ -1,56 +1,5 @@
 import type { Json } from "../text/json.js";
-import type {
-  Checkpoint,
-  EdgeConsidered,
-  EvaluationPurpose,
-  EvaluationResult,
-  FailureRoute,
-  NoProgress,
-  Output,
-  ReadyReason,
-  RecoveryOutcome,
-  ReusedJob,
-  RunCause,
-  RungConsidered,
-  RungName,
-  RunOptions,
-  ScopeItem,
-  StopReason,
-  TokenUsage,
-  VisitRole,
-} from "./event-parts.js";
 import type { Failure } from "./failure.js";
-import type { GotoEvent } from "./goto-events.js";
-import type { HealEvent } from "./heal-events.js";
-import type { OperatorEvent } from "./operator-events.js";
-
-export type {
-  Checkpoint,
-  CheckpointFacts,
-  EdgeConsidered,
-  EvaluationPurpose,
-  EvaluationResult,
-  FailureRoute,
-  HealStrategy,
-  HoldAction,
-  NoProgress,
-  Output,
-  ReadyReason,
-  RecoveryOutcome,
-  ResetTrigger,
-  ReusedJob,
-  RunCause,
-  RungConsidered,
-  RungName,
-  RunOptions,
-  ScopeItem,
-  StopReason,
-  TokenUsage,
-  VisitRole,
-  WorkspaceHome,
-  WorkspaceNote,
-} from "./event-parts.js";
-export type { LoopTransition } from "./goto-events.js";
 
 /**
  * Everything that can happen in a run. The log of these is the truth; `evolve` folds it into a `Run`, the tables are
@@ -332,6 +281,206 @@ export type Event =
       readonly result: EvaluationResult;
     };
 
+/** The events of workspaces, hard resets and the queue. */
+export type HealEvent =
+  | {
+      readonly type: "reset.reserved";
+      readonly job: number;
+      readonly attempt: number;
+      readonly trigger: ResetTrigger;
+      /** Of the run's hard resets; null where it costs none. */
+      readonly reset: number | null;
+      readonly max: number | null;
+      readonly reason: string;
+      readonly key: string | null;
+    }
+  | {
+      readonly type: "requeue.scheduled";
+      readonly job: number;
+      readonly attempt: number;
+      readonly requeue: number;
+      readonly max: number;
+      readonly delayMs: number;
+      readonly dueAt: number;
+      readonly reason: string;
+    }
+  | {
+      readonly type: "job.dead_lettered";
+      readonly job: number;
+      readonly attempt: number;
+      readonly code: string;
+      readonly queueAttempts: number;
+    }
+  | ({
+      readonly type: "workspace.opened";
+      readonly commit: string;
+      /** Where the commit has submodules: the one that holds their files, and that changes are counted from. */
+      readonly base?: string;
+      readonly path: string;
+      readonly notes?: readonly WorkspaceNote[];
+    } & Partial<WorkspaceHome>)
+  /** Another server has built it from the checkpoints in an output folder of its own, where steps work from now on. */
+  | ({
+      readonly type: "workspace.moved";
+      readonly path: string;
+      readonly moved?: readonly MovedCheckpoint[];
+    } & WorkspaceHome)
+  /** A server could not have the workspace, and leaves the run to one that can. */
+  | { readonly type: "workspace.left"; readonly host: string; readonly message: string }
+  | {
+      readonly type: "rebuild.started";
+      readonly rebuild: number;
+      /** The job that is to go on in it; for a goto, its target. */
+      readonly job: number;
+      readonly barrier: number | null;
+      readonly try: number;
+      /** Ordinals of the checkpoints to replay, in order. */
+      readonly replay: readonly number[];
+      /** What lies in the workspace that a goto is about to replace; it is kept as a patch where that is possible. */
+      readonly leftover?: AttemptName | null;
+    }
+  | {
+      readonly type: "rebuild.finished";
+      readonly rebuild: number;
+      readonly job: number;
+      readonly ok: boolean;
+      readonly path: string | null;
+      readonly message: string;
+      /** What replayed checkpoints are called in it; where none is named, as before. */
+      readonly moved?: readonly MovedCheckpoint[];
+      readonly partial?: KeptLeftover | null;
+      readonly durationMs: number;
+    }
+  | {
+      /** What an attempt left goes into a patch, and the tree back to the last checkpoint. */
+      readonly type: "set_aside.started";
+      readonly job: number;
+      readonly attempt: number;
+      /** The job that is to start there. */
+      readonly for: number;
+      /** The fresh workspace in which it lies; null: the run's own. */
+      readonly rebuild: number | null;
+      readonly try: number;
+    }
+  | {
+      readonly type: "set_aside.finished";
+      readonly job: number;
+      readonly attempt: number;
+      readonly for: number;
+      readonly ok: boolean;
+      /** Relative to the run's folder; null where nothing was left. */
+      readonly patch: string | null;
+      readonly files: number;
+      readonly message: string;
+      readonly durationMs: number;
+    }
+  | {
+      readonly type: "workspace.promoted";
+      readonly rebuild: number;
+      readonly job: number;
+      readonly path: string;
+    }
+  | {
+      readonly type: "workspace.discarded";
+      readonly rebuild: number;
+      readonly job: number;
+      readonly path: string | null;
+      readonly reason: string;
+    };
+
+/** Going back, by a failure, a success or an operator, and the end of going back. */
+type GotoEvent =
+  | {
+      readonly type: "goto.taken";
+      readonly job: number;
+      readonly attempt: number;
+      readonly target: number;
+      readonly to: string;
+      readonly trigger: "failure" | "success";
+      /** Which goto of the job after this outcome it is, and how many it may take; older logs do not say. */
+      readonly goto?: number;
+      readonly max?: number | null;
+      /** Which loop of the scope it is. */
+      readonly loop: number;
+      readonly reason: string;
+    }
+  | {
+      readonly type: "operator.goto";
+      readonly target: number;
+      readonly to: string;
+      /** The target and all that depends on it: they begin again, with their gotos. Missing in older logs. */
+      readonly jobs?: readonly number[];
+      readonly reason: string;
+      readonly key: string | null;
+    }
+  | {
+      readonly type: "barrier.opened";
+      readonly barrier: number;
+      readonly target: number;
+      readonly forced: boolean;
+      readonly from: number | null;
+      readonly edge: number | null;
+      readonly members: readonly number[];
+      readonly merged: readonly number[];
+    }
+  | {
+      readonly type: "barrier.closed";
+      readonly barrier: number;
+      readonly invalidated: readonly number[];
+      readonly retired: readonly number[];
+    }
+  | {
+      readonly type: "loop.exceeded";
+      readonly job: number;
+      readonly scope: string;
+      readonly transition: LoopTransition;
+      /** What was compared with `max`: loops of the scope, and for a retry the retries of this job in this run too. */
+      readonly count: number;
+      /** The retries among `count`; missing in older logs. */
+      readonly retries?: number;
+      readonly max: number;
+    };
+
+/** The first event of what an operator asked for has its key, by which the same command is known again. */
+type OperatorEvent =
+  | { readonly type: "run.cancel_requested"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "run.paused";
+      readonly reason: string;
+      readonly key: string | null;
+      readonly takeover: boolean;
+    }
+  | { readonly type: "run.unpaused"; readonly reason: string; readonly key: string | null }
+  | { readonly type: "run.reopened"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "hold.resolved";
+      readonly job: number;
+      readonly action: HoldAction;
+      readonly reason: string;
+      readonly key: string | null;
+      readonly output: Output | null;
+      readonly items: readonly ScopeItem[] | null;
+    }
+  | {
+      readonly type: "jobs.retried";
+      readonly jobs: readonly number[];
+      readonly reblocked: readonly number[];
+      readonly action: "retry_step" | "hard_reset_step" | "redrive" | "reset" | "resolve";
+      /** Attempts in all that the job may have: whatever would begin another after that does not. */
+      readonly maxAttempts?: number;
+      readonly reason: string;
+      readonly key: string | null;
+    }
+  | {
+      readonly type: "human.answered";
+      readonly job: number;
+      readonly attempt: number;
+      readonly choice: string;
+      readonly text: string;
+      readonly reason?: string;
+      readonly key: string | null;
+    };
+
 export type EventType = Event["type"];
 /** An event as it stands in the log. `at` is milliseconds since the epoch. */
 export interface LoggedEvent {
@@ -339,3 +488,195 @@ export interface LoggedEvent {
   readonly at: number;
   readonly event: Event;
 }
+
+/** What `daruma run` overrides for one run; frozen with it. */
+export interface RunOptions {
+  readonly maxLoops: number | null;
+  readonly retryMax: number | null;
+  readonly failureRouting: boolean;
+  /** Single-step mode: exactly one attempt of this step, nothing else is scheduled. */
+  readonly only: string | null;
+  /** It was exported elsewhere and can only be read here: nothing of it is ever executed. */
+  readonly imported?: true;
+}
+
+/** What made a run, where that may ask more than once: a second creation is the first run. */
+export interface RunCause {
+  /** `key/...` of whoever gave a key; of a machine what it acts on, such as `schedule/NAME/ID/TICK`. */
+  readonly mark: string;
+  /** A hash of what was asked for under a key, which must be the same the next time; null: the mark says it all. */
+  readonly request: string | null;
+}
+
+export type RungName =
+  | "stop"
+  | "restart"
+  | "rule"
+  | "retry"
+  | "reset"
+  | "remediate"
+  | "goto"
+  | "edge"
+  | "requeue"
+  | "hold"
+  | "fail";
+
+export interface RungConsidered {
+  readonly rung: RungName;
+  readonly applied: boolean;
+  readonly reason: string;
+}
+
+export type EvaluationPurpose =
+  | "if"
+  | "on_fail.run_js"
+  | "on_fail.goto_js"
+  | "on_success.run_js"
+  | "on_success.goto_js"
+  | "transition";
+
+/** What became of a failure that met the failure handlers, as seed 002 names it. */
+export type RecoveryOutcome = "Retried" | "NoHandler" | "NoMatchingRule" | "MaxRetriesExceeded" | "Error";
+
+/** One transition looked at, and why it did or did not match. */
+export interface EdgeConsidered {
+  readonly edge: number;
+  readonly to: string;
+  readonly matched: boolean;
+  readonly why: string;
+}
+
+/** How a person or an agent decides a hold. */
+export type HoldAction = "retry" | "fail" | "skip" | "complete";
+
+/** A result of the sandbox: a value of the right type, or the reason why there is none. */
+export type EvaluationResult =
+  | { readonly ok: true; readonly value: Json; readonly durationMs: number }
+  | { readonly ok: false; readonly code: string; readonly reason: string; readonly durationMs: number };
+
+/** An output small enough for the log, or a pointer to the artifact that holds it with its first part. */
+export type Output =
+  | { readonly kind: "value"; readonly value: Json }
+  | {
+      readonly kind: "artifact";
+      readonly path: string;
+      readonly bytes: number;
+      readonly sha256: string;
+      readonly preview: string;
+    };
+
+export interface ScopeItem {
+  readonly key: string;
+}
+
+export type ReadyReason =
+  | "start"
+  | "dependencies"
+  | "restart"
+  | "rule"
+  | "edge"
+  | "operator"
+  | "retry"
+  | "reset"
+  | "remediation"
+  | "goto"
+  | "requeue"
+  | "routed";
+/**
+ * `interrupted`: the engine was asked to stop and has ended the attempt itself, so nothing is lost or charged. `reset`:
+ * an operator wants the step to begin anew in a fresh workspace.
+ */
+export type StopReason = "superseded" | "canceled" | "fail_fast" | "loop_budget" | "interrupted" | "reset";
+/** Why a run list entered a job: to repair the job that asked, or to follow its success. */
+export type VisitRole = "remediation" | "follow_up";
+
+/** Seed 003's diagnostics of a failure's route. `selectedEdgeId` is the edge's place among the transitions. */
+export interface FailureRoute {
+  readonly attempted: boolean;
+  readonly selectedEdgeId: number | null;
+  readonly targetNodeId: number | null;
+  readonly targetNodeKey: string | null;
+  readonly status: "selected" | "already_scheduled" | "no_route" | "skipped_terminal";
+  readonly considered: readonly EdgeConsidered[];
+}
+
+/** A completed job of the run that this one was forked from. */
+export interface ReusedJob {
+  readonly scope: string;
+  readonly step: string;
+  readonly output: Output;
+  readonly items: readonly ScopeItem[] | null;
+}
+
+/** Why a step is to go on in a fresh workspace. */
+export type ResetTrigger = "no_progress" | "requeue" | "operator";
+
+/** How a failed step is brought back, in the words of seed 004. */
+export type HealStrategy = "soft_reset" | "hard_reset" | "requeue";
+
+/** The no-progress limit is reached: by so many failures in a row that say and leave the same, or by going to and fro. */
+export interface NoProgress {
+  readonly streak: number;
+  readonly limit: number;
+  readonly oscillation: boolean;
+}
+
+/** What a completed step has left in the workspace. The worker makes it before the completion is on record. */
+export interface CheckpointFacts {
+  /** On the run's private ref. */
+  readonly commit: string;
+  readonly diffHash: string | null;
+  readonly changedFiles: readonly string[];
+  /** Path of the patch file. */
+  readonly patch: string;
+  /** The store has the patch, too. */
+  readonly stored?: boolean;
+}
+
+/** Where a workspace lies: which of all output folders that may have one of this run. */
+export interface WorkspaceHome {
+  /** Unique; the folder itself says it, too. */
+  readonly home: string;
+  readonly host: string;
+}
+
+/** What a user could miss in a new workspace. */
+export type WorkspaceNote =
+  /** They are not checked out in the repository: their folders begin empty. */
+  | { readonly kind: "empty_submodules"; readonly paths: readonly string[] }
+  /** Files that git LFS keeps elsewhere are there as pointers. */
+  | { readonly kind: "lfs_pointers" };
+
+/** `ordinal` counts the checkpoints of a run from 1. */
+export interface Checkpoint extends CheckpointFacts {
+  readonly ordinal: number;
+}
+
+/** A checkpoint that has another commit, because one that it stood on was taken back. */
+export type MovedCheckpoint = Pick<Checkpoint, "ordinal" | "commit">;
+
+export interface AttemptName {
+  readonly job: number;
+  readonly attempt: number;
+}
+
+/** What an attempt left behind and did not complete, as a patch. */
+export interface KeptLeftover extends AttemptName {
+  /** Relative to the run's folder. */
+  readonly patch: string;
+  readonly files: number;
+}
+
+/** What a model call cost, as its provider counts it; null where it does not say. */
+export interface TokenUsage {
+  readonly provider: string;
+  readonly model: string;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly total_tokens: number | null;
+  readonly reasoning_tokens: number | null;
+  readonly cached_input_tokens: number | null;
+}
+
+/** What max_loops bounds. */
+export type LoopTransition = "retry" | "remediate" | "goto" | "edge" | "on_success.goto" | "on_success.edge";

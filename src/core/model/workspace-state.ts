@@ -1,10 +1,4 @@
-import type {
-  Checkpoint,
-  KeptLeftover,
-  MovedCheckpoint,
-  WorkspaceHome,
-  WorkspaceNote,
-} from "./event-parts.js";
+import type { Checkpoint, KeptLeftover, MovedCheckpoint, WorkspaceHome, WorkspaceNote } from "./events.js";
 import type { Barrier, Job, Run } from "./run.js";
 
 /** The run's git workspace as the log tells it. The folders themselves are the shell's. */
