@@ -1,5 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import { matchRule } from "../core/decide/ladder/rule.js";
+import { isBuiltInAction, traitsOf } from "../core/model/action-traits.js";
 import type { Command } from "../core/model/commands.js";
 import { type ActionDefinition, DEFAULT_RECOVERY_TIMEOUT_MS } from "../core/model/definition.js";
 import type { GraphStep } from "../core/model/graph.js";
@@ -22,12 +23,6 @@ import type { Assignment, FailureSource, Report } from "../worker/worker.js";
 import { promptMaterialOf, upstreamOf } from "./prompt-material.js";
 import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";
 
-/** Keys of an action that hold code; they are not templates. */
-const CODE_KEYS: { readonly [type: string]: readonly string[] } = {
-  script: ["content"],
-  llm_call: ["schema"],
-};
-
 /** What is known of an attempt when it is decided; `render` adds what a thread must make of its templates. */
 export interface PlannedAssignment {
   readonly assignment: Assignment;
@@ -48,25 +43,24 @@ export function assignmentFor(
     ...Object.values(definition.env),
     definition.cwd ?? "",
   ].filter(isTemplate);
-  const needsVariables =
-    templates.length > 0 || isCustom(definition.action.type) || definition.action.type === "script";
+  const isCustom = !isBuiltInAction(definition.action.type);
+  const code = codeOf(definition.action);
+  const needsVariables = templates.length > 0 || isCustom || code !== null;
   const variables = needsVariables
     ? variablesFor({ run, job, outputs: outputsNamedBy(job.step, templates), readArtifact })
     : {};
   const base = { ...conditionsOf(run, job, now, readArtifact), variables };
   // The worker knows where the workspace lies now.
   const folder = definition.usesWorkspace ? "" : run.folder;
-  const readers = isCustom(definition.action.type)
-    ? ["env"]
-    : [...templates, String(definition.action.content)];
-  const { texts, code } = partsOf(definition.action);
+  const readers = isCustom ? ["env"] : [...templates, code ?? ""];
+  const { texts, verbatim } = partsOf(definition.action);
   const rendering: Rendering = {
     variables,
     env: envTemplates(variables, readers),
     trees: [
       { json: { ...run.definition.env, ...definition.env }, as: "text" },
       // What a program has written for itself takes values; the keys of built-in actions are texts.
-      { json: texts, as: isCustom(definition.action.type) ? "value" : "text" },
+      { json: texts, as: isCustom ? "value" : "text" },
       { json: definition.cwd ?? ".", as: "text" },
     ],
   };
@@ -74,7 +68,7 @@ export function assignmentFor(
     succeeded: ({ env: renderedEnv, trees: [env, action, cwd] }) => ({
       ...base,
       variables: withEnv(variables, renderedEnv),
-      action: { ...(action as object), ...code } as ActionDefinition,
+      action: { ...(action as object), ...verbatim } as ActionDefinition,
       env: env as { [name: string]: string },
       cwd: isAbsolute(cwd as string) ? (cwd as string) : join(folder, cwd as string),
       failedAlready: null,
@@ -262,28 +256,32 @@ export function reportCommand(
 /** The action's keys that are templates, and those that are not. */
 function partsOf(action: ActionDefinition): {
   texts: { [key: string]: Json };
-  code: { [key: string]: Json };
+  verbatim: { [key: string]: Json };
 } {
+  const { verbatimKeys } = traitsOf(action.type);
   const texts: { [key: string]: Json } = {};
-  const code: { [key: string]: Json } = {};
+  const verbatim: { [key: string]: Json } = {};
   for (const [key, value] of Object.entries(action))
-    (key === "type" || CODE_KEYS[action.type]?.includes(key) === true ? code : texts)[key] = value;
-  return { texts, code };
+    (key === "type" || verbatimKeys.includes(key) ? verbatim : texts)[key] = value;
+  return { texts, verbatim };
 }
 
-const BUILT_IN = new Set(["command", "http", "script", "noop", "workflow", "human", "agent", "llm_call"]);
-
-function isCustom(type: string): boolean {
-  return !BUILT_IN.has(type);
+/** The JavaScript of the step, which reads the variables itself. */
+function codeOf(action: ActionDefinition): string | null {
+  const { scriptKey } = traitsOf(action.type);
+  return scriptKey === null ? null : String(action[scriptKey]);
 }
 
 /** A custom action is code of the library's user: it may read the output of any step it depends on. */
 function outputsNamedBy(step: GraphStep, templates: readonly string[]): readonly string[] | "all" {
   const { action } = step.definition;
-  const inCode = action.type === "script" ? outputsNamedInCode(String(action.content)) : [];
+  const code = codeOf(action);
+  const inCode = code === null ? [] : outputsNamedInCode(code);
   const inTemplates = outputsNamedIn(templates);
   if (inCode === "all" || inTemplates === "all") return "all";
-  return [...new Set([...(isCustom(action.type) ? dependenciesOf(step) : []), ...inTemplates, ...inCode])];
+  return [
+    ...new Set([...(isBuiltInAction(action.type) ? [] : dependenciesOf(step)), ...inTemplates, ...inCode]),
+  ];
 }
 
 /** To read through very many would take longer than to give them everything. */
@@ -308,6 +306,6 @@ function dependenciesOf(step: GraphStep): string[] {
 }
 
 function* templatesIn(action: ActionDefinition): Generator<string> {
-  const code = CODE_KEYS[action.type] ?? [];
-  for (const [key, value] of Object.entries(action)) if (!code.includes(key)) yield* stringsIn(value);
+  const { verbatimKeys } = traitsOf(action.type);
+  for (const [key, value] of Object.entries(action)) if (!verbatimKeys.includes(key)) yield* stringsIn(value);
 }

@@ -1,6 +1,6 @@
+import { traitsOf } from "../core/model/action-traits.js";
 import type { Definition, StepDefinition } from "../core/model/definition.js";
 import type { Needs } from "../worker/worker.js";
-import { HUMAN } from "./human-step.js";
 
 export interface KeyedNeeds {
   readonly needs: Needs;
@@ -17,7 +17,7 @@ export function needsOf(step: StepDefinition): KeyedNeeds {
   const { action, resources } = step;
   const needs: Needs = {
     // A child run's own steps take slots; its parent waiting with one could leave none for them.
-    slots: action.type === "workflow" ? 0 : (resources?.cpus ?? 1),
+    slots: traitsOf(action.type).doneBy === "server" ? 0 : (resources?.cpus ?? 1),
     cpus: resources?.cpus ?? 0,
     memoryBytes: resources?.memoryBytes ?? 0,
     // Definitions that were stored before there was `runs_on` do not have it.
@@ -37,7 +37,7 @@ const roomless = new WeakMap<Definition, boolean>();
 export function hasRoomlessSteps(definition: Definition): boolean {
   const found = roomless.get(definition);
   if (found !== undefined) return found;
-  const has = definition.steps.some(({ action }) => action.type === "workflow" || action.type === HUMAN);
+  const has = definition.steps.some(({ action }) => traitsOf(action.type).doneBy !== "worker");
   roomless.set(definition, has);
   return has;
 }

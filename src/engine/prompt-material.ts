@@ -1,13 +1,11 @@
 import { MAX_CONTEXT_CHARS_TOTAL, type UpstreamText } from "../core/failure/context-assembly.js";
+import { traitsOf } from "../core/model/action-traits.js";
 import type { Job, Run } from "../core/model/run.js";
 import { firstChars, type LoggedText, lastChars } from "../core/text/head-tail.js";
 import type { Json } from "../core/text/json.js";
 import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import type { Assignment, RetryMaterial } from "../worker/worker.js";
 import { outputOf, type ReadArtifact } from "./variables.js";
-
-/** Actions that are told something in words. */
-const PROMPTED: ReadonlySet<string> = new Set(["agent", "llm_call"]);
 
 /** What the prompt of an agent or a model gets beside the step's own keys; nothing for other steps. */
 export function promptMaterialOf(
@@ -16,7 +14,7 @@ export function promptMaterialOf(
   readArtifact: ReadArtifact,
 ): Pick<Assignment, "promptMaterial"> {
   const { action } = job.step.definition;
-  if (!PROMPTED.has(action.type)) return {};
+  if (!traitsOf(action.type).isPrompted) return {};
   const named = [action.prompt, action.system].map((text) => outputsNamedInTemplate(textOf(text)));
   const upstream = upstreamOf(job, readArtifact).filter(({ step }) =>
     named.every((names) => names === "all" || !names.includes(step)),

@@ -1,16 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { Action } from "../action/action.js";
-import { createAgentAction } from "../action/agent.js";
-import { createCommandAction } from "../action/command.js";
+import { builtInActions } from "../action/built-in-actions.js";
 import { functionAction, type StepFunction } from "../action/function-action.js";
-import { createHttpAction } from "../action/http.js";
-import { createLlmCallAction } from "../action/llm-call.js";
-import { noopAction } from "../action/noop.js";
 import { createProcessHost } from "../action/process/create-process-host.js";
 import type { ProcessHost } from "../action/process/process-host.js";
-import { createScriptAction } from "../action/script.js";
-import { createWorkflowAction } from "../action/workflow.js";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { OperatorCommand } from "../core/model/commands.js";
@@ -124,16 +118,7 @@ export class Daruma {
     const own: Action[] = Object.entries(options.actions ?? {}).map(([type, run]) =>
       functionAction(type, run),
     );
-    const actions = [
-      createCommandAction(processes),
-      createHttpAction(),
-      createScriptAction(sandbox),
-      createWorkflowAction(children),
-      createAgentAction(processes),
-      createLlmCallAction(),
-      noopAction,
-      ...own,
-    ];
+    const actions = [...builtInActions({ processes, sandbox, children }), ...own];
     const workspaces = openWorkspaces({ outputDir, patches: store });
     const shortageListeners = new Set<(text: string) => void>();
     const local = new LocalWorker({

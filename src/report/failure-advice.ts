@@ -1,4 +1,5 @@
 import { type CatalogueEntry, ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
+import { traitsOf } from "../core/model/action-traits.js";
 import { isHandled } from "../core/model/handled.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";
@@ -28,8 +29,6 @@ const IN_DEFINITION: ReadonlySet<string> = new Set<ErrorCode>([
 ]);
 /** Only a program that registers the action can run the step. */
 const IN_PROGRAM: ReadonlySet<string> = new Set<ErrorCode>(["UNKNOWN_ACTION"]);
-
-const SILENT_ACTIONS: ReadonlySet<string> = new Set(["http", "human", "noop", "script", "workflow"]);
 
 export function isInDefinition(job: Job): boolean {
   return IN_DEFINITION.has(codeOf(job));
@@ -91,7 +90,7 @@ function lookAt(run: Run, job: Job, childRuns: ReadonlyMap<number, number>): Adv
 }
 
 function hasPrinted(job: Job): boolean {
-  return job.attempt > 0 && !isInDefinition(job) && !SILENT_ACTIONS.has(job.step.definition.action.type);
+  return job.attempt > 0 && !isInDefinition(job) && traitsOf(job.step.definition.action.type).isTalkative;
 }
 
 /** In this run: what was outside of its definition can have been mended. */

@@ -1,13 +1,32 @@
+import { BUILT_IN_ACTIONS, type BuiltInAction } from "../../core/model/action-traits.js";
+import type { ActionDefinition } from "../../core/model/definition.js";
 import type { Json } from "../../core/text/json.js";
-import { type Fields, listOf, mapOf, type Schema, union } from "../read/schema.js";
+import type { Path } from "../read/path.js";
+import {
+  type Fields,
+  type JsonSchema,
+  listOf,
+  mapOf,
+  type ReadContext,
+  type Schema,
+  union,
+} from "../read/schema.js";
 import { json, number, oneOf, text } from "../read/schema-scalars.js";
-import { agentFields, llmCallFields } from "./agent-fields.js";
+import type { SourceMap } from "../read/source-tree.js";
+import {
+  AGENT_NEEDS,
+  agentFields,
+  finishAgent,
+  finishLlmCall,
+  LLM_CALL_NEEDS,
+  llmCallFields,
+} from "./agent-fields.js";
 import { checkTemplateText, script, shellLine } from "./code-fields.js";
+import { DEFAULT_CHOICES, finishHuman } from "./human-choices.js";
 import { redirectOriginsField } from "./redirect-field.js";
 
 export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 export const DEFAULT_HTTP_METHOD = "GET";
-export const DEFAULT_CHOICES = ["approve", "reject"] as const;
 const MAX_CHOICE_CHARS = 200;
 
 const template = (expected: string) =>
@@ -110,14 +129,27 @@ export const ACTION_FIELDS = {
   workflow: workflowFields,
   agent: agentFields,
   llm_call: llmCallFields,
-} as const satisfies { readonly [type: string]: Fields };
+} as const satisfies { readonly [type in BuiltInAction]: Fields };
 
-export type BuiltInAction = keyof typeof ACTION_FIELDS;
-export const BUILT_IN_ACTIONS = Object.keys(ACTION_FIELDS) as readonly BuiltInAction[];
-
-export function isBuiltInAction(type: string): type is BuiltInAction {
-  return Object.hasOwn(ACTION_FIELDS, type);
+/** What the keys of an action say together. */
+interface ActionRules {
+  /** Reports what does not fit, and fills in what is left out. */
+  finish(
+    action: ActionDefinition,
+    node: SourceMap,
+    path: Path | null,
+    context: ReadContext,
+  ): ActionDefinition;
+  /** The same for editors. */
+  readonly needs?: JsonSchema;
 }
+
+/** For the actions whose keys cannot be judged one by one. */
+export const ACTION_RULES: { readonly [type in BuiltInAction]?: ActionRules } = {
+  human: { finish: finishHuman },
+  agent: { finish: finishAgent, needs: AGENT_NEEDS },
+  llm_call: { finish: finishLlmCall, needs: LLM_CALL_NEEDS },
+};
 
 /** Which built-in actions have a key of this name. */
 export function actionsWithKey(key: string): readonly BuiltInAction[] {

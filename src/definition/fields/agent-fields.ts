@@ -82,15 +82,13 @@ export const llmCallFields = {
   redirect_origins: redirectOriginsField,
 } as const satisfies Fields;
 
-/** For editors: what each of these actions needs beside its required keys. */
-export const FURTHER_NEEDS: { readonly [type: string]: JsonSchema } = {
-  agent: { anyOf: [{ required: ["exec"] }, { required: ["profile"] }] },
-  llm_call: {
-    anyOf: [
-      { required: ["base_url"] },
-      { properties: { provider: { enum: LLM_PROVIDERS.filter((name) => name !== "openai-compatible") } } },
-    ],
-  },
+/** For editors: what an agent needs beside its required keys. */
+export const AGENT_NEEDS: JsonSchema = { anyOf: [{ required: ["exec"] }, { required: ["profile"] }] };
+export const LLM_CALL_NEEDS: JsonSchema = {
+  anyOf: [
+    { required: ["base_url"] },
+    { properties: { provider: { enum: LLM_PROVIDERS.filter((name) => name !== "openai-compatible") } } },
+  ],
 };
 
 /** An agent needs a program to run. */

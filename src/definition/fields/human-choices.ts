@@ -3,8 +3,8 @@ import { childPath, type Path } from "../read/path.js";
 import type { ReadContext } from "../read/schema.js";
 import { findEntry, type SourceMap } from "../read/source-tree.js";
 import { didYouMean, quote } from "../read/suggest.js";
-import { DEFAULT_CHOICES } from "./action-fields.js";
 
+export const DEFAULT_CHOICES = ["approve", "reject"] as const;
 const DEFAULT_REJECT = "reject";
 
 /** A human step with its choices filled in; `reject` may only name some of them. */

@@ -1,3 +1,4 @@
+import { BUILT_IN_ACTIONS, type BuiltInAction, isBuiltInAction } from "../../core/model/action-traits.js";
 import type { ActionDefinition } from "../../core/model/definition.js";
 import type { Json } from "../../core/text/json.js";
 import { childPath, type Path } from "../read/path.js";
@@ -11,20 +12,11 @@ import {
   type Schema,
   wrongType,
 } from "../read/schema.js";
-import { json } from "../read/schema-scalars.js";
+import { json, mayBeKey } from "../read/schema-scalars.js";
 import { findEntry, type SourceMap, type SourceNode } from "../read/source-tree.js";
 import { didYouMean, quote } from "../read/suggest.js";
-import {
-  ACTION_FIELDS,
-  actionsWithKey,
-  BUILT_IN_ACTIONS,
-  type BuiltInAction,
-  DEFAULT_HTTP_METHOD,
-  isBuiltInAction,
-} from "./action-fields.js";
-import { FURTHER_NEEDS, finishAgent, finishLlmCall } from "./agent-fields.js";
+import { ACTION_FIELDS, ACTION_RULES, actionsWithKey, DEFAULT_HTTP_METHOD } from "./action-fields.js";
 import { checkTemplateText } from "./code-fields.js";
-import { finishHuman } from "./human-choices.js";
 import { belongsOutside, LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
 
 export type StepKeys = ReadOf<typeof STEP_FIELDS>;
@@ -193,15 +185,8 @@ function readOpenStep(
     misplaced: belongsOutside,
     rest(entry, here) {
       if (type === null) return;
-      if (entry.key === "__proto__") {
-        context.findings.error({
-          code: "INVALID_VALUE",
-          message: "`__proto__` is not allowed as a key",
-          hint: "Rename the key.",
-          at: entry.keyAt,
-          path: here,
-        });
-      } else own[entry.key] = customValue.read(entry.value, here, context) ?? null;
+      if (mayBeKey(entry, here, context))
+        own[entry.key] = customValue.read(entry.value, here, context) ?? null;
     },
   });
   const keys = schema.read(node, path, context);
@@ -227,12 +212,6 @@ function toAction(
   return { ...own, type };
 }
 
-const FINISHERS: { readonly [type in BuiltInAction]?: typeof finishAction } = {
-  human: finishHuman,
-  agent: finishAgent,
-  llm_call: finishLlmCall,
-};
-
 /** What an action's keys say together. */
 function finishAction(
   action: ActionDefinition,
@@ -240,8 +219,8 @@ function finishAction(
   path: Path | null,
   context: ReadContext,
 ): ActionDefinition {
-  const finish = FINISHERS[action.type as BuiltInAction];
-  return finish === undefined ? action : finish(action, node, path, context);
+  const rules = ACTION_RULES[action.type as BuiltInAction];
+  return rules === undefined ? action : rules.finish(action, node, path, context);
 }
 
 function stepJson(definitions: JsonDefinitions): JsonSchema {
@@ -257,7 +236,7 @@ function stepJson(definitions: JsonDefinitions): JsonSchema {
 
 function builtInJson(type: BuiltInAction, definitions: JsonDefinitions): JsonSchema {
   const flat = FLAT_STEPS.get(type)!.json(definitions);
-  const needs = FURTHER_NEEDS[type] ?? {};
+  const needs = ACTION_RULES[type]?.needs ?? {};
   const own = { ...object(ACTION_FIELDS[type] as Fields).json(definitions), ...needs };
   const properties = {
     ...(flat.properties as JsonSchema),

@@ -1,3 +1,4 @@
+import { BUILT_IN_ACTIONS } from "../../core/model/action-traits.js";
 import type { Join } from "../../core/model/definition.js";
 import { DEFAULT_KILL_GRACE_MS } from "../../core/model/definition.js";
 import {
@@ -14,7 +15,6 @@ import {
   union,
 } from "../read/schema.js";
 import { boolean, duration, number, oneOf, text } from "../read/schema-scalars.js";
-import { BUILT_IN_ACTIONS } from "./action-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { resources } from "./resource-fields.js";

@@ -1,18 +1,10 @@
+import { traitsOf } from "../../core/model/action-traits.js";
 import type { Definition, FailureHandler, StepDefinition } from "../../core/model/definition.js";
 import { quote } from "../read/suggest.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 
 /** The only code that an action without a process gives: that of a timeout. */
 const TIMEOUT_CODE = 124;
-/** Built-in actions whose failures have no exit code of their own. */
-const WITHOUT_PROCESS: ReadonlySet<string> = new Set([
-  "http",
-  "script",
-  "noop",
-  "human",
-  "workflow",
-  "llm_call",
-]);
 
 export function lintHandlers(definition: Definition): LintFinding[] {
   return [
@@ -62,7 +54,7 @@ function deafHandlers({ failureHandlers, steps }: Definition): LintFinding[] {
   const handlerOf = new Map(failureHandlers.map((handler) => [handler.name, handler]));
   return steps.flatMap((step) => {
     const handler = step.failureHandler === null ? undefined : handlerOf.get(step.failureHandler);
-    if (handler === undefined || !WITHOUT_PROCESS.has(step.action.type)) return [];
+    if (handler === undefined || traitsOf(step.action.type).startsProcess) return [];
     if (handler.rules.some((rule) => rule.matchAll || rule.exitCodes.includes(TIMEOUT_CODE))) return [];
     const message = `no rule of ${quote(handler.name)} can answer ${quote(step.id)}: a ${step.action.type} step has no exit codes`;
     const hint =

@@ -1,3 +1,4 @@
+import { traitsOf } from "../../core/model/action-traits.js";
 import type { SelfHeal, StepDefinition } from "../../core/model/definition.js";
 import type { RawStep } from "../fields/read-step.js";
 import type { RetryDraft } from "../fields/retry-fields.js";
@@ -5,18 +6,6 @@ import { childPath } from "../read/path.js";
 import type { ReadContext } from "../read/schema.js";
 import { findEntry } from "../read/source-tree.js";
 import { quote } from "../read/suggest.js";
-
-/** Built-in actions that touch no files: an HTTP request, a model's answer, JavaScript in a sandbox, a person, a child run. */
-const WITHOUT_FILES: ReadonlySet<string> = new Set([
-  "http",
-  "script",
-  "noop",
-  "human",
-  "workflow",
-  "llm_call",
-]);
-/** Self-heal is for steps that get stuck: agents, model calls, and whatever works in the workspace. */
-const ALWAYS_HEALED: ReadonlySet<string> = new Set(["agent", "llm_call"]);
 
 export interface StepHealing {
   readonly usesWorkspace: boolean;
@@ -33,7 +22,7 @@ export function stepHealing(
 ): StepHealing {
   const { keys, action } = raw;
   const { hasWorkspace, selfHeal } = surroundings;
-  const mayUse = !WITHOUT_FILES.has(action.type);
+  const { startsProcess: mayUse, isPrompted } = traitsOf(action.type);
   const usesWorkspace = hasWorkspace && mayUse && keys.workspace !== false;
   if (keys.workspace === true && !usesWorkspace) {
     const message = mayUse
@@ -45,7 +34,8 @@ export function stepHealing(
     const message = "`progress: files` watches the workspace, and this step does not work in one";
     refuse(raw, "progress", message, "Remove it, or give the file a `workspace`.", context);
   }
-  const healed = usesWorkspace || ALWAYS_HEALED.has(action.type);
+  // Self-heal is for steps that get stuck: agents, model calls, and whatever works in the workspace.
+  const healed = usesWorkspace || isPrompted;
   return { usesWorkspace, progress: keys.progress ?? "output", selfHeal: healed ? selfHeal : null };
 }
 

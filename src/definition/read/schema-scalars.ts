@@ -2,7 +2,7 @@ import type { Json } from "../../core/text/json.js";
 import { MAX_DURATION_MS, parseDuration } from "./duration.js";
 import { childPath, type Path } from "./path.js";
 import { type JsonSchema, type ReadContext, reportRepeatedKeys, type Schema, wrongType } from "./schema.js";
-import type { SourceNode, SourceScalar } from "./source-tree.js";
+import type { SourceEntry, SourceNode, SourceScalar } from "./source-tree.js";
 import { didYouMean, quote } from "./suggest.js";
 
 export interface TextOptions {
@@ -200,6 +200,19 @@ function durationIn({
   return schema;
 }
 
+/** `__proto__` would be no key of the object that is made, but its prototype: it is reported. */
+export function mayBeKey(entry: SourceEntry, path: Path, context: ReadContext): boolean {
+  if (entry.key !== "__proto__") return true;
+  context.findings.error({
+    code: "INVALID_VALUE",
+    message: "`__proto__` is not allowed as a key",
+    hint: "Rename the key.",
+    at: entry.keyAt,
+    path,
+  });
+  return false;
+}
+
 /** Any JSON value. `checkText` looks at each text in it. */
 export function json(checkText?: TextOptions["check"]): Schema<Json> {
   const read = (node: SourceNode, path: Path | null, context: ReadContext): Json | undefined => {
@@ -210,15 +223,7 @@ export function json(checkText?: TextOptions["check"]): Schema<Json> {
     const value: { [key: string]: Json } = {};
     for (const entry of node.entries) {
       const here = childPath(path, entry.key);
-      if (entry.key === "__proto__") {
-        context.findings.error({
-          code: "INVALID_VALUE",
-          message: "`__proto__` is not allowed as a key",
-          hint: "Rename the key.",
-          at: entry.keyAt,
-          path: here,
-        });
-      } else value[entry.key] = read(entry.value, here, context) ?? null;
+      if (mayBeKey(entry, here, context)) value[entry.key] = read(entry.value, here, context) ?? null;
     }
     return value;
   };

@@ -1,13 +1,8 @@
 import { availableParallelism, hostname, totalmem } from "node:os";
 import { resolve } from "node:path";
-import { createAgentAction } from "../../../action/agent.js";
-import { createCommandAction } from "../../../action/command.js";
-import { createHttpAction } from "../../../action/http.js";
-import { createLlmCallAction } from "../../../action/llm-call.js";
-import { noopAction } from "../../../action/noop.js";
+import { workerActions } from "../../../action/built-in-actions.js";
 import { createProcessHost } from "../../../action/process/create-process-host.js";
 import { withinOpenFiles } from "../../../action/process/open-file-limit.js";
-import { createScriptAction } from "../../../action/script.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { parseMemorySize } from "../../../definition/read/memory-size.js";
 import { systemClock } from "../../../engine/clock.js";
@@ -55,14 +50,7 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
       cpus,
       memoryBytes: flags.memory === undefined ? totalmem() : bytesOf(flags.memory),
       tags: listOf(flags.tags),
-      actions: [
-        createCommandAction(processes),
-        createHttpAction(),
-        createScriptAction(sandbox),
-        createAgentAction(processes),
-        createLlmCallAction(),
-        noopAction,
-      ],
+      actions: workerActions({ processes, sandbox }),
       outputDir: resolve(options.outputDir),
       clock: systemClock,
       log,

@@ -1,0 +1,61 @@
+/** What the rest of Daruma has to know of a kind of action, beside how it is done. */
+export interface ActionTraits {
+  /**
+   * Who does it: any worker, only the worker in the server's own process (it needs the engine), or a person. What a worker does
+   * waits for room on it; the others start without.
+   */
+  readonly doneBy: "worker" | "server" | "person";
+  /** It starts a process: so it can work on files in a workspace, and its failures have exit codes. */
+  readonly startsProcess: boolean;
+  /** It is told something in words, and gets stuck as agents and models do: self-heal watches it. */
+  readonly isPrompted: boolean;
+  /** What it prints is worth reading after a failure. */
+  readonly isTalkative: boolean;
+  /** Something outside the run may change by it. What has no effects can be done again, or before its start is committed. */
+  readonly hasEffects: boolean;
+  /** Keys that are passed on as they are written: code and schemas. All others are templates. */
+  readonly verbatimKeys: readonly string[];
+  /** The one of them that is JavaScript over the run's variables. */
+  readonly scriptKey: string | null;
+}
+
+const PLAIN = {
+  doneBy: "worker",
+  startsProcess: false,
+  isPrompted: false,
+  isTalkative: false,
+  hasEffects: true,
+  verbatimKeys: [],
+  scriptKey: null,
+} as const satisfies ActionTraits;
+
+/** Every built-in action. The tables of their keys and of their makers demand an entry for each. */
+export const ACTION_TRAITS = {
+  command: { ...PLAIN, startsProcess: true, isTalkative: true },
+  http: PLAIN,
+  script: { ...PLAIN, hasEffects: false, verbatimKeys: ["content"], scriptKey: "content" },
+  noop: { ...PLAIN, hasEffects: false },
+  human: { ...PLAIN, doneBy: "person" },
+  workflow: { ...PLAIN, doneBy: "server" },
+  agent: { ...PLAIN, startsProcess: true, isPrompted: true, isTalkative: true },
+  llm_call: { ...PLAIN, isPrompted: true, isTalkative: true, verbatimKeys: ["schema"] },
+} as const satisfies { readonly [type: string]: ActionTraits };
+
+/** A function of the library's user may do anything. */
+const CUSTOM: ActionTraits = { ...PLAIN, startsProcess: true, isTalkative: true };
+
+export type BuiltInAction = keyof typeof ACTION_TRAITS;
+export const BUILT_IN_ACTIONS = Object.keys(ACTION_TRAITS) as readonly BuiltInAction[];
+
+/** The built-in actions that these do. */
+export type ActionDoneBy<Who extends ActionTraits["doneBy"]> = {
+  [Type in BuiltInAction]: (typeof ACTION_TRAITS)[Type]["doneBy"] extends Who ? Type : never;
+}[BuiltInAction];
+
+export function isBuiltInAction(type: string): type is BuiltInAction {
+  return Object.hasOwn(ACTION_TRAITS, type);
+}
+
+export function traitsOf(type: string): ActionTraits {
+  return isBuiltInAction(type) ? ACTION_TRAITS[type] : CUSTOM;
+}
