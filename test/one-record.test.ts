@@ -34,7 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** What some doors tell of a job beside its record. */
 const BESIDE = [
   ...["output", "attempt_history", "diagnostics", "queue_attempts"],
-  ...["kind", "since", "question", "decisions"],
+  ...["kind", "since", "question", "decisions", "owner"],
 ];
 
 function recordsOf(jobs: readonly object[]): JobRecord[] {

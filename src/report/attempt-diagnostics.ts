@@ -14,17 +14,16 @@ export interface AttemptDiagnostics {
   readonly failureRoute: FailureRoute | null;
 }
 
-export async function diagnosticsOf(
+/** Of these jobs. */
+export function diagnosticsOf(
   jobs: readonly Pick<JobRow, "id" | "step" | "scope">[],
-  log: AsyncIterable<LoggedEvent>,
-): Promise<AttemptDiagnostics[]> {
+  log: readonly LoggedEvent[],
+): AttemptDiagnostics[] {
   const byId = new Map(jobs.map((job) => [job.id, job]));
-  const found: AttemptDiagnostics[] = [];
-  for await (const { event } of log) {
-    if (event.type !== "ladder.climbed") continue;
-    const { step, scope } = byId.get(event.job)!;
-    const { job, attempt, rung, recovery, failureRoute } = event;
-    found.push({ job_id: job, step, scope, attempt, rung, recovery, failureRoute });
-  }
-  return found;
+  return log.flatMap(({ event }) => {
+    const job = event.type === "ladder.climbed" ? byId.get(event.job) : undefined;
+    if (event.type !== "ladder.climbed" || job === undefined) return [];
+    const { attempt, rung, recovery, failureRoute } = event;
+    return [{ job_id: job.id, step: job.step, scope: job.scope, attempt, rung, recovery, failureRoute }];
+  });
 }

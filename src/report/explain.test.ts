@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { TrialOptions } from "../../test/support/harness.js";
 import { replayedTrial } from "../../test/support/replayed-trial.js";
 import type { Script } from "../../test/support/scripted-worker.js";
+import type { LoggedEvent } from "../core/model/events.js";
+import type { Run } from "../core/model/run.js";
 import { explain } from "./explain.js";
+import type { RecordedRun } from "./job-story.js";
+
+function recorded({ id: runId, definition }: Run, log: readonly LoggedEvent[]): RecordedRun {
+  return { runId, definition, log };
+}
 
 /** With every rung. */
 async function story(
@@ -12,12 +19,14 @@ async function story(
   options: TrialOptions = {},
 ): Promise<string> {
   const { runAt, log } = await replayedTrial(text, script, options);
-  return explain(runAt(), log, { full: true, ...(step === undefined ? {} : { step }) }).lines.join("\n");
+  return explain(recorded(runAt(), log), { full: true, ...(step === undefined ? {} : { step }) }).lines.join(
+    "\n",
+  );
 }
 
 async function briefly(text: string, script: Script, step?: string): Promise<string[]> {
   const { runAt, log } = await replayedTrial(text, script);
-  return explain(runAt(), log, step === undefined ? {} : { step }).lines;
+  return explain(recorded(runAt(), log), step === undefined ? {} : { step }).lines;
 }
 
 const RETRIED = `
@@ -158,13 +167,9 @@ transitions:
     const script: Script = { agent: ["fail"] };
     const { runAt, log } = await replayedTrial(file, script);
     const waiting = log.find(({ event }) => event.type === "retry.scheduled")!.seq;
-    expect(
-      explain(
-        runAt(({ seq }) => seq === waiting),
-        log.slice(0, waiting),
-        { step: "other" },
-      ).lines.join("\n"),
-    ).toContain("It waits for the workspace, which belongs to agent until its failure is mended.");
+    expect(explain(recorded(runAt(), log.slice(0, waiting)), { step: "other" }).lines.join("\n")).toContain(
+      "It waits for the workspace, which belongs to agent until its failure is mended.",
+    );
     expect(await story(file, script)).toContain(
       "What attempt 2 left (1 changed file) was set aside before other started: patches/partial/j10000001_a2.patch.",
     );

@@ -1,10 +1,9 @@
-import type { LoggedEvent } from "../core/model/events.js";
 import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { JobStatus } from "../core/model/rows.js";
 import type { Job, Run } from "../core/model/run.js";
 import { whoseTree } from "../core/model/workspace-turn.js";
 import { durationText } from "./duration-text.js";
-import { type JobStory, tellStories } from "./job-story.js";
+import { type JobStory, type RecordedRun, tellStories } from "./job-story.js";
 import { budgetSentence } from "./left-budgets.js";
 import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
 import { jobName, listNames } from "./lookup/job-name.js";
@@ -35,6 +34,8 @@ export interface ExplainOptions {
 }
 
 export interface Explained {
+  /** As its log left it. */
+  readonly run: Run;
   readonly lines: string[];
   /** The jobs that were asked about; empty: all of them. */
   readonly asked: readonly Job[];
@@ -43,21 +44,21 @@ export interface Explained {
 }
 
 /** The story of a run in lines, from its log alone: what failed and why, what was tried, what it blocks. */
-export function explain(run: Run, log: readonly LoggedEvent[], options: ExplainOptions = {}): Explained {
+export function explain(recorded: RecordedRun, options: ExplainOptions = {}): Explained {
   const { step, full = false } = options;
+  const { run, stories } = tellStories(recorded);
   const wanted = step === undefined ? null : jobsNamed(run, step);
-  const stories = tellStories(run, log);
   const told = stories.filter(({ job, failures, steered }) =>
     wanted === null ? failures > 0 || steered : wanted.includes(job),
   );
   const lines = [
     overview(run, stories, options.interrupted === true) + (told.length === 0 ? errorText(run) : ""),
-    ...(step === undefined ? runSentences(run, log) : []),
+    ...(step === undefined ? runSentences(run, recorded.log) : []),
     ...(full ? told.flatMap((story) => chapter(run, story)) : outlines(run, told)),
     ...(wanted === null ? [] : untouched(run, step!, wanted, told)),
   ];
   const hasMore = !full && told.some(({ sentences }) => sentences.some(isDetail));
-  return { lines, asked: wanted ?? [], hasMore };
+  return { run, lines, asked: wanted ?? [], hasMore };
 }
 
 /** Empty: the step is one of a fan-out that was not opened. */

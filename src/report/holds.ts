@@ -1,11 +1,10 @@
-import type { HoldAction } from "../core/model/events.js";
+import type { Event, HoldAction } from "../core/model/events.js";
 import type { JobRow, RunRow } from "../core/model/rows.js";
-import { iso } from "../core/text/iso-time.js";
 import type { Store } from "../store/store.js";
-import { type JobRecord, jobRecord } from "./job-record.js";
-import { isImported } from "./lookup/own-runs.js";
-import { readLog } from "./lookup/replayed-log.js";
+import type { JobRecord } from "./job-record.js";
+import { ownerOf } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
+import { markedJobs } from "./marked-jobs.js";
 
 const RUNS_PER_PAGE = 200;
 
@@ -22,6 +21,8 @@ export interface WaitingJob extends JobRecord {
   readonly question: { readonly prompt: string; readonly choices: string[] } | null;
   /** What can be decided. */
   readonly decisions: Decision[];
+  /** Who goes on with the run by itself once it is decided; null: the run must be resumed. */
+  readonly owner: { readonly host: string; readonly pid: number } | null;
 }
 
 /** One way out, as an operation that takes this input. */
@@ -44,16 +45,10 @@ export async function listHolds(store: Store, { runId, workflowId }: HoldFilter 
   return found;
 }
 
-/** An imported run waits for nobody. */
 async function waitingJobs(store: Store, run: RunRow): Promise<WaitingJob[]> {
-  if (isImported(run)) return [];
-  const jobs = (await store.readJobs(run.id)).filter(mayWait);
-  if (jobs.length === 0) return [];
-  const asked = await lastRequests(store, run.id, new Set(jobs.map(({ id }) => id)));
-  return jobs.flatMap((job) => {
-    const request = asked.get(job.id);
-    return request === undefined ? [] : [{ ...jobRecord(run, job), ...request }];
-  });
+  const jobs = await markedJobs(store, run, (await store.readJobs(run.id)).filter(mayWait), requestOf);
+  const owner = jobs.length === 0 ? null : await ownerOf(store, run.id);
+  return jobs.map((job) => ({ ...job, owner: owner === null ? null : { host: owner.host, pid: owner.pid } }));
 }
 
 /** A job also waits for a delay; only the log knows what for. */
@@ -61,25 +56,24 @@ function mayWait({ status }: JobRow): boolean {
   return status === "pending_failed" || status === "waiting";
 }
 
-type Request = Pick<WaitingJob, "kind" | "since" | "question" | "decisions">;
+type Request = Pick<WaitingJob, "kind" | "question" | "decisions">;
 
-/** What each of these jobs asks of somebody. A question is gone with its attempt; what waits after that is a delay. */
-async function lastRequests(
-  store: Store,
-  runId: number,
-  jobs: ReadonlySet<number>,
-): Promise<Map<number, Request>> {
-  const requests = new Map<number, Request>();
-  for await (const { at, event } of readLog(store, runId)) {
-    if (!("job" in event) || typeof event.job !== "number" || !jobs.has(event.job)) continue;
-    if (event.type === "job.held") requests.set(event.job, holdOf(event.job, iso(at)));
-    else if (event.type === "human.asked") requests.set(event.job, questionOf(event.job, iso(at), event));
-    else if (event.type === "attempt.failed" || event.type === "attempt.stopped") requests.delete(event.job);
+/** What a job asks of somebody. A question is gone with its attempt; what waits after that is a delay. */
+function requestOf(event: Event): Request | null | undefined {
+  switch (event.type) {
+    case "job.held":
+      return holdOf(event.job);
+    case "human.asked":
+      return questionOf(event);
+    case "attempt.failed":
+    case "attempt.stopped":
+      return null;
+    default:
+      return undefined;
   }
-  return requests;
 }
 
-function holdOf(job_id: number, since: string): Request {
+function holdOf(job_id: number): Request {
   const decisions = PLAIN_ACTIONS.map(
     (action): Decision => ({
       decision: action,
@@ -87,14 +81,10 @@ function holdOf(job_id: number, since: string): Request {
       input: { classifications: [{ job_id, action }] },
     }),
   );
-  return { kind: "hold", since, question: null, decisions };
+  return { kind: "hold", question: null, decisions };
 }
 
-function questionOf(
-  job_id: number,
-  since: string,
-  { prompt, choices }: { readonly prompt: string; readonly choices: readonly string[] },
-): Request {
+function questionOf({ job: job_id, prompt, choices }: Extract<Event, { type: "human.asked" }>): Request {
   const decisions = choices.map(
     (choice): Decision => ({
       decision: choice,
@@ -102,7 +92,7 @@ function questionOf(
       input: { job_id, choice },
     }),
   );
-  return { kind: "question", since, question: { prompt, choices: [...choices] }, decisions };
+  return { kind: "question", question: { prompt, choices: [...choices] }, decisions };
 }
 
 async function* unfinishedRuns(store: Store): AsyncGenerator<RunRow> {

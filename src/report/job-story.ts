@@ -1,5 +1,6 @@
 import { describeUsedUp, loopCount } from "../core/decide/loop-budget.js";
 import { describeNoProgress } from "../core/failure/no-progress.js";
+import type { Definition } from "../core/model/definition.js";
 import type { EvaluationPurpose, Event, LoggedEvent, Output } from "../core/model/events.js";
 import type { Failure, FailureClass } from "../core/model/failure.js";
 import { type Job, jobById, type Run } from "../core/model/run.js";
@@ -37,12 +38,19 @@ const CLASS_MEANS: Readonly<Record<FailureClass, string>> = {
   infrastructure: "its worker was lost, which is not the step's fault",
 };
 
-/** One story for each job that the log speaks of, in the order of their first events. */
-export function tellStories(run: Run, log: readonly LoggedEvent[]): JobStory[] {
-  const teller = new StoryTeller(run);
-  const replay = new ReplayedRun(run.id, () => run.definition);
+/** What a run is told from. */
+export interface RecordedRun {
+  readonly runId: number;
+  readonly definition: Definition;
+  readonly log: readonly LoggedEvent[];
+}
+
+/** The run at the end of its log, and a story for each job that the log speaks of, in the order of their first events. */
+export function tellStories({ runId, definition, log }: RecordedRun): { run: Run; stories: JobStory[] } {
+  const replay = new ReplayedRun(runId, () => definition);
+  const teller = new StoryTeller(replay);
   for (const logged of log) teller.take(replay.fold(logged), logged.event);
-  return [...teller.stories.values()];
+  return { run: replay.now, stories: [...teller.stories.values()] };
 }
 
 class StoryTeller {
@@ -51,7 +59,7 @@ class StoryTeller {
   private lastFailed: number | null = null;
   private forkedFrom = 0;
 
-  constructor(private readonly run: Run) {}
+  constructor(private readonly replay: ReplayedRun) {}
 
   /** `state` is the run just after the event. */
   take(state: Run, event: Event): void {
@@ -127,7 +135,7 @@ class StoryTeller {
     for (const id of event.jobs) this.say(id, `It was canceled (${event.code}): ${event.reason}.`);
     if (event.code !== "DEPENDENCY_FAILED" || this.lastFailed === null) return;
     const verbs = event.jobs.length === 1 ? "depends on it and was" : "depend on it and were";
-    this.say(this.lastFailed, `${jobNames(this.run, event.jobs)} ${verbs} canceled.`);
+    this.say(this.lastFailed, `${jobNames(this.replay.now, event.jobs)} ${verbs} canceled.`);
   }
 
   /** A resolved hold has said so itself. */
@@ -157,7 +165,13 @@ class StoryTeller {
   private storyOf(id: number): JobStory {
     let story = this.stories.get(id);
     if (story === undefined) {
-      story = { job: jobById(this.run, id), sentences: [], failures: 0, steered: false, lastError: null };
+      story = {
+        job: jobById(this.replay.now, id),
+        sentences: [],
+        failures: 0,
+        steered: false,
+        lastError: null,
+      };
       this.stories.set(id, story);
     }
     return story;

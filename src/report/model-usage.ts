@@ -6,10 +6,10 @@ export interface AttemptUsage extends TokenUsage {
   readonly attempt: number;
 }
 
-export async function usagesOf(log: AsyncIterable<LoggedEvent>): Promise<AttemptUsage[]> {
-  const usages: AttemptUsage[] = [];
-  for await (const { event } of log)
-    if (event.type === "attempt.succeeded" && event.usage !== undefined)
-      usages.push({ job_id: event.job, attempt: event.attempt, ...event.usage });
-  return usages;
+export function usagesOf(log: readonly LoggedEvent[]): AttemptUsage[] {
+  return log.flatMap(({ event }) =>
+    event.type === "attempt.succeeded" && event.usage !== undefined
+      ? [{ job_id: event.job, attempt: event.attempt, ...event.usage }]
+      : [],
+  );
 }

@@ -88,7 +88,9 @@ describe("seed 004: what is told of a step that heals", () => {
 
   it("is a story in sentences, without names of events", async () => {
     const run = await replayedTrial(TEXT, { ...SCRIPT, edit: [same] });
-    const story = tellStories(run.runAt(), run.log).find(({ job }) => job.step.definition.id === "edit")!;
+    const { id: runId, definition } = run.runAt();
+    const { stories } = tellStories({ runId, definition, log: run.log });
+    const story = stories.find(({ job }) => job.step.definition.id === "edit")!;
     const told = story.sentences.map(textOf).join("\n");
     expect(told).toContain(
       "No progress: the same failure 2 times, with the same changes or none. By itself it would be application.",

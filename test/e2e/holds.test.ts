@@ -121,6 +121,39 @@ describe("a hold", () => {
     expect(after.report.jobs.map(({ status }) => status)).toEqual(statuses);
   });
 
+  it("of a run that is still at work is decided without a resume: its process goes on", async () => {
+    const flow = `
+name: busy
+unhandled: hold
+steps:
+  bad: { type: command, exec: "exit 4" }
+  slow: { type: command, exec: "until test -f busy-go; do sleep 0.05; done", depends_on: [] }
+  after: { type: command, exec: "true", depends_on: [bad, slow] }
+`;
+    const running = cli.start("run", cli.write("busy.yaml", flow));
+    const [, id = ""] = await running.until(/daruma holds (\d+)/);
+    const listed = await cli.daruma("holds", id);
+    expect(listed.stdout).toMatch(/^then: +process \d+ on \S+ goes on with it$/m);
+    expect(listed.stdout).not.toContain("daruma resume");
+    const { value: shown } = await cli.json<{
+      summary: { holds: { owner: object | null; decisions: { decision: string; command: string }[] }[] };
+    }>("show", id);
+    expect(shown.summary.holds[0]).toMatchObject({
+      owner: { pid: expect.any(Number) },
+      decisions: expect.arrayContaining(
+        [{ decision: "skip", command: `daruma resolve ${id} bad --skip --output-dir ${cli.outputDir}` }].map(
+          (each) => expect.objectContaining(each),
+        ),
+      ),
+    });
+    const jobs = (await cli.daruma("jobs", id)).stdout;
+    expect(jobs).toMatch(/after +blocked +0/);
+    expect(jobs).toMatch(/bad +held +1/);
+    await cli.daruma("resolve", id, "bad", "--skip");
+    cli.write("busy-go", "");
+    expect(await running.ended).toBe(0);
+  });
+
   it("is resolved together with others, or none of them is", async () => {
     const flow = `
 unhandled: hold

@@ -33,8 +33,21 @@ export function holdLines(waiting: readonly WaitingJob[], look: HoldLook): strin
   });
 }
 
+/** Each decision as it is typed here. */
+export function withCommands<T extends Decided>(waiting: T, type: CommandLine): T {
+  const decisions = waiting.decisions.map((each) => ({
+    ...each,
+    command: type(decisionWords(waiting, each.decision)),
+  }));
+  return { ...waiting, decisions };
+}
+
+type Decided = Pick<WaitingJob, "kind" | "run_id" | "step" | "scope"> & {
+  readonly decisions: readonly { readonly decision: string }[];
+};
+
 /** The words after `daruma` that decide it so. */
-export function decisionWords(
+function decisionWords(
   { kind, run_id, step, scope }: Pick<WaitingJob, "kind" | "run_id" | "step" | "scope">,
   decision: string,
 ): string {
@@ -77,9 +90,10 @@ function oneHold(hold: WaitingJob, { paint }: HoldLook): string[] {
   ];
 }
 
-function resolveLines(holds: readonly WaitingJob[], { commandLine, serversRuns }: HoldLook): string[] {
+function resolveLines(holds: readonly WaitingJob[], look: HoldLook): string[] {
   const [first] = holds;
   if (first === undefined) return [];
+  const { commandLine } = look;
   const { run_id } = first;
   const what = holds.length > 1 ? "--all" : shellWord(nameOf(first.step, first.scope));
   const reason = '--reason "..."';
@@ -88,8 +102,16 @@ function resolveLines(holds: readonly WaitingJob[], { commandLine, serversRuns }
   return columns([
     [`to run ${it} again:`, line("--retry")],
     [`to let ${it} fail:`, `${line("--fail")}  (or --skip, or --complete JSON)`],
-    ["then:", serversRuns.has(run_id) ? "the server goes on with it" : commandLine(`resume ${run_id}`)],
+    ["then:", whatFollows(first, look)],
   ]);
+}
+
+/** A run that somebody has at hand cannot be resumed, and need not be. */
+function whatFollows({ run_id, owner }: WaitingJob, { commandLine, serversRuns }: HoldLook): string {
+  if (serversRuns.has(run_id)) return "the server goes on with it";
+  return owner === null
+    ? commandLine(`resume ${run_id}`)
+    : `process ${owner.pid} on ${owner.host} goes on with it`;
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {

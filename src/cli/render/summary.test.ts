@@ -190,7 +190,7 @@ describe("the summary", () => {
     const error = failureOf({ code: "EXIT_4", message: "exit code 4", stderr_tail });
     const hold: WaitingJob = {
       ...jobRecord(runRow(3), { ...row, error }),
-      ...{ kind: "hold", since: "2026-01-01T00:00:01.000Z", question: null, decisions: [] },
+      ...{ kind: "hold", since: "2026-01-01T00:00:01.000Z", question: null, decisions: [], owner: null },
     };
     expect(lines({ status: "held", duration_ms: null }, { holds: [hold] }).slice(1)).toEqual([
       "v@l[1] (run 3, job 30000001) is held after 2 attempts: exit code 4 (EXIT_4, application)",
@@ -200,6 +200,10 @@ describe("the summary", () => {
       "to let it fail:   daruma resolve 3 'v@l[1]' --fail --reason \"...\"  (or --skip, or --complete JSON)",
       "then:             daruma resume 3",
     ]);
+    const owned = { ...hold, owner: { host: "build-1", pid: 77 } };
+    expect(lines({ status: "running" }, { holds: [owned] }).at(-1)).toBe(
+      "then:             process 77 on build-1 goes on with it",
+    );
     expect(lines({ status: "held" }, { holds: [hold, { ...hold, step: "w" }] })).toContain(
       'to run them again:  daruma resolve 3 --all --retry --reason "..."',
     );
@@ -214,6 +218,7 @@ describe("the summary", () => {
       due_at: "2026-01-01T01:00:00.000Z",
       question: { prompt: "Release?\n\x1b[31mReally?\n", choices: ["yes", "not now"] },
       decisions: ["yes", "not now"].map((decision) => ({ decision, operation: "answer_job", input: {} })),
+      owner: null,
     };
     const hold: WaitingJob = { ...asks, kind: "hold", step: "v", question: null, decisions: [] };
     expect(lines({ status: "running", duration_ms: null }, { holds: [hold, asks] }).slice(1)).toEqual([

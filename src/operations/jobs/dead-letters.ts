@@ -1,25 +1,19 @@
 import { randomUUID } from "node:crypto";
-import type { LoggedEvent } from "../../core/model/events.js";
+import type { Event } from "../../core/model/events.js";
 import type { JobRow } from "../../core/model/rows.js";
-import { type JobRecord, jobRecord } from "../../report/job-record.js";
 import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
-import { isImported } from "../../report/lookup/own-runs.js";
-import { readLog } from "../../report/lookup/replayed-log.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
-import { iso } from "../../report/run-report.js";
+import { type MarkedJob, markedJobs } from "../../report/marked-jobs.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { redacted } from "../operator-words.js";
 import { type CommandAnswer, putCommand } from "../put-command.js";
 
 /** A job that the queue has given up: all its rounds are used, and nobody has redriven it. */
-export interface DeadLetter extends JobRecord {
+export type DeadLetter = MarkedJob<{
   /** Rounds of the queue that it has had. */
   readonly queue_attempts: number;
-  readonly since: string;
-}
-
-type Given = Extract<LoggedEvent["event"], { type: "job.dead_lettered" }> & { readonly at: number };
+}>;
 
 /** By job id; `next` is the `after` of the next page. */
 export async function listDeadLetters(
@@ -33,30 +27,23 @@ export async function listDeadLetters(
     ...(after === undefined ? {} : { afterId: after }),
   });
   const items: DeadLetter[] = [];
-  for (const ofRun of groupByRun(rows)) items.push(...(await describe(store, ofRun)));
+  for (const [runId, ofRun] of groupByRun(rows))
+    items.push(...(await markedJobs(store, await requireRun(store, runId), ofRun, markOf)));
   return { items, next: rows.length < limit ? null : rows.at(-1)!.id };
 }
 
 /** Rows by id are rows by run. */
-function groupByRun(rows: readonly JobRow[]): JobRow[][] {
+function groupByRun(rows: readonly JobRow[]): Map<number, JobRow[]> {
   const groups = new Map<number, JobRow[]>();
   for (const row of rows) groups.set(row.run_id, [...(groups.get(row.run_id) ?? []), row]);
-  return [...groups.values()];
+  return groups;
 }
 
-async function describe(store: Store, jobs: readonly JobRow[]): Promise<DeadLetter[]> {
-  const run = await requireRun(store, jobs[0]!.run_id);
-  if (isImported(run)) return [];
-  const given = new Map<number, Given>();
-  for await (const { at, event } of readLog(store, run.id))
-    if (event.type === "job.dead_lettered") given.set(event.job, { ...event, at });
-  return jobs.map((job) => {
-    const { queueAttempts, at } = given.get(job.id)!;
-    return { ...jobRecord(run, job), queue_attempts: queueAttempts, since: iso(at) };
-  });
+function markOf(event: Event): { readonly queue_attempts: number } | undefined {
+  return event.type === "job.dead_lettered" ? { queue_attempts: event.queueAttempts } : undefined;
 }
 
-/** Back into the queue, with all its rounds anew, from the checkpoints. A job that is no dead letter is refused. */
+/** Back into the queue, with a fresh count of rounds, from the checkpoints. A job that is no dead letter is refused. */
 export async function redriveJob(
   context: Context,
   request: JobRequest & { readonly reason: string; readonly key?: string | undefined },

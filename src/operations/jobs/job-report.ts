@@ -3,7 +3,6 @@ import type { AttemptRow, RunRow } from "../../core/model/rows.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
 import { type JobRecord, jobRecord } from "../../report/job-record.js";
 import { findJob, type JobRequest, requireJob } from "../../report/lookup/choose-job.js";
-import { readLog } from "../../report/lookup/replayed-log.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import { usagesOf } from "../../report/model-usage.js";
 import { iso, showOutput } from "../../report/run-report.js";
@@ -41,8 +40,8 @@ export async function reportJobDetails(store: Store, request: JobRequest) {
   const { id } = job;
   const run = await requireRun(store, job.run_id);
   const attempts = (await store.readAttempts(run.id)).filter(({ job_id }) => job_id === id);
-  const diagnostics = await diagnosticsOf(await store.readJobs(run.id), readLog(store, run.id));
-  const usages = (await usagesOf(readLog(store, run.id))).filter(({ job_id }) => job_id === id);
+  const log = await store.readEvents(run.id);
+  const usages = usagesOf(log).filter(({ job_id }) => job_id === id);
   const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
   return {
     ...jobRecord(run, job),
@@ -50,7 +49,7 @@ export async function reportJobDetails(store: Store, request: JobRequest) {
     attempt_history: attempts
       .sort((first, second) => first.attempt - second.attempt)
       .map((attempt) => ({ ...reportAttempt(attempt), usage: usageIn.get(attempt.attempt) ?? null })),
-    diagnostics: diagnostics.filter(({ job_id }) => job_id === id),
+    diagnostics: diagnosticsOf([job], log),
   };
 }
 

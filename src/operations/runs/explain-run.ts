@@ -1,6 +1,5 @@
 import { isHandled } from "../../core/model/handled.js";
 import type { Job, Run } from "../../core/model/run.js";
-import { loadRun } from "../../engine/load-run.js";
 import { advice, adviceLines, commandOf } from "../../report/advice.js";
 import { explainCommand } from "../../report/advised-commands.js";
 import { explain } from "../../report/explain.js";
@@ -10,6 +9,7 @@ import { type RunReference, requireRun, resolveRun } from "../../report/lookup/r
 import { adviseOn } from "../../report/next-steps.js";
 import type { Store } from "../../store/store.js";
 import type { Context, Runner } from "../context.js";
+import { storedDefinition } from "../workflows/stored-workflows.js";
 
 interface ExplainRequest {
   readonly run_id: RunReference;
@@ -22,13 +22,14 @@ const typed = (command: string): string => `daruma ${command}`;
 /** Why a run went as it did, and what can be done about it. */
 export async function explainRun({ store, runner }: Context, { run_id, step, full }: ExplainRequest) {
   const runId = await resolveRun(store, run_id);
-  const { run } = await loadRun(store, runId);
-  const interrupted = (await interruptedRuns(store, [await requireRun(store, runId)])).has(runId);
-  const story = explain(run, await store.readEvents(runId), {
-    full,
-    interrupted,
-    ...(step === undefined ? {} : { step }),
-  });
+  const row = await requireRun(store, runId);
+  const interrupted = (await interruptedRuns(store, [row])).has(runId);
+  const { definition } = await storedDefinition(store, { ...row, name: row.workflow });
+  const story = explain(
+    { runId, definition, log: await store.readEvents(runId) },
+    { full, interrupted, ...(step === undefined ? {} : { step }) },
+  );
+  const { run } = story;
   const lines = [...story.lines, ...(runner === null ? [] : waitingForWorkers(run, runner))];
   const advised = adviseOn(run, {
     interrupted,

@@ -1,7 +1,6 @@
 import { loadRun } from "../../engine/load-run.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
 import { liveControlOf } from "../../report/live-control.js";
-import { readLog } from "../../report/lookup/replayed-log.js";
 import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { usagesOf } from "../../report/model-usage.js";
 import { type JobReport, reportRun, reportState } from "../../report/run-report.js";
@@ -22,9 +21,7 @@ export async function describeRun(
   const runId = await resolveRun(store, reference);
   const report = await reportRun(store, runId);
   const jobs = report.jobs.filter((job) => isChosen(job, choice));
-  const shown = new Set(jobs.map(({ id }) => id));
-  const diagnostics = await diagnosticsOf(report.jobs, readLog(store, runId));
-  const { run } = await loadRun(store, runId);
+  const { run, log } = await loadRun(store, runId);
   const { counts, failures, holds, endings } = await summariseRun(store, outputDir, report);
   return {
     ...report,
@@ -34,8 +31,8 @@ export async function describeRun(
     state: reportState(run),
     liveControl: liveControlOf(run),
     left_alone: run.workspace.left,
-    diagnostics: diagnostics.filter(({ job_id }) => shown.has(job_id)),
-    usage: await usagesOf(readLog(store, runId)),
+    diagnostics: diagnosticsOf(jobs, log),
+    usage: usagesOf(log),
     summary: { counts: [...counts], failures: [...failures], holds: [...holds], endings: [...endings] },
   };
 }

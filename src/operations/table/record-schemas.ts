@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ErrorRecord } from "../../core/model/failure.js";
 import { FAILURE_CLASSES } from "../../definition/fields/retry-fields.js";
-import { jobStatus } from "./schemas.js";
+import { jobStatus, owner } from "./schemas.js";
 
 const failureClass = z.enum(FAILURE_CLASSES);
 
@@ -72,5 +72,8 @@ export const waitingJob = job.extend({
       operation: z.enum(["answer_job", "classify_and_resolve_failures"]),
       input: z.record(z.string(), z.unknown()).describe("What the operation takes, as it is."),
     }),
+  ),
+  owner: owner.describe(
+    "The process that goes on with the run by itself once it is decided; null: the run must be resumed.",
   ),
 });

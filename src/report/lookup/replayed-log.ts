@@ -30,10 +30,16 @@ export class ReplayedRun {
   fold({ event, at }: LoggedEvent): Run {
     if (event.type === "run.created")
       this.run = newRun(this.runId, this.definitionOf(event.definitionHash), event, at);
+    const { now } = this;
+    evolve(now, event, at);
+    now.dirty.clear();
+    return now;
+  }
+
+  /** The run after the last event that was folded. */
+  get now(): Run {
     if (this.run === null)
       throw new DarumaError("STORE_FAILED", `the log of run ${this.runId} does not begin with run.created`);
-    evolve(this.run, event, at);
-    this.run.dirty.clear();
     return this.run;
   }
 }

@@ -1,11 +1,9 @@
-import type { InputOf, OutputOf } from "../../../operations/client.js";
-import { type CommandLine, commandLine } from "../../declare/command-words.js";
+import type { InputOf } from "../../../operations/client.js";
+import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenters.js";
 import { lookAt } from "../../look.js";
-import { decisionWords, holdLines } from "../../render/hold-lines.js";
+import { holdLines, withCommands } from "../../render/hold-lines.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
-
-type Waiting = OutputOf<"list_pending_failed_jobs">["items"][number];
 
 /** Jobs that wait for somebody to decide or answer, of one run or of all. */
 export const holds: Present = async ({ input }, session, client) => {
@@ -29,14 +27,3 @@ export const holds: Present = async ({ input }, session, client) => {
   }
   return 0;
 };
-
-/** Each decision as it is typed here. */
-function withCommands(waiting: Waiting, type: CommandLine): object {
-  return {
-    ...waiting,
-    decisions: waiting.decisions.map((each) => ({
-      ...each,
-      command: type(decisionWords(waiting, each.decision)),
-    })),
-  };
-}

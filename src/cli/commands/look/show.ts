@@ -1,16 +1,22 @@
 import type { Json } from "../../../core/text/json.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import type { RunSummary } from "../../../report/run-summary.js";
+import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenters.js";
 import { lookAt } from "../../look.js";
+import { withCommands } from "../../render/hold-lines.js";
 import { runDetailLines } from "../../render/run-details.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 export const show: Present = async ({ input }, session, client) => {
   const { out, options } = session;
   const shown = await client.call("get_run", input as InputOf<"get_run">);
-  if (options.json) writeJson(out, shown);
-  else {
+  if (options.json) {
+    const holds = shown.summary.holds.map((each) =>
+      withCommands(each, (command) => commandLine(options, command)),
+    );
+    writeJson(out, { ...shown, summary: { ...shown.summary, holds } });
+  } else {
     const look = await lookAt(session, client, [shown.run_id]);
     writeLines(out, runDetailLines(summaryOf(shown), { ...shown, state: shown.state as Json }, look));
   }

@@ -36,13 +36,13 @@ const day = (time: string | null): string => (time === null ? "" : time.replace(
 
 export const jobs = listOf("list_jobs", {
   none: "no jobs",
-  header: ["job", "run", "step", "status", "attempt", "error"],
-  row: ({ id, run_id, step, scope, status, attempt_id, error }) => [
+  header: ["job", "run", "step", "status", "attempts", "error"],
+  row: ({ id, run_id, step, scope, status, attempts, error }) => [
     id,
     run_id,
     nameOf(step, scope),
     jobStatusWord(status),
-    attempt_id,
+    attempts,
     error === null ? "" : `${error.code}: ${error.message}`,
   ],
 });
