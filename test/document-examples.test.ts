@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { WORKFLOW_FIELDS } from "../src/definition/fields/workflow-fields.js";
 import { workflowJsonSchema } from "../src/definition/json-schema.js";
 import { loadDefinition } from "../src/definition/load.js";
 import { repositoryRoot } from "./support/cli.js";
+import { blocksOf, filesIn, PAGES } from "./support/document-blocks.js";
 import { REAL_CHECKS } from "./support/workflow-text.js";
 
 /** A block that is a whole file, or keys of one: those get a step. Keys of a step (indented) stand in other steps' places. */
@@ -21,22 +22,11 @@ function isWorkflow(block: string): boolean {
   );
 }
 
-function blocksOf(document: string) {
-  const text = readFileSync(join(repositoryRoot, document), "utf8");
-  const blocks = [...text.matchAll(/^```ya?ml\n(.*?)^```$/gms)].map((match) => ({
-    place: `${document}:${text.slice(0, match.index).split("\n").length + 1}`,
-    block: match[1] ?? "",
-  }));
-  return blocks.filter(({ block }) => isWorkflow(block));
-}
-
-const filesIn = (folder: string, ending: string) =>
-  readdirSync(join(repositoryRoot, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(ending))
-    .map((name) => join(folder, name))
-    .sort();
-
-const documents = ["README.md", ...filesIn("docs", ".md")];
+const workflows = PAGES.flatMap((page) =>
+  blocksOf(page)
+    .filter(({ language, text }) => /^ya?ml$/.test(language) && isWorkflow(text))
+    .map(({ line, text }) => ({ place: `${page}:${line}`, block: text })),
+);
 
 /** What loading a text finds, as `line: CODE message`. */
 function findingsOf(text: string, file: string): string[] {
@@ -68,12 +58,9 @@ describe("docs/workflow-file.md", () => {
 });
 
 describe("workflow files to learn from", () => {
-  it.each(documents.flatMap(blocksOf))(
-    "V79 $place loads without a problem or a warning",
-    ({ place, block }) => {
-      expect(findingsOf(asFile(block), place)).toEqual([]);
-    },
-  );
+  it.each(workflows)("V79 $place loads without a problem or a warning", ({ place, block }) => {
+    expect(findingsOf(asFile(block), place)).toEqual([]);
+  });
 
   it.each(filesIn("examples", ".yaml"))("%s loads without a problem or a warning", (file) => {
     expect(findingsOf(readFileSync(join(repositoryRoot, file), "utf8"), file)).toEqual([]);

@@ -14,7 +14,7 @@ import { OPERATIONS, TABLE } from "../src/operations/table/operations.js";
 const NAMES = OPERATIONS.map(({ name }) => name).sort();
 const FORMS = OPERATIONS.flatMap((operation) => operation.cli.map((form) => ({ operation, form })));
 /** Processes of one door, not operations. */
-const PROCESS_WORDS = ["help", "mcp", "serve", "worker"];
+const PROCESS_WORDS = ["help", "init", "mcp", "serve", "worker"];
 
 /** Every command that can be typed: `show`, `token create`. */
 function wordsOf(command: Command, before: readonly string[] = []): string[] {
@@ -96,9 +96,21 @@ describe("daruma --help", () => {
     program.configureOutput({ writeOut: (piece) => (text += piece) });
     program.outputHelp();
     const headings = [...text.matchAll(/^([A-Z][\w ]*:)$/gm)].map((match) => match[1]!);
-    expect(headings).toEqual(["Options:", ...Object.keys(COMMAND_GROUPS), "Examples:"]);
+    expect(headings).toEqual([...Object.keys(COMMAND_GROUPS), "Options:", "Examples:"]);
     expect(text).toMatch(/^ {2}logs \[run\] <job> {2,}print what/m);
   });
+
+  it("begins with the twelve commands that people use most", () => {
+    expect(Object.keys(COMMAND_GROUPS)[0]).toBe("Most used:");
+    expect(COMMAND_GROUPS["Most used:"]).toHaveLength(12);
+  });
+
+  it.each(wordsOf(program).filter((words) => words !== "help"))(
+    "%s has an example in its own help",
+    (words) => {
+      expect(helpOf(words)).toMatch(new RegExp(`^Examples:\\n(?:  .*\\n)*  .*daruma ${words}\\b`, "m"));
+    },
+  );
 });
 
 describe("every operation", () => {

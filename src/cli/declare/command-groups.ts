@@ -1,29 +1,19 @@
-import type { Command } from "commander";
+import { type Command, Help } from "commander";
 
-/** Headings of `daruma --help`, each with its commands. A test asks for every command to be there once. */
+/**
+ * Headings of `daruma --help`, each with its commands: the twelve that people use most, then the others. A test asks for
+ * every command to be there once.
+ */
 export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } = {
-  "Run workflows:": ["run", "resume", "cancel", "pause", "takeover", "fork"],
-  "See what happened:": [
-    ...["list", "show", "explain", "logs", "events", "watch", "jobs", "job", "stats", "definition"],
+  "Most used:": [
+    ...["init", "validate", "run", "resume", "cancel"],
+    ...["list", "show", "explain", "logs"],
+    ...["holds", "resolve", "retry"],
   ],
-  "Decide and repair:": [
-    ...[
-      "holds",
-      "resolve",
-      "answer",
-      "retry",
-      "reset",
-      "resume-from",
-      "hard-reset",
-      "dead-letters",
-      "redrive",
-    ],
-  ],
-  "Write workflows:": ["validate", "graph", "schema", "workflows", "workflow", "handlers", "handler"],
-  "Files of a run:": ["workspace", "apply", "artifacts", "artifact"],
-  "Serve and maintain:": [
-    ...["serve", "worker", "mcp", "workers", "token", "prune", "export", "import", "help"],
-  ],
+  "Run:": ["pause", "takeover", "fork", "graph", "schema", "workflows", "workflow", "handlers", "handler"],
+  "Look:": ["events", "watch", "jobs", "job", "stats", "definition", "workspace", "artifacts", "artifact"],
+  "Decide:": ["answer", "reset", "resume-from", "hard-reset", "dead-letters", "redrive", "apply"],
+  "Serve:": ["serve", "worker", "mcp", "workers", "token", "prune", "export", "import", "help"],
 };
 
 const HEADING_OF = new Map(
@@ -41,5 +31,15 @@ export function groupCommands(program: Command): void {
   program.configureHelp({
     showGlobalOptions: true,
     subcommandTerm: (command) => `${command.name()} ${command.usage().replace("[options]", "").trim()}`,
+    formatHelp: commandsFirst,
   });
+}
+
+/** Whoever is new looks for a command, not for a flag, so the options come after the commands. */
+function commandsFirst(command: Command, helper: Help): string {
+  const text = Help.prototype.formatHelp.call(helper, command, helper);
+  const sections = text.trimEnd().split("\n\n");
+  const isOptions = (section: string): boolean => section.startsWith("Options:");
+  const ordered = [...sections.filter((each) => !isOptions(each)), ...sections.filter(isOptions)];
+  return `${ordered.join("\n\n")}\n`;
 }

@@ -9,6 +9,20 @@ export const RUN_ARGUMENT = "its number, or last";
 /** The commands that run workflows. Their words are the table's (a test compares them), their flags are not. */
 export function declareRunCommands({ program, act }: Declaration): void {
   program
+    .command("init")
+    .description("write a small workflow file to start from")
+    .argument("[file]", "the file to write; an existing file is never overwritten", "workflow.yaml")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  daruma init
+  daruma init release.yaml`,
+    )
+    .action((file: string) =>
+      act(async (session) => (await import("../commands/run/init.js")).init(file, session)),
+    );
+  program
     .command("run")
     .description("run a workflow file to its end")
     .argument(

@@ -35,7 +35,7 @@ export interface Declaration {
  * Commands that are declared by hand. They are the ones whose start is waited for, and the table of operations with its
  * schemas takes about 60 ms to load.
  */
-const LIGHT_WORDS: ReadonlySet<string> = new Set(["run", "resume", "serve", "worker", "mcp"]);
+const LIGHT_WORDS: ReadonlySet<string> = new Set(["init", "run", "resume", "serve", "worker", "mcp"]);
 const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set(["--output-dir", "--store", "--server", "--token"]);
 
 /** With the commands that this command line could mean: all of them, unless it says which. */
@@ -45,14 +45,14 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
       "Runs workflows that get up again: retry, repair, jump back, and survive being killed at any instant.",
     )
     .version(readVersion(), "-V, --version", "print the version")
-    .option("--output-dir <dir>", "where the database, logs and artifacts lie", DEFAULT_OUTPUT_FOLDER)
+    .option("--output-dir <dir>", "folder for the database, logs and artifacts", DEFAULT_OUTPUT_FOLDER)
     .option("--store <store>", "a database file, or postgres://... (also: DARUMA_STORE)")
-    .option("--server <url>", "let a server do it (also: DARUMA_SERVER)")
-    .option("--token <token>", "the server's token (better: DARUMA_TOKEN)")
+    .option("--server <url>", "send the command to a server (also: DARUMA_SERVER)")
+    .option("--token <token>", "the server's token (safer: DARUMA_TOKEN)")
     .option("--json", "print the result as JSON on stdout; progress goes to stderr")
     .option("--no-color", "no colours (also: NO_COLOR)")
-    .option("-q, --quiet", "print only what went wrong")
-    .option("--debug", "print what led to each decision, and where unexpected errors come from")
+    .option("-q, --quiet", "print errors only")
+    .option("--debug", "print the details of each decision, and stack traces of unexpected errors")
     .helpOption("-h, --help", "print this help")
     .configureOutput({ writeErr: () => {}, outputError: () => {} })
     .exitOverride()
@@ -81,12 +81,13 @@ function commandWord(args: readonly string[]): string {
 
 const EXAMPLES = `
 Examples:
-  daruma run release.yaml          run a workflow file
-  daruma explain last              why did the newest run go as it did?
-  daruma resume last               go on with it after a crash, Ctrl-C, pause or hold
-  daruma holds                     what waits for a decision?
+  daruma init                      write workflow.yaml, a first workflow
+  daruma run workflow.yaml         run it
+  daruma explain last              why did the latest run go that way?
+  daruma resume last               continue it after a crash, Ctrl-C, a pause or a decision
+  daruma holds                     what is waiting for a decision?
 
-Exit codes: 0 completed, 1 failed, 2 bad usage or workflow file, 3 held or paused, 4 canceled,
+Exit codes: 0 completed, 1 failed, 2 invalid usage or workflow file, 3 held or paused, 4 canceled,
 5 store or infrastructure, 130 interrupted (the run stays resumable)`;
 
 function globalOptions(program: Command): GlobalOptions {
@@ -128,6 +129,6 @@ function askedCommand(
 }
 
 function usageMessage(error: CommanderError): string {
-  if (error.code === "commander.help") return "no command is given";
+  if (error.code === "commander.help") return "no command given";
   return error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
 }

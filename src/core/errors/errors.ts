@@ -11,6 +11,10 @@ export interface CatalogueEntry {
 /** What can be wrong with a workflow file or with the inputs of a run: nothing has begun. */
 export const WORKFLOW_FILE_ERRORS = {
   FILE_NOT_FOUND: { means: "The file does not exist or cannot be read.", next: "Check the path." },
+  FILE_EXISTS: {
+    means: "The file to write already exists. Daruma does not overwrite it.",
+    next: "Choose another name, or remove the file first.",
+  },
   NOT_A_FILE: {
     means: "A folder, pipe or device was named where a file is needed.",
     next: "Name a file; write what a pipe gives to one first.",
