@@ -4,6 +4,7 @@ const config: KnipConfig = {
   entry: [
     "src/index.ts",
     "src/cli/main.ts",
+    "src/cli/command-line.ts",
     "src/**/*-thread.ts",
     "scripts/*.mjs",
     "bench/*.mjs",

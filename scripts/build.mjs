@@ -1,18 +1,9 @@
-// Compiles src/ to dist/. Does nothing when nothing changed, whatever became of dist/ or of the compiler's memory.
-// `--clean` starts from an empty dist/.
+// Builds dist/: the library file by file with its types, the command line as one file with its threads beside it (see
+// scripts/bundle.mjs). Does nothing when nothing changed, whatever became of dist/ or of the compiler's memory.
+// `--clean` starts from an empty dist/; `--code` leaves out the types, which take most of the time.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,10 +12,15 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const source = join(root, "src");
 const output = join(root, "dist");
 const memory = join(root, "node_modules/.cache/daruma");
-const buildInfo = join(memory, "build.tsbuildinfo");
-const stampFile = join(memory, "build.stamp");
-const commandLine = join(output, "cli/main.js");
-const settings = ["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/build.mjs"];
+const compilerMemory = join(memory, "types.build.tsbuildinfo");
+const settings = [
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "scripts/build.mjs",
+  "scripts/bundle.mjs",
+];
 
 function listFiles(folder) {
   if (!existsSync(folder)) return [];
@@ -33,25 +29,9 @@ function listFiles(folder) {
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 }
 
-const isTest = (file) => file.endsWith(".test.ts");
-const isCompiled = (file) => file.endsWith(".ts");
-// Plain JavaScript in src/ serves the tests (they run from source); other files, such as SQL, are copied.
-const isProduct = (file) => !isTest(file) && !/\.m?js$/.test(file);
-
-/** Every file that dist/ should hold, with the one it is made from. */
-function expectedOutputs(sources) {
-  const expected = new Map();
-  for (const file of sources) {
-    const target = join(output, relative(source, file));
-    if (isCompiled(file)) {
-      expected.set(target.replace(/\.ts$/, ".js"), file);
-      expected.set(target.replace(/\.ts$/, ".d.ts"), file);
-    } else {
-      expected.set(target, file);
-    }
-  }
-  return expected;
-}
+const isProduct = (file) => file.endsWith(".ts") && !file.endsWith(".test.ts");
+const isTypes = (file) => file.endsWith(".d.ts");
+const listOutputs = (kind) => listFiles(output).filter((file) => isTypes(file) === (kind === "types"));
 
 function stampOf(files) {
   const hash = createHash("sha256");
@@ -62,38 +42,41 @@ function stampOf(files) {
   return hash.digest("hex");
 }
 
-function compile() {
-  mkdirSync(memory, { recursive: true });
-  const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
-  const result = spawnSync(process.execPath, [compiler, "-p", join(root, "tsconfig.build.json")], {
-    cwd: root,
-    stdio: "inherit",
-  });
-  if (result.status !== 0) process.exit(result.status ?? 1);
-}
-
-const clean = process.argv.includes("--clean");
-if (clean) rmSync(output, { recursive: true, force: true });
-
-const sources = listFiles(source).filter(isProduct);
-const expected = expectedOutputs(sources);
-const missing = [...expected.keys()].filter((file) => !existsSync(file));
-const inputs = [...sources, ...settings.map((name) => join(root, name))];
-const stamp = stampOf(inputs);
-const lastStamp = existsSync(stampFile) ? readFileSync(stampFile, "utf8") : "";
-
-if (missing.length > 0 || stamp !== lastStamp) {
+/** Makes one kind of outputs anew if its inputs have changed, or something of it is missing. */
+async function bringUpToDate(kind, stamp, make) {
+  const stampFile = join(memory, `build-${kind}.json`);
+  const last = existsSync(stampFile) ? JSON.parse(readFileSync(stampFile, "utf8")) : null;
+  const missing = last === null || last.outputs.some((file) => !existsSync(join(root, file)));
+  if (!missing && last.stamp === stamp) return;
   rmSync(stampFile, { force: true });
-  // The compiler believes its own memory: with outputs gone it would write only what changed since.
-  if (missing.length > 0) rmSync(buildInfo, { force: true });
-  compile();
-  for (const [target, file] of expected) {
-    if (isCompiled(file)) continue;
-    mkdirSync(dirname(target), { recursive: true });
-    copyFileSync(file, target);
-  }
-  for (const file of listFiles(output)) if (!expected.has(file)) rmSync(file);
-  if (existsSync(commandLine)) chmodSync(commandLine, 0o755);
+  await make(missing);
   mkdirSync(memory, { recursive: true });
-  writeFileSync(stampFile, stamp);
+  const outputs = listOutputs(kind).map((file) => relative(root, file));
+  writeFileSync(stampFile, JSON.stringify({ stamp, outputs }));
 }
+
+async function makeCode() {
+  const { writeCode } = await import("./bundle.mjs");
+  const written = new Set(await writeCode(root));
+  for (const file of listOutputs("code")) if (!written.has(file)) rmSync(file);
+}
+
+function makeTypes(isMissing) {
+  // The compiler believes its own memory: with outputs gone it would write only what changed since.
+  if (isMissing) rmSync(compilerMemory, { force: true });
+  const compiler = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+  const args = [compiler, "-p", join(root, "tsconfig.build.json"), "--tsBuildInfoFile", compilerMemory];
+  const result = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
+  if (result.status !== 0) process.exit(result.status ?? 1);
+  const sourceOf = (file) => join(source, relative(output, file)).replace(/\.d\.ts$/, ".ts");
+  for (const file of listOutputs("types")) if (!existsSync(sourceOf(file))) rmSync(file);
+}
+
+if (process.argv.includes("--clean")) rmSync(output, { recursive: true, force: true });
+const inputs = [
+  ...listFiles(source).filter(isProduct),
+  ...settings.map((name) => join(root, name)).filter((file) => existsSync(file)),
+];
+const stamp = stampOf(inputs);
+await bringUpToDate("code", stamp, makeCode);
+if (!process.argv.includes("--code")) await bringUpToDate("types", stamp, makeTypes);

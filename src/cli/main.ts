@@ -1,7 +1,15 @@
 #!/usr/bin/env node
+import { fileURLToPath } from "node:url";
 import { MIN_OPEN_FILES, openFileLimit } from "../action/process/open-file-limit.js";
+import { loadProgram } from "./start/load-program.js";
 
-/** Before the rest is loaded, which opens more files at once than some processes may. */
+/** Of the bundle, put in by `scripts/build.mjs`. */
+declare const DARUMA_BUILD: string;
+
+/** `EXIT.infrastructure`, whose file would bring every error code with it. */
+const FEW_FILES_EXIT = 5;
+
+/** Before the rest is loaded: a run that lacks files fails in many ways, each harder to understand. */
 function refuseFewFiles(limit: number): void {
   const code = "FILE_LIMIT";
   const message = `this process may open only ${limit} files; daruma needs ${MIN_OPEN_FILES}`;
@@ -11,18 +19,19 @@ function refuseFewFiles(limit: number): void {
   else process.stderr.write(`error ${code}: ${message}. ${hint}\n`);
 }
 
+async function start(args: readonly string[]): Promise<never> {
+  const file = fileURLToPath(new URL("./command-line.js", import.meta.url));
+  const program = loadProgram<typeof import("./command-line.js")>(file, DARUMA_BUILD, args);
+  const exitCode = await program.exports.runToEnd(args);
+  if (!program.exports.wasRefused(exitCode)) program.keep();
+  // Threads and launchers that are still closing must not hold up the prompt.
+  process.exit(exitCode);
+}
+
 const limit = openFileLimit();
 if (limit !== null && limit < MIN_OPEN_FILES) {
   refuseFewFiles(limit);
-  process.exitCode = 5;
+  process.exitCode = FEW_FILES_EXIT;
 } else {
-  const { flushStreams, watchPipes } = await import("./terminal/broken-pipe.js");
-  const { outliveTerminal } = await import("./terminal/closed-terminal.js");
-  const { runCommandLine } = await import("./declare/program.js");
-  watchPipes();
-  outliveTerminal();
-  const exitCode = await runCommandLine(process.argv.slice(2));
-  await flushStreams();
-  // Threads and launchers that are still closing must not hold up the prompt.
-  process.exit(exitCode);
+  void start(process.argv.slice(2));
 }

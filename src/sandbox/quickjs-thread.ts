@@ -1,4 +1,4 @@
-import { parentPort } from "node:worker_threads";
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { newQuickJSWASMModuleFromVariant } from "quickjs-emscripten-core";
 import type { EvaluationResult } from "../core/model/events.js";
 import type { Json } from "../core/text/json.js";
@@ -18,13 +18,6 @@ export type ThreadRequest = EvaluationRequest | RenderRequest;
 /** The thread says "ready" once, then answers each list of requests with the list of their results. */
 export type ThreadMessage = "ready" | readonly EvaluationResult[];
 
-const port = parentPort;
-if (port === null) throw new Error("quickjs-thread is a worker thread");
-
-const evaluate = createEvaluator(
-  await newQuickJSWASMModuleFromVariant(import("@jitl/quickjs-wasmfile-release-sync")),
-);
-
 function render({ rendering }: RenderRequest): Verdict {
   try {
     return { ok: true, value: renderStep(JSON.parse(rendering) as Rendering) as unknown as Json };
@@ -33,13 +26,22 @@ function render({ rendering }: RenderRequest): Verdict {
   }
 }
 
-port.on("message", (requests: readonly ThreadRequest[]) => {
-  port.postMessage(
-    requests.map((request) => {
-      const startedAt = performance.now();
-      const verdict = "rendering" in request ? render(request) : evaluate(request);
-      return withDuration(verdict, performance.now() - startedAt);
-    }) satisfies ThreadMessage,
+async function serve(port: MessagePort): Promise<void> {
+  const evaluate = createEvaluator(
+    await newQuickJSWASMModuleFromVariant(import("@jitl/quickjs-wasmfile-release-sync")),
   );
-});
-port.postMessage("ready" satisfies ThreadMessage);
+  port.on("message", (requests: readonly ThreadRequest[]) => {
+    port.postMessage(
+      requests.map((request) => {
+        const startedAt = performance.now();
+        const verdict = "rendering" in request ? render(request) : evaluate(request);
+        return withDuration(verdict, performance.now() - startedAt);
+      }) satisfies ThreadMessage,
+    );
+  });
+  port.postMessage("ready" satisfies ThreadMessage);
+}
+
+if (parentPort === null) throw new Error("quickjs-thread is a worker thread");
+// Not awaited here: the bundle is CommonJS. A rejection ends the thread, which tells its owner.
+void serve(parentPort);

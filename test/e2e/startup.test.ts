@@ -1,45 +1,83 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { build, type Metafile } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../support/cli.js";
+import { repositoryRoot, runCli } from "../support/cli.js";
 import { CliFolder, OK } from "../support/cli-folder.js";
 
 const cli = new CliFolder();
 
-/** Every module that the command line asks for, by the names in its imports. */
+/** Every file that the command line asks Node for, on its main thread. */
 async function loadedBy(...args: string[]): Promise<string[]> {
-  const list = join(cli.path, `loaded-${args[0]}.txt`);
-  const hooks = `import { appendFileSync } from "node:fs";
-export async function resolve(name, context, next) {
-  const found = await next(name, context);
-  appendFileSync(${JSON.stringify(list)}, found.url + "\\n");
-  return found;
-}`;
-  const hooksUrl = pathToFileURL(cli.write("hooks.mjs", hooks)).href;
-  const start = cli.write(
-    "start.mjs",
-    `import { register } from "node:module";\nregister(${JSON.stringify(hooksUrl)});`,
+  const list = cli.write("loaded.txt", "");
+  const hook = cli.write(
+    "hook.cjs",
+    `if (require("node:worker_threads").isMainThread) {
+  const Module = require("node:module");
+  const resolve = Module._resolveFilename;
+  Module._resolveFilename = function (...asked) {
+    const file = resolve.apply(this, asked);
+    require("node:fs").appendFileSync(${JSON.stringify(list)}, file + "\\n");
+    return file;
+  };
+}`,
   );
   const result = await runCli([...args, "--output-dir", cli.outputDir], {
-    NODE_OPTIONS: `--import=${pathToFileURL(start).href}`,
+    NODE_OPTIONS: `--require=${hook}`,
   });
   expect(result.exitCode).toBe(0);
-  return existsSync(list) ? readFileSync(list, "utf8").split("\n") : [];
+  const files = readFileSync(list, "utf8").split("\n");
+  return files.filter((file) => file.startsWith("/"));
+}
+
+/** What loading these modules runs of others, too: their imports and those of these, but not what is imported later. */
+async function evaluatedWith(modules: readonly string[]): Promise<Set<string>> {
+  const { metafile } = await build({
+    absWorkingDir: repositoryRoot,
+    entryPoints: ["src/cli/command-line.ts"],
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    write: false,
+    metafile: true,
+    outdir: "unwritten",
+  });
+  return closure(metafile, modules);
+}
+
+function closure({ inputs }: Metafile, modules: readonly string[]): Set<string> {
+  const seen = new Set<string>();
+  const open = [...modules];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    for (const imported of inputs[path]?.imports ?? [])
+      if (imported.kind === "import-statement") open.push(imported.path);
+  }
+  return seen;
 }
 
 describe("what a command line loads", () => {
-  it("is no schema, table or server for a run, nor for the version", async () => {
-    for (const args of [["run", cli.write("ok.yaml", OK)], ["--version"]]) {
-      const loaded = await loadedBy(...args);
-      expect(loaded.length).toBeGreaterThan(5);
-      const heavy =
-        /\/zod\/|operations\/table\/|\/fastify\/|modelcontextprotocol|\/postgres\/src|remote-client/;
-      expect(loaded.filter((url) => heavy.test(url))).toEqual([]);
-    }
+  it("is the program in one file, and for a run nothing else", async () => {
+    const dist = (name: string): string => join(repositoryRoot, "dist/cli", name);
+    expect(await loadedBy("run", cli.write("ok.yaml", OK))).toEqual([dist("main.js")]);
+    expect(await loadedBy("list")).toEqual([dist("main.js")]);
   });
 
-  it("is the table for the commands that are made from it", async () => {
-    expect((await loadedBy("list")).some((url) => url.includes("operations/table/"))).toBe(true);
+  it("has no schema, table or server in it that a run would have to start", async () => {
+    const start = ["src/cli/command-line.ts", "src/cli/commands/run/run.ts", "src/cli/follow-run.ts"];
+    const engine = ["src/host/daruma.ts", "src/operations/workflows/workflow-source.ts"];
+    const render = ["src/cli/render/plain-progress.ts", "src/cli/render/summary.ts"];
+    const evaluated = [...(await evaluatedWith([...start, ...engine, ...render]))];
+    expect(evaluated).toContain("src/core/decide/decide.ts");
+    const heavy =
+      /^(zod|fastify|postgres|ai)$|^@ai-sdk|^@fastify|^@modelcontextprotocol|operations\/table\/|remote-client/;
+    expect(evaluated.filter((path) => heavy.test(path))).toEqual([]);
+  });
+
+  it("has the table for the commands that are made from it", async () => {
+    const evaluated = [...(await evaluatedWith(["src/cli/declare/declare-operations.ts"]))];
+    expect(evaluated.some((path) => path.startsWith("src/operations/table/"))).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Loading the program alone opens about two hundred at once. */
+/** The library alone opens about two hundred when it is loaded. */
 export const MIN_OPEN_FILES = 256;
 /** What this process needs beside its attempts: threads, database, launchers, listeners. */
 const KEPT_FREE = 64;

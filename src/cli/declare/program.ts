@@ -7,6 +7,7 @@ import { EXIT, exitCodeOfError } from "../terminal/exit-codes.js";
 import { reportError } from "../terminal/report-error.js";
 import { readVersion } from "../version.js";
 import { groupCommands } from "./command-groups.js";
+import { commandWord } from "./command-word.js";
 import { declareRunCommands } from "./declare-run-commands.js";
 import { declareServerCommands } from "./declare-server-commands.js";
 
@@ -36,7 +37,6 @@ export interface Declaration {
  * schemas takes about 60 ms to load.
  */
 const LIGHT_WORDS: ReadonlySet<string> = new Set(["init", "run", "resume", "serve", "worker", "mcp"]);
-const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set(["--output-dir", "--store", "--server", "--token"]);
 
 /** With the commands that this command line could mean: all of them, unless it says which. */
 export async function createProgram(answer: { exitCode: number }, args: readonly string[]): Promise<Command> {
@@ -67,16 +67,6 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
   declareServerCommands({ program, act });
   groupCommands(program);
   return program;
-}
-
-/** The first word that is no flag and no value of one; "" where there is none. */
-function commandWord(args: readonly string[]): string {
-  for (let at = 0; at < args.length; at += 1) {
-    const word = args[at]!;
-    if (GLOBAL_VALUE_FLAGS.has(word)) at += 1;
-    else if (!word.startsWith("-")) return word;
-  }
-  return "";
 }
 
 const EXAMPLES = `

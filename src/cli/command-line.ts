@@ -1,0 +1,18 @@
+import { runCommandLine } from "./declare/program.js";
+import { flushStreams, watchPipes } from "./terminal/broken-pipe.js";
+import { outliveTerminal } from "./terminal/closed-terminal.js";
+import { EXIT } from "./terminal/exit-codes.js";
+
+/** Entry of the bundled program, which `main.ts` loads. The answer is the exit code; everything is printed by then. */
+export async function runToEnd(args: readonly string[]): Promise<number> {
+  watchPipes();
+  outliveTerminal();
+  const exitCode = await runCommandLine(args);
+  await flushStreams();
+  return exitCode;
+}
+
+/** A command that was refused has loaded too little of the program to be worth keeping compiled. */
+export function wasRefused(exitCode: number): boolean {
+  return exitCode === EXIT.usage || exitCode === EXIT.infrastructure;
+}
