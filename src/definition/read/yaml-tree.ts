@@ -11,6 +11,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { childPath, type Path, ROOT } from "./path.js";
+import { readPlainYaml } from "./plain-yaml.js";
 import type { Findings } from "./problem.js";
 import { SourceText } from "./source-text.js";
 import type {
@@ -52,6 +53,13 @@ export function readYaml(given: string, findings: Findings): SourceDocument {
     });
     return { text: new SourceText("", [0]), root: null };
   }
+  const plain = readPlainYaml(source, MAX_NESTING_LEVELS);
+  if (plain !== null) return { text: new SourceText(source, lineStartsOf(source)), root: plain };
+  return readAnyYaml(source, findings);
+}
+
+/** The full parser: slower, and knows all of YAML and what is wrong with a file. */
+export function readAnyYaml(source: string, findings: Findings): SourceDocument {
   const lines = new LineCounter();
   // `uniqueKeys` of the parser compares each key with all before it, which is quadratic; the tree looks for itself.
   const parsing = {
@@ -76,6 +84,12 @@ export function readYaml(given: string, findings: Findings): SourceDocument {
   }
   const root = new TreeBuilder(findings).build(document.contents as ParsedNode);
   return { text, root: findings.errors.length > 0 ? null : root };
+}
+
+function lineStartsOf(source: string): number[] {
+  const starts = [0];
+  for (let end = source.indexOf("\n"); end !== -1; end = source.indexOf("\n", end + 1)) starts.push(end + 1);
+  return starts;
 }
 
 /** The parser recurses into nested blocks; a file made to exhaust the stack is a problem of the file. */
