@@ -1,13 +1,19 @@
 import {
+  Composer,
+  type CST,
   type Document,
+  type DocumentOptions,
   isAlias,
   isMap,
   isScalar,
   isSeq,
   LineCounter,
   type ParsedNode,
-  parseDocument,
+  type ParseOptions,
+  Parser,
+  type SchemaOptions,
   type YAMLMap,
+  YAMLParseError,
   type YAMLSeq,
 } from "yaml";
 import { childPath, type Path, ROOT } from "./path.js";
@@ -28,6 +34,8 @@ export const MAX_FILE_CHARS = 32 * 1024 * 1024;
 export const MAX_NESTING_LEVELS = 100;
 /** Values that aliases and merges may add to what is written in the file: a stop for "billion laughs" files. */
 export const MAX_ALIASED_VALUES = 1_000_000;
+/** What the composer may recurse; deeper than what is allowed, so that the place of the first level too many is told. */
+const MAX_COMPOSED_LEVELS = 5 * MAX_NESTING_LEVELS;
 const MAX_SYNTAX_PROBLEMS = 20;
 const TOO_DEEP = `values are nested more than ${MAX_NESTING_LEVELS} levels deep`;
 const FLATTEN = "Flatten the structure.";
@@ -69,7 +77,7 @@ export function readAnyYaml(source: string, findings: Findings): SourceDocument 
     resolveKnownTags: false,
     logLevel: "error",
   } as const;
-  const document = parseOrRefuse(source, parsing, findings);
+  const document = composeOrRefuse(source, parsing, findings);
   const text = new SourceText(source, lines.lineStarts);
   if (document === null || reportSyntax(document, findings)) return { text, root: null };
   if (document.contents === null) {
@@ -92,19 +100,50 @@ function lineStartsOf(source: string): number[] {
   return starts;
 }
 
-/** The parser recurses into nested blocks; a file made to exhaust the stack is a problem of the file. */
-function parseOrRefuse(
+/**
+ * The parser recurses into nested blocks, and so does the composer, with patterns that it compiles on the way: at the
+ * very end of a stack V8 may end the process instead of throwing. A file made to do that is a problem of the file.
+ */
+function composeOrRefuse(
   source: string,
-  parsing: Parameters<typeof parseDocument>[1],
+  parsing: DocumentOptions & ParseOptions & SchemaOptions & { lineCounter: LineCounter },
   findings: Findings,
 ): Document.Parsed | null {
-  try {
-    return parseDocument(source, parsing);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+  const tokens = tokensOf(source, parsing.lineCounter);
+  if (tokens === null || tokens.some(isTooDeep)) {
     findings.error({ code: "YAML_SYNTAX", message: TOO_DEEP, hint: FLATTEN, at: 0, path: ROOT });
     return null;
   }
+  const [document, second] = new Composer(parsing).compose(tokens, true, source.length);
+  if (second !== undefined)
+    document!.errors.push(
+      new YAMLParseError([second.range[0], second.range[1]], "MULTIPLE_DOCS", "several documents"),
+    );
+  return document as Document.Parsed;
+}
+
+function tokensOf(source: string, lines: LineCounter): CST.Token[] | null {
+  try {
+    return [...new Parser(lines.addNewLine).parse(source)];
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function isTooDeep(root: CST.Token): boolean {
+  let level: CST.Token[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_COMPOSED_LEVELS) return true;
+    level = level.flatMap(tokensIn);
+  }
+  return false;
+}
+
+function tokensIn(token: CST.Token): CST.Token[] {
+  if (token.type === "document") return token.value === undefined ? [] : [token.value];
+  if (!("items" in token)) return [];
+  return token.items.flatMap((item) => [item.key, item.value].filter((part) => part != null));
 }
 
 function reportSyntax(document: Document.Parsed, findings: Findings): boolean {
