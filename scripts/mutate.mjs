@@ -26,6 +26,12 @@ const vitest = await createVitest(
   "test",
   {
     root,
+    // The projects of the configuration would have servers of their own, without the plugin.
+    config: false,
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    testTimeout: 60_000,
+    pool: "threads",
+    maxWorkers: 2,
     watch: false,
     bail: 1,
     reporters: [{}],

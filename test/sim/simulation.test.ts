@@ -4,7 +4,7 @@ import { Simulation } from "./simulation.js";
 
 /** SEED=n replays one story; SIM_SEEDS=n tells how many to try. */
 const only = process.env.SEED === undefined ? null : Number(process.env.SEED);
-const count = Number(process.env.SIM_SEEDS ?? 500);
+const count = Number(process.env.SIM_SEEDS ?? 250);
 const BATCH = 250;
 
 describe("the engine in rough weather", () => {
