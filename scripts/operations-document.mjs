@@ -10,7 +10,7 @@ export function renderOperations(operations, toJsonSchema) {
     "a command has the fields as flags (`max_retries` is `--max-retries`). [rest.md](rest.md) tells how requests, errors and",
     "streams look, [cli.md](cli.md) what commands print.",
     "",
-    "This page is made from `src/operations/table` by `npm run docs:operations`.",
+    "This page is made from `src/operations/operations.ts` by `npm run docs:operations`.",
     "",
     "| operation | REST | command | role |",
     "|---|---|---|---|",

@@ -11,7 +11,7 @@ export type { Problem } from "./definition/read/problem.js";
 export type { StepInput, WorkflowInput } from "./definition/workflow-input.js";
 export { Daruma, type DarumaOptions, type RunHandle } from "./host/daruma.js";
 export type { InputOf, OutputOf } from "./operations/client.js";
-export type { RunEvent } from "./operations/runs/run-events.js";
+export type { RunEvent } from "./operations/runs/event-item.js";
 export type { StartOptions } from "./operations/runs/start-options.js";
 export { defineWorkflow } from "./operations/workflows/define-workflow.js";
 export type { Workflow } from "./operations/workflows/workflow-source.js";

@@ -8,8 +8,8 @@ import { COMMAND_GROUPS } from "../src/cli/declare/command-groups.js";
 import { createProgram } from "../src/cli/declare/program.js";
 import { toolsFor } from "../src/mcp/tools.js";
 import type { Operation } from "../src/operations/operation.js";
+import { OPERATIONS, TABLE } from "../src/operations/operations.js";
 import { ROLES } from "../src/operations/roles.js";
-import { OPERATIONS, TABLE } from "../src/operations/table/operations.js";
 
 const NAMES = OPERATIONS.map(({ name }) => name).sort();
 const FORMS = OPERATIONS.flatMap((operation) => operation.cli.map((form) => ({ operation, form })));

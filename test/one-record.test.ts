@@ -10,7 +10,7 @@ import type { LoggedEvent } from "../src/core/model/events.js";
 import type { ErrorRecord } from "../src/core/model/failure.js";
 import { newRun } from "../src/core/model/new-run.js";
 import type { RunDocument } from "../src/operations/exchange/run-document.js";
-import { error as errorSchema } from "../src/operations/table/record-schemas.js";
+import { error as errorSchema } from "../src/operations/record-schemas.js";
 import type { JobRecord } from "../src/report/job-record.js";
 import { buildReport, type RunReport } from "../src/report/run-report.js";
 import { Doors } from "./support/doors.js";

@@ -1,7 +1,7 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { Principal } from "../operations/context.js";
 import { ROLES, type Role } from "../operations/roles.js";
-import { hashOfToken } from "../operations/tokens.js";
+import { hashOfToken } from "../operations/server/tokens.js";
 import { MAX_WRONG_TOKENS_PER_MINUTE } from "./limits.js";
 import { RateWindow } from "./rate-window.js";
 import { RememberedTokens, type TokenStore } from "./remembered-tokens.js";

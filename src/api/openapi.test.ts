@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bareServer } from "../../test/support/api-server.js";
 import { mcpGroup, workerGroup } from "../cli/server/server-groups.js";
-import { OPERATIONS } from "../operations/table/operations.js";
+import { OPERATIONS } from "../operations/operations.js";
 import type { PoolDesk } from "../worker/pool/pool-desk.js";
 import { openApiDocument } from "./openapi.js";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bareServer, bearer, putRoleTokens } from "../../test/support/api-server.js";
 import type { Operation } from "../operations/operation.js";
+import { OPERATIONS } from "../operations/operations.js";
 import { mayAct, ROLES } from "../operations/roles.js";
-import { OPERATIONS } from "../operations/table/operations.js";
 
 const REFUSED = new Set([401, 403]);
 

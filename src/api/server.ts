@@ -4,8 +4,8 @@ import Fastify, { type FastifyInstance, type FastifyPluginAsync } from "fastify"
 import { DarumaError } from "../core/errors/errors.js";
 import type { Context, Principal } from "../operations/context.js";
 import type { Operation } from "../operations/operation.js";
+import { OPERATIONS } from "../operations/operations.js";
 import type { Role } from "../operations/roles.js";
-import { OPERATIONS } from "../operations/table/operations.js";
 import type { Store } from "../store/store.js";
 import { admitRequests, requireRole } from "./admission.js";
 import { Authenticator } from "./authenticate.js";

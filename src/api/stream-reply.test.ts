@@ -8,7 +8,7 @@ import { bareServer, bearer } from "../../test/support/api-server.js";
 import { EventReader } from "../../test/support/event-source.js";
 import { DarumaError } from "../core/errors/errors.js";
 import { type Operation, operation, type StreamItem } from "../operations/operation.js";
-import { hashOfToken } from "../operations/tokens.js";
+import { hashOfToken } from "../operations/server/tokens.js";
 import type { Store } from "../store/store.js";
 
 const apps: FastifyInstance[] = [];

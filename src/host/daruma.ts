@@ -17,8 +17,9 @@ import { loadRun } from "../engine/load-run.js";
 import type { InputOf, OutputOf } from "../operations/client.js";
 import type { Context } from "../operations/context.js";
 import { operateRun, outcomeOf } from "../operations/operate-run.js";
+import type { OperationName } from "../operations/operations.js";
+import { eventItem, type RunEvent } from "../operations/runs/event-item.js";
 import { causeOfKey, findRunOf, orRunOf } from "../operations/runs/run-cause.js";
-import { eventItem, type RunEvent } from "../operations/runs/run-events.js";
 import {
   asked,
   checkedInputs,
@@ -27,7 +28,6 @@ import {
   runOptions,
   type StartOptions,
 } from "../operations/runs/start-options.js";
-import type { OperationName } from "../operations/table/operations.js";
 import { checkSecrets } from "../operations/workflows/check-secrets.js";
 import { childFile } from "../operations/workflows/child-file.js";
 import { fromDefinition, readWorkflow, type Workflow } from "../operations/workflows/workflow-source.js";

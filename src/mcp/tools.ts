@@ -3,8 +3,8 @@ import { z } from "zod";
 import { adviceFor, DarumaError } from "../core/errors/errors.js";
 import { InvalidInput } from "../operations/invalid-input.js";
 import type { Operation } from "../operations/operation.js";
+import { OPERATIONS, operationOf } from "../operations/operations.js";
 import { mayAct, type Role } from "../operations/roles.js";
-import { OPERATIONS, operationOf } from "../operations/table/operations.js";
 import { withinBudget } from "./answer-budget.js";
 import { inputSchemaOf } from "./tool-schema.js";
 

@@ -1,9 +1,9 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { Context } from "./context.js";
 import { checkInput } from "./invalid-input.js";
+import { operationOf } from "./operations.js";
 import { perform } from "./perform.js";
 import { mayAct } from "./roles.js";
-import { operationOf } from "./table/operations.js";
 
 /** Does one operation by its name, if whoever asks may do it. Input is as it came. */
 export async function callOperation(context: Context, name: string, input: unknown): Promise<unknown> {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { StreamItem } from "./operation.js";
-import type { OperationName, TABLE } from "./table/operations.js";
+import type { OperationName, TABLE } from "./operations.js";
 
 export type InputOf<Name extends OperationName> = z.input<(typeof TABLE)[Name]["input"]>;
 export type OutputOf<Name extends OperationName> = z.output<(typeof TABLE)[Name]["output"]>;

@@ -8,7 +8,7 @@ import type { Context } from "./context.js";
 import { expectationAt } from "./expectation.js";
 import { checkInput, InvalidInput } from "./invalid-input.js";
 import type { Operation } from "./operation.js";
-import { OPERATIONS, type OperationName, TABLE } from "./table/operations.js";
+import { OPERATIONS, type OperationName, TABLE } from "./operations.js";
 
 function refusalOf(name: OperationName, given: unknown): { [path: string]: string } {
   try {

@@ -3,7 +3,7 @@ import { replayedTrial } from "../../test/support/replayed-trial.js";
 import type { Script } from "../../test/support/scripted-worker.js";
 import type { LoggedEvent } from "../core/model/events.js";
 import type { Run } from "../core/model/run.js";
-import { operationOf } from "../operations/table/operations.js";
+import { operationOf } from "../operations/operations.js";
 import { type Advice, adviceLines, commandOf } from "./advice.js";
 import type { Call } from "./advised-commands.js";
 import { adviseOn, type Standing } from "./next-steps.js";

@@ -7,8 +7,8 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Cut, MAX_ANSWER_CHARS } from "../../src/mcp/answer-budget.js";
+import { OPERATIONS } from "../../src/operations/operations.js";
 import { mayAct } from "../../src/operations/roles.js";
-import { OPERATIONS } from "../../src/operations/table/operations.js";
 import { commandLine } from "../support/cli.js";
 import { DarumaProcess, eventually, untilReady } from "../support/daruma-process.js";
 import { freePort } from "../support/free-port.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { InputOf } from "../../src/operations/client.js";
-import { OPERATIONS } from "../../src/operations/table/operations.js";
+import { OPERATIONS } from "../../src/operations/operations.js";
 import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { StreamItem } from "../../src/operations/operation.js";
-import type { RunEventItem } from "../../src/operations/runs/all-events.js";
+import type { RunEventItem } from "../../src/operations/runs/event-item.js";
 import { OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

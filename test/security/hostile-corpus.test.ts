@@ -3,7 +3,7 @@ import { checkLocalRequest } from "../../src/api/browser-guard.js";
 import { terminalText } from "../../src/cli/render/terminal-text.js";
 import { createRedactor } from "../../src/core/redaction/redaction.js";
 import { readRunDocument } from "../../src/operations/exchange/read-run-document.js";
-import { name } from "../../src/operations/table/schemas.js";
+import { name } from "../../src/operations/schemas.js";
 import { registration, reports } from "../../src/worker/pool/protocol.js";
 import { registration as goodRegistration, report } from "../support/pool-bench.js";
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Daruma } from "../../src/host/daruma.js";
 import { callOperation } from "../../src/operations/call-operation.js";
 import type { RunDocument } from "../../src/operations/exchange/run-document.js";
-import { OPERATIONS } from "../../src/operations/table/operations.js";
+import { OPERATIONS } from "../../src/operations/operations.js";
 import { bareServer } from "../support/api-server.js";
 import { runCli } from "../support/cli.js";
 import { OperationBench, refusalOf } from "../support/operation-bench.js";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { workerRoutes } from "../../src/api/worker-routes.js";
 import { classify } from "../../src/core/failure/classify.js";
-import { hashOfToken } from "../../src/operations/tokens.js";
+import { hashOfToken } from "../../src/operations/server/tokens.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { SentReport } from "../../src/worker/pool/protocol.js";
 import { Bench } from "../core/bench.js";

@@ -9,8 +9,8 @@ import { ServerParts } from "../../src/host/server-parts.js";
 import type { InputOf, OutputOf } from "../../src/operations/client.js";
 import type { Context } from "../../src/operations/context.js";
 import type { Operation, StreamItem } from "../../src/operations/operation.js";
+import { type OperationName, TABLE } from "../../src/operations/operations.js";
 import { perform } from "../../src/operations/perform.js";
-import { type OperationName, TABLE } from "../../src/operations/table/operations.js";
 
 /** Operations over a real engine, worker and SQLite file. Every answer is held against its schema. */
 export class OperationBench {

@@ -2,7 +2,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { z } from "zod";
 import { expectationAt } from "../../operations/expectation.js";
 import type { CliForm, Operation } from "../../operations/operation.js";
-import { OPERATIONS } from "../../operations/table/operations.js";
+import { OPERATIONS } from "../../operations/operations.js";
 import { openClient } from "../remote/open-client.js";
 import { type CommandShape, SHAPES } from "./command-shapes.js";
 import { type Given, presenterOf } from "./presenters.js";

@@ -1,5 +1,5 @@
 import type { Client } from "../../operations/client.js";
-import type { OperationName } from "../../operations/table/operations.js";
+import type { OperationName } from "../../operations/operations.js";
 import { jsonText, type Session } from "../terminal/channel.js";
 
 /** One command as it was typed. */

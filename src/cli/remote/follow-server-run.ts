@@ -5,7 +5,7 @@ import { isOver, jobById, type Run } from "../../core/model/run.js";
 import type { Problem } from "../../definition/read/problem.js";
 import type { Client, OutputOf } from "../../operations/client.js";
 import { DEFAULT_REASON } from "../../operations/operator-words.js";
-import { type EventItem, loggedEvent } from "../../operations/runs/run-events.js";
+import { type EventItem, loggedEvent } from "../../operations/runs/event-item.js";
 import { readSource } from "../../operations/workflows/workflow-source.js";
 import { ReplayedRun } from "../../report/lookup/replayed-log.js";
 import type { RunReference } from "../../report/lookup/run-reference.js";

@@ -5,7 +5,7 @@ import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../../core/errors/
 import type { Problem } from "../../definition/read/problem.js";
 import type { Client } from "../../operations/client.js";
 import type { Operation, StreamItem } from "../../operations/operation.js";
-import { operationOf } from "../../operations/table/operations.js";
+import { operationOf } from "../../operations/operations.js";
 import { serverAddress } from "./place.js";
 import { readServerEvents, type ServerEvent } from "./server-events.js";
 

@@ -1,6 +1,6 @@
 import type { Event } from "../../core/model/events.js";
 import type { Client } from "../../operations/client.js";
-import type { EventItem } from "../../operations/runs/run-events.js";
+import type { EventItem } from "../../operations/runs/event-item.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 
 /** A child of a child and so on: more are not started inside each other. */

@@ -1,12 +1,15 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
+import { z } from "zod";
 import type { Event, LoggedEvent } from "../../core/model/events.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { iso } from "../../report/run-report.js";
 import { logFolder, runFolder } from "../../worker/attempt-paths.js";
 import type { Context } from "../context.js";
-import { artifactsOf } from "../jobs/artifacts.js";
+import { operation } from "../operation.js";
+import { artifactsOf } from "../runs/artifacts.js";
+import { flag, runReference } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { withOutputPaths } from "./event-outputs.js";
 import {
@@ -14,15 +17,39 @@ import {
   DOCUMENT_FORMAT,
   DOCUMENT_VERSION,
   type DocumentFile,
+  document,
   isSafeName,
   LOGS,
   MAX_FILE_BYTES,
   type RunDocument,
 } from "./run-document.js";
 
+export const exportRun = operation({
+  name: "export_run",
+  summary: "write a run as one document, to keep it or to look at it elsewhere",
+  description:
+    "One JSON document with a run's frozen definition, its whole log and, by default, its logs and artifacts. Files beyond the limit are left out and listed in `left_out`. Everything else of a run follows from its log.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: runReference,
+    files: flag.default(true).describe("Also what attempts printed, and artifacts."),
+  }),
+  output: document,
+  rest: { method: "GET", path: "/runs/{run_id}/export" },
+  cli: [
+    {
+      words: "export",
+      positional: ["run_id"],
+      examples: ["daruma export 3 > run-3.json", "daruma export last --no-files"],
+    },
+  ],
+  handler: async (context, input) => ({ ...(await documentOf(context, input)) }),
+});
+
 const LOG_OF_RUN = /^job_wf\d+_j(\d+)_r(\d+)_(a\d+\.(?:recovery\.)?[oe])$/;
 
-export async function exportRun(
+async function documentOf(
   { store, outputDir, now }: Context,
   { run_id, files }: { readonly run_id: RunReference; readonly files: boolean },
 ): Promise<RunDocument> {

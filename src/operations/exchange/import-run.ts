@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import { evolve } from "../../core/evolve/evolve.js";
 import { failureHandlersOf } from "../../core/evolve/projections.js";
@@ -17,12 +18,45 @@ import { currentOwner, isDead } from "../../store/lease-owner.js";
 import type { Append } from "../../store/store.js";
 import { logFile, runFolder } from "../../worker/attempt-paths.js";
 import type { Context } from "../context.js";
-import { removeFiles } from "../runs/prune.js";
+import { operation } from "../operation.js";
+import { removeFiles } from "../runs/remove-files.js";
+import { runStatus } from "../schemas.js";
 import { fromDefinition, type Workflow } from "../workflows/workflow-source.js";
 import { withJobIds } from "./event-job-ids.js";
 import { withOutputPaths } from "./event-outputs.js";
 import { readRunDocument } from "./read-run-document.js";
-import { ARTIFACTS, type DocumentFile, LOG_NAME, type RunDocument } from "./run-document.js";
+import { ARTIFACTS, type DocumentFile, document, LOG_NAME, type RunDocument } from "./run-document.js";
+
+export const importRun = operation({
+  name: "import_run",
+  summary: "take in a run that was exported elsewhere, under a new number",
+  description: "Takes in a document of export_run as a run with a new number, which can only be read.",
+  details:
+    "Its log is replayed and checked; a document of another version, or one that is not what export_run wrote, is refused. The run stays as it was and can only be read: it cannot be resumed, retried, decided, applied or forked from (IMPORTED_RUN), and its workflow is not started by name. Its times are those of where it ran, so that prune_runs counts its age from its end there; cancel lets one that is not over be pruned. `finished_at` in the answer is that end.",
+  role: "admin",
+  effect: "changes",
+  makesRun: true,
+  input: z.strictObject({ document: document.describe("What export_run wrote.") }),
+  output: z.object({
+    run_id: z.number(),
+    exported_run_id: z.number(),
+    workflow: z.string(),
+    status: runStatus,
+    finished_at: z.string().nullable(),
+    events: z.number(),
+    files: z.number(),
+  }),
+  rest: { method: "POST", path: "/imports", status: 201 },
+  cli: [
+    {
+      words: "import",
+      positional: [],
+      examples: ["daruma import run-3.json", "daruma import - < run-3.json"],
+    },
+  ],
+  withoutStore: "new",
+  handler: (context, input) => takeIn(context, input.document),
+});
 
 type Created = Extract<Event, { type: "run.created" }>;
 
@@ -35,7 +69,7 @@ interface NewPlace {
 }
 
 /** A run that was exported elsewhere, as a run of this store. Nothing is left behind where it is refused. */
-export async function importRun(context: Context, given: unknown) {
+async function takeIn(context: Context, given: unknown) {
   const { store, outputDir, now } = context;
   const document = readRunDocument(given);
   const workflow = fromDefinition(parseStoredDefinition(document.definition, "of the document"), "/");

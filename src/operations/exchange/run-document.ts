@@ -1,5 +1,9 @@
+import { z } from "zod";
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { RunStatus } from "../../core/model/rows.js";
+
+/** What `export_run` writes and `import_run` reads. */
+export const document = z.looseObject({ format: z.string(), version: z.number() });
 
 /**
  * A run as one JSON document. Jobs, attempts and routes follow from the log. Outputs that are kept as files name them
@@ -24,13 +28,18 @@ export interface DocumentFile {
 }
 
 export const DOCUMENT_FORMAT = "daruma-run";
+
 export const DOCUMENT_VERSION = 1;
+
 /** Of all files together; the document must fit into memory where it is read. */
 export const MAX_FILE_BYTES = 32 * 1_024 * 1_024;
+
 export const LOGS = "logs/";
+
 export const ARTIFACTS = "artifacts/";
 
 const SAFE_PART = "[A-Za-z0-9_-][A-Za-z0-9_.-]{0,200}";
+
 const SAFE_NAME = new RegExp(`^${SAFE_PART}(?:/${SAFE_PART}){0,8}$`);
 
 /** A folder with a HEAD is a repository to git, which obeys the settings in it. Names with a dot first are not safe anyway. */

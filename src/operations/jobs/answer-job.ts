@@ -1,18 +1,60 @@
 import { randomUUID } from "node:crypto";
-import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
+import { z } from "zod";
+import { findJob } from "../../report/lookup/choose-job.js";
 import type { Context } from "../context.js";
+import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
 import { putCommand } from "../put-command.js";
+import { jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
 
-export interface AnswerRequest extends JobRequest {
-  readonly choice: string;
-  readonly text: string;
-  readonly reason: string;
-  readonly key?: string | undefined;
-}
+const input = z.strictObject({
+  job_id: jobId,
+  run_id: runOfJob,
+  choice: z.string().min(1).max(1_000).describe("One of the step's choices, such as approve or reject."),
+  text: z.string().max(100_000).default("").describe("More words; they are part of the step's output."),
+  reason,
+  key,
+});
+type AnswerRequest = z.output<typeof input>;
+
+export const answerJob = operation({
+  name: "answer_job",
+  summary: "answer the question of a human step",
+  description:
+    "Answers a human step that waits. The choice must be one of the step's; choice and text become its output, and a choice that rejects fails it.",
+  role: "operator",
+  effect: "changes",
+  input,
+  output: z.object({
+    run_id: z.number(),
+    job_id: z.number(),
+    step: z.string(),
+    scope: z.string(),
+    choice: z.string(),
+    before: runStatus,
+    status: runStatus,
+    changed: z.array(jobChange),
+    reason: z.string(),
+    key: z.string(),
+    owner,
+  }),
+  rest: { method: "POST", path: "/jobs/{job_id}/answer" },
+  cli: [
+    {
+      words: "answer",
+      positional: [],
+      examples: [
+        "daruma answer 3 release --choose approve",
+        'daruma answer last release --choose reject --text "not on a Friday"',
+      ],
+    },
+  ],
+  actsOn: (request) => [{ job: request }],
+  handler: answer,
+});
 
 /** The word of a person for a human step. */
-export async function answerJob(context: Context, { choice, key = randomUUID(), ...said }: AnswerRequest) {
+async function answer(context: Context, { choice, key = randomUUID(), ...said }: AnswerRequest) {
   const job = await findJob(context.store, said);
   const text = await redacted(context.store, job.run_id, said.text);
   const reason = await redacted(context.store, job.run_id, said.reason);

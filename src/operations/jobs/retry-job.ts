@@ -1,19 +1,60 @@
 import { randomUUID } from "node:crypto";
+import { z } from "zod";
 import type { JobStatus } from "../../core/model/rows.js";
-import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
+import { findJob } from "../../report/lookup/choose-job.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
+import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
 import { putCommand } from "../put-command.js";
+import { jobId, jobStatus, key, reason, runReference } from "../schemas.js";
 
-export interface RetryRequest extends JobRequest {
-  readonly max_retries: number;
-  readonly reason: string;
-  readonly key?: string | undefined;
-}
+const input = z.strictObject({
+  job_id: jobId,
+  run_id: runReference.optional().describe("The run that the job belongs to: its number, or last."),
+  max_retries: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .describe(
+      "How many attempts the job may have in all: refused if it has had as many, and a bound for rules and retries that follow.",
+    ),
+  reason,
+  key,
+});
+type RetryRequest = z.output<typeof input>;
+
+export const retryJob = operation({
+  name: "retry_job",
+  summary: "run a failed or canceled job again, if it has had fewer attempts than max_retries",
+  description:
+    "Runs a failed or canceled job again, if it has had fewer than max_retries attempts; it then has at most max_retries in all.",
+  details:
+    "The answer's `attempt_id` is the attempt that this begins. Refused if the job is of another run, is in another status (a held one is decided with update_job, a completed one is gone back to with control_run, resume_from_step), or has had max_retries attempts already. Rules and retries begin no attempt beyond max_retries; attempts that were lost with their worker do not count. Of many who ask at once, one is answered and the others are refused.",
+  role: "operator",
+  effect: "changes",
+  input,
+  output: z.object({
+    id: z.number(),
+    workflow_id: z.number(),
+    name: z.string(),
+    status: jobStatus,
+    attempt_id: z.number(),
+  }),
+  rest: { method: "POST", path: "/jobs/{job_id}/retry/{run_id}", unprefixed: true, query: ["max_retries"] },
+  cli: [
+    {
+      words: "job retry",
+      positional: [],
+      examples: ["daruma job retry 3 build --max-retries 5", "daruma job retry 30000002 --max-retries 5"],
+    },
+  ],
+  actsOn: (request) => [{ job: request }],
+  handler: retry,
+});
 
 /** As seed 002 has it: the answer of `POST /jobs/{id}/retry/{run_id}`. */
-export interface RetriedJob {
+interface RetriedJob {
   readonly id: number;
   readonly workflow_id: number;
   readonly name: string;
@@ -22,7 +63,7 @@ export interface RetriedJob {
 }
 
 /** Status and attempts are looked at where the retry is decided: of many who ask at once, one is not refused. */
-export async function retryJob(context: Context, request: RetryRequest): Promise<RetriedJob> {
+async function retry(context: Context, request: RetryRequest): Promise<RetriedJob> {
   const { store } = context;
   const job = await findJob(store, request);
   const { id, run_id, step } = job;

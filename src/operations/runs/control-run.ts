@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { OperatorCommand } from "../../core/model/commands.js";
 import type { JobRow } from "../../core/model/rows.js";
 import { findJob } from "../../report/lookup/choose-job.js";
 import { ownerOf } from "../../report/lookup/run-owner.js";
-import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
+import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
+import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
 import { type CommandAnswer, putCommand } from "../put-command.js";
 import { findOutcome } from "../recall-outcome.js";
+import { flag, jobChange, key, owner, reason, runReference, runStatus, scope, step } from "../schemas.js";
 
 export const CONTROL_ACTIONS = [
   "pause",
@@ -22,20 +25,124 @@ export const CONTROL_ACTIONS = [
   "resume_from_step",
   "reset_failed",
 ] as const;
-export type ControlAction = (typeof CONTROL_ACTIONS)[number];
 
-export interface ControlRequest {
-  readonly run_id: RunReference;
-  readonly action: ControlAction;
-  readonly stepId?: string | undefined;
-  readonly scope?: string | undefined;
-  readonly force: boolean;
-  readonly reason: string;
-  readonly key?: string | undefined;
-  readonly wait_ms: number;
-}
+type ControlAction = (typeof CONTROL_ACTIONS)[number];
 
-export interface ControlAnswer {
+const MAX_WAIT_MS = 30_000;
+
+const input = z.strictObject({
+  run_id: runReference,
+  action: z.enum(CONTROL_ACTIONS).describe("What to do."),
+  stepId: step.optional().describe("For the actions on a step: its id, step@scope, or a job's id."),
+  scope,
+  force: flag
+    .default(false)
+    .describe(
+      "retry_step: also back to a completed step. hard_reset_step, resume_from_step: although a step is at work in the workspace; that step is ended first.",
+    ),
+  reason,
+  key,
+  wait_ms: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_WAIT_MS)
+    .default(0)
+    .describe("How long to wait for a canceled run's processes to end."),
+});
+type ControlRequest = z.output<typeof input>;
+
+export const controlRun = operation({
+  name: "control_run",
+  summary: "steer a run: pause, resume, cancel, take over, retry a step",
+  description:
+    "Steers a run. `pause`: nothing new starts; `takeover`: the same, claimed for work by hand; `resume`: lifts a pause, or continues an interrupted run; `cancel`: ends it; `retry_step`: runs a failed, canceled or held step again with fresh budgets; `resume_from_step`: goes back to any step; `hard_reset_step`: runs a step again in a workspace rebuilt from checkpoints; `reset_failed`: runs all that failed again.",
+  details:
+    "It works whichever process runs the run. `retry_step` and `resume_from_step` also work on a run that is over; `retry_step` with `force` takes a completed step too, which is resume_from_step. `resume_from_step` runs the step and what depends on it again, in a workspace from the checkpoints before it. `hard_reset_step` costs no budget. `reset_failed` leaves handled failures alone. While a step is at work in the workspace, `hard_reset_step` and `resume_from_step` are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed.",
+  role: "operator",
+  effect: "changes",
+  input,
+  output: z.object({
+    run_id: z.number(),
+    action: z.enum(CONTROL_ACTIONS),
+    before: runStatus,
+    status: runStatus,
+    changed: z.array(jobChange),
+    target: z.object({ job_id: z.number(), step: z.string(), scope: z.string() }).nullable(),
+    running: z.number(),
+    reason: z.string(),
+    key: z.string(),
+    owner,
+  }),
+  rest: { method: "POST", path: "/runs/{run_id}/control" },
+  cli: [
+    {
+      words: "resume",
+      summary:
+        "go on with a run that was interrupted, paused or resolved; tell the result of one that is over",
+      positional: ["run_id"],
+      preset: { action: "resume" },
+      examples: ["daruma resume 3", "daruma resume last --json"],
+    },
+    {
+      words: "cancel",
+      summary: "cancel a run, whichever process runs it",
+      positional: ["run_id"],
+      preset: { action: "cancel" },
+      examples: ["daruma cancel 3", 'daruma cancel last --reason "wrong branch"'],
+    },
+    {
+      words: "pause",
+      summary: "start nothing new in a run until it is resumed; steps that run may finish",
+      positional: ["run_id"],
+      preset: { action: "pause" },
+      examples: ["daruma pause 3", 'daruma pause last --reason "database upgrade"'],
+    },
+    {
+      words: "takeover",
+      summary: "pause a run and claim it for work by hand",
+      positional: ["run_id"],
+      preset: { action: "takeover" },
+      examples: ['daruma takeover 3 --reason "looking at it myself"'],
+    },
+    {
+      words: "retry",
+      summary: "run a failed, canceled or held step again, also of a run that is over",
+      positional: ["run_id", "stepId"],
+      preset: { action: "retry_step" },
+      examples: ['daruma retry 3 build --reason "fixed the compiler"', "daruma retry last setup --force"],
+    },
+    {
+      words: "hard-reset",
+      summary: "run a step once more in a fresh workspace, rebuilt from the checkpoints before it",
+      positional: ["run_id", "stepId"],
+      preset: { action: "hard_reset_step" },
+      examples: [
+        'daruma hard-reset 3 fix --reason "it goes in circles"',
+        "daruma hard-reset last fix --force",
+      ],
+    },
+    {
+      words: "resume-from",
+      summary: "go back to a step: it and what depends on it run again, from the checkpoints before it",
+      positional: ["run_id", "stepId"],
+      preset: { action: "resume_from_step" },
+      examples: ['daruma resume-from 3 build --reason "the base image was wrong"'],
+    },
+    {
+      words: "reset",
+      summary: "begin anew whatever failed unhandled, was canceled or is held; what completed stays",
+      positional: ["run_id"],
+      preset: { action: "reset_failed" },
+      examples: ['daruma reset 3 --failed-only --reason "the network is back"'],
+    },
+  ],
+  // A cancel executes nothing, and lets an unfinished one be pruned.
+  actsOn: ({ run_id, action }) => (action === "cancel" ? [] : [{ run: run_id }]),
+  handler: control,
+});
+
+interface ControlAnswer {
   readonly run_id: number;
   /** What was done: a forced retry of a step that completed is `resume_from_step`. */
   readonly action: ControlAction;
@@ -60,7 +167,7 @@ interface Plan {
 const END_POLL_MS = 50;
 
 /** One thing that an operator asks of a run. A refusal is thrown with its code. */
-export async function controlRun(context: Context, request: ControlRequest): Promise<ControlAnswer> {
+async function control(context: Context, request: ControlRequest): Promise<ControlAnswer> {
   const runId = await resolveRun(context.store, request.run_id);
   const reason = await redacted(context.store, runId, request.reason);
   const key = request.key ?? randomUUID();

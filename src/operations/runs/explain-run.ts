@@ -1,26 +1,83 @@
+import { z } from "zod";
 import { isHandled } from "../../core/model/handled.js";
 import type { Job, Run } from "../../core/model/run.js";
-import { advice, adviceLines, commandOf } from "../../report/advice.js";
+import { ADVICE_KINDS, advice, adviceLines, commandOf } from "../../report/advice.js";
 import { explainCommand } from "../../report/advised-commands.js";
 import { explain } from "../../report/explain.js";
 import { jobName, listNames } from "../../report/lookup/job-name.js";
 import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
-import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
+import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { adviseOn } from "../../report/next-steps.js";
 import type { Store } from "../../store/store.js";
 import type { Context, Runner } from "../context.js";
+import { operation } from "../operation.js";
+import { flag, runReference, variables } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
+import { interrupted } from "./run-shapes.js";
 
-interface ExplainRequest {
-  readonly run_id: RunReference;
-  readonly step?: string | undefined;
-  readonly full: boolean;
-}
+const input = z.strictObject({
+  run_id: runReference,
+  step: z
+    .string()
+    .optional()
+    .describe("Only this job (a step, step@scope or a job id), even if nothing went wrong there."),
+  full: flag
+    .default(false)
+    .describe("Every job by itself, with every rung that was considered, its reason, and every cost."),
+});
+type ExplainRequest = z.output<typeof input>;
+
+export const explainRun = operation({
+  name: "explain_run",
+  summary: "tell why a run, or one step of it, went as it did",
+  description:
+    "Why a run went as it did: what failed, what was tried, what it blocks, and in `advice` what can be done now, as `calls` of operations. Jobs that failed alike are told once; `full` tells each, with every rung of the failure ladder, its reason and its cost. Read this first when a run did not go as expected.",
+  role: "viewer",
+  effect: "reads",
+  input,
+  output: z.object({
+    run_id: z.number(),
+    step: z.string().nullable(),
+    interrupted,
+    lines: z.array(z.string()).describe("The story."),
+    advice: z
+      .array(
+        z.object({
+          kind: z.enum(ADVICE_KINDS),
+          text: z.string(),
+          command: z.string().nullable().describe("Ready to be typed; null: there is nothing to type."),
+          argv: z
+            .array(z.array(z.string()))
+            .describe("The same command for command, as the words after `daruma`."),
+          calls: z
+            .array(z.object({ operation: z.string(), input: variables }))
+            .describe(
+              "The same as operations with their input, to be asked for in this order; fork_run also takes the mended text, as `source`.",
+            ),
+        }),
+      )
+      .describe("What can be done about the run as it stands, the first thing first."),
+    text: z.string().describe("Story and advice, for people."),
+  }),
+  rest: { method: "GET", path: "/runs/{run_id}/explanation" },
+  cli: [
+    {
+      words: "explain",
+      positional: ["run_id", "[step]"],
+      examples: [
+        "daruma explain 3",
+        "daruma explain last build",
+        "daruma explain last 'visit@cities[1]' --full",
+      ],
+    },
+  ],
+  handler: explainAndAdvise,
+});
 
 const typed = (command: string): string => `daruma ${command}`;
 
 /** Why a run went as it did, and what can be done about it. */
-export async function explainRun({ store, runner }: Context, { run_id, step, full }: ExplainRequest) {
+async function explainAndAdvise({ store, runner }: Context, { run_id, step, full }: ExplainRequest) {
   const runId = await resolveRun(store, run_id);
   const row = await requireRun(store, runId);
   const interrupted = (await interruptedRuns(store, [row])).has(runId);

@@ -1,46 +1,83 @@
-import { dirname, isAbsolute, resolve } from "node:path";
-import { DarumaError } from "../../core/errors/errors.js";
+import { z } from "zod";
 import type { Json } from "../../core/text/json.js";
-import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
-import type { Context, Runner } from "../context.js";
-import { redacted } from "../operator-words.js";
+import type { Context } from "../context.js";
+import { operation } from "../operation.js";
+import { fileName, flag, key, name, source, variables } from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { refuseChildrenWithoutFolder } from "../workflows/child-file.js";
-import { publishedWorkflow, storedDefinition } from "../workflows/stored-workflows.js";
-import { fromDefinition, readTextIn, type Workflow } from "../workflows/workflow-source.js";
-import { forkSource } from "./fork-source.js";
-import { causeOfKey, findRunOf } from "./run-cause.js";
+import { chooseWorkflow } from "../workflows/choose-workflow.js";
 import type { StartOptions } from "./start-options.js";
+import { describeStarted, requireRunner, startedBefore, startedRun } from "./started-run.js";
 
-type Variables = { readonly [name: string]: unknown };
+const budget = z.coerce.number().int().min(0).optional();
 
-export interface StartRequest {
-  readonly workflow?: number | string | undefined;
-  readonly version?: number | undefined;
-  readonly source?: string | undefined;
-  readonly file_name: string;
-  readonly folder?: string | undefined;
-  readonly inputs: Variables;
-  readonly context: Variables;
-  readonly max_loops?: number | undefined;
-  readonly retry_max?: number | undefined;
-  readonly failure_routing: boolean;
-  readonly only?: string | undefined;
-  readonly key?: string | undefined;
-}
+const input = z.strictObject({
+  workflow: z
+    .union([z.number().int().positive(), name])
+    .optional()
+    .describe("A stored workflow: its name, or its id."),
+  version: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Which version of it; by default the newest."),
+  source: source.optional(),
+  file_name: fileName,
+  folder: z
+    .string()
+    .max(4_096)
+    .optional()
+    .describe("An absolute path from which relative ones start; by default a folder of its own."),
+  inputs: variables.default({}).describe("Inputs of the workflow, by name."),
+  context: variables
+    .default({})
+    .describe("More variables for expressions and templates, such as pr and files."),
+  max_loops: budget.describe("Overrides routing.max_loops."),
+  retry_max: budget.describe("Overrides every step's retry.max."),
+  failure_routing: flag
+    .default(true)
+    .describe("False: a failure fails its step at once; only restarts after a lost worker stay."),
+  only: z
+    .string()
+    .optional()
+    .describe("One attempt of this step (more only after a lost worker), and nothing else."),
+  key: key.describe("The same key again starts nothing: the answer is the run that it started."),
+});
+type StartRequest = z.output<typeof input>;
 
-export interface ForkAsked {
-  readonly run_id: RunReference;
-  readonly step: string;
-  readonly source?: string | undefined;
-  readonly file_name: string;
-  readonly inputs: Variables;
-  readonly reason: string;
-  readonly key?: string | undefined;
-}
+export const startRun = operation({
+  name: "start_run",
+  summary: "run a workflow",
+  description:
+    "Starts a run of a stored workflow (`workflow`) or of a workflow text (`source`). It answers as soon as the run is recorded; follow it with get_run. Inputs are stored as they are: never put a secret there.",
+  details:
+    "What looks like a password or token in inputs or context is refused: secrets belong in the environment of the worker and are named under `secrets` in the workflow.",
+  role: "operator",
+  effect: "changes",
+  makesRun: true,
+  input,
+  output: startedRun,
+  rest: { method: "POST", path: "/runs", status: 201 },
+  cli: [
+    {
+      words: "run",
+      summary: "run a workflow file to its end",
+      positional: [],
+      examples: [
+        "daruma run release.yaml",
+        "daruma run release.yaml --input target=production --max-parallel 4",
+        "daruma run release.yaml --only test --verbose",
+        "daruma run release.yaml --json > result.json",
+        "daruma run release.yaml --server http://127.0.0.1:7420 --detach",
+      ],
+    },
+  ],
+  handler: start,
+});
 
 /** A stored workflow, or a text that was sent along, as a new run. */
-export async function startRun(context: Context, request: StartRequest) {
+async function start(context: Context, request: StartRequest) {
   const runner = requireRunner(context);
   refuseVisibleSecrets({ inputs: request.inputs as Json, context: request.context as Json });
   const known = await startedBefore(context, request);
@@ -57,88 +94,5 @@ export async function startRun(context: Context, request: StartRequest) {
   };
   const workflow = await chooseWorkflow(context, request);
   refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
-  return started(context, await runner.start(workflow, options));
-}
-
-/** A new run that goes on from a step of another. */
-export async function forkRun(context: Context, request: ForkAsked) {
-  const runner = requireRunner(context);
-  refuseVisibleSecrets({ inputs: request.inputs as Json });
-  const { store } = context;
-  const known = await startedBefore(context, request);
-  if (known.run !== null) return known.run;
-  const runId = await resolveRun(store, request.run_id);
-  const { folder } = await requireRun(store, runId);
-  const { source, file_name: file } = request;
-  const { workflow, options } = await forkSource(store, {
-    runId,
-    step: request.step,
-    ...(source === undefined
-      ? {}
-      : { newer: { ...(await readTextIn(context, source, { file, folder })), folder } }),
-    inputs: request.inputs as { readonly [name: string]: Json },
-    reason: await redacted(store, runId, request.reason),
-  });
-  refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
-  return started(context, await runner.start(workflow, { ...options, ...known.cause }));
-}
-
-/** What was asked for counts, not what it meant then: a newer version of a workflow makes the same request no other. */
-async function startedBefore(
-  context: Context,
-  { key, ...asked }: StartRequest | ForkAsked,
-): Promise<{ readonly run: Started | null; readonly cause: Pick<StartOptions, "cause"> }> {
-  if (key === undefined) return { run: null, cause: {} };
-  const cause = causeOfKey(key, asked);
-  const first = await findRunOf(context.store, cause);
-  return { run: first === null ? null : await started(context, first), cause: { cause } };
-}
-
-type Started = Awaited<ReturnType<typeof started>>;
-
-function requireRunner({ runner }: Context): Runner {
-  if (runner === null) throw new DarumaError("NO_RUNNER", "nothing stays here that could run a workflow");
-  return runner;
-}
-
-async function started({ store }: Context, runId: number) {
-  const run = await requireRun(store, runId);
-  const { version } = (await store.readWorkflow(run.workflow_id))!;
-  const { workflow, workflow_id, status, folder } = run;
-  return {
-    run_id: runId,
-    workflow,
-    workflow_id,
-    version,
-    status,
-    folder: folder === NO_FOLDER ? null : folder,
-  };
-}
-
-/** A workflow that came as text has none: each worker gives the run's steps a folder of its own. */
-const NO_FOLDER = "";
-
-type WorkflowChoice = Pick<StartRequest, "workflow" | "version" | "source" | "folder" | "file_name">;
-type Place = Pick<Context, "store" | "outputDir" | "customActions" | "workflowReader">;
-
-export async function chooseWorkflow(context: Place, request: WorkflowChoice): Promise<Workflow> {
-  const { workflow, version, source, folder, file_name: file } = request;
-  if ((workflow === undefined) === (source === undefined))
-    throw new DarumaError(
-      "INVALID_INPUT",
-      "give either workflow, the name of a stored one, or source, its text",
-    );
-  if (folder !== undefined && !isAbsolute(folder))
-    throw new DarumaError("INVALID_INPUT", `folder: ${folder} is no absolute path`);
-  if (source !== undefined) {
-    const read = await readTextIn(context, source, { file, folder: folder ?? context.outputDir });
-    if (folder === undefined) return { ...read, folder: NO_FOLDER };
-    // Who says so has taken the text from there, and can give a newer one from there.
-    return isAbsolute(file) && dirname(file) === resolve(folder) ? { ...read, file } : read;
-  }
-  const row = await publishedWorkflow(context.store, workflow!, version);
-  const { definition, text } = await storedDefinition(context.store, row);
-  const place = folder ?? (row.file === null ? NO_FOLDER : dirname(row.file));
-  const stored = { hash: row.definition_hash, text, file: row.file, folder: place };
-  return { ...fromDefinition(definition, place), ...stored };
+  return describeStarted(context, await runner.start(workflow, options));
 }

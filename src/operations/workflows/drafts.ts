@@ -1,27 +1,105 @@
-import { createHash } from "node:crypto";
+import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
-import { failureHandlersOf } from "../../core/evolve/projections.js";
-import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
-import type { Problem } from "../../definition/read/problem.js";
 import { iso } from "../../report/run-report.js";
-import type { DraftRow, Store, WorkflowRow } from "../../store/store.js";
+import type { DraftRow, Store } from "../../store/store.js";
 import type { Context } from "../context.js";
-import { checkWorkflow, type WorkflowCheck } from "./check-workflow.js";
-import { storedDefinition } from "./stored-workflows.js";
-import { readTextIn, type Workflow } from "./workflow-source.js";
+import { operation } from "../operation.js";
+import { name, source } from "../schemas.js";
 
-export interface SaveRequest {
+export const draftName = name.describe("The workflow's name.");
+
+export const revision = z.coerce.number().int();
+
+const draft = z.object({ name: z.string(), revision: z.number(), updated_at: z.string() });
+
+export const byName = z.strictObject({ name: draftName });
+
+export const saveDraft = operation({
+  name: "save_draft",
+  summary: "save a workflow text as a draft",
+  description:
+    "Keeps a workflow text under its name, byte for byte, whether it is valid or not; no run uses it until it is published. `based_on` is the revision that was edited: if somebody else has saved since, it is refused with DRAFT_CONFLICT; 0 means that there must be none yet.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    name: draftName,
+    source,
+    based_on: revision
+      .min(0)
+      .optional()
+      .describe("The revision that was edited; by default whatever is there is replaced."),
+  }),
+  output: draft,
+  rest: { method: "PUT", path: "/workflows/{name}/draft" },
+  cli: [
+    {
+      words: "workflow save",
+      positional: ["name"],
+      examples: [
+        "daruma workflow save release release.yaml",
+        "daruma workflow save release release.yaml --based-on 3",
+      ],
+    },
+  ],
+  withoutStore: "new",
+  handler: save,
+});
+
+export const getDraft = operation({
+  name: "get_draft",
+  summary: "print a draft",
+  description: "A draft's text as it was saved, with its revision.",
+  role: "viewer",
+  effect: "reads",
+  input: byName,
+  output: draft.extend({ source: z.string() }),
+  rest: { method: "GET", path: "/workflows/{name}/draft" },
+  cli: [{ words: "workflow draft", positional: ["name"], examples: ["daruma workflow draft release"] }],
+  handler: async ({ store }, input) => {
+    const found = await requireDraft(store, input.name);
+    return { ...draftItem(found), source: found.source };
+  },
+});
+
+export const listDrafts = operation({
+  name: "list_drafts",
+  summary: "list drafts",
+  description: "Lists the drafts of workflows, each with its revision and when it was saved.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({}),
+  output: z.object({ items: z.array(draft) }),
+  rest: { method: "GET", path: "/drafts" },
+  cli: [{ words: "workflow drafts", positional: [], examples: ["daruma workflow drafts"] }],
+  withoutStore: "empty",
+  handler: async ({ store }) => ({ items: (await store.listDrafts()).map(draftItem) }),
+});
+
+export const deleteDraft = operation({
+  name: "delete_draft",
+  summary: "throw a draft away",
+  description: "Throws a draft away. What was published from it stays.",
+  role: "operator",
+  effect: "destroys",
+  input: byName,
+  output: z.object({ name: z.string() }),
+  rest: { method: "DELETE", path: "/workflows/{name}/draft" },
+  cli: [{ words: "workflow discard", positional: ["name"], examples: ["daruma workflow discard release"] }],
+  handler: (context, input) => removeDraft(context, input.name),
+});
+
+interface SaveRequest {
   readonly name: string;
   readonly source: string;
   readonly based_on?: number | undefined;
 }
 
-export function draftItem({ name, revision, updated_at }: DraftRow) {
+function draftItem({ name, revision, updated_at }: DraftRow) {
   return { name, revision, updated_at: iso(updated_at) };
 }
 
 /** The text is kept as it is, right or wrong: a draft is work under way. */
-export async function saveDraft({ store, now }: Context, { name, source, based_on }: SaveRequest) {
+async function save({ store, now }: Context, { name, source, based_on }: SaveRequest) {
   const answer = await store.saveDraft({ name, source, basedOn: based_on ?? null, at: now() });
   if (answer.saved) return draftItem(answer.draft);
   const there = answer.draft === null ? "there is none" : `it is at revision ${answer.draft.revision}`;
@@ -34,96 +112,8 @@ export async function requireDraft(store: Store, name: string): Promise<DraftRow
   return draft;
 }
 
-export async function removeDraft({ store }: Context, name: string): Promise<{ name: string }> {
+async function removeDraft({ store }: Context, name: string): Promise<{ name: string }> {
   await requireDraft(store, name);
   await store.deleteDraft(name);
   return { name };
-}
-
-export async function validateDraft(
-  context: Context,
-  name: string,
-): Promise<WorkflowCheck & { name: string; revision: number }> {
-  const { source, revision } = await requireDraft(context.store, name);
-  const check = await checkWorkflow(context, source, fileOf(name));
-  const wrongName = check.name === null || check.name === name ? [] : [nameProblem(name, check.name)];
-  return {
-    ...check,
-    name,
-    revision,
-    ok: check.ok && wrongName.length === 0,
-    problems: [...check.problems, ...wrongName],
-  };
-}
-
-/** The draft becomes the newest version of the workflow. It stays, to go on from. */
-export async function publishWorkflow(
-  context: Context,
-  { name, revision }: { name: string; revision?: number | undefined },
-) {
-  const { store } = context;
-  const draft = await requireDraft(store, name);
-  if (revision !== undefined && revision !== draft.revision)
-    throw new DarumaError(
-      "DRAFT_CONFLICT",
-      `the draft ${name} is at revision ${draft.revision}, not ${revision}`,
-    );
-  const { ok, problems } = await validateDraft(context, name);
-  if (!ok) throw new InvalidWorkflow(fileOf(name), problems);
-  const workflow = await readTextIn(context, draft.source, {
-    file: fileOf(name),
-    folder: context.outputDir,
-  });
-  const versions = await store.listWorkflows({ name });
-  const registered = await store.registerWorkflow({
-    name,
-    hash: await hashFor(store, versions, workflow, draft.source),
-    definition: workflow.text,
-    file: null,
-    source: draft.source,
-    at: context.now(),
-    failureHandlers: failureHandlersOf(workflow.definition),
-  });
-  const { workflowId, version } = registered;
-  return {
-    name,
-    workflow_id: workflowId,
-    version,
-    revision: draft.revision,
-    warnings: [...workflow.warnings],
-  };
-}
-
-/**
- * A store knows versions by their hash. What is published must be the newest version, also where the same definition
- * was one before, or only a comment has changed; but publishing the newest version once more is no new one.
- */
-async function hashFor(
-  store: Store,
-  versions: readonly WorkflowRow[],
-  { hash, text }: Workflow,
-  source: string,
-): Promise<string> {
-  const newest = versions[0];
-  if (newest === undefined) return hash;
-  const isSame = (await storedDefinition(store, newest)).text === text;
-  if (isSame && (newest.source === null || newest.source === source)) return newest.definition_hash;
-  if (versions.every((row) => row.definition_hash !== hash)) return hash;
-  return createHash("sha256").update(`${text}\n${source}\n${newest.id}`).digest("hex");
-}
-
-function fileOf(name: string): string {
-  return `${name}.yaml`;
-}
-
-function nameProblem(name: string, own: string): Problem {
-  return {
-    code: "INVALID_VALUE",
-    message: `the draft is called ${name}, the workflow in it calls itself ${own}`,
-    hint: "Use the same name in both places.",
-    file: fileOf(name),
-    line: 1,
-    column: 1,
-    path: "name",
-  };
 }

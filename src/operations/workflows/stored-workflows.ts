@@ -1,16 +1,10 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
-import { draw } from "../../definition/draw/drawing.js";
-import { iso } from "../../report/run-report.js";
 import type { Store, WorkflowRow } from "../../store/store.js";
 
 /** An id that every store can keep. */
 const AN_ID = /^\d{1,15}$/;
-
-export function workflowItem({ id, name, version, file, created_at, source }: WorkflowRow) {
-  return { id, name, version, file, created_at: iso(created_at), published: source !== null };
-}
 
 /** By name, by default its newest version that was published, or if none was its newest; else by id. */
 export async function storedWorkflow(
@@ -73,29 +67,4 @@ export async function storedDefinition(
   if (text === null)
     throw new DarumaError("STORE_FAILED", `the definition of ${name} is missing from the store`);
   return { definition: parseStoredDefinition(text, definition_hash), text };
-}
-
-export async function describeWorkflow(store: Store, name: number | string, version?: number) {
-  const row = await storedWorkflow(store, name, version);
-  const { definition } = await storedDefinition(store, row);
-  const versions = await store.listWorkflows({ name: row.name });
-  return {
-    ...workflowItem(row),
-    source: row.source,
-    definition,
-    graph: draw(definition),
-    versions: versions.map(workflowItem),
-  };
-}
-
-export async function listWorkflowItems(
-  store: Store,
-  { name, limit, before }: { name?: string | undefined; limit: number; before?: number | undefined },
-) {
-  const rows = await store.listWorkflows({
-    limit,
-    ...(name === undefined ? {} : { name }),
-    ...(before === undefined ? {} : { beforeId: before }),
-  });
-  return { items: rows.map(workflowItem), next: rows.length < limit ? null : rows.at(-1)!.id };
 }

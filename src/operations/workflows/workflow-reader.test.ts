@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { checkWorkflow } from "./check-workflow.js";
+import { checkWorkflow } from "./validate-workflow.js";
 import { WorkflowReader, type WorkflowReaderLimits } from "./workflow-reader.js";
 import { readWorkflowText } from "./workflow-source.js";
 

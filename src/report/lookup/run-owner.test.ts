@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { appendTo, runRow } from "../../../test/contract/store-fixtures.js";
 import type { RunRow } from "../../core/model/rows.js";
-import { listRunReports } from "../../operations/runs/run-list.js";
+import { listRunReports } from "../../operations/runs/list-runs.js";
 import { currentOwner } from "../../store/lease-owner.js";
 import { createMemoryStore, type MemoryStore } from "../../store/memory/memory-store.js";
 import type { LeaseOwner } from "../../store/store.js";
@@ -98,7 +98,7 @@ describe("a list of runs", () => {
       await runOf(ALIVE),
       await runOf(null, { status: "failed" }),
     ];
-    const { items } = await listRunReports(store, { limit: 10 });
+    const { items } = await listRunReports(store, { limit: 10, interrupted: false });
     expect(items.map(({ run_id, status, interrupted }) => [run_id, status, interrupted])).toEqual([
       [over, "failed", false],
       [alive, "running", false],

@@ -1,6 +1,6 @@
 import type { Definition } from "../../../core/model/definition.js";
 import type { Client } from "../../../operations/client.js";
-import { type EventItem, loggedEvent } from "../../../operations/runs/run-events.js";
+import { type EventItem, loggedEvent } from "../../../operations/runs/event-item.js";
 import { ReplayedRun } from "../../../report/lookup/replayed-log.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
 import type { Present } from "../../declare/presenters.js";

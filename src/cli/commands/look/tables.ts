@@ -1,7 +1,7 @@
 import { jobStatusWord } from "../../../core/model/job-status-word.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
-import type { OperationName } from "../../../operations/table/operations.js";
+import type { OperationName } from "../../../operations/operations.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import type { Present } from "../../declare/presenters.js";
 import { tableLines } from "../../render/table.js";

@@ -81,7 +81,7 @@ async function readStored(
   name: string,
   place: { readonly store: Store; readonly outputDir: string },
 ): Promise<Workflow> {
-  const { chooseWorkflow } = await import("../../../operations/runs/start-run.js");
+  const { chooseWorkflow } = await import("../../../operations/workflows/choose-workflow.js");
   return chooseWorkflow({ ...place, customActions: [] }, { ...splitVersion(name), file_name: name });
 }
 

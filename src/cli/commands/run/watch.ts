@@ -1,6 +1,6 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf } from "../../../operations/client.js";
-import type { RunEventItem } from "../../../operations/runs/all-events.js";
+import type { RunEventItem } from "../../../operations/runs/event-item.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import type { Present } from "../../declare/presenters.js";
 import { shownLine } from "../../render/paint.js";

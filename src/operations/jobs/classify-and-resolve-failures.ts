@@ -1,0 +1,310 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { refusalOf } from "../../core/decide/operator.js";
+import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
+import type { HoldDecision, OperatorCommand } from "../../core/model/commands.js";
+import type { HoldAction } from "../../core/model/events.js";
+import type { JobRow } from "../../core/model/rows.js";
+import type { Run } from "../../core/model/run.js";
+import type { Redactor } from "../../core/redaction/redaction.js";
+import type { Json } from "../../core/text/json.js";
+import { loadRun } from "../../engine/load-run.js";
+import { findJob } from "../../report/lookup/choose-job.js";
+import { requireRun } from "../../report/lookup/run-reference.js";
+import type { Store } from "../../store/store.js";
+import { resultOfOutput, tooDeep } from "../../worker/attempt-output.js";
+import { outputArtifact } from "../../worker/attempt-paths.js";
+import type { Context } from "../context.js";
+import { throwIfRefused } from "../operate-run.js";
+import { operation } from "../operation.js";
+import { definitionOf, redactorFor } from "../operator-words.js";
+import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
+import { flag, jobChange, jobId, json, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
+
+const MAX_CLASSIFICATIONS = 10_000;
+
+const input = z.strictObject({
+  classifications: z
+    .array(
+      z.strictObject({
+        job_id: jobId,
+        action: z.enum(["retry", "fail", "skip", "complete"]),
+        reason,
+        output: json.optional().describe("What the job gives, for complete."),
+      }),
+    )
+    .min(1)
+    .max(MAX_CLASSIFICATIONS)
+    .describe("One decision for each job."),
+  run_id: runOfJob,
+  dry_run: flag.default(false).describe("Only say what would happen."),
+  key,
+});
+type ResolveRequest = z.output<typeof input>;
+
+export const classifyAndResolveFailures = operation({
+  name: "classify_and_resolve_failures",
+  summary: "decide holds: run again, fail, skip, or complete with an output; all that are named or none",
+  description:
+    "Decides holds, all or none; `job_id` is the `id` of a hold. `retry` runs the job again with fresh budgets (for outages and repaired causes); `fail` lets it fail and cancels what depends on it; `skip` goes on without it; `complete` goes on as if it had given `output`. Use `dry_run` first.",
+  details:
+    "Every decision is checked before any is taken: if one is refused, nothing is changed and the refusal is DECISIONS_REFUSED, whose `results` say which and why. The decisions of one run are taken together in one transaction; of several runs one run after the other. With `dry_run` nothing is changed and the answer says what would be, refusals included.",
+  role: "operator",
+  effect: "changes",
+  input,
+  output: z.object({
+    applied: z.boolean(),
+    dry_run: z.boolean(),
+    key: z.string(),
+    results: z.array(
+      z.object({
+        job_id: z.union([z.number(), z.string()]),
+        run_id: z.number().nullable(),
+        step: z.string().nullable(),
+        scope: z.string().nullable(),
+        action: z.string(),
+        reason: z.string(),
+        ok: z.boolean(),
+        error: z.object({ code: z.string(), message: z.string() }).nullable(),
+      }),
+    ),
+    runs: z.array(
+      z.object({
+        run_id: z.number(),
+        before: runStatus,
+        status: runStatus,
+        changed: z.array(jobChange),
+        owner,
+      }),
+    ),
+  }),
+  rest: { method: "POST", path: "/holds/resolve" },
+  cli: [
+    {
+      words: "resolve",
+      positional: [],
+      examples: [
+        'daruma resolve 3 build --retry --reason "the disk is free again"',
+        'daruma resolve 3 30000002 visit@cities[1] --skip --reason "not needed today"',
+        `daruma resolve 3 fetch --complete '{"rows": 0}' --reason "no data on Sundays" --dry-run`,
+        'daruma resolve last --all --fail --reason "wrong branch"',
+      ],
+    },
+  ],
+  actsOn: ({ classifications, run_id }) => classifications.map(({ job_id }) => ({ job: { job_id, run_id } })),
+  handler: resolveHolds,
+});
+
+interface Classification {
+  readonly job_id: number | string;
+  readonly action: HoldAction;
+  readonly reason: string;
+  /** For `complete`. */
+  readonly output?: unknown;
+}
+
+interface ItemResult {
+  /** As it was named, where there is no such job. */
+  readonly job_id: number | string;
+  readonly run_id: number | null;
+  readonly step: string | null;
+  readonly scope: string | null;
+  readonly action: HoldAction;
+  /** As it is kept: without the secrets of the run. */
+  readonly reason: string;
+  readonly ok: boolean;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+interface RunResult {
+  readonly run_id: number;
+  readonly before: CommandAnswer["before"];
+  readonly status: CommandAnswer["status"];
+  readonly changed: CommandAnswer["changed"][number][];
+  readonly owner: { readonly host: string; readonly pid: number } | null;
+}
+
+/** All decisions of one run in one command: they apply together or not at all. */
+interface RunPlan {
+  readonly runId: number;
+  readonly run: Run;
+  readonly redactor: Redactor;
+  readonly items: HoldDecision[];
+}
+
+export interface ResolveAnswer {
+  /** False: it was a dry run, or some decision was refused and nothing at all is changed. */
+  readonly applied: boolean;
+  readonly dry_run: boolean;
+  readonly key: string;
+  readonly results: ItemResult[];
+  readonly runs: RunResult[];
+}
+
+/** Decide holds, all of them or none; the refusal names each that cannot be. A dry run only tells. */
+async function resolveHolds(context: Context, request: ResolveRequest): Promise<ResolveAnswer> {
+  const answer = await decideHolds(context, request);
+  if (!answer.dry_run && !answer.applied) throw decisionsRefused(answer);
+  return answer;
+}
+
+/** The same, with the refusals in the answer. Every decision is checked before any is taken. */
+export async function decideHolds(context: Context, request: ResolveRequest): Promise<ResolveAnswer> {
+  const { dry_run, key = randomUUID() } = request;
+  const plans = new Map<number, RunPlan>();
+  const seen = new Set<number>();
+  const results: ItemResult[] = [];
+  for (const item of request.classifications)
+    results.push(await checkItem(context, { ...item, run_id: request.run_id }, plans, seen, key));
+  if (results.some(({ ok }) => !ok)) return { applied: false, dry_run, key, results, runs: [] };
+  const runs: RunResult[] = [];
+  // Somebody may have been faster, in one run and not in another.
+  const overtaken = new Map<number, DarumaError>();
+  for (const plan of plans.values()) {
+    const reason = plan.items[0]!.reason ?? "";
+    const command: OperatorCommand = { type: "holds.resolve", items: plan.items, reason, key };
+    const put = dry_run
+      ? tryCommand(context.store, plan.runId, command)
+      : putCommand(context, plan.runId, command);
+    await put.then(
+      (answer) => runs.push(runResult(answer)),
+      (error: unknown) => overtaken.set(plan.runId, refusalIn(error)),
+    );
+  }
+  const told = results.map((result) => {
+    const error = overtaken.get(result.run_id!);
+    return error === undefined ? result : { ...result, ok: false, error: errorOf(error) };
+  });
+  return { applied: !dry_run && overtaken.size === 0, dry_run, key, results: told, runs };
+}
+
+/** What is no refusal is nothing that the caller could do otherwise. */
+function refusalIn(error: unknown): DarumaError {
+  if (error instanceof DarumaError && REFUSALS.has(error.code)) return error;
+  throw error;
+}
+
+const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "NOT_HELD",
+  "NOT_AN_ARRAY",
+  "TOO_MANY_ITEMS",
+  "KEY_REUSED",
+]);
+
+/** In the message; `results` has them all. */
+const MAX_REFUSALS_TOLD = 5;
+
+function decisionsRefused({ results, runs }: ResolveAnswer): DarumaError {
+  const refused = results.filter(({ ok }) => !ok);
+  const which = `${refused.length} of ${results.length} decisions ${refused.length === 1 ? "is" : "are"} refused`;
+  const taken =
+    runs.length === 0 ? "" : `; those of run ${runs.map(({ run_id }) => run_id).join(", ")} were taken`;
+  const whys = refused
+    .slice(0, MAX_REFUSALS_TOLD)
+    .map(({ job_id, error }) => `job ${job_id}: ${error!.message} (${error!.code})`);
+  if (refused.length > whys.length) whys.push(`and ${refused.length - whys.length} more`);
+  return new DarumaError("DECISIONS_REFUSED", `${which}${taken}: ${whys.join("; ")}`, {
+    details: { results },
+  });
+}
+
+async function checkItem(
+  context: Context,
+  item: Classification & Pick<ResolveRequest, "run_id">,
+  plans: Map<number, RunPlan>,
+  seen: Set<number>,
+  key: string,
+): Promise<ItemResult> {
+  let job: JobRow | null = null;
+  try {
+    job = await findJob(context.store, item);
+    if (seen.has(job.id)) throw new DarumaError("INVALID_INPUT", `job ${job.id} is named twice`);
+    seen.add(job.id);
+    const plan = plans.get(job.run_id) ?? (await openPlan(context.store, job.run_id));
+    plans.set(job.run_id, plan);
+    // A key that was taken before decides nothing again; the job has gone on since.
+    const decision = plan.run.operatorKeys.has(key)
+      ? { job: job.id, action: item.action, output: null, items: null }
+      : await decisionFor(context, plan, job, item);
+    throwIfRefused(refusalOf(plan.run, { type: "holds.resolve", items: [decision], reason: "", key }));
+    plan.items.push(decision);
+    return resultFor({ ...item, reason: plan.redactor.redact(item.reason) }, job, null);
+  } catch (error) {
+    if (error instanceof DarumaError) return resultFor(item, job, error);
+    throw error;
+  }
+}
+
+async function openPlan(store: Store, runId: number): Promise<RunPlan> {
+  const { run } = await loadRun(store, runId);
+  return { runId, run, redactor: await redactorFor(store, runId), items: [] };
+}
+
+async function decisionFor(
+  { store, outputDir }: Context,
+  { redactor }: RunPlan,
+  job: JobRow,
+  { action, reason, output }: Classification,
+): Promise<HoldDecision> {
+  const said = { job: job.id, action, reason: redactor.redact(reason) };
+  if (action !== "complete" || job.status !== "pending_failed") return { ...said, output: null, items: null };
+  const refused = tooDeep(output as Json);
+  if (refused !== null) throw new DarumaError("OUTPUT_INVALID", `${job.step}: ${refused.message}`);
+  return { ...said, ...(await completedWith(store, outputDir, job, redactor.redactJson(output as Json))) };
+}
+
+/** As if an attempt had given it: the step's schema holds, a large value becomes an artifact. */
+async function completedWith(
+  store: Store,
+  outputDir: string,
+  job: JobRow,
+  output: Json,
+): Promise<Pick<HoldDecision, "output" | "items">> {
+  const [run, definition] = [await requireRun(store, job.run_id), await definitionOf(store, job.run_id)];
+  const step = definition?.steps.find(({ id }) => id === job.step);
+  const name = {
+    workflowId: run.workflow_id,
+    jobId: job.id,
+    runId: job.run_id,
+    attempt: job.attempt_id,
+  };
+  const result = resultOfOutput(output ?? null, {
+    schema: step?.outputSchema ?? null,
+    maxItems: step?.forEach === true ? definition!.maxItems : null,
+    artifact: outputArtifact(outputDir, name),
+  });
+  if (result.kind === "failed")
+    throw new DarumaError(result.facts.code, `${job.step}: ${result.facts.message}`);
+  return { output: result.output, items: result.items };
+}
+
+function resultFor(
+  { job_id, action, reason }: Classification,
+  job: JobRow | null,
+  error: DarumaError | null,
+): ItemResult {
+  return {
+    job_id: job?.id ?? job_id,
+    run_id: job?.run_id ?? null,
+    step: job?.step ?? null,
+    scope: job?.scope ?? null,
+    action,
+    reason,
+    ok: error === null,
+    error: error === null ? null : errorOf(error),
+  };
+}
+
+function errorOf({ code, message }: DarumaError): NonNullable<ItemResult["error"]> {
+  return { code, message };
+}
+
+function runResult({ runId, before, status, changed, owner }: CommandAnswer): RunResult {
+  return {
+    run_id: runId,
+    before,
+    status,
+    changed: [...changed],
+    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
+  };
+}

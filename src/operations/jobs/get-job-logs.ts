@@ -1,0 +1,207 @@
+import { readFileSync, statSync } from "node:fs";
+import { z } from "zod";
+import type { AttemptStatus, JobRow } from "../../core/model/rows.js";
+import { changesOf } from "../../report/lookup/changes.js";
+import { findJob } from "../../report/lookup/choose-job.js";
+import type { Context } from "../context.js";
+import { type FilePart, limitBytes, offset, piece, readPart, tailBytes } from "../file-part.js";
+import { operation, type StreamItem } from "../operation.js";
+import { definitionOf } from "../operator-words.js";
+import { encoding, flag, jobId, json, runOfJob } from "../schemas.js";
+import {
+  type ArtifactKind,
+  type AttemptLogs,
+  findArtifact,
+  findLogs,
+  findRecoveryLogs,
+  type LogRequest,
+} from "./read-logs.js";
+
+const AGENT_TAIL_BYTES = 8 * 1_024;
+
+const input = z.strictObject({
+  job_id: jobId,
+  run_id: runOfJob,
+  attempt: z.coerce.number().int().min(1).optional().describe("Which attempt; by default the last."),
+  stream: z
+    .enum(["stdout", "stderr", "context", "prompt", "summary"])
+    .optional()
+    .describe("What to read; by default stderr of a failed attempt that printed any, else stdout."),
+  recovery: flag.default(false).describe("Of the recovery script that followed the attempt."),
+  offset,
+  limit_bytes: limitBytes,
+  tail_bytes: tailBytes,
+  encoding,
+});
+type JobLogRequest = z.output<typeof input>;
+
+export const getJobLogs = operation({
+  name: "get_job_logs",
+  summary: "print what an attempt of a step printed: its stdout, then its stderr",
+  description:
+    "What an attempt of a job printed. `stream`: stdout or stderr (by default the one that tells more: stderr of a failed attempt that printed any), `summary` (the short account of a failed attempt), `context` (the failure that a transition brought to it) or `prompt` (what an agent or a model was told).",
+  details:
+    "It is redacted. It is read from byte `offset` on, or only its end (`tail_bytes`); `next_offset` is where the next piece begins, `size` where the file ends at present. `recovery` reads the recovery script that followed the attempt. `truncated` says that the attempt printed more than `max_log` of the workflow allows and the rest was dropped. As a stream it goes on while the attempt runs; an item's id is the offset after it.",
+  role: "viewer",
+  effect: "reads",
+  input,
+  output: piece.extend({
+    job_id: z.number(),
+    run_id: z.number(),
+    step: z.string(),
+    scope: z.string(),
+    attempt: z.number(),
+    status: z.enum(["running", "succeeded", "failed", "stopped"]).nullable(),
+    stream: z.string(),
+    recovery: z.boolean(),
+    file: z.string(),
+    manifest: json,
+    truncated: z.boolean(),
+  }),
+  rest: { method: "GET", path: "/jobs/{job_id}/logs", streamsText: true },
+  cli: [
+    {
+      words: "logs",
+      positional: [],
+      examples: [
+        "daruma logs 3 build",
+        "daruma logs last build --attempt 1 --stderr",
+        "daruma logs 3 visit --scope 'root/cities[1]'",
+        "daruma logs 3 build --recovery --attempt 2",
+        "daruma logs 3 fallback --context",
+        "daruma logs 3 fix --prompt --attempt 2",
+        "daruma logs last build --follow",
+      ],
+    },
+  ],
+  streamFrom: "offset",
+  // The end of a log says why it ended.
+  forAgents: ({ offset }) => (offset === undefined ? { tail_bytes: AGENT_TAIL_BYTES } : {}),
+  handler: readJobLog,
+  stream: followJobLog,
+});
+
+type LogStream = "stdout" | "stderr" | ArtifactKind;
+
+interface JobLog extends FilePart {
+  readonly job_id: number;
+  readonly run_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly attempt: number;
+  /** Null for what is no log of the attempt itself. */
+  readonly status: AttemptStatus | null;
+  readonly stream: LogStream;
+  readonly recovery: boolean;
+  readonly file: string;
+  /** Of a failure context or a prompt: what was included, cut and dropped. */
+  readonly manifest: unknown;
+  /** The attempt has printed more than the workflow's max_log: the rest was dropped. */
+  readonly truncated: boolean;
+}
+
+interface FoundFile {
+  readonly stream: LogStream;
+  readonly attempt: number;
+  readonly status: AttemptStatus | null;
+  readonly file: string;
+  readonly manifest: string | null;
+  /** Of both logs of the attempt. */
+  readonly logBytes: number;
+}
+
+/** The line that says that something was dropped is about as long by itself. */
+const SURELY_WHOLE_BYTES = 80;
+
+async function readJobLog(context: Context, request: JobLogRequest): Promise<JobLog> {
+  const { logBytes, ...piece } = await readPiece(context, request);
+  return { ...piece, truncated: await isTruncated(context, piece.run_id, logBytes) };
+}
+
+/** Where something was dropped, a line that says so stands beyond the limit. */
+async function isTruncated({ store }: Context, runId: number, logBytes: number): Promise<boolean> {
+  if (logBytes < SURELY_WHOLE_BYTES) return false;
+  const definition = await definitionOf(store, runId);
+  return definition !== null && logBytes > definition.maxLogBytes;
+}
+
+async function readPiece(
+  context: Context,
+  request: JobLogRequest,
+): Promise<Omit<JobLog, "truncated"> & Pick<FoundFile, "logBytes">> {
+  const job = await findJob(context.store, request);
+  const { recovery, offset, limit_bytes: limitBytes, tail_bytes: tailBytes, encoding } = request;
+  const { attempt, status, file, manifest, stream, logBytes } = await findFile(context, request, job);
+  return {
+    job_id: job.id,
+    run_id: job.run_id,
+    step: job.step,
+    scope: job.scope,
+    attempt,
+    status,
+    stream,
+    recovery,
+    file,
+    manifest: manifest === null ? null : (JSON.parse(readFileSync(manifest, "utf8")) as unknown),
+    logBytes,
+    ...readPart(file, { offset, limitBytes, tailBytes, encoding }),
+  };
+}
+
+async function findFile(
+  { store, outputDir }: Context,
+  { attempt, stream, recovery }: JobLogRequest,
+  job: JobRow,
+): Promise<FoundFile> {
+  const request: LogRequest = { job, ...(attempt === undefined ? {} : { attempt }) };
+  if (stream !== undefined && stream !== "stdout" && stream !== "stderr") {
+    const found = await findArtifact(store, outputDir, { ...request, kind: stream });
+    const { attempt: of, file, manifest } = found;
+    return { stream, attempt: of, status: null, file, manifest, logBytes: 0 };
+  }
+  const found = recovery
+    ? await findRecoveryLogs(store, outputDir, request)
+    : await findLogs(store, outputDir, request);
+  const chosen = stream ?? tellingStream(found);
+  const { attempt: number, status } = found;
+  const logBytes = sizeOf(found.stdout) + sizeOf(found.stderr);
+  return { stream: chosen, attempt: number, status, file: found[chosen], manifest: null, logBytes };
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Why an attempt failed stands on stderr, if it printed anything there. */
+function tellingStream({ status, stderr }: AttemptLogs): "stdout" | "stderr" {
+  if (status !== "failed") return "stdout";
+  return sizeOf(stderr) > 0 ? "stderr" : "stdout";
+}
+
+/** What is written, as it is written, until the attempt has ended. An item's id is where the next one begins. */
+async function* followJobLog(
+  context: Context,
+  request: JobLogRequest,
+  signal: AbortSignal,
+): AsyncGenerator<StreamItem> {
+  const changes = changesOf(context.store);
+  try {
+    let { tail_bytes, offset, attempt, stream } = request;
+    const { id: job_id } = await findJob(context.store, request);
+    while (!signal.aborted) {
+      // Before the file: what the attempt wrote before it ended is read after it is known to have ended.
+      const part = await readPiece(context, { ...request, job_id, attempt, stream, offset, tail_bytes });
+      ({ attempt, stream, next_offset: offset } = part);
+      tail_bytes = undefined;
+      if (part.text !== "") {
+        const { text, encoding, offset: from, size } = part;
+        yield { id: String(offset), event: "log", data: { attempt, offset: from, size, encoding, text } };
+      }
+      if (offset < part.size) continue;
+      if (part.status !== "running") return;
+      await changes.next({ runId: part.run_id, signal });
+    }
+  } finally {
+    changes.stop();
+  }
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { readFailure } from "../../core/failure/error-record.js";
+import type { AttemptRow } from "../../core/model/rows.js";
+import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
+import { jobRecord } from "../../report/job-record.js";
+import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
+import { requireRun } from "../../report/lookup/run-reference.js";
+import { usagesOf } from "../../report/model-usage.js";
+import { iso, showOutput } from "../../report/run-report.js";
+import type { Store } from "../../store/store.js";
+import { operation } from "../operation.js";
+import { error, job } from "../record-schemas.js";
+import { diagnostics, jobId, json, runOfJob, tokenUsage } from "../schemas.js";
+
+export const getJob = operation({
+  name: "get_job",
+  summary: "show a job: its attempts, errors and output",
+  description:
+    "One job with its output, `attempt_history`: every attempt with its error (and the tokens that it used, for a model call), and `diagnostics`: which rung of the failure ladder answered each failed attempt and why.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
+  output: job.extend({
+    output: json,
+    attempt_history: z.array(
+      z.object({
+        attempt: z.number(),
+        visit: z.number(),
+        worker: z.string(),
+        status: z.enum(["running", "succeeded", "failed", "stopped"]),
+        started_at: z.string(),
+        finished_at: z.string().nullable(),
+        error: error.nullable(),
+        usage: tokenUsage.nullable(),
+      }),
+    ),
+    diagnostics,
+  }),
+  rest: { method: "GET", path: "/jobs/{job_id}", unprefixed: true },
+  cli: [
+    {
+      words: "job show",
+      positional: [],
+      examples: ["daruma job show last build", "daruma job show 30000002"],
+    },
+  ],
+  handler: ({ store }, request) => reportJobDetails(store, request),
+});
+
+async function reportJobDetails(store: Store, request: JobRequest) {
+  const job = await findJob(store, request);
+  const { id } = job;
+  const run = await requireRun(store, job.run_id);
+  const attempts = (await store.readAttempts(run.id)).filter(({ job_id }) => job_id === id);
+  const log = await store.readEvents(run.id);
+  const usages = usagesOf(log).filter(({ job_id }) => job_id === id);
+  const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
+  return {
+    ...jobRecord(run, job),
+    output: showOutput(job.output),
+    attempt_history: attempts
+      .sort((first, second) => first.attempt - second.attempt)
+      .map((attempt) => ({ ...reportAttempt(attempt), usage: usageIn.get(attempt.attempt) ?? null })),
+    diagnostics: diagnosticsOf([job], log),
+  };
+}
+
+/** Its token stays here: it marks the attempt's processes. */
+function reportAttempt({ attempt, visit, worker, status, started_at, finished_at, error }: AttemptRow) {
+  return {
+    attempt,
+    visit,
+    worker,
+    status,
+    started_at: iso(started_at),
+    finished_at: finished_at === null ? null : iso(finished_at),
+    error: error === null ? null : readFailure(error),
+  };
+}

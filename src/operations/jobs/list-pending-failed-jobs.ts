@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { listHolds } from "../../report/holds.js";
+import { resolveRun } from "../../report/lookup/run-reference.js";
+import { operation } from "../operation.js";
+import { waitingJob } from "../record-schemas.js";
+import { runReference } from "../schemas.js";
+
+export const listPendingFailedJobs = operation({
+  name: "list_pending_failed_jobs",
+  summary: "list what waits for somebody: holds, and the open questions of human steps",
+  description:
+    "Lists jobs that wait for somebody. `kind` hold: failed, and the workflow leaves it to you; `error` has what a decision needs. `kind` question: a human step asks `question`. `decisions` has the operation and input of each way to go on.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: runReference
+      .optional()
+      .describe("Only of this run: its number, or last; by default of all runs."),
+    workflow_id: z.coerce
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe("Only of runs of this version of a workflow, by its id."),
+  }),
+  output: z.object({ items: z.array(waitingJob) }),
+  rest: { method: "GET", path: "/holds" },
+  cli: [{ words: "holds", positional: ["[run_id]"], examples: ["daruma holds", "daruma holds 3 --json"] }],
+  handler: async ({ store }, { run_id, workflow_id: workflowId }) => {
+    const runId = run_id === undefined ? undefined : await resolveRun(store, run_id);
+    return { items: await listHolds(store, { runId, workflowId }) };
+  },
+});

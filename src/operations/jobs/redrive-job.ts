@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
+import type { Context } from "../context.js";
+import { operation } from "../operation.js";
+import { redacted } from "../operator-words.js";
+import { type CommandAnswer, putCommand } from "../put-command.js";
+import { jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
+
+export const redriveJob = operation({
+  name: "redrive_job",
+  summary: "put a dead letter back into the queue, with all rounds anew",
+  description: "Puts a dead letter back into the queue with fresh budgets. Repair the cause first.",
+  details:
+    "The job runs in a workspace from its checkpoints; what was canceled because of it waits for it again, and a run that is over is reopened. A job that is no dead letter is refused with NOT_DEAD_LETTER.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({ job_id: jobId, run_id: runOfJob, reason, key }),
+  output: z.object({
+    run_id: z.number(),
+    job_id: z.number(),
+    step: z.string(),
+    scope: z.string(),
+    before: runStatus,
+    status: runStatus,
+    changed: z.array(jobChange),
+    reason: z.string(),
+    key: z.string(),
+    owner,
+  }),
+  rest: { method: "POST", path: "/jobs/{job_id}/redrive" },
+  cli: [
+    {
+      words: "redrive",
+      positional: [],
+      examples: ['daruma redrive 3 fetch --reason "the registry is back"', "daruma redrive 30000002"],
+    },
+  ],
+  actsOn: (request) => [{ job: request }],
+  handler: redrive,
+});
+
+/** Back into the queue, with a fresh count of rounds, from the checkpoints. A job that is no dead letter is refused. */
+async function redrive(
+  context: Context,
+  request: JobRequest & { readonly reason: string; readonly key?: string | undefined },
+) {
+  const job = await findJob(context.store, request);
+  const reason = await redacted(context.store, job.run_id, request.reason);
+  const key = request.key ?? randomUUID();
+  const answer: CommandAnswer = await putCommand(context, job.run_id, {
+    type: "step.redrive",
+    job: job.id,
+    reason,
+    key,
+  });
+  const { before, status, changed, owner } = answer;
+  return {
+    run_id: job.run_id,
+    job_id: job.id,
+    step: job.step,
+    scope: job.scope,
+    before,
+    status,
+    changed: [...changed],
+    reason,
+    key,
+    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
+  };
+}

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { type JobRecord, jobRecord } from "../../report/job-record.js";
+import { findJob, requireJob } from "../../report/lookup/choose-job.js";
+import { requireRun } from "../../report/lookup/run-reference.js";
+import type { Store } from "../../store/store.js";
+import { operation } from "../operation.js";
+import { job } from "../record-schemas.js";
+import { jobId, key, reason, runOfJob } from "../schemas.js";
+import { decideHolds } from "./classify-and-resolve-failures.js";
+import { throwFirstError } from "./throw-first-error.js";
+
+export const updateJob = operation({
+  name: "update_job",
+  summary: "decide a job that is held: ready runs it again, failed lets it fail",
+  description:
+    "Decides one hold: `ready` runs the job again with all budgets anew, `failed` lets it fail, which cancels what depends on it. A job that is not in pending_failed is refused with NOT_HELD.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    job_id: jobId,
+    run_id: runOfJob,
+    status: z.enum(["ready", "failed"]).describe("What becomes of it."),
+    reason,
+    key,
+  }),
+  output: job,
+  rest: { method: "PUT", path: "/jobs/{job_id}", unprefixed: true },
+  cli: [
+    {
+      words: "job set",
+      positional: [],
+      examples: [
+        'daruma job set 3 build ready --reason "the disk is free again"',
+        "daruma job set 30000002 failed",
+      ],
+    },
+  ],
+  actsOn: (request) => [{ job: request }],
+  handler: async (context, { status, reason: why, key: given, ...request }) => {
+    const { id: job_id } = await findJob(context.store, request);
+    const action = status === "ready" ? "retry" : "fail";
+    const classifications = [{ job_id, action, reason: why } as const];
+    throwFirstError(await decideHolds(context, { classifications, dry_run: false, key: given }));
+    return readJobRecord(context.store, job_id);
+  },
+});
+
+async function readJobRecord(store: Store, id: number): Promise<JobRecord> {
+  const job = await requireJob(store, id);
+  return jobRecord(await requireRun(store, job.run_id), job);
+}

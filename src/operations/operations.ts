@@ -1,0 +1,96 @@
+import { DarumaError } from "../core/errors/errors.js";
+import { exportRun } from "./exchange/export-run.js";
+import { importRun } from "./exchange/import-run.js";
+import { answerJob } from "./jobs/answer-job.js";
+import { classifyAndResolveFailures } from "./jobs/classify-and-resolve-failures.js";
+import { getJob } from "./jobs/get-job.js";
+import { getJobLogs } from "./jobs/get-job-logs.js";
+import { listDeadLetters } from "./jobs/list-dead-letters.js";
+import { listJobs } from "./jobs/list-jobs.js";
+import { listPendingFailedJobs } from "./jobs/list-pending-failed-jobs.js";
+import { redriveJob } from "./jobs/redrive-job.js";
+import { retryJob } from "./jobs/retry-job.js";
+import { updateJob } from "./jobs/update-job.js";
+import type { Operation } from "./operation.js";
+import { applyRun } from "./runs/apply-run.js";
+import { getArtifact, listArtifacts } from "./runs/artifacts.js";
+import { controlRun } from "./runs/control-run.js";
+import { explainRun } from "./runs/explain-run.js";
+import { forkRun } from "./runs/fork-run.js";
+import { getRun } from "./runs/get-run.js";
+import { getRunDefinition } from "./runs/get-run-definition.js";
+import { getStats } from "./runs/get-stats.js";
+import { getWorkspace } from "./runs/get-workspace.js";
+import { listEvents } from "./runs/list-events.js";
+import { listRunEvents } from "./runs/list-run-events.js";
+import { listRuns } from "./runs/list-runs.js";
+import { pruneRuns } from "./runs/prune-runs.js";
+import { startRun } from "./runs/start-run.js";
+import { listWorkers } from "./server/list-workers.js";
+import { createToken, listTokens, revokeToken } from "./server/tokens.js";
+import { deleteDraft, getDraft, listDrafts, saveDraft } from "./workflows/drafts.js";
+import { getFailureHandler, listFailureHandlers } from "./workflows/failure-handlers.js";
+import { getWorkflowSchema } from "./workflows/get-workflow-schema.js";
+import { publishWorkflow } from "./workflows/publish-workflow.js";
+import { validateDraft } from "./workflows/validate-draft.js";
+import { validateWorkflow } from "./workflows/validate-workflow.js";
+import { workflowGraph } from "./workflows/workflow-graph.js";
+import { getWorkflow, listWorkflows } from "./workflows/workflows.js";
+
+/** Every use case of Daruma by its name, in the order in which help and documents show them. */
+export const TABLE = {
+  start_run: startRun,
+  control_run: controlRun,
+  list_pending_failed_jobs: listPendingFailedJobs,
+  classify_and_resolve_failures: classifyAndResolveFailures,
+  list_dead_letters: listDeadLetters,
+  redrive_job: redriveJob,
+  answer_job: answerJob,
+  fork_run: forkRun,
+  validate_workflow: validateWorkflow,
+  get_workflow_schema: getWorkflowSchema,
+  workflow_graph: workflowGraph,
+  list_runs: listRuns,
+  get_run: getRun,
+  list_run_events: listRunEvents,
+  list_events: listEvents,
+  get_job_logs: getJobLogs,
+  explain_run: explainRun,
+  get_stats: getStats,
+  get_run_definition: getRunDefinition,
+  list_jobs: listJobs,
+  get_job: getJob,
+  update_job: updateJob,
+  retry_job: retryJob,
+  list_artifacts: listArtifacts,
+  get_artifact: getArtifact,
+  get_workspace: getWorkspace,
+  apply_run: applyRun,
+  list_failure_handlers: listFailureHandlers,
+  get_failure_handler: getFailureHandler,
+  list_workflows: listWorkflows,
+  get_workflow: getWorkflow,
+  save_draft: saveDraft,
+  get_draft: getDraft,
+  list_drafts: listDrafts,
+  delete_draft: deleteDraft,
+  validate_draft: validateDraft,
+  publish_workflow: publishWorkflow,
+  list_workers: listWorkers,
+  create_token: createToken,
+  list_tokens: listTokens,
+  revoke_token: revokeToken,
+  prune_runs: pruneRuns,
+  export_run: exportRun,
+  import_run: importRun,
+} as const;
+
+export type OperationName = keyof typeof TABLE;
+
+export const OPERATIONS: readonly Operation[] = Object.values(TABLE) as unknown as readonly Operation[];
+
+export function operationOf(name: string): Operation {
+  const operation = OPERATIONS.find((known) => known.name === name);
+  if (operation === undefined) throw new DarumaError("USAGE", `there is no operation ${name}`);
+  return operation;
+}

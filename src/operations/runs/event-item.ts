@@ -1,0 +1,36 @@
+import type { Event, EventType, LoggedEvent } from "../../core/model/events.js";
+import type { EventNames } from "../../report/lookup/event-names.js";
+import { iso } from "../../report/run-report.js";
+
+/** An event as it is printed: `{seq, at, type, ...}`, with the step and scope of the job that it is about. */
+export interface EventItem extends EventNames {
+  readonly seq: number;
+  readonly at: string;
+  readonly type: EventType;
+  readonly [field: string]: unknown;
+}
+
+/** The same with its type, for programs: `type` tells which other fields there are. docs/events.md has them all. */
+export type RunEvent = Event &
+  EventNames & {
+    readonly run_id: number;
+    readonly workflow: string;
+    readonly seq: number;
+    readonly at: string;
+  };
+
+export function eventItem({ seq, at, event }: LoggedEvent, names: EventNames): EventItem {
+  return { seq, at: iso(at), ...names, ...publicEvent(event) };
+}
+
+/** The token of an attempt marks its processes; who knows it could pass for one of them. */
+function publicEvent(event: LoggedEvent["event"]): LoggedEvent["event"] {
+  return "token" in event ? { ...event, token: "" } : event;
+}
+
+/** The event that an item stands for. */
+export function loggedEvent({ seq, at, ...event }: EventItem): LoggedEvent {
+  return { seq, at: Date.parse(at), event: event as unknown as LoggedEvent["event"] };
+}
+
+export type RunEventItem = EventItem & { readonly run_id: number; readonly workflow: string };

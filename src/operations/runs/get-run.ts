@@ -1,0 +1,145 @@
+import { z } from "zod";
+import { loadRun } from "../../engine/load-run.js";
+import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
+import { liveControlOf } from "../../report/live-control.js";
+import { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
+import { usagesOf } from "../../report/model-usage.js";
+import { type JobReport, reportRun, reportState } from "../../report/run-report.js";
+import { summariseRun } from "../../report/run-summary.js";
+import type { Context } from "../context.js";
+import { operation } from "../operation.js";
+import { error, job, waitingJob } from "../record-schemas.js";
+import { diagnostics, json, runReference, runStatus, tokenUsage } from "../schemas.js";
+import { imported, interrupted } from "./run-shapes.js";
+
+/** Which jobs of a run are told of. */
+const JOB_CHOICES = ["all", "failed", "none"] as const;
+
+type JobChoice = (typeof JOB_CHOICES)[number];
+
+const routeReport = z.object({
+  seq: z.number(),
+  at: z.string(),
+  step: z.string(),
+  scope: z.string(),
+  attempt: z.number(),
+  rung: z.string(),
+  to: z.string(),
+  reason: z.string(),
+});
+
+const failureShape = z.object({
+  job_id: z.number(),
+  step: z.string(),
+  scope: z.string(),
+  code: z.string(),
+  message: z.string(),
+});
+
+const liveControl = z.object({
+  paused: z.boolean(),
+  takeover: z.boolean(),
+  recovery: z
+    .object({
+      action: z.enum(["retry_step", "hard_reset_step", "resume_from_step", "redrive"]),
+      stepId: z.string(),
+      updatedAt: z.string(),
+    })
+    .nullable(),
+});
+
+const runDetails = z.object({
+  run_id: z.number(),
+  workflow: z.string(),
+  workflow_id: z.number(),
+  status: runStatus,
+  interrupted,
+  imported,
+  jobs: z.array(job.extend({ output: json })),
+  routes: z.array(routeReport),
+  handled_failures: z.array(failureShape),
+  error: error.nullable(),
+  created_at: z.string(),
+  finished_at: z.string().nullable(),
+  duration_ms: z.number().nullable(),
+  state: json,
+  liveControl,
+  left_alone: z.object({ host: z.string(), message: z.string() }).nullable(),
+  diagnostics,
+  usage: z.array(tokenUsage.extend({ job_id: z.number(), attempt: z.number() })),
+  summary: z.object({
+    counts: z.array(z.string()),
+    failures: z.array(
+      failureShape.extend({
+        attempt: z.number(),
+        stdout_tail: z.string().nullable(),
+        stderr_tail: z.string().nullable(),
+        stdout_file: z.string().nullable(),
+        stderr_file: z.string().nullable(),
+      }),
+    ),
+    holds: z.array(waitingJob),
+    endings: z.array(z.object({ step: z.string(), text: z.string() })),
+  }),
+});
+
+export const getRun = operation({
+  name: "get_run",
+  summary: "show a run: its jobs, routes, errors and state",
+  description:
+    "One run: its status, a `summary` with the unhandled failures, holds and questions, its jobs with status, attempts, error and output (`jobs` chooses which), and the failure routes that were taken.",
+  details:
+    "`diagnostics` is what the ladder made of each failed attempt of the jobs shown; `state` that of each scope; `liveControl`, whether somebody has paused the run or taken it over and what was last asked to be done about a step; `left_alone`, the last server that could not have its workspace, while nobody goes on with it; `usage`, the tokens of its model calls.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: runReference,
+    jobs: z
+      .enum(JOB_CHOICES)
+      .default("all")
+      .describe("Which jobs: all, only those that failed and have not completed since, or none."),
+  }),
+  output: runDetails,
+  rest: { method: "GET", path: "/runs/{run_id}" },
+  cli: [
+    {
+      words: "show",
+      positional: ["run_id"],
+      examples: ["daruma show 3", "daruma show last --jobs failed", "daruma show last --json"],
+    },
+  ],
+  // Of a large run the others are many, and tell little; list_jobs has them page by page.
+  forAgents: () => ({ jobs: "failed" }),
+  handler: (context, { run_id, jobs }) => describeRun(context, run_id, jobs),
+});
+
+/** Everything of one run. */
+async function describeRun(
+  { store, outputDir }: Context,
+  reference: RunReference,
+  choice: JobChoice = "all",
+) {
+  const runId = await resolveRun(store, reference);
+  const report = await reportRun(store, runId);
+  const jobs = report.jobs.filter((job) => isChosen(job, choice));
+  const { run, log } = await loadRun(store, runId);
+  const { counts, failures, holds, endings } = await summariseRun(store, outputDir, report);
+  return {
+    ...report,
+    jobs,
+    routes: [...report.routes],
+    handled_failures: [...report.handled_failures],
+    state: reportState(run),
+    liveControl: liveControlOf(run),
+    left_alone: run.workspace.left,
+    diagnostics: diagnosticsOf(jobs, log),
+    usage: usagesOf(log),
+    summary: { counts: [...counts], failures: [...failures], holds: [...holds], endings: [...endings] },
+  };
+}
+
+/** What was canceled because of a failure is no failure of its own. */
+function isChosen({ status, error }: JobReport, choice: JobChoice): boolean {
+  if (choice !== "failed") return choice === "all";
+  return error !== null && status !== "completed" && status !== "canceled" && status !== "skipped";
+}

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import type { EventType } from "../../core/model/events.js";
+import { changesOf } from "../../report/lookup/changes.js";
+import { JobNames } from "../../report/lookup/event-names.js";
+import { readLog } from "../../report/lookup/replayed-log.js";
+import { resolveRun } from "../../report/lookup/run-reference.js";
+import type { Store } from "../../store/store.js";
+import { operation, type StreamItem } from "../operation.js";
+import { limit, runReference } from "../schemas.js";
+import { type EventItem, eventItem } from "./event-item.js";
+
+export const event = z.looseObject({
+  seq: z.number(),
+  at: z.string(),
+  type: z.string(),
+  step: z.string().optional().describe("Of the job that it is about."),
+  scope: z.string().optional(),
+});
+
+export const listRunEvents = operation({
+  name: "list_run_events",
+  summary: "print a run's log, one event a line",
+  description:
+    "The run's log: every fact in order, numbered by `seq`. The log is the truth of a run; docs/events.md tells what each type means. `next` is the `after` of the next page, null at the end.",
+  details: "As a stream it goes on until the run is over; an item's id is its seq.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    run_id: runReference,
+    after: z.coerce.number().int().min(0).default(0).describe("Only events after this seq."),
+    limit,
+  }),
+  output: z.object({ run_id: z.number(), items: z.array(event), next: z.number().nullable() }),
+  rest: { method: "GET", path: "/runs/{run_id}/events" },
+  cli: [
+    {
+      words: "events",
+      positional: ["run_id"],
+      examples: ["daruma events 3", "daruma events last --json | head -1", "daruma events last --follow"],
+    },
+  ],
+  streamFrom: "after",
+  handler: async ({ store }, { run_id, ...page }) =>
+    pageOfEvents(store, await resolveRun(store, run_id), page),
+  stream: async function* ({ store }, { run_id, after }, signal) {
+    yield* followRunEvents(store, await resolveRun(store, run_id), after, signal);
+  },
+});
+
+const LAST_EVENTS: ReadonlySet<EventType> = new Set(["run.completed", "run.failed", "run.canceled"]);
+
+async function pageOfEvents(store: Store, runId: number, { after, limit }: { after: number; limit: number }) {
+  const events = await store.readEvents(runId, { afterSeq: after, limit });
+  const names = new JobNames(store);
+  const items: EventItem[] = [];
+  for (const logged of events) items.push(eventItem(logged, await names.of(runId, logged.event)));
+  return {
+    run_id: runId,
+    items,
+    next: events.length < limit ? null : events.at(-1)!.seq,
+  };
+}
+
+/** Everything that is in the log, and what comes, until the run is over. */
+async function* followRunEvents(
+  store: Store,
+  runId: number,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<StreamItem> {
+  const changes = changesOf(store);
+  const names = new JobNames(store);
+  try {
+    for (let last = after; !signal.aborted; ) {
+      let isOver = false;
+      for await (const logged of readLog(store, runId, last)) {
+        const data = eventItem(logged, await names.of(runId, logged.event));
+        yield { id: String(logged.seq), event: logged.event.type, data };
+        if (signal.aborted) return;
+        last = logged.seq;
+        isOver = LAST_EVENTS.has(logged.event.type);
+      }
+      // Where nothing was new, the run may have been over before this reader came.
+      if (isOver || (await isOverAt(store, runId, last))) return;
+      await changes.next({ runId, signal });
+    }
+  } finally {
+    changes.stop();
+  }
+}
+
+async function isOverAt(store: Store, runId: number, seq: number): Promise<boolean> {
+  const run = await store.readRun(runId);
+  if (run === null) return true;
+  return (
+    run.finished_at !== null && (await store.readEvents(runId, { afterSeq: seq, limit: 1 })).length === 0
+  );
+}

@@ -1,0 +1,123 @@
+import { z } from "zod";
+import type { ErrorRecord } from "../../core/model/failure.js";
+import type { RunRow, RunStatus } from "../../core/model/rows.js";
+import { runErrorOf } from "../../report/job-record.js";
+import { isImported } from "../../report/lookup/own-runs.js";
+import { interruptedRuns } from "../../report/lookup/run-owner.js";
+import { type RunTimes, timesOf } from "../../report/run-report.js";
+import type { Store } from "../../store/store.js";
+import { operation } from "../operation.js";
+import { error } from "../record-schemas.js";
+import { flag, limit, listOf, runStatus } from "../schemas.js";
+import { imported, interrupted } from "./run-shapes.js";
+
+const runItemShape = z.object({
+  run_id: z.number(),
+  workflow: z.string(),
+  workflow_id: z.number(),
+  status: runStatus,
+  interrupted,
+  imported,
+  file: z.string().nullable(),
+  parent: z.object({ run_id: z.number(), job_id: z.number() }).nullable(),
+  created_at: z.string(),
+  finished_at: z.string().nullable(),
+  duration_ms: z.number().nullable(),
+  error: error.nullable(),
+});
+
+const input = z.strictObject({
+  status: listOf(runStatus).optional().describe("Only runs of these statuses, separated by commas."),
+  workflow: z.string().optional().describe("Only runs of the workflow of this name."),
+  interrupted: flag.default(false).describe("Only runs that want an engine and that nobody runs."),
+  limit: limit.default(20),
+  before: z.coerce.number().int().positive().optional().describe("Only runs with a smaller number."),
+});
+type RunListRequest = z.output<typeof input>;
+
+export const listRuns = operation({
+  name: "list_runs",
+  summary: "list runs, the newest first",
+  description:
+    "Lists runs with their status, the newest first. Filter by status or workflow; `next` is the `before` of the next page, null at the end.",
+  role: "viewer",
+  effect: "reads",
+  input,
+  output: z.object({ items: z.array(runItemShape), next: z.number().nullable() }),
+  rest: { method: "GET", path: "/runs" },
+  cli: [
+    {
+      words: "list",
+      positional: [],
+      examples: ["daruma list", "daruma list --status failed,held --limit 5 --json"],
+    },
+  ],
+  withoutStore: "empty",
+  handler: ({ store }, input) => listRunReports(store, input),
+});
+
+/** Nothing in a store says which runs these are: they are looked for page by page. */
+const INTERRUPTED_PAGE = 200;
+
+/** One line of `daruma list`. Times are ISO 8601. */
+interface RunItem extends RunTimes {
+  readonly run_id: number;
+  readonly workflow: string;
+  readonly workflow_id: number;
+  readonly status: RunStatus;
+  readonly interrupted: boolean;
+  readonly imported: boolean;
+  readonly file: string | null;
+  readonly parent: { readonly run_id: number; readonly job_id: number } | null;
+  readonly error: ErrorRecord | null;
+}
+
+/** The newest first; `next` is the `before` of the next page. */
+export async function listRunReports(
+  store: Store,
+  request: RunListRequest,
+): Promise<{ items: RunItem[]; next: number | null }> {
+  const { limit } = request;
+  const items: RunItem[] = [];
+  for await (const { run, interrupted } of runsOf(store, request)) {
+    // One more is there.
+    if (items.length === limit) return { items, next: items.at(-1)!.run_id };
+    items.push(itemOf(run, interrupted));
+  }
+  return { items, next: null };
+}
+
+async function* runsOf(
+  store: Store,
+  { status, workflow, before, limit, interrupted: only = false }: RunListRequest,
+): AsyncGenerator<{ readonly run: RunRow; readonly interrupted: boolean }> {
+  const pageSize = only ? INTERRUPTED_PAGE : limit + 1;
+  for (let beforeId = before; ; ) {
+    const rows = await store.listRuns({
+      limit: pageSize,
+      ...(status === undefined ? {} : { status }),
+      ...(workflow === undefined ? {} : { workflow }),
+      ...(beforeId === undefined ? {} : { beforeId }),
+    });
+    const interrupted = await interruptedRuns(store, rows);
+    for (const run of rows)
+      if (!only || interrupted.has(run.id)) yield { run, interrupted: interrupted.has(run.id) };
+    if (rows.length < pageSize) return;
+    beforeId = rows.at(-1)!.id;
+  }
+}
+
+function itemOf(run: RunRow, interrupted: boolean): RunItem {
+  return {
+    run_id: run.id,
+    workflow: run.workflow,
+    workflow_id: run.workflow_id,
+    status: run.status,
+    interrupted,
+    imported: isImported(run),
+    file: run.file,
+    parent: run.parent,
+    ...timesOf(run),
+    error: runErrorOf(run),
+  };
+}

@@ -1,0 +1,154 @@
+import { z } from "zod";
+import { DEFAULT_REASON } from "./operator-words.js";
+
+/** A run by its number, or the newest one that no other run started. */
+export const runReference = z
+  .union([z.coerce.number().int().positive(), z.literal("last")])
+  .describe("A run: its number, or last.");
+
+/** A job by its id, or by its step in a run. */
+export const jobId = z
+  .union([z.number().int().positive(), z.string().min(1).max(10_000)])
+  .describe("A job: its id, such as 30000002; or with run_id a step, or step@scope.");
+
+export const runOfJob = runReference
+  .optional()
+  .describe("The run, where job_id names a step: its number, or last.");
+
+const MAX_PAGE = 1_000;
+
+const DEFAULT_PAGE = 100;
+
+export const limit = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(MAX_PAGE)
+  .default(DEFAULT_PAGE)
+  .describe(`How many at most, up to ${MAX_PAGE}.`);
+
+const MAX_REASON_CHARS = 4_000;
+
+export const reason = z
+  .string()
+  .max(MAX_REASON_CHARS)
+  .default(DEFAULT_REASON)
+  .describe("Why; is kept in the log.");
+
+const MAX_KEY_CHARS = 200;
+
+export const key = z
+  .string()
+  .min(1)
+  .max(MAX_KEY_CHARS)
+  .optional()
+  .describe("The same key is taken once, however often it is given.");
+
+/** JSON has booleans, a query string only words. */
+export const flag = z.union([
+  z.boolean(),
+  z.enum(["true", "1", "false", "0"]).transform((text) => text === "true" || text === "1"),
+]);
+
+/** Several values, or in a query string one text with commas. */
+export function listOf<T extends z.ZodType<unknown, string>>(item: T) {
+  const texts = z.string().transform((text) => text.split(","));
+  return z.union([z.array(item), texts.pipe(z.array(item))]);
+}
+
+const MAX_NAME_CHARS = 200;
+
+export const name = z
+  .string()
+  .min(1)
+  .max(MAX_NAME_CHARS)
+  .refine((text) => !/\p{Cc}/u.test(text), "must be on one line, without control characters");
+
+/** What a workflow file may hold. */
+const MAX_SOURCE_CHARS = 64 * 1_024 * 1_024;
+
+export const source = z.string().max(MAX_SOURCE_CHARS).describe("A workflow, YAML or JSON text.");
+
+export const fileName = z
+  .string()
+  .min(1)
+  .max(1_024)
+  .default("workflow.yaml")
+  .describe("How problems call the text; without its ending it is the default name of the workflow.");
+
+export const scope = z
+  .string()
+  .max(10_000)
+  .optional()
+  .describe("Which branch of a fan-out, such as root/list[2].");
+
+export const step = z.string().min(1).max(10_000).describe("A step's id, step@scope, or a job's id.");
+
+export const runStatus = z.enum(["pending", "running", "paused", "held", "completed", "failed", "canceled"]);
+
+export const jobStatus = z.enum([
+  "blocked",
+  "ready",
+  "running",
+  "waiting",
+  "recovering",
+  "pending_failed",
+  "completed",
+  "failed",
+  "skipped",
+  "canceled",
+]);
+
+/** What an interface of ours has beside these fields is handed on as it is. */
+function open<T>(shape: z.ZodType<unknown>): z.ZodType<T, T> {
+  return shape as z.ZodType<T, T>;
+}
+
+/** What the ladder made of one failed attempt. */
+export const diagnostics = z.array(
+  open<{ readonly job_id: number; readonly attempt: number; readonly rung: string }>(
+    z.looseObject({ job_id: z.number(), attempt: z.number(), rung: z.string() }),
+  ),
+);
+
+export const json: z.ZodType<unknown> = z.unknown().describe("Any JSON value.");
+
+export const variables = z.record(z.string(), json);
+
+export const encoding = z
+  .enum(["utf8", "base64"])
+  .default("utf8")
+  .describe("How `text` stands for bytes: base64 keeps those that are no UTF-8.");
+
+export const jobChange = z.object({
+  job_id: z.number(),
+  step: z.string(),
+  scope: z.string(),
+  from: jobStatus.nullable(),
+  to: jobStatus,
+  attempt_id: z.number(),
+});
+
+/** What one call of a model cost; null where its provider does not say. */
+export const tokenUsage = z.object({
+  provider: z.string(),
+  model: z.string(),
+  input_tokens: z.number().nullable(),
+  output_tokens: z.number().nullable(),
+  total_tokens: z.number().nullable(),
+  reasoning_tokens: z.number().nullable(),
+  cached_input_tokens: z.number().nullable(),
+});
+
+export const owner = z.object({ host: z.string(), pid: z.number() }).nullable();
+
+/** What is wrong with a workflow file. */
+export const problem = z.object({
+  code: z.string(),
+  message: z.string(),
+  hint: z.string(),
+  file: z.string(),
+  line: z.number(),
+  column: z.number(),
+  path: z.string(),
+});

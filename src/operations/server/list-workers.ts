@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { iso } from "../../report/run-report.js";
+import { operation } from "../operation.js";
+
+export const listWorkers = operation({
+  name: "list_workers",
+  summary: "list the workers that are connected to the server",
+  description:
+    "Lists the workers that the server can hand attempts to, with their resources, tags, when they were last heard of and what they work on. A command line without a server has none.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({}),
+  output: z.object({
+    items: z.array(
+      z.object({
+        name: z.string(),
+        slots: z.number(),
+        used: z.number(),
+        cpus: z.number(),
+        memory_bytes: z.number().nullable(),
+        tags: z.array(z.string()),
+        draining: z.boolean(),
+        last_seen_at: z.string(),
+        attempts: z.array(z.object({ job_id: z.number(), attempt: z.number() })),
+      }),
+    ),
+  }),
+  rest: { method: "GET", path: "/workers" },
+  cli: [{ words: "workers", positional: [], examples: ["daruma workers --server http://127.0.0.1:7420"] }],
+  withoutStore: "empty",
+  handler: async ({ runner }) => ({
+    items: (runner?.listWorkers() ?? []).map((worker) => ({
+      ...worker,
+      tags: [...worker.tags],
+      attempts: worker.attempts.map((each) => ({ ...each })),
+      last_seen_at: iso(worker.last_seen_at),
+    })),
+  }),
+});

@@ -1,0 +1,135 @@
+import { createHash, randomBytes } from "node:crypto";
+import { z } from "zod";
+import { DarumaError } from "../../core/errors/errors.js";
+import { parseDuration } from "../../definition/read/duration.js";
+import { iso } from "../../report/run-report.js";
+import type { TokenRow } from "../../store/store.js";
+import type { Context } from "../context.js";
+import { operation } from "../operation.js";
+import { ROLES, type Role } from "../roles.js";
+import { name } from "../schemas.js";
+
+/** Marks that turn the order of a line are among those that nobody sees. */
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}]/u;
+
+const token = z.object({
+  id: z.number(),
+  name: z.string(),
+  role: z.string(),
+  created_at: z.string(),
+  expires_at: z.string().nullable(),
+  revoked_at: z.string().nullable(),
+});
+
+export const createToken = operation({
+  name: "create_token",
+  summary: "make a token for the server; it is shown once",
+  description:
+    "Makes a token with a role: viewer reads, operator also starts and steers runs, worker only executes attempts, admin may do everything. The token is shown once, in this answer; only its hash is kept.",
+  role: "admin",
+  effect: "changes",
+  input: z.strictObject({
+    name: name
+      .refine((text) => !INVISIBLE.test(text), "must have no invisible characters")
+      .describe("Whose it is; it stands in the log of what was done with it."),
+    role: z.enum(ROLES).describe("What it may do."),
+    expires_in: z
+      .string()
+      .max(40)
+      .optional()
+      .describe("A duration such as 12h or 30d; by default it does not expire."),
+  }),
+  output: token.extend({ token: z.string() }),
+  rest: { method: "POST", path: "/tokens", status: 201 },
+  cli: [
+    {
+      words: "token create",
+      positional: ["name"],
+      examples: ["daruma token create ci --role operator --expires-in 90d"],
+    },
+  ],
+  withoutStore: "new",
+  handler: issue,
+});
+
+export const listTokens = operation({
+  name: "list_tokens",
+  summary: "list tokens, never their text",
+  description: "Lists the tokens that were made, with role, expiry and revocation. Their text is not kept.",
+  role: "admin",
+  effect: "reads",
+  input: z.strictObject({}),
+  output: z.object({ items: z.array(token) }),
+  rest: { method: "GET", path: "/tokens" },
+  cli: [{ words: "token list", positional: [], examples: ["daruma token list"] }],
+  withoutStore: "empty",
+  handler: async ({ store }) => ({ items: (await store.listTokens()).map(tokenItem) }),
+});
+
+export const revokeToken = operation({
+  name: "revoke_token",
+  summary: "make a token worthless",
+  description:
+    "Revokes a token: from now on the server refuses it. `revoked` is false if it was revoked before.",
+  role: "admin",
+  effect: "destroys",
+  input: z.strictObject({ id: z.coerce.number().int().positive().describe("The token's id, not its text.") }),
+  output: z.object({ id: z.number(), revoked: z.boolean() }),
+  rest: { method: "DELETE", path: "/tokens/{id}" },
+  cli: [{ words: "token revoke", positional: ["id"], examples: ["daruma token revoke 2"] }],
+  handler: (context, { id }) => revoke(context, id),
+});
+
+const TOKEN_BYTES = 32;
+
+const TOKEN_MARK = "drm_";
+
+/** Its text is shown once, here; only its hash is kept. */
+async function issue(
+  { store, now }: Context,
+  { name, role, expires_in }: { name: string; role: Role; expires_in?: string | undefined },
+) {
+  const token = TOKEN_MARK + randomBytes(TOKEN_BYTES).toString("base64url");
+  const lifeMs = expires_in === undefined ? null : durationOf(expires_in);
+  const row = await store.putToken({
+    name,
+    role,
+    hash: hashOfToken(token),
+    at: now(),
+    expiresAt: lifeMs === null ? null : now() + lifeMs,
+  });
+  return { ...tokenItem(row), token };
+}
+
+/** What is kept of a token, and what it is found by. */
+export function hashOfToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+function durationOf(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null || ms <= 0) {
+    const why = ms === null ? "is no duration" : "is over at once: such a token could never be used";
+    throw new DarumaError("INVALID_INPUT", `expires_in: ${text} ${why}`, { hint: "Write 12h, 30d or PT1H." });
+  }
+  return ms;
+}
+
+function tokenItem({ id, name, role, created_at, expires_at, revoked_at }: TokenRow) {
+  const time = (at: number | null): string | null => (at === null ? null : iso(at));
+  return {
+    id,
+    name,
+    role,
+    created_at: iso(created_at),
+    expires_at: time(expires_at),
+    revoked_at: time(revoked_at),
+  };
+}
+
+async function revoke({ store, now }: Context, id: number): Promise<{ id: number; revoked: boolean }> {
+  const revoked = await store.revokeToken(id, now());
+  if (!revoked && !(await store.listTokens()).some((row) => row.id === id))
+    throw new DarumaError("TOKEN_NOT_FOUND", `there is no token ${id}`);
+  return { id, revoked };
+}

@@ -1,0 +1,40 @@
+import { dirname, isAbsolute, resolve } from "node:path";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Context } from "../context.js";
+import { publishedWorkflow, storedDefinition } from "./stored-workflows.js";
+import { fromDefinition, readTextIn, type Workflow } from "./workflow-source.js";
+
+/** A workflow that came as text has none: each worker gives the run's steps a folder of its own. */
+export const NO_FOLDER = "";
+
+interface WorkflowChoice {
+  readonly workflow?: number | string | undefined;
+  readonly version?: number | undefined;
+  readonly source?: string | undefined;
+  readonly folder?: string | undefined;
+  readonly file_name: string;
+}
+
+type Place = Pick<Context, "store" | "outputDir" | "customActions" | "workflowReader">;
+
+export async function chooseWorkflow(context: Place, request: WorkflowChoice): Promise<Workflow> {
+  const { workflow, version, source, folder, file_name: file } = request;
+  if ((workflow === undefined) === (source === undefined))
+    throw new DarumaError(
+      "INVALID_INPUT",
+      "give either workflow, the name of a stored one, or source, its text",
+    );
+  if (folder !== undefined && !isAbsolute(folder))
+    throw new DarumaError("INVALID_INPUT", `folder: ${folder} is no absolute path`);
+  if (source !== undefined) {
+    const read = await readTextIn(context, source, { file, folder: folder ?? context.outputDir });
+    if (folder === undefined) return { ...read, folder: NO_FOLDER };
+    // Who says so has taken the text from there, and can give a newer one from there.
+    return isAbsolute(file) && dirname(file) === resolve(folder) ? { ...read, file } : read;
+  }
+  const row = await publishedWorkflow(context.store, workflow!, version);
+  const { definition, text } = await storedDefinition(context.store, row);
+  const place = folder ?? (row.file === null ? NO_FOLDER : dirname(row.file));
+  const stored = { hash: row.definition_hash, text, file: row.file, folder: place };
+  return { ...fromDefinition(definition, place), ...stored };
+}

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { workflowJsonSchema } from "../../definition/json-schema.js";
+import { operation } from "../operation.js";
+
+export const getWorkflowSchema = operation({
+  name: "get_workflow_schema",
+  summary: "print the JSON Schema of workflow files, for editors",
+  description: "The JSON Schema of workflow files: every key, its type and what it means.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({}),
+  output: z.looseObject({}),
+  rest: { method: "GET", path: "/schema" },
+  cli: [{ words: "schema", positional: [], examples: ["daruma schema > daruma.schema.json"] }],
+  withoutStore: "empty",
+  handler: async () => ({ ...workflowJsonSchema() }),
+});

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Definition } from "../../core/model/definition.js";
+import type { JobStatus } from "../../core/model/rows.js";
+import { toDot, toMermaid } from "../../definition/draw/graph.js";
+import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
+import type { Store } from "../../store/store.js";
+import type { Context } from "../context.js";
+import { operation } from "../operation.js";
+import { fileName, name, runReference, source } from "../schemas.js";
+import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
+import { readTextIn } from "./workflow-source.js";
+
+const input = z.strictObject({
+  source: source.optional(),
+  file_name: fileName,
+  run_id: runReference.optional(),
+  workflow: name.optional().describe("A stored workflow."),
+  version: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Which version of it; by default the newest."),
+  format: z.enum(["mermaid", "dot"]).default("mermaid").describe("Language of the picture."),
+});
+type GraphRequest = z.output<typeof input>;
+
+export const workflowGraph = operation({
+  name: "workflow_graph",
+  summary: "draw a workflow file, or a run coloured by the status of its steps",
+  description:
+    "A picture of a workflow text, a stored workflow, or a run (coloured by status) in the language of Mermaid or Graphviz. Failure routes are drawn apart from dependencies. Give exactly one of source, workflow and run_id.",
+  role: "viewer",
+  effect: "reads",
+  input,
+  output: z.object({ format: z.enum(["mermaid", "dot"]), text: z.string() }),
+  rest: { method: "POST", path: "/workflows/graph" },
+  cli: [
+    {
+      words: "graph",
+      positional: [],
+      examples: ["daruma graph release.yaml", "daruma graph last --format dot | dot -Tsvg > run.svg"],
+    },
+  ],
+  withoutStore: "empty",
+  handler: drawWorkflow,
+});
+
+type Statuses = { readonly [step: string]: JobStatus };
+
+interface Picture {
+  readonly definition: Definition;
+  readonly statuses: Statuses;
+}
+
+/** A step may have a job in each branch; the one that most needs a look gives the colour. */
+const MOST_TELLING: readonly JobStatus[] = [
+  "failed",
+  "pending_failed",
+  "running",
+  "recovering",
+  "waiting",
+  "canceled",
+  "ready",
+  "blocked",
+  "completed",
+  "skipped",
+];
+
+async function drawWorkflow(context: Context, request: GraphRequest) {
+  const { format } = request;
+  const { definition, statuses } = await pictureOf(context, request);
+  return { format, text: format === "dot" ? toDot(definition, statuses) : toMermaid(definition, statuses) };
+}
+
+async function pictureOf(context: Context, request: GraphRequest): Promise<Picture> {
+  const { store } = context;
+  const { source, run_id, workflow, file_name: file } = request;
+  if ([source, run_id, workflow].filter((given) => given !== undefined).length !== 1)
+    throw new DarumaError("INVALID_INPUT", "give exactly one of source, run_id and workflow");
+  if (run_id !== undefined) return pictureOfRun(store, await resolveRun(store, run_id));
+  if (source !== undefined)
+    return {
+      definition: (await readTextIn(context, source, { file, folder: "/" })).definition,
+      statuses: {},
+    };
+  const row = await storedWorkflow(store, workflow!, request.version);
+  return { definition: (await storedDefinition(store, row)).definition, statuses: {} };
+}
+
+async function pictureOfRun(store: Store, runId: number): Promise<Picture> {
+  const run = await requireRun(store, runId);
+  const { definition } = await storedDefinition(store, { ...run, name: run.workflow });
+  const statuses: { [step: string]: JobStatus } = {};
+  for (const { step, status } of await store.readJobs(run.id)) {
+    const before = Object.hasOwn(statuses, step) ? statuses[step]! : status;
+    statuses[step] = MOST_TELLING.indexOf(status) < MOST_TELLING.indexOf(before) ? status : before;
+  }
+  return { definition, statuses };
+}

@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { draw } from "../../definition/draw/drawing.js";
+import { iso } from "../../report/run-report.js";
+import type { Store, WorkflowRow } from "../../store/store.js";
+import { operation } from "../operation.js";
+import { limit, name } from "../schemas.js";
+import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
+
+const workflowShape = z.object({
+  id: z.number(),
+  name: z.string(),
+  version: z.number(),
+  file: z.string().nullable(),
+  created_at: z.string(),
+  published: z.boolean(),
+});
+
+export const listWorkflows = operation({
+  name: "list_workflows",
+  summary: "list stored workflows with their newest version",
+  description:
+    "Lists the workflows that the store knows, each with its newest version; with `name` all versions of one. `published` tells those that came from a draft from those that a run registered. `next` is the `before` of the next page.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    name: name.optional().describe("All versions of this workflow."),
+    limit,
+    before: z.coerce.number().int().positive().optional().describe("Only workflows with a smaller id."),
+  }),
+  output: z.object({ items: z.array(workflowShape), next: z.number().nullable() }),
+  rest: { method: "GET", path: "/workflows" },
+  cli: [
+    {
+      words: "workflows",
+      positional: ["[name]"],
+      examples: ["daruma workflows", "daruma workflows release"],
+    },
+  ],
+  withoutStore: "empty",
+  handler: ({ store }, input) => listWorkflowItems(store, input),
+});
+
+export const getWorkflow = operation({
+  name: "get_workflow",
+  summary: "show a stored workflow: its text, definition and versions",
+  description:
+    "One version of a stored workflow: the text that it was published from (null for one that a run registered), its normalised definition, its graph as nodes and edges, and the list of its versions.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    name: name.describe("The workflow's name, or its id."),
+    version: z.coerce.number().int().positive().optional().describe("Which version; by default the newest."),
+  }),
+  output: workflowShape.extend({
+    source: z.string().nullable(),
+    definition: z.looseObject({}),
+    graph: z.object({
+      nodes: z.array(z.looseObject({ name: z.string(), label: z.string() })),
+      edges: z.array(z.looseObject({ from: z.string(), to: z.string(), kind: z.string() })),
+    }),
+    versions: z.array(workflowShape),
+  }),
+  rest: { method: "GET", path: "/workflows/{name}" },
+  cli: [
+    {
+      words: "workflow show",
+      positional: ["name"],
+      examples: ["daruma workflow show release", "daruma workflow show release --workflow-version 2 --json"],
+    },
+  ],
+  handler: async ({ store }, { name: wanted, version }) => {
+    const found = await describeWorkflow(store, wanted, version);
+    const { nodes, edges } = found.graph;
+    return {
+      ...found,
+      definition: { ...found.definition },
+      graph: { nodes: nodes.map((node) => ({ ...node })), edges: edges.map((edge) => ({ ...edge })) },
+    };
+  },
+});
+
+function workflowItem({ id, name, version, file, created_at, source }: WorkflowRow) {
+  return { id, name, version, file, created_at: iso(created_at), published: source !== null };
+}
+
+async function describeWorkflow(store: Store, name: number | string, version?: number) {
+  const row = await storedWorkflow(store, name, version);
+  const { definition } = await storedDefinition(store, row);
+  const versions = await store.listWorkflows({ name: row.name });
+  return {
+    ...workflowItem(row),
+    source: row.source,
+    definition,
+    graph: draw(definition),
+    versions: versions.map(workflowItem),
+  };
+}
+
+async function listWorkflowItems(
+  store: Store,
+  { name, limit, before }: { name?: string | undefined; limit: number; before?: number | undefined },
+) {
+  const rows = await store.listWorkflows({
+    limit,
+    ...(name === undefined ? {} : { name }),
+    ...(before === undefined ? {} : { beforeId: before }),
+  });
+  return { items: rows.map(workflowItem), next: rows.length < limit ? null : rows.at(-1)!.id };
+}
