@@ -1,9 +1,7 @@
 import type { StopReason } from "../model/events.js";
+import { attemptDuration } from "../model/jobs.js";
 import { isInRecovery, isSettled, type Job, type Scope, scopesUnder } from "../model/run.js";
-import { cascade } from "./cascade.js";
 import type { Decision } from "./decision.js";
-import { closeBarriersThatAreDone } from "./goto.js";
-import { endQuestions } from "./questions.js";
 
 /** Give up everything unsettled in a scope and under it: what waits is canceled, what runs is being ended. */
 export function abandonScope(
@@ -31,11 +29,21 @@ export function abandonScope(
     stopping: stopping.map(({ id }) => id),
   });
   const unanswered = endQuestions(decision, stopping, because);
-  closeBarriersThatAreDone(decision);
-  cascade(decision, unanswered);
+  decision.add({ kind: "barriers" });
+  decision.add({ kind: "settled", jobs: unanswered });
 }
 
 /** It is in an attempt, a question to a person included, or its recovery script is at work. */
 function isEnding(job: Job): boolean {
   return job.status === "running" || job.question !== null || isInRecovery(job);
+}
+
+/** Attempts that wait for a person have no process to end: they are over as soon as they are given up. */
+export function endQuestions(decision: Decision, jobs: readonly Job[], because: StopReason): Job[] {
+  const asked = jobs.filter((job) => job.status === "waiting");
+  for (const job of asked) {
+    const durationMs = attemptDuration(job, decision.now);
+    decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, durationMs });
+  }
+  return asked;
 }

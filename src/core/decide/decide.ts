@@ -1,20 +1,15 @@
-import type { AttemptResult, Command } from "../model/commands.js";
+import type { Command } from "../model/commands.js";
 import type { Event } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
 import { attemptDuration } from "../model/jobs.js";
-import { findJob, isOver, type Job, type Run } from "../model/run.js";
-import { nextOrdinal } from "../model/workspace-state.js";
+import { findJob, isOver, type Run } from "../model/run.js";
 import { mayStart } from "../model/workspace-turn.js";
-import { cascade, reuseRouted, startAll } from "./cascade.js";
+import { drain } from "./agenda.js";
 import { Decision } from "./decision.js";
 import { endIfQuiescent } from "./ending.js";
 import { finishEvaluation } from "./evaluations.js";
-import { openScopesOf } from "./fan-out-opening.js";
-import { followUp } from "./follow-up.js";
-import { closeBarriersThatAreDone } from "./goto.js";
+import { endStopped, finishAttempt } from "./finish-attempt.js";
 import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
-import { refuseItems } from "./item-limit.js";
-import { climb } from "./ladder/ladder.js";
 import { operate } from "./operator.js";
 import {
   driveWorkspace,
@@ -22,13 +17,11 @@ import {
   leaveQueue,
   leaveWorkspace,
   moveWorkspace,
-  promoteWorkspace,
   repeatRebuild,
 } from "./rebuild.js";
-import { recordAttemptFailure } from "./record-failure.js";
 import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
-import { enterNextVisit } from "./run-lists.js";
 import { clearTheWay, finishSetAside, repeatSetAside } from "./set-aside.js";
+import { reuse, startAll } from "./start.js";
 
 /**
  * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
@@ -38,6 +31,7 @@ export function decide(run: Run, command: Command, now: number): Event[] {
   const decision = new Decision(run, now);
   if (!isOver(run) || reopens(command)) {
     apply(decision, command);
+    drain(decision);
     driveWorkspace(decision);
     endIfQuiescent(decision);
     // What follows a success may have gone back on the way to the end.
@@ -143,16 +137,32 @@ function startRun(decision: Decision): void {
   decision.emit({ type: "jobs.ready", jobs: wanted, reason: "start" });
 }
 
+/** What was routed to before the fork: nobody will route to it again. */
+function reuseRouted(decision: Decision): void {
+  const { reuse: reused, root, jobs } = decision.run;
+  if (reused.size === 0) return;
+  for (const job of [...jobs]) {
+    if (job.scope !== root || job.step.definition.start !== "routed" || job.status !== "blocked") continue;
+    reuse(decision, job);
+    drain(decision);
+  }
+}
+
 /** The attempts that died with their owner: each climbs as lost, or ends if it was being ended. Kept ones go on. */
 function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
   const { run } = decision;
   const lost = [...run.running].filter((job) => !kept.has(job.id));
   decision.emit({ type: "run.resumed", lost: lost.map((job) => ({ job: job.id, attempt: job.attempt })) });
   if (run.status === "pending") return startRun(decision);
-  for (const job of run.jobs) if (!kept.has(job.id)) repeatRecovery(decision, job);
+  for (const job of run.jobs) {
+    if (!kept.has(job.id)) repeatRecovery(decision, job);
+    drain(decision);
+  }
   startReservedRecoveries(decision);
   repeatRebuild(decision, kept);
+  drain(decision);
   repeatSetAside(decision);
+  drain(decision);
   for (const job of lost) {
     const durationMs = attemptDuration(job, decision.now);
     const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
@@ -162,6 +172,7 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
       job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" },
       durationMs,
     );
+    drain(decision);
   }
 }
 
@@ -172,6 +183,7 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
     const durationMs = attemptDuration(job, decision.now);
     if (job.stopping !== null) {
       endStopped(decision, job, durationMs);
+      drain(decision);
       continue;
     }
     decision.emit({
@@ -183,7 +195,10 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
     });
     decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "restart" });
   }
-  for (const job of decision.run.jobs) if (!kept.has(job.id)) interruptRecovery(decision, job);
+  for (const job of decision.run.jobs) {
+    if (!kept.has(job.id)) interruptRecovery(decision, job);
+    drain(decision);
+  }
 }
 
 function startAttempt(decision: Decision, jobId: number, worker: string, token: string): void {
@@ -197,89 +212,4 @@ function startAttempt(decision: Decision, jobId: number, worker: string, token: 
     worker,
     token,
   });
-}
-
-/** Only the engine gives an attempt up; one that its worker does has failed like any other. */
-const STOPPED_UNASKED: FailureFacts = {
-  code: "ACTION_FAILED",
-  message: "the worker stopped the attempt without being asked to",
-};
-
-export function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
-  if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, durationMs);
-  switch (result.kind) {
-    case "stopped":
-      if (job.stopping === null) return failAttempt(decision, job, STOPPED_UNASKED, durationMs);
-      return endStopped(decision, job, durationMs);
-    case "succeeded":
-      if (job.stopping !== null) return endStopped(decision, job, durationMs);
-      return judgeOutput(decision, job, result, durationMs);
-    case "failed":
-      return failAttempt(decision, job, result.facts, durationMs);
-  }
-}
-
-/** A forEach step's output becomes scopes: one that cannot is the step's failure, before any is opened. */
-function judgeOutput(
-  decision: Decision,
-  job: Job,
-  result: Extract<AttemptResult, { kind: "succeeded" }>,
-  durationMs: number,
-): void {
-  const { items } = result;
-  const refuse = (): FailureFacts | null =>
-    items === null
-      ? { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }
-      : refuseItems(decision.run, job, items.length);
-  const facts = job.step.definition.forEach ? refuse() : null;
-  if (facts !== null) failAttempt(decision, job, facts, durationMs);
-  else succeedAttempt(decision, job, result, durationMs);
-}
-
-function succeedAttempt(
-  decision: Decision,
-  job: Job,
-  result: Extract<AttemptResult, { kind: "succeeded" }>,
-  durationMs: number,
-): void {
-  const first = job.settledAs === null;
-  const items = job.step.definition.forEach ? result.items : null;
-  const made = job.step.definition.usesWorkspace ? (result.checkpoint ?? null) : null;
-  decision.emit({
-    type: "attempt.succeeded",
-    job: job.id,
-    attempt: job.attempt,
-    output: result.output,
-    items,
-    checkpoint: made === null ? null : { ...made, ordinal: nextOrdinal(decision.run) },
-    ...(result.usage === undefined ? {} : { usage: result.usage }),
-    durationMs,
-  });
-  promoteWorkspace(decision, job);
-  if (job.followingUp) return followUp(decision, job);
-  if (first) openScopesOf(decision, job);
-  cascade(decision, [job]);
-}
-
-function failAttempt(decision: Decision, job: Job, facts: FailureFacts, durationMs: number): void {
-  decision.emit({
-    type: "attempt.failed",
-    job: job.id,
-    attempt: job.attempt,
-    ...recordAttemptFailure(decision, job, facts),
-    durationMs,
-  });
-  climb(decision, job);
-  closeBarriersThatAreDone(decision);
-}
-
-/** The attempt ended because the engine wanted it to; a barrier may have waited for just that. */
-function endStopped(decision: Decision, job: Job, durationMs: number): void {
-  const because = job.stopping ?? "canceled";
-  decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, durationMs });
-  closeBarriersThatAreDone(decision);
-  if (because === "reset") return;
-  if (job.status === "canceled") return cascade(decision, [job]);
-  enterNextVisit(decision, job);
-  startAll(decision, [job], "goto");
 }

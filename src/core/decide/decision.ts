@@ -1,10 +1,41 @@
 import { evolve } from "../evolve/evolve.js";
-import type { Event, LoggedEvent } from "../model/events.js";
-import type { Run } from "../model/run.js";
+import type { Event, LoggedEvent, VisitRole } from "../model/events.js";
+import type { Job, Run } from "../model/run.js";
 
-/** One decision under way: each event it emits is folded in at once, so that the next one is decided on top of it. */
+/** What must still be looked at because of what has just happened. `agenda.ts` says who looks at it. */
+export type Consequence =
+  /** These jobs are over for now: what waited for them starts, or is given up. */
+  | { readonly kind: "settled"; readonly jobs: readonly Job[] }
+  /** A forEach job has its items. */
+  | { readonly kind: "fan_out"; readonly job: Job }
+  /** The last step of the job's run list has completed, or `failedStep` has not. */
+  | {
+      readonly kind: "list_over";
+      readonly job: Job;
+      readonly role: VisitRole;
+      readonly failedStep: string | null;
+    }
+  /** Nothing has handled this job's failure: what `fail_fast` is for. */
+  | { readonly kind: "fail_fast"; readonly job: Job }
+  /** An attempt has ended for which a barrier may have waited. */
+  | { readonly kind: "barriers" };
+
+/** A consequence for others to look at, or the rest of one's own work. */
+type AgendaItem = Consequence | (() => void);
+
+/**
+ * One decision under way: each event it emits is folded in at once, so that the next one is decided on top of it.
+ *
+ * What follows from an event goes on the agenda instead of being called, so that files need not know each other. The
+ * agenda is taken depth first: what an item adds is looked at in the order in which it was added, and before all that
+ * was there already. So an item emits first and adds afterwards; whatever it still has to do then, it adds as well.
+ */
 export class Decision {
   readonly events: Event[] = [];
+  /** The next one is the last. */
+  private readonly agenda: AgendaItem[] = [];
+  /** By the item that is being looked at, in order. */
+  private readonly added: AgendaItem[] = [];
 
   constructor(
     readonly run: Run,
@@ -12,8 +43,20 @@ export class Decision {
   ) {}
 
   emit(event: Event): void {
+    if (this.added.length > 0)
+      throw new Error(`${event.type} is emitted before what was added to the agenda is looked at`);
     evolve(this.run, event, this.now);
     this.events.push(event);
+  }
+
+  add(item: AgendaItem): void {
+    this.added.push(item);
+  }
+
+  /** What to look at next; undefined: nothing is left. */
+  take(): AgendaItem | undefined {
+    for (let item = this.added.pop(); item !== undefined; item = this.added.pop()) this.agenda.push(item);
+    return this.agenda.pop();
   }
 }
 

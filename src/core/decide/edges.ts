@@ -4,11 +4,11 @@ import type { Edge } from "../model/graph.js";
 import { isSettled, type Job, type Run, routedAttempt } from "../model/run.js";
 import { lastErrorSeenBy, seenError } from "../model/seen-error.js";
 import type { Json } from "../text/json.js";
-import { askIf, cascade } from "./cascade.js";
+import { readyAfterIf } from "./ask.js";
 import { evaluateCondition, lookupPath } from "./conditions.js";
 import type { Decision } from "./decision.js";
 import { openBarrierOver } from "./goto.js";
-import { isFreelyRouted, jobsOf } from "./run-lists.js";
+import { isFreelyRouted, jobsOf } from "./targets.js";
 
 export type EdgeChoice =
   | { readonly kind: "ask"; readonly code: string }
@@ -123,12 +123,14 @@ export function takeEdge(
       from: on === "failure" ? source.id : null,
       edge: choice.edge.definition.id,
     });
-  else if (target!.step.definition.if !== null) askIf(decision, target!);
-  else decision.emit({ type: "jobs.ready", jobs: [target!.id], reason: "edge" });
+  else readyAfterIf(decision, target!, "edge");
   finishFailure(decision, source, on);
 }
 
-/** A run list may have been waiting for the job that has just failed. */
+/** A run list may have been waiting for the job that has just failed, unless an edge back made it begin anew. */
 function finishFailure(decision: Decision, source: Job, on: "success" | "failure"): void {
-  if (on === "failure" && source.status === "failed") cascade(decision, [source]);
+  if (on === "failure")
+    decision.add(() => {
+      if (source.status === "failed") decision.add({ kind: "settled", jobs: [source] });
+    });
 }

@@ -1,7 +1,7 @@
 import { gateState, reducersWaiting, waitingFor } from "../model/gate.js";
 import { isHandled } from "../model/handled.js";
 import { isOver, type Job, type Run } from "../model/run.js";
-import { cascade } from "./cascade.js";
+import { follow } from "./agenda.js";
 import type { Decision } from "./decision.js";
 
 /** How many blocked jobs a STALLED message names. */
@@ -79,7 +79,7 @@ function settleRoutes(decision: Decision): void {
     handled: handled.map((job) => job.id),
     unhandled: unhandled.map((job) => job.id),
   });
-  cascade(decision, routed);
+  follow(decision, { kind: "settled", jobs: routed });
 }
 
 function skipUnrouted(decision: Decision): void {
@@ -92,7 +92,7 @@ function skipUnrouted(decision: Decision): void {
     jobs: unrouted.map((job) => job.id),
     reason: "nothing routed to it",
   });
-  cascade(decision, unrouted);
+  follow(decision, { kind: "settled", jobs: unrouted });
 }
 
 function conclude(decision: Decision): void {

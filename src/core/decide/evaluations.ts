@@ -2,10 +2,8 @@ import type { EvaluationPurpose, EvaluationResult } from "../model/events.js";
 import { findJob, type Job, type Run } from "../model/run.js";
 import type { Json } from "../text/json.js";
 import { oneLine } from "../text/plain-text.js";
-import { cascade } from "./cascade.js";
 import type { Decision } from "./decision.js";
 import { followEdges, followUp, followUpGoto } from "./follow-up.js";
-import { closeBarriersThatAreDone } from "./goto.js";
 import { climb } from "./ladder/ladder.js";
 import { recordFailure } from "./record-failure.js";
 
@@ -70,7 +68,7 @@ function decideIf(decision: Decision, job: Job, result: EvaluationResult): void 
     const facts = { code: "IF_FAILED", message: `if: ${result.reason}` };
     decision.emit({ type: "if.failed", job: job.id, error: recordFailure(decision, job, facts, null) });
     climb(decision, job);
-    return closeBarriersThatAreDone(decision);
+    return decision.add({ kind: "barriers" });
   }
   if (result.value === true) {
     const reason =
@@ -78,5 +76,5 @@ function decideIf(decision: Decision, job: Job, result: EvaluationResult): void 
     return decision.emit({ type: "jobs.ready", jobs: [job.id], reason });
   }
   decision.emit({ type: "jobs.skipped", jobs: [job.id], reason: "its `if` is false" });
-  cascade(decision, [job]);
+  decision.add({ kind: "settled", jobs: [job] });
 }

@@ -1,12 +1,12 @@
 import type { Job } from "../model/run.js";
-import { cascade } from "./cascade.js";
+import { ask } from "./ask.js";
 import type { Decision } from "./decision.js";
 import { chooseEdge, takeEdge } from "./edges.js";
-import { openScopesOf } from "./fan-out-opening.js";
+import { openScopesOf } from "./fan-out.js";
 import { takeGoto, usedUpBound } from "./goto.js";
 import { exceedLoops, isUsedUp, loopCount } from "./loop-budget.js";
-import { chooseGoto, collectTargets } from "./routing-answers.js";
-import { jobsOf, requestNext } from "./run-lists.js";
+import { requestNext } from "./run-lists.js";
+import { chooseGoto, collectTargets, jobsOf } from "./targets.js";
 
 /**
  * A job has completed and has on_success routing: `run` + `run_js` in order, then `goto_js` / `goto`, and only then
@@ -63,32 +63,14 @@ export function followEdges(decision: Decision, job: Job): void {
   if (job.step.successEdges.length === 0 || job.visitFor?.role === "remediation")
     return release(decision, job);
   const choice = chooseEdge(run, job, "success");
-  if (choice.kind === "ask") {
-    return decision.emit({
-      type: "evaluation.requested",
-      id: run.nextEvaluation,
-      job: job.id,
-      purpose: "transition",
-      considered: [],
-      code: choice.code,
-    });
-  }
+  if (choice.kind === "ask") return ask(decision, job, "transition", choice.code);
   const count = loopCount(run, job, "on_success.edge");
   if (choice.kind === "edge" && choice.counted && isUsedUp(count))
     return exceedLoops(decision, job, "on_success.edge", count);
   if (choice.kind === "edge") takeEdge(decision, job, choice, "success");
   // An edge back may have made the job itself begin anew.
-  if (job.followingUp) release(decision, job);
-}
-
-function ask(decision: Decision, job: Job, purpose: "on_success.run_js" | "on_success.goto_js"): void {
-  decision.emit({
-    type: "evaluation.requested",
-    id: decision.run.nextEvaluation,
-    job: job.id,
-    purpose,
-    considered: [],
-    code: null,
+  decision.add(() => {
+    if (job.followingUp) release(decision, job);
   });
 }
 
@@ -96,5 +78,5 @@ function release(decision: Decision, job: Job): void {
   const first = job.settledAs === null;
   decision.emit({ type: "job.released", job: job.id });
   if (first) openScopesOf(decision, job);
-  cascade(decision, [job]);
+  decision.add({ kind: "settled", jobs: [job] });
 }

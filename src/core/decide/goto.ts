@@ -1,12 +1,13 @@
 import { gateState, reducersWaiting, waitingFor } from "../model/gate.js";
 import { type Barrier, type Job, type Run, routedAttempt, type Scope } from "../model/run.js";
 import { awaitsRestore } from "../model/workspace-state.js";
-import { askIf, giveUpLost, startAll } from "./cascade.js";
+import { endQuestions } from "./abandon.js";
+import { readyAfterIf } from "./ask.js";
 import type { Decision } from "./decision.js";
-import { decideJoin } from "./join.js";
+import { decideJoin } from "./fan-out.js";
 import { failJob } from "./ladder/fail.js";
-import { endQuestions } from "./questions.js";
 import { enterNextVisit, refuseCircularRequests } from "./run-lists.js";
+import { giveUpLost, startAll } from "./start.js";
 
 export type GotoTrigger = "failure" | "success";
 
@@ -87,7 +88,7 @@ export function openBarrierOver(decision: Decision, target: Job, cause: BarrierC
   endQuestions(decision, ending, "superseded");
   closeBarrierIfDone(decision, barrier);
   // A repair step that a member has let go of is free for whoever has asked for it next.
-  for (const target of repairing) enterNextVisit(decision, target);
+  for (const target of repairing) decision.add(() => enterNextVisit(decision, target));
 }
 
 /** The step that a job's run list is at, and the one that this step's own list is at. */
@@ -133,9 +134,11 @@ function* dependentsInScope(job: Job): Generator<Job> {
 
 /** Of one barrier's closing another may be the consequence, so that it is looked up again. */
 export function closeBarriersThatAreDone(decision: Decision): void {
-  for (const id of [...decision.run.barriers.keys()]) {
-    const barrier = decision.run.barriers.get(id);
-    if (barrier !== undefined) closeBarrierIfDone(decision, barrier);
+  for (const id of decision.run.barriers.keys()) {
+    decision.add(() => {
+      const barrier = decision.run.barriers.get(id);
+      if (barrier !== undefined) closeBarrierIfDone(decision, barrier);
+    });
   }
 }
 
@@ -150,14 +153,17 @@ function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
     retired: retired.map((job) => job.id),
   });
   // A reducer may find all of its branches still settled: its join is then decided anew, at once.
-  for (const job of invalidated) decideJoin(decision, job);
+  for (const job of invalidated) decision.add(() => decideJoin(decision, job));
   const targets = new Map([...barrier.targets].filter(([job]) => !retired.includes(job)));
-  if (barrier.restored?.ok === false) failTargets(decision, targets, barrier.restored.message);
-  else startTargets(decision, targets);
-  startAll(decision, invalidated, "goto");
-  giveUpLost(decision, invalidated);
-  for (const job of invalidated) refuseCircularRequests(decision, job);
-  for (const job of members) enterNextVisit(decision, job);
+  const { restored } = barrier;
+  decision.add(() => {
+    if (restored?.ok === false) failTargets(decision, targets, restored.message);
+    else startTargets(decision, targets);
+  });
+  decision.add(() => startAll(decision, invalidated, "goto"));
+  decision.add(() => giveUpLost(decision, invalidated));
+  for (const job of invalidated) decision.add(() => refuseCircularRequests(decision, job));
+  for (const job of members) decision.add(() => enterNextVisit(decision, job));
 }
 
 /** The job's item scope was made by a member: with the member's output the scope is gone. */
@@ -173,16 +179,17 @@ function startTargets(decision: Decision, targets: Barrier["targets"]): void {
   for (const [job, { forced }] of targets) {
     if (job.status !== "blocked" || job.evaluation !== null || (!forced && gateState(job.gate) !== "met"))
       continue;
-    if (job.step.definition.if !== null) askIf(decision, job);
-    else decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "goto" });
+    readyAfterIf(decision, job, "goto");
   }
 }
 
 /** In a workspace that holds what was to be undone nothing may go on. */
 function failTargets(decision: Decision, targets: Barrier["targets"], message: string): void {
+  const reason = `the workspace could not be taken back: ${message}`;
   for (const job of targets.keys()) {
-    if (job.status === "blocked" && job.evaluation === null)
-      failJob(decision, job, "RESET_FAILED", `the workspace could not be taken back: ${message}`);
+    decision.add(() => {
+      if (job.status === "blocked" && job.evaluation === null) failJob(decision, job, "RESET_FAILED", reason);
+    });
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Command } from "../model/commands.js";
 import { attemptDuration } from "../model/jobs.js";
 import { findJob, type Job } from "../model/run.js";
-import { finishAttempt } from "./decide.js";
 import type { Decision } from "./decision.js";
+import { finishAttempt } from "./finish-attempt.js";
 import { operate } from "./operator.js";
 
 /** A human step's turn: an attempt that no worker runs. It waits for an answer, or for its timeout. */

@@ -1,9 +1,8 @@
 import type { LoopTransition } from "../model/events.js";
-import type { Job, Run } from "../model/run.js";
+import type { Job, Run, Scope } from "../model/run.js";
 import { abandonScope } from "./abandon.js";
-import { cascade } from "./cascade.js";
 import type { Decision } from "./decision.js";
-import { decideBranchesOf } from "./join.js";
+import { decideBranchesOf } from "./fan-out.js";
 import type { Verdict } from "./ladder/rung.js";
 
 /**
@@ -43,13 +42,10 @@ export function describeUsedUp(transition: LoopTransition, count: LoopCount): st
   return `max_loops (${count.max}) is used up: ${describeCount(transition, count)}`;
 }
 
-/** The verdict of a rung whose transition max_loops does not allow. */
-export function overBudget(
-  decision: Decision,
-  job: Job,
-  transition: LoopTransition,
-  count: LoopCount,
-): Verdict {
+/** The verdict of a rung whose transition max_loops does not allow; null: it does. */
+export function refuseOverBudget(decision: Decision, job: Job, transition: LoopTransition): Verdict | null {
+  const count = loopCount(decision.run, job, transition);
+  if (!isUsedUp(count)) return null;
   return {
     kind: "end",
     reason: describeUsedUp(transition, count),
@@ -95,11 +91,14 @@ export function exceedLoops(
   }
   abandonScope(decision, job.scope, "loop_budget", "LOOP_BUDGET_EXCEEDED", `${id}: ${message}`);
   if (job.scope.parent === null) return;
-  cascade(
-    decision,
-    [...job.scope.jobs.values()].filter((other) => other.settledAs === "lost"),
-  );
-  decideBranchesOf(decision, job.scope);
+  decision.add(() => giveUpBranch(decision, job.scope));
+}
+
+/** The scope is over, and with it the branch of every reducer that it feeds. */
+function giveUpBranch(decision: Decision, scope: Scope): void {
+  const lost = [...scope.jobs.values()].filter((job) => job.settledAs === "lost");
+  decision.add({ kind: "settled", jobs: lost });
+  decideBranchesOf(decision, scope);
 }
 
 /** The failure that wanted the transition, as whoever mends it must know it. */

@@ -3,15 +3,16 @@ import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } fr
 import { isHandled } from "../model/handled.js";
 import { isOver, type Job, jobById, type Run } from "../model/run.js";
 import { abandonScope } from "./abandon.js";
-import { askIf, cascade, giveUpLost, startAll } from "./cascade.js";
+import { drain } from "./agenda.js";
+import { readyAfterIf } from "./ask.js";
 import type { Decision } from "./decision.js";
-import { openScopesOf } from "./fan-out-opening.js";
+import { decideJoin, openScopesOf } from "./fan-out.js";
 import { followUp } from "./follow-up.js";
 import { descendants, openBarrierOver } from "./goto.js";
-import { decideJoin } from "./join.js";
 import { failJob } from "./ladder/fail.js";
 import { asDone, refusalOf } from "./operator-refusals.js";
 import { startReservedRecoveries } from "./recovery.js";
+import { giveUpLost, startAll } from "./start.js";
 
 export { type Refusal, refusalOf } from "./operator-refusals.js";
 
@@ -53,8 +54,10 @@ export function operate(decision: Decision, asked: OperatorCommand): void {
     case "run.reset":
       return resetFailed(decision, command.reason, command.key);
     case "holds.resolve":
-      for (const item of command.items)
+      for (const item of command.items) {
         resolveHold(decision, item, item.reason ?? command.reason, command.key);
+        drain(decision);
+      }
       return;
     case "human.answer":
       return answer(decision, command);
@@ -105,9 +108,13 @@ function retryJobs(decision: Decision, retried: Retried): void {
   });
   if (afresh) for (const job of jobs) reserveReset(decision, job, reason, null);
   const fresh = [...jobs, ...waiting];
-  for (const job of withDependentsStillWaiting(fresh)) decideJoin(decision, job);
+  for (const job of withDependentsStillWaiting(fresh)) {
+    decideJoin(decision, job);
+    drain(decision);
+  }
   for (const job of routed) startRouted(decision, job);
   startAll(decision, fresh, "operator");
+  drain(decision);
   giveUpLost(decision, fresh);
 }
 
@@ -148,9 +155,7 @@ function reserveReset(decision: Decision, job: Job, reason: string, key: string 
 }
 
 function startRouted(decision: Decision, job: Job): void {
-  if (job.status !== "blocked" || job.evaluation !== null) return;
-  if (job.step.definition.if !== null) askIf(decision, job);
-  else decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "operator" });
+  if (job.status === "blocked" && job.evaluation === null) readyAfterIf(decision, job, "operator");
 }
 
 function givenUpBehind(run: Run, jobs: readonly Job[]): Job[] {
@@ -230,7 +235,7 @@ function resolveHold(
     case "complete":
       if (job.followingUp) return followUp(decision, job);
       if (first) openScopesOf(decision, job);
-      return cascade(decision, [job]);
+      return decision.add({ kind: "settled", jobs: [job] });
   }
 }
 

@@ -9,7 +9,6 @@ import {
 } from "../model/workspace-state.js";
 import { hasTree } from "../model/workspace-turn.js";
 import type { Decision } from "./decision.js";
-import { closeBarriersThatAreDone } from "./goto.js";
 import { failJob } from "./ladder/fail.js";
 import { climb } from "./ladder/ladder.js";
 
@@ -101,7 +100,7 @@ function endRebuild(decision: Decision, rebuild: Rebuild, ended: Ended): void {
   decision.emit({ type: "rebuild.finished", rebuild: id, job: job.id, ...ended });
   if (barrier !== null) {
     if (ended.ok) decision.emit({ type: "workspace.promoted", rebuild: id, job: job.id, path: ended.path! });
-    return closeBarriersThatAreDone(decision);
+    return decision.add({ kind: "barriers" });
   }
   if (ended.ok) {
     const reason =
@@ -111,7 +110,7 @@ function endRebuild(decision: Decision, rebuild: Rebuild, ended: Ended): void {
   if (trigger === "operator" || job.error === null)
     failJob(decision, job, "RESET_FAILED", `the workspace could not be built anew: ${ended.message}`);
   else climbOn(decision, job, ended.message);
-  closeBarriersThatAreDone(decision);
+  decision.add({ kind: "barriers" });
 }
 
 /** The rung that wanted the fresh workspace could not act after all: the climb goes on above it. */

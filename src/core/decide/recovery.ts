@@ -1,10 +1,8 @@
 import type { Command } from "../model/commands.js";
 import { codeOfStop } from "../model/jobs.js";
 import { findJob, isInRecovery, type Job } from "../model/run.js";
-import { cascade, startAll } from "./cascade.js";
 import type { Decision } from "./decision.js";
-import { closeBarriersThatAreDone } from "./goto.js";
-import { enterNextVisit } from "./run-lists.js";
+import { goOnAfterStop } from "./start.js";
 
 /** A recovery script has ended, well or badly: the retry it was for was reserved before and happens either way. */
 export function finishRecovery(
@@ -42,10 +40,8 @@ function endRecovery(
       reason: "stopped while it was recovering",
     });
   }
-  closeBarriersThatAreDone(decision);
-  if (job.status === "canceled") return cascade(decision, [job]);
-  enterNextVisit(decision, job);
-  startAll(decision, [job], "goto");
+  decision.add({ kind: "barriers" });
+  decision.add(() => goOnAfterStop(decision, job));
 }
 
 /** The engine that stops has ended the script: it begins again at no cost. One that was to end anyway has ended. */

@@ -1,5 +1,4 @@
-import { outcomeOf } from "./jobs.js";
-import type { Job, Route } from "./run.js";
+import type { Job, Route, VisitOutcome } from "./run.js";
 
 /** The failure of a repair step counts with that of the step it was to repair. */
 export function isHandled(job: Job): boolean {
@@ -23,4 +22,13 @@ function leadsToSuccess(route: Route, seen: Set<string>): boolean {
   if (outcome === undefined) return false;
   if (outcome.completed || outcome.handled) return true;
   return outcome.route !== null && leadsToSuccess(outcome.route, seen);
+}
+
+/** How the job's present visit stands. */
+export function outcomeOf(job: Job): VisitOutcome {
+  return {
+    completed: job.status === "completed",
+    handled: job.handled !== null,
+    route: job.status === "failed" ? job.route : null,
+  };
 }

@@ -1,9 +1,10 @@
 import type { StopReason } from "./events.js";
 import { buildGate, emptyGate, settleGates } from "./gate.js";
 import type { GraphStep } from "./graph.js";
+import { outcomeOf } from "./handled.js";
 import { newHealState, newQueueState } from "./heal-state.js";
 import type { JobStatus } from "./rows.js";
-import { change, JOB_IDS_PER_RUN, type Job, type Run, type Scope, type VisitOutcome } from "./run.js";
+import { change, JOB_IDS_PER_RUN, type Job, type Run, type Scope } from "./run.js";
 
 /** Add a job to its scope; its id is the next of the run. */
 export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
@@ -100,15 +101,6 @@ export function beginVisit(job: Job): void {
   job.route = null;
   job.routedFrom = null;
   dropWork(job);
-}
-
-/** How the job's present visit stands. */
-export function outcomeOf(job: Job): VisitOutcome {
-  return {
-    completed: job.status === "completed",
-    handled: job.handled !== null,
-    route: job.status === "failed" ? job.route : null,
-  };
 }
 
 /** A failure that led to `visit` is handled if the visit that an operator gave in its place completes. */

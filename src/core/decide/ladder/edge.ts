@@ -1,8 +1,8 @@
 import type { Job, Run } from "../../model/run.js";
 import type { Decision } from "../decision.js";
 import { chooseEdge, takeEdge } from "../edges.js";
-import { openScopesOf } from "../fan-out-opening.js";
-import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
+import { openScopesOf } from "../fan-out.js";
+import { refuseOverBudget } from "../loop-budget.js";
 import { pass, type Rung } from "./rung.js";
 
 /** A transition on failure matches: the job is failed, and its failure goes to another step with its context. */
@@ -16,15 +16,15 @@ export const edgeRung: Rung = {
     if (choice.kind === "ask") return { kind: "ask", purpose: "transition", code: choice.code };
     if (choice.kind === "none")
       return pass(choice.considered.map(({ to, why }) => `${to}: ${why}`).join("; "));
-    const count = loopCount(run, job, "edge");
-    if (choice.counted && isUsedUp(count)) return overBudget(decision, job, "edge", count);
+    const refused = choice.counted ? refuseOverBudget(decision, job, "edge") : null;
+    if (refused !== null) return refused;
     const to = choice.edge.to.definition.id;
     return {
       kind: "act",
       reason: `transition ${choice.edge.definition.id} to ${to}${choice.status === "already_scheduled" ? ", which is under way already" : ""}`,
       act() {
         failRouted(decision, job);
-        takeEdge(decision, job, choice, "failure");
+        decision.add(() => takeEdge(decision, job, choice, "failure"));
       },
     };
   },

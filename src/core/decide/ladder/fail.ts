@@ -1,8 +1,7 @@
 import { isOver, type Job, type Scope } from "../../model/run.js";
 import { abandonScope } from "../abandon.js";
-import { cascade } from "../cascade.js";
 import type { Decision } from "../decision.js";
-import { openScopesOf } from "../fan-out-opening.js";
+import { openScopesOf } from "../fan-out.js";
 import type { Rung } from "./rung.js";
 
 /** The end of the ladder: the job is failed. Always applies. */
@@ -46,7 +45,9 @@ export function failJob(decision: Decision, job: Job, code: string, message: str
   decision.emit({ type: "job.failed", job: job.id, code, message, handled, partOf, routed: false });
   // A tolerated forEach step has no items: its reducers run with an empty array.
   if (first && handled !== null) openScopesOf(decision, job);
-  cascade(decision, [job]);
-  const { run } = decision;
-  if (handled === null && partOf === null && !isOver(run) && !mayBeTolerated(job)) failFast(decision, job);
+  decision.add({ kind: "settled", jobs: [job] });
+  if (handled === null && partOf === null)
+    decision.add(() => {
+      if (!isOver(decision.run) && !mayBeTolerated(job)) failFast(decision, job);
+    });
 }

@@ -1,6 +1,6 @@
 import { takeGoto, usedUpBound } from "../goto.js";
-import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
-import { chooseGoto } from "../routing-answers.js";
+import { refuseOverBudget } from "../loop-budget.js";
+import { chooseGoto } from "../targets.js";
 import { pass, type Rung } from "./rung.js";
 
 /** Back to a step that this one depends on, and forward again from there. */
@@ -18,8 +18,8 @@ export const gotoRung: Rung = {
     if (onFail.gotoJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.goto_js" };
     const choice = chooseGoto(run, job, onFail.goto, answer);
     if (!choice.ok) return pass(choice.reason);
-    const count = loopCount(run, job, "goto");
-    if (isUsedUp(count)) return overBudget(decision, job, "goto", count);
+    const refused = refuseOverBudget(decision, job, "goto");
+    if (refused !== null) return refused;
     const to = choice.target.step.definition.id;
     return {
       kind: "act",

@@ -1,6 +1,7 @@
 import type { FailureRoute, RungConsidered, RungName } from "../../model/events.js";
 import type { Failure } from "../../model/failure.js";
 import { type Job, nextJobId, type Run, routedAttempt } from "../../model/run.js";
+import { ask } from "../ask.js";
 import { boundReason } from "../attempt-bound.js";
 import type { Decision } from "../decision.js";
 import { chooseEdge } from "../edges.js";
@@ -51,15 +52,7 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
         if (verdict.mark !== undefined) marks.push(verdict.mark);
         break;
       case "ask":
-        decision.emit({
-          type: "evaluation.requested",
-          id: decision.run.nextEvaluation,
-          job: job.id,
-          purpose: verdict.purpose,
-          considered: passed,
-          code: verdict.code ?? null,
-        });
-        return;
+        return ask(decision, job, verdict.purpose, verdict.code ?? null, passed);
       case "act":
       case "end": {
         const ends = verdict.kind === "end";

@@ -1,9 +1,9 @@
 import { type Job, routedAttempt } from "../../model/run.js";
-import { askIf } from "../cascade.js";
+import { ask } from "../ask.js";
 import type { Decision } from "../decision.js";
-import { exceedLoops, isUsedUp, loopCount, overBudget } from "../loop-budget.js";
-import { collectTargets } from "../routing-answers.js";
-import { jobsOf, requestNext } from "../run-lists.js";
+import { exceedLoops, isUsedUp, loopCount, refuseOverBudget } from "../loop-budget.js";
+import { requestNext } from "../run-lists.js";
+import { collectTargets, jobsOf } from "../targets.js";
 import { failJob } from "./fail.js";
 import { pass, type Rung } from "./rung.js";
 
@@ -21,8 +21,8 @@ export const remediateRung: Rung = {
     if (onFail.runJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.run_js" };
     const { targets, notes } = collectTargets(run, job, onFail.run, answer);
     if (targets.length === 0) return pass(notes.join("; ") || "run_js named no step");
-    const count = loopCount(run, job, "remediate");
-    if (isUsedUp(count)) return overBudget(decision, job, "remediate", count);
+    const refused = refuseOverBudget(decision, job, "remediate");
+    if (refused !== null) return refused;
     const steps = targets.map(({ step }) => step.definition.id);
     const reason = [`run ${steps.join(", ")}, then once more`, ...notes].join("; ");
     return {
@@ -46,7 +46,7 @@ export const remediateRung: Rung = {
 
 /** What has failed is tried once more: the attempt, or the `if` before it. */
 function tryAgain(decision: Decision, job: Job): void {
-  if (job.error?.attempt === null) return askIf(decision, job);
+  if (job.error?.attempt === null) return ask(decision, job, "if");
   decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "remediation" });
 }
 

@@ -3,7 +3,7 @@ import { describeNoProgress } from "../../failure/no-progress.js";
 import type { StepDefinition } from "../../model/definition.js";
 import type { Run } from "../../model/run.js";
 import { retryDelayMs } from "../backoff.js";
-import { isUsedUp, loopCount, overBudget } from "../loop-budget.js";
+import { refuseOverBudget } from "../loop-budget.js";
 import { NO_ATTEMPT, pass, type Rung } from "./rung.js";
 
 /** The same step again after its backoff, while this visit has retries left and the error is worth one. */
@@ -23,8 +23,8 @@ export const retryRung: Rung = {
     if (job.heal.noProgress !== null) return pass(describeNoProgress(job.heal.noProgress));
     if (!isRetryable(failure, policy?.on ?? []))
       return pass(notRetryable(failure.code, failure.class, policy?.on ?? []));
-    const count = loopCount(run, job, "retry");
-    if (isUsedUp(count)) return overBudget(decision, job, "retry", count);
+    const refused = refuseOverBudget(decision, job, "retry");
+    if (refused !== null) return refused;
     const retry = job.retriesInVisit + 1;
     const delayMs =
       policy === null

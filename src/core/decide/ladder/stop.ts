@@ -1,6 +1,5 @@
 import { codeOfStop } from "../../model/jobs.js";
 import { isOver } from "../../model/run.js";
-import { cascade } from "../cascade.js";
 import { pass, type Rung } from "./rung.js";
 
 /** The run is canceled, over, or has given this job up: the failure is recorded and nothing else. */
@@ -20,7 +19,7 @@ export const stopRung: Rung = {
       reason,
       act() {
         decision.emit({ type: "jobs.canceled", jobs: [job.id], code: codeOfStop(job.stopping), reason });
-        cascade(decision, [job]);
+        decision.add({ kind: "settled", jobs: [job] });
       },
     };
   },

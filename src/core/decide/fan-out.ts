@@ -1,9 +1,21 @@
 import { gateState, reducersWaiting, waitingFor } from "../model/gate.js";
 import type { GraphStep } from "../model/graph.js";
 import { isSettled, type Job, type Run, type Scope, scopesUnder } from "../model/run.js";
-import { cascade, startAll } from "./cascade.js";
 import type { Decision } from "./decision.js";
-import { failFast } from "./ladder/fail.js";
+import { giveUpLost, startAll } from "./start.js";
+
+/** A forEach job has completed: open a scope for each item and start what can start in it. */
+export function openScopesOf(decision: Decision, job: Job): void {
+  if (!job.step.definition.forEach || decision.run.options.only !== null) return;
+  decision.emit({ type: "scopes.opened", job: job.id, generation: job.visit, items: job.items ?? [] });
+  const jobs: Job[] = [];
+  for (const scope of job.scope.children.get(job.step) ?? []) {
+    for (const inner of scope.open ? scopesUnder(scope) : []) jobs.push(...inner.jobs.values());
+  }
+  startAll(decision, jobs, "dependencies");
+  decision.add(() => giveUpLost(decision, jobs));
+  decision.add(() => decideJoinsOf(decision, job));
+}
 
 /** Decide the join of every reducer that one of these jobs' branches feeds, once its last branch has settled. */
 export function decideJoins(decision: Decision, settled: readonly Job[]): void {
@@ -11,12 +23,13 @@ export function decideJoins(decision: Decision, settled: readonly Job[]): void {
   for (const job of settled) {
     for (const waiting of waitingFor(job)) if (waiting.branch !== null) reducers.add(waiting.job);
   }
-  for (const reducer of reducers) decideJoin(decision, reducer);
+  for (const reducer of reducers) decision.add(() => decideJoin(decision, reducer));
 }
 
 /** The fan-out of this forEach job has just been opened: reducers of no or only trivial branches are decided now. */
-export function decideJoinsOf(decision: Decision, opener: Job): void {
-  for (const reducer of reducersWaiting(decision.run, opener)) decideJoin(decision, reducer);
+function decideJoinsOf(decision: Decision, opener: Job): void {
+  for (const reducer of reducersWaiting(decision.run, opener))
+    decision.add(() => decideJoin(decision, reducer));
 }
 
 /** Decide a reducer's join, unless a branch is still under way or it is decided already. */
@@ -47,8 +60,8 @@ export function decideJoin(decision: Decision, reducer: Job): void {
   if (count.failed > 0)
     decision.emit({ type: "jobs.canceled", jobs: [reducer.id], code: "JOIN_UNSATISFIED", reason: message });
   else decision.emit({ type: "jobs.skipped", jobs: [reducer.id], reason: message });
-  cascade(decision, [reducer]);
-  if (count.failed > 0) failFast(decision, reducer);
+  decision.add({ kind: "settled", jobs: [reducer] });
+  if (count.failed > 0) decision.add({ kind: "fail_fast", job: reducer });
 }
 
 function needed(step: GraphStep, total: number): number {
@@ -101,6 +114,6 @@ function stepsBefore(step: GraphStep): Set<GraphStep> {
 export function decideBranchesOf(decision: Decision, branch: Scope): void {
   for (const reducer of branch.branchGates.keys()) {
     const job = branch.parent?.jobs.get(reducer);
-    if (job !== undefined) decideJoin(decision, job);
+    if (job !== undefined) decision.add(() => decideJoin(decision, job));
   }
 }

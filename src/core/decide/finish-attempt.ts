@@ -1,0 +1,94 @@
+import type { AttemptResult } from "../model/commands.js";
+import type { FailureFacts } from "../model/failure.js";
+import type { Job } from "../model/run.js";
+import { nextOrdinal } from "../model/workspace-state.js";
+import type { Decision } from "./decision.js";
+import { openScopesOf } from "./fan-out.js";
+import { followUp } from "./follow-up.js";
+import { refuseItems } from "./item-limit.js";
+import { climb } from "./ladder/ladder.js";
+import { promoteWorkspace } from "./rebuild.js";
+import { recordAttemptFailure } from "./record-failure.js";
+import { goOnAfterStop } from "./start.js";
+
+/** Only the engine gives an attempt up; one that its worker does has failed like any other. */
+const STOPPED_UNASKED: FailureFacts = {
+  code: "ACTION_FAILED",
+  message: "the worker stopped the attempt without being asked to",
+};
+
+export function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
+  if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, durationMs);
+  switch (result.kind) {
+    case "stopped":
+      if (job.stopping === null) return failAttempt(decision, job, STOPPED_UNASKED, durationMs);
+      return endStopped(decision, job, durationMs);
+    case "succeeded":
+      if (job.stopping !== null) return endStopped(decision, job, durationMs);
+      return judgeOutput(decision, job, result, durationMs);
+    case "failed":
+      return failAttempt(decision, job, result.facts, durationMs);
+  }
+}
+
+/** A forEach step's output becomes scopes: one that cannot is the step's failure, before any is opened. */
+function judgeOutput(
+  decision: Decision,
+  job: Job,
+  result: Extract<AttemptResult, { kind: "succeeded" }>,
+  durationMs: number,
+): void {
+  const { items } = result;
+  const refuse = (): FailureFacts | null =>
+    items === null
+      ? { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }
+      : refuseItems(decision.run, job, items.length);
+  const facts = job.step.definition.forEach ? refuse() : null;
+  if (facts !== null) failAttempt(decision, job, facts, durationMs);
+  else succeedAttempt(decision, job, result, durationMs);
+}
+
+function succeedAttempt(
+  decision: Decision,
+  job: Job,
+  result: Extract<AttemptResult, { kind: "succeeded" }>,
+  durationMs: number,
+): void {
+  const first = job.settledAs === null;
+  const items = job.step.definition.forEach ? result.items : null;
+  const made = job.step.definition.usesWorkspace ? (result.checkpoint ?? null) : null;
+  decision.emit({
+    type: "attempt.succeeded",
+    job: job.id,
+    attempt: job.attempt,
+    output: result.output,
+    items,
+    checkpoint: made === null ? null : { ...made, ordinal: nextOrdinal(decision.run) },
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
+    durationMs,
+  });
+  promoteWorkspace(decision, job);
+  if (job.followingUp) return followUp(decision, job);
+  if (first) openScopesOf(decision, job);
+  decision.add({ kind: "settled", jobs: [job] });
+}
+
+function failAttempt(decision: Decision, job: Job, facts: FailureFacts, durationMs: number): void {
+  decision.emit({
+    type: "attempt.failed",
+    job: job.id,
+    attempt: job.attempt,
+    ...recordAttemptFailure(decision, job, facts),
+    durationMs,
+  });
+  climb(decision, job);
+  decision.add({ kind: "barriers" });
+}
+
+/** The attempt ended because the engine wanted it to; a barrier may have waited for just that. */
+export function endStopped(decision: Decision, job: Job, durationMs: number): void {
+  const because = job.stopping ?? "canceled";
+  decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, durationMs });
+  decision.add({ kind: "barriers" });
+  if (because !== "reset") decision.add(() => goOnAfterStop(decision, job));
+}

@@ -1,0 +1,90 @@
+import { gateState, isTainted } from "../model/gate.js";
+import type { Job } from "../model/run.js";
+import { ask } from "./ask.js";
+import type { Decision } from "./decision.js";
+import { enterNextVisit, mayEnterVisit } from "./run-lists.js";
+
+/** Whether the job may start by itself: its gate has opened, and it is not a routed step that nobody asked for. */
+export function canStart(job: Job): boolean {
+  return (
+    job.status === "blocked" &&
+    job.barrier === null &&
+    job.evaluation === null &&
+    gateState(job.gate) === "met" &&
+    job.step.definition.start === "auto"
+  );
+}
+
+type StartReason = "start" | "dependencies" | "goto" | "routed" | "operator";
+
+/** Make jobs ready, after their `if` where they have one. */
+export function startAll(decision: Decision, jobs: readonly Job[], reason: StartReason): void {
+  startFrom(decision, jobs, reason, 0, []);
+}
+
+/** From the job at `index` on; `ready` are those before it that need no more than to be told so. */
+function startFrom(
+  decision: Decision,
+  jobs: readonly Job[],
+  reason: StartReason,
+  index: number,
+  ready: number[],
+): void {
+  for (let at = index; at < jobs.length; at += 1) {
+    const job = jobs[at]!;
+    if (!canStart(job)) continue;
+    // What follows from the job's old output comes before the jobs after it.
+    if (reuse(decision, job)) return decision.add(() => startFrom(decision, jobs, reason, at + 1, ready));
+    if (job.step.definition.if === null) ready.push(job.id);
+    else ask(decision, job, "if");
+  }
+  if (ready.length > 0) decision.emit({ type: "jobs.ready", jobs: ready, reason });
+  // A visit that was put off while a goto made the job's dependencies run again.
+  decision.add(() => enterVisits(decision, jobs, 0));
+}
+
+function enterVisits(decision: Decision, jobs: readonly Job[], index: number): void {
+  for (let at = index; at < jobs.length; at += 1) {
+    if (!mayEnterVisit(jobs[at]!)) continue;
+    enterNextVisit(decision, jobs[at]!);
+    return decision.add(() => enterVisits(decision, jobs, at + 1));
+  }
+}
+
+/** The job was ended on purpose, and what it was ended for has had its turn: others hear of it, or it begins again. */
+export function goOnAfterStop(decision: Decision, job: Job): void {
+  if (job.status === "canceled") return decision.add({ kind: "settled", jobs: [job] });
+  enterNextVisit(decision, job);
+  decision.add(() => startAll(decision, [job], "goto"));
+}
+
+/** A forked run does not do again what came before its fork. */
+export function reuse(decision: Decision, job: Job): boolean {
+  const { run } = decision;
+  const key = `${job.scope.id} ${job.step.definition.id}`;
+  const reused = job.entered || job.visit > 1 ? undefined : run.reuse.get(key);
+  if (reused === undefined) return false;
+  decision.emit({ type: "job.reused", job: job.id, output: reused.output, items: reused.items });
+  decision.add({ kind: "fan_out", job });
+  decision.add({ kind: "settled", jobs: [job] });
+  return true;
+}
+
+/** Jobs that have just been made or made anew, and that wait for something which was lost before. */
+export function giveUpLost(decision: Decision, jobs: readonly Job[]): void {
+  const lost = jobs.filter(
+    (job) => job.status === "blocked" && job.barrier === null && gateState(job.gate) === "lost",
+  );
+  const canceled = lost.filter((job) => isTainted(job.gate));
+  const skipped = lost.filter((job) => !isTainted(job.gate));
+  const reason = "a step it depends on did not complete";
+  if (canceled.length > 0)
+    decision.emit({
+      type: "jobs.canceled",
+      jobs: canceled.map((job) => job.id),
+      code: "DEPENDENCY_FAILED",
+      reason,
+    });
+  if (skipped.length > 0) decision.emit({ type: "jobs.skipped", jobs: skipped.map((job) => job.id), reason });
+  if (lost.length > 0) decision.add({ kind: "settled", jobs: lost });
+}
