@@ -29,6 +29,7 @@ const vitest = await createVitest(
     // The projects of the configuration would have servers of their own, without the plugin.
     config: false,
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    tags: listTags(),
     testTimeout: 60_000,
     pool: "threads",
     maxWorkers: 2,
@@ -84,10 +85,10 @@ async function tryOne(mutant) {
   current.mutant = { ...mutant, path };
   current.applied = false;
   vitest.invalidateFile(path);
-  const tests = testsOf(mutant);
-  if (tests === null) vitest.resetGlobalTestNamePattern();
-  else vitest.setGlobalTestNamePattern(tests);
+  if (mutant.tests === undefined) vitest.resetGlobalTestNamePattern();
+  else vitest.setGlobalTestNamePattern(new RegExp(mutant.tests));
   const specifications = await vitest.globTestSpecifications([mutant.suite].flat());
+  for (const specification of specifications) specification.testTagsFilter = tagsOf(mutant);
   if (specifications.length === 0) return `SUITE MISSING (${mutant.suite})`;
   const { failed, passed, broken } = await run(specifications);
   current.mutant = null;
@@ -99,10 +100,15 @@ async function tryOne(mutant) {
   return passed.length === 0 ? "NO TEST RAN" : `SURVIVED ${passed.length} tests`;
 }
 
-/** The tests that carry one of the mutant's rows in their names; null: every test of the suite. */
-function testsOf({ rows, tests }) {
-  if (tests !== undefined) return new RegExp(tests);
-  return rows === undefined ? null : new RegExp(`\\b(?:${rows.split(" ").join("|")})\\b`);
+/** The tests with one of the mutant's rows as a tag; without: every test of the suite. */
+function tagsOf({ rows, tests }) {
+  return rows === undefined || tests !== undefined ? undefined : [rows.split(" ").join(" || ")];
+}
+
+/** The ids of the rows of docs/coverage.md. */
+function listTags() {
+  const document = readFileSync(join(root, "docs/coverage.md"), "utf8");
+  return [...document.matchAll(/^\| ([A-Z]\d+) \|/gm)].map(([, name]) => ({ name }));
 }
 
 function mutate(code, id) {

@@ -1,13 +1,23 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { repositoryRoot } from "./support/cli.js";
-import { findFalseClaims, readCoverage } from "./support/coverage-rules.js";
+import { readCoverage } from "./support/coverage-rows.js";
+import { findFalseClaims } from "./support/coverage-rules.js";
+import { repositoryRoot } from "./support/repository-root.js";
 
 function readText(path: string): string | null {
   const file = join(repositoryRoot, path);
   if (!existsSync(file)) return null;
   return statSync(file).isDirectory() ? "" : readFileSync(file, "utf8");
+}
+
+/** Suites that several test files share are no test files by their name. */
+function listTestFiles(): string[] {
+  return ["src", "test"].flatMap((folder) =>
+    readdirSync(join(repositoryRoot, folder), { recursive: true, encoding: "utf8" })
+      .map((name) => `${folder}/${name}`)
+      .filter((path) => /(?:\.test|-contract)\.ts$/.test(path)),
+  );
 }
 
 describe("docs/coverage.md", () => {
@@ -20,89 +30,85 @@ describe("docs/coverage.md", () => {
   });
 
   it("claims nothing that the repository does not bear out", () => {
-    expect(findFalseClaims(rows, readText)).toEqual([]);
+    expect(findFalseClaims(rows, { testFiles: listTestFiles(), readText })).toEqual([]);
   });
 });
 
 describe("the rule of coverage", () => {
-  const row = (id: string, test: string, state: string) =>
-    `| ${id} | works | \`src/core\` | ${test} | ${state} |`;
-  const claims = (document: string, conformance: string | null) =>
-    findFalseClaims(readCoverage(document), (path) => (path === "src/core" ? "" : conformance));
+  const TEST = "test/a.test.ts";
+  const row = (id: string, tests: string, state: string) =>
+    `| ${id} | works | \`src/core\` | ${tests} | ${state} |`;
+  const claims = (document: string, texts: Readonly<Record<string, string>>) =>
+    findFalseClaims(readCoverage(document), {
+      testFiles: Object.keys(texts),
+      readText: (path) => (path === "src/core" ? "" : (texts[path] ?? null)),
+    });
+  const tagged = (tag: string) => `it("works", { tags: ["${tag}"] }, () => {});`;
 
-  it("accepts a done row whose id a test carries, and rows that claim nothing", () => {
-    expect(claims(row("V1", "`seed-000`", "done"), 'it("V1 works", () => {});')).toEqual([]);
-    expect(claims(row("V1", "`seed-000`", "in progress"), null)).toEqual([]);
-    expect(claims(row("V1", "", "planned: ladder, self-heal"), null)).toEqual([]);
+  it("accepts a done row whose id is a tag of a test, and rows that claim nothing", () => {
+    expect(claims(row("V1", `\`${TEST}\``, "done"), { [TEST]: tagged("V1") })).toEqual([]);
+    expect(claims(row("V1", "`test/b.test.ts`", "in progress"), {})).toEqual([]);
+    expect(claims(row("V1", "", "planned: ladder, self-heal"), {})).toEqual([]);
   });
 
-  it("refuses a done row whose test is missing, carries another id, or is not named", () => {
-    expect(claims(row("V1", "`seed-000`", "done"), null)).toHaveLength(1);
-    expect(claims(row("V1", "`seed-000`", "done"), 'it("V10 works")')).toHaveLength(1);
-    expect(claims(row("V1", "", "done"), 'it("V1 works")')).toEqual(["V1 is done without a test"]);
+  it("refuses a done row whose test is missing, has another tag, or is not named", () => {
+    const done = row("V1", `\`${TEST}\``, "done");
+    expect(claims(done, {})).toEqual([`V1 names ${TEST}, which is not there`]);
+    expect(claims(`${done}\n${row("V2", `\`${TEST}\``, "in progress")}`, { [TEST]: tagged("V2") })).toEqual([
+      `V1 is done, but no test of ${TEST} has it as a tag`,
+    ]);
+    expect(claims(row("V1", "", "done"), {})).toEqual(["V1 is done without a test"]);
   });
 
-  it("refuses an id that stands in a comment, in code or in the name of a group", () => {
+  it("refuses an id that stands elsewhere than in the tags of a test that runs", () => {
     for (const text of [
-      '// V1\nit("works", () => {});',
-      'it("works", () => { expect("V1 works").toBe(1); });',
-      'describe("V1", () => { it("works", () => {}); });',
-      "it(`$" + "{V1} works`, () => {});",
-      'it.skip("V1 works", () => {});',
-      'it.todo("V1 works");',
+      'it("works", () => {}); // V1',
+      'it("works", () => { check({ tags: ["V1"] }); });',
+      'describe("all", { tags: ["V1"] }, () => { it("works", () => {}); });',
+      'it("works", { tags: [V1] }, () => {});',
+      'it.skip("works", { tags: ["V1"] }, () => {});',
+      'it.todo("works", { tags: ["V1"] });',
     ])
-      expect(claims(row("V1", "`test/a.test.ts`", "done"), text), text).toEqual([
-        "V1 is done, but no test of test/a.test.ts has it in its title",
+      expect(claims(row("V1", `\`${TEST}\``, "done"), { [TEST]: text }), text).toEqual([
+        `V1 is done, but no test of ${TEST} has it as a tag`,
       ]);
   });
 
-  it("finds an id in the title of any kind of test, also by the first column of its table", () => {
+  it("finds the tags of any kind of test", () => {
     for (const text of [
-      'test("V1 works", () => {});',
-      "it(`on $" + "{place} V1 works`, () => {});",
-      'describe("all", () => { it.skipIf(isRoot)("V1 works", () => {}); });',
-      'it.each([[1], [2]])("V1 works with %i", () => {});',
-      'it.each([["V1 first", 1], ["V2 second", 2]] as const)("%s works", () => {});',
-      'it.each(["V1 first", "V2 second"])("%s works", () => {});',
+      'test("works", { tags: ["V1"] }, () => {});',
+      'it("works", { timeout: 5, tags: ["V1"] }, () => {});',
+      "it(`works on $" + '{place}`, { tags: ["V1"] }, () => {});',
+      'describe("all", () => { it.skipIf(isRoot)("works", { tags: ["V1"] }, () => {}); });',
+      'it.each([[1], [2]])("works with %i", { tags: ["V1"] }, () => {});',
     ])
-      expect(claims(row("V1", "`test/a.test.ts`", "done"), text), text).toEqual([]);
+      expect(claims(row("V1", `\`${TEST}\``, "done"), { [TEST]: text }), text).toEqual([]);
   });
 
-  it("refuses an id in a table whose first column is not what the title begins with", () => {
-    const table = 'it.each([["V1", 1]])("works with %s", () => {});';
-    expect(claims(row("V1", "`test/a.test.ts`", "done"), table)).toHaveLength(1);
-    const second = 'it.each([["first", "V1"]])("%s works", () => {});';
-    expect(claims(row("V1", "`test/a.test.ts`", "done"), second)).toHaveLength(1);
-  });
-
-  it("refuses an id in the title of another file than the row names, and asks every file that it names", () => {
-    const texts: Record<string, string> = {
-      "src/core": "",
-      "test/a.test.ts": 'it("V1 works", () => {});',
-      "test/b.test.ts": 'it("works, too", () => {});',
-    };
-    const falseOf = (tests: string) =>
-      findFalseClaims(readCoverage(row("V1", tests, "done")), (path) => texts[path] ?? null);
-    expect(falseOf("`test/a.test.ts`")).toEqual([]);
-    expect(falseOf("`test/b.test.ts`")).toEqual([
-      "V1 is done, but no test of test/b.test.ts has it in its title",
+  it("asks every file that a row names, and every tag for a row that names its file", () => {
+    const texts = { [TEST]: tagged("V1"), "test/b.test.ts": 'it("works, too", () => {});' };
+    const both = row("V1", `\`${TEST}\`, \`test/b.test.ts\``, "done");
+    expect(claims(both, texts)).toEqual(["V1 is done, but no test of test/b.test.ts has it as a tag"]);
+    expect(claims(row("V1", "", "planned: page"), texts)).toEqual([
+      `${TEST} has a test with the tag V1, whose row does not name the file`,
     ]);
-    expect(falseOf("`test/a.test.ts`, `test/b.test.ts`")).toHaveLength(1);
-    expect(falseOf("`test/a.test.ts`, `test/c.test.ts`")).toEqual([
-      "V1 names test/c.test.ts, which is not there",
+    expect(claims("", texts)).toHaveLength(1);
+  });
+
+  it("refuses an id in a title", () => {
+    const text = `${tagged("V1")}\nit("V1 works", () => {});`;
+    expect(claims(row("V1", `\`${TEST}\``, "done"), { [TEST]: text })).toEqual([
+      `${TEST} has an id in the title "V1 works": make it a tag`,
     ]);
   });
 
   it("refuses a done row whose place is missing", () => {
-    const document = row("V1", "`seed-000`", "done").replace("src/core", "src/gone.ts");
-    const readOnlySuite = (path: string) => (path === "src/gone.ts" ? null : 'it("V1 works")');
-    expect(findFalseClaims(readCoverage(document), readOnlySuite)).toEqual([
-      "V1 names src/gone.ts, which is not there",
-    ]);
+    const document = row("V1", `\`${TEST}\``, "done").replace("src/core", "src/gone.ts");
+    expect(claims(document, { [TEST]: tagged("V1") })).toEqual(["V1 names src/gone.ts, which is not there"]);
   });
 
   it("refuses unknown states and gaps in the numbers", () => {
-    expect(claims(row("V1", "", "planned: someday"), null)).toHaveLength(1);
-    expect(claims(row("V2", "", "planned: page"), null)).toEqual(["V2 stands where V1 is due"]);
+    expect(claims(row("V1", "", "planned: someday"), {})).toHaveLength(1);
+    expect(claims(row("V2", "", "planned: page"), {})).toEqual(["V2 stands where V1 is due"]);
   });
 });

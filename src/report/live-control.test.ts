@@ -46,12 +46,16 @@ describe("the live-control document of a run", () => {
     ["step.hard_reset", "edit", "hard_reset_step"],
     ["step.resume_from", "plan", "resume_from_step"],
     ["step.redrive", "edit", "redrive"],
-  ] as const)("M27 names what was last asked for by %s of %s: %s", async (type, step, action) => {
-    const stage = await begin();
-    expect(await stage.operate({ type, job: await stage.id(step) })).toBeNull();
-    const updatedAt = new Date(stage.clock.now()).toISOString();
-    expect(await controlOf(stage)).toEqual({ ...QUIET, recovery: { action, stepId: step, updatedAt } });
-  });
+  ] as const)(
+    "names what was last asked for by %s of %s: %s",
+    { tags: ["M27"] },
+    async (type, step, action) => {
+      const stage = await begin();
+      expect(await stage.operate({ type, job: await stage.id(step) })).toBeNull();
+      const updatedAt = new Date(stage.clock.now()).toISOString();
+      expect(await controlOf(stage)).toEqual({ ...QUIET, recovery: { action, stepId: step, updatedAt } });
+    },
+  );
 
   it("names a hard reset of a step that waits or runs too", async () => {
     const stage = await Stage.begin(FILE, { plan: [{ output: null, takesMs: 100 }] });

@@ -18,7 +18,9 @@ async function statsOf(file: string, script: Script): Promise<RunStats> {
 }
 
 describe("the statistics of runs", () => {
-  it("W38 counts the attempts of each completion by itself: a goto is no failed try of its target", async () => {
+  it("counts the attempts of each completion by itself: a goto is no failed try of its target", {
+    tags: ["W38"],
+  }, async () => {
     const file = `
 steps:
   a: { type: noop }
@@ -29,7 +31,7 @@ steps:
     expect(stats).toMatchObject({ attempts: 4, retries: 0, attempts_until_success: 4 / 3 });
   });
 
-  it("W37 keeps time spent running apart from time spent waiting for a retry", async () => {
+  it("keeps time spent running apart from time spent waiting for a retry", { tags: ["W37"] }, async () => {
     const file =
       "steps: { a: { type: noop, on_fail: { retry: { max: 2, backoff: { mode: linear, delay_ms: 1000 } } } } }";
     const stats = await statsOf(file, {

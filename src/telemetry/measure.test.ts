@@ -39,7 +39,9 @@ const same = { exit: 1, stderr: "no", diffHash: "d" };
 const HEAL = "workspace: { repo: . }\nunhandled: hold\nself_heal: { step_max_attempts: 2 }\n";
 
 describe("what the meter counts of attempts that follow a failure", () => {
-  it("M32 is the same wherever another process goes on: retries, resets, the queue, a hold and a person's retry", async () => {
+  it("is the same wherever another process goes on: retries, resets, the queue, a hold and a person's retry", {
+    tags: ["M32"],
+  }, async () => {
     const lines = await healed(
       `${HEAL}queue: { max_attempts: 2, backoff: { mode: fixed, delay_ms: 100 } }\nsteps: { edit: { exec: edit } }`,
       { edit: [same, same, same, same, { output: null }] },
@@ -58,7 +60,9 @@ describe("what the meter counts of attempts that follow a failure", () => {
     ]);
   });
 
-  it("M32 has an operator's hard reset under hard_reset with the class of the failure, also after a hold", async () => {
+  it("has an operator's hard reset under hard_reset with the class of the failure, also after a hold", {
+    tags: ["M32"],
+  }, async () => {
     const lines = await healed(
       `${HEAL}steps: { edit: { exec: edit, on_fail: { retry: { max: 0 } } } }`,
       { edit: [{ exit: 1 }, { output: null }] },
@@ -74,7 +78,9 @@ describe("what the meter counts of attempts that follow a failure", () => {
     ]);
   });
 
-  it("M32 has a retry that a hard reset by hand ends as stopped, and the attempt after that as a hard reset", async () => {
+  it("has a retry that a hard reset by hand ends as stopped, and the attempt after that as a hard reset", {
+    tags: ["M32"],
+  }, async () => {
     const lines = await healed(
       `${HEAL}steps: { edit: { exec: edit, on_fail: { retry: { max: 1 } } } }`,
       { edit: [{ exit: 1 }, { exit: 1, takesMs: 5_000 }, { output: null }] },
@@ -94,7 +100,7 @@ describe("what the meter counts of attempts that follow a failure", () => {
   it.each<[string, (stage: Stage) => Promise<unknown>]>([
     ["Ctrl-C", (stage) => stage.interrupt()],
     ["kill -9", async (stage) => stage.kill()],
-  ])("M32 has a retry once that %s cut short: it is made once more", async (_, end) => {
+  ])("has a retry once that %s cut short: it is made once more", { tags: ["M32"] }, async (_, end) => {
     const lines = await healed(
       "steps: { a: { exec: make, on_fail: { retry: { max: 1 } } } }",
       { a: ["fail", { output: null, takesMs: 1_000 }] },
@@ -109,7 +115,9 @@ describe("what the meter counts of attempts that follow a failure", () => {
     ]);
   });
 
-  it("M32 has a loss that nothing restarts as a failure of the class infrastructure", async () => {
+  it("has a loss that nothing restarts as a failure of the class infrastructure", {
+    tags: ["M32"],
+  }, async () => {
     const lost = { facts: { lost: true, message: "gone" } };
     const lines = await healed(
       "max_recoveries: 0\nsteps: { a: { exec: make, on_fail: { retry: { max: 2 } } } }",
@@ -123,7 +131,9 @@ describe("what the meter counts of attempts that follow a failure", () => {
     ]);
   });
 
-  it("M32 is over with a goto: what the next visit tries has nothing to do with it, but the step has recovered", async () => {
+  it("is over with a goto: what the next visit tries has nothing to do with it, but the step has recovered", {
+    tags: ["M32"],
+  }, async () => {
     const lines = await healed(
       `steps:
   setup: { exec: make }

@@ -53,7 +53,9 @@ function counted(log: readonly LoggedEvent[]): string[] {
 }
 
 describe("measurements", () => {
-  it("M32 M33 count repeated attempts by class, strategy and outcome, and both kinds of timeout", async () => {
+  it("count repeated attempts by class, strategy and outcome, and both kinds of timeout", {
+    tags: ["M32", "M33"],
+  }, async () => {
     expect(counted(await flakyLog())).toEqual([
       "task.self_heal.attempts_total soft_reset application succeeded",
       "task.self_heal.attempts_total soft_reset stuck_no_progress failed",
@@ -64,7 +66,9 @@ describe("measurements", () => {
     ]);
   });
 
-  it("M32 M33 count hard resets, requeues and failures without progress by their strategy", async () => {
+  it("count hard resets, requeues and failures without progress by their strategy", {
+    tags: ["M32", "M33"],
+  }, async () => {
     const same = { exit: 1, stderr: "no", diffHash: "d" };
     const { log } = await trial(
       `name: stuck
@@ -120,7 +124,9 @@ steps: { edit: { exec: edit } }`,
 });
 
 describe("StatsD", () => {
-  it("M32 M33 gets every measurement by UDP with the names and tags of the catalogue", async () => {
+  it("gets every measurement by UDP with the names and tags of the catalogue", {
+    tags: ["M32", "M33"],
+  }, async () => {
     const socket = createSocket("udp4");
     socket.bind(0, "127.0.0.1");
     await once(socket, "listening");

@@ -11,7 +11,7 @@ function start(limits: { timeoutMs: number | null; idleTimeoutMs: number | null 
 }
 
 describe("the timers of an attempt", () => {
-  it("M6 end an attempt that prints nothing for the idle time", () => {
+  it("end an attempt that prints nothing for the idle time", { tags: ["M6"] }, () => {
     const { clock, stops } = start({ timeoutMs: null, idleTimeoutMs: 100 });
     clock.advance(99);
     expect(stops).toEqual([]);
@@ -19,7 +19,9 @@ describe("the timers of an attempt", () => {
     expect(stops).toEqual(["idle_timeout"]);
   });
 
-  it("M20 leave one alone that prints now and then, however long it takes, until it falls silent", () => {
+  it("leave one alone that prints now and then, however long it takes, until it falls silent", {
+    tags: ["M20"],
+  }, () => {
     const { clock, stops, timers } = start({ timeoutMs: null, idleTimeoutMs: 100 });
     for (let chunk = 0; chunk < 50; chunk++) {
       clock.advance(90);
@@ -30,7 +32,7 @@ describe("the timers of an attempt", () => {
     expect(stops).toEqual(["idle_timeout"]);
   });
 
-  it("M5 end one that prints all the time at its wall-clock timeout", () => {
+  it("end one that prints all the time at its wall-clock timeout", { tags: ["M5"] }, () => {
     const { clock, stops, timers } = start({ timeoutMs: 1_000, idleTimeoutMs: 100 });
     for (let chunk = 0; chunk < 20; chunk++) {
       clock.advance(50);

@@ -44,7 +44,7 @@ function told(action: ActionDefinition, material: Partial<PromptMaterial> = {}) 
 const failure = failureOf(classify({ message: "exit code 1", exitCode: 1, stderrTail: "boom" }));
 
 describe("a prompt without secrets", () => {
-  it("M35 hides them in the step's own words before it is stored or handed on", () => {
+  it("hides them in the step's own words before it is stored or handed on", { tags: ["M35"] }, () => {
     const { prompt, stored } = told({
       type: "llm_call",
       prompt: `use ${SECRET}`,
@@ -54,7 +54,7 @@ describe("a prompt without secrets", () => {
     expect(stored).toBe(prompt.text);
   });
 
-  it("M34 M35 hides them in objective, last command and names of changed files", () => {
+  it("hides them in objective, last command and names of changed files", { tags: ["M34", "M35"] }, () => {
     const { prompt, manifest } = told(
       { type: "agent", exec: ["agent", `--key=${SECRET}`], prompt: "p", objective: `for ${SECRET}` },
       {

@@ -43,7 +43,9 @@ const patch = (ordinal: number) =>
 const trees = () => readdirSync(workspacePaths(outputDir, RUN).trees);
 
 describe("a hard reset", () => {
-  it("M14 after three steps is byte-identical: binary, untracked, deleted, renamed files, modes and links", async () => {
+  it("after three steps is byte-identical: binary, untracked, deleted, renamed files, modes and links", {
+    tags: ["M14"],
+  }, async () => {
     const chain = await threeSteps();
     const old = chain.workspace;
     const before = listTree(old.path);

@@ -65,7 +65,9 @@ function mess(path: string): void {
 }
 
 describe("what an attempt left", () => {
-  it("M17 goes into a patch for nobody else to read, and the tree is to the byte what the checkpoint was", async () => {
+  it("goes into a patch for nobody else to read, and the tree is to the byte what the checkpoint was", {
+    tags: ["M17"],
+  }, async () => {
     const chain = await threeSteps();
     const { path } = chain.workspace;
     writeFiles(path, { "ignored/cache": "kept", "kept.log": "kept" });

@@ -38,7 +38,9 @@ const begin = async () => new Chain(workspaces, await create());
 const threeSteps = async () => (await begin()).addSteps();
 
 describe("a workspace", () => {
-  it("M44 holds the files of the pinned commit, and a rebuild does so too when the branch has moved on", async () => {
+  it("holds the files of the pinned commit, and a rebuild does so too when the branch has moved on", {
+    tags: ["M44"],
+  }, async () => {
     writeFiles(repo, { "a.txt": "not committed\n", untracked: "x" });
     const workspace = await create();
     expect(workspace.commit).toBe(git(repo, "rev-parse", "HEAD"));
@@ -168,7 +170,9 @@ describe("the difference", () => {
 });
 
 describe("a checkpoint", () => {
-  it("M17 leaves an incremental patch and a state file that nobody else can read", async () => {
+  it("leaves an incremental patch and a state file that nobody else can read", {
+    tags: ["M17"],
+  }, async () => {
     const chain = await threeSteps();
     const patches = join(runFolder(), "patches", "steps");
     expect(readdirSync(patches)).toEqual(["step-0001.patch", "step-0002.patch", "step-0003.patch"]);

@@ -73,7 +73,9 @@ const finished = (runId: number) =>
   });
 
 describe("two servers with output folders of their own on one store", () => {
-  it("M28 a run in its queue survives kill -9 of one: the other builds the workspace and completes it", async () => {
+  it("a run in its queue survives kill -9 of one: the other builds the workspace and completes it", {
+    tags: ["M28"],
+  }, async () => {
     const a = await serve("a");
     const runId = await start(a.url);
     const b = await serve("b");

@@ -9,7 +9,9 @@ const LINES = Array.from({ length: 10_000 }, (_, n) => String(n + 1)).join("\n")
 const PRINTED = `${LINES}\n`;
 
 describe("what a failed attempt printed", () => {
-  it("V26 is kept to its last 8 KB, the same in expressions, scripts and the report", async () => {
+  it("is kept to its last 8 KB, the same in expressions, scripts and the report", {
+    tags: ["V26"],
+  }, async () => {
     const kept = PRINTED.slice(-TAIL);
     const isKept = (text: string) =>
       `${text}.length === ${TAIL} && ${text}.startsWith(${JSON.stringify(kept.slice(0, 40))}) && ${text}.endsWith("9999\\n10000\\n")`;
@@ -59,7 +61,7 @@ transitions:
 });
 
 describe("the stack trace", () => {
-  it("W14 of a script that threw tells the lines of the script", async () => {
+  it("of a script that threw tells the lines of the script", { tags: ["W14"] }, async () => {
     const run = await real.run(`steps:
   sum:
     type: script

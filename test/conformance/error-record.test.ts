@@ -71,7 +71,7 @@ describe("the error record in conditions and expressions", () => {
 });
 
 describe("state._last_error", () => {
-  it("W14 has node_id and action_id beside the record", async () => {
+  it("has node_id and action_id beside the record", { tags: ["W14"] }, async () => {
     expect(await isTaken(field("state._last_error.node_id", "call"))).toBe(true);
     expect(await isTaken(field("state._last_error.action_id", "command"))).toBe(true);
     expect(
@@ -79,7 +79,7 @@ describe("state._last_error", () => {
     ).toBe(true);
   });
 
-  it("W8 is not there while the failed step still has retries", async () => {
+  it("is not there while the failed step still has retries", { tags: ["W8"] }, async () => {
     const retry = (ms: number) => `on_fail: { retry: { max: 1, backoff: { mode: fixed, delay_ms: ${ms} } } }`;
     const seen: Json[] = [];
     const stage = await Stage.begin(

@@ -31,7 +31,9 @@ async function runToEnd(store: MemoryStore, request: NewRun): Promise<number> {
   return runId;
 }
 
-test("T21 a run's failure handlers are kept by the words of the file, and its jobs name theirs", async () => {
+test("a run's failure handlers are kept by the words of the file, and its jobs name theirs", {
+  tags: ["T21"],
+}, async () => {
   const store = createMemoryStore();
   const runId = await runToEnd(store, workflow(SIMULATION));
   const handlers = await store.listFailureHandlers((await store.readRun(runId))?.workflow_id);

@@ -16,7 +16,9 @@ function reasonsOf(run: Trial, rung: string): string[] {
 }
 
 describe("a bound on on_fail.goto", () => {
-  it("V10 once it is used up the rung passes with a reason, and the failure climbs on to the edge", async () => {
+  it("once it is used up the rung passes with a reason, and the failure climbs on to the edge", {
+    tags: ["V10"],
+  }, async () => {
     const run = await trial(
       `steps:
   setup: { exec: make }
@@ -107,7 +109,7 @@ steps:
     ]);
   });
 
-  it("V10 is over goto and goto_js together, whatever the target", async () => {
+  it("is over goto and goto_js together, whatever the target", { tags: ["V10"] }, async () => {
     const run = await trial(
       `steps:
   a: { exec: make }
@@ -264,7 +266,9 @@ describe("the README's own ladder", () => {
 });
 
 describe("a bound on on_success.goto", () => {
-  it("V11 once it is used up the dependents are released and the transitions tried", async () => {
+  it("once it is used up the dependents are released and the transitions tried", {
+    tags: ["V11"],
+  }, async () => {
     const run = await trial(
       `steps:
   build: { exec: make }
@@ -299,7 +303,7 @@ transitions: [{ from: polish, to: tell }]`,
     ]);
   });
 
-  it("V11 is looked at before goto_js is evaluated and before max_loops", async () => {
+  it("is looked at before goto_js is evaluated and before max_loops", { tags: ["V11"] }, async () => {
     const run = await trial(
       `routing: { max_loops: 1 }
 steps:

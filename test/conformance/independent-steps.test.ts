@@ -42,7 +42,9 @@ describe("steps of a workspace that do not depend on each other", () => {
     expect(readFileSync(join(await activePath(run), "one.txt"), "utf8")).toBe("one\n");
   });
 
-  it("M17 leave each other's checkpoints alone: what a failed one left is no part of them, and not shipped", async () => {
+  it("leave each other's checkpoints alone: what a failed one left is no part of them, and not shipped", {
+    tags: ["M17"],
+  }, async () => {
     const from = runs.source();
     const run = await runs.run(
       healingFile(
@@ -66,7 +68,9 @@ describe("steps of a workspace that do not depend on each other", () => {
     expect(names).toEqual(["a.txt", "gone.txt", "good.txt", "old-name.txt"]);
   });
 
-  it("M14 do not spoil a hard reset: the stuck step begins without what it had left", async () => {
+  it("do not spoil a hard reset: the stuck step begins without what it had left", {
+    tags: ["M14"],
+  }, async () => {
     const from = runs.source();
     const heal =
       "self_heal: { step_max_attempts: 4, step_no_progress_limit: 2, job_self_heal_max_resets: 1 }";
@@ -92,7 +96,9 @@ describe("steps of a workspace that do not depend on each other", () => {
     expect(made).toEqual([[], ["good.txt"]]);
   });
 
-  it("M7 neither hide nor feign that one gets nowhere: its diff hash is of its own changes", async () => {
+  it("neither hide nor feign that one gets nowhere: its diff hash is of its own changes", {
+    tags: ["M7"],
+  }, async () => {
     const from = runs.source();
     const heal =
       "self_heal: { step_max_attempts: 3, step_no_progress_limit: 2, job_self_heal_max_resets: 2 }";

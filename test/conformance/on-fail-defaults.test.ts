@@ -14,7 +14,7 @@ steps:
   after: { exec: make, depends_on: build }`;
 
 describe("routing.defaults.on_fail climbs like the same keys in every step", () => {
-  it("V8 retries, repairs, goes back once and then holds, in this order", async () => {
+  it("retries, repairs, goes back once and then holds, in this order", { tags: ["V8"] }, async () => {
     const run = await trial(LADDER, { build: ["fail"] });
     const visit = ["start build", "fail build EXIT_1"];
     const tries = ["climb build retry", "climb build remediate"];
@@ -28,7 +28,9 @@ describe("routing.defaults.on_fail climbs like the same keys in every step", () 
     expect(run.run.status).toBe("held");
   });
 
-  it("V8 leaves the step that everything goes back to with what it may have: its retry", async () => {
+  it("leaves the step that everything goes back to with what it may have: its retry", {
+    tags: ["V8"],
+  }, async () => {
     const run = await trial(LADDER, { setup: ["fail"] });
     expect(run.order).toEqual(["setup", "setup", "fix", "setup"]);
     const considered = run.events("ladder.climbed").at(-1)!.considered;
@@ -36,7 +38,7 @@ describe("routing.defaults.on_fail climbs like the same keys in every step", () 
     expect(run.run.status).toBe("held");
   });
 
-  it("V8 lets a step's own keys win, one by one", async () => {
+  it("lets a step's own keys win, one by one", { tags: ["V8"] }, async () => {
     const run = await trial(
       `routing: { defaults: { on_fail: { run: [fix], goto: setup, goto_max: 1 } } }
 steps:
@@ -54,7 +56,7 @@ steps:
     expect(run.run.error?.code).toBe("EXIT_1");
   });
 
-  it("V8 asks a default's expressions for the step that failed", async () => {
+  it("asks a default's expressions for the step that failed", { tags: ["V8"] }, async () => {
     const run = await trial(
       `routing:
   defaults:
@@ -73,7 +75,7 @@ steps:
     expect(run.run.error?.code).toBe("EXIT_4");
   });
 
-  it("V8 counts the gotos of each item of a fan-out apart", async () => {
+  it("counts the gotos of each item of a fan-out apart", { tags: ["V8"] }, async () => {
     const run = await trial(
       `routing: { defaults: { on_fail: { goto: { step: first, max: 1 } } } }
 steps:

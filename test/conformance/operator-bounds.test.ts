@@ -12,7 +12,9 @@ const ten = { exit: 10 };
 const lost = { facts: { lost: true, message: "gone" } } as const;
 
 describe("a retry with max_retries", () => {
-  it("T8 T17 is judged where it is decided: of twelve at once one applies, and its answer names the attempt that it begins", async () => {
+  it("is judged where it is decided: of twelve at once one applies, and its answer names the attempt that it begins", {
+    tags: ["T8", "T17"],
+  }, async () => {
     const stage = await Stage.begin(`steps: { a: { exec: make }, live: { exec: make } }`, {
       a: ["fail"],
       live: [{ output: null, takesMs: 100 }],

@@ -58,7 +58,9 @@ describe("a run with a workspace whose server is gone", () => {
     ]);
   });
 
-  it("M28 runs a lost attempt again in the new place, also one that had a fresh workspace to itself", async () => {
+  it("runs a lost attempt again in the new place, also one that had a fresh workspace to itself", {
+    tags: ["M28"],
+  }, async () => {
     const { script: outcomes, given } = script(["fail", HANGS, leaves("two")]);
     const stage = await Stage.begin(FILE, outcomes);
     while (given.length < 3) await stage.turn();

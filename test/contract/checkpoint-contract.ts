@@ -9,7 +9,9 @@ const LARGE_BYTES = 16 * 1_024 * 1_024;
 
 export function checkpointContract(under: StoreUnderTest): void {
   describe("checkpoints", () => {
-    test("M28 come back by ordinal as they were written, the last version of each", async () => {
+    test("come back by ordinal as they were written, the last version of each", {
+      tags: ["M28"],
+    }, async () => {
       const { store } = under;
       const run = await takeRun(store);
       const { runId } = run;

@@ -24,7 +24,7 @@ export function commitContract(under: StoreUnderTest): void {
 
 function acceptedCommits(under: StoreUnderTest): void {
   describe("a commit", () => {
-    test("M28 keeps every column of every row as it was given", async () => {
+    test("keeps every column of every row as it was given", { tags: ["M28"] }, async () => {
       const { store } = under;
       const taken = await takeRun(store);
       const { runId } = taken;
@@ -147,7 +147,9 @@ function refusedCommits(under: StoreUnderTest): void {
       await refused(appendTo({ runId: 999, fence: 1 }, 1), "LEASE_LOST");
     });
 
-    test("T8 with the token of an owner who was replaced, while the new one may write", async () => {
+    test("with the token of an owner who was replaced, while the new one may write", {
+      tags: ["T8"],
+    }, async () => {
       const { store } = under;
       const taken = await takeRun(store);
       await store.commit([appendTo(taken, 1)]);
@@ -169,7 +171,7 @@ function refusedCommits(under: StoreUnderTest): void {
       await refused(appendTo(taken, 3), "LEASE_LOST");
     });
 
-    test("T8 when it would write over an event", async () => {
+    test("when it would write over an event", { tags: ["T8"] }, async () => {
       const taken = await takeRun(under.store);
       await under.store.commit([appendTo(taken, 1, { events: [canceledEvent("a"), canceledEvent("b")] })]);
       await refused(appendTo(taken, 2, { events: [canceledEvent("other")] }), "LEASE_LOST");

@@ -17,7 +17,9 @@ export function failureHandlerContract(under: StoreUnderTest): void {
   const release = newWorkflow({ failureHandlers });
 
   describe("failure handlers", () => {
-    test("T21 are kept with their workflow and read by their ids, in the order of the file", async () => {
+    test("are kept with their workflow and read by their ids, in the order of the file", {
+      tags: ["T21"],
+    }, async () => {
       const { store } = under;
       const { workflowId, failureHandlers: kept } = await store.registerWorkflow(release);
       expect(kept.map(({ name }) => name)).toEqual(["restart", "clean up"]);
@@ -61,7 +63,9 @@ export function failureHandlerContract(under: StoreUnderTest): void {
       expect(await store.listFailureHandlers()).toEqual([]);
     });
 
-    test("T21 of one name in one workflow are refused, and nothing of the workflow is kept", async () => {
+    test("of one name in one workflow are refused, and nothing of the workflow is kept", {
+      tags: ["T21"],
+    }, async () => {
       const { store } = under;
       const twice = [...failureHandlers, { name: "restart", rules: "[]" }];
       await expect(store.registerWorkflow({ ...release, failureHandlers: twice })).rejects.toMatchObject({

@@ -105,7 +105,9 @@ describe.each([
   ["stdio", () => overStdio()],
   ["streamable HTTP", overHttp],
 ])("MCP over %s", (_, open) => {
-  it("T31 T32 lets an agent list, classify and resolve holds until the run completes", async () => {
+  it("lets an agent list, classify and resolve holds until the run completes", {
+    tags: ["T31", "T32"],
+  }, async () => {
     await open();
     const mark = join(folder, "network-is-back");
     const { run_id } = await call<{ run_id: number }>("start_run", { source: workflowText(mark) });
@@ -142,7 +144,9 @@ describe.each([
     expect(told.text).toContain("looked at fetch");
   });
 
-  it("T32 resolves all of a list or nothing: one wrong item refuses the others with it", async () => {
+  it("resolves all of a list or nothing: one wrong item refuses the others with it", {
+    tags: ["T32"],
+  }, async () => {
     await open();
     const { run_id } = await call<{ run_id: number }>("start_run", {
       source: workflowText(join(folder, "never")),

@@ -42,7 +42,8 @@ async function untilStatus(url: string, run: number, wanted: string): Promise<{ 
 
 describe("metrics of a server that is started again", () => {
   it.each(["SIGTERM", "SIGKILL"] as const)(
-    "M32 count what follows on top of what was before %s, and nothing twice",
+    "count what follows on top of what was before %s, and nothing twice",
+    { tags: ["M32"] },
     async (signal) => {
       const marks = join(folder.path, signal);
       const outputDir = join(folder.path, `out-${signal}`);

@@ -56,7 +56,9 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
 });
 
 describe("daruma cancel", () => {
-  it("A16 A23 records the failure that it meets, and that no route was tried for it", async () => {
+  it("records the failure that it meets, and that no route was tried for it", {
+    tags: ["A16", "A23"],
+  }, async () => {
     const ready = join(cli.path, "ready");
     const onTerm = `trap 'echo "cannot roll back" >&2; exit 7' TERM`;
     const file = cli.write(
@@ -105,7 +107,9 @@ steps:
   fallback: { exec: "true" }
 transitions: [{ from: deploy, to: fallback, on: failure }]`;
 
-  it("A16 is listed and printed by the command line, and says which edges were considered", async () => {
+  it("is listed and printed by the command line, and says which edges were considered", {
+    tags: ["A16"],
+  }, async () => {
     const { report } = await cli.runJson(FLOW);
     const [deploy] = report.jobs;
     const name = `failures/j${deploy!.id}_a1.json`;
@@ -125,7 +129,7 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
     });
   });
 
-  it("A16 of --only says that no edge was tried", async () => {
+  it("of --only says that no edge was tried", { tags: ["A16"] }, async () => {
     const { exitCode, report } = await cli.runJson(FLOW, "--only", "deploy");
     expect(exitCode).toBe(1);
     const climbs = (await eventsOf(report.run_id)).filter(({ type }) => type === "ladder.climbed");

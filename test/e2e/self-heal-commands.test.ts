@@ -21,7 +21,7 @@ steps:
 }
 
 describe("the playbook of docs/self-heal.md", () => {
-  it("M43 names commands that are there, from the first look to the last resort", async () => {
+  it("names commands that are there, from the first look to the last resort", { tags: ["M43"] }, async () => {
     const document = readFileSync(join(repositoryRoot, "docs/self-heal.md"), "utf8");
     const playbook = document.slice(document.indexOf("## Playbook"));
     const named = new Set([...playbook.matchAll(/`daruma ([a-z-]+)/g)].map((match) => match[1]));
@@ -43,7 +43,9 @@ describe("the playbook of docs/self-heal.md", () => {
 });
 
 describe("a step that does not get on", () => {
-  it("M43 is told by run, show and explain; a hard reset by hand and apply bring the result home", async () => {
+  it("is told by run, show and explain; a hard reset by hand and apply bring the result home", {
+    tags: ["M43"],
+  }, async () => {
     const repo = makeRepository(join(cli.path, "repo"), { "a.txt": "one\n" });
     const flag = join(cli.path, "go");
     const ran = await cli.daruma("run", cli.write("edit.yaml", editing(repo, flag)));
@@ -95,7 +97,7 @@ describe("a step that does not get on", () => {
     expect(both.stderr).toMatch(/^error USAGE: --branch and --patch/);
   });
 
-  it("M43 goes back with the run to an earlier step", async () => {
+  it("goes back with the run to an earlier step", { tags: ["M43"] }, async () => {
     const repo = makeRepository(join(cli.path, "back"), { "a.txt": "one\n" });
     const { report } = await cli.runJson(editing(repo, repo));
     const id = String(report.run_id);
@@ -111,7 +113,7 @@ describe("a step that does not get on", () => {
 });
 
 describe("dead letters", () => {
-  it("M43 are listed with what to type, and redriven", async () => {
+  it("are listed with what to type, and redriven", { tags: ["M43"] }, async () => {
     const flag = join(cli.path, "network");
     const { report } = await cli.runJson(`
 name: queued

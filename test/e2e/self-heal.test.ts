@@ -55,7 +55,9 @@ if [ "$n" -lt 3 ]; then rm -f plan.txt; echo junk > junk.txt; echo same >&2; exi
 }
 
 describe("kill -9 of the command line in the middle of a hard reset", () => {
-  it("M15 M39 leaves a run that resumes, builds the workspace again and recovers", async () => {
+  it("leaves a run that resumes, builds the workspace again and recovers", {
+    tags: ["M15", "M39"],
+  }, async () => {
     writeStuckFlow();
     const slow = new SlowGit(join(folder, "slow"));
     const args = ["run", flow, "--quiet", "--output-dir", join(folder, "out")];

@@ -4,7 +4,9 @@ import { CliFolder } from "../support/cli-folder.js";
 const cli = new CliFolder();
 
 describe("stats", () => {
-  it("W38 counts retries by action, errors by code, timeouts, attempts until success and recovery scripts", async () => {
+  it("counts retries by action, errors by code, timeouts, attempts until success and recovery scripts", {
+    tags: ["W38"],
+  }, async () => {
     const flow = `
 failure_handlers: [{ name: fix, rules: [{ exit_codes: [10], recovery_script: "exit 1", max_retries: 2 }] }]
 steps:

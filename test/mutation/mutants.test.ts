@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { repositoryRoot } from "../support/cli.js";
-import { readTestTitles } from "../support/test-titles.js";
+import { repositoryRoot } from "../support/repository-root.js";
+import { readTests } from "../support/test-tags.js";
 
 interface Mutant {
   readonly what: string;
@@ -29,8 +29,8 @@ describe("the named mutants", () => {
     expect(read(mutant.file).split(mutant.find)).toHaveLength(2);
     expect(mutant.put).not.toBe(mutant.find);
     expect(existsSync(join(repositoryRoot, mutant.suite))).toBe(true);
-    const titles = readTestTitles(read(mutant.suite)).join("\n");
-    for (const row of mutant.tests === undefined ? (mutant.rows?.split(" ") ?? []) : [])
-      expect(titles).toMatch(new RegExp(`\\b${row}\\b`));
+    const tags = readTests(read(mutant.suite)).flatMap((test) => test.tags);
+    if (mutant.tests === undefined)
+      expect(tags).toEqual(expect.arrayContaining(mutant.rows?.split(" ") ?? []));
   });
 });

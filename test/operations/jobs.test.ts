@@ -110,7 +110,9 @@ describe("a job", () => {
     expect(await refusalOf(bench.call("get_job", { job_id: "disk" }))).toBe("INVALID_INPUT");
   });
 
-  it("T21 looks the same in every answer, and its attempt_id is what retry_job says", async () => {
+  it("looks the same in every answer, and its attempt_id is what retry_job says", {
+    tags: ["T21"],
+  }, async () => {
     const file = join(bench.folder, "same-go");
     const wait = `while [ ! -e ${file} ]; do sleep 0.02; done`;
     const source = `name: same\nunhandled: hold\nsteps: { a: { type: command, exec: "mkdir ${file}-1 && exit 3; ${wait}; exit 3" } }`;
@@ -133,7 +135,9 @@ describe("a job", () => {
     await bench.settled(held.run_id);
   });
 
-  it("T21 counts its attempt_id from 1: the first before it has had any, the next one while it is ready", () => {
+  it("counts its attempt_id from 1: the first before it has had any, the next one while it is ready", {
+    tags: ["T21"],
+  }, () => {
     const ids = (status: JobStatus) => [0, 1, 2].map((n) => attemptAt(status, n));
     expect(ids("ready")).toEqual([1, 2, 3]);
     for (const status of ["blocked", "running", "failed", "canceled", "skipped"] as const)

@@ -83,7 +83,9 @@ describe("the same key once more answers what the first answered, and does nothi
     await twice(other.run_id, put);
   });
 
-  it("T18 for a retry with max_retries, whose attempt_id stays the one that it began", async () => {
+  it("for a retry with max_retries, whose attempt_id stays the one that it began", {
+    tags: ["T18"],
+  }, async () => {
     const run = await bench.run(FAILED);
     const request = {
       job_id: run.jobs[0]!.id,

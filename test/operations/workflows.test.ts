@@ -95,7 +95,7 @@ describe("drafts", () => {
 });
 
 describe("publishing", () => {
-  it("A35 keeps routeOn through save, load and publish, and runs obey it", async () => {
+  it("keeps routeOn through save, load and publish, and runs obey it", { tags: ["A35"] }, async () => {
     await bench.call("save_draft", { name: "routed", source: ROUTED });
     expect(await bench.call("publish_workflow", { name: "routed", revision: 1 })).toMatchObject({
       version: 1,

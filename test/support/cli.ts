@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { repositoryRoot } from "./repository-root.js";
 
-export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+export { repositoryRoot };
+
 export const commandLine = join(repositoryRoot, "dist/cli/main.js");
 
 export interface CliResult {

@@ -1,94 +1,68 @@
-import { readTestTitles } from "./test-titles.js";
-
-/** One row of docs/coverage.md. */
-export interface CoverageRow {
-  readonly id: string;
-  readonly where: string;
-  readonly test: string;
-  readonly state: string;
-}
+import type { CoverageRow } from "./coverage-rows.js";
+import { readTests } from "./test-tags.js";
 
 const STATE =
   /^(?:done|in progress|planned: (?:ladder|doors|self-heal|cluster|page)(?:, (?:doors|self-heal))?)$/;
-/** Test columns that stand for a suite whose tests carry the ids in their names. */
-const SUITES: ReadonlyMap<string, readonly string[]> = new Map([
-  suite(
-    "seed-000",
-    "retry goto remediation loop-budget dynamic-routing on-success variables foreach options file command-line",
-  ),
-  suite("seed-001", "retry failure-routing real"),
-  suite("seed-002", "rules holds real rest"),
-  suite("seed-003", "edges loops conditions context cancel"),
-]);
+const ID_FIRST = /^[A-Z]\d+\b/;
 
-function suite(name: string, topics: string): [string, string[]] {
-  return [name, topics.split(" ").map((topic) => `test/conformance/${name}-${topic}.test.ts`)];
+export interface Repository {
+  /** Every file that may have tests in it. */
+  readonly testFiles: readonly string[];
+  /** Null for what does not exist, and no text for a folder. */
+  readText(path: string): string | null;
 }
 
-export function readCoverage(document: string): CoverageRow[] {
-  return [...document.matchAll(/^\| ([A-Z]\d+) \|(.*)\|$/gm)].map((match) => {
-    const cells = (match[2] ?? "").split(/(?<!\\)\|/).map((cell) => cell.trim());
-    return { id: match[1] ?? "", where: cells[1] ?? "", test: cells[2] ?? "", state: cells[3] ?? "" };
-  });
-}
-
-/** What the document claims and the repository does not bear out. `readText` gives null for what does not exist. */
-export function findFalseClaims(
-  rows: readonly CoverageRow[],
-  readText: (path: string) => string | null,
-): string[] {
-  const violations: string[] = [];
-  const titles = new TitleShelf(readText);
-  const counts = new Map<string, number>();
+/** What the document claims and the repository does not bear out, and what tests claim and the document does not. */
+export function findFalseClaims(rows: readonly CoverageRow[], repository: Repository): string[] {
+  const tagged = new Map(
+    repository.testFiles.map((file) => [file, readTests(repository.readText(file) ?? "")] as const),
+  );
+  const tagsIn = new Map(
+    [...tagged].map(([file, tests]) => [file, new Set(tests.flatMap(({ tags }) => tags))] as const),
+  );
+  const violations = checkNumbers(rows);
   for (const row of rows) {
-    const letter = row.id.slice(0, 1);
+    if (!STATE.test(row.state)) violations.push(`${row.id} has the unknown state "${row.state}"`);
+    if (row.state === "done") violations.push(...checkDone(row, repository, tagsIn));
+  }
+  const known = new Map(rows.map((row) => [row.id, row] as const));
+  for (const [file, tags] of tagsIn)
+    for (const tag of tags)
+      if (!known.get(tag)?.tests.includes(file))
+        violations.push(`${file} has a test with the tag ${tag}, whose row does not name the file`);
+  for (const [file, tests] of tagged)
+    for (const { title } of tests)
+      if (known.has(ID_FIRST.exec(title)?.[0] ?? ""))
+        violations.push(`${file} has an id in the title "${title}": make it a tag`);
+  return violations;
+}
+
+function checkNumbers(rows: readonly CoverageRow[]): string[] {
+  const violations: string[] = [];
+  const counts = new Map<string, number>();
+  for (const { id } of rows) {
+    const letter = id.slice(0, 1);
     const place = (counts.get(letter) ?? 0) + 1;
     counts.set(letter, place);
-    if (row.id !== `${letter}${place}`) violations.push(`${row.id} stands where ${letter}${place} is due`);
-    if (!STATE.test(row.state)) violations.push(`${row.id} has the unknown state "${row.state}"`);
-    if (row.state === "done") violations.push(...checkDone(row, readText, titles));
+    if (id !== `${letter}${place}`) violations.push(`${id} stands where ${letter}${place} is due`);
   }
   return violations;
 }
 
 function checkDone(
-  row: CoverageRow,
-  readText: (path: string) => string | null,
-  titles: TitleShelf,
+  { id, tests, where }: CoverageRow,
+  { readText }: Repository,
+  tagsIn: ReadonlyMap<string, ReadonlySet<string>>,
 ): string[] {
   const violations: string[] = [];
-  const tests = quotedNames(row.test);
-  if (tests.length === 0) violations.push(`${row.id} is done without a test`);
+  if (tests.length === 0) violations.push(`${id} is done without a test`);
   for (const test of tests) {
-    const files = SUITES.get(test) ?? [test];
-    const missing = files.find((file) => readText(file) === null);
-    if (missing !== undefined) violations.push(`${row.id} names ${missing}, which is not there`);
-    else if (!files.some((file) => titles.hasWord(file, row.id)))
-      violations.push(`${row.id} is done, but no test of ${test} has it in its title`);
+    if (readText(test) === null) violations.push(`${id} names ${test}, which is not there`);
+    else if (tagsIn.get(test)?.has(id) !== true)
+      violations.push(`${id} is done, but no test of ${test} has it as a tag`);
   }
-  for (const path of quotedNames(row.where)) {
+  for (const path of where)
     if (path.includes("/") && readText(path) === null)
-      violations.push(`${row.id} names ${path}, which is not there`);
-  }
+      violations.push(`${id} names ${path}, which is not there`);
   return violations;
-}
-
-/** The words of the titles in each file. Many rows name the same file, and reading one takes a parser. */
-class TitleShelf {
-  private readonly words = new Map<string, ReadonlySet<string>>();
-
-  constructor(private readonly readText: (path: string) => string | null) {}
-
-  hasWord(file: string, word: string): boolean {
-    let words = this.words.get(file);
-    if (words === undefined) {
-      words = new Set(readTestTitles(this.readText(file) ?? "").flatMap((title) => title.split(/\W+/)));
-      this.words.set(file, words);
-    }
-    return words.has(word);
-  }
-}
-
-function quotedNames(cell: string): string[] {
-  return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "");
 }

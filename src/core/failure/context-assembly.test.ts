@@ -45,7 +45,7 @@ describe("assembleContext", () => {
     ]);
   });
 
-  it("A19 reserves the failure's room before any upstream output", () => {
+  it("reserves the failure's room before any upstream output", { tags: ["A19"] }, () => {
     const { text, manifest } = outcome([upstream("a", 100_000)]);
     expect(text.startsWith(buildFailureContext(failure).text)).toBe(true);
     expect(text.length).toBeLessThanOrEqual(MAX_CONTEXT_CHARS_TOTAL);
@@ -79,7 +79,7 @@ describe("assembleContext", () => {
     expect(outcome([], null).text).toBe("");
   });
 
-  it("A19 fills the room to the last character before it cuts", () => {
+  it("fills the room to the last character before it cuts", { tags: ["A19"] }, () => {
     const chars = outcome([upstream("a", 31_000)], null).text.length;
     const most = 31_000 + MAX_CONTEXT_CHARS_TOTAL - chars;
     expect(outcome([upstream("a", most)], null).text).toHaveLength(MAX_CONTEXT_CHARS_TOTAL);

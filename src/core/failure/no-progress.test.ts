@@ -30,13 +30,15 @@ function verdicts(limit: number, ...failures: Failure[]): (number | "osc" | null
 }
 
 describe("no-progress detection", () => {
-  it("M7 counts failures in a row with the same signature and the same diff, the first included", () => {
+  it("counts failures in a row with the same signature and the same diff, the first included", {
+    tags: ["M7"],
+  }, () => {
     expect(verdicts(2, exit(1), exit(1))).toEqual([null, 2]);
     expect(verdicts(3, exit(1), exit(1), exit(1), exit(1))).toEqual([null, null, 3, 4]);
     expect(verdicts(1, exit(1))).toEqual([1]);
   });
 
-  it("M7 begins anew when the failure or the diff is another", () => {
+  it("begins anew when the failure or the diff is another", { tags: ["M7"] }, () => {
     expect(verdicts(2, exit(1), exit(2), exit(2))).toEqual([null, null, 2]);
     expect(verdicts(2, exit(1, "a"), exit(1, "b"), exit(1, "b"))).toEqual([null, null, 2]);
   });
@@ -47,7 +49,7 @@ describe("no-progress detection", () => {
     expect(verdicts(2, at("01"), at("59"))).toEqual([null, 2]);
   });
 
-  it("M7 takes an empty diff for no progress, and a step without workspace for one", () => {
+  it("takes an empty diff for no progress, and a step without workspace for one", { tags: ["M7"] }, () => {
     expect(verdicts(2, exit(1, "a"), exit(1, null))).toEqual([null, 2]);
     expect(verdicts(2, exit(1, null), exit(1, null))).toEqual([null, 2]);
     expect(verdicts(2, exit(1, null), exit(1, "a"))).toEqual([null, null]);
@@ -86,7 +88,7 @@ describe("no-progress detection", () => {
     ["a repository failure", { code: "REPO_ERROR", message: "m" }],
     ["a resource failure", { code: "OOM", message: "m" }],
     ["what the step calls final", { exitCode: 1, message: "m", declared: { retryable: false } }],
-  ])("M8 never makes %s look worth another try, even with a limit of 1", (_, facts) => {
+  ])("never makes %s look worth another try, even with a limit of 1", { tags: ["M8"] }, (_, facts) => {
     expect(verdicts(1, failed(facts), failed(facts))).toEqual([null, null]);
   });
 

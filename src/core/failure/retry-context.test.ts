@@ -17,7 +17,9 @@ const input = (part: Partial<RetryContextInput> = {}): RetryContextInput => ({
 });
 
 describe("buildRetryContext", () => {
-  it("M16 has the objective, the step, the constraints and what is known of the failure", () => {
+  it("has the objective, the step, the constraints and what is known of the failure", {
+    tags: ["M16"],
+  }, () => {
     const { text } = buildRetryContext(input({ summary: "It broke." }));
     const nonce = /<<<BEGIN (\w{16})>>>/.exec(text)![1];
     expect(text).toBe(

@@ -22,7 +22,7 @@ const definition = defineWorkflow({
 });
 
 describe("toMermaid", () => {
-  it("V4 draws steps, or-groups, dependencies and routes, each in its own way", () => {
+  it("draws steps, or-groups, dependencies and routes, each in its own way", { tags: ["V4"] }, () => {
     expect(toMermaid(definition)).toBe(`flowchart TD
   n0["setup"]
   n1["other"]
@@ -56,7 +56,7 @@ describe("toMermaid", () => {
 });
 
 describe("toDot", () => {
-  it("V4 draws failure routes dashed and success routes dotted, and quotes names", () => {
+  it("draws failure routes dashed and success routes dotted, and quotes names", { tags: ["V4"] }, () => {
     const dot = toDot(definition, { fix: "running" });
     expect(dot.startsWith('digraph "say \\"hi\\"\\\\" {\n')).toBe(true);
     expect(dot).toContain('  n2 [label="build\\nretry 2" shape=box];');

@@ -31,7 +31,7 @@ const STEPS = "steps:\n  a: { exec: x }\n";
 const step = (definition: Definition, id: string) => definition.steps.find((each) => each.id === id)!;
 
 describe("workspace, self_heal and queue", () => {
-  it("M12 have the defaults of the design", () => {
+  it("have the defaults of the design", { tags: ["M12"] }, () => {
     expect(definitionOf(`${HEAL}queue: {}\n${STEPS}`)).toMatchObject({
       workspace: { repo: ".", ref: "HEAD", onLost: "set_aside" },
       selfHeal: {
@@ -49,7 +49,7 @@ describe("workspace, self_heal and queue", () => {
     });
   });
 
-  it("M12 take other values: seconds as numbers, or text with units", () => {
+  it("take other values: seconds as numbers, or text with units", { tags: ["M12"] }, () => {
     const definition = definitionOf(
       `workspace: { repo: ../lib, ref: v1.2 }
 self_heal: { step_max_attempts: 5, step_timeout_seconds: 60, step_idle_timeout_seconds: 10s, step_no_progress_limit: 3, job_self_heal_max_resets: 0 }
@@ -137,7 +137,9 @@ describe("which steps work in the workspace", () => {
 });
 
 describe("self_heal", () => {
-  it("M12 gives attempts and timeouts to agents, model calls and steps of the workspace, and to no other", () => {
+  it("gives attempts and timeouts to agents, model calls and steps of the workspace, and to no other", {
+    tags: ["M12"],
+  }, () => {
     const definition = definitionOf(`${HEAL}steps:
   command: { exec: x }
   ask: { type: llm_call, provider: openai, model: m, prompt: p }
