@@ -1,14 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { Append } from "../../src/store/store.js";
+import { TABLES } from "../../src/store/tables.js";
 import { failureOf } from "../support/error-record.js";
 import type { StoreUnderTest } from "./store-contract.js";
 import {
   appendTo,
   attemptRow,
   canceledEvent,
+  checkpointRow,
   FAILURE,
   jobRow,
   mustAcquire,
+  nextVersion,
   RIVAL,
   registerHandler,
   routeRow,
@@ -77,6 +80,35 @@ function acceptedCommits(under: StoreUnderTest): void {
       expect(await store.readRun(runId)).toEqual(run);
       expect(await store.readJobs(runId)).toEqual([changed, second]);
       expect(await store.readAttempts(runId)).toEqual([finished, again]);
+    });
+
+    test("replaces every column of a row but its key and what it keeps", async () => {
+      const { store } = under;
+      const taken = await takeRun(store);
+      const { runId } = taken;
+      const rows = {
+        run: runRow(runId, {
+          ...{ parent: { run_id: 1, job_id: 10_000_001 }, error: FAILURE, cause: "schedule/a" },
+          ...{ started_at: 3, finished_at: 4 },
+        }),
+        job: jobRow(runId, 1, { due_at: 5, error: FAILURE, output: { kind: "value", value: 1 } }),
+        attempt: attemptRow(runId, 1, 1, { finished_at: 6, error: FAILURE }),
+        checkpoint: checkpointRow(runId, 1),
+      };
+      const next = {
+        run: nextVersion(TABLES.run, rows.run),
+        job: nextVersion(TABLES.job, rows.job, ["run_id"]),
+        attempt: nextVersion(TABLES.attempt, rows.attempt),
+        checkpoint: nextVersion(TABLES.checkpoint, rows.checkpoint, ["job_id"]),
+      };
+      for (const [place, { run, job, attempt, checkpoint }] of [rows, next].entries())
+        await store.commit([
+          appendTo(taken, place + 1, { run, jobs: [job], attempts: [attempt], checkpoints: [checkpoint] }),
+        ]);
+      expect(await store.readRun(runId)).toEqual(next.run);
+      expect(await store.readJobs(runId)).toEqual([next.job]);
+      expect(await store.readAttempts(runId)).toEqual([next.attempt]);
+      expect(await store.readCheckpoints(runId)).toEqual([next.checkpoint]);
     });
 
     test("tells managed from wanted", async () => {

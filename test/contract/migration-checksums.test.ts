@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { commitFunctions } from "../../src/store/postgres/commit-function.js";
 import { MIGRATIONS as POSTGRES } from "../../src/store/postgres/migrations.js";
 import { MIGRATIONS as SQLITE } from "../../src/store/sqlite/migrations.js";
 
@@ -20,6 +21,9 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "5 54e89a425cf17dcb15c52704060f7e0acb6aabb6740d42bdbb616468b00bf516",
 ];
 
+/** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
+const FUNCTIONS_CHECKSUM = "5 a49b556a259524af400edc8665c2970c723214ea7bce8a00ff969232f682a1a2";
+
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {
   const text = sql.replaceAll(/\s+/g, " ").trim();
@@ -31,6 +35,11 @@ test.each([
   ["PostgreSQL", POSTGRES, POSTGRES_CHECKSUMS],
 ])("the migrations of %s are those that landed", (_, migrations, checksums) => {
   expect(migrations.map(checksumOf)).toEqual(checksums);
+});
+
+test("the functions of PostgreSQL are those that the newest migration left behind", () => {
+  const { version } = POSTGRES.at(-1)!;
+  expect(checksumOf({ version, sql: commitFunctions() })).toBe(FUNCTIONS_CHECKSUM);
 });
 
 test("an edit of one word is noticed", () => {

@@ -2,6 +2,7 @@ import type { RunOptions } from "../../src/core/model/events.js";
 import type { Failure } from "../../src/core/model/failure.js";
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../src/core/model/rows.js";
 import type { Append, LeaseOwner, NewWorkflow, SerialisedEvent, Store } from "../../src/store/store.js";
+import type { Table } from "../../src/store/tables.js";
 import { failureOf } from "../support/error-record.js";
 
 export const OWNER: LeaseOwner = {
@@ -124,6 +125,29 @@ export function checkpointRow(
     at: 1_700_000_000_300,
     ...changes,
   };
+}
+
+/** The row with another value in every column that a commit replaces, but for these; a null stays one. */
+export function nextVersion<Row extends object>(
+  table: Table<Row>,
+  row: Row,
+  except: readonly (keyof Row & string)[] = [],
+): Row {
+  const next = { ...row } as { [field: string]: unknown };
+  for (const { name, field } of table.columns) {
+    if (!table.replaced.includes(name) || (except as readonly string[]).includes(field)) continue;
+    next[field] = otherThan((row as { readonly [field: string]: unknown })[field]);
+  }
+  return next as Row;
+}
+
+function otherThan(value: unknown): unknown {
+  if (typeof value === "number") return value + 1;
+  if (typeof value === "string") return `${value}, changed`;
+  if (typeof value === "boolean") return !value;
+  if (Array.isArray(value)) return [...value, "changed"];
+  if (value === null) return null;
+  return Object.fromEntries(Object.entries(value as object).map(([key, part]) => [key, otherThan(part)]));
 }
 
 export function canceledEvent(reason: string, at = 1_700_000_000_000): SerialisedEvent {

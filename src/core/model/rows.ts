@@ -21,6 +21,19 @@ export function attemptAt(status: JobStatus, attempts: number): number {
   return status === "ready" ? attempts + 1 : Math.max(1, attempts);
 }
 
+/**
+ * How a store keeps a field of a row: as it is, as a mark (a database may know no truth), as JSON, as free text (which may hold
+ * what a database cannot), or in several columns, each with a key of the field.
+ */
+export type ColumnKind<T> = [T] extends [boolean]
+  ? "mark"
+  : [T] extends [number | string | null]
+    ? "plain" | "free_text"
+    : "json" | { readonly [column: string]: keyof NonNullable<T> & string };
+
+/** Every field of a row, in the order of its table's columns. */
+export type ColumnsOf<Row> = { readonly [Field in keyof Row]-?: ColumnKind<Row[Field]> };
+
 /** The rows that stores keep beside the log. Core makes them (`projections.ts`), a store only writes them. */
 export interface RunRow {
   readonly id: number;
@@ -46,6 +59,26 @@ export interface RunRow {
   readonly finished_at: number | null;
 }
 
+export const RUN_COLUMNS: ColumnsOf<RunRow> = {
+  id: "plain",
+  workflow_id: "plain",
+  workflow: "plain",
+  definition_hash: "plain",
+  status: "plain",
+  inputs: "json",
+  options: "json",
+  folder: "plain",
+  file: "plain",
+  parent: { parent_run_id: "run_id", parent_job_id: "job_id" },
+  managed: "mark",
+  wanted: "mark",
+  error: "json",
+  created_at: "plain",
+  started_at: "plain",
+  finished_at: "plain",
+  cause: "plain",
+};
+
 export interface JobRow {
   readonly id: number;
   readonly run_id: number;
@@ -62,6 +95,22 @@ export interface JobRow {
   readonly output: Output | null;
   readonly failure_handler_id: number | null;
 }
+
+export const JOB_COLUMNS: ColumnsOf<JobRow> = {
+  id: "plain",
+  run_id: "plain",
+  step: "plain",
+  scope: "plain",
+  status: "plain",
+  attempt_id: "plain",
+  visit: "plain",
+  handled: "mark",
+  due_at: "plain",
+  error: "json",
+  output: "json",
+  failure_handler_id: "plain",
+  dead_letter: "mark",
+};
 
 export interface FailureHandlerRow {
   readonly id: number;
@@ -83,6 +132,19 @@ export interface AttemptRow {
   readonly finished_at: number | null;
   readonly error: Failure | null;
 }
+
+export const ATTEMPT_COLUMNS: ColumnsOf<AttemptRow> = {
+  job_id: "plain",
+  attempt: "plain",
+  run_id: "plain",
+  visit: "plain",
+  worker: "plain",
+  token: "plain",
+  status: "plain",
+  started_at: "plain",
+  finished_at: "plain",
+  error: "json",
+};
 
 /** What a step of the workspace has left. */
 export interface CheckpointRow {
@@ -106,6 +168,23 @@ export interface CheckpointRow {
   readonly at: number;
 }
 
+export const CHECKPOINT_COLUMNS: ColumnsOf<CheckpointRow> = {
+  run_id: "plain",
+  ordinal: "plain",
+  job_id: "plain",
+  step: "plain",
+  scope: "plain",
+  attempt: "plain",
+  visit: "plain",
+  commit_id: "plain",
+  diff_hash: "plain",
+  changed_files: "json",
+  patch: "plain",
+  stored: "mark",
+  superseded: "mark",
+  at: "plain",
+};
+
 export interface RouteRow {
   readonly run_id: number;
   readonly seq: number;
@@ -118,3 +197,16 @@ export interface RouteRow {
   readonly to: string;
   readonly reason: string;
 }
+
+export const ROUTE_COLUMNS: ColumnsOf<RouteRow> = {
+  run_id: "plain",
+  seq: "plain",
+  at: "plain",
+  job_id: "plain",
+  step: "plain",
+  scope: "plain",
+  attempt: "plain",
+  rung: "plain",
+  to: "plain",
+  reason: "free_text",
+};

@@ -1,35 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { attemptRow, jobRow } from "../../../test/contract/store-fixtures.js";
 import type { AttemptRow, JobRow, RunRow } from "../../core/model/rows.js";
 import type { Store } from "../../store/store.js";
 import { findLogs } from "./read-logs.js";
 
-const job = (id: number, step: string): JobRow => ({
-  id,
-  run_id: 3,
-  step,
-  scope: "root",
-  status: "completed",
-  attempt_id: 2,
-  visit: 1,
-  handled: false,
-  due_at: null,
-  error: null,
-  output: null,
-  failure_handler_id: null,
-  dead_letter: false,
-});
-const attempt = (jobId: number, number: number, status: AttemptRow["status"] = "succeeded"): AttemptRow => ({
-  job_id: jobId,
-  attempt: number,
-  run_id: 3,
-  visit: 1,
-  worker: "w",
-  token: "t",
-  status,
-  started_at: 0,
-  finished_at: 1,
-  error: null,
-});
+const job = (id: number, step: string): JobRow => ({ ...jobRow(3, 1), id, step });
+const attempt = (jobId: number, number: number, status: AttemptRow["status"] = "succeeded"): AttemptRow =>
+  attemptRow(3, 1, number, { job_id: jobId, status });
 
 const rows: Partial<Store> = {
   readRun: async (id) => (id === 3 ? ({ id: 3, workflow_id: 5 } as RunRow) : null),

@@ -1,39 +1,12 @@
 import { expect, test } from "vitest";
+import { appendTo, jobRow } from "../../../test/contract/store-fixtures.js";
 import { failureOf } from "../../../test/support/error-record.js";
-import type { JobRow, RunRow } from "../../core/model/rows.js";
 import type { Append } from "../store.js";
 import { createMemoryStore, type MemoryStore } from "./memory-store.js";
 
 const OWNER = { host: "h", bootId: "b", pid: 1, processStart: "1", engine: "e" };
 
-function firstAppend(runId: number, fence: number): Append {
-  const options = { maxLoops: null, retryMax: null, failureRouting: true, only: null };
-  const run: RunRow = {
-    ...{
-      id: runId,
-      workflow_id: 1,
-      workflow: "w",
-      definition_hash: "x",
-      status: "running",
-      inputs: {},
-      options,
-    },
-    ...{
-      folder: "/",
-      file: null,
-      parent: null,
-      managed: false,
-      wanted: false,
-      cause: null,
-      error: null,
-      created_at: 1,
-      started_at: null,
-      finished_at: null,
-    },
-  };
-  const events = [{ at: 1, type: "run.started", data: '{"type":"run.started"}' }];
-  return { runId, fence, firstSeq: 1, events, run, jobs: [], attempts: [], routes: [] };
-}
+const firstAppend = (runId: number, fence: number): Append => appendTo({ runId, fence }, 1);
 
 async function takeRun(store: MemoryStore): Promise<{ runId: number; fence: number }> {
   const runId = await store.reserveRunId();
@@ -63,12 +36,7 @@ test("a commit whose answer is lost is written all the same", async () => {
 test("nothing that was put in or read out reaches the data inside", async () => {
   const store = createMemoryStore();
   const { runId, fence } = await takeRun(store);
-  const job: JobRow = {
-    ...{ id: 1, run_id: runId, step: "a", scope: "root", status: "ready", attempt_id: 0, visit: 1 },
-    ...{ handled: false, due_at: null, error: failureOf({ message: "before" }), output: null },
-    failure_handler_id: null,
-    dead_letter: false,
-  };
+  const job = jobRow(runId, 1, { error: failureOf({ message: "before" }) });
   await store.commit([{ ...firstAppend(runId, fence), jobs: [job] }]);
   Object.assign(job.error ?? {}, { message: "changed after the commit" });
   const [read] = await store.readJobs(runId);

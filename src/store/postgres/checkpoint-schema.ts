@@ -1,3 +1,11 @@
+import { commitFunctionWithCheckpoints, setEach } from "./commit-function.js";
+
+/** Never edit them: the checksums of the migrations hold them. */
+const FIRST_COLUMNS = setEach([
+  ...["job_id", "step", "scope", "attempt", "visit", "commit_id", "diff_hash", "changed_files", "patch"],
+  ...["stored", "superseded", "at"],
+]);
+
 /** A NUL or half a character, for which PostgreSQL refuses to look into JSON; not one after an escaped backslash. */
 const UNREADABLE_ESCAPE = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})`;
 
@@ -41,20 +49,4 @@ export const CHECKPOINTS = `
     LEFT JOIN attempt ON attempt.run_id = made.run_id AND attempt.job_id = job.id AND attempt.attempt = made.attempt
     WHERE json_typeof(made.checkpoint) = 'object';
 
-  CREATE FUNCTION commit_appends(
-    append_run bigint[], append_fence bigint[], append_first bigint[], append_known bigint[],
-    event_run bigint[], event_seq bigint[], event_at bigint[], event_type text[], event_data text[],
-    runs json, jobs json, attempts json, routes json, checkpoints json, changes text[])
-    RETURNS void LANGUAGE plpgsql AS $$
-  BEGIN
-    PERFORM commit_appends(append_run, append_fence, append_first, append_known, event_run, event_seq, event_at,
-      event_type, event_data, runs, jobs, attempts, routes, changes);
-    IF checkpoints IS NOT NULL THEN
-      INSERT INTO checkpoint SELECT * FROM json_populate_recordset(NULL::checkpoint, checkpoints)
-        ON CONFLICT (run_id, ordinal) DO UPDATE SET
-          job_id = excluded.job_id, step = excluded.step, scope = excluded.scope, attempt = excluded.attempt,
-          visit = excluded.visit, commit_id = excluded.commit_id, diff_hash = excluded.diff_hash,
-          changed_files = excluded.changed_files, patch = excluded.patch, stored = excluded.stored,
-          superseded = excluded.superseded, at = excluded.at;
-    END IF;
-  END $$;`;
+  ${commitFunctionWithCheckpoints("CREATE FUNCTION", FIRST_COLUMNS)}`;

@@ -1,8 +1,9 @@
 import { toStorableText } from "../storable-text.js";
 import type { Append, StoreChange } from "../store.js";
+import { TABLES, type Table } from "../tables.js";
 import type { Parameter } from "./connection-pool.js";
 import { toArrayLiteral } from "./database.js";
-import { storeAttempt, storeCheckpoint, storeJob, storeRun } from "./stored-rows.js";
+import { storedRow } from "./stored-rows.js";
 
 /** By way of `text`: the driver would make JSON of a JSON parameter once more. */
 export const COMMIT_CALL = `SELECT commit_appends($1, $2, $3, $4, $5, $6, $7, $8, $9,
@@ -11,35 +12,30 @@ export const COMMIT_CALL = `SELECT commit_appends($1, $2, $3, $4, $5, $6, $7, $8
 /** A NUL or half a character in JSON, which PostgreSQL does not turn into text. */
 const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
 
-/** The parameters of `COMMIT_CALL`. An upsert may name a row only once, so of several versions the last one is sent. */
+/** The parameters of `COMMIT_CALL`. */
 export function toCommitParameters(appends: readonly Append[], sender: string): Parameter[] {
   return [
     ...describeAppends(appends),
     ...describeEvents(appends),
     toJsonRows(
-      lastOfEach(
-        appends.flatMap(({ run }) => run ?? []),
-        ({ id }) => id,
-      ).map(storeRun),
+      TABLES.run,
+      appends.flatMap(({ run }) => run ?? []),
     ),
     toJsonRows(
-      lastOfEach(
-        appends.flatMap(({ jobs }) => jobs),
-        ({ id }) => id,
-      ).map(storeJob),
+      TABLES.job,
+      appends.flatMap(({ jobs }) => jobs),
     ),
     toJsonRows(
-      lastOfEach(
-        appends.flatMap(({ attempts }) => attempts),
-        ({ job_id, attempt }) => `${job_id}/${attempt}`,
-      ).map(storeAttempt),
+      TABLES.attempt,
+      appends.flatMap(({ attempts }) => attempts),
     ),
-    toJsonRows(appends.flatMap(({ routes }) => routes)),
     toJsonRows(
-      lastOfEach(
-        appends.flatMap(({ checkpoints = [] }) => checkpoints),
-        ({ run_id, ordinal }) => `${run_id}/${ordinal}`,
-      ).map(storeCheckpoint),
+      TABLES.route,
+      appends.flatMap(({ routes }) => routes),
+    ),
+    toJsonRows(
+      TABLES.checkpoint,
+      appends.flatMap(({ checkpoints = [] }) => checkpoints),
     ),
     toArrayLiteral(describeChanges(appends).map((change) => `${change}:${sender}`)),
   ];
@@ -90,15 +86,18 @@ export function nameChange(kind: StoreChange["kind"], runId: number): string {
   return `${kind}:${runId}`;
 }
 
-function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row) => number | string): Row[] {
-  if (rows.length < 2) return [...rows];
+/** An upsert may name a row only once, so of several versions the last one is sent. */
+function lastOfEach<Row extends object>({ key }: Table<Row>, rows: readonly Row[]): readonly Row[] {
+  if (rows.length < 2 || key.length === 0) return rows;
+  const keyOf = (row: Row) => key.map((column) => row[column as keyof Row]).join("/");
   return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
 }
 
 /** Null: there are none, and nothing need be looked at. */
-function toJsonRows(rows: readonly object[]): string | null {
+function toJsonRows<Row extends object>(table: Table<Row>, rows: readonly Row[]): string | null {
   if (rows.length === 0) return null;
-  const json = JSON.stringify(rows);
+  const stored = lastOfEach(table, rows).map((row) => storedRow(table, row));
+  const json = JSON.stringify(stored);
   if (!UNSTORABLE_ESCAPE.test(json)) return json;
-  return JSON.stringify(rows, (_, value) => (typeof value === "string" ? toStorableText(value) : value));
+  return JSON.stringify(stored, (_, value) => (typeof value === "string" ? toStorableText(value) : value));
 }

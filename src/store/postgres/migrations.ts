@@ -1,5 +1,6 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { CHECKPOINTS } from "./checkpoint-schema.js";
+import { commitFunctions } from "./commit-function.js";
 import type { Session } from "./connection-pool.js";
 import type { Database, WorkLimits } from "./database.js";
 import type { PostgresAddress } from "./postgres-address.js";
@@ -29,13 +30,22 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, sql: WAITING_RUNS },
 ];
 
+/** What is no history, such as functions, is made anew after the migrations. */
+const SCHEMA = { migrations: MIGRATIONS, functions: commitFunctions() };
+
 /** A server that just starts is waited for; an address that is wrong is told soon. */
 const OPENING_LIMITS: WorkLimits = { patienceMs: 3_000 };
 /** Raised by a migration that was no longer needed when its turn came. */
 const OVERTAKEN_STATE = "DR002";
 
 /** Bring the schema to the newest version, in one transaction; of many who open at once, one does it. */
-export async function migrate(db: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+export async function migrate(
+  db: Database,
+  {
+    migrations,
+    functions,
+  }: { readonly migrations: readonly Migration[]; readonly functions: string } = SCHEMA,
+): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
   const { address } = db;
   await db.work(async (session) => {
@@ -46,7 +56,7 @@ export async function migrate(db: Database, migrations: readonly Migration[] = M
       const beginning = version === 0 ? await prepareSchema(session, address.schema) : "";
       try {
         await session.script(
-          `${lockAt(address.schema, version)} ${beginning} ${steps.join("\n")}
+          `${lockAt(address.schema, version)} ${beginning} ${steps.join("\n")} ${functions}
            UPDATE schema_version SET version = ${newest};`,
         );
       } catch (error) {

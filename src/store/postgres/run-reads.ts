@@ -1,23 +1,10 @@
-import type { RouteRow } from "../../core/model/rows.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { JobFilter, JobName, RunFilter, Store } from "../store.js";
+import { COLUMNS, JOB_COLUMNS_BESIDE_RUN, TABLES } from "../tables.js";
 import { Conditions } from "./conditions.js";
 import type { Database } from "./database.js";
-import {
-  COLUMNS,
-  readStoredAttempt,
-  readStoredCheckpoint,
-  readStoredEvent,
-  readStoredJob,
-  readStoredRoute,
-  readStoredRun,
-  type StoredAttempt,
-  type StoredCheckpoint,
-  type StoredEvent,
-  type StoredJob,
-  type StoredRun,
-} from "./stored-rows.js";
+import { readStoredEvent, readStoredRow, type StoredEvent, type StoredRow } from "./stored-rows.js";
 
 type RunRead =
   | "readRun"
@@ -36,21 +23,21 @@ type RunRead =
 export function createRunReads(db: Database): Pick<Store, RunRead> {
   return {
     async readRun(runId) {
-      const [run] = await db.rows<StoredRun>(`SELECT ${COLUMNS.run} FROM run WHERE id = $1`, runId);
-      return run === undefined ? null : readStoredRun(run);
+      const [run] = await db.rows<StoredRow>(`SELECT ${COLUMNS.run} FROM run WHERE id = $1`, runId);
+      return run === undefined ? null : readStoredRow(TABLES.run, run);
     },
     listRuns: (filter) => listRuns(db, filter),
     async readEvents(runId, { afterSeq = 0, limit } = {}) {
       const events = await db.list<StoredEvent>(
-        `SELECT ${COLUMNS.event} FROM event WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3::bigint`,
+        `SELECT seq, at, data FROM event WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3::bigint`,
         ...[runId, afterSeq, limit ?? null],
       );
       return events.map((event) => readStoredEvent(runId, event));
     },
     readJobs: (runId) => listJobs(db, { runId }),
     async readJob(id) {
-      const [job] = await db.rows<StoredJob>(`SELECT ${COLUMNS.job} FROM job WHERE id = $1`, id);
-      return job === undefined ? null : readStoredJob(job);
+      const [job] = await db.rows<StoredRow>(`SELECT ${COLUMNS.job} FROM job WHERE id = $1`, id);
+      return job === undefined ? null : readStoredRow(TABLES.job, job);
     },
     readJobNames: (runId, afterId = 0) =>
       db.list<JobName>(
@@ -60,19 +47,16 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
       ),
     listJobs: (filter) => listJobs(db, filter),
     async readAttempts(runId) {
-      const attempts = await db.list<StoredAttempt>(
-        `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = $1 ORDER BY job_id, attempt`,
-        runId,
-      );
-      return attempts.map(readStoredAttempt);
+      const sql = `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = $1 ORDER BY job_id, attempt`;
+      return (await db.list<StoredRow>(sql, runId)).map((row) => readStoredRow(TABLES.attempt, row));
     },
     async readRoutes(runId) {
       const sql = `SELECT ${COLUMNS.route} FROM route WHERE run_id = $1 ORDER BY seq, place`;
-      return (await db.list<RouteRow>(sql, runId)).map(readStoredRoute);
+      return (await db.list<StoredRow>(sql, runId)).map((row) => readStoredRow(TABLES.route, row));
     },
     async readCheckpoints(runId) {
       const sql = `SELECT ${COLUMNS.checkpoint} FROM checkpoint WHERE run_id = $1 ORDER BY ordinal`;
-      return (await db.list<StoredCheckpoint>(sql, runId)).map(readStoredCheckpoint);
+      return (await db.list<StoredRow>(sql, runId)).map((row) => readStoredRow(TABLES.checkpoint, row));
     },
     ...createPatchVerbs(db),
   };
@@ -105,7 +89,9 @@ async function listRuns(db: Database, filter: RunFilter) {
     .demand("cause = ?", filter.cause)
     .demand("id < ?", filter.beforeId);
   const sql = `SELECT ${COLUMNS.run} FROM run ${conditions.where} ORDER BY id DESC ${conditions.limit(filter.limit)}`;
-  return (await db.list<StoredRun>(sql, ...conditions.parameters)).map(readStoredRun);
+  return (await db.list<StoredRow>(sql, ...conditions.parameters)).map((row) =>
+    readStoredRow(TABLES.run, row),
+  );
 }
 
 async function listJobs(db: Database, filter: JobFilter) {
@@ -120,6 +106,8 @@ async function listJobs(db: Database, filter: JobFilter) {
   if (filter.deadLetter === true) conditions.require("job.dead_letter");
   const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
   const from = needsRun ? "run JOIN job ON job.run_id = run.id" : "job";
-  const sql = `SELECT ${COLUMNS.job} FROM ${from} ${conditions.where} ORDER BY job.id ${conditions.limit(filter.limit)}`;
-  return (await db.list<StoredJob>(sql, ...conditions.parameters)).map(readStoredJob);
+  const sql = `SELECT ${JOB_COLUMNS_BESIDE_RUN} FROM ${from} ${conditions.where} ORDER BY job.id ${conditions.limit(filter.limit)}`;
+  return (await db.list<StoredRow>(sql, ...conditions.parameters)).map((row) =>
+    readStoredRow(TABLES.job, row),
+  );
 }

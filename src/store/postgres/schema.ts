@@ -1,4 +1,5 @@
-import { CAUSE_INDEX, REFUSED_STATE } from "./postgres-errors.js";
+import { commitFunction, setEach } from "./commit-function.js";
+import { CAUSE_INDEX } from "./postgres-errors.js";
 
 /**
  * Text where a value comes back exactly as it was given: an event's JSON is kept byte for byte, and `jsonb` would
@@ -65,84 +66,44 @@ export const TABLES = `
     UNIQUE (run_id, key));
   CREATE INDEX inbox_unanswered ON inbox (run_id) WHERE answer IS NULL;`;
 
-/**
- * A whole commit in one call, so in one round trip and one transaction. The leases are locked in the order of their
- * runs, so two commits never wait for each other in a circle; a lock also keeps an owner from being replaced between
- * the check and the end of the transaction. `append_known` is where an earlier append of the same call ends.
- *
- * Milliseconds for 100 events and 100 jobs: all in arrays 2.9, events in arrays and rows in JSON 3.1, all in JSON 3.1.
- * So only events, whose text is long, go in arrays. The notifications cost nothing that could be measured, but they
- * make the commits of all servers on one database follow each other, as PostgreSQL does with all that notify.
- */
-export const COMMIT_FUNCTION = commitFunction("CREATE FUNCTION", "");
+/** The columns of the first version. Never edit them: the checksums of the migrations hold them. */
+const FIRST_COLUMNS = {
+  run: setEach([
+    ...["workflow_id", "workflow", "definition_hash", "status", "inputs", "options", "folder", "file"],
+    ...[
+      "parent_run_id",
+      "parent_job_id",
+      "managed",
+      "wanted",
+      "error",
+      "created_at",
+      "started_at",
+      "finished_at",
+    ],
+  ]),
+  job: setEach([
+    ...["run_id", "step", "scope", "status", "attempt_id", "visit", "handled", "due_at", "error", "output"],
+    "failure_handler_id",
+  ]),
+  attempt: setEach(["visit", "worker", "token", "status", "started_at", "finished_at", "error"]),
+  route: 'run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason',
+};
+
+export const COMMIT_FUNCTION = commitFunction("CREATE FUNCTION", FIRST_COLUMNS);
 
 /** Only dead letters stand in the index, and there are few. */
 export const DEAD_LETTERS = `
   ALTER TABLE job ADD COLUMN dead_letter boolean NOT NULL DEFAULT false;
   CREATE INDEX job_dead_letter ON job (id) WHERE dead_letter;
-  ${commitFunction("CREATE OR REPLACE FUNCTION", ", dead_letter = excluded.dead_letter")}`;
+  ${commitFunction("CREATE OR REPLACE FUNCTION", {
+    ...FIRST_COLUMNS,
+    job: `${FIRST_COLUMNS.job}, ${setEach(["dead_letter"])}`,
+  })}`;
 
 /** A run keeps its cause, so that the rest of `commit_appends` need not know of it. */
 export const CAUSES = `
   ALTER TABLE run ADD COLUMN cause text COLLATE "C";
   CREATE UNIQUE INDEX ${CAUSE_INDEX} ON run (cause) WHERE cause IS NOT NULL;`;
-
-/** `moreOfJob`: the columns of a job that came later than the first version. */
-function commitFunction(define: string, moreOfJob: string): string {
-  return `
-  ${define} commit_appends(
-    append_run bigint[], append_fence bigint[], append_first bigint[], append_known bigint[],
-    event_run bigint[], event_seq bigint[], event_at bigint[], event_type text[], event_data text[],
-    runs json, jobs json, attempts json, routes json, changes text[]) RETURNS void LANGUAGE plpgsql AS $$
-  DECLARE
-    refusal text;
-  BEGIN
-    PERFORM FROM lease WHERE run_id = ANY (append_run) ORDER BY run_id FOR UPDATE;
-    SELECT json_build_object('place', given.place, 'fence', CASE WHEN lease.owner IS NULL THEN NULL ELSE lease.fence END,
-        'lastSeq', coalesce(given.known, log.seq, 0))
-      INTO refusal
-      FROM unnest(append_run, append_fence, append_first, append_known)
-        WITH ORDINALITY AS given (run_id, fence, first, known, place)
-      LEFT JOIN lease ON lease.run_id = given.run_id
-      LEFT JOIN LATERAL (SELECT max(seq) AS seq FROM event WHERE event.run_id = given.run_id) AS log ON true
-      WHERE lease.owner IS NULL OR lease.fence <> given.fence OR coalesce(given.known, log.seq, 0) <> given.first - 1
-      ORDER BY given.place LIMIT 1;
-    IF FOUND THEN
-      RAISE EXCEPTION 'the append is stale' USING ERRCODE = '${REFUSED_STATE}', DETAIL = refusal;
-    END IF;
-    INSERT INTO event (run_id, seq, at, type, data)
-      SELECT * FROM unnest(event_run, event_seq, event_at, event_type, event_data);
-    IF runs IS NOT NULL THEN
-      INSERT INTO run SELECT * FROM json_populate_recordset(NULL::run, runs)
-        ON CONFLICT (id) DO UPDATE SET
-          workflow_id = excluded.workflow_id, workflow = excluded.workflow, definition_hash = excluded.definition_hash,
-          status = excluded.status, inputs = excluded.inputs, options = excluded.options, folder = excluded.folder,
-          file = excluded.file, parent_run_id = excluded.parent_run_id, parent_job_id = excluded.parent_job_id,
-          managed = excluded.managed, wanted = excluded.wanted, error = excluded.error,
-          created_at = excluded.created_at, started_at = excluded.started_at, finished_at = excluded.finished_at;
-    END IF;
-    IF jobs IS NOT NULL THEN
-      INSERT INTO job SELECT * FROM json_populate_recordset(NULL::job, jobs)
-        ON CONFLICT (id) DO UPDATE SET
-          run_id = excluded.run_id, step = excluded.step, scope = excluded.scope, status = excluded.status,
-          attempt_id = excluded.attempt_id, visit = excluded.visit, handled = excluded.handled,
-          due_at = excluded.due_at, error = excluded.error, output = excluded.output,
-          failure_handler_id = excluded.failure_handler_id${moreOfJob};
-    END IF;
-    IF attempts IS NOT NULL THEN
-      INSERT INTO attempt SELECT * FROM json_populate_recordset(NULL::attempt, attempts)
-        ON CONFLICT (run_id, job_id, attempt) DO UPDATE SET
-          visit = excluded.visit, worker = excluded.worker, token = excluded.token, status = excluded.status,
-          started_at = excluded.started_at, finished_at = excluded.finished_at, error = excluded.error;
-    END IF;
-    IF routes IS NOT NULL THEN
-      INSERT INTO route (run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason)
-        SELECT run_id, seq, at, job_id, step, scope, attempt, rung, "to", reason
-        FROM json_populate_recordset(NULL::route, routes);
-    END IF;
-    PERFORM pg_notify(current_schema(), change) FROM unnest(changes) AS change;
-  END $$;`;
-}
 
 /** The row that is there, or a new version; failure handlers get their ids in the order in which they are given. */
 export const REGISTER_FUNCTION = `

@@ -1,10 +1,10 @@
 import type { ChangeListeners } from "../change-listeners.js";
 import type { NewToken, Store, TokenRow } from "../store.js";
+import { COLUMNS } from "../tables.js";
 import { tokenIsThere } from "../token-rules.js";
 import { nameChange } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import type { Database } from "./database.js";
-import { COLUMNS } from "./stored-rows.js";
 
 type TokenVerb = "putToken" | "findToken" | "listTokens" | "revokeToken";
 

@@ -1,11 +1,11 @@
 import type { FailureHandlerRow } from "../../core/model/rows.js";
 import { nextDraft } from "../draft-rules.js";
 import type { DraftRow, NewDraft, NewWorkflow, RegisteredWorkflow, Store, WorkflowRow } from "../store.js";
+import { COLUMNS } from "../tables.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
 import { Conditions } from "./conditions.js";
 import type { Session } from "./connection-pool.js";
 import { type Database, toArrayLiteral } from "./database.js";
-import { COLUMNS } from "./stored-rows.js";
 
 type WorkflowVerb =
   | "registerWorkflow"

@@ -1,5 +1,6 @@
 import { refuseStaleAppend, refuseTakenCause } from "../append-rules.js";
-import { COLUMNS, type PackedAppend } from "./packed-rows.js";
+import { namesOf, TABLES, type Table } from "../tables.js";
+import { EVENT_COLUMNS, type PackedAppend } from "./packed-rows.js";
 import type { Cell, Database, Statement } from "./sqlite-driver.js";
 
 /** 100,000 job rows, in ms: one row a statement 303, 10 rows 142, 50 rows 120, JSON through json_each 357. */
@@ -23,13 +24,13 @@ export class CommitWriter {
        FROM lease WHERE run_id = ?`,
     );
     this.#holder = db.prepare("SELECT id FROM run WHERE cause = ?");
-    this.#run = new RowWriter(db, "run", COLUMNS.run, "id");
+    this.#run = writerOf(db, TABLES.run);
     // No upsert: an event is never written over.
-    this.#events = new RowWriter(db, "event", COLUMNS.event, null);
-    this.#jobs = new RowWriter(db, "job", COLUMNS.job, "id");
-    this.#attempts = new RowWriter(db, "attempt", COLUMNS.attempt, "run_id, job_id, attempt");
-    this.#routes = new RowWriter(db, "route", COLUMNS.route, null);
-    this.#checkpoints = new RowWriter(db, "checkpoint", COLUMNS.checkpoint, "run_id, ordinal");
+    this.#events = new RowWriter(db, "event", EVENT_COLUMNS.split(", "), "");
+    this.#jobs = writerOf(db, TABLES.job);
+    this.#attempts = writerOf(db, TABLES.attempt);
+    this.#routes = writerOf(db, TABLES.route);
+    this.#checkpoints = writerOf(db, TABLES.checkpoint);
   }
 
   /** All of them, or an error after which nothing of them may stay. */
@@ -64,22 +65,24 @@ export class CommitWriter {
   }
 }
 
-/** Inserts a flat list of rows, many at a time; a row whose key is there already is replaced if `key` names it. */
+/** A row whose key is there already is replaced. */
+function writerOf<Row>(db: Database, table: Table<Row>): RowWriter {
+  const { name, key, replaced } = table;
+  const set = replaced.map((column) => `${column} = excluded.${column}`).join(", ");
+  const upsert = key.length === 0 ? "" : ` ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${set}`;
+  return new RowWriter(db, name, namesOf(table), upsert);
+}
+
+/** Inserts a flat list of rows, many at a time. */
 class RowWriter {
   readonly #width: number;
   readonly #one: Statement;
   readonly #makeMany: () => Statement;
   #many: Statement | null = null;
 
-  constructor(db: Database, table: string, columnList: string, key: string | null) {
-    const columns = columnList.split(", ");
+  constructor(db: Database, table: string, columns: readonly string[], upsert: string) {
     const row = `(${columns.map(() => "?").join(", ")})`;
-    const replaced = columns.filter((column) => key === null || !key.split(", ").includes(column));
-    const upsert =
-      key === null
-        ? ""
-        : ` ON CONFLICT (${key}) DO UPDATE SET ${replaced.map((column) => `${column} = excluded.${column}`).join(", ")}`;
-    const insert = `INSERT INTO ${table} (${columnList}) VALUES `;
+    const insert = `INSERT INTO ${table} (${columns.join(", ")}) VALUES `;
     this.#width = columns.length;
     this.#one = db.prepare(insert + row + upsert);
     this.#makeMany = () => db.prepare(insert + Array(ROWS_PER_STATEMENT).fill(row).join(", ") + upsert);

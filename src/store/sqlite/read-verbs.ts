@@ -1,12 +1,7 @@
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
-import {
-  type Cells,
-  COLUMNS,
-  JOB_NAME_COLUMNS,
-  LAST_LEASE_COLUMNS,
-  LOGGED_EVENT_COLUMNS,
-} from "./packed-rows.js";
+import { COLUMNS, JOB_COLUMNS_BESIDE_RUN } from "../tables.js";
+import { type Cells, JOB_NAME_COLUMNS, LAST_LEASE_COLUMNS, LOGGED_EVENT_COLUMNS } from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
 import type { Cell, Database } from "./sqlite-driver.js";
 import { Conditions, keepStatements, type Statements } from "./statements.js";
@@ -138,8 +133,7 @@ export function findJobs(
     .demand("job.id > ?", filter.afterId);
   const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
   const from = needsRun ? "run CROSS JOIN job ON job.run_id = run.id" : "job";
-  const columns = COLUMNS.job.replaceAll(/\w+/g, "job.$&");
-  const sql = `SELECT ${columns} FROM ${from} ${where} ORDER BY job.id LIMIT ?`;
+  const sql = `SELECT ${JOB_COLUMNS_BESIDE_RUN} FROM ${from} ${where} ORDER BY job.id LIMIT ?`;
   return { sql, cells: [...cells, filter.limit ?? NO_LIMIT] };
 }
 

@@ -1,22 +1,17 @@
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import type { Store } from "../store.js";
+import { TABLES } from "../tables.js";
 import {
-  COLUMNS,
   JOB_NAME_COLUMNS,
   LAST_LEASE_COLUMNS,
   LOGGED_EVENT_COLUMNS,
-  unpackAttempt,
-  unpackCheckpoint,
   unpackEvent,
-  unpackFailureHandler,
-  unpackJob,
   unpackJobName,
   unpackLastLease,
   unpackLease,
-  unpackRoute,
+  unpackRow,
   unpackRows,
-  unpackRun,
-  unpackWorkflow,
+  unpackTable,
 } from "./packed-rows.js";
 import type { ThreadClient } from "./thread-client.js";
 
@@ -43,38 +38,36 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
   return {
     ...createWorkflowReaders(thread),
     async readRun(runId) {
-      const row = await thread.call("readRun", runId);
-      return row === null ? null : unpackRun(row);
+      return unpackRow(TABLES.run, await thread.call("readRun", runId));
     },
     async listRuns(filter) {
-      return unpackRows(await thread.call("listRuns", filter), COLUMNS.run, unpackRun);
+      return unpackTable(TABLES.run, await thread.call("listRuns", filter));
     },
     async readEvents(runId, range = {}) {
       const cells = await thread.call("readEvents", runId, range.afterSeq ?? 0, range.limit ?? null);
       return unpackRows(cells, LOGGED_EVENT_COLUMNS, (row) => unpackEvent(runId, row));
     },
     async readJobs(runId) {
-      return unpackRows(await thread.call("readJobs", runId), COLUMNS.job, unpackJob);
+      return unpackTable(TABLES.job, await thread.call("readJobs", runId));
     },
     async readJob(id) {
-      const row = await thread.call("readJob", id);
-      return row === null ? null : unpackJob(row);
+      return unpackRow(TABLES.job, await thread.call("readJob", id));
     },
     async readJobNames(runId, afterId = 0) {
       return unpackRows(await thread.call("readJobNames", runId, afterId), JOB_NAME_COLUMNS, unpackJobName);
     },
     async listJobs(filter) {
       const cells = await thread.call("listJobs", filter, asksForUnfinishedRunsOnly(filter));
-      return unpackRows(cells, COLUMNS.job, unpackJob);
+      return unpackTable(TABLES.job, cells);
     },
     async readAttempts(runId) {
-      return unpackRows(await thread.call("readAttempts", runId), COLUMNS.attempt, unpackAttempt);
+      return unpackTable(TABLES.attempt, await thread.call("readAttempts", runId));
     },
     async readRoutes(runId) {
-      return unpackRows(await thread.call("readRoutes", runId), COLUMNS.route, unpackRoute);
+      return unpackTable(TABLES.route, await thread.call("readRoutes", runId));
     },
     async readCheckpoints(runId) {
-      return unpackRows(await thread.call("readCheckpoints", runId), COLUMNS.checkpoint, unpackCheckpoint);
+      return unpackTable(TABLES.checkpoint, await thread.call("readCheckpoints", runId));
     },
     async readLease(runId) {
       const row = await thread.call("readLease", runId);
@@ -92,19 +85,17 @@ type WorkflowReader = "readFailureHandler" | "listFailureHandlers" | "listWorkfl
 function createWorkflowReaders(thread: ThreadClient): Pick<Store, WorkflowReader> {
   return {
     async readFailureHandler(id) {
-      const row = await thread.call("readFailureHandler", id);
-      return row === null ? null : unpackFailureHandler(row);
+      return unpackRow(TABLES.failure_handler, await thread.call("readFailureHandler", id));
     },
     async listFailureHandlers(workflowId) {
       const cells = await thread.call("listFailureHandlers", workflowId ?? null);
-      return unpackRows(cells, COLUMNS.failure_handler, unpackFailureHandler);
+      return unpackTable(TABLES.failure_handler, cells);
     },
     async listWorkflows(filter) {
-      return unpackRows(await thread.call("listWorkflows", filter), COLUMNS.workflow, unpackWorkflow);
+      return unpackTable(TABLES.workflow, await thread.call("listWorkflows", filter));
     },
     async readWorkflow(id) {
-      const row = await thread.call("readWorkflow", id);
-      return row === null ? null : unpackWorkflow(row);
+      return unpackRow(TABLES.workflow, await thread.call("readWorkflow", id));
     },
   };
 }

@@ -5,9 +5,10 @@ import { ownerText } from "../lease-rules.js";
 import { toStorableText } from "../storable-text.js";
 import type { LeaseOwner, Store } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
+import { TABLES } from "../tables.js";
 import { threadEntry } from "../thread-entry.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
-import { COLUMNS, packAppend, unpackDraft, unpackLease, unpackRows, unpackToken } from "./packed-rows.js";
+import { packAppend, unpackLease, unpackRow, unpackTable } from "./packed-rows.js";
 import { createRowReaders } from "./row-readers.js";
 import { ThreadClient } from "./thread-client.js";
 
@@ -64,15 +65,14 @@ function createDraftVerbs(thread: ThreadClient): Pick<Store, DraftVerb> {
   return {
     async saveDraft(draft) {
       const { saved, draft: row } = await thread.call("saveDraft", draft);
-      if (row === null) return { saved: false, draft: null };
-      return { saved, draft: unpackDraft(row) };
+      const present = unpackRow(TABLES.draft, row);
+      return present === null ? { saved: false, draft: null } : { saved, draft: present };
     },
     async readDraft(name) {
-      const row = await thread.call("readDraft", name);
-      return row === null ? null : unpackDraft(row);
+      return unpackRow(TABLES.draft, await thread.call("readDraft", name));
     },
     async listDrafts() {
-      return unpackRows(await thread.call("listDrafts"), COLUMNS.draft, unpackDraft);
+      return unpackTable(TABLES.draft, await thread.call("listDrafts"));
     },
     async deleteDraft(name) {
       await thread.call("deleteDraft", name);
@@ -145,14 +145,14 @@ type TokenVerb = "putToken" | "findToken" | "listTokens" | "revokeToken";
 function createTokenVerbs(thread: ThreadClient, listeners: ChangeListeners): Pick<Store, TokenVerb> {
   return {
     async putToken(token) {
-      return unpackToken(await thread.call("putToken", { ...token, name: toStorableText(token.name) }));
+      const name = toStorableText(token.name);
+      return unpackRow(TABLES.token, await thread.call("putToken", { ...token, name }))!;
     },
     async findToken(hash) {
-      const row = await thread.call("findToken", hash);
-      return row === null ? null : unpackToken(row);
+      return unpackRow(TABLES.token, await thread.call("findToken", hash));
     },
     async listTokens() {
-      return unpackRows(await thread.call("listTokens"), COLUMNS.token, unpackToken);
+      return unpackTable(TABLES.token, await thread.call("listTokens"));
     },
     async revokeToken(id, at) {
       const isRevoked = await thread.call("revokeToken", id, at);

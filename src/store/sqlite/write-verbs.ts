@@ -2,10 +2,11 @@ import type { RunStatus } from "../../core/model/rows.js";
 import { nextDraft } from "../draft-rules.js";
 import { mayDeleteRun } from "../run-rules.js";
 import type { NewDraft, NewInboxCommand, NewToken } from "../store.js";
+import { COLUMNS, TABLES } from "../tables.js";
 import { tokenIsThere } from "../token-rules.js";
 import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
-import { COLUMNS, unpackDraft } from "./packed-rows.js";
+import { unpackRow } from "./packed-rows.js";
 import type { WriteVerbs } from "./protocol.js";
 import type { Database } from "./sqlite-driver.js";
 import { keepStatements, type Statements } from "./statements.js";
@@ -57,7 +58,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
 
 function saveDraft({ run, row }: Statements, draft: NewDraft): ReturnType<WriteVerbs["saveDraft"]> {
   const present = row(`SELECT ${COLUMNS.draft} FROM draft WHERE name = ?`, draft.name);
-  const next = nextDraft(present === null ? null : unpackDraft(present), draft);
+  const next = nextDraft(unpackRow(TABLES.draft, present), draft);
   if (next === null) return { saved: false, draft: present };
   const cells = [next.name, next.source, next.revision, next.updated_at];
   run(`INSERT OR REPLACE INTO draft (${COLUMNS.draft}) VALUES (?, ?, ?, ?)`, ...cells);

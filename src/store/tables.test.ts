@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { runRow } from "../../test/contract/store-fixtures.js";
+import type { ColumnsOf, RunRow } from "../core/model/rows.js";
+import { readRow, storedValue, TABLES } from "./tables.js";
+
+const RUN: RunRow = runRow(7, {
+  inputs: { target: "staging" },
+  parent: { run_id: 3, job_id: 30_000_001 },
+  managed: true,
+});
+const { columns } = TABLES.run;
+const cellsOf = (row: RunRow) => columns.map((column) => storedValue(column, row));
+
+test.each([RUN, { ...RUN, parent: null }])("a row is read as it was written: %o", (row) => {
+  const cells = cellsOf(row);
+  expect(readRow(TABLES.run, (_, place) => cells[place])).toEqual(row);
+});
+
+test("a field of two parts takes two columns", () => {
+  const names = columns.filter(({ field }) => field === "parent").map(({ name }) => name);
+  expect(names).toEqual(["parent_run_id", "parent_job_id"]);
+});
+
+test("a new version of a row replaces neither its key nor what it keeps", () => {
+  expect(TABLES.run.replaced).toEqual(
+    columns.map(({ name }) => name).filter((name) => name !== "id" && name !== "cause"),
+  );
+  expect(TABLES.attempt.replaced).not.toContain("job_id");
+  expect(TABLES.route.replaced).toEqual([]);
+});
+
+test("JSON that is damaged is named with its column and row", () => {
+  const cells = cellsOf(RUN).map((cell) => (cell === '{"target":"staging"}' ? "{oops" : cell));
+  expect(() => readRow(TABLES.run, (_, place) => cells[place])).toThrow(
+    "the column inputs of run 7 in the table run is not valid JSON",
+  );
+});
+
+test("a field without its column, and a truth that is no mark, do not compile", () => {
+  // @ts-expect-error `handled` is missing
+  const incomplete: ColumnsOf<{ id: number; handled: boolean }> = { id: "plain" };
+  // @ts-expect-error a boolean is kept as a mark
+  const wrong: ColumnsOf<{ handled: boolean }> = { handled: "plain" };
+  expect([incomplete, wrong]).toHaveLength(2);
+});

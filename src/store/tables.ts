@@ -1,0 +1,161 @@
+import {
+  ATTEMPT_COLUMNS,
+  type AttemptRow,
+  CHECKPOINT_COLUMNS,
+  type CheckpointRow,
+  type ColumnsOf,
+  type FailureHandlerRow,
+  JOB_COLUMNS,
+  type JobRow,
+  ROUTE_COLUMNS,
+  type RouteRow,
+  RUN_COLUMNS,
+  type RunRow,
+} from "../core/model/rows.js";
+import type { DraftRow, TokenRow, WorkflowRow } from "./store.js";
+import { parseStoredJson } from "./stored-json.js";
+
+/** One column, and where its value stands in the row of the port. */
+export interface Column {
+  readonly name: string;
+  readonly kind: "plain" | "mark" | "json" | "free_text";
+  readonly field: string;
+  /** The key within the field, where a field takes several columns. */
+  readonly part: string | null;
+}
+
+/** A table as both databases have it. What they write, read and replace is made from this. */
+export interface Table<Row> {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** The columns that say which row it is; none where rows are only added. */
+  readonly key: readonly string[];
+  /** What a new version of a row replaces. */
+  readonly replaced: readonly string[];
+  /** For people who look for a damaged row. */
+  readonly nameOf: (row: Row) => string;
+}
+
+interface Keying<Row> {
+  readonly key: readonly (keyof Row & string)[];
+  /** Beside the key: what stays as the first version of the row has it. */
+  readonly kept?: readonly (keyof Row & string)[];
+  readonly nameOf?: (row: Row) => string;
+}
+
+function table<Row extends object>(name: string, columnsOf: ColumnsOf<Row>, keying: Keying<Row>): Table<Row> {
+  const columns = Object.entries(columnsOf).flatMap(([field, kind]) =>
+    columnsOfField(field, kind as FieldKind),
+  );
+  const { key, kept = [], nameOf = () => `a row` } = keying;
+  const fixed: readonly string[] = [...key, ...kept];
+  const replaced =
+    key.length === 0 ? [] : columns.map((column) => column.name).filter((each) => !fixed.includes(each));
+  return { name, columns, key, replaced, nameOf };
+}
+
+type FieldKind = Column["kind"] | { readonly [column: string]: string };
+
+function columnsOfField(field: string, kind: FieldKind): Column[] {
+  if (typeof kind === "string") return [{ name: field, kind, field, part: null }];
+  return Object.entries(kind).map(([name, part]) => ({ name, kind: "plain", field, part }));
+}
+
+export const TABLES = {
+  run: table<RunRow>("run", RUN_COLUMNS, { key: ["id"], kept: ["cause"], nameOf: ({ id }) => `run ${id}` }),
+  job: table<JobRow>("job", JOB_COLUMNS, { key: ["id"], nameOf: ({ id }) => `job ${id}` }),
+  attempt: table<AttemptRow>("attempt", ATTEMPT_COLUMNS, {
+    key: ["run_id", "job_id", "attempt"],
+    nameOf: ({ job_id, attempt }) => `attempt ${attempt} of job ${job_id}`,
+  }),
+  route: table<RouteRow>("route", ROUTE_COLUMNS, { key: [] }),
+  checkpoint: table<CheckpointRow>("checkpoint", CHECKPOINT_COLUMNS, {
+    key: ["run_id", "ordinal"],
+    nameOf: ({ run_id, ordinal }) => `checkpoint ${ordinal} of run ${run_id}`,
+  }),
+  failure_handler: table<FailureHandlerRow>(
+    "failure_handler",
+    { id: "plain", workflow_id: "plain", name: "plain", rules: "plain" },
+    { key: ["id"] },
+  ),
+  workflow: table<WorkflowRow>(
+    "workflow",
+    {
+      id: "plain",
+      name: "plain",
+      version: "plain",
+      definition_hash: "plain",
+      file: "plain",
+      created_at: "plain",
+      source: "plain",
+    },
+    { key: ["id"] },
+  ),
+  draft: table<DraftRow>(
+    "draft",
+    { name: "plain", source: "plain", revision: "plain", updated_at: "plain" },
+    { key: ["name"] },
+  ),
+  token: table<TokenRow>(
+    "token",
+    {
+      id: "plain",
+      name: "plain",
+      role: "plain",
+      created_at: "plain",
+      expires_at: "plain",
+      revoked_at: "plain",
+    },
+    { key: ["id"] },
+  ),
+} as const;
+
+/** The columns as SQL names them. */
+export function namesOf({ columns }: Pick<Table<never>, "columns">): string[] {
+  // A word of SQL itself.
+  return columns.map(({ name }) => (name === "to" ? '"to"' : name));
+}
+
+type TableName = keyof typeof TABLES;
+
+/** For `SELECT`, `INSERT` and `RETURNING`: the columns of each table, in their order. */
+export const COLUMNS = Object.fromEntries(
+  Object.entries(TABLES).map(([name, each]) => [name, namesOf(each).join(", ")]),
+) as { readonly [name in TableName]: string };
+
+/** As they are written where another table stands beside it. */
+export const JOB_COLUMNS_BESIDE_RUN = namesOf(TABLES.job)
+  .map((name) => `job.${name}`)
+  .join(", ");
+
+/** What a column of this row is to hold; JSON as text. */
+export function storedValue({ kind, field, part }: Column, row: object): unknown {
+  const value = (row as { readonly [field: string]: unknown })[field];
+  if (kind === "json") return value === null ? null : JSON.stringify(value);
+  if (part === null || value === null) return value;
+  return (value as { readonly [part: string]: unknown })[part];
+}
+
+/** A row of the port from the values of its columns. They are what `storedValue` gave, so their types are trusted. */
+export function readRow<Row>(of: Table<Row>, valueAt: (column: Column, place: number) => unknown): Row {
+  const row: { [field: string]: unknown } = {};
+  const { columns } = of;
+  for (let place = 0; place < columns.length; place += 1) {
+    const column = columns[place]!;
+    const value = valueAt(column, place);
+    if (column.part !== null) readPart(row, column.field, column.part, value);
+    else if (column.kind === "json" && value !== null)
+      row[column.field] = parseStoredJson(
+        value as string,
+        () => `the column ${column.name} of ${of.nameOf(row as Row)} in the table ${of.name}`,
+      );
+    else row[column.field] = value;
+  }
+  return row as Row;
+}
+
+/** A field of several columns is there if all of them are. */
+function readPart(row: { [field: string]: unknown }, field: string, part: string, value: unknown): void {
+  const others = row[field];
+  row[field] = value === null || others === null ? null : { ...(others as object), [part]: value };
+}
