@@ -1,6 +1,5 @@
 import { BUILT_IN_ACTIONS, type BuiltInAction } from "../../core/model/action-traits.js";
 import type { ActionDefinition } from "../../core/model/definition.js";
-import type { Json } from "../../core/text/json.js";
 import type { Path } from "../read/path.js";
 import {
   type Fields,
@@ -11,7 +10,7 @@ import {
   type Schema,
   union,
 } from "../read/schema.js";
-import { json, number, oneOf, text } from "../read/schema-scalars.js";
+import { json, number, oneOf, scalarText, text } from "../read/schema-scalars.js";
 import type { SourceMap } from "../read/source-tree.js";
 import {
   AGENT_NEEDS,
@@ -29,19 +28,17 @@ export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 export const DEFAULT_HTTP_METHOD = "GET";
 const MAX_CHOICE_CHARS = 200;
 
-const template = (expected: string) =>
-  text({ expected, asWritten: true, mayBeEmpty: true, check: checkTemplateText });
+const template = (expected: string) => scalarText({ expected, mayBeEmpty: true, check: checkTemplateText });
 const filledTemplate = (expected: string) => text({ expected, check: checkTemplateText });
 
-const headers: Schema<Json> = (() => {
-  const map = mapOf(template("a header's value"), {
+const headers = asObject(
+  mapOf(template("a header's value"), {
     keyPattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$/,
     keyRule: "A header's name has letters, digits and `-`.",
-  });
-  return { ...map, read: (node, path, context) => toObject(map.read(node, path, context)) };
-})();
+  }),
+);
 
-const status: Schema<Json> = union<Json>(
+const status = union(
   number({ min: 100, max: 599, whole: true }),
   text({
     expected: "a class such as `2xx`",
@@ -52,7 +49,7 @@ const status: Schema<Json> = union<Json>(
 
 const commandFields = {
   exec: {
-    schema: union<Json>(
+    schema: union(
       shellLine(),
       listOf(template("an argument"), { items: "a program's name and arguments", notEmpty: true }),
     ),
@@ -68,7 +65,7 @@ const httpFields = {
   headers: { schema: headers, doc: "Headers to send." },
   body: { schema: json(checkTemplateText), doc: "Text, or any JSON, which is sent as JSON." },
   expect_status: {
-    schema: union<Json>(status, listOf(status, { items: "statuses", notEmpty: true })),
+    schema: union(status, listOf(status, { items: "statuses", notEmpty: true })),
     doc: "The statuses that count as success; others fail the attempt.",
     default: "2xx",
   },
@@ -88,23 +85,22 @@ const choice = text({ expected: "a choice", maxChars: MAX_CHOICE_CHARS, asWritte
 const humanFields = {
   prompt: { schema: filledTemplate("a question"), doc: "What is asked.", required: true },
   choices: {
-    schema: listOf(choice, { items: "choices", notEmpty: true }) as Schema<Json>,
+    schema: listOf(choice, { items: "choices", notEmpty: true }),
     doc: "The answers to choose from.",
     default: [...DEFAULT_CHOICES],
   },
   reject: {
-    schema: listOf(choice, { items: "choices" }) as Schema<Json>,
+    schema: listOf(choice, { items: "choices" }),
     doc: "The choices that fail the step; `reject` if it is among the choices.",
   },
 } as const satisfies Fields;
 
-const workflowInputs: Schema<Json> = (() => {
-  const map = mapOf(json(checkTemplateText), {
+const workflowInputs = asObject(
+  mapOf(json(checkTemplateText), {
     keyPattern: /^[A-Za-z_][A-Za-z0-9_-]*$/,
     keyRule: "An input's name has letters, digits, `_` and `-`, and begins with a letter or `_`.",
-  });
-  return { ...map, read: (node, path, context) => toObject(map.read(node, path, context)) };
-})();
+  }),
+);
 
 const workflowFields = {
   file: {
@@ -154,6 +150,10 @@ export const ACTION_RULES: { readonly [type in BuiltInAction]?: ActionRules } = 
 /** Which built-in actions have a key of this name. */
 export function actionsWithKey(key: string): readonly BuiltInAction[] {
   return BUILT_IN_ACTIONS.filter((type) => Object.hasOwn(ACTION_FIELDS[type], key));
+}
+
+function asObject<T, W>(map: Schema<ReadonlyMap<string, T>, W>): Schema<{ [name: string]: T }, W> {
+  return { ...map, read: (node, path, context) => toObject(map.read(node, path, context)) };
 }
 
 export function toObject<T>(map: ReadonlyMap<string, T> | undefined): { [name: string]: T } | undefined {

@@ -1,8 +1,7 @@
 import type { ActionDefinition } from "../../core/model/definition.js";
-import type { Json } from "../../core/text/json.js";
 import { childPath, type Path } from "../read/path.js";
 import { type Fields, type JsonSchema, listOf, type ReadContext, union } from "../read/schema.js";
-import { number, oneOf, text } from "../read/schema-scalars.js";
+import { number, oneOf, scalarText, text } from "../read/schema-scalars.js";
 import { findEntry, type SourceMap } from "../read/source-tree.js";
 import { quote } from "../read/suggest.js";
 import { checkTemplateText, shellLine } from "./code-fields.js";
@@ -29,14 +28,13 @@ const DEFAULT_KEY_VARIABLES: { readonly [provider in LlmProvider]: string | null
 const MAX_TEMPERATURE = 2;
 const MAX_OUTPUT_TOKENS = 10_000_000;
 
-const template = (expected: string) =>
-  text({ expected, asWritten: true, mayBeEmpty: true, check: checkTemplateText });
+const template = (expected: string) => scalarText({ expected, mayBeEmpty: true, check: checkTemplateText });
 const filledTemplate = (expected: string) => text({ expected, check: checkTemplateText });
 
 export const agentFields = {
   prompt: { schema: filledTemplate("a prompt"), doc: "What the agent is to do.", required: true },
   exec: {
-    schema: union<Json>(
+    schema: union(
       shellLine(),
       listOf(template("an argument"), { items: "a program's name and arguments", notEmpty: true }),
     ),

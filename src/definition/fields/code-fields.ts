@@ -16,7 +16,7 @@ export const checkTemplateText: CheckText = (text, node, path, context) =>
   checkTemplate({ language: "template", text, node, path }, context);
 
 /** A command line of a shell, with Liquid in it. */
-export function shellLine(): Schema<string> {
+export function shellLine(): Schema<string, string> {
   const check: CheckText = (line, node, path, context) =>
     checkTemplate({ language: "template", text: line, node, path, shell: true }, context);
   return text({ expected: "a shell command", check });
@@ -31,7 +31,7 @@ export function checkTemplate(given: PlacedText, context: ReadContext): void {
 }
 
 /** A JavaScript expression of the routing keys: compiled, and bounded in size. */
-export function expression(): Schema<string> {
+export function expression(): Schema<string, string> {
   return text({
     expected: "a JavaScript expression",
     check(code, node, path, context) {
@@ -45,12 +45,12 @@ export function expression(): Schema<string> {
 }
 
 /** `if: false` switches a step off; YAML reads that as a boolean. */
-export function condition(): Schema<string> {
+export function condition(): Schema<string, string | boolean> {
   return union(expression(), mapped(boolean(), String));
 }
 
 /** JavaScript of a `script` step: compiled, of any size. */
-export function script(): Schema<string> {
+export function script(): Schema<string, string> {
   return text({ expected: "JavaScript", check: checkCode });
 }
 

@@ -40,12 +40,40 @@ export interface ReadCondition {
   readonly codes: readonly string[];
 }
 
+type FieldInput = string | { readonly type: "field"; readonly path: string };
+type OperandInput =
+  | string
+  | number
+  | boolean
+  | null
+  | { readonly type: "field"; readonly path: string }
+  | { readonly type: "literal"; readonly value: Json };
+
+/** A condition as it may be written. By hand: conditions hold conditions. */
+export type ConditionInput =
+  | { readonly type: "exists"; readonly field: FieldInput }
+  | {
+      readonly type: "comparison";
+      readonly operator: ComparisonOperator;
+      readonly left: OperandInput;
+      readonly right: OperandInput;
+    }
+  | { readonly type: "in_set"; readonly field: FieldInput; readonly values: readonly Json[] }
+  | {
+      readonly type: "array_length";
+      readonly field: FieldInput;
+      readonly operator: ComparisonOperator;
+      readonly value: number;
+    }
+  | { readonly type: "and" | "or"; readonly conditions: readonly (ConditionInput | string)[] }
+  | { readonly type: "not"; readonly condition: ConditionInput | string };
+
 /** Where a field was refused, its condition stands for nothing; the load has failed by then. */
 const NEVER: Condition = { type: "or", conditions: [] };
 
 const pathText = text({ expected: "a field's path", maxChars: MAX_PATH_CHARS });
 
-const fieldPath: Schema<string> = {
+const fieldPath: Schema<string, string> = {
   ...pathText,
   read(node, place, context) {
     const path = pathText.read(node, place, context);
@@ -69,9 +97,9 @@ const fieldMap = object({
     required: true,
   },
 });
-const field: Schema<LocatedText | undefined> = named(
+const field = named(
   "field",
-  union<LocatedText | undefined>(
+  union(
     locatedText(fieldPath),
     mapped(fieldMap, (given) => given.path),
   ),
@@ -123,11 +151,14 @@ function toOperand(path: LocatedText | undefined): OperandDraft | undefined {
   return path && { operand: { type: "field", path: path.value }, fields: [path] };
 }
 
-const code: Schema<ReadCondition> = mapped(expression(), (text) => ({
-  condition: { type: "expression", code: text },
-  fields: [],
-  codes: [text],
-}));
+const code = mapped(
+  expression(),
+  (text): ReadCondition => ({
+    condition: { type: "expression", code: text },
+    fields: [],
+    codes: [text],
+  }),
+);
 
 /** `structured` holds conditions itself, so it can only be named from within functions. */
 const nested: Schema<ReadCondition> = {
@@ -259,7 +290,7 @@ const CONDITIONS: ReadonlyMap<string, Schema<ReadCondition>> = new Map([
   ],
 ]);
 
-const structured: Schema<ReadCondition> = named("condition", {
+const structured: Schema<ReadCondition, ConditionInput> = named("condition", {
   expected: "a condition (a map with `type`)",
   fits: (node) => node.kind === "map",
   read(node, path, context) {
@@ -287,4 +318,4 @@ function readerFor(
 }
 
 /** A structured condition, or text: an expression for the sandbox. */
-export const when: Schema<ReadCondition> = union(code, structured);
+export const when: Schema<ReadCondition, ConditionInput | string> = union(code, structured);

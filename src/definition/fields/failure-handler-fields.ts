@@ -14,6 +14,7 @@ import {
   type ReadContext,
   type Schema,
   union,
+  type Written,
 } from "../read/schema.js";
 import { boolean, duration, number, text } from "../read/schema-scalars.js";
 import { findEntry } from "../read/source-tree.js";
@@ -66,8 +67,12 @@ const ruleMap = object({
   },
 });
 
-const rule: Schema<RuleDraft> = {
-  ...ruleMap,
+/** `max_retries` is what other formats call it. */
+type WrittenRule = Written<typeof ruleMap> & { readonly max_retries?: number };
+
+const rule: Schema<RuleDraft, WrittenRule> = {
+  expected: ruleMap.expected,
+  fits: ruleMap.fits,
   read(node, path, context) {
     const given = ruleMap.read(node, path, context);
     if (given === undefined) return undefined;
@@ -113,7 +118,7 @@ const handlerMap = object({
   },
 });
 
-const handler: Schema<HandlerDraft> = named("failure_handler", {
+const handler: Schema<HandlerDraft, Written<typeof handlerMap>> = named("failure_handler", {
   ...handlerMap,
   read(node, path, context) {
     const given = handlerMap.read(node, path, context);
@@ -152,4 +157,4 @@ function checkOverlaps(drafts: readonly RuleDraft[], context: ReadContext): void
   }
 }
 
-export const failureHandlers: Schema<readonly HandlerDraft[]> = namedListOf(handler, "failure handlers");
+export const failureHandlers = namedListOf(handler, "failure handlers");

@@ -8,8 +8,9 @@ import {
   object,
   type ReadOf,
   type Schema,
+  type Written,
 } from "../read/schema.js";
-import { oneOf, text } from "../read/schema-scalars.js";
+import { oneOf, scalarText, text } from "../read/schema-scalars.js";
 import type { SourceMap } from "../read/source-tree.js";
 import { parameters } from "./job-parameters.js";
 import { belongsOutside, environmentOf, LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
@@ -54,7 +55,7 @@ export const JOB_FIELDS = {
     default: "product",
   },
   env: {
-    schema: environmentOf(unfilled(text({ expected: "text", asWritten: true, mayBeEmpty: true }))),
+    schema: environmentOf(unfilled(scalarText({ expected: "text", mayBeEmpty: true }))),
     doc: "Environment variables of this job.",
   },
   cwd: {
@@ -82,7 +83,7 @@ const jobMap = object(JOB_FIELDS, {
   },
 });
 
-const job: Schema<JobDraft> = named("job", {
+const job: Schema<JobDraft, Written<typeof jobMap>> = named("job", {
   ...jobMap,
   read(node, path, context) {
     const before = context.findings.errors.length;

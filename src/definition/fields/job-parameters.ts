@@ -1,5 +1,6 @@
 import type { Path } from "../read/path.js";
 import { mapOf, type ReadContext, type Schema, wrongType } from "../read/schema.js";
+import type { Scalar } from "../read/schema-scalars.js";
 import type { SourceNode, SourceScalar } from "../read/source-tree.js";
 import { quote } from "../read/suggest.js";
 import type { ParameterValue, ParameterValues } from "./placeholders.js";
@@ -11,7 +12,7 @@ const LIST_FORM = /^\[(.*)\]$/s;
 const HOW_TO = "Write 1:3 for 1, 2, 3; 0:100:10 for steps of 10; or a list.";
 
 /** All values of one parameter, in order. */
-const values: Schema<readonly ParameterValue[]> = {
+const values: Schema<readonly ParameterValue[], string | number | readonly Scalar[]> = {
   expected: "a range such as `1:3`, or a list of values",
   fits: (node) => node.kind !== "map",
   read(node, path, context) {

@@ -3,8 +3,11 @@ import { unsupportedKeywords } from "../../core/text/json-schema-check.js";
 import { type Schema, union } from "../read/schema.js";
 import { json } from "../read/schema-scalars.js";
 
-const schemaMap: Schema<Json> = (() => {
-  const any = json();
+/** As a program may write it. */
+type WrittenSchema = { readonly [keyword: string]: Json };
+
+const schemaMap: Schema<Json, WrittenSchema> = (() => {
+  const { written: _, ...any } = json();
   return {
     ...any,
     expected: "a JSON Schema (a map)",
@@ -27,4 +30,4 @@ const schemaMap: Schema<Json> = (() => {
 })();
 
 /** A JSON Schema of which every keyword can be checked. */
-export const jsonSchemaField: Schema<Json> = { ...union(schemaMap), json: schemaMap.json };
+export const jsonSchemaField: Schema<Json, WrittenSchema> = { ...union(schemaMap), json: schemaMap.json };

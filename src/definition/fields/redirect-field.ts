@@ -1,5 +1,4 @@
-import type { Json } from "../../core/text/json.js";
-import { listOf, type Schema } from "../read/schema.js";
+import { listOf } from "../read/schema.js";
 import { text } from "../read/schema-scalars.js";
 
 const origin = text({
@@ -10,6 +9,6 @@ const origin = text({
 
 /** The same for everything that sends requests. */
 export const redirectOriginsField = {
-  schema: listOf(origin, { items: "origins", notEmpty: true }) as Schema<Json>,
+  schema: listOf(origin, { items: "origins", notEmpty: true }),
   doc: "Other origins to which a redirect may take the request as it is: its headers, credentials included, and its body.",
 } as const;

@@ -39,7 +39,7 @@ type Report = (message: string, hint: string) => void;
 function parsedText(
   expected: string,
   parse: (written: string, report: Report) => number | null,
-): Schema<number> {
+): Schema<number, string> {
   const read = (written: string, node: SourceScalar, path: Path | null, context: ReadContext) =>
     parse(written, (message, hint) =>
       context.findings.error({ code: "INVALID_VALUE", message, hint, at: node.at, path }),
@@ -48,7 +48,7 @@ function parsedText(
   return mapped(text({ expected, check: read }), (written) => parse(written, () => {}) ?? 0);
 }
 
-export const memory: Schema<number> = union(
+export const memory = union(
   number({ min: 1, max: Number.MAX_SAFE_INTEGER, whole: true }),
   parsedText("a size such as `512m` or `2g`", (written, report) => {
     const bytes = parseMemorySize(written);
@@ -67,8 +67,8 @@ const runtime = parsedText("a duration such as `PT30M` or `30m`", (written, repo
 });
 
 /** A count of which this version can only honour one value. */
-function onlyCount(only: number): Schema<number> {
-  const any = number({ min: 0, max: MAX_CPUS, whole: true });
+function onlyCount<const Only extends number>(only: Only): Schema<number, Only> {
+  const { written: _, ...any } = number({ min: 0, max: MAX_CPUS, whole: true });
   return {
     ...any,
     read(node, path, context) {
@@ -112,18 +112,21 @@ function toRequirements(given: ReadOf<typeof resourceFields>): ResourceRequireme
   };
 }
 
-const inlineResources: Schema<ResourceDraft> = mapped(object(resourceFields), (given) => ({
-  kind: "inline",
-  value: toRequirements(given),
-}));
-const nameOfResources: Schema<ResourceDraft> = mapped(
+const inlineResources = mapped(
+  object(resourceFields),
+  (given): ResourceDraft => ({
+    kind: "inline",
+    value: toRequirements(given),
+  }),
+);
+const nameOfResources = mapped(
   located(text({ expected: "the name of an entry of `resource_requirements`", maxChars: MAX_NAME_CHARS })),
-  (name) => ({ kind: "named", name }),
+  (name): ResourceDraft => ({ kind: "named", name }),
 );
 
 export const resources = named("resource_requirements", union(nameOfResources, inlineResources));
 
-const namedResources: Schema<NamedResources> = mapped(
+const namedResources = mapped(
   object({
     name: {
       schema: located(text({ asWritten: true, maxChars: MAX_NAME_CHARS })),
@@ -132,10 +135,7 @@ const namedResources: Schema<NamedResources> = mapped(
     },
     ...resourceFields,
   }),
-  (given) => ({ name: given.name, value: toRequirements(given) }),
+  (given): NamedResources => ({ name: given.name, value: toRequirements(given) }),
 );
 
-export const resourceList: Schema<readonly NamedResources[]> = namedListOf(
-  namedResources,
-  "resource requirements",
-);
+export const resourceList = namedListOf(namedResources, "resource requirements");

@@ -10,8 +10,9 @@ import {
   type ReadOf,
   type Schema,
   union,
+  type WrittenFields,
 } from "../read/schema.js";
-import { duration, number, oneOf, text } from "../read/schema-scalars.js";
+import { duration, number, oneOf, scalarText } from "../read/schema-scalars.js";
 import type { SourceMap } from "../read/source-tree.js";
 import { didYouMean, quote } from "../read/suggest.js";
 
@@ -54,9 +55,9 @@ export interface BackoffDraft {
 }
 
 const mode = oneOf(BACKOFF_MODES);
-const modeAlone: Schema<BackoffDraft> = mapped(mode, (value) => ({ mode: value }));
+const modeAlone = mapped(mode, (value): BackoffDraft => ({ mode: value }));
 
-const backoffMap: Schema<BackoffDraft> = mapped(
+const backoffMap = mapped(
   warnIdleDelay(
     object({
       mode: { schema: mode, doc: "How the delay grows from retry to retry. `delay_ms` alone means `fixed`." },
@@ -69,7 +70,7 @@ const backoffMap: Schema<BackoffDraft> = mapped(
       },
     }),
   ),
-  (given) => ({
+  (given): BackoffDraft => ({
     mode: given.mode,
     delayMs: given.delay_ms,
     maxDelayMs: given.max_delay_ms,
@@ -80,9 +81,9 @@ const backoffMap: Schema<BackoffDraft> = mapped(
 export const backoff = named("backoff", union(modeAlone, backoffMap));
 
 /** `mode: none` beside a delay is legal but the delay is never waited, which nobody means. */
-function warnIdleDelay<T extends { mode: string | undefined; delay_ms: number | undefined }>(
-  schema: Schema<T>,
-): Schema<T> {
+function warnIdleDelay<T extends { mode: string | undefined; delay_ms: number | undefined }, W>(
+  schema: Schema<T, W>,
+): Schema<T, W> {
   return {
     ...schema,
     read(node, path, context) {
@@ -103,9 +104,8 @@ function warnIdleDelay<T extends { mode: string | undefined; delay_ms: number | 
   };
 }
 
-const retryOn = text({
+const retryOn = scalarText({
   expected: "an error code or class",
-  asWritten: true,
   maxChars: 100,
   pattern: /^[A-Za-z0-9_.-]+$/,
   rule: "Write a code such as TIMEOUT, EXIT_3 or 503, or a class such as transient_runtime.",
@@ -144,7 +144,7 @@ const retryFields = {
 const retryMap = object(retryFields);
 
 /** `retry: 3` is what many try first; the message says what to write instead. */
-export const retry: Schema<RetryDraft> = named("retry", {
+export const retry: Schema<RetryDraft, WrittenFields<typeof retryFields>> = named("retry", {
   ...retryMap,
   read(node, path, context) {
     if (node.kind === "scalar" && typeof node.value === "number") {
@@ -160,7 +160,7 @@ export const retry: Schema<RetryDraft> = named("retry", {
     }
     return retryMap.read(node, path, context);
   },
-} satisfies Schema<ReadOf<typeof retryFields>>);
+} satisfies Schema<ReadOf<typeof retryFields>, WrittenFields<typeof retryFields>>);
 
 /** The `execution.retry_policy` form: `max_attempts` counts the first try too. */
 const policyMap = object({
@@ -175,11 +175,14 @@ const policyMap = object({
   retryable_errors: { schema: retryOnList, doc: "Only these codes or classes are retried." },
 });
 
-export const retryPolicy: Schema<RetryDraft> = mapped(policyMap, (given) => ({
-  max: given.max_attempts === undefined ? undefined : given.max_attempts - 1,
-  backoff: policyBackoff(given),
-  on: given.retryable_errors,
-}));
+export const retryPolicy = mapped(
+  policyMap,
+  (given): RetryDraft => ({
+    max: given.max_attempts === undefined ? undefined : given.max_attempts - 1,
+    backoff: policyBackoff(given),
+    on: given.retryable_errors,
+  }),
+);
 
 function policyBackoff(given: {
   backoff: BackoffDraft | undefined;

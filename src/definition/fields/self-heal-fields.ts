@@ -7,7 +7,7 @@ import {
   type WorkspaceDefinition,
 } from "../../core/model/definition.js";
 import type { FailureClass } from "../../core/model/failure.js";
-import { listOf, mapped, named, object, type Schema, union } from "../read/schema.js";
+import { listOf, mapped, named, object, union } from "../read/schema.js";
 import { boolean, durationInSeconds, number, oneOf, text } from "../read/schema-scalars.js";
 import { type BackoffDraft, backoff, FAILURE_CLASSES, isWorthAnotherTry, MAX_COUNT } from "./retry-fields.js";
 
@@ -23,7 +23,7 @@ const refText = text({
   rule: "Write a branch, tag or commit, such as `HEAD` or `main`.",
 });
 
-export const workspace: Schema<WorkspaceDefinition> = named(
+export const workspace = named(
   "workspace",
   mapped(
     object({
@@ -39,14 +39,18 @@ export const workspace: Schema<WorkspaceDefinition> = named(
         default: "set_aside",
       },
     }),
-    ({ repo, ref, on_lost }) => ({ repo: repo ?? ".", ref: ref ?? "HEAD", onLost: on_lost ?? "set_aside" }),
+    ({ repo, ref, on_lost }): WorkspaceDefinition => ({
+      repo: repo ?? ".",
+      ref: ref ?? "HEAD",
+      onLost: on_lost ?? "set_aside",
+    }),
   ),
 );
 
 const attempts = number({ min: 1, max: MAX_COUNT, whole: true });
 const seconds = durationInSeconds({ min: 1 });
 
-const budgets: Schema<SelfHeal> = mapped(
+const budgets = mapped(
   object({
     step_max_attempts: {
       schema: attempts,
@@ -74,7 +78,7 @@ const budgets: Schema<SelfHeal> = mapped(
       default: DEFAULT_SELF_HEAL.maxResets,
     },
   }),
-  (given) => ({
+  (given): SelfHeal => ({
     stepMaxAttempts: given.step_max_attempts ?? DEFAULT_SELF_HEAL.stepMaxAttempts,
     stepTimeoutMs: given.step_timeout_seconds ?? DEFAULT_SELF_HEAL.stepTimeoutMs,
     stepIdleTimeoutMs: given.step_idle_timeout_seconds ?? DEFAULT_SELF_HEAL.stepIdleTimeoutMs,
@@ -84,7 +88,7 @@ const budgets: Schema<SelfHeal> = mapped(
 );
 
 /** `true` for the defaults; `false` is the same as leaving the key out. */
-export const selfHeal: Schema<SelfHeal | null> = named(
+export const selfHeal = named(
   "self_heal",
   union(
     mapped(boolean(), (on) => (on ? DEFAULT_SELF_HEAL : null)),
@@ -93,9 +97,9 @@ export const selfHeal: Schema<SelfHeal | null> = named(
 );
 
 const RECOVERABLE = FAILURE_CLASSES.filter(isWorthAnotherTry);
-const recoverableClass = oneOf(RECOVERABLE);
+const recoverableClass = oneOf<FailureClass>(RECOVERABLE);
 
-export const queue: Schema<QueuePolicy> = named(
+export const queue = named(
   "queue",
   mapped(
     object({
@@ -109,12 +113,12 @@ export const queue: Schema<QueuePolicy> = named(
         doc: "The wait before each further round; exponential from 15 s to 600 s.",
       },
       classes: {
-        schema: listOf(recoverableClass, { items: "failure classes" }) as Schema<readonly FailureClass[]>,
+        schema: listOf(recoverableClass, { items: "failure classes" }),
         doc: "Only failures of these classes are put back.",
         default: [...DEFAULT_QUEUE.classes],
       },
     }),
-    (given) => ({
+    (given): QueuePolicy => ({
       maxAttempts: given.max_attempts ?? DEFAULT_QUEUE.maxAttempts,
       backoff: queueBackoff(given.backoff),
       classes: [...new Set(given.classes ?? DEFAULT_QUEUE.classes)],

@@ -14,7 +14,7 @@ import {
   type Schema,
   union,
 } from "../read/schema.js";
-import { boolean, duration, number, oneOf, text } from "../read/schema-scalars.js";
+import { boolean, duration, number, oneOf, scalarText, text } from "../read/schema-scalars.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { resources } from "./resource-fields.js";
@@ -23,7 +23,9 @@ import { MAX_COUNT, reportConflict, retry, retryPolicy } from "./retry-fields.js
 const MAX_NAME_CHARS = 200;
 
 /** Environment variables, whatever a value is read into. */
-export function environmentOf<T>(value: Schema<T>): Schema<ReadonlyMap<string, T>> {
+export function environmentOf<T, W>(
+  value: Schema<T, W>,
+): Schema<ReadonlyMap<string, T>, { readonly [name: string]: W }> {
   return mapOf(value, {
     keyPattern: /^(?!DARUMA_)[A-Za-z_][A-Za-z0-9_]*$/,
     keyRule:
@@ -33,22 +35,25 @@ export function environmentOf<T>(value: Schema<T>): Schema<ReadonlyMap<string, T
 
 export const environment = named(
   "environment",
-  environmentOf(text({ expected: "text", asWritten: true, mayBeEmpty: true, check: checkTemplateText })),
+  environmentOf(scalarText({ expected: "text", mayBeEmpty: true, check: checkTemplateText })),
 );
 
 const stepName = text({ expected: "a step's id", asWritten: true, maxChars: MAX_NAME_CHARS });
 const dependency = text({ expected: "a step's id", asWritten: true, maxChars: MAX_NAME_CHARS * 10 });
 
 /** A name alone, or a list of names; each keeps its place. */
-function names(schema: Schema<string>, items: string): Schema<readonly Located<string>[]> {
+function names<W>(
+  schema: Schema<string, W>,
+  items: string,
+): Schema<readonly Located<string>[], W | readonly W[]> {
   const one = located(schema);
   return union(
-    mapped(one, (name) => [name]),
+    mapped(one, (name): readonly Located<string>[] => [name]),
     listOf(one, { items }),
   );
 }
 
-const plainNames = (items: string): Schema<readonly string[]> =>
+const plainNames = (items: string) =>
   mapped(names(text({ asWritten: true, maxChars: MAX_NAME_CHARS }), items), (found) =>
     found.map((name) => name.value),
   );
@@ -59,8 +64,8 @@ export interface GotoDraft {
 }
 
 const gotoMax = number({ min: 0, max: MAX_COUNT, whole: true });
-const gotoTarget: Schema<GotoDraft> = union(
-  mapped(located(stepName), (step) => ({ step, max: undefined })),
+const gotoTarget = union(
+  mapped(located(stepName), (step): GotoDraft => ({ step, max: undefined })),
   object({
     step: { schema: located(stepName), doc: "An ancestor to jump back to.", required: true },
     max: { schema: gotoMax, doc: "The same as `goto_max`." },
@@ -82,7 +87,7 @@ const routingFields = {
 } as const satisfies Fields;
 
 /** `goto: { step, max }` beside `goto_max`: which of the two should hold? */
-function withOneBound<T extends ReadOf<typeof routingFields>>(schema: Schema<T>): Schema<T> {
+function withOneBound<T extends ReadOf<typeof routingFields>, W>(schema: Schema<T, W>): Schema<T, W> {
   return {
     ...schema,
     read(node, path, context) {
@@ -109,8 +114,8 @@ export const onFail = named(
 );
 export const onSuccess = named("on_success", withOneBound(object(routingFields)));
 
-const joinWord: Schema<Join> = mapped(oneOf(["all", "any"]), (kind) => ({ kind }));
-const joinCount: Schema<Join> = mapped(
+const joinWord = mapped(oneOf(["all", "any"]), (kind): Join => ({ kind }));
+const joinCount = mapped(
   object({
     at_least: {
       schema: number({ min: 1, max: MAX_COUNT, whole: true }),
@@ -118,7 +123,7 @@ const joinCount: Schema<Join> = mapped(
       required: true,
     },
   }),
-  (given) => ({ kind: "at_least", count: given.at_least ?? 1 }),
+  (given): Join => ({ kind: "at_least", count: given.at_least ?? 1 }),
 );
 
 const execution = named(

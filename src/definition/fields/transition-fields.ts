@@ -8,6 +8,7 @@ import {
   object,
   type ReadContext,
   type Schema,
+  type Written,
 } from "../read/schema.js";
 import { number, oneOf, text } from "../read/schema-scalars.js";
 import { findEntry, type SourceMap } from "../read/source-tree.js";
@@ -63,7 +64,7 @@ const transitionMap = object({
   },
 });
 
-const transition: Schema<TransitionDraft> = named("transition", {
+const transition: Schema<TransitionDraft, Written<typeof transitionMap>> = named("transition", {
   ...transitionMap,
   read(node, path, context) {
     const given = transitionMap.read(node, path, context);

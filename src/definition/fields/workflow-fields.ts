@@ -16,6 +16,7 @@ import {
   object,
   type Schema,
   union,
+  type Written,
 } from "../read/schema.js";
 import { boolean, json, number, oneOf, text } from "../read/schema-scalars.js";
 import { failureHandlers } from "./failure-handler-fields.js";
@@ -44,12 +45,15 @@ export function typeOfJson(value: Json): InputDefinition["type"] {
 }
 
 const inputType = oneOf(INPUT_TYPES);
-const inputByType: Schema<InputDefinition> = mapped(inputType, (type) => ({
-  type,
-  required: true,
-  default: null,
-  description: null,
-}));
+const inputByType = mapped(
+  inputType,
+  (type): InputDefinition => ({
+    type,
+    required: true,
+    default: null,
+    description: null,
+  }),
+);
 const inputMap = object({
   type: { schema: inputType, doc: "The type of the value; that of `default` if left out." },
   default: { schema: located(json()), doc: "The value when none is given." },
@@ -60,7 +64,7 @@ const inputMap = object({
   description: { schema: text({ mayBeEmpty: true }), doc: "What the input is for." },
 });
 
-const inputByMap: Schema<InputDefinition> = {
+const inputByMap: Schema<InputDefinition, Written<typeof inputMap>> = {
   expected: "a map with `type`, `default`, `required`, `description`",
   fits: inputMap.fits,
   read(node, path, context) {

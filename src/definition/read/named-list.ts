@@ -2,10 +2,10 @@ import { type Located, listOf, type ReadContext, type Schema } from "./schema.js
 import { quote } from "./suggest.js";
 
 /** A list whose entries are found by their names: no two may have the same. */
-export function namedListOf<Entry extends { readonly name: Located<string> | undefined }>(
-  entry: Schema<Entry>,
+export function namedListOf<Entry extends { readonly name: Located<string> | undefined }, W>(
+  entry: Schema<Entry, W>,
   items: string,
-): Schema<readonly Entry[]> {
+): Schema<readonly Entry[], readonly W[]> {
   const list = listOf(entry, { items });
   return {
     ...list,

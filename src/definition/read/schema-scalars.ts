@@ -18,8 +18,15 @@ export interface TextOptions {
   readonly check?: (text: string, node: SourceScalar, path: Path | null, context: ReadContext) => void;
 }
 
-export function text(options: TextOptions = {}): Schema<string> {
-  const schema: Schema<string> = {
+export type Scalar = string | number | boolean;
+
+/** Text that a program may also give as a number or a truth, as a file may. */
+export function scalarText(options: Omit<TextOptions, "asWritten">): Schema<string, Scalar> {
+  return text({ ...options, asWritten: true }) as Schema<string, unknown> as Schema<string, Scalar>;
+}
+
+export function text(options: TextOptions = {}): Schema<string, string> {
+  const schema: Schema<string, string> = {
     expected: options.expected ?? "text",
     fits: (node) =>
       node.kind === "scalar" &&
@@ -77,10 +84,13 @@ function textJson(options: TextOptions): JsonSchema {
 }
 
 /** One of a few words. `later` lists words that a later version will know. */
-export function oneOf<const W extends string>(words: readonly W[], later: readonly string[] = []): Schema<W> {
+export function oneOf<const W extends string>(
+  words: readonly W[],
+  later: readonly string[] = [],
+): Schema<W, W> {
   const expected =
     words.length === 1 ? `\`${words[0]}\`` : `one of ${words.map((word) => `\`${word}\``).join(", ")}`;
-  const schema: Schema<W> = {
+  const schema: Schema<W, W> = {
     expected,
     fits: (node) => node.kind === "scalar" && typeof node.value === "string",
     read(node, path, context) {
@@ -108,8 +118,8 @@ export function oneOf<const W extends string>(words: readonly W[], later: readon
   return schema;
 }
 
-export function boolean(): Schema<boolean> {
-  const schema: Schema<boolean> = {
+export function boolean(): Schema<boolean, boolean> {
+  const schema: Schema<boolean, boolean> = {
     expected: "`true` or `false`",
     fits: (node) => node.kind === "scalar" && typeof node.value === "boolean",
     read(node, path, context) {
@@ -121,8 +131,8 @@ export function boolean(): Schema<boolean> {
   return schema;
 }
 
-export function number(range: { min: number; max: number; whole: boolean }): Schema<number> {
-  const schema: Schema<number> = {
+export function number(range: { min: number; max: number; whole: boolean }): Schema<number, number> {
+  const schema: Schema<number, number> = {
     expected: `${range.whole ? "a whole number" : "a number"} from ${range.min} to ${range.max}`,
     fits: (node) => node.kind === "scalar" && typeof node.value === "number",
     read(node, path, context) {
@@ -146,13 +156,16 @@ export function number(range: { min: number; max: number; whole: boolean }): Sch
   return schema;
 }
 
+/** A number in the unit of its key, or text such as `30s`, `1h30m`, `PT5M`. */
+export type WrittenDuration = number | string;
+
 /** Milliseconds as a number, or text with units. */
-export function duration(options: { min: number }): Schema<number> {
+export function duration(options: { min: number }): Schema<number, WrittenDuration> {
   return durationIn({ unit: "milliseconds", msPerUnit: 1, minMs: options.min });
 }
 
 /** Seconds as a number, or text with units; read into milliseconds. */
-export function durationInSeconds(options: { min: number }): Schema<number> {
+export function durationInSeconds(options: { min: number }): Schema<number, WrittenDuration> {
   return durationIn({ unit: "seconds", msPerUnit: 1_000, minMs: options.min * 1_000 });
 }
 
@@ -164,9 +177,9 @@ function durationIn({
   unit: string;
   msPerUnit: number;
   minMs: number;
-}): Schema<number> {
+}): Schema<number, WrittenDuration> {
   const hint = `Write ${unit} as a number, or text such as 30s, 5m, 1h30m, 250ms or PT1H30M.`;
-  const schema: Schema<number> = {
+  const schema: Schema<number, WrittenDuration> = {
     expected: "a duration",
     fits: (node) =>
       node.kind === "scalar" && (typeof node.value === "number" || typeof node.value === "string"),
@@ -214,7 +227,7 @@ export function mayBeKey(entry: SourceEntry, path: Path, context: ReadContext): 
 }
 
 /** Any JSON value. `checkText` looks at each text in it. */
-export function json(checkText?: TextOptions["check"]): Schema<Json> {
+export function json(checkText?: TextOptions["check"]): Schema<Json, Json> {
   const read = (node: SourceNode, path: Path | null, context: ReadContext): Json | undefined => {
     if (node.kind === "scalar") return readJsonScalar(node, path, context, checkText);
     if (node.kind === "list")

@@ -14,9 +14,9 @@ import { didYouMean, quote } from "./suggest.js";
 
 /**
  * A schema reads a value out of the source tree, reports what is wrong with it at its place, and describes itself as
- * JSON Schema: one source for messages and for editors.
+ * JSON Schema: one source for messages, for editors and, by `W`, for the builder's types.
  */
-export interface Schema<out T> {
+export interface Schema<out T, out W = unknown> {
   /** What a message calls such a value: "a string", "a list of strings". */
   readonly expected: string;
   /** Whether the value has this schema's shape, so that a union can pick its branch before it complains. */
@@ -24,7 +24,11 @@ export interface Schema<out T> {
   /** The value, or undefined once a problem was reported. */
   read(node: SourceNode, path: Path | null, context: ReadContext): T | undefined;
   json(definitions: JsonDefinitions): JsonSchema;
+  /** What may be written for it, such as `"30s"` for a duration. For types alone: it is never there. */
+  readonly written?: W;
 }
+
+export type Written<S> = S extends Schema<unknown, infer W> ? W : never;
 
 export interface ReadContext {
   readonly findings: Findings;
@@ -41,8 +45,8 @@ export type JsonSchema = { [key: string]: Json };
 /** `$defs`, filled while schemas describe themselves. */
 export type JsonDefinitions = Map<string, JsonSchema>;
 
-export interface Field<out T> {
-  readonly schema: Schema<T>;
+export interface Field<out T, out W = unknown> {
+  readonly schema: Schema<T, W>;
   readonly doc: string;
   readonly required?: boolean;
   /** Other spellings that are read as this key. */
@@ -55,6 +59,14 @@ export type Fields = { readonly [key: string]: Field<unknown> };
 export type ReadOf<F extends Fields> = {
   readonly [K in keyof F]: F[K] extends Field<infer T> ? T | undefined : never;
 };
+
+/** A map with these keys as a program may write it: by their own names, not by their other spellings. */
+export type WrittenFields<F extends Fields> = {
+  readonly [K in keyof F as F[K] extends Required ? K : never]: Written<F[K]["schema"]>;
+} & {
+  readonly [K in keyof F as F[K] extends Required ? never : K]?: Written<F[K]["schema"]>;
+};
+type Required = { readonly required: true };
 
 export interface ObjectOptions {
   /** Keys that are read before these, and are as good: hints name them too. */
@@ -80,12 +92,15 @@ export function wrongType(
   return undefined;
 }
 
-export function object<F extends Fields>(fields: F, options: ObjectOptions = {}): Schema<ReadOf<F>> {
+export function object<const F extends Fields>(
+  fields: F,
+  options: ObjectOptions = {},
+): Schema<ReadOf<F>, WrittenFields<F>> {
   const fieldOf = new Map<string, string>();
   for (const [name, field] of Object.entries(fields)) {
     for (const spelling of [name, ...(field.aliases ?? [])]) fieldOf.set(spelling, name);
   }
-  const schema: Schema<ReadOf<F>> = {
+  const schema: Schema<ReadOf<F>, WrittenFields<F>> = {
     expected: "a map",
     fits: (node) => node.kind === "map",
     read(node, path, context) {
@@ -222,8 +237,11 @@ export interface MapOptions {
 }
 
 /** A map whose keys the user chooses. */
-export function mapOf<T>(value: Schema<T>, options: MapOptions): Schema<ReadonlyMap<string, T>> {
-  const schema: Schema<ReadonlyMap<string, T>> = {
+export function mapOf<T, W>(
+  value: Schema<T, W>,
+  options: MapOptions,
+): Schema<ReadonlyMap<string, T>, { readonly [name: string]: W }> {
+  const schema: Schema<ReadonlyMap<string, T>, { readonly [name: string]: W }> = {
     expected: "a map",
     fits: (node) => node.kind === "map",
     read(node, path, context) {
@@ -256,11 +274,11 @@ export function mapOf<T>(value: Schema<T>, options: MapOptions): Schema<Readonly
   return schema;
 }
 
-export function listOf<T>(
-  item: Schema<T>,
+export function listOf<T, W>(
+  item: Schema<T, W>,
   options: { items: string; notEmpty?: boolean },
-): Schema<readonly T[]> {
-  const schema: Schema<readonly T[]> = {
+): Schema<readonly T[], readonly W[]> {
+  const schema: Schema<readonly T[], readonly W[]> = {
     expected: `a list of ${options.items}`,
     fits: (node) => node.kind === "list",
     read(node, path, context) {
@@ -292,8 +310,10 @@ export function listOf<T>(
 }
 
 /** The first schema whose shape fits reads the value, so that its messages are about what was meant. */
-export function union<T>(...choices: readonly Schema<T>[]): Schema<T> {
-  const schema: Schema<T> = {
+export function union<T, W, U = T, V = W>(
+  ...choices: readonly [Schema<T, W>, Schema<U, V>] | readonly [Schema<T, W>]
+): Schema<T | U, W | V> {
+  const schema: Schema<T | U, W | V> = {
     expected: choices.map((choice) => choice.expected).join(" or "),
     fits: (node) => choices.some((choice) => choice.fits(node)),
     read(node, path, context) {
@@ -305,7 +325,7 @@ export function union<T>(...choices: readonly Schema<T>[]): Schema<T> {
   return schema;
 }
 
-export function mapped<T, U>(schema: Schema<T>, convert: (value: T) => U): Schema<U> {
+export function mapped<T, U, W>(schema: Schema<T, W>, convert: (value: T) => U): Schema<U, W> {
   return {
     expected: schema.expected,
     fits: schema.fits,
@@ -324,7 +344,7 @@ export interface Located<out T> {
   readonly path: Path | null;
 }
 
-export function located<T>(schema: Schema<T>): Schema<Located<T>> {
+export function located<T, W>(schema: Schema<T, W>): Schema<Located<T>, W> {
   return {
     expected: schema.expected,
     fits: schema.fits,
@@ -341,9 +361,11 @@ export interface LocatedText extends Located<string> {
   readonly node: SourceScalar;
 }
 
-export function locatedText(schema: Schema<string>): Schema<LocatedText> {
+export function locatedText<W>(schema: Schema<string, W>): Schema<LocatedText, W> {
   return {
-    ...schema,
+    expected: schema.expected,
+    fits: schema.fits,
+    json: schema.json,
     read(node, path, context) {
       const value = schema.read(node, path, context);
       return value === undefined || node.kind !== "scalar" ? undefined : { value, at: node.at, path, node };
@@ -352,7 +374,7 @@ export function locatedText(schema: Schema<string>): Schema<LocatedText> {
 }
 
 /** Emit the schema once under `$defs` and refer to it. */
-export function named<T>(name: string, schema: Schema<T>): Schema<T> {
+export function named<T, W>(name: string, schema: Schema<T, W>): Schema<T, W> {
   return {
     ...schema,
     json(definitions) {
