@@ -16,8 +16,10 @@ import {
   findLongFiles,
   findWrongImports,
   SIBLING_EXCEPTIONS,
-  type SourceText,
 } from "./support/architecture-rules.js";
+import { drawRooms } from "./support/room-picture.js";
+import { findBigRooms, findCycles, findWrongRooms, KNOWN_CYCLES } from "./support/room-rules.js";
+import type { SourceText } from "./support/source-imports.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const ENTRIES = ["src/index.ts", "src/cli/main.ts"];
@@ -46,6 +48,22 @@ const file = (path: string, text: string): SourceText => ({ path, text });
 describe("the code keeps its architecture", () => {
   it("imports point one way", () => {
     expect(findWrongImports(sources)).toEqual([]);
+  });
+
+  it("no file imports itself by way of others", () => {
+    expect(findCycles(sources)).toEqual([]);
+  });
+
+  it("rooms of one folder import one way", () => {
+    expect(findWrongRooms(sources)).toEqual([]);
+  });
+
+  it("no room has more than 30 files", () => {
+    expect(findBigRooms(sources)).toEqual([]);
+  });
+
+  it("docs/architecture.md draws the rooms as they are (npm run docs:architecture)", () => {
+    expect(readFileSync(join(root, "docs/architecture.md"), "utf8")).toContain(drawRooms(sources));
   });
 
   it("core and definition are pure", () => {
@@ -143,6 +161,100 @@ describe("the import rule", () => {
 
   it("gives a reason for every exception", () => {
     for (const exception of SIBLING_EXCEPTIONS) expect(exception.reason.length).toBeGreaterThan(20);
+  });
+});
+
+describe("the rule of circles", () => {
+  const a = file("src/core/a.ts", 'import { b } from "./b.js";');
+  const b = (text: string) => file("src/core/b.ts", text);
+
+  it("finds files that import each other, however many lie between", () => {
+    expect(findCycles([a, b('export { a } from "./a.js";')])).toEqual([
+      "src/core/a.ts, src/core/b.ts import each other",
+    ]);
+    expect(
+      findCycles([a, b('import { c } from "./c.js";'), file("src/core/c.ts", 'import { a } from "./a.js";')]),
+    ).toEqual(["src/core/a.ts, src/core/b.ts, src/core/c.ts import each other"]);
+  });
+
+  it("names two circles apart", () => {
+    const pair = (folder: string) => [
+      file(`src/${folder}/x.ts`, 'import { y } from "./y.js";'),
+      file(`src/${folder}/y.ts`, 'import { x } from "./x.js";'),
+    ];
+    expect(findCycles([...pair("core"), ...pair("cli")])).toHaveLength(2);
+  });
+
+  it("does not count types, which are gone at run time, nor what is loaded later, nor a way that only leads on", () => {
+    expect(findCycles([a, b('export const load = () => import("./a.js");')])).toEqual([]);
+    expect(findCycles([a, b('import type { A } from "./a.js";')])).toEqual([]);
+    expect(findCycles([a, b('import { c } from "./c.js";'), file("src/core/c.ts", "")])).toEqual([]);
+  });
+
+  it("gives a reason for every circle that it lets pass", () => {
+    for (const { reason } of KNOWN_CYCLES) expect(reason.length).toBeGreaterThan(20);
+  });
+});
+
+describe("the rule of rooms", () => {
+  const wrong = (path: string, text: string) => findWrongRooms([file(path, text)]);
+
+  it("lets a room use the rooms below it and itself", () => {
+    expect(wrong("src/core/decide/ladder/goto.ts", 'import { a } from "../goto.js";')).toEqual([]);
+    expect(wrong("src/core/decide/goto.ts", 'import { a } from "../model/gate.js";')).toEqual([]);
+    expect(wrong("src/definition/load.ts", 'import { a } from "./lint/lint.js";')).toEqual([]);
+    expect(wrong("src/engine/engine.ts", 'import { a } from "../core/decide/decide.js";')).toEqual([]);
+  });
+
+  it("refuses a room above, for types too", () => {
+    expect(wrong("src/core/model/gate.ts", 'import type { A } from "../decide/ladder/rung.js";')).toEqual([
+      "src/core/model/gate.ts imports src/core/decide/ladder/rung.ts: model is below decide",
+    ]);
+    expect(wrong("src/report/lookup/job.ts", 'import { a } from "../explain.js";')).toEqual([
+      "src/report/lookup/job.ts imports src/report/explain.ts: lookup is below the files at the top",
+    ]);
+  });
+
+  it("refuses rooms side by side, and a room without a place", () => {
+    expect(wrong("src/definition/lint/lint.ts", 'import { a } from "../draw/mermaid.js";')).toEqual([
+      "src/definition/lint/lint.ts imports src/definition/draw/mermaid.ts: lint and draw are siblings",
+    ]);
+    expect(wrong("src/core/decide/goto.ts", 'import { a } from "../attic/old.js";')).toEqual([
+      "src/core/decide/goto.ts imports src/core/attic/old.ts: src/core/attic has no place among the rooms",
+    ]);
+  });
+
+  it("counts the files of a room without their tests and without its inner rooms", () => {
+    const room = (count: number) =>
+      Array.from({ length: count }, (_, index) => file(`src/core/text/f${index}.ts`, ""));
+    const more = [file("src/core/text/f.test.ts", ""), file("src/core/text/inner/f.ts", "")];
+    expect(findBigRooms([...room(30), ...more])).toEqual([]);
+    expect(findBigRooms(room(31))).toEqual(["src/core/text has 31 files, over 30"]);
+  });
+});
+
+describe("the picture of the rooms", () => {
+  it("has an arrow for each import between rooms that no longer way implies", () => {
+    const drawn = drawRooms([
+      file("src/core/text/json.ts", ""),
+      file("src/core/model/run.ts", 'import type { Json } from "../text/json.js";'),
+      file(
+        "src/core/decide/decide.ts",
+        'import { a } from "../model/run.js"; import { b } from "../text/json.js";',
+      ),
+      file("src/engine/engine.ts", 'import { decide } from "../core/decide/decide.js";'),
+      file(
+        "src/cli/main.ts",
+        'import { e } from "../engine/engine.js"; import { j } from "../core/text/json.js";',
+      ),
+    ]);
+    const arrows = drawn.split("\n").filter((line) => /^ +\w+ --> \w+$/.test(line));
+    expect(arrows.map((line) => line.trim())).toEqual([
+      "core_decide --> core_model",
+      "core_model --> core_text",
+      "cli --> engine",
+      "engine --> core",
+    ]);
   });
 });
 

@@ -1,11 +1,14 @@
 import { posix } from "node:path";
 import ts from "typescript";
-
-/** A file as the rules see it: its path from the repository's root, with forward slashes, and its text. */
-export interface SourceText {
-  readonly path: string;
-  readonly text: string;
-}
+import {
+  parse,
+  productFiles,
+  readImports,
+  readUrls,
+  resolveImport,
+  type SourceText,
+  walk,
+} from "./source-imports.js";
 
 /** Lowest first. A folder may import from every layer below its own, and from itself. */
 const LAYERS: readonly (readonly string[])[] = [
@@ -73,15 +76,6 @@ const IMPURE_GLOBALS = new Set([
   "crypto",
   "fetch",
 ]);
-
-interface Import {
-  readonly specifier: string;
-  readonly typesOnly: boolean;
-}
-
-export function isTestFile(path: string): boolean {
-  return /\.test\.tsx?$/.test(path);
-}
 
 /** Files of src/ may import downwards only; siblings only where the table says so. */
 export function findWrongImports(files: readonly SourceText[]): string[] {
@@ -254,10 +248,6 @@ export function findLocalTraces(files: readonly SourceText[]): string[] {
   });
 }
 
-function productFiles(files: readonly SourceText[]): SourceText[] {
-  return files.filter((file) => file.path.startsWith("src/") && !isTestFile(file.path));
-}
-
 function folderOf(path: string): string | null {
   const parts = path.split("/");
   return parts.length > 2 ? (parts[1] ?? null) : null;
@@ -265,66 +255,4 @@ function folderOf(path: string): string | null {
 
 function layerOf(folder: string): number {
   return LAYERS.findIndex((layer) => layer.includes(folder));
-}
-
-/** The path in the repository that a relative specifier names, or null for packages. */
-function resolveImport(from: string, specifier: string): string | null {
-  if (!specifier.startsWith(".")) return null;
-  return posix.join(posix.dirname(from), specifier).replace(/\.js$/, ".ts");
-}
-
-function readImports(file: SourceText): Import[] {
-  const imports: Import[] = [];
-  walk(parse(file), (node) => {
-    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
-      imports.push({
-        specifier: node.moduleSpecifier.text,
-        typesOnly: node.importClause?.isTypeOnly === true,
-      });
-    } else if (
-      ts.isExportDeclaration(node) &&
-      node.moduleSpecifier !== undefined &&
-      ts.isStringLiteral(node.moduleSpecifier)
-    ) {
-      imports.push({ specifier: node.moduleSpecifier.text, typesOnly: node.isTypeOnly });
-    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      const argument = node.arguments[0];
-      if (argument !== undefined && ts.isStringLiteralLike(argument))
-        imports.push({ specifier: argument.text, typesOnly: false });
-    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
-      const literal = node.argument.literal;
-      if (ts.isStringLiteral(literal)) imports.push({ specifier: literal.text, typesOnly: true });
-    }
-  });
-  return imports;
-}
-
-function readUrls(file: SourceText): string[] {
-  const urls: string[] = [];
-  walk(parse(file), (node) => {
-    if (!ts.isNewExpression(node) || node.expression.getText() !== "URL") return;
-    const [path, base] = node.arguments ?? [];
-    if (path !== undefined && ts.isStringLiteralLike(path) && base?.getText() === "import.meta.url")
-      urls.push(path.text);
-  });
-  return urls;
-}
-
-const parsed = new WeakMap<SourceText, ts.SourceFile>();
-
-function parse(file: SourceText): ts.SourceFile {
-  let tree = parsed.get(file);
-  if (tree === undefined) {
-    tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true);
-    parsed.set(file, tree);
-  }
-  return tree;
-}
-
-function walk(tree: ts.SourceFile, visit: (node: ts.Node, line: number) => void): void {
-  const step = (node: ts.Node): void => {
-    visit(node, tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1);
-    ts.forEachChild(node, step);
-  };
-  step(tree);
 }

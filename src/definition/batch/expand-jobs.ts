@@ -1,9 +1,9 @@
 import type { ActionDefinition } from "../../core/model/definition.js";
 import { checkTemplate } from "../fields/code-fields.js";
 import type { JobDraft, Unfilled } from "../fields/job-fields.js";
-import { fillPlaceholders } from "../fields/placeholders.js";
 import type { StepKeys } from "../fields/read-step.js";
 import type { StepEntry } from "../fields/step-entries.js";
+import { fillPlaceholders } from "../read/placeholders.js";
 import type { Located, ReadContext } from "../read/schema.js";
 import { JobDependencies } from "./job-dependencies.js";
 import { buildFamilies, type JobFamily, type JobMember, reportUnfillable } from "./job-families.js";

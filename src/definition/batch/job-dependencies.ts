@@ -1,4 +1,4 @@
-import { fillPlaceholders, type ParameterValues } from "../fields/placeholders.js";
+import { fillPlaceholders, type ParameterValues } from "../read/placeholders.js";
 import type { Located } from "../read/schema.js";
 import type { JobFamily, JobMember } from "./job-families.js";
 

@@ -1,8 +1,8 @@
 import type { JobDraft, Unfilled } from "../fields/job-fields.js";
 import { combine, MAX_JOBS, PARAMETER_NAME } from "../fields/job-parameters.js";
-import { fillPlaceholders, type ParameterValues } from "../fields/placeholders.js";
 import { checkStepId } from "../fields/step-entries.js";
 import { childPath } from "../read/path.js";
+import { fillPlaceholders, type ParameterValues } from "../read/placeholders.js";
 import type { ReadContext } from "../read/schema.js";
 import { findEntry } from "../read/source-tree.js";
 import { quote } from "../read/suggest.js";

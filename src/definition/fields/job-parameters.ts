@@ -1,9 +1,9 @@
 import type { Path } from "../read/path.js";
+import type { ParameterValue, ParameterValues } from "../read/placeholders.js";
 import { mapOf, type ReadContext, type Schema, wrongType } from "../read/schema.js";
 import type { Scalar } from "../read/schema-scalars.js";
 import type { SourceNode, SourceScalar } from "../read/source-tree.js";
 import { quote } from "../read/suggest.js";
-import type { ParameterValue, ParameterValues } from "./placeholders.js";
 
 /** Jobs of one file once all parameters are filled in. */
 export const MAX_JOBS = 100_000;

@@ -1,6 +1,6 @@
-import { offsetBeforeFilling, type ParameterValues } from "../fields/placeholders.js";
 import type { NamesInText } from "./names-in-text.js";
 import type { Path } from "./path.js";
+import { offsetBeforeFilling, type ParameterValues } from "./placeholders.js";
 import type { InsideScalar } from "./problem.js";
 import type { SourceScalar } from "./source-tree.js";
 
