@@ -1,4 +1,5 @@
-import type { Daruma, RunHandle } from "../host/daruma.js";
+import type { Daruma } from "../host/daruma.js";
+import type { RunHandle } from "../host/run-handle.js";
 import { type RunReport, reportRun } from "../report/run-report.js";
 import { type RunSummary, summariseRun } from "../report/run-summary.js";
 import { isTelemetryWanted } from "../telemetry/wanted.js";

@@ -4,7 +4,7 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { Json } from "../core/text/json.js";
 import { type RunReport, reportRun } from "../report/run-report.js";
 import type { Store } from "../store/store.js";
-import type { RunHandle } from "./daruma.js";
+import type { RunHandle } from "./run-handle.js";
 
 /** What child runs need of the engine that runs them. */
 export interface ChildHost {

@@ -1,79 +1,32 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { resolve } from "node:path";
-import type { Action } from "../action/action.js";
-import { builtInActions } from "../action/built-in-actions.js";
-import { functionAction, type StepFunction } from "../action/function-action.js";
-import { createProcessHost } from "../action/process/create-process-host.js";
-import type { ProcessHost } from "../action/process/process-host.js";
+import { randomUUID } from "node:crypto";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { Definition } from "../core/model/definition.js";
-import { buildGraph } from "../core/model/graph.js";
 import { systemClock } from "../engine/clock.js";
-import { Engine, type NewRun, type RunListener } from "../engine/engine.js";
-import { Inbox } from "../engine/inbox.js";
-import { loadRun } from "../engine/load-run.js";
+import type { Engine, NewRun, RunListener } from "../engine/engine.js";
 import type { InputOf, OutputOf } from "../operations/client.js";
+import { outcomeOf } from "../operations/command-outcome.js";
 import type { Context } from "../operations/context.js";
-import { operateRun, outcomeOf } from "../operations/operate-run.js";
 import type { OperationName } from "../operations/operations.js";
 import { eventItem, type RunEvent } from "../operations/runs/event-item.js";
-import { causeOfKey, findRunOf, orRunOf } from "../operations/runs/run-cause.js";
-import {
-  asked,
-  checkedInputs,
-  checkOnly,
-  plainData,
-  runOptions,
-  type StartOptions,
-} from "../operations/runs/start-options.js";
-import { checkSecrets } from "../operations/workflows/check-secrets.js";
-import { childFile } from "../operations/workflows/child-file.js";
-import { fromDefinition, readWorkflow, type Workflow } from "../operations/workflows/workflow-source.js";
+import { findRunOf, orRunOf } from "../operations/runs/run-cause.js";
+import type { StartOptions } from "../operations/runs/start-options.js";
+import type { Workflow } from "../operations/workflows/workflow.js";
+import { fromDefinition, readWorkflow } from "../operations/workflows/workflow-source.js";
 import { namesIn } from "../report/lookup/event-names.js";
-import { reusableJobs } from "../report/lookup/fork-run.js";
 import { requireOwnRuns } from "../report/lookup/own-runs.js";
-import { type RunReport, reportRun } from "../report/run-report.js";
-import { createSandbox } from "../sandbox/quickjs-sandbox.js";
-import type { Sandbox } from "../sandbox/sandbox.js";
+import { reportRun } from "../report/run-report.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
-import { readOutputArtifact } from "../worker/attempt-output.js";
-import { LocalWorker } from "../worker/local-worker.js";
-import type { Worker } from "../worker/worker.js";
-import { openWorkspaces } from "../workspace/workspaces.js";
+import { childFile } from "./child-file.js";
 import { LocalChildRuns } from "./child-runs.js";
-import { FailureFiles } from "./failure-files.js";
-import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
-import { openStore } from "./open-store.js";
-import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
-import { SelfHealFiles } from "./self-heal-files.js";
+import { forkOf, newRunOf, plainData } from "./new-run.js";
+import { operateRun } from "./operate-run.js";
+import { type DarumaOptions, openParts, type Parts, type WorkerOf } from "./parts.js";
+import type { RunHandle } from "./run-handle.js";
 
-export interface DarumaOptions {
-  /** Where the database, logs and artifacts lie; by default `.daruma` in the working folder. */
-  readonly outputDir?: string;
-  /** `memory` keeps nothing; else the database file (by default `daruma.db` in the output folder), or an open store. */
-  readonly store?: string | Store;
-  /** Attempts at a time; by default the number of cores. */
-  readonly maxParallel?: number;
-  /** TypeScript functions as steps, by the `type` that names them. */
-  readonly actions?: { readonly [type: string]: StepFunction };
-  readonly env?: { readonly [name: string]: string | undefined };
-  /** How long a run stays with a program that gives no sign of life. */
-  readonly leaseMs?: number;
-  /** The address of the server that this is part of, for $DARUMA_API_URL. */
-  readonly apiUrl?: () => string;
-}
-
-/** A run that this program started or resumed. */
-export interface RunHandle {
-  readonly runId: number;
-  /** Resolves when the run is over; rejects if this program loses it. */
-  readonly result: Promise<RunReport>;
-}
-
-export interface AssembledDaruma {
+interface AssembledDaruma {
   readonly daruma: Daruma;
   readonly engine: Engine;
   readonly owner: LeaseOwner;
@@ -81,90 +34,30 @@ export interface AssembledDaruma {
 
 /** An engine with its store, worker and sandbox: everything to run workflows in one program. */
 export class Daruma {
+  readonly store: Store;
+  readonly outputDir: string;
+  /** For the parts of Daruma itself: hears what steps print in this process, redacted, as they print it. */
+  readonly onOutput: Parts["onOutput"];
+  private readonly engine: Engine;
   private closing = false;
 
-  private constructor(
-    readonly store: Store,
-    readonly outputDir: string,
-    private readonly engine: Engine,
-    private readonly inbox: Inbox,
-    private readonly worker: Worker,
-    private readonly sandbox: Sandbox,
-    private readonly processes: ProcessHost,
-    private readonly customActions: readonly string[],
-    private readonly env: { readonly [name: string]: string | undefined },
-    /** For the parts of Daruma itself: hears what steps print in this process, redacted, as they print it. */
-    readonly onOutput: LocalWorker["onOutput"],
-    private readonly shortageListeners: Set<(text: string) => void>,
-  ) {}
+  private constructor(private readonly parts: Parts) {
+    this.store = parts.store;
+    this.outputDir = parts.outputDir;
+    this.onOutput = parts.onOutput;
+    this.engine = parts.engine;
+  }
 
   static async open(options: DarumaOptions = {}): Promise<Daruma> {
     return (await Daruma.assemble(options, (local) => local)).daruma;
   }
 
   /** For a server, which has more workers than the one in its process. */
-  static async assemble(
-    options: DarumaOptions,
-    workerOf: (local: LocalWorker, place: { readonly store: Store; readonly outputDir: string }) => Worker,
-  ): Promise<AssembledDaruma> {
-    if (process.platform === "win32") throw new DarumaError("PLATFORM", "Windows is not supported yet");
-    const outputDir = resolve(options.outputDir ?? DEFAULT_OUTPUT_FOLDER);
-    hideFromGit(outputDir);
-    const env = options.env ?? process.env;
-    const store = await openStore(options.store, outputDir);
-    const sandbox = createSandbox();
+  static async assemble(options: DarumaOptions, workerOf: WorkerOf): Promise<AssembledDaruma> {
     const children = new LocalChildRuns();
-    const processes = createProcessHost();
-    const own: Action[] = Object.entries(options.actions ?? {}).map(([type, run]) =>
-      functionAction(type, run),
-    );
-    const actions = [...builtInActions({ processes, sandbox, children }), ...own];
-    const workspaces = openWorkspaces({ outputDir, patches: store });
-    const shortageListeners = new Set<(text: string) => void>();
-    const local = new LocalWorker({
-      actions,
-      outputDir,
-      clock: systemClock,
-      env,
-      workspaces,
-      ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
-      ...(options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl }),
-      tell: (text) => {
-        for (const listener of shortageListeners) listener(text);
-      },
-    });
-    const worker = workerOf(local, { store, outputDir });
-    const owner = currentOwner(randomUUID());
-    const engine = new Engine({
-      store,
-      worker,
-      sandbox,
-      clock: systemClock,
-      isDead,
-      owner,
-      workspaces: new GitWorkspaceKeeper(workspaces, owner.host),
-      readArtifact: readOutputArtifact,
-      failures: new FailureFiles(outputDir),
-      newToken: () => randomBytes(16).toString("hex"),
-      ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
-    });
-    const healFiles = new SelfHealFiles(outputDir);
-    engine.onEvents((run, events) => healFiles.take(run, events));
-    const inbox = new Inbox(store, engine, systemClock);
-    inbox.start();
-    const daruma = new Daruma(
-      store,
-      outputDir,
-      engine,
-      inbox,
-      worker,
-      sandbox,
-      processes,
-      own.map(({ type }) => type),
-      env,
-      (listener) => local.onOutput(listener),
-      shortageListeners,
-    );
+    const parts = await openParts(options, children, workerOf);
+    const { store, engine, owner } = parts;
+    const daruma = new Daruma(parts);
     children.attach({
       store,
       startChild: async ({ inputs, parent, ...place }) =>
@@ -179,37 +72,19 @@ export class Daruma {
   /** A workflow file, or a definition made by `defineWorkflow`. */
   load(source: string | Definition): Workflow {
     return typeof source === "string"
-      ? readWorkflow(source, this.customActions)
+      ? readWorkflow(source, this.parts.customActions)
       : fromDefinition(source, process.cwd());
   }
 
   async start(source: string | Definition | Workflow, options: StartOptions = {}): Promise<RunHandle> {
     const workflow = typeof source === "object" && "definition" in source ? source : this.load(source);
-    const { definition } = workflow;
-    const inputs = checkedInputs(definition, plainData(options.inputs ?? {}, "inputs"));
-    const context = plainData(options.context ?? {}, "context");
-    // The secrets of a server's run are those of the workers that execute it; it has not all of them, if any.
-    const secrets =
-      options.managed === true ? definition.secrets.filter((name) => this.env[name]) : definition.secrets;
-    checkSecrets(secrets, this.env, { inputs, context }, workflow.text);
-    if (options.only !== undefined) checkOnly(definition, options.only);
-    const cause =
-      options.key === undefined ? options.cause : causeOfKey(options.key, asked(workflow, options));
+    const asked = newRunOf(workflow, options, this.parts.env);
+    const { cause } = asked;
     const first = cause === undefined ? null : await findRunOf(this.store, cause);
     if (first !== null) return this.goOnWith(first, options);
     const request: NewRun = {
-      definition,
-      hash: workflow.hash,
-      text: workflow.text,
-      file: workflow.file,
-      folder: workflow.folder,
-      inputs,
-      context,
-      options: runOptions(options),
-      ...(options.fork === undefined ? {} : { fork: await this.forkOf(options.fork, definition) }),
-      ...(options.parent === undefined ? {} : { parent: options.parent }),
-      ...(options.managed === undefined ? {} : { managed: options.managed }),
-      ...(cause === undefined ? {} : { cause }),
+      ...asked,
+      ...(options.fork === undefined ? {} : { fork: await forkOf(this.store, options.fork, workflow) }),
     };
     try {
       const { runId, ended } = await this.engine.start(request);
@@ -233,15 +108,6 @@ export class Daruma {
     return this.follow(runId, ended);
   }
 
-  private async forkOf(
-    { run: from, step, reason = "" }: NonNullable<StartOptions["fork"]>,
-    definition: Definition,
-  ): Promise<NonNullable<NewRun["fork"]>> {
-    await requireOwnRuns(this.store, [{ run: from }]);
-    const { run } = await loadRun(this.store, from);
-    return { from, step, reason, reuse: reusableJobs(run, step, buildGraph(definition)) };
-  }
-
   /** Cancel a run, whoever runs it. */
   async cancel(runId: number, reason: string): Promise<void> {
     await this.operate(runId, { type: "run.cancel", reason, key: randomUUID() });
@@ -259,7 +125,7 @@ export class Daruma {
       command: plain,
       owner: currentOwner(randomUUID()),
       isDead,
-      endLeftovers: (token) => this.worker.endLeftovers(token),
+      endLeftovers: (token) => this.parts.worker.endLeftovers(token),
       onCommitted: (commit) => this.engine.listeners.tellBeside(commit),
     });
   }
@@ -278,7 +144,7 @@ export class Daruma {
 
   /** Hears, in a sentence, what steps wait for that the machine lacks: room for logs, processes, memory. */
   onShortage(listener: (text: string) => void): void {
-    this.shortageListeners.add(listener);
+    this.parts.shortageListeners.add(listener);
   }
 
   /** For the parts of Daruma itself: with the run as it stands after the events. */
@@ -326,7 +192,7 @@ export class Daruma {
   }
 
   private context(): Context {
-    const { store, outputDir, customActions } = this;
+    const { store, outputDir, customActions } = this.parts;
     return {
       store,
       outputDir,
@@ -346,10 +212,7 @@ export class Daruma {
   /** Ends what runs and leaves its runs resumable. */
   async close(): Promise<void> {
     this.closing = true;
-    this.inbox.stop();
-    await this.engine.stop();
-    await Promise.all([this.processes.close(), this.sandbox.close(), this.worker.close()]);
-    await this.store.close();
+    await this.parts.close();
   }
 
   private follow(runId: number, ended: Promise<unknown>): RunHandle {

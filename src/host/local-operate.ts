@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import type { Context } from "../operations/context.js";
-import { operateRun } from "../operations/operate-run.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { Store } from "../store/store.js";
+import { operateRun } from "./operate-run.js";
 
 /** How a process that runs nothing itself puts commands to runs: as their owner for a moment, or through the inbox. */
 export function operateThrough(store: Store): Context["operate"] {

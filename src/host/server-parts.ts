@@ -10,7 +10,8 @@ import { LiveControls } from "../report/live-control.js";
 import { isDead } from "../store/lease-owner.js";
 import { WorkerPool } from "../worker/pool/pool.js";
 import type { PoolDesk } from "../worker/pool/pool-desk.js";
-import { Daruma, type DarumaOptions } from "./daruma.js";
+import { Daruma } from "./daruma.js";
+import type { DarumaOptions } from "./parts.js";
 
 export interface ServerPartsOptions extends DarumaOptions {
   /** How long a silent worker keeps its attempts. */

@@ -4,11 +4,10 @@ import type { StepDefinition } from "../core/model/definition.js";
 import type { Store } from "../store/store.js";
 import type { Role } from "./roles.js";
 import type { StartOptions } from "./runs/start-options.js";
-import type { WorkflowReader } from "./workflows/workflow-reader.js";
-import type { Workflow } from "./workflows/workflow-source.js";
+import type { Reading, Workflow } from "./workflows/workflow.js";
 
 /** What the handlers of operations work with: a server's parts, or those of one command line. */
-export interface Context {
+export interface Context extends Reading {
   readonly store: Store;
   /** Where logs and artifacts lie. */
   readonly outputDir: string;
@@ -20,10 +19,6 @@ export interface Context {
   readonly runner: Runner | null;
   /** Called before a run comes into being at somebody's wish; throws TOO_MANY_RUNS. */
   readonly admitRun?: () => void;
-  /** Types of steps that the program itself brings. */
-  readonly customActions: readonly string[];
-  /** Where a workflow's text is read without holding up everything else; here and now if there is none. */
-  readonly workflowReader?: Pick<WorkflowReader, "read">;
 }
 
 export interface Principal {

@@ -5,8 +5,8 @@ import { systemClock } from "../engine/clock.js";
 import { loadRun } from "../engine/load-run.js";
 import { ownerOf } from "../report/lookup/run-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
+import { outcomeOf } from "./command-outcome.js";
 import type { Context } from "./context.js";
-import { outcomeOf } from "./operate-run.js";
 
 /** What an operator's command did, or would do. */
 export interface CommandAnswer extends CommandOutcome {

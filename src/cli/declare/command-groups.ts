@@ -1,8 +1,9 @@
 import { type Command, Help } from "commander";
+import type { Operation } from "../../operations/operation.js";
 
 /**
- * Headings of `daruma --help`, each with its commands: the twelve that people use most, then the others. A test asks for
- * every command to be there once.
+ * Headings of `daruma --help`, each with its commands: the twelve that people use most, then the others. A command that
+ * is not here stands last under the heading that it was declared with.
  */
 export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } = {
   "Most used:": [
@@ -20,13 +21,24 @@ const HEADING_OF = new Map(
   Object.entries(COMMAND_GROUPS).flatMap(([heading, names]) => names.map((name) => [name, heading] as const)),
 );
 
+/** Where a command of an operation stands that is not listed above. */
+export function usualHeading({ role, effect }: Pick<Operation, "role" | "effect">): string {
+  if (role === "admin") return "Serve:";
+  return effect === "reads" ? "Look:" : "Decide:";
+}
+
 /** Help lists the commands under their headings, in this order. */
 export function groupCommands(program: Command): void {
   const order = [...HEADING_OF.keys()];
-  const place = (command: Command): number => order.indexOf(command.name());
+  const headings = Object.keys(COMMAND_GROUPS);
+  const headingOf = (command: Command): string => HEADING_OF.get(command.name()) ?? command.helpGroup();
+  const place = (command: Command): number => {
+    const listed = order.indexOf(command.name());
+    return headings.indexOf(headingOf(command)) * order.length + (listed < 0 ? order.length - 1 : listed);
+  };
   const commands = program.commands as Command[];
   commands.sort((first, second) => place(first) - place(second));
-  for (const command of commands) command.helpGroup(HEADING_OF.get(command.name()) ?? "Others:");
+  for (const command of commands) command.helpGroup(headingOf(command));
   program.commandsGroup(HEADING_OF.get("help")!).helpCommand("help [command]", "print the help of a command");
   program.configureHelp({
     showGlobalOptions: true,

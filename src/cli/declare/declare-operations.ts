@@ -4,9 +4,11 @@ import { expectationAt } from "../../operations/expectation.js";
 import type { CliForm, Operation } from "../../operations/operation.js";
 import { OPERATIONS } from "../../operations/operations.js";
 import { openClient } from "../remote/open-client.js";
+import { usualHeading } from "./command-groups.js";
 import { type CommandShape, SHAPES } from "./command-shapes.js";
-import { type Given, presenterOf } from "./presenters.js";
-import type { Declaration } from "./program.js";
+import type { Declaration } from "./declaration.js";
+import type { Given } from "./presenter.js";
+import { presenterOf } from "./presenters.js";
 
 const GROUPS: { readonly [word: string]: string } = {
   job: "look at one job, and decide what becomes of it",
@@ -23,7 +25,8 @@ export function declareOperations({ program, act }: Declaration): void {
 
 function declareForm({ program, act }: Declaration, operation: Operation, form: CliForm): void {
   const shape = SHAPES[form.words] ?? {};
-  const command = addCommand(program, form.words).description(form.summary ?? operation.summary);
+  const command = addCommand(program, form.words, usualHeading(operation));
+  command.description(form.summary ?? operation.summary);
   const fields = new Fields(operation, shape.words ?? {});
   const positional = form.positional.map(readPositional);
   for (const argument of shape.arguments ?? positional.map((place) => fields.argument(place)))
@@ -68,10 +71,15 @@ export function findCommand(program: Command, words: string): Command | undefine
   return at;
 }
 
-function addCommand(program: Command, words: string): Command {
+function addCommand(program: Command, words: string, heading: string): Command {
   const [first, second] = words.split(" ");
-  if (second === undefined) return program.command(first!);
-  const group = findCommand(program, first!) ?? program.command(first!).description(GROUPS[first!] ?? "");
+  if (second === undefined) return program.command(first!).helpGroup(heading);
+  const group =
+    findCommand(program, first!) ??
+    program
+      .command(first!)
+      .description(GROUPS[first!] ?? "")
+      .helpGroup(heading);
   return group.command(second);
 }
 

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from "commander";
-import type { ResumeFlags } from "../commands/run/resume.js";
-import type { RunFlags } from "../commands/run/run.js";
-import type { Declaration } from "./program.js";
+import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
+import type { Declaration } from "./declaration.js";
 import { parseRunReference, type RunReference } from "./run-reference.js";
 
 export const RUN_ARGUMENT = "its number, or last";

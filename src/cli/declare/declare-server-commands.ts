@@ -1,8 +1,8 @@
 import type { McpFlags } from "../commands/serve/mcp.js";
 import type { ServeFlags } from "../commands/serve/serve.js";
 import type { WorkerFlags } from "../commands/serve/worker.js";
+import type { Declaration } from "./declaration.js";
 import { collect, wholeNumber } from "./declare-run-commands.js";
-import type { Declaration } from "./program.js";
 
 /** The commands that stay: they are processes, not operations. */
 export function declareServerCommands({ program, act }: Declaration): void {

@@ -2,12 +2,13 @@ import { Command, CommanderError } from "commander";
 import { DarumaError } from "../../core/errors/errors.js";
 import { DEFAULT_OUTPUT_FOLDER } from "../../host/output-folder.js";
 import { checkPlace, type Place, placeOf } from "../remote/place.js";
-import { type GlobalOptions, openSession, type Session } from "../terminal/channel.js";
+import { type GlobalOptions, openSession } from "../terminal/channel.js";
 import { EXIT, exitCodeOfError } from "../terminal/exit-codes.js";
 import { reportError } from "../terminal/report-error.js";
 import { readVersion } from "../version.js";
 import { groupCommands } from "./command-groups.js";
 import { commandWord } from "./command-word.js";
+import type { Declaration } from "./declaration.js";
 import { declareRunCommands } from "./declare-run-commands.js";
 import { declareServerCommands } from "./declare-server-commands.js";
 
@@ -23,13 +24,6 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     reportError(error, openSession(globalOptions(program)));
     return exitCodeOfError(error);
   }
-}
-
-/** What a command needs to say how it went, and how it is declared. */
-export interface Declaration {
-  readonly program: Command;
-  /** Runs the command's own module, loaded only now: a start must not pay for the other commands. */
-  readonly act: (work: (session: Session) => Promise<number>) => Promise<void>;
 }
 
 /**

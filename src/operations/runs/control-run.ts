@@ -8,11 +8,11 @@ import { findJob } from "../../report/lookup/choose-job.js";
 import { ownerOf } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
+import { findOutcome } from "../command-outcome.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
 import { type CommandAnswer, putCommand } from "../put-command.js";
-import { findOutcome } from "../recall-outcome.js";
 import { flag, jobChange, key, owner, reason, runReference, runStatus, scope, step } from "../schemas.js";
 
 export const CONTROL_ACTIONS = [

@@ -6,10 +6,15 @@ import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
 import { fileName, key, reason, runReference, source, variables } from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
-import { refuseChildrenWithoutFolder } from "../workflows/child-file.js";
 import { readTextIn } from "../workflows/workflow-source.js";
 import { forkSource } from "./fork-source.js";
-import { describeStarted, requireRunner, startedBefore, startedRun } from "./started-run.js";
+import {
+  describeStarted,
+  refuseChildrenWithoutFolder,
+  requireRunner,
+  startedBefore,
+  startedRun,
+} from "./started-run.js";
 
 const input = z.strictObject({
   run_id: runReference,

@@ -3,7 +3,8 @@ import type { Json } from "../../core/text/json.js";
 import { loadRun } from "../../engine/load-run.js";
 import { noSuchStep } from "../../report/lookup/choose-job.js";
 import type { Store } from "../../store/store.js";
-import { fromDefinition, type Workflow } from "../workflows/workflow-source.js";
+import type { Workflow } from "../workflows/workflow.js";
+import { fromDefinition } from "../workflows/workflow-source.js";
 import type { StartOptions } from "./start-options.js";
 
 export interface ForkRequest {

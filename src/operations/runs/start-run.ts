@@ -4,10 +4,15 @@ import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { fileName, flag, key, name, source, variables } from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
-import { refuseChildrenWithoutFolder } from "../workflows/child-file.js";
 import { chooseWorkflow } from "../workflows/choose-workflow.js";
 import type { StartOptions } from "./start-options.js";
-import { describeStarted, requireRunner, startedBefore, startedRun } from "./started-run.js";
+import {
+  describeStarted,
+  refuseChildrenWithoutFolder,
+  requireRunner,
+  startedBefore,
+  startedRun,
+} from "./started-run.js";
 
 const budget = z.coerce.number().int().min(0).optional();
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
+import type { Definition } from "../../core/model/definition.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Context, Runner } from "../context.js";
 import { runStatus } from "../schemas.js";
@@ -50,4 +51,14 @@ export async function startedBefore(
 export function requireRunner({ runner }: Context): Runner {
   if (runner === null) throw new DarumaError("NO_RUNNER", "nothing stays here that could run a workflow");
   return runner;
+}
+
+/** A server's run that has no folder would find no child's file, however long it has run by then. */
+export function refuseChildrenWithoutFolder({ steps }: Definition, folder: string): void {
+  const step = steps.find(({ action }) => action.type === "workflow");
+  if (folder !== "" || step === undefined) return;
+  throw new DarumaError(
+    "FOLDER_NEEDED",
+    `step ${step.id} runs another file, and the run has no folder in which it could lie`,
+  );
 }

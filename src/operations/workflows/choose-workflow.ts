@@ -2,7 +2,8 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Context } from "../context.js";
 import { publishedWorkflow, storedDefinition } from "./stored-workflows.js";
-import { fromDefinition, readTextIn, type Workflow } from "./workflow-source.js";
+import type { Workflow } from "./workflow.js";
+import { fromDefinition, readTextIn } from "./workflow-source.js";
 
 /** A workflow that came as text has none: each worker gives the run's steps a folder of its own. */
 export const NO_FOLDER = "";

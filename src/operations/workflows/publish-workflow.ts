@@ -10,7 +10,8 @@ import { problem } from "../schemas.js";
 import { draftName, requireDraft, revision } from "./drafts.js";
 import { storedDefinition } from "./stored-workflows.js";
 import { checkDraft, fileOf } from "./validate-draft.js";
-import { readTextIn, type Workflow } from "./workflow-source.js";
+import type { Workflow } from "./workflow.js";
+import { readTextIn } from "./workflow-source.js";
 
 export const publishWorkflow = operation({
   name: "publish_workflow",

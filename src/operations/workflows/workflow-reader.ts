@@ -4,7 +4,8 @@ import type { Definition } from "../../core/model/definition.js";
 import { messageOf } from "../../core/text/message-of.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import { startThread } from "../../sandbox/thread-file.js";
-import { fromDefinition, readWorkflowText, type TextPlace, type Workflow } from "./workflow-source.js";
+import type { TextPlace, TextReader, Workflow } from "./workflow.js";
+import { fromDefinition, readWorkflowText } from "./workflow-source.js";
 import type { ReadingAnswer, TextToRead } from "./workflow-thread.js";
 
 export interface WorkflowReaderLimits {
@@ -32,7 +33,7 @@ interface Reading extends TextToRead {
  * Reads workflow texts for a server. A large one takes seconds, in which nothing else would be answered and no lease
  * renewed, so it is read in a thread of its own, within a time limit.
  */
-export class WorkflowReader {
+export class WorkflowReader implements TextReader {
   readonly #limits: WorkflowReaderLimits;
   readonly #waiting: Reading[] = [];
   readonly #underWay = new Map<Worker, Reading>();

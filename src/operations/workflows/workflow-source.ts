@@ -5,22 +5,10 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import { loadDefinition } from "../../definition/load.js";
-import type { Problem } from "../../definition/read/problem.js";
 import { checkExpression } from "../../sandbox/check-expression.js";
 import { nameFinder } from "../../sandbox/names/find-names.js";
 import { checkTemplate } from "../../sandbox/template.js";
-import type { Context } from "../context.js";
-
-/** A workflow ready to run: its definition with where it came from. */
-export interface Workflow {
-  readonly definition: Definition;
-  readonly hash: string;
-  readonly text: string;
-  readonly file: string | null;
-  /** Relative paths start here. */
-  readonly folder: string;
-  readonly warnings: readonly Problem[];
-}
+import type { Reading, TextPlace, Workflow } from "./workflow.js";
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
@@ -46,20 +34,12 @@ export function readWorkflowText(source: string, { file, folder, customActions }
 
 /** Throws InvalidWorkflow with every problem. */
 export async function readTextIn(
-  { customActions, workflowReader }: Pick<Context, "customActions" | "workflowReader">,
+  { customActions, workflowReader }: Reading,
   source: string,
   place: Omit<TextPlace, "customActions">,
 ): Promise<Workflow> {
   const whole = { ...place, customActions };
   return workflowReader === undefined ? readWorkflowText(source, whole) : workflowReader.read(source, whole);
-}
-
-export interface TextPlace {
-  /** Shown in problems; its name without the ending is the workflow's default name. */
-  readonly file: string;
-  /** Relative paths start here. */
-  readonly folder: string;
-  readonly customActions: readonly string[];
 }
 
 export function fromDefinition(definition: Definition, folder: string): Workflow {

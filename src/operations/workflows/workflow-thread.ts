@@ -2,7 +2,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import type { Problem } from "../../definition/read/problem.js";
-import { readWorkflowText, type TextPlace } from "./workflow-source.js";
+import type { TextPlace } from "./workflow.js";
+import { readWorkflowText } from "./workflow-source.js";
 
 /** Entry of a thread that reads one workflow text, answers and ends. */
 

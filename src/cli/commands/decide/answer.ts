@@ -1,6 +1,6 @@
 import { nameOf } from "../../../report/lookup/job-name.js";
 import { jobPlace } from "../../declare/job-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
 
 interface AnswerFlags {

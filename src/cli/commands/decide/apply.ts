@@ -1,7 +1,7 @@
 import { open, rename, rm } from "node:fs/promises";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { writeBytes } from "../../terminal/write-bytes.js";
 

@@ -1,6 +1,6 @@
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { commandLine } from "../../declare/command-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 
 /** Processes get time to end; after that the answer is that the run is still ending. */

@@ -1,6 +1,6 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf } from "../../../operations/client.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 

@@ -1,5 +1,5 @@
 import type { InputOf } from "../../../operations/client.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
 
 /** Nothing new starts until somebody resumes the run. A takeover is a pause with which the operator claims it. */

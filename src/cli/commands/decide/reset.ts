@@ -1,6 +1,6 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf } from "../../../operations/client.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
 
 /** What failed unhandled, was canceled or is held begins anew; what completed stays. */

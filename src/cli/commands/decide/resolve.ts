@@ -6,7 +6,7 @@ import { throwFirstError } from "../../../operations/jobs/throw-first-error.js";
 import { DEFAULT_REASON } from "../../../operations/operator-words.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
 import { withScope } from "../../declare/job-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
 
 interface ResolveFlags {

@@ -1,6 +1,6 @@
 import type { InputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
 
 /** A step again: with all budgets anew, in a fresh workspace, or as where the run goes back to. */

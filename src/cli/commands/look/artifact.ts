@@ -1,5 +1,5 @@
 import type { InputOf } from "../../../operations/client.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { writeJson } from "../../terminal/channel.js";
 import { writeBytes } from "../../terminal/write-bytes.js";
 

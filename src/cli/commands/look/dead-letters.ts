@@ -3,7 +3,7 @@ import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import { jobPlace } from "../../declare/job-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import type { Paint } from "../../render/paint.js";
 import { tellChange } from "../../tell-change.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";

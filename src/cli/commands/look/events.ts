@@ -3,7 +3,7 @@ import type { Client } from "../../../operations/client.js";
 import { type EventItem, loggedEvent } from "../../../operations/runs/event-item.js";
 import { ReplayedRun } from "../../../report/lookup/replayed-log.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { eventText } from "../../render/event-text.js";
 import { shownLine } from "../../render/paint.js";
 import { elapsed } from "../../render/plain-progress.js";

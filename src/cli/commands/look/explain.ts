@@ -1,7 +1,7 @@
 import type { InputOf } from "../../../operations/client.js";
 import { adviceLines, commandOf } from "../../../report/advice.js";
 import { commandLine } from "../../declare/command-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 export const explainRun: Present = async ({ input }, { out, options }, client) => {

@@ -1,6 +1,6 @@
 import type { InputOf } from "../../../operations/client.js";
 import { commandLine } from "../../declare/command-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { lookAt } from "../../look.js";
 import { holdLines, withCommands } from "../../render/hold-lines.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";

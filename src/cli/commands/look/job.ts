@@ -4,7 +4,7 @@ import { oneLine } from "../../../core/text/plain-text.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import { jobPlace } from "../../declare/job-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { isServersRun } from "../../remote/who-goes-on.js";
 import { JOB_COLOURS } from "../../render/summary.js";
 import { tableLines } from "../../render/table.js";

@@ -4,7 +4,7 @@ import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { durationText } from "../../../report/duration-text.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { importedMark, statusWord } from "../../render/run-status.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";

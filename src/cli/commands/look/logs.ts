@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Client, OutputOf } from "../../../operations/client.js";
 import { type JobPlace, jobPlace } from "../../declare/job-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { jsonText, type Session, writeJson, writeLines, writeText } from "../../terminal/channel.js";
 import { writeBytes } from "../../terminal/write-bytes.js";
 

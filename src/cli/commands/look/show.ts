@@ -2,7 +2,7 @@ import type { Json } from "../../../core/text/json.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import type { RunSummary } from "../../../report/run-summary.js";
 import { commandLine } from "../../declare/command-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { lookAt } from "../../look.js";
 import { withCommands } from "../../render/hold-lines.js";
 import { runDetailLines } from "../../render/run-details.js";

@@ -3,7 +3,7 @@ import { oneLine } from "../../../core/text/plain-text.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import type { OperationName } from "../../../operations/operations.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 

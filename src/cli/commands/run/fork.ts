@@ -3,7 +3,7 @@ import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js"
 import { forkSource } from "../../../operations/runs/fork-source.js";
 import { readSource, readWorkflow } from "../../../operations/workflows/workflow-source.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";

@@ -1,6 +1,6 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import { readSource } from "../../../operations/workflows/workflow-source.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { parseRunReference } from "../../declare/run-reference.js";
 import { writeJson, writeText } from "../../terminal/channel.js";
 

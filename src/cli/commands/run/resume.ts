@@ -8,13 +8,9 @@ import type { LeaseOwner, Store } from "../../../store/store.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
-import { type FollowFlags, refuseServerFlags } from "../../server/server-flags.js";
+import { refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
-
-export interface ResumeFlags extends FollowFlags {
-  readonly reason?: string;
-  readonly key?: string;
-}
+import type { ResumeFlags } from "./run-flags.js";
 
 /**
  * Go on with a run whose process is gone, or lift its pause. A run that is over tells its result again; one whose

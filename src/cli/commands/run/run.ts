@@ -1,25 +1,13 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { databaseFile, isDatabaseThere, openExistingStore } from "../../../host/existing-store.js";
-import type { Workflow } from "../../../operations/workflows/workflow-source.js";
+import type { Workflow } from "../../../operations/workflows/workflow.js";
 import type { Store } from "../../../store/store.js";
 import { readContext, readInputs } from "../../run-variables.js";
-import { type FollowFlags, refuseServerFlags } from "../../server/server-flags.js";
+import { refuseServerFlags } from "../../server/server-flags.js";
 import { type GlobalOptions, type Session, writeLines } from "../../terminal/channel.js";
-
-export interface RunFlags extends FollowFlags {
-  readonly input?: readonly string[];
-  readonly context?: string;
-  readonly onFailMaxLoops?: number;
-  readonly retryMax?: number;
-  readonly failureRouting: boolean;
-  readonly only?: string;
-  readonly stored?: boolean;
-  /** False: none. */
-  readonly folder?: string | false;
-  readonly key?: string;
-}
+import type { RunFlags } from "./run-flags.js";
+import { readStdin, STDIN, STDIN_NAME, splitVersion } from "./run-source.js";
 
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {
   const inputs = readInputs(flags.input ?? []);
@@ -55,16 +43,6 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   );
 }
 
-/** In place of a file's name: the workflow comes from standard input, and its steps work in the present folder. */
-export const STDIN = "-";
-/** How problems call it; without its ending the default name of the workflow. */
-export const STDIN_NAME = "stdin.yaml";
-const STDIN_DESCRIPTOR = 0;
-
-export function readStdin(): string {
-  return readFileSync(STDIN_DESCRIPTOR, "utf8");
-}
-
 /** Before anything is made: a broken file leaves no trace. */
 async function readChecked(file: string, session: Session): Promise<Workflow> {
   const { readWorkflow, readWorkflowText } = await import("../../../operations/workflows/workflow-source.js");
@@ -83,12 +61,6 @@ async function readStored(
 ): Promise<Workflow> {
   const { chooseWorkflow } = await import("../../../operations/workflows/choose-workflow.js");
   return chooseWorkflow({ ...place, customActions: [] }, { ...splitVersion(name), file_name: name });
-}
-
-/** `release`, or `release@3`. */
-export function splitVersion(name: string): { workflow: string; version?: number } {
-  const parts = /^(.+)@(\d+)$/.exec(name);
-  return parts === null ? { workflow: name } : { workflow: parts[1]!, version: Number(parts[2]) };
 }
 
 /**

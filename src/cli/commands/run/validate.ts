@@ -3,7 +3,7 @@ import type { WorstCase } from "../../../definition/lint/worst-case.js";
 import type { Problem } from "../../../definition/read/problem.js";
 import type { Client } from "../../../operations/client.js";
 import { readSource } from "../../../operations/workflows/workflow-source.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { worstCaseLines } from "../../render/worst-case-table.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";

@@ -2,7 +2,7 @@ import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf } from "../../../operations/client.js";
 import type { RunEventItem } from "../../../operations/runs/event-item.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { shownLine } from "../../render/paint.js";
 import { jsonText } from "../../terminal/channel.js";
 import { Pieces } from "../look/events.js";

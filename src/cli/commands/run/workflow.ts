@@ -3,7 +3,7 @@ import type { WorstCase } from "../../../definition/lint/worst-case.js";
 import type { Problem } from "../../../definition/read/problem.js";
 import type { InputOf } from "../../../operations/client.js";
 import { readSource } from "../../../operations/workflows/workflow-source.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { jsonText, writeJson, writeLines, writeText } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { problemLines } from "../../terminal/report-error.js";

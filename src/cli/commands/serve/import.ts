@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf } from "../../../operations/client.js";
 import { commandLine } from "../../declare/command-words.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 const STANDARD_INPUT = 0;

@@ -1,5 +1,5 @@
 import type { InputOf } from "../../../operations/client.js";
-import type { Present } from "../../declare/presenters.js";
+import type { Present } from "../../declare/presenter.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 /** The token alone goes to stdout, so that a script can take it; it cannot be shown again. */

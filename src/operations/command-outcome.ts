@@ -1,5 +1,6 @@
 import { decide } from "../core/decide/decide.js";
-import { type CommandOutcome, takeCommand } from "../core/decide/take-command.js";
+import type { Refusal } from "../core/decide/operator.js";
+import { type CommandOutcome, type TakenCommand, takeCommand } from "../core/decide/take-command.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { HoldDecision, OperatorCommand } from "../core/model/commands.js";
 import type { Event, LoggedEvent } from "../core/model/events.js";
@@ -8,12 +9,24 @@ import { readLog } from "../report/lookup/replayed-log.js";
 import { requireRun } from "../report/lookup/run-reference.js";
 import type { Store } from "../store/store.js";
 
-/** What a command did when its key was taken. */
-export async function recallOutcome(
+/** What came of it, whoever took it and whenever. */
+export async function outcomeOf(
   store: Store,
-  runId: number,
-  command: OperatorCommand,
+  { runId, command }: { readonly runId: number; readonly command: OperatorCommand },
+  { refusal, outcome }: TakenCommand,
 ): Promise<CommandOutcome> {
+  throwIfRefused(refusal);
+  return outcome ?? recallOutcome(store, runId, command);
+}
+
+export function throwIfRefused(refusal: Refusal | null): void {
+  if (refusal === null) return;
+  const { code, message, hint } = refusal;
+  throw new DarumaError(code, message, hint === undefined ? {} : { hint });
+}
+
+/** What a command did when its key was taken. */
+async function recallOutcome(store: Store, runId: number, command: OperatorCommand): Promise<CommandOutcome> {
   return (await findOutcome(store, runId, command)) ?? nothingDone(store, runId, command);
 }
 

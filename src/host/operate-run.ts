@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Refusal, refusalOf } from "../core/decide/operator.js";
+import { refusalOf } from "../core/decide/operator.js";
 import { type CommandOutcome, type TakenCommand, takeCommand } from "../core/decide/take-command.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { OperatorCommand } from "../core/model/commands.js";
@@ -12,9 +12,9 @@ import { loadRun } from "../engine/load-run.js";
 import { heldAttempts, mayGoOn } from "../engine/occupancy.js";
 import { RunHost } from "../engine/run-host.js";
 import type { BesideCommit } from "../engine/run-listeners.js";
+import { outcomeOf } from "../operations/command-outcome.js";
 import { requireRun } from "../report/lookup/run-reference.js";
 import type { LeaseOwner, Store } from "../store/store.js";
-import { recallOutcome } from "./recall-outcome.js";
 
 export interface OperateRequest {
   readonly runId: number;
@@ -60,16 +60,6 @@ export async function operateRun(store: Store, asked: OperateRequest): Promise<C
       },
     },
   );
-}
-
-/** What came of it, whoever took it and whenever. */
-export async function outcomeOf(
-  store: Store,
-  { runId, command }: Pick<OperateRequest, "runId" | "command">,
-  { refusal, outcome }: TakenCommand,
-): Promise<CommandOutcome> {
-  throwIfRefused(refusal);
-  return outcome ?? recallOutcome(store, runId, command);
 }
 
 /** Null: somebody else runs it. `sent` is an entry in its inbox that must not be taken up later. */
@@ -176,10 +166,4 @@ async function untilAnswered(
     await Promise.race([answered, delay(INBOX_POLL_MS / 2)]);
   }
   return id;
-}
-
-export function throwIfRefused(refusal: Refusal | null): void {
-  if (refusal === null) return;
-  const { code, message, hint } = refusal;
-  throw new DarumaError(code, message, hint === undefined ? {} : { hint });
 }

@@ -6,11 +6,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
-import { Daruma } from "../host/daruma.js";
+import { defineWorkflow } from "../operations/workflows/define-workflow.js";
 import { currentOwner } from "../store/lease-owner.js";
 import { createMemoryStore, type MemoryStore } from "../store/memory/memory-store.js";
+import { Daruma } from "./daruma.js";
 import { operateRun } from "./operate-run.js";
-import { defineWorkflow } from "./workflows/define-workflow.js";
 
 let folder = "";
 let store: MemoryStore;

@@ -1,19 +1,8 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { DarumaError } from "../../core/errors/errors.js";
-import type { Definition } from "../../core/model/definition.js";
-import type { RunRow } from "../../core/model/rows.js";
-import type { Store } from "../../store/store.js";
-
-/** A server's run that has no folder would find no child's file, however long it has run by then. */
-export function refuseChildrenWithoutFolder({ steps }: Definition, folder: string): void {
-  const step = steps.find(({ action }) => action.type === "workflow");
-  if (folder !== "" || step === undefined) return;
-  throw new DarumaError(
-    "FOLDER_NEEDED",
-    `step ${step.id} runs another file, and the run has no folder in which it could lie`,
-  );
-}
+import { DarumaError } from "../core/errors/errors.js";
+import type { RunRow } from "../core/model/rows.js";
+import type { Store } from "../store/store.js";
 
 /**
  * The file of a child run, with every link resolved. Whoever may start runs at a server may not have the server read

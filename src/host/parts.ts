@@ -1,0 +1,126 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { builtInActions } from "../action/built-in-actions.js";
+import { functionAction, type StepFunction } from "../action/function-action.js";
+import { createProcessHost } from "../action/process/create-process-host.js";
+import type { ChildRuns } from "../action/workflow.js";
+import { DarumaError } from "../core/errors/errors.js";
+import { systemClock } from "../engine/clock.js";
+import { Engine } from "../engine/engine.js";
+import { Inbox } from "../engine/inbox.js";
+import { createSandbox } from "../sandbox/quickjs-sandbox.js";
+import { currentOwner, isDead } from "../store/lease-owner.js";
+import type { LeaseOwner, Store } from "../store/store.js";
+import { readOutputArtifact } from "../worker/attempt-output.js";
+import { LocalWorker } from "../worker/local-worker.js";
+import type { Worker } from "../worker/worker.js";
+import { openWorkspaces } from "../workspace/workspaces.js";
+import { FailureFiles } from "./failure-files.js";
+import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
+import { openStore } from "./open-store.js";
+import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
+import { SelfHealFiles } from "./self-heal-files.js";
+
+export interface DarumaOptions {
+  /** Where the database, logs and artifacts lie; by default `.daruma` in the working folder. */
+  readonly outputDir?: string;
+  /** `memory` keeps nothing; else the database file (by default `daruma.db` in the output folder), or an open store. */
+  readonly store?: string | Store;
+  /** Attempts at a time; by default the number of cores. */
+  readonly maxParallel?: number;
+  /** TypeScript functions as steps, by the `type` that names them. */
+  readonly actions?: { readonly [type: string]: StepFunction };
+  readonly env?: { readonly [name: string]: string | undefined };
+  /** How long a run stays with a program that gives no sign of life. */
+  readonly leaseMs?: number;
+  /** The address of the server that this is part of, for $DARUMA_API_URL. */
+  readonly apiUrl?: () => string;
+}
+
+/** The worker of an engine, made from the one in this process: that one itself, or a pool with those of other machines. */
+export type WorkerOf = (
+  local: LocalWorker,
+  place: { readonly store: Store; readonly outputDir: string },
+) => Worker;
+
+/** An engine with its store, worker and sandbox, put together and under way. */
+export interface Parts {
+  readonly store: Store;
+  readonly outputDir: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly engine: Engine;
+  readonly worker: Worker;
+  readonly owner: LeaseOwner;
+  /** Types of steps that the program itself brings. */
+  readonly customActions: readonly string[];
+  /** Hears what steps print in this process, redacted, as they print it. */
+  readonly onOutput: LocalWorker["onOutput"];
+  readonly shortageListeners: Set<(text: string) => void>;
+  /** Ends what runs and leaves its runs resumable. */
+  readonly close: () => Promise<void>;
+}
+
+export async function openParts(
+  options: DarumaOptions,
+  children: ChildRuns,
+  workerOf: WorkerOf,
+): Promise<Parts> {
+  if (process.platform === "win32") throw new DarumaError("PLATFORM", "Windows is not supported yet");
+  const outputDir = resolve(options.outputDir ?? DEFAULT_OUTPUT_FOLDER);
+  hideFromGit(outputDir);
+  const env = options.env ?? process.env;
+  const store = await openStore(options.store, outputDir);
+  const sandbox = createSandbox();
+  const processes = createProcessHost();
+  const own = Object.entries(options.actions ?? {}).map(([type, run]) => functionAction(type, run));
+  const workspaces = openWorkspaces({ outputDir, patches: store });
+  const shortageListeners = new Set<(text: string) => void>();
+  const local = new LocalWorker({
+    actions: [...builtInActions({ processes, sandbox, children }), ...own],
+    outputDir,
+    clock: systemClock,
+    env,
+    workspaces,
+    ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
+    ...(options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl }),
+    tell: (text) => {
+      for (const listener of shortageListeners) listener(text);
+    },
+  });
+  const worker = workerOf(local, { store, outputDir });
+  const owner = currentOwner(randomUUID());
+  const engine = new Engine({
+    store,
+    worker,
+    sandbox,
+    clock: systemClock,
+    isDead,
+    owner,
+    workspaces: new GitWorkspaceKeeper(workspaces, owner.host),
+    readArtifact: readOutputArtifact,
+    failures: new FailureFiles(outputDir),
+    newToken: () => randomBytes(16).toString("hex"),
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+  });
+  const healFiles = new SelfHealFiles(outputDir);
+  engine.onEvents((run, events) => healFiles.take(run, events));
+  const inbox = new Inbox(store, engine, systemClock);
+  inbox.start();
+  return {
+    store,
+    outputDir,
+    env,
+    engine,
+    worker,
+    owner,
+    customActions: own.map(({ type }) => type),
+    onOutput: (listener) => local.onOutput(listener),
+    shortageListeners,
+    close: async () => {
+      inbox.stop();
+      await engine.stop();
+      await Promise.all([processes.close(), sandbox.close(), worker.close()]);
+      await store.close();
+    },
+  };
+}

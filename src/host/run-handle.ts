@@ -1,0 +1,8 @@
+import type { RunReport } from "../report/run-report.js";
+
+/** A run that this program started or resumed. */
+export interface RunHandle {
+  readonly runId: number;
+  /** Resolves when the run is over; rejects if this program loses it. */
+  readonly result: Promise<RunReport>;
+}

@@ -1,0 +1,35 @@
+import type { Definition } from "../../core/model/definition.js";
+import type { Problem } from "../../definition/read/problem.js";
+
+/** A workflow ready to run: its definition with where it came from. */
+export interface Workflow {
+  readonly definition: Definition;
+  readonly hash: string;
+  readonly text: string;
+  readonly file: string | null;
+  /** Relative paths start here. */
+  readonly folder: string;
+  readonly warnings: readonly Problem[];
+}
+
+/** Where a workflow that is no file here stands. */
+export interface TextPlace {
+  /** Shown in problems; its name without the ending is the workflow's default name. */
+  readonly file: string;
+  /** Relative paths start here. */
+  readonly folder: string;
+  readonly customActions: readonly string[];
+}
+
+/** Reads the text of a workflow. Throws InvalidWorkflow with every problem. */
+export interface TextReader {
+  read(source: string, place: TextPlace): Promise<Workflow>;
+}
+
+/** What the texts of workflows are read with. */
+export interface Reading {
+  /** Types of steps that the program itself brings. */
+  readonly customActions: readonly string[];
+  /** Where a workflow's text is read without holding up everything else; here and now if there is none. */
+  readonly workflowReader?: TextReader;
+}
