@@ -1,10 +1,13 @@
+import type { Worker } from "node:worker_threads";
+import { keepSpareThread } from "../store/sqlite/database-thread.js";
 import { runCommandLine } from "./declare/program.js";
 import { flushStreams, watchPipes } from "./terminal/broken-pipe.js";
 import { outliveTerminal } from "./terminal/closed-terminal.js";
 import { EXIT } from "./terminal/exit-codes.js";
 
 /** Entry of the bundled program, which `main.ts` loads. The answer is the exit code; everything is printed by then. */
-export async function runToEnd(args: readonly string[]): Promise<number> {
+export async function runToEnd(args: readonly string[], databaseThread: Worker | null): Promise<number> {
+  if (databaseThread !== null) keepSpareThread(databaseThread);
   watchPipes();
   outliveTerminal();
   const exitCode = await runCommandLine(args);

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
 import { MIN_OPEN_FILES, openFileLimit } from "../action/process/open-file-limit.js";
+import { startDatabaseThread } from "../store/sqlite/database-thread.js";
 import { loadProgram } from "./start/load-program.js";
+import { needsDatabase } from "./start/needs-database.js";
 
 /** Of the bundle, put in by `scripts/build.mjs`. */
 declare const DARUMA_BUILD: string;
@@ -21,8 +23,10 @@ function refuseFewFiles(limit: number): void {
 
 async function start(args: readonly string[]): Promise<never> {
   const file = fileURLToPath(new URL("./command-line.js", import.meta.url));
+  const database = new URL("./sqlite-thread.js", import.meta.url);
+  const thread = needsDatabase(args, process.env) ? startDatabaseThread(database) : null;
   const program = loadProgram<typeof import("./command-line.js")>(file, DARUMA_BUILD, args);
-  const exitCode = await program.exports.runToEnd(args);
+  const exitCode = await program.exports.runToEnd(args, thread);
   if (!program.exports.wasRefused(exitCode)) program.keep();
   // Threads and launchers that are still closing must not hold up the prompt.
   process.exit(exitCode);

@@ -119,8 +119,11 @@ export async function openParts(
     close: async () => {
       inbox.stop();
       await engine.stop();
-      await Promise.all([processes.close(), sandbox.close(), worker.close()]);
-      await store.close();
+      // The engine was the last to write, so nothing here waits for anything else.
+      const closed = await Promise.allSettled(
+        [processes, sandbox, worker, store].map((part) => part.close()),
+      );
+      for (const each of closed) if (each.status === "rejected") throw each.reason;
     },
   };
 }

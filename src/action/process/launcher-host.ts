@@ -35,6 +35,11 @@ export class LauncherHost implements ProcessHost {
     private readonly fallback: ProcessHost,
   ) {}
 
+  /** Starts the first launcher before there is a job for it. */
+  prepare(): void {
+    this.chooseLauncher();
+  }
+
   start(spec: ProcessSpec): RunningProcess {
     if (this.isUnavailable) return this.fallback.start(spec);
     const unusable = findUnusable(spec);

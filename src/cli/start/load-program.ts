@@ -49,8 +49,9 @@ function cacheName(file: string, build: string, args: readonly string[]): string
 const SERVER_WORDS = new Set(["serve", "worker", "mcp"]);
 
 /** Commands of one kind load the same part of the program. */
-function kindOf(args: readonly string[]): "run" | "server" | "look" {
+function kindOf(args: readonly string[]): "run" | "server" | "look" | "words" {
   const word = commandWord(args);
+  if (word === "" || word === "init" || args.includes("--help") || args.includes("-h")) return "words";
   if (word === "run" || word === "resume") return "run";
   return SERVER_WORDS.has(word) ? "server" : "look";
 }

@@ -8,6 +8,7 @@ import { parseStoredJson } from "../stored-json.js";
 import { TABLES } from "../tables.js";
 import { threadEntry } from "../thread-entry.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
+import { startDatabaseThread, takeSpareThread } from "./database-thread.js";
 import { packAppend, unpackLease, unpackRow, unpackTable } from "./packed-rows.js";
 import { createRowReaders } from "./row-readers.js";
 import { ThreadClient } from "./thread-client.js";
@@ -15,7 +16,8 @@ import { ThreadClient } from "./thread-client.js";
 /** Open a database file as a store; the file and its folder are made where they are missing. */
 export async function openSqliteStore(options: { readonly file: string }): Promise<Store> {
   const file = resolve(options.file);
-  const thread = new ThreadClient(threadEntry(import.meta.url, "./sqlite-thread.js"), file);
+  const worker = takeSpareThread() ?? startDatabaseThread(threadEntry(import.meta.url, "./sqlite-thread.js"));
+  const thread = new ThreadClient(worker, file);
   try {
     await thread.call("open", file);
   } catch (error) {

@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from "node:worker_
 import { openDatabase } from "./open-database.js";
 import type { ReadVerbs, Request, Response, Verb, WriteVerbs } from "./protocol.js";
 import { createReadVerbs } from "./read-verbs.js";
-import type { Database } from "./sqlite-driver.js";
+import { type Database, loadSqlite } from "./sqlite-driver.js";
 import { toStoreError } from "./sqlite-errors.js";
 import { type Outcome, Transactions } from "./transactions.js";
 import { WatchedFiles } from "./watched-files.js";
@@ -121,4 +121,16 @@ function callVerb(verbs: ReadVerbs | WriteVerbs, { verb, args }: Request): unkno
   return handlers[verb](...args);
 }
 
-if (parentPort !== null) new DatabaseThread(parentPort);
+/** Ahead of the first request. A driver that cannot be loaded is told where the database is opened. */
+function preloadDriver(): void {
+  try {
+    loadSqlite();
+  } catch {
+    // Tried again there.
+  }
+}
+
+if (parentPort !== null) {
+  new DatabaseThread(parentPort);
+  preloadDriver();
+}

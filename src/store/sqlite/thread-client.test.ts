@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import { startDatabaseThread } from "./database-thread.js";
 import { ThreadClient } from "./thread-client.js";
 
 /** A thread that runs this code. */
 function threadOf(code: string): ThreadClient {
-  return new ThreadClient(new URL(`data:text/javascript,${encodeURIComponent(code)}`), "/data/daruma.db");
+  const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+  return new ThreadClient(startDatabaseThread(entry), "/data/daruma.db");
 }
 
 const CRASHES_AT_THE_SECOND_CALL = `

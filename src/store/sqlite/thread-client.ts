@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Response, ThreadVerbs, Verb } from "./protocol.js";
 
@@ -16,9 +16,9 @@ export class ThreadClient {
   #lastId = 0;
   #whyUnusable: string | null = null;
 
-  constructor(entry: URL, file: string) {
+  constructor(worker: Worker, file: string) {
     this.#file = file;
-    this.#worker = new Worker(entry, { name: "daruma-sqlite", execArgv: [] });
+    this.#worker = worker;
     this.#worker.on("message", (responses: readonly Response[]) => this.#settle(responses));
     this.#worker.on("error", (error) => this.#fail(`the database thread crashed: ${error.message}`));
     this.#ended = new Promise((resolve) => {
@@ -27,7 +27,6 @@ export class ThreadClient {
         resolve();
       });
     });
-    this.#worker.unref();
   }
 
   call<V extends Verb>(verb: V, ...args: Parameters<ThreadVerbs[V]>): Promise<ReturnType<ThreadVerbs[V]>> {
@@ -41,7 +40,10 @@ export class ThreadClient {
     });
   }
 
-  /** What was called before is still done; what is called after is refused. */
+  /**
+   * What was called before is still done; what is called after is refused. SQLite lets go of the file, and puts what is in
+   * its log into it, only when the thread has ended: to copy `daruma.db` after a run must copy the run.
+   */
   async close(): Promise<void> {
     if (this.#whyUnusable === null) {
       const closed = this.call("close");

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { prepareProcessHost } from "../../../action/process/create-process-host.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { databaseFile, isDatabaseThere, openExistingStore } from "../../../host/existing-store.js";
 import type { Workflow } from "../../../operations/workflows/workflow.js";
@@ -21,6 +22,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   if (flags.folder !== undefined)
     throw new DarumaError("USAGE", "--folder is for a server; here the steps run in the folder of the file");
   const early = openEarly(session.options);
+  prepareProcessHost();
   const workflow = flags.stored === true ? null : await readChecked(file, session);
   const { Daruma } = await import("../../../host/daruma.js");
   const { followRun } = await import("../../follow-run.js");

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { childrenOf, PATH } from "../../../test/support/process-trial.js";
+import { createProcessHost, prepareProcessHost } from "./create-process-host.js";
+
+it("a launcher that was started ahead runs the first process, and belongs to one host", async () => {
+  const before = new Set(childrenOf(process.pid));
+  prepareProcessHost();
+  const ahead = childrenOf(process.pid).filter((pid) => !before.has(pid));
+  expect(ahead).toHaveLength(1);
+  const host = createProcessHost();
+  let stdout = "";
+  const onStdout = (chunk: Buffer) => (stdout += chunk);
+  const spec = { env: { PATH }, cwd: "/", onStdout, onStderr: () => {} };
+  expect(await host.start({ ...spec, exec: "echo $PPID" }).exited).toMatchObject({ exitCode: 0 });
+  expect(Number(stdout)).toBe(ahead[0]);
+  const other = createProcessHost();
+  expect(childrenOf(process.pid).filter((pid) => !before.has(pid))).toEqual(ahead);
+  await Promise.all([host.close(), other.close()]);
+  expect(childrenOf(process.pid).filter((pid) => !before.has(pid))).toEqual([]);
+});
