@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ErrorRecord } from "../core/model/failure.js";
-import { FAILURE_CLASSES } from "../definition/fields/retry-fields.js";
+import { FAILURE_CLASSES } from "../core/model/failure.js";
 import { jobStatus, owner } from "./schemas.js";
 
 const failureClass = z.enum(FAILURE_CLASSES);

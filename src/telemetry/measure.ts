@@ -1,4 +1,5 @@
 import type { Event, HealStrategy } from "../core/model/events.js";
+import { traitsOf } from "../core/model/failure.js";
 import { JobMemories, type JobMemory } from "./job-memory.js";
 import type { Measurement, SeriesName } from "./measurement.js";
 
@@ -123,7 +124,7 @@ export class Meter {
   private failed({ job, error, noProgress, durationMs }: AttemptFailed): Measurement[] {
     const memory = this.jobs.of(job);
     const found = attempt("failed", error.class, durationMs);
-    memory.isLost = error.class === "infrastructure";
+    memory.isLost = traitsOf(error.class).lost;
     if (!memory.isLost) {
       memory.failedAs = error.class;
       found.push(...this.endOfHealing(memory, "failed"));

@@ -2,6 +2,7 @@ import { jobFailure, judgeEnding, readFailure, runError } from "../failure/error
 import { noteFailure } from "../failure/no-progress.js";
 import { noteAskedRecovery } from "../model/asked-recovery.js";
 import type { Event } from "../model/events.js";
+import { traitsOf } from "../model/failure.js";
 import { settleGates } from "../model/gate.js";
 import {
   addJob,
@@ -124,7 +125,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       return succeed(run, event, at);
     case "attempt.failed":
       noLongerEnding(run, jobById(run, event.job));
-      leaveInTree(run, jobById(run, event.job), event.error.class === "infrastructure");
+      leaveInTree(run, jobById(run, event.job), traitsOf(event.error.class).lost);
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
         job.error = readFailure(event.error);

@@ -1,4 +1,4 @@
-import type { ClassifiedFailure, FailureClass, FailureFacts } from "../model/failure.js";
+import { type ClassifiedFailure, type FailureClass, type FailureFacts, traitsOf } from "../model/failure.js";
 import { firstChars, truncateHeadTail } from "../text/head-tail.js";
 import { oneLine, plainText } from "../text/plain-text.js";
 import { judgeStatus, type Verdict } from "./classify-status.js";
@@ -10,18 +10,6 @@ export const TIMEOUT_EXIT_CODE = 124;
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_CODE_CHARS = 100;
 const SIGNAL_EXIT_BASE = 128;
-
-const RETRYABLE: Readonly<Record<FailureClass, boolean>> = {
-  transient_runtime: true,
-  stuck_no_progress: true,
-  // Only worth another try with more memory or time, which a plain retry does not bring.
-  resource: false,
-  application: true,
-  deterministic_contract: false,
-  deterministic_policy: false,
-  deterministic_repo: false,
-  infrastructure: true,
-};
 
 const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["TIMEOUT", "transient_runtime"],
@@ -131,7 +119,7 @@ const JUDGES: readonly ((facts: FailureFacts) => Verdict | null)[] = [
 /** What a code alone says. One that Daruma does not know is the step's own. */
 export function judgeCode(code: string): { readonly class: FailureClass; readonly retryable: boolean } {
   const known = CLASS_OF_CODE.get(code) ?? classOfStatusCode(code) ?? "application";
-  return { class: known, retryable: RETRYABLE[known] };
+  return { class: known, retryable: traitsOf(known).retried };
 }
 
 /**
@@ -146,7 +134,7 @@ export function classify(facts: FailureFacts): ClassifiedFailure {
     code: codeText(verdict.code),
     class: verdict.class,
     message: truncateHeadTail(plainText(messageOf(facts)), MAX_MESSAGE_CHARS).text,
-    retryable: facts.declared?.retryable ?? RETRYABLE[verdict.class],
+    retryable: facts.declared?.retryable ?? traitsOf(verdict.class).retried,
     final: facts.declared?.retryable === false,
     exit_code: exitCodeOf(facts),
     signal: facts.signal ?? null,
@@ -164,9 +152,7 @@ export function classify(facts: FailureFacts): ClassifiedFailure {
 export function isRetryable(failure: ClassifiedFailure, on: readonly string[]): boolean {
   if (failure.final) return false;
   if (on.length === 0) return failure.retryable;
-  return (
-    on.includes(failure.code) || (on.includes(failure.class) && !failure.class.startsWith("deterministic_"))
-  );
+  return on.includes(failure.code) || (on.includes(failure.class) && traitsOf(failure.class).mayPass);
 }
 
 function judgeObserved(facts: FailureFacts): Verdict {

@@ -1,5 +1,5 @@
 import type { NoProgress } from "../model/events.js";
-import type { Failure } from "../model/failure.js";
+import { type Failure, traitsOf } from "../model/failure.js";
 import type { FailureMark, HealState } from "../model/heal-state.js";
 
 /** How many failures it takes to see one that goes to and fro: A, B, A, B. */
@@ -43,7 +43,7 @@ export function describeNoProgress({ streak, oscillation }: NoProgress): string 
 }
 
 function neverCounts({ code, class: failureClass }: Judged): boolean {
-  return failureClass === "infrastructure" || code === "NETWORK_ERROR" || /^(?:429|5\d\d)$/.test(code);
+  return traitsOf(failureClass).lost || code === "NETWORK_ERROR" || /^(?:429|5\d\d)$/.test(code);
 }
 
 function markOf({ signature, diff_hash: diffHash }: Judged): FailureMark {

@@ -1,5 +1,5 @@
 import type { Json } from "../text/json.js";
-import type { FailureClass } from "./failure.js";
+import { classesWith, type FailureClass } from "./failure.js";
 
 /**
  * A workflow as the engine runs it: validated, normalised and frozen. `src/definition` makes it from a file or from
@@ -230,5 +230,5 @@ export const DEFAULT_SELF_HEAL: SelfHeal = {
 export const DEFAULT_QUEUE: QueuePolicy = {
   maxAttempts: 3,
   backoff: { mode: "exponential", delayMs: 15_000, maxDelayMs: 600_000, jitter: 0 },
-  classes: ["transient_runtime", "stuck_no_progress"],
+  classes: classesWith("requeued"),
 };

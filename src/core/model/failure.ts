@@ -1,12 +1,44 @@
-export type FailureClass =
-  | "transient_runtime"
-  | "stuck_no_progress"
-  | "resource"
-  | "application"
-  | "deterministic_contract"
-  | "deterministic_policy"
-  | "deterministic_repo"
-  | "infrastructure";
+interface ClassTraits {
+  /** Retried where `retry.on` does not say otherwise. */
+  readonly retried: boolean;
+  /** Another try may help: `retry.on` and `queue.classes` may name it. */
+  readonly mayPass: boolean;
+  /** Put back into the queue where `queue.classes` does not say otherwise. */
+  readonly requeued: boolean;
+  /** The attempt was lost, which is not the step's fault: it is restarted, and says nothing about the step's progress. */
+  readonly lost: boolean;
+}
+
+/** Every kind of failure and what may be done about it. Whatever treats one class unlike another asks this table. */
+const TRAITS = {
+  transient_runtime: { retried: true, mayPass: true, requeued: true, lost: false },
+  stuck_no_progress: { retried: true, mayPass: true, requeued: true, lost: false },
+  // Only worth another try with more memory or time, which a plain retry does not bring.
+  resource: { retried: false, mayPass: true, requeued: false, lost: false },
+  application: { retried: true, mayPass: true, requeued: false, lost: false },
+  deterministic_contract: { retried: false, mayPass: false, requeued: false, lost: false },
+  deterministic_policy: { retried: false, mayPass: false, requeued: false, lost: false },
+  deterministic_repo: { retried: false, mayPass: false, requeued: false, lost: false },
+  infrastructure: { retried: true, mayPass: true, requeued: false, lost: true },
+} as const satisfies Record<string, ClassTraits>;
+
+export type FailureClass = keyof typeof TRAITS;
+
+export const FAILURE_CLASSES = Object.keys(TRAITS) as readonly FailureClass[];
+
+export function isFailureClass(name: string): name is FailureClass {
+  return Object.hasOwn(TRAITS, name);
+}
+
+/** A class that a log of another version names is the step's own. */
+export function traitsOf(failureClass: FailureClass): ClassTraits {
+  return isFailureClass(failureClass) ? TRAITS[failureClass] : TRAITS.application;
+}
+
+/** The classes that have a trait. */
+export function classesWith(trait: keyof ClassTraits): readonly FailureClass[] {
+  return FAILURE_CLASSES.filter((failureClass) => TRAITS[failureClass][trait]);
+}
 
 /** What an action observed of its own failure: typed facts, not yet judged. Texts are redacted already. */
 export interface FailureFacts {

@@ -1,5 +1,5 @@
 import type { Backoff } from "../../core/model/definition.js";
-import type { FailureClass } from "../../core/model/failure.js";
+import { FAILURE_CLASSES, isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { childPath } from "../read/path.js";
 import {
   listOf,
@@ -23,22 +23,6 @@ export const BACKOFF_MODES = [
   "linear",
   "exponential",
 ] as const satisfies readonly Backoff["mode"][];
-/** Whether an error of the class is ever run again by the retry rung. */
-const CLASS_IS_RETRYABLE = {
-  transient_runtime: true,
-  stuck_no_progress: true,
-  resource: true,
-  application: true,
-  deterministic_contract: false,
-  deterministic_policy: false,
-  deterministic_repo: false,
-  infrastructure: true,
-} as const satisfies Record<FailureClass, boolean>;
-export const FAILURE_CLASSES = Object.keys(CLASS_IS_RETRYABLE) as readonly FailureClass[];
-
-export function isWorthAnotherTry(failureClass: FailureClass): boolean {
-  return CLASS_IS_RETRYABLE[failureClass];
-}
 
 /** A retry policy as far as a file gives it; defaults fill the rest. */
 export interface RetryDraft {
@@ -110,14 +94,12 @@ const retryOn = scalarText({
   pattern: /^[A-Za-z0-9_.-]+$/,
   rule: "Write a code such as TIMEOUT, EXIT_3 or 503, or a class such as transient_runtime.",
   check(name, node, path, context) {
-    if (
-      CLASS_IS_RETRYABLE[name as FailureClass] === false &&
-      FAILURE_CLASSES.includes(name as FailureClass)
-    ) {
+    if (isFailureClass(name)) {
+      if (traitsOf(name).mayPass) return;
       const message = `errors of the class ${quote(name)} are never retried`;
       const hint = "Remove it, or name single codes of the class.";
       context.findings.error({ code: "INVALID_VALUE", message, hint, at: node.at, path });
-    } else if (/^[a-z]+_[a-z_]+$/.test(name) && !FAILURE_CLASSES.includes(name as FailureClass)) {
+    } else if (/^[a-z]+_[a-z_]+$/.test(name)) {
       const suggestion = context.findings.suggester.nearest(name, FAILURE_CLASSES);
       if (suggestion === null) return;
       const message = `unknown error class ${quote(name)}${didYouMean(suggestion)}`;

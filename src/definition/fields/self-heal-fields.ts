@@ -6,10 +6,10 @@ import {
   type SelfHeal,
   type WorkspaceDefinition,
 } from "../../core/model/definition.js";
-import type { FailureClass } from "../../core/model/failure.js";
+import { classesWith, type FailureClass } from "../../core/model/failure.js";
 import { listOf, mapped, named, object, union } from "../read/schema.js";
 import { boolean, durationInSeconds, number, oneOf, text } from "../read/schema-scalars.js";
-import { type BackoffDraft, backoff, FAILURE_CLASSES, isWorthAnotherTry, MAX_COUNT } from "./retry-fields.js";
+import { type BackoffDraft, backoff, MAX_COUNT } from "./retry-fields.js";
 
 const MAX_REF_CHARS = 1_000;
 const MS_PER_SECOND = 1_000;
@@ -96,8 +96,7 @@ export const selfHeal = named(
   ),
 );
 
-const RECOVERABLE = FAILURE_CLASSES.filter(isWorthAnotherTry);
-const recoverableClass = oneOf<FailureClass>(RECOVERABLE);
+const passingClass = oneOf<FailureClass>(classesWith("mayPass"));
 
 export const queue = named(
   "queue",
@@ -113,7 +112,7 @@ export const queue = named(
         doc: "The wait before each further round; exponential from 15 s to 600 s.",
       },
       classes: {
-        schema: listOf(recoverableClass, { items: "failure classes" }),
+        schema: listOf(passingClass, { items: "failure classes" }),
         doc: "Only failures of these classes are put back.",
         default: [...DEFAULT_QUEUE.classes],
       },

@@ -1,7 +1,7 @@
 import { ERROR_CATALOGUE } from "../../core/errors/errors.js";
 import { classify } from "../../core/failure/classify.js";
 import type { Definition, StepDefinition } from "../../core/model/definition.js";
-import { FAILURE_CLASSES } from "../fields/retry-fields.js";
+import { isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { quote } from "../read/suggest.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 import { lintGotos } from "./lint-gotos.js";
@@ -73,7 +73,7 @@ function secretsInEnv({ secrets, env, steps }: Definition): LintFinding[] {
 
 function oddRetryCodes(step: StepDefinition): LintFinding[] {
   return (step.onFail.retry?.on ?? []).flatMap((name, place) => {
-    if ((FAILURE_CLASSES as readonly string[]).includes(name)) return [];
+    if (isFailureClass(name)) return [];
     const segments = ["steps", step.id, "on_fail", "retry", "on", place];
     const status = /^[1-5]\d\d$/.test(name) ? Number(name) : null;
     const known = Object.hasOwn(ERROR_CATALOGUE, name) || OPEN_CODES.test(name);
@@ -91,7 +91,7 @@ function oddRetryCodes(step: StepDefinition): LintFinding[] {
     const { class: failureClass } = classify(
       status === null ? { message: "", code: name } : { message: "", httpStatus: status },
     );
-    if (!failureClass.startsWith("deterministic_")) return [];
+    if (traitsOf(failureClass).mayPass) return [];
     const message = `retry.on names ${quote(name)}, though ${failureClass} errors are not worth a retry`;
     return [finding("RETRY_OF_DETERMINISTIC", message, segments)];
   });

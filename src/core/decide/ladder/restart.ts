@@ -1,10 +1,11 @@
+import { traitsOf } from "../../model/failure.js";
 import { pass, type Rung } from "./rung.js";
 
 /** The worker or the engine was lost, not the step's fault: again at once, at no cost to any other budget. */
 export const restartRung: Rung = {
   name: "restart",
   consider({ run, job, failure, decision }) {
-    if (failure.class !== "infrastructure") return pass(`class ${failure.class} is not infrastructure`);
+    if (!traitsOf(failure.class).lost) return pass(`class ${failure.class} is not infrastructure`);
     if (run.options.only !== null) return pass("one attempt of one step was asked for");
     const limit = run.definition.maxRecoveries;
     if (job.recoveriesInVisit >= limit) return pass(`no restarts left (${limit} used)`);
