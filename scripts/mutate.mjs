@@ -21,35 +21,26 @@ const generated = args[0] === "--generate";
 const mutants = generated ? generate(args.slice(1)) : choose(parse(readFileSync(LIST, "utf8")), args);
 if (mutants.length === 0) fail("no mutant matches");
 
-const current = { mutant: null, applied: false };
-const vitest = await createVitest(
-  "test",
-  {
-    root,
-    // The projects of the configuration would have servers of their own, without the plugin.
-    config: false,
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    tags: listTags(),
-    testTimeout: 60_000,
-    pool: "threads",
-    maxWorkers: 2,
-    watch: false,
-    bail: 1,
-    reporters: [{}],
-    // Only suites that run from source can see a mutant; what they start from dist is not changed by it.
-    globalSetup: ["test/support/build-once.ts"],
-  },
-  { plugins: [{ name: "mutate", enforce: "pre", transform: mutate }], logLevel: "silent" },
-);
+/** Each lane tries one mutant at a time, with a runner of its own that reads the mutated text. */
+const LANES = Math.min(2, mutants.length);
+const lanes = [];
+for (let at = 0; at < LANES; at += 1) lanes.push(await openLane());
 
-await expectGreen(mutants);
+await expectGreen(lanes[0], mutants);
 const survivors = [];
-for (const [index, mutant] of mutants.entries()) {
-  const outcome = await tryOne(mutant);
-  if (!outcome.startsWith("killed")) survivors.push(mutant);
-  console.log(`${index + 1}/${mutants.length} ${outcome}: ${describe(mutant)}`);
-}
-await vitest.close();
+const queue = [...mutants];
+let tried = 0;
+await Promise.all(
+  lanes.map(async (lane) => {
+    for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+      const outcome = await tryOne(lane, mutant);
+      if (!outcome.startsWith("killed")) survivors.push(mutant);
+      tried += 1;
+      console.log(`${tried}/${mutants.length} ${outcome}: ${describe(mutant)}`);
+    }
+  }),
+);
+for (const { vitest } of lanes) await vitest.close();
 
 const killed = mutants.length - survivors.length;
 console.log(
@@ -58,17 +49,42 @@ console.log(
 for (const mutant of survivors) console.log(`  not killed: ${describe(mutant)}`);
 process.exit(survivors.length === 0 || generated ? 0 : 1);
 
+async function openLane() {
+  const current = { mutant: null, applied: false };
+  const transform = (code, id) => mutate(current, code, id);
+  const vitest = await createVitest(
+    "test",
+    {
+      root,
+      // The projects of the configuration would have servers of their own, without the plugin.
+      config: false,
+      include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+      tags: listTags(),
+      testTimeout: 60_000,
+      pool: "threads",
+      maxWorkers: 1,
+      watch: false,
+      bail: 1,
+      reporters: [{}],
+      // Only suites that run from source can see a mutant; what they start from dist is not changed by it.
+      globalSetup: ["test/support/build-once.ts"],
+    },
+    { plugins: [{ name: "mutate", enforce: "pre", transform }], logLevel: "silent" },
+  );
+  return { vitest, current };
+}
+
 /** A test that fails anyway would kill every mutant. */
-async function expectGreen(list) {
+async function expectGreen({ vitest }, list) {
   const suites = [...new Set(list.flatMap(({ suite }) => suite))];
-  const { failed, passed, broken } = await run(await vitest.globTestSpecifications(suites));
+  const { failed, passed, broken } = await run(vitest, await vitest.globTestSpecifications(suites));
   if (broken !== undefined)
     fail(`${relative(root, broken.moduleId)} does not load: ${broken.errors()[0].message}`);
   if (failed.length > 0) fail(`"${failed[0].fullName}" fails without any mutant`);
   console.log(`${passed.length} tests of ${suites.length} suites pass without a mutant`);
 }
 
-async function run(specifications) {
+async function run(vitest, specifications) {
   // What an earlier run has left would count as an outcome of this one.
   vitest.state.filesMap.clear();
   await vitest.runTestSpecifications(specifications, false);
@@ -80,7 +96,7 @@ async function run(specifications) {
 }
 
 /** Runs the suites of a mutant. A suite that no longer loads proves nothing, so that is no kill. */
-async function tryOne(mutant) {
+async function tryOne({ vitest, current }, mutant) {
   const path = join(root, mutant.file);
   current.mutant = { ...mutant, path };
   current.applied = false;
@@ -90,7 +106,7 @@ async function tryOne(mutant) {
   const specifications = await vitest.globTestSpecifications([mutant.suite].flat());
   for (const specification of specifications) specification.testTagsFilter = tagsOf(mutant);
   if (specifications.length === 0) return `SUITE MISSING (${mutant.suite})`;
-  const { failed, passed, broken } = await run(specifications);
+  const { failed, passed, broken } = await run(vitest, specifications);
   current.mutant = null;
   vitest.invalidateFile(path);
   if (!current.applied) return "NOT APPLIED (no suite reads the file)";
@@ -111,7 +127,7 @@ function listTags() {
   return [...document.matchAll(/^\| ([A-Z]\d+) \|/gm)].map(([, name]) => ({ name }));
 }
 
-function mutate(code, id) {
+function mutate(current, code, id) {
   const { mutant } = current;
   if (mutant === null || id.split("?")[0] !== mutant.path) return null;
   current.applied = true;
