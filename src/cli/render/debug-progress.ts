@@ -1,4 +1,4 @@
-import type { Event, LoggedEvent } from "../../core/model/events.js";
+import type { Event, EventType, LoggedEvent } from "../../core/model/events.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { createRedactor, type Redactor } from "../../core/redaction/redaction.js";
 import { iso } from "../../core/text/iso-time.js";
@@ -55,6 +55,44 @@ function redactorOf(run: Run, env: { readonly [name: string]: string | undefined
   );
 }
 
+/** The line above tells them, or what they say is shown with another. */
+const TOLD_ALREADY: ReadonlySet<EventType> = new Set<EventType>([
+  "run.created",
+  "run.started",
+  "run.resumed",
+  "run.cancel_requested",
+  "run.paused",
+  "run.unpaused",
+  "run.held",
+  "run.reopened",
+  "run.forked",
+  "run.completed",
+  "run.failed",
+  "run.canceled",
+  "jobs.ready",
+  "jobs.skipped",
+  "jobs.canceled",
+  "jobs.stopping",
+  "job.created",
+  "job.released",
+  "job.failed",
+  "job.reused",
+  "job.held",
+  "hold.resolved",
+  "operator.goto",
+  "attempt.started",
+  "attempt.succeeded",
+  "attempt.failed",
+  "attempt.stopped",
+  "if.failed",
+  "workspace.opened",
+  "workspace.moved",
+  "workspace.left",
+  "human.asked",
+  "human.answered",
+  "evaluation.requested",
+]);
+
 /** Expressions with their results, rungs considered, backoff, transitions and loop counters of one event. */
 export function debugLines(run: Run, event: LoggedEvent["event"]): string[] {
   switch (event.type) {
@@ -72,38 +110,8 @@ export function debugLines(run: Run, event: LoggedEvent["event"]): string[] {
     case "goto.taken":
     case "remediation.finished":
       return [`${event.type}: ${eventText(run, event)}; ${loopCounter(run, event.job)}`];
-    case "remediation.started":
-    case "follow_up.started":
-    case "follow_up.finished":
-    case "barrier.opened":
-    case "barrier.closed":
-    case "visit.requested":
-    case "visit.entered":
-    case "visit.left":
-    case "scopes.opened":
-    case "scope.abandoned":
-    case "join.decided":
-    case "loop.exceeded":
-    case "restart.granted":
-    case "rule.reserved":
-    case "recovery.started":
-    case "recovery.interrupted":
-    case "recovery.finished":
-    case "reset.reserved":
-    case "rebuild.started":
-    case "rebuild.finished":
-    case "set_aside.started":
-    case "set_aside.finished":
-    case "requeue.scheduled":
-    case "workspace.promoted":
-    case "workspace.discarded":
-    case "job.dead_lettered":
-    case "edge.taken":
-    case "routes.settled":
-    case "jobs.retried":
-      return [`${event.type}: ${eventText(run, event)}`];
     default:
-      return [];
+      return TOLD_ALREADY.has(event.type) ? [] : [`${event.type}: ${eventText(run, event)}`];
   }
 }
 

@@ -1,8 +1,4 @@
-import type { RungName } from "../model/events.js";
 import type { Job } from "../model/run.js";
-
-/** The rungs that begin another attempt of the job whose failure they answer. A restart costs nothing. */
-const AGAIN: ReadonlySet<RungName> = new Set(["rule", "retry", "reset", "remediate", "goto", "requeue"]);
 
 /** An operator's retry with `max_retries` bounds the attempts that follow it. */
 export function isAtBound(job: Job): boolean {
@@ -10,7 +6,7 @@ export function isAtBound(job: Job): boolean {
 }
 
 /** Why a rung that would begin another attempt does not; null: nothing keeps it from doing so. */
-export function boundReason(job: Job, rung: RungName): string | null {
-  if (!AGAIN.has(rung) || !isAtBound(job)) return null;
+export function boundReason(job: Job): string | null {
+  if (!isAtBound(job)) return null;
   return `no attempts left of those that the operator's retry allowed (${job.allowed})`;
 }

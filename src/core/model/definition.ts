@@ -203,8 +203,10 @@ export interface RetryPolicy {
   readonly on: readonly string[];
 }
 
+export const BACKOFF_MODES = ["none", "fixed", "linear", "exponential"] as const;
+
 export interface Backoff {
-  readonly mode: "none" | "fixed" | "linear" | "exponential";
+  readonly mode: (typeof BACKOFF_MODES)[number];
   readonly delayMs: number;
   readonly maxDelayMs: number | null;
   /** 0..1; lengthens the delay by up to this share of it. */

@@ -29,7 +29,7 @@ export interface HandlerDraft {
   readonly rules: readonly FailureRule[];
 }
 
-interface RuleDraft {
+export interface RuleDraft {
   readonly codes: readonly Located<number>[];
   readonly matchAll: Located<boolean> | undefined;
   readonly rule: FailureRule;

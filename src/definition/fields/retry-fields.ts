@@ -1,4 +1,4 @@
-import type { Backoff } from "../../core/model/definition.js";
+import { BACKOFF_MODES, type Backoff } from "../../core/model/definition.js";
 import { FAILURE_CLASSES, isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { childPath } from "../read/path.js";
 import {
@@ -17,12 +17,6 @@ import type { SourceMap } from "../read/source-tree.js";
 import { didYouMean, quote } from "../read/suggest.js";
 
 export const MAX_COUNT = 1_000_000;
-export const BACKOFF_MODES = [
-  "none",
-  "fixed",
-  "linear",
-  "exponential",
-] as const satisfies readonly Backoff["mode"][];
 
 /** A retry policy as far as a file gives it; defaults fill the rest. */
 export interface RetryDraft {

@@ -11,18 +11,20 @@ type ShapeOf<type extends EventType> = {
 const text = z.string();
 const flag = z.boolean();
 const id = z.int();
+/** The id of a job, wherever it stands: the log of a run under another number has others. */
+export const jobId = z.int();
 /** Stores keep these in 32 bits. */
 const count = z.int().min(0).max(2_147_483_647);
 const number = z.number();
 const time = z.number().min(-DATE_RANGE).max(DATE_RANGE);
-const ids = z.array(id);
+const jobIds = z.array(jobId);
 const texts = z.array(text);
 /** JSON, as the whole document is; not looked into, however deep it is. */
 const value = z.custom((given) => given !== undefined, "Invalid input: expected a value");
 const named = z.record(text, value);
 const items = z.array(z.looseObject({ key: text })).nullable();
 const key = text.nullable();
-const output = z.discriminatedUnion("kind", [
+export const output = z.discriminatedUnion("kind", [
   z.looseObject({ kind: z.literal("value"), value }),
   z.looseObject({
     kind: z.literal("artifact"),
@@ -35,7 +37,7 @@ const output = z.discriminatedUnion("kind", [
 const rungs = z.array(z.looseObject({ rung: text, applied: flag, reason: text }));
 const edges = z.array(z.looseObject({ edge: id, to: text, matched: flag, why: text }));
 const moved = z.array(z.looseObject({ ordinal: count, commit: text })).optional();
-const attemptOf = { job: id, attempt: count };
+const attemptOf = { job: jobId, attempt: count };
 const outcome = { ok: flag, message: text, durationMs: number };
 const told = { reason: text, key };
 
@@ -48,7 +50,7 @@ const failureFields = {
   final: flag.optional(),
   action: text.optional(),
   step_id: text.optional(),
-  job_id: id.optional(),
+  job_id: jobId.optional(),
   attempt: count.nullish(),
   timestamp: z.union([text, time]).optional(),
   exit_code: number.nullish(),
@@ -95,14 +97,14 @@ const created = {
 };
 
 /** What the fields of each event hold. A new event or field must be entered here, and the compiler says so. */
-const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
+export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
   "run.created": created,
   "run.started": {},
   "run.resumed": { lost: z.array(z.looseObject(attemptOf)) },
   "run.cancel_requested": told,
   "run.paused": { ...told, takeover: flag },
   "run.unpaused": told,
-  "run.held": { jobs: ids },
+  "run.held": { jobs: jobIds },
   "run.reopened": told,
   "run.forked": {
     from: id,
@@ -110,49 +112,49 @@ const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     reason: text,
     reuse: z.array(z.looseObject({ scope: text, step: text, output, items })),
   },
-  "run.completed": { handled: ids },
-  "run.failed": { code: text, message: text, unhandled: ids },
+  "run.completed": { handled: jobIds },
+  "run.failed": { code: text, message: text, unhandled: jobIds },
   "run.canceled": { reason: text },
-  "scopes.opened": { job: id, generation: count, items: items.unwrap() },
+  "scopes.opened": { job: jobId, generation: count, items: items.unwrap() },
   "scope.abandoned": {
     scope: text,
     because: text,
     code: text,
     reason: text,
-    canceled: ids,
-    stopping: ids,
+    canceled: jobIds,
+    stopping: jobIds,
   },
   "join.decided": {
-    job: id,
+    job: jobId,
     satisfied: flag,
     completed: count,
     failed: count,
     skipped: count,
-    handled: ids,
+    handled: jobIds,
   },
-  "jobs.ready": { jobs: ids, reason: text },
-  "jobs.skipped": { jobs: ids, reason: text },
-  "jobs.canceled": { jobs: ids, code: text, reason: text },
-  "jobs.stopping": { jobs: ids, because: text, reason: text },
-  "job.created": { job: id, step: text, scope: text },
-  "job.released": { job: id },
+  "jobs.ready": { jobs: jobIds, reason: text },
+  "jobs.skipped": { jobs: jobIds, reason: text },
+  "jobs.canceled": { jobs: jobIds, code: text, reason: text },
+  "jobs.stopping": { jobs: jobIds, because: text, reason: text },
+  "job.created": { job: jobId, step: text, scope: text },
+  "job.released": { job: jobId },
   "job.failed": {
-    job: id,
+    job: jobId,
     code: text,
     message: text,
     handled: text.nullable(),
-    partOf: id.nullable(),
+    partOf: jobId.nullable(),
     routed: flag,
   },
-  "job.reused": { job: id, output, items },
-  "job.held": { job: id, code: text, message: text },
-  "hold.resolved": { job: id, action: text, ...told, output: output.nullable(), items },
-  "jobs.retried": { jobs: ids, reblocked: ids, action: text, maxAttempts: count.optional(), ...told },
-  "operator.goto": { target: id, to: text, jobs: ids.optional(), ...told },
-  "routes.settled": { handled: ids, unhandled: ids },
-  "visit.requested": { job: id, by: id, role: text },
-  "visit.entered": { job: id, visit: count, by: id, role: text },
-  "visit.left": { job: id, by: id, role: text, ok: flag },
+  "job.reused": { job: jobId, output, items },
+  "job.held": { job: jobId, code: text, message: text },
+  "hold.resolved": { job: jobId, action: text, ...told, output: output.nullable(), items },
+  "jobs.retried": { jobs: jobIds, reblocked: jobIds, action: text, maxAttempts: count.optional(), ...told },
+  "operator.goto": { target: jobId, to: text, jobs: jobIds.optional(), ...told },
+  "routes.settled": { handled: jobIds, unhandled: jobIds },
+  "visit.requested": { job: jobId, by: jobId, role: text },
+  "visit.entered": { job: jobId, visit: count, by: jobId, role: text },
+  "visit.left": { job: jobId, by: jobId, role: text, ok: flag },
   "attempt.started": { ...attemptOf, visit: count, worker: text, token: text },
   "attempt.succeeded": {
     ...attemptOf,
@@ -169,7 +171,7 @@ const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     durationMs: number,
   },
   "attempt.stopped": { ...attemptOf, because: text, durationMs: number },
-  "if.failed": { job: id, error: failure },
+  "if.failed": { job: jobId, error: failure },
   "ladder.climbed": {
     ...attemptOf,
     rung: text,
@@ -179,7 +181,7 @@ const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
       .looseObject({
         attempted: flag,
         selectedEdgeId: id.nullable(),
-        targetNodeId: id.nullable(),
+        targetNodeId: jobId.nullable(),
         targetNodeKey: text.nullable(),
         status: text,
         considered: edges,
@@ -227,7 +229,7 @@ const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
   "workspace.left": { host: text, message: text },
   "rebuild.started": {
     rebuild: id,
-    job: id,
+    job: jobId,
     barrier: id.nullable(),
     try: count,
     replay: z.array(count),
@@ -235,22 +237,22 @@ const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
   },
   "rebuild.finished": {
     rebuild: id,
-    job: id,
+    job: jobId,
     ...outcome,
     path: text.nullable(),
     moved,
     partial: z.looseObject({ ...attemptOf, patch: text, files: count }).nullish(),
   },
-  "set_aside.started": { ...attemptOf, for: id, rebuild: id.nullable(), try: count },
-  "set_aside.finished": { ...attemptOf, for: id, ...outcome, patch: text.nullable(), files: count },
-  "workspace.promoted": { rebuild: id, job: id, path: text },
-  "workspace.discarded": { rebuild: id, job: id, path: text.nullable(), reason: text },
+  "set_aside.started": { ...attemptOf, for: jobId, rebuild: id.nullable(), try: count },
+  "set_aside.finished": { ...attemptOf, for: jobId, ...outcome, patch: text.nullable(), files: count },
+  "workspace.promoted": { rebuild: id, job: jobId, path: text },
+  "workspace.discarded": { rebuild: id, job: jobId, path: text.nullable(), reason: text },
   "human.asked": { ...attemptOf, prompt: text, choices: texts, dueAt: time.nullable() },
   "human.answered": { ...attemptOf, choice: text, text, reason: text.optional(), key },
   "edge.taken": {
     ...attemptOf,
     edge: id,
-    target: id,
+    target: jobId,
     to: text,
     on: text,
     status: text,
@@ -266,13 +268,13 @@ const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     dueAt: time,
     reason: text,
   },
-  "remediation.started": { ...attemptOf, steps: texts, jobs: ids, reason: text },
-  "remediation.finished": { job: id, ok: flag, failedStep: text.nullable(), loop: count.nullish() },
-  "follow_up.started": { job: id, steps: texts, jobs: ids, reason: text },
-  "follow_up.finished": { job: id, ok: flag, failedStep: text.nullable() },
+  "remediation.started": { ...attemptOf, steps: texts, jobs: jobIds, reason: text },
+  "remediation.finished": { job: jobId, ok: flag, failedStep: text.nullable(), loop: count.nullish() },
+  "follow_up.started": { job: jobId, steps: texts, jobs: jobIds, reason: text },
+  "follow_up.finished": { job: jobId, ok: flag, failedStep: text.nullable() },
   "goto.taken": {
     ...attemptOf,
-    target: id,
+    target: jobId,
     to: text,
     trigger: text,
     goto: count.optional(),
@@ -282,26 +284,26 @@ const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
   },
   "barrier.opened": {
     barrier: id,
-    target: id,
+    target: jobId,
     forced: flag,
-    from: id.nullable(),
+    from: jobId.nullable(),
     edge: id.nullable(),
-    members: ids,
-    merged: ids,
+    members: jobIds,
+    merged: z.array(id),
   },
-  "barrier.closed": { barrier: id, invalidated: ids, retired: ids },
+  "barrier.closed": { barrier: id, invalidated: jobIds, retired: jobIds },
   "loop.exceeded": {
-    job: id,
+    job: jobId,
     scope: text,
     transition: text,
     count,
     retries: count.optional(),
     max: number,
   },
-  "evaluation.requested": { id, job: id, purpose: text, considered: rungs, code: text.nullable() },
+  "evaluation.requested": { id, job: jobId, purpose: text, considered: rungs, code: text.nullable() },
   "evaluation.finished": {
     id,
-    job: id,
+    job: jobId,
     purpose: text,
     result: z.discriminatedUnion("ok", [
       z.looseObject({ ok: z.literal(true), value, durationMs: number }),

@@ -11,7 +11,7 @@ import { operation } from "../operation.js";
 import { artifactsOf } from "../runs/artifacts.js";
 import { flag, runReference } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
-import { withOutputPaths } from "./event-outputs.js";
+import { withOutputPaths } from "./event-places.js";
 import {
   ARTIFACTS,
   DOCUMENT_FORMAT,

@@ -23,8 +23,7 @@ import { removeFiles } from "../runs/remove-files.js";
 import { runStatus } from "../schemas.js";
 import type { Workflow } from "../workflows/workflow.js";
 import { fromDefinition } from "../workflows/workflow-source.js";
-import { withJobIds } from "./event-job-ids.js";
-import { withOutputPaths } from "./event-outputs.js";
+import { withJobIds, withOutputPaths } from "./event-places.js";
 import { readRunDocument } from "./read-run-document.js";
 import { ARTIFACTS, type DocumentFile, document, LOG_NAME, type RunDocument } from "./run-document.js";
 

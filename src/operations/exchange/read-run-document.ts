@@ -4,8 +4,7 @@ import type { Event } from "../../core/model/events.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { LAST_TIME } from "../../core/text/iso-time.js";
 import { WORKSPACE_FOLDER } from "../../workspace/workspace-paths.js";
-import { isEventType } from "./event-job-ids.js";
-import { withOutputPaths } from "./event-outputs.js";
+import { isEventType, withOutputPaths } from "./event-places.js";
 import { wrongFieldOf } from "./event-shapes.js";
 import {
   ARTIFACTS,

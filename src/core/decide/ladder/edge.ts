@@ -8,6 +8,7 @@ import { pass, type Rung } from "./rung.js";
 /** A transition on failure matches: the job is failed, and its failure goes to another step with its context. */
 export const edgeRung: Rung = {
   name: "edge",
+  triesAgain: false,
   consider({ run, job, decision }) {
     if (job.step.failureEdges.length === 0) return pass("no transition on failure");
     const whyNot = whyEdgesAreOff(run, job);

@@ -7,6 +7,7 @@ import type { Rung } from "./rung.js";
 /** The end of the ladder: the job is failed. Always applies. */
 export const failRung: Rung = {
   name: "fail",
+  triesAgain: false,
   consider({ job, failure, decision }) {
     return {
       kind: "act",

@@ -6,6 +6,7 @@ import { pass, type Rung } from "./rung.js";
 /** Back to a step that this one depends on, and forward again from there. */
 export const gotoRung: Rung = {
   name: "goto",
+  triesAgain: true,
   consider({ run, job, decision }) {
     const { onFail } = job.step.definition;
     if (onFail.goto === null && onFail.gotoJs === null) return pass("no on_fail.goto");

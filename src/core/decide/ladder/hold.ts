@@ -4,6 +4,7 @@ import { pass, type Rung } from "./rung.js";
 /** Nothing has answered the failure and the file says to hold: a person or an agent decides. */
 export const holdRung: Rung = {
   name: "hold",
+  triesAgain: false,
   consider({ run, job, failure, decision }) {
     if (run.definition.unhandled !== "hold") return pass("`unhandled` is not hold");
     if (run.options.only !== null) return pass("one attempt of one step was asked for");

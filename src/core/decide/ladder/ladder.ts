@@ -1,4 +1,4 @@
-import type { FailureRoute, RungConsidered, RungName } from "../../model/events.js";
+import type { FailureRoute, RungConsidered } from "../../model/events.js";
 import type { Failure } from "../../model/failure.js";
 import { type Job, nextJobId, type Run, routedAttempt } from "../../model/run.js";
 import { ask } from "../ask.js";
@@ -68,7 +68,7 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
             rung.name === "stop" || rung.name === "restart"
               ? null
               : recoveryOutcome(decision.run, job, failure),
-          failureRoute: failureRouteOf(decision.run, job, rung.name, ends),
+          failureRoute: failureRouteOf(decision.run, job, rung, ends),
         });
         for (const mark of marks) mark();
         verdict.act();
@@ -84,14 +84,12 @@ function nameOfEnd({ scope }: Job): string {
 
 function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): Verdict {
   const verdict = rung.consider({ run: decision.run, job, failure, now: decision.now, decision });
-  const bound = verdict.kind === "pass" ? null : boundReason(job, rung.name);
+  const bound = verdict.kind !== "pass" && rung.triesAgain ? boundReason(job) : null;
   return bound === null ? verdict : pass(bound);
 }
 
-const FROM_EDGE_ON: ReadonlySet<RungName> = new Set(["edge", "requeue", "hold", "fail"]);
-
 /** Seed 003's diagnostics: tried only once nothing gentler applies. */
-function failureRouteOf(run: Run, job: Job, rung: RungName, ends: boolean): FailureRoute | null {
+function failureRouteOf(run: Run, job: Job, rung: Rung, ends: boolean): FailureRoute | null {
   const none = {
     attempted: false,
     selectedEdgeId: null,
@@ -99,14 +97,14 @@ function failureRouteOf(run: Run, job: Job, rung: RungName, ends: boolean): Fail
     targetNodeKey: null,
     considered: [],
   };
-  if (rung === "stop") return { ...none, status: "skipped_terminal" };
-  const isBeforeEdge = !FROM_EDGE_ON.has(rung);
+  if (rung === stopRung) return { ...none, status: "skipped_terminal" };
+  const isBeforeEdge = LADDER.indexOf(rung) < LADDER.indexOf(edgeRung);
   if (isBeforeEdge && !ends) return null;
   if (isBeforeEdge || whyEdgesAreOff(run, job) !== null) return { ...none, status: "no_route" };
   const choice = chooseEdge(run, job, "failure");
   if (choice.kind === "ask") return null;
   const refused = choice.kind === "edge" && choice.counted && isUsedUp(loopCount(run, job, "edge"));
-  if (rung !== "edge" || choice.kind === "none" || refused)
+  if (rung !== edgeRung || choice.kind === "none" || refused)
     return {
       ...none,
       attempted: job.step.failureEdges.length > 0,

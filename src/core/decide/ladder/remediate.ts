@@ -10,6 +10,7 @@ import { pass, type Rung } from "./rung.js";
 /** Run the repair steps in order; if all complete, the failed step runs once more. Once a visit. */
 export const remediateRung: Rung = {
   name: "remediate",
+  triesAgain: true,
   consider({ run, job, decision }) {
     const { onFail } = job.step.definition;
     if (onFail.run.length === 0 && onFail.runJs === null) return pass("no on_fail.run");

@@ -4,6 +4,7 @@ import { pass, type Rung } from "./rung.js";
 /** Later, from the checkpoints, while the queue has attempts left for this job and the class is one that time may heal. */
 export const requeueRung: Rung = {
   name: "requeue",
+  triesAgain: true,
   consider({ run, job, failure, now, decision }) {
     const { queue } = run.definition;
     if (!queue) return pass("the file has no queue");

@@ -5,6 +5,7 @@ import { pass, type Rung } from "./rung.js";
 /** The step is stuck: once more in a fresh workspace, built from the checkpoints beside the old one. */
 export const resetRung: Rung = {
   name: "reset",
+  triesAgain: true,
   consider({ run, job, failure, decision }) {
     const { selfHeal } = run.definition;
     if (!selfHeal) return pass("no self_heal");

@@ -4,6 +4,7 @@ import { pass, type Rung } from "./rung.js";
 /** The worker or the engine was lost, not the step's fault: again at once, at no cost to any other budget. */
 export const restartRung: Rung = {
   name: "restart",
+  triesAgain: false,
   consider({ run, job, failure, decision }) {
     if (!traitsOf(failure.class).lost) return pass(`class ${failure.class} is not infrastructure`);
     if (run.options.only !== null) return pass("one attempt of one step was asked for");

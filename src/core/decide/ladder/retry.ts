@@ -9,6 +9,7 @@ import { NO_ATTEMPT, pass, type Rung } from "./rung.js";
 /** The same step again after its backoff, while this visit has retries left and the error is worth one. */
 export const retryRung: Rung = {
   name: "retry",
+  triesAgain: true,
   consider({ run, job, failure, now, decision }) {
     if (run.options.only !== null) return pass("one attempt of one step was asked for");
     if (!run.options.failureRouting) return pass("failure routing is off");

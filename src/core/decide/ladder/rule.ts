@@ -9,6 +9,7 @@ import { NO_ATTEMPT, pass, type Rung } from "./rung.js";
 /** The step's failure handler has a rule for this exit code, with attempts left: reserve the retry, repair, run again. */
 export const ruleRung: Rung = {
   name: "rule",
+  triesAgain: true,
   consider({ run, job, failure, decision }) {
     if (run.options.only !== null) return pass("one attempt of one step was asked for");
     if (!run.options.failureRouting) return pass("failure routing is off");
@@ -23,8 +24,7 @@ export const ruleRung: Rung = {
         return pass("the step said that trying again is useless");
       case "MaxRetriesExceeded":
         return pass(
-          boundReason(job, "rule") ??
-            `${match.handler.name}: no attempts left (${match.rule.maxAttempts} used)`,
+          boundReason(job) ?? `${match.handler.name}: no attempts left (${match.rule.maxAttempts} used)`,
         );
       case "Retried": {
         const { handler, rule, index } = match;

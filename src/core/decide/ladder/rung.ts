@@ -25,6 +25,8 @@ export type Verdict =
 
 export interface Rung {
   readonly name: RungName;
+  /** It begins another attempt of the job whose failure it answers, and is charged for it. A restart costs nothing. */
+  readonly triesAgain: boolean;
   consider(climb: Climb): Verdict;
 }
 

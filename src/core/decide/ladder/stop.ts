@@ -5,6 +5,7 @@ import { pass, type Rung } from "./rung.js";
 /** The run is canceled, over, or has given this job up: the failure is recorded and nothing else. */
 export const stopRung: Rung = {
   name: "stop",
+  triesAgain: false,
   consider({ run, job, decision }) {
     const givenUp = job.stopping !== null && job.stopping !== "superseded";
     if (run.cancelRequested === null && !isOver(run) && !givenUp) return pass("the run goes on");

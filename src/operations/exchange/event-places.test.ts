@@ -3,12 +3,13 @@ import { describe, expect, it } from "vitest";
 import { drive, PLAIN_OPTIONS } from "../../../test/core/drive.js";
 import { Chooser } from "../../../test/core/meddling.js";
 import { randomWorkflow } from "../../../test/core/random-workflow.js";
+import { failureOf } from "../../../test/support/error-record.js";
 import { portableRun, withoutNumber } from "../../../test/support/portable-run.js";
 import { evolve } from "../../core/evolve/evolve.js";
-import type { LoggedEvent } from "../../core/model/events.js";
+import type { Event, LoggedEvent } from "../../core/model/events.js";
 import { newRun } from "../../core/model/new-run.js";
 import { JOB_IDS_PER_RUN, type Run } from "../../core/model/run.js";
-import { withJobIds } from "./event-job-ids.js";
+import { withJobIds, withOutputPaths } from "./event-places.js";
 
 const RUNS = 300;
 const NEW_NUMBER = 7;
@@ -55,5 +56,45 @@ describe("the log of any run under another number", () => {
     const event = { type: "run.held", jobs: [10_000_001] } as const;
     expect(withJobIds(event, (id) => id + 1)).toEqual({ type: "run.held", jobs: [10_000_002] });
     expect(event.jobs).toEqual([10_000_001]);
+  });
+
+  it("renumbers the cause of a failure too", () => {
+    const error = failureOf({ cause: failureOf() });
+    const event = { type: "if.failed", job: 10_000_001, error } as const;
+    const moved = { ...error, job_id: 70_000_001, cause: { ...error.cause, job_id: 70_000_001 } };
+    expect(withJobIds(event, (id) => id + 60_000_000)).toEqual({ ...event, job: 70_000_001, error: moved });
+  });
+});
+
+describe("outputs that are kept as files", () => {
+  const kept = (path: string) => ({ kind: "artifact", path, bytes: 9, sha256: "0", preview: "" }) as const;
+  const moved = (event: Event) => withOutputPaths(event, ({ path }) => `new/${path}`);
+  const resolved = { type: "hold.resolved", job: 1, action: "complete", reason: "", key: null } as const;
+
+  it.each<[Event, Event]>([
+    [
+      { type: "job.reused", job: 1, output: kept("a"), items: null },
+      { type: "job.reused", job: 1, output: kept("new/a"), items: null },
+    ],
+    [
+      { ...resolved, output: kept("a"), items: null },
+      { ...resolved, output: kept("new/a"), items: null },
+    ],
+    [
+      { ...resolved, output: null, items: null },
+      { ...resolved, output: null, items: null },
+    ],
+    [
+      {
+        ...{ type: "run.forked", from: 1, step: "s", reason: "" },
+        reuse: [{ scope: "root", step: "t", output: kept("a"), items: null }],
+      },
+      {
+        ...{ type: "run.forked", from: 1, step: "s", reason: "" },
+        reuse: [{ scope: "root", step: "t", output: kept("new/a"), items: null }],
+      },
+    ],
+  ])("move wherever an event has one: %o", (event, expected) => {
+    expect(moved(event)).toEqual(expected);
   });
 });
