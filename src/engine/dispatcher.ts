@@ -1,10 +1,10 @@
-import type { Command } from "../core/model/commands.js";
+import type { AttemptResult, Command } from "../core/model/commands.js";
 import type { Job } from "../core/model/run.js";
 import { mayStart } from "../core/model/workspace-turn.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Place, Worker } from "../worker/worker.js";
 import { isHumanStep, questionFor } from "./human-step.js";
-import { hasRoomlessSteps, needsOf } from "./needs.js";
+import { hasRoomlessSteps, isNothing, needsOf } from "./needs.js";
 import type { RunHost } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
 
@@ -15,6 +15,8 @@ export interface DispatcherPorts {
   readonly readArtifact: ReadArtifact;
   /** Start the job's attempt on the place that was found for it. */
   readonly start: (host: RunHost, job: Job, place: Place) => void;
+  /** Call this; the attempt of the job that it starts is executed by nobody. */
+  readonly withoutWorker: (job: number, begin: () => void) => void;
   readonly ask: (host: RunHost, command: Command) => void;
   /** The same later, if the run is still this engine's. */
   readonly post: (host: RunHost, command: Command) => void;
@@ -25,12 +27,15 @@ export class Dispatcher {
   private firstHost = 0;
   /** By job and visit: questions whose prompt a thread is at work on. */
   private readonly rendering = new Set<string>();
+  /** Runs with steps that could be passed, were not so much waiting to be committed. */
+  readonly heldBack = new Set<RunHost>();
 
   constructor(private readonly ports: DispatcherPorts) {}
 
   /** Each time beginning with another run, so that a long queue keeps nobody else waiting. */
   dispatch(runs: Iterable<RunHost>): void {
     const hosts = [...runs];
+    this.heldBack.clear();
     this.firstHost = hosts.length === 0 ? 0 : (this.firstHost + 1) % hosts.length;
     // What nobody has a place for now is not asked for again in this turn.
     const unplaceable = new Set<string>();
@@ -53,6 +58,7 @@ export class Dispatcher {
       }
       // Steps of the workspace run one at a time; this one's turn has not come.
       if (!mayStart(run, job)) continue;
+      if (isNothing(run.definition, job.step.definition) && this.passes(host, job)) continue;
       const { needs, key } = needsOf(job.step.definition);
       if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
       const place = this.ports.worker.place(needs, failedOn(job));
@@ -61,6 +67,22 @@ export class Dispatcher {
       else this.ports.start(host, job, place);
     }
     return full;
+  }
+
+  /** False: it is an attempt like any other, because the worker wants to see it or because it has a failure to write down. */
+  private passes(host: RunHost, job: Job): boolean {
+    const { doesNothingAs } = this.ports.worker;
+    if (doesNothingAs === undefined || job.routedFrom !== null) return false;
+    if (host.isFarAhead) this.heldBack.add(host);
+    else this.pass(host, job, doesNothingAs);
+    return true;
+  }
+
+  /** Start and end are decided together, and so they are committed together or not at all. */
+  private pass(host: RunHost, job: Job, worker: string): void {
+    const { ask, withoutWorker } = this.ports;
+    withoutWorker(job.id, () => ask(host, { type: "attempt.start", job: job.id, worker, token: "" }));
+    ask(host, { type: "attempt.finish", job: job.id, attempt: job.attempt, result: NOTHING, durationMs: 0 });
   }
 
   private ask(host: RunHost, job: Job): void {
@@ -80,6 +102,8 @@ export class Dispatcher {
     });
   }
 }
+
+const NOTHING: AttemptResult = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
 
 /**
  * The worker on which its last attempt failed: the fault may be that machine's. Not where a recovery script mends what

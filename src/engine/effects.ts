@@ -1,6 +1,8 @@
+import { traitsOf } from "../core/model/action-traits.js";
 import type { Command } from "../core/model/commands.js";
 import type { EvaluationPurpose, Event } from "../core/model/events.js";
 import { type Job, jobById, type Run } from "../core/model/run.js";
+import { isLocalWorker } from "../core/model/worker-names.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { HeldAttempt, Place, Report, ReportOutcome, Worker } from "../worker/worker.js";
@@ -29,7 +31,10 @@ export interface EffectPorts {
   readonly post: (host: RunHost, command: Command, settled?: (outcome: ReportOutcome) => void) => void;
 }
 
-/** What follows from events in the world outside: processes, timers, expressions. Planned now, done after the commit. */
+/**
+ * What follows from events in the world outside: processes, timers, expressions. Planned now, done after the commit.
+ * Attempts without effects are not in the world outside.
+ */
 export class Effects {
   private readonly attempts: AttemptsUnderWay;
   private readonly timers = new Map<number, () => void>();
@@ -37,6 +42,7 @@ export class Effects {
   private readonly setAsides: SetAsidesUnderWay;
   /** By job: room for the attempt that is being decided. */
   private readonly places = new Map<number, Place>();
+  private passed: number | null = null;
 
   constructor(private readonly ports: EffectPorts) {
     this.attempts = new AttemptsUnderWay(ports.worker);
@@ -51,6 +57,13 @@ export class Effects {
     if (this.places.delete(job)) this.ports.worker.release(place);
   }
 
+  /** `begin` decides an attempt that is over at once, so that nobody is to make it. */
+  withoutWorker(job: number, begin: () => void): void {
+    this.passed = job;
+    begin();
+    this.passed = null;
+  }
+
   plan(host: RunHost, events: readonly Event[]): void {
     const { afterCommit, failures } = this.ports;
     const keep = failures?.plan(host.run, events) ?? null;
@@ -58,7 +71,8 @@ export class Effects {
     for (const event of events) {
       switch (event.type) {
         case "attempt.started":
-          if (event.worker !== HUMAN) this.planAttempt(host, jobById(host.run, event.job));
+          if (event.worker !== HUMAN && event.job !== this.passed)
+            this.planAttempt(host, jobById(host.run, event.job));
           break;
         case "recovery.started":
           this.planRecovery(host, jobById(host.run, event.job));
@@ -155,6 +169,7 @@ export class Effects {
       return this.failUnreadable(host, job, error);
     }
     this.places.delete(job.id);
+    if (mayRunAhead(host, job, place)) return this.execute(host, assignment, place);
     afterCommit(
       host,
       () => this.execute(host, assignment, place),
@@ -232,4 +247,15 @@ export class Effects {
       evaluation === null ? Promise.resolve(unreadable) : evaluate(this.ports.sandbox, evaluation);
     void answer.then((result) => this.ports.post(host, { type: "evaluation.finish", job, id, result }));
   }
+}
+
+/**
+ * What changes nothing outside the run need not wait until its start is committed: where the commit is refused, the run is
+ * let go and the attempt with it. Only in this process, where nobody else hears of it before.
+ */
+function mayRunAhead(host: RunHost, { step }: Job, place: Place | null): boolean {
+  const { action } = step.definition;
+  return (
+    !traitsOf(action.type).hasEffects && place !== null && isLocalWorker(place.worker) && !host.isFarAhead
+  );
 }

@@ -16,6 +16,7 @@ import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun } from "./load-run.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
 import { begunSince, heldAttempts, sideWork } from "./occupancy.js";
+import type { LossListener, OwnedRun } from "./owned-run.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
 import { isElsewhere, takeUpWorkspace } from "./take-up-workspace.js";
@@ -25,21 +26,11 @@ import { noWorkspaces, type WorkspaceKeeper } from "./workspace-keeper.js";
 export type { NewRun } from "./new-run.js";
 export type { RunListener } from "./run-listeners.js";
 
-/** A run that this engine has taken. `ended` settles when it is over, or rests. */
-export interface OwnedRun {
-  readonly runId: number;
-  readonly run: Run;
-  readonly ended: Promise<Run>;
-}
-
 interface Posted {
   readonly host: RunHost;
   readonly command: Command;
   readonly settled: ((outcome: ReportOutcome) => void) | null;
 }
-
-/** Called when a run is lost to this engine, once what it had under way here is over. */
-export type LossListener = (run: Run, error: unknown) => void;
 
 /**
  * The shell around the core: takes what happened, lets the core decide, commits, and only then starts processes,
@@ -81,6 +72,7 @@ export class Engine {
       ...options,
       ask: (host, command) => this.decide(host, command),
       post: (host, command) => this.put(host, command),
+      withoutWorker: (job, begin) => this.effects.withoutWorker(job, begin),
       start: (host, { id }, place) =>
         this.effects.onPlace(id, place, () =>
           this.decide(host, {
@@ -351,6 +343,12 @@ export class Engine {
     for (const posted of taken) this.takePosted(posted);
     this.dispatch();
     this.commits.flush(() => this.hosts.values());
+    this.catchUp();
+  }
+
+  /** Runs that were too far ahead of their commits go on once those are on their way. */
+  private catchUp(): void {
+    for (const host of this.dispatcher.heldBack) if (!host.isFarAhead) this.wake();
   }
 
   private takePosted({ host, command, settled }: Posted): void {
@@ -372,6 +370,7 @@ export class Engine {
 
   private committed(host: RunHost, events: readonly LoggedEvent[]): void {
     this.listeners.tell(host.run, events);
+    this.catchUp();
     if (host.hasPending || !(host.isOver || isResting(host.run))) return;
     if (this.hosts.get(host.run.id) !== host) return;
     this.hosts.delete(host.run.id);

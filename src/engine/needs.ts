@@ -1,5 +1,6 @@
 import { traitsOf } from "../core/model/action-traits.js";
 import type { Definition, StepDefinition } from "../core/model/definition.js";
+import { isTemplate } from "../sandbox/template.js";
 import type { Needs } from "../worker/worker.js";
 
 export interface KeyedNeeds {
@@ -33,11 +34,33 @@ export function needsOf(step: StepDefinition): KeyedNeeds {
 
 const roomless = new WeakMap<Definition, boolean>();
 
-/** Some of its steps start even where no worker has room: questions to people, child runs. */
+const nothing = new WeakMap<StepDefinition, boolean>();
+
+/** To start it is to finish it: there is nothing that a worker would render, check or write. */
+export function isNothing({ env }: Definition, step: StepDefinition): boolean {
+  const found = nothing.get(step);
+  if (found !== undefined) return found;
+  const { action } = step;
+  const is =
+    action.type === "noop" &&
+    action.output === undefined &&
+    step.outputSchema === null &&
+    step.resources === null &&
+    !step.forEach &&
+    !step.usesWorkspace &&
+    (step.runsOn ?? []).length === 0 &&
+    ![...Object.values(env), ...Object.values(step.env), step.cwd ?? ""].some(isTemplate);
+  nothing.set(step, is);
+  return is;
+}
+
+/** Some of its steps start even where no worker has room: questions to people, child runs, those that do nothing. */
 export function hasRoomlessSteps(definition: Definition): boolean {
   const found = roomless.get(definition);
   if (found !== undefined) return found;
-  const has = definition.steps.some(({ action }) => traitsOf(action.type).doneBy !== "worker");
+  const has = definition.steps.some(
+    (step) => traitsOf(step.action.type).doneBy !== "worker" || isNothing(definition, step),
+  );
   roomless.set(definition, has);
   return has;
 }

@@ -13,6 +13,8 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
+const MAX_EVENTS_AHEAD = 2_000;
+
 /** One run in memory under one lease: takes commands, keeps what they decided until it is committed. */
 export class RunHost {
   /** Why this host no longer speaks for its run; null while it does. */
@@ -26,6 +28,8 @@ export class RunHost {
   private readonly waiters = new Set<Waiter>();
   private pending: LoggedEvent[] = [];
   private pendingAttempts: AttemptRow[] = [];
+  /** By job: its place among the pending ones. */
+  private readonly lastAttemptOf = new Map<number, number>();
   private pendingRoutes: RouteRow[] = [];
   private pendingCheckpoints: CheckpointRow[] = [];
   private writtenRow: string | null;
@@ -83,15 +87,28 @@ export class RunHost {
       const seq = this.nextSeq++;
       this.pending.push({ seq, at: now, event });
       const attempt = attemptRow(this.run, event, now);
-      if (attempt !== null) this.pendingAttempts.push(attempt);
+      if (attempt !== null) this.keepAttempt(attempt);
       const route = routeRow(this.run, event, seq, now);
       if (route !== null) this.pendingRoutes.push(route);
       this.pendingCheckpoints.push(...checkpointRows(this.run, event));
     }
   }
 
+  /** An attempt that begins and ends between two commits is written once. */
+  private keepAttempt(row: AttemptRow): void {
+    const rows = this.pendingAttempts;
+    const last = this.lastAttemptOf.get(row.job_id);
+    if (last !== undefined && rows[last]!.attempt === row.attempt) rows[last] = row;
+    else this.lastAttemptOf.set(row.job_id, rows.push(row) - 1);
+  }
+
   get hasPending(): boolean {
     return this.pending.length > 0;
+  }
+
+  /** What needs no commit first waits for one all the same: a store that answers slowly would find one huge batch. */
+  get isFarAhead(): boolean {
+    return this.pending.length >= MAX_EVENTS_AHEAD;
   }
 
   /** The last event that this host has decided. */
@@ -126,6 +143,7 @@ export class RunHost {
     };
     this.pending = [];
     this.pendingAttempts = [];
+    this.lastAttemptOf.clear();
     this.pendingRoutes = [];
     this.pendingCheckpoints = [];
     return { append, events };

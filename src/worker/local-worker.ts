@@ -70,6 +70,7 @@ interface Ran {
 /** Executes attempts in this process's own name: logs, timers and redaction around an action. */
 export class LocalWorker implements Worker {
   readonly name = `${LOCAL_WORKER_PREFIX}${process.pid}`;
+  readonly doesNothingAs = this.name;
   private readonly room: LocalRoom;
   private readonly actions: ReadonlyMap<string, Action>;
   private readonly env: { readonly [name: string]: string | undefined };

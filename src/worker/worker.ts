@@ -168,6 +168,8 @@ export interface Worker {
    * worker named in `ratherNot` is taken only where no other has room.
    */
   place(needs: Needs, ratherNot?: string | null): Place | "full" | null;
+  /** In whose name steps that do nothing are passed without being executed; without it they are executed like others. */
+  readonly doesNothingAs?: string;
   /** A step of a workspace with these needs has its turn here sooner or later; without it, nobody knows. */
   hasTurnFor?(needs: Needs): boolean;
   /** Give back a place: its attempt has reported, or no attempt came to it. */

@@ -81,9 +81,11 @@ export class WorkflowMaker {
     };
   }
 
-  /** In a workflow with a workspace most steps work there. */
+  /** In a workflow with a workspace most steps work there. What has no effects may run before its start is committed. */
   private action(): Step {
-    return this.inWorkspace && this.random.chance(0.7) ? { exec: "edit" } : { type: "noop" };
+    const { random } = this;
+    if (this.inWorkspace && random.chance(0.7)) return { exec: "edit" };
+    return random.chance(0.5) ? { type: "noop" } : { type: "http", url: "http://far.away/" };
   }
 
   /** From any step to another of its scope, or to a routed one. */

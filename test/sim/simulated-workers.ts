@@ -1,3 +1,4 @@
+import { traitsOf } from "../../src/core/model/action-traits.js";
 import type { AttemptResult, Command } from "../../src/core/model/commands.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import type {
@@ -17,6 +18,8 @@ export interface WorkerWeather {
   readonly lost: number;
   readonly duplicate: number;
   readonly remote: number;
+  /** The start of this attempt is in the store. */
+  readonly isOnRecord: (assignment: Assignment) => Promise<boolean>;
   /** Put something to whichever engine is the present one. */
   readonly post: (runId: number, command: Command) => void;
 }
@@ -33,6 +36,8 @@ interface Remote {
 export class SimulatedWorkers {
   private readonly executing = new Map<number, string>();
   private readonly remotes = new Map<string, Remote>();
+  /** Attempts with effects that began before their start was committed. */
+  readonly unrecorded: string[] = [];
   private incarnation = 0;
 
   constructor(
@@ -51,7 +56,9 @@ export class SimulatedWorkers {
       // The files of a workspace lie where the engine is.
       place: (needs) => (needs.usesWorkspace ? room.place(needs) : this.placeAnywhere(room.place(needs))),
       release: (place) => room.release((place as RemotePlace).inner ?? place),
+      ...(this.random.chance(0.3) ? { doesNothingAs: `local-${this.incarnation}` } : {}),
       execute: async (assignment, place, signal) => {
+        void this.noteUnlessRecorded(assignment);
         const isRemote = place === null ? this.random.chance(0.5) : "inner" in place;
         return isRemote ? this.begin(assignment, signal) : this.execute(assignment, signal, dead);
       },
@@ -60,6 +67,12 @@ export class SimulatedWorkers {
       endLeftovers: async () => {},
       close: async () => {},
     };
+  }
+
+  /** Only what has no effects may begin before it is on record. */
+  private async noteUnlessRecorded(assignment: Assignment): Promise<void> {
+    if (!traitsOf(assignment.action.type).hasEffects || (await this.weather.isOnRecord(assignment))) return;
+    this.unrecorded.push(`job ${assignment.jobId}, attempt ${assignment.attempt}`);
   }
 
   private placeAnywhere(inner: Place | "full"): Place | "full" {

@@ -18,6 +18,7 @@ describe("the engine in rough weather", () => {
           for (const { seq, event } of result.log) console.log(seq, JSON.stringify(event));
         expect(["completed", "failed", "canceled"], `seed ${seed}`).toContain(result.run.status);
         expect(result.mixed, `seed ${seed}\n${result.text}`).toEqual([]);
+        expect(result.unrecorded, `seed ${seed}\n${result.text}`).toEqual([]);
         expect(findViolations(result.log, result.definition), `seed ${seed}\n${result.text}`).toEqual([]);
       }
     });

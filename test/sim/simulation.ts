@@ -12,6 +12,7 @@ import type { WorkspaceKeeper } from "../../src/engine/workspace-keeper.js";
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
+import type { Assignment } from "../../src/worker/worker.js";
 import { enginePorts, flush, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
@@ -34,6 +35,8 @@ export interface SimResult {
   readonly run: Run;
   /** Attempts that began among the remains of others. */
   readonly mixed: readonly string[];
+  /** Attempts with effects that began before their start was committed. */
+  readonly unrecorded: readonly string[];
   readonly crashes: number;
 }
 
@@ -89,7 +92,13 @@ export class Simulation {
     };
     this.trees = new SimulatedTrees(random);
     const post = (runId: number, command: Command): void => this.engine.post(runId, command);
-    this.workers = new SimulatedWorkers(random, this.clock, { ...this.weather, post }, this.trees);
+    const isOnRecord = async ({ runId, jobId, attempt, recovery }: Assignment): Promise<boolean> => {
+      const type = recovery ? "recovery.started" : "attempt.started";
+      const log = await this.store.readEvents(runId);
+      return log.some(({ event }) => event.type === type && event.job === jobId && event.attempt === attempt);
+    };
+    const weather = { ...this.weather, post, isOnRecord };
+    this.workers = new SimulatedWorkers(random, this.clock, weather, this.trees);
     this.operators = new Operators(random, 15);
     this.engine = this.boot();
   }
@@ -120,7 +129,8 @@ export class Simulation {
     const { definition } = request;
     const log = await this.store.readEvents(runId);
     const mixed = this.trees.findMixing(log, definition.workspace?.onLost === "keep");
-    return { seed: this.seed, text, definition, log, run, mixed, crashes: this.crashes };
+    const { unrecorded } = this.workers;
+    return { seed: this.seed, text, definition, log, run, mixed, unrecorded, crashes: this.crashes };
   }
 
   private boot(): Engine {

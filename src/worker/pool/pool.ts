@@ -57,6 +57,10 @@ export class WorkerPool implements Worker {
     return choosePlace(needs, local, [...this.book.workers.values()], clock.elapsed(), ratherNot);
   }
 
+  get doesNothingAs(): string {
+    return this.options.local.name;
+  }
+
   hasTurnFor({ tags }: Needs): boolean {
     const { local } = this.options;
     return local.slots > 0 && hasTags(local.tags, tags);
