@@ -12,11 +12,11 @@ import type { Clock } from "./clock.js";
 import { evaluate, evaluationFor, type PlannedEvaluation } from "./evaluation.js";
 import type { FailureKeeper } from "./failure-keeper.js";
 import { HUMAN } from "./human-step.js";
-import { RebuildsUnderWay } from "./rebuilds-under-way.js";
 import type { RunHost } from "./run-host.js";
-import { SetAsidesUnderWay } from "./set-asides-under-way.js";
 import type { ReadArtifact } from "./variables.js";
-import type { WorkspaceKeeper } from "./workspace-keeper.js";
+import { RebuildsUnderWay } from "./workspace/rebuilds-under-way.js";
+import { SetAsidesUnderWay } from "./workspace/set-asides-under-way.js";
+import type { WorkspaceKeeper } from "./workspace/workspace-keeper.js";
 
 export interface EffectPorts {
   readonly worker: Worker;

@@ -4,7 +4,7 @@ import type { Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
 import type { FailureKeeper } from "./failure-keeper.js";
 import type { ReadArtifact } from "./variables.js";
-import type { WorkspaceKeeper } from "./workspace-keeper.js";
+import type { WorkspaceKeeper } from "./workspace/workspace-keeper.js";
 
 export interface EngineOptions {
   readonly store: Store;

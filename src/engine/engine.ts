@@ -19,9 +19,9 @@ import { begunSince, heldAttempts, sideWork } from "./occupancy.js";
 import type { LossListener, OwnedRun } from "./owned-run.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
-import { isElsewhere, takeUpWorkspace } from "./take-up-workspace.js";
 import { findWaiting } from "./waiting-runs.js";
-import { noWorkspaces, type WorkspaceKeeper } from "./workspace-keeper.js";
+import { isElsewhere, takeUpWorkspace } from "./workspace/take-up-workspace.js";
+import { noWorkspaces, type WorkspaceKeeper } from "./workspace/workspace-keeper.js";
 
 export type { NewRun } from "./new-run.js";
 export type { RunListener } from "./run-listeners.js";

@@ -7,7 +7,7 @@ import { newRun } from "../core/model/new-run.js";
 import type { Json } from "../core/text/json.js";
 import type { RegisteredWorkflow, Store } from "../store/store.js";
 import { RunHost } from "./run-host.js";
-import type { WorkspaceKeeper } from "./workspace-keeper.js";
+import type { WorkspaceKeeper } from "./workspace/workspace-keeper.js";
 
 export interface NewRun {
   readonly definition: Definition;

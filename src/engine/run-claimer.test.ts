@@ -8,7 +8,7 @@ import { createMemoryStore } from "../store/memory/memory-store.js";
 import type { LeaseOwner } from "../store/store.js";
 import { Engine } from "./engine.js";
 import { CLAIM_POLL_MS, NEIGHBOUR_POLL_MS, RunClaimer } from "./run-claimer.js";
-import { noWorkspaces, type WorkspaceKeeper } from "./workspace-keeper.js";
+import { noWorkspaces, type WorkspaceKeeper } from "./workspace/workspace-keeper.js";
 
 const ONE = `steps: { a: { exec: make }, b: { exec: make, depends_on: a } }`;
 let ends: (() => Promise<void>)[] = [];

@@ -8,7 +8,7 @@ import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
 import type { OwnedRun } from "./owned-run.js";
 import { RunExchange } from "./run-exchange.js";
 import { SilentOwners } from "./silent-owners.js";
-import { isElsewhere } from "./take-up-workspace.js";
+import { isElsewhere } from "./workspace/take-up-workspace.js";
 
 /** How soon a run that nobody told of is found. */
 export const CLAIM_POLL_MS = 2_000;

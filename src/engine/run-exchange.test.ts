@@ -8,7 +8,7 @@ import type { Needs, Place } from "../worker/worker.js";
 import { Engine } from "./engine.js";
 import { RunClaimer } from "./run-claimer.js";
 import { EXCHANGE_POLL_MS, NAMED_AFTER_MS } from "./run-exchange.js";
-import { noWorkspaces, type WorkspaceKeeper } from "./workspace-keeper.js";
+import { noWorkspaces, type WorkspaceKeeper } from "./workspace/workspace-keeper.js";
 
 /** From the moment a run begins to wait until another server that has room for it has it. */
 const MOVED_AFTER_MS = NAMED_AFTER_MS + 2 * EXCHANGE_POLL_MS;

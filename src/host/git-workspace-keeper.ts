@@ -13,7 +13,7 @@ import type {
   UnwantedLeftover,
   WantedWorkspace,
   WorkspaceKeeper,
-} from "../engine/workspace-keeper.js";
+} from "../engine/workspace/workspace-keeper.js";
 import type { Replay } from "../workspace/rebuild.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 

@@ -7,7 +7,7 @@ import type {
   TakenOver,
   UnwantedLeftover,
   WantedWorkspace,
-} from "../../src/engine/workspace-keeper.js";
+} from "../../src/engine/workspace/workspace-keeper.js";
 import type { Assignment } from "../../src/worker/worker.js";
 import type { Random } from "./random.js";
 

@@ -8,7 +8,7 @@ import { Engine } from "../../src/engine/engine.js";
 import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { loadRun } from "../../src/engine/load-run.js";
 import { RunHost } from "../../src/engine/run-host.js";
-import type { WorkspaceKeeper } from "../../src/engine/workspace-keeper.js";
+import type { WorkspaceKeeper } from "../../src/engine/workspace/workspace-keeper.js";
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";

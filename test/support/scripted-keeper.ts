@@ -8,7 +8,7 @@ import type {
   UnwantedLeftover,
   WantedWorkspace,
   WorkspaceKeeper,
-} from "../../src/engine/workspace-keeper.js";
+} from "../../src/engine/workspace/workspace-keeper.js";
 
 /** What building one fresh workspace comes to; the last one repeats. */
 export type Rebuilt = "ok" | "fail" | { readonly takesMs: number; readonly fails?: boolean };

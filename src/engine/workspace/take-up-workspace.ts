@@ -1,8 +1,8 @@
-import { DarumaError } from "../core/errors/errors.js";
-import type { Command } from "../core/model/commands.js";
-import { messageOf } from "../core/text/message-of.js";
-import type { EngineOptions } from "./engine-options.js";
-import type { RunHost } from "./run-host.js";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Command } from "../../core/model/commands.js";
+import { messageOf } from "../../core/text/message-of.js";
+import type { EngineOptions } from "../engine-options.js";
+import type { RunHost } from "../run-host.js";
 import type { WorkspaceKeeper } from "./workspace-keeper.js";
 
 /**

@@ -1,8 +1,8 @@
-import type { Command } from "../core/model/commands.js";
-import type { Event } from "../core/model/events.js";
-import type { Run } from "../core/model/run.js";
-import { messageOf } from "../core/text/message-of.js";
-import type { Clock } from "./clock.js";
+import type { Command } from "../../core/model/commands.js";
+import type { Event } from "../../core/model/events.js";
+import type { Run } from "../../core/model/run.js";
+import { messageOf } from "../../core/text/message-of.js";
+import type { Clock } from "../clock.js";
 import type { BuiltWorkspace, WorkspaceKeeper } from "./workspace-keeper.js";
 
 type RebuildStarted = Extract<Event, { type: "rebuild.started" }>;

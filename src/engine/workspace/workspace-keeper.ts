@@ -4,8 +4,8 @@ import type {
   MovedCheckpoint,
   WorkspaceHome,
   WorkspaceNote,
-} from "../core/model/events.js";
-import type { Run } from "../core/model/run.js";
+} from "../../core/model/events.js";
+import type { Run } from "../../core/model/run.js";
 
 /** A run's workspace that is to be made for the first time. */
 export interface NewWorkspace {
