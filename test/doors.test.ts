@@ -75,12 +75,12 @@ describe("the three doors", () => {
 
 describe("the help of a command", () => {
   it.each([
-    ["export", "--no-files leave out what attempts printed, and artifacts"],
-    ["retry", "--force also back to a completed step"],
-    ["hard-reset", "--force although a step is at work in the workspace; that step is ended first"],
-    ["resume-from", "--force although a step is at work in the workspace; that step is ended first"],
+    ["export", "--no-files omit the output of attempts, and artifacts"],
+    ["retry", "--force also go back to a completed step"],
+    ["hard-reset", "--force end a step that is running in the workspace first"],
+    ["resume-from", "--force end a step that is running in the workspace first"],
     ["resume-from", "step a step: its id, step@scope, or a job's id"],
-    ["artifact", "name as `daruma artifacts RUN` lists it"],
+    ["artifact", "name the name as listed by `daruma artifacts RUN`"],
   ])("%s: %s", (words, told) => {
     expect(helpOf(words).replace(/\s+/g, " ")).toContain(told);
   });

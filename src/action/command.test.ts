@@ -204,10 +204,10 @@ describe("the failure of a command", () => {
   it.each([
     ["echo nonsense", "not valid JSON"],
     ["echo '[]'", "not a JSON object"],
-    ["echo '{\"code\": 5}'", "code is no string"],
-    ["echo '{\"message\": {}}'", "message is no string"],
+    ["echo '{\"code\": 5}'", "code is not a string"],
+    ["echo '{\"message\": {}}'", "message is not a string"],
     ['echo \'{"retryable": "no"}\'', "retryable is neither true nor false"],
-    ["echo '{\"retry_after_ms\": -1}'", "retry_after_ms is no duration"],
+    ["echo '{\"retry_after_ms\": -1}'", "retry_after_ms is not a duration"],
     ["head -c 65537 /dev/zero", "larger than 65536 bytes"],
   ])("says that a declaration made by `%s` could not be used", async (print, defect) => {
     const failure = await failureOf(`${print} > "$DARUMA_FAILURE"; exit 9`);

@@ -35,7 +35,7 @@ export async function fetchFollowing(first: HttpRequest, signal: AbortSignal | n
 
 function redirected(request: HttpRequest, status: number, location: string): HttpRequest {
   if (!URL.canParse(location, request.url.href))
-    throw new DarumaError("REQUEST_INVALID", "redirected to what is not a URL");
+    throw new DarumaError("REQUEST_INVALID", "redirected to something that is not a URL");
   const url = new URL(location, request.url);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new DarumaError("REQUEST_INVALID", `redirected to ${url.protocol}, which is not followed`);

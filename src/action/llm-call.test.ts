@@ -261,7 +261,7 @@ describe("a model call that fails", () => {
   it("is a network error where the stream just ends, however politely", async () => {
     const { judged } = await failureOf(begin("Hel", (response) => response.end()));
     expect(judged).toMatchObject({ code: "NETWORK_ERROR", class: "transient_runtime" });
-    expect(judged.message).toContain("broke off");
+    expect(judged.message).toContain("ended before");
   });
 
   it("is a network error where the other provider's stream just ends", async () => {

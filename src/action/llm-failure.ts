@@ -36,7 +36,10 @@ const REFUSALS: ReadonlySet<string> = new Set([
 
 /** The stream came to its end without a word that the answer had. */
 export function brokenOff(call: ModelCall): FailureFacts {
-  return { code: "NETWORK_ERROR", message: `${nameOf(call)}: the stream broke off before the answer's end` };
+  return {
+    code: "NETWORK_ERROR",
+    message: `${nameOf(call)}: the stream ended before the answer was complete`,
+  };
 }
 
 /** What is known of a model call that failed: the provider's status and headers first, its words last. */

@@ -19,7 +19,7 @@ export class LogQuota {
   notice(): Uint8Array {
     const size = this.bytes >= MEBIBYTE ? `${Math.floor(this.bytes / MEBIBYTE)} MiB` : `${this.bytes} bytes`;
     return Buffer.from(
-      `\n[daruma: the logs of this attempt have reached max_log (${size}); what follows is dropped]\n`,
+      `\n[daruma: the logs of this attempt have reached max_log (${size}); the rest is dropped]\n`,
     );
   }
 }

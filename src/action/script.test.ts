@@ -111,7 +111,7 @@ describe("a script step", () => {
     expect(result).toEqual({
       ok: false,
       failure: {
-        message: "the script computed for longer than 1000 ms; give the step a timeout_ms to let it go on",
+        message: "the script ran for longer than 1000 ms; give the step a timeout_ms to let it run longer",
         timeout: "wall",
       },
     });

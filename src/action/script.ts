@@ -38,7 +38,7 @@ function failed(result: SandboxResult & { ok: false }, attempt: Attempt): Action
     const { timeoutMs } = attempt;
     const message =
       timeoutMs === null
-        ? `the script computed for longer than ${DEFAULT_SCRIPT_BUDGET_MS} ms; give the step a timeout_ms to let it go on`
+        ? `the script ran for longer than ${DEFAULT_SCRIPT_BUDGET_MS} ms; give the step a timeout_ms to let it run longer`
         : `the script ran longer than ${timeoutMs} ms`;
     return { ok: false, failure: { message, timeout: "wall" } };
   }

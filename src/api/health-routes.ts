@@ -18,7 +18,7 @@ export function healthRoutes(app: FastifyInstance, { store, isReady, metrics }: 
   app.get("/healthz", open, async () => ({ status: "ok" }));
   let asking: Promise<void> | null = null;
   app.get("/readyz", open, async () => {
-    if (!isReady()) throw new DarumaError("SERVER_STOPPING", "the server is starting or going down");
+    if (!isReady()) throw new DarumaError("SERVER_STOPPING", "the server is starting or stopping");
     // Everybody may ask, and each ping is a write: those who ask meanwhile share one.
     asking ??= store.ping().finally(() => {
       asking = null;

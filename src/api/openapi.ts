@@ -41,7 +41,7 @@ export function openApiDocument(
         token: {
           type: "http",
           scheme: "bearer",
-          description: "A token that `daruma token create` made. Not needed on loopback while there is none.",
+          description: "A token made by `daruma token create`. Not needed on loopback while no token exists.",
         },
       },
       schemas,
@@ -163,14 +163,14 @@ const STREAM_PARAMETERS = [
     name: "follow",
     in: "query",
     required: false,
-    description: "Answer with what is there and then with what comes, until it is over.",
+    description: "Answer with what exists now, then with new items as they come, until the end.",
     schema: { type: "boolean" },
   },
   {
     name: "last-event-id",
     in: "header",
     required: false,
-    description: "Go on after this item of the stream.",
+    description: "Continue after this item of the stream.",
     schema: { type: "string" },
   },
 ];
@@ -193,21 +193,21 @@ const PROBLEM_SCHEMA: Schema = {
     results: {
       type: "array",
       items: { type: "object" },
-      description: "Of DECISIONS_REFUSED: each decision, and why it is refused where it is.",
+      description: "For DECISIONS_REFUSED: each decision, with the reason if it was refused.",
     },
-    reference: { type: "string", description: "Stands in the server's log too." },
+    reference: { type: "string", description: "Also written to the server's log." },
   },
 };
 
 const PROBLEM_TITLES: { readonly [status: string]: string } = {
   "400": "The request cannot be read.",
-  "401": "There is no token, or none that is known.",
-  "403": "The token's role may not do this.",
-  "404": "There is no such thing.",
-  "409": "Somebody else is at it.",
+  "401": "The token is missing or unknown.",
+  "403": "The token's role does not allow this.",
+  "404": "Not found.",
+  "409": "Somebody else is working on it.",
   "413": "The body is too large.",
   "415": "The body is not JSON.",
-  "422": "What was asked cannot be done; the code says why.",
+  "422": "The request was refused; the code says why.",
   "429": "Too many requests.",
   "503": "The server or its store cannot answer now.",
 };
@@ -230,7 +230,7 @@ const SERVER_PATHS = {
       operationId: "healthz",
       tags: ["server"],
       summary: "the process lives",
-      description: "Answers as long as the process does, whether or not it can work. Needs no token.",
+      description: "Answers while the process lives, even if it cannot work. Needs no token.",
       ...OPEN_ANSWER,
     },
   },
@@ -240,7 +240,7 @@ const SERVER_PATHS = {
       tags: ["server"],
       summary: "it can work",
       description:
-        "200 while the server is up and its store takes writes, else 503 with SERVER_STOPPING, STORE_FAILED, STORE_GONE or STORE_DAMAGED: a balancer sends it nothing then. Needs no token.",
+        "200 while the server is up and its store takes writes, else 503 with SERVER_STOPPING, STORE_FAILED, STORE_GONE or STORE_DAMAGED: a load balancer then sends it no requests. Needs no token.",
       ...OPEN_ANSWER,
     },
   },

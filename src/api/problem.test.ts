@@ -56,9 +56,9 @@ describe("what to do next", () => {
 
   it("speaks of commands to somebody who asks a server from a command line", () => {
     const refused = new DarumaError("WORKSPACE_BUSY", "said");
-    expect(problemOf(refused).hint).toBe("Wait until it has ended, or end it with force: true.");
+    expect(problemOf(refused).hint).toBe("Wait until it ends, or end it with force: true.");
     const reader = readerOf({ "x-daruma-reader": "command-line" });
-    expect(problemOf(refused, reader).hint).toBe("Wait until it has ended, or end it with --force.");
+    expect(problemOf(refused, reader).hint).toBe("Wait until it ends, or end it with --force.");
   });
 
   it("names only operations and actions that there are", () => {

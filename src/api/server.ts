@@ -167,7 +167,7 @@ async function limitRequests(app: FastifyInstance, { options }: ServerParts): Pr
     for (let counted = 0; counted < more; counted++) {
       const limit = await countOne(request);
       if (!limit.isAllowed && limit.isExceeded)
-        throw new DarumaError("RATE_LIMITED", "the batch holds more requests than are left for this minute");
+        throw new DarumaError("RATE_LIMITED", "the batch has more requests than are left for this minute");
     }
   });
 }

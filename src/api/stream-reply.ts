@@ -50,7 +50,7 @@ export class StreamReplies {
     checkReader: ReaderCheck,
     openStream: OpenStream,
   ): Promise<FastifyReply> {
-    if (this.closed) throw new DarumaError("SERVER_STOPPING", "the server is going down");
+    if (this.closed) throw new DarumaError("SERVER_STOPPING", "the server is stopping");
     const reading = reply.request.caller?.key ?? "";
     this.refuseTooMany(reading);
     const controller = new AbortController();

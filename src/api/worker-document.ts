@@ -19,7 +19,7 @@ const PARAMETERS: { readonly [name: string]: string } = {
   id: "The worker's id, from its registration.",
   token: "Of the attempt, as its assignment has it.",
   stream: "What the piece is of: what the attempt printed, or one of its other files.",
-  offset: "The byte of the log at which the piece begins. What the server has already is passed over.",
+  offset: "The byte of the log at which the piece begins. Bytes that the server already has are skipped.",
 };
 
 const BYTES = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
@@ -69,9 +69,9 @@ export const WORKER_DOCUMENT = {
   [AT]: {
     post: describeRoute({
       name: "register",
-      summary: "come with what it offers and holds",
+      summary: "register with what it offers and holds",
       description:
-        "A worker says its name, its slots, processors, memory and tags, and which attempts it still has from before; the answer is its id and how often it must give a sign of life.",
+        "A worker says its name, its slots, processors, memory and tags, and which attempts it still has from before; the answer is its id and how often it must send a heartbeat.",
       ofWorker: false,
       body: registration,
     }),
@@ -89,7 +89,7 @@ export const WORKER_DOCUMENT = {
       name: "heartbeat",
       summary: "keep what it has",
       description:
-        "A sign of life. The answer names the attempts that are to be stopped; those of a worker that stays silent are lost.",
+        "A heartbeat. The answer names the attempts to stop. The attempts of a worker that sends none are lost.",
       body: heartbeat,
     }),
   },
@@ -97,7 +97,7 @@ export const WORKER_DOCUMENT = {
     post: describeRoute({
       name: "report",
       summary: "what became of attempts",
-      description: "Results of attempts. Each is answered by itself; one that was sent before is taken once.",
+      description: "Results of attempts. Each has its own answer; a result that was sent twice counts once.",
       body: reports,
     }),
   },
@@ -124,7 +124,7 @@ export const WORKER_DOCUMENT = {
       name: "leave",
       status: 204,
       summary: "leave",
-      description: "The worker goes. What it still has is lost, and is tried again elsewhere.",
+      description: "The worker leaves. The attempts that it still has are lost, and run again elsewhere.",
     }),
   },
 };

@@ -80,11 +80,11 @@ async function stopCleanly(
   runId: number | null,
 ): Promise<number> {
   if (runId === null) {
-    writeLines(err, ["stopping; the run had not begun"]);
+    writeLines(err, ["stopping; the run had not started"]);
     return EXIT.interrupted;
   }
   writeLines(err, [
-    `stopping; run ${runId} is interrupted, to go on with it: ${commandLine(options, `resume ${runId}`)}`,
+    `stopping; run ${runId} is interrupted; to continue it: ${commandLine(options, `resume ${runId}`)}`,
   ]);
   if (options.json) {
     const report = await reportRun(daruma.store, runId);

@@ -11,7 +11,7 @@ export function readInputs(pairs: readonly string[]): Variables {
   for (const pair of pairs) {
     const at = pair.indexOf("=");
     if (at < 1)
-      throw new DarumaError("USAGE", `--input ${pair}: there is no name before an =`, {
+      throw new DarumaError("USAGE", `--input ${pair}: name=value expected`, {
         hint: "Write --input name=value.",
       });
     const name = pair.slice(0, at);
@@ -33,7 +33,7 @@ export function readContext(file: string): Variables {
   // A context must not seem to replace what every expression sees already.
   const taken = Object.keys(value).filter((name) => Object.hasOwn(VARIABLES, name));
   if (taken.length > 0) {
-    throw new DarumaError("INVALID_INPUT", `${file}: Daruma itself gives the variable ${taken.join(", ")}`, {
+    throw new DarumaError("INVALID_INPUT", `${file}: Daruma sets the variable ${taken.join(", ")}`, {
       hint: "Choose another name.",
     });
   }

@@ -57,7 +57,7 @@ function changeLines(change: Change, sentence: string, place: Place): string[] {
   if (more > 0) told.push(`${INDENT}… and ${more} more`);
   if (change.dryRun === true) {
     const run = `${INDENT}run ${change.run_id}: ${change.before} -> ${change.status}`;
-    return ["dry run, nothing is changed; it would do this:", ...told, run];
+    return ["dry run; nothing changed. It would do this:", ...told, run];
   }
   return [sentence, ...told, ...goingOn(change, place)];
 }
@@ -72,12 +72,12 @@ export function goingOn(
   { run_id, status, before, owner }: Pick<Change, "run_id" | "status" | "before" | "owner">,
   { options, isServers }: Place,
 ): string[] {
-  if (status === "running" && isServers) return ["the server goes on with it"];
+  if (status === "running" && isServers) return ["the server continues it"];
   if (status === "running" && owner !== null)
     return [
       options.server === undefined
-        ? `process ${owner.pid} goes on with it`
-        : "the process that runs it goes on with it",
+        ? `process ${owner.pid} continues it`
+        : "the process that runs it continues it",
     ];
   if (status === "running" || status === "paused")
     return [`next: ${commandLine(options, `resume ${run_id}`)}`];

@@ -91,7 +91,9 @@ describe("defineWorkflow", () => {
     const definition = defineWorkflow(batch);
     expect(fromFile.ok && fromFile.definition).toEqual(definition);
     expect(definition.steps.map((step) => step.id)).toEqual(["a_1", "a_2", "fix"]);
-    expect(errorOf({ ...batch, steps: { a: { exec: "x" } } }).message).toContain("two forms of a workflow");
+    expect(errorOf({ ...batch, steps: { a: { exec: "x" } } }).message).toContain(
+      "a file uses one of the two forms",
+    );
   });
 
   it("takes steps of the program's own actions by kind", () => {
@@ -125,7 +127,7 @@ describe("defineWorkflow", () => {
     ],
     [
       { name: "x", steps: { a: { type: "noop", output: [Number.NaN] } } },
-      "steps.a.output[0]: the number `NaN` cannot be kept exactly",
+      "steps.a.output[0]: the number `NaN` cannot be represented exactly",
     ],
     [undefined, "workflow: expected plain data, found undefined"],
   ])("refuses what is not plain data", (input, message) => {

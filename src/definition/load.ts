@@ -95,8 +95,8 @@ function readEntries(
   const steps = written("steps") ?? written("checks");
   const jobs = written("jobs");
   if (steps !== undefined && jobs !== undefined) {
-    const message = `${quote(steps.key)} and \`jobs\` are two forms of a workflow; a file has one`;
-    const hint = "Move the jobs to the steps, or the other way round.";
+    const message = `${quote(steps.key)} and \`jobs\` cannot be combined: a file uses one of the two forms`;
+    const hint = "Move the jobs to the steps, or the steps to the jobs.";
     context.findings.error({
       code: "INVALID_VALUE",
       message,

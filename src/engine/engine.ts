@@ -321,7 +321,7 @@ export class Engine {
       const message = messageOf(error);
       this.discard(
         host,
-        new DarumaError("INTERNAL", `run ${host.run.id} cannot go on: ${message}`, { cause: error }),
+        new DarumaError("INTERNAL", `run ${host.run.id} cannot continue: ${message}`, { cause: error }),
       );
       return [];
     }

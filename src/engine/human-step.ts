@@ -30,7 +30,7 @@ export function questionFor(
   readArtifact: ReadArtifact,
 ): Ask | PendingQuestion {
   const { action, timeoutMs } = job.step.definition;
-  const text = typeof action.prompt === "string" ? action.prompt : `Go on with ${job.step.definition.id}?`;
+  const text = typeof action.prompt === "string" ? action.prompt : `Continue with ${job.step.definition.id}?`;
   const ask = (prompt: string): Ask => ({
     type: "human.ask",
     job: job.id,

@@ -163,6 +163,9 @@ function serialise({ at, event }: LoggedEvent): SerialisedEvent {
 /** For whoever waits for a run that this engine has let go. */
 export function stoppedError(runId: number): DarumaError {
   return new DarumaError("LEASE_LOST", "the engine was stopped", {
-    hint: { typed: `daruma resume ${runId} goes on with it.`, asked: "Ask again: the server is going down." },
+    hint: {
+      typed: `Continue it with \`daruma resume ${runId}\`.`,
+      asked: "Try again; the server is stopping.",
+    },
   });
 }

@@ -26,9 +26,8 @@ async function outermostRun(store: Pick<Store, "readRun">, runId: number): Promi
 }
 
 function confined(path: string, folder: string, file: string): string {
-  if (folder === "")
-    throw new DarumaError("FOLDER_NEEDED", `the run has no folder in which ${file} could lie`);
-  const outside = new DarumaError("CHILD_OUTSIDE", `${file} does not lie below ${folder}`);
+  if (folder === "") throw new DarumaError("FOLDER_NEEDED", `the run has no folder to find ${file} in`);
+  const outside = new DarumaError("CHILD_OUTSIDE", `${file} is not inside ${folder}`);
   const root = resolved(folder, folder);
   // Before anything is looked at: else the answer would tell what there is elsewhere.
   if (!isBelow(folder, path) && !isBelow(root, path)) throw outside;

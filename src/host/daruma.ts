@@ -203,7 +203,7 @@ export class Daruma {
         start: async (workflow, options) => (await this.start(workflow, options)).runId,
         resume: async (runId, reason, key) => void (await this.resume(runId, reason, key)),
         listWorkers: () => [],
-        whyNot: () => "it waits for a free place of this program",
+        whyNot: () => "it is waiting for a free slot in this program",
       },
       customActions,
     };

@@ -16,8 +16,8 @@ export function isDatabaseThere(file: string): boolean {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return false;
-    throw new DarumaError("STORE_FAILED", `${file}: the database cannot be looked for (${message})`, {
-      hint: "Check the path, and that this user may read its folders.",
+    throw new DarumaError("STORE_FAILED", `${file}: the database cannot be found (${message})`, {
+      hint: "Check the path, and that you may read its folders.",
       cause: error,
     });
   }

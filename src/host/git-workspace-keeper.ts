@@ -90,7 +90,7 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
     const since = lastCommit(run) ?? "";
     return this.inTurn(run.id, async () => {
       const workspace = await this.workspaces.find(run.id, path);
-      if (workspace === null) return { ok: false, message: `there is no workspace at ${path} any more` };
+      if (workspace === null) return { ok: false, message: `the workspace at ${path} is gone` };
       return { ok: true, ...(await this.workspaces.setAside(workspace, { since, job, attempt })) };
     });
   }
@@ -147,7 +147,7 @@ function repositoryOf(repo: string, folder: string): string {
   if (folder !== "") return resolve(folder, repo);
   throw new DarumaError(
     "WORKSPACE_REPO_NOT_FOUND",
-    `workspace.repo is \`${repo}\`, and this run has no folder that it could start from`,
+    `workspace.repo is \`${repo}\`, but this run has no folder to resolve it against`,
     { hint: "Give workspace.repo as an absolute path on the server, or start the run with a folder." },
   );
 }

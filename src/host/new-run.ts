@@ -89,7 +89,7 @@ function checkOnly(definition: Definition, only: string): void {
       definition.steps.map(({ id }) => id),
     );
   if (step.path.length > 0) {
-    const message = `${only} runs once an item of ${step.path.at(-1)!.definition.id}; --only takes a step outside forEach`;
+    const message = `${only} runs once for each item of ${step.path.at(-1)!.definition.id}; --only needs a step outside forEach`;
     throw new DarumaError("CROSS_SCOPE", message);
   }
 }

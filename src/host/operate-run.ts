@@ -55,8 +55,8 @@ export async function operateRun(store: Store, asked: OperateRequest): Promise<C
     `the process that runs ${runId} has not answered in ${ANSWER_TIMEOUT_MS / 1000} s`,
     {
       hint: {
-        typed: "It takes the command as soon as it can; see `daruma show`.",
-        asked: "It takes the command as soon as it can; ask again with the same key.",
+        typed: "It will take the command as soon as it can; see `daruma show`.",
+        asked: "It will take the command as soon as it can; repeat the request with the same key.",
       },
     },
   );

@@ -61,7 +61,7 @@ function partAt(answer: Answer, cursor: string): { part: Answer; start: Start } 
   const [, field, place] = CURSOR.exec(cursor) ?? [];
   const found = field === undefined ? undefined : valueAt(answer, field);
   if (field === undefined || !isCuttable(found)) {
-    throw new DarumaError("INVALID_INPUT", `cursor: ${JSON.stringify(cursor)} names no part of this answer`, {
+    throw new DarumaError("INVALID_INPUT", `cursor: ${JSON.stringify(cursor)} is not part of this answer`, {
       hint: "Take it from `cut` of an earlier answer of the same tool, and repeat the other arguments.",
     });
   }

@@ -5,7 +5,8 @@ export const PROMPTS: readonly Prompt[] = [
   {
     name: "triage_failures",
     title: "Triage the jobs that are held",
-    description: "Looks at every job that waits for a decision, finds out why it failed, and decides it.",
+    description:
+      "Looks at every job that is waiting for a decision, finds out why it failed, and decides it.",
     arguments: [{ name: "run_id", description: "Only this run; by default all runs.", required: false }],
   },
 ];

@@ -24,7 +24,7 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [
     uriTemplate: "daruma://runs/{run_id}/explanation",
     name: "explanation",
     title: "Why a run went as it did",
-    description: "The story of a run in sentences: what failed, what was tried, what came of it.",
+    description: "The story of a run in sentences: what failed, what was tried, and how it ended.",
     mimeType: "application/json",
   },
   {

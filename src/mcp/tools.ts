@@ -62,7 +62,7 @@ export async function answerFor(
 ): Promise<object> {
   const operation = operationOf(name);
   if (cursor !== undefined && (typeof cursor !== "string" || operation.effect !== "reads"))
-    throw new InvalidInput([{ path: "cursor", message: "there is no such field" }], CURSOR_HINT);
+    throw new InvalidInput([{ path: "cursor", message: "unknown field" }], CURSOR_HINT);
   const output = await call(name, { ...operation.forAgents?.(given), ...given });
   const answer = operation.output instanceof z.ZodObject ? (output as object) : { result: output };
   return withinBudget(answer, { cursor, mayAskAgain: operation.effect === "reads" });

@@ -11,6 +11,6 @@ export async function callOperation(context: Context, name: string, input: unkno
   const { role } = context.principal;
   if (!mayAct(role, operation.role))
     throw new DarumaError("FORBIDDEN", `${name} needs the role ${operation.role}, not ${role}`);
-  const hint = `The input schema of the tool ${name} says which fields there are.`;
+  const hint = `The input schema of the tool ${name} lists its fields.`;
   return perform(operation, context, checkInput(operation, input, hint));
 }

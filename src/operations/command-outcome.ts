@@ -49,7 +49,10 @@ export async function findOutcome(
   });
   const keyed = again.filter((event) => keyOf(event) === command.key);
   if (outcome === null || wishesOf(keyed) !== wishesOf(recorded.map(({ event }) => event)))
-    throw new DarumaError("KEY_REUSED", `run ${runId} has taken the key ${command.key} for something else`);
+    throw new DarumaError(
+      "KEY_REUSED",
+      `run ${runId} already used the key ${command.key} for something else`,
+    );
   return outcome;
 }
 

@@ -8,11 +8,11 @@ const DEFAULT_PIECE_BYTES = 1_024 * 1_024;
 
 const bytes = z.coerce.number().int().min(1).max(MAX_PIECE_BYTES);
 
-export const offset = z.coerce.number().int().min(0).default(0).describe("From this byte on.");
+export const offset = z.coerce.number().int().min(0).default(0).describe("Start at this byte.");
 
-export const limitBytes = bytes.default(DEFAULT_PIECE_BYTES).describe("How many bytes at most.");
+export const limitBytes = bytes.default(DEFAULT_PIECE_BYTES).describe("Maximum number of bytes.");
 
-export const tailBytes = bytes.optional().describe("Only the end: so many bytes.");
+export const tailBytes = bytes.optional().describe("Only this many bytes at the end.");
 
 export const piece = z.object({
   text: z.string(),

@@ -64,7 +64,7 @@ describe("input that does not fit", () => {
 
   it("is told the fields that there are beside one that there is not", () => {
     expect(refusalOf("get_run", { run: 1 })).toEqual({
-      run: "there is no such field; there are run_id, jobs",
+      run: "unknown field; known fields are run_id, jobs",
       run_id: "is missing; it must be a whole number, 1 or more, or last",
     });
   });
@@ -94,7 +94,7 @@ describe("the hint for input that does not fit", () => {
     });
     const context = { store, principal: { name: "t", role: "admin" } } as unknown as Context;
     await expect(callOperation(context, "get_run", { run: 1 })).rejects.toMatchObject({
-      hint: "The input schema of the tool get_run says which fields there are.",
+      hint: "The input schema of the tool get_run lists its fields.",
     });
     const client = openLocalClient({ outputDir: "/nowhere" });
     await expect(client.call("list_jobs", { status: "nope" } as never)).rejects.toMatchObject({

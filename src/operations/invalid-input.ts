@@ -50,7 +50,7 @@ export function fieldErrors(
     if (issue.code !== "unrecognized_keys")
       return [{ path: textOf(path), message: messageOf(input, issue, given) }];
     const known = fieldsAt(input, path).join(", ");
-    const message = known === "" ? "there is no such field" : `there is no such field; there are ${known}`;
+    const message = known === "" ? "unknown field" : `unknown field; known fields are ${known}`;
     return issue.keys.map((key) => ({ path: textOf([...path, key]), message }));
   });
 }

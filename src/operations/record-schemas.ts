@@ -11,16 +11,16 @@ const errorFields = z
     class: failureClass,
     message: z.string(),
     retryable: z.boolean(),
-    final: z.boolean().describe("The step itself said that trying again is useless."),
+    final: z.boolean().describe("The step itself reported that a retry is useless."),
     action: z.string().nullable(),
-    step_id: z.string().nullable().describe("Null: the run's own error, of no step in particular."),
+    step_id: z.string().nullable().describe("Null: an error of the run, not of a step."),
     job_id: z.number().nullable(),
-    attempt: z.number().nullable().describe("Null: there was none in this visit."),
+    attempt: z.number().nullable().describe("Null: no attempt in this visit."),
     timestamp: z.string().describe("ISO 8601."),
     exit_code: z.number().nullable(),
     signal: z.string().nullable(),
     retry_after_ms: z.number().nullable(),
-    signature: z.string().describe("The same for the same failure, whatever its times, paths and ids."),
+    signature: z.string().describe("Equal for equal failures, ignoring times, paths and ids."),
     stdout_tail: z.string().describe("The last 8 KB, redacted."),
     stderr_tail: z.string(),
     stack_trace: z.string().nullable(),
@@ -29,9 +29,9 @@ const errorFields = z
     original_class: failureClass.nullable(),
     cause: z
       .lazy((): z.ZodType => error.nullable())
-      .describe("Where something else ended the job: the failure of its last attempt."),
+      .describe("The failure of the last attempt, if something else ended the job."),
   })
-  .meta({ id: "ErrorRecord", description: "What is known of a failure, the same wherever one is shown." });
+  .meta({ id: "ErrorRecord", description: "A failure. The record is the same wherever it is shown." });
 
 /** The record of a failure. */
 export const error = errorFields as unknown as z.ZodType<ErrorRecord, ErrorRecord>;
@@ -46,15 +46,15 @@ export const job = z.object({
   name: z.string().describe("The step."),
   scope: z.string(),
   status: jobStatus,
-  attempts: z.number().describe("How many it has had."),
+  attempts: z.number().describe("The number of attempts so far."),
   attempt_id: z
     .number()
-    .describe("The attempt that it is at, from 1: the last one, or while it is ready the next."),
+    .describe("The current attempt, from 1: the last one, or the next one while the job is ready."),
   visits: z.number(),
   handled: z.boolean(),
   dead_letter: z.boolean(),
   due_at: z.string().nullable(),
-  error: error.nullable().describe("Why it failed, or its last attempt did."),
+  error: error.nullable().describe("Why the job, or its last attempt, failed."),
   failure_handler_id: z.number().nullable(),
 });
 
@@ -70,7 +70,7 @@ export const waitingJob = job.extend({
     z.object({
       decision: z.string().describe("A choice of the question; of a hold: retry, fail or skip."),
       operation: z.enum(["answer_job", "classify_and_resolve_failures"]),
-      input: z.record(z.string(), z.unknown()).describe("What the operation takes, as it is."),
+      input: z.record(z.string(), z.unknown()).describe("The input of the operation."),
     }),
   ),
   owner: owner.describe(

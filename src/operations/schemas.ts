@@ -13,7 +13,7 @@ export const jobId = z
 
 export const runOfJob = runReference
   .optional()
-  .describe("The run, where job_id names a step: its number, or last.");
+  .describe("The run, if job_id names a step: its number, or last.");
 
 const MAX_PAGE = 1_000;
 
@@ -25,7 +25,7 @@ export const limit = z.coerce
   .min(1)
   .max(MAX_PAGE)
   .default(DEFAULT_PAGE)
-  .describe(`How many at most, up to ${MAX_PAGE}.`);
+  .describe(`Maximum number of items, up to ${MAX_PAGE}.`);
 
 const MAX_REASON_CHARS = 4_000;
 
@@ -33,7 +33,7 @@ export const reason = z
   .string()
   .max(MAX_REASON_CHARS)
   .default(DEFAULT_REASON)
-  .describe("Why; is kept in the log.");
+  .describe("The reason; it is kept in the log.");
 
 const MAX_KEY_CHARS = 200;
 
@@ -42,7 +42,7 @@ export const key = z
   .min(1)
   .max(MAX_KEY_CHARS)
   .optional()
-  .describe("The same key is taken once, however often it is given.");
+  .describe("A command with the same key is applied only once.");
 
 /** JSON has booleans, a query string only words. */
 export const flag = z.union([
@@ -74,7 +74,9 @@ export const fileName = z
   .min(1)
   .max(1_024)
   .default("workflow.yaml")
-  .describe("How problems call the text; without its ending it is the default name of the workflow.");
+  .describe(
+    "The file name to show in problems; without its extension it is the default name of the workflow.",
+  );
 
 export const scope = z
   .string()
@@ -118,7 +120,7 @@ export const variables = z.record(z.string(), json);
 export const encoding = z
   .enum(["utf8", "base64"])
   .default("utf8")
-  .describe("How `text` stands for bytes: base64 keeps those that are no UTF-8.");
+  .describe("The encoding of `text`; base64 also keeps bytes that are not UTF-8.");
 
 export const jobChange = z.object({
   job_id: z.number(),

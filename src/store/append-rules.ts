@@ -29,7 +29,7 @@ export function refuseStaleAppend(
 
 /** One cause, one run: `holder` is the run that has it already. */
 export function refuseTakenCause(runId: number, cause: string, holder: number): void {
-  if (holder !== runId) throw new DarumaError("CAUSE_TAKEN", `run ${holder} has the cause ${cause} already`);
+  if (holder !== runId) throw new DarumaError("CAUSE_TAKEN", `run ${holder} already has the cause ${cause}`);
 }
 
 /** What no caller may ask of any store: a defect of the caller, so it is refused before anything is written. */

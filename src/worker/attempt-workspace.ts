@@ -34,7 +34,7 @@ export class AttemptWorkspace {
     if (!found)
       throw new DarumaError(
         "WORKSPACE_NOT_FOUND",
-        `the workspace of run ${runId} is not at ${assigned.path} any more`,
+        `the workspace of run ${runId} is no longer at ${assigned.path}`,
       );
     const files = assigned.watchFiles ? await FileProgress.begin(found.path) : null;
     return new AttemptWorkspace(workspaces!, found, assigned, files);

@@ -78,7 +78,7 @@ describe("a process that cannot be started for want of something", () => {
       expect(ended).toMatchObject({ kind: "succeeded", output: { value: "done" } });
       expect(told).toEqual([
         expect.stringMatching(
-          /^\S+ cannot be started now and is tried again: sh: resource temporarily unavailable/,
+          /^\S+ cannot be started now and will be tried again: sh: resource temporarily unavailable/,
         ),
       ]);
     },
@@ -132,8 +132,8 @@ describe("a full disk", () => {
     await pass(clock, 5_000);
     await waited;
     expect(told).toEqual([
-      "the log of a cannot be written: ENOSPC: no space left on device. The attempt waits until it can be, and nothing new starts.",
-      "There is room for logs again: steps go on.",
+      "the log of a cannot be written: ENOSPC: no space left on device. The attempt waits until that works, and nothing new starts.",
+      "Logs can be written again; steps continue.",
     ]);
     expect(readdirSync(folder).filter((name) => name.startsWith(".probe"))).toEqual([]);
   });

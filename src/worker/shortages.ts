@@ -37,7 +37,7 @@ export class Shortages {
     if (isOfFullDisk(error)) this.isDiskFull = true;
     this.tell(
       "unwritten",
-      `${what} cannot be written: ${messageOf(error)}. The attempt waits until it can be, and nothing new starts.`,
+      `${what} cannot be written: ${messageOf(error)}. The attempt waits until that works, and nothing new starts.`,
     );
   }
 
@@ -46,7 +46,7 @@ export class Shortages {
     for (let tries = 0; this.isDiskFull && !signal.aborted; tries += 1) {
       if (this.hasRoom()) {
         this.isDiskFull = false;
-        this.tell("room", "There is room for logs again: steps go on.");
+        this.tell("room", "Logs can be written again; steps continue.");
         this.toldAt.clear();
       } else await this.pause(tries, signal);
     }
@@ -66,7 +66,7 @@ export class Shortages {
   }
 
   async waitToStart(step: string, why: string, tries: number, signal: AbortSignal): Promise<void> {
-    this.tell(`start ${step}`, `${step} cannot be started now and is tried again: ${why}`);
+    this.tell(`start ${step}`, `${step} cannot be started now and will be tried again: ${why}`);
     await this.pause(tries, signal);
   }
 

@@ -29,7 +29,7 @@ export async function createBranch(
   const call = inSource(source);
   const ref = `refs/heads/${name}`;
   const isValid = !name.startsWith("-") && (await git.attempt(["check-ref-format", ref], call)).status === 0;
-  if (!isValid) throw new DarumaError("WORKSPACE_BRANCH_INVALID", `\`${name}\` cannot be a branch's name`);
+  if (!isValid) throw new DarumaError("WORKSPACE_BRANCH_INVALID", `invalid branch name \`${name}\``);
   const exists = await git.attempt(["show-ref", "--verify", "--quiet", ref], call);
   if (exists.status === 0) throw branchExists(source, name);
   await bringHome(git, paths, source, { commit, base });

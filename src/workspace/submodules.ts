@@ -114,7 +114,7 @@ async function takeOne(git: GitProgram, store: string, around: Around, wanted: W
   if (own === null) return { isTaken: false, shallow: null, inner: null };
   throw new DarumaError(
     "WORKSPACE_SUBMODULE_MISSING",
-    `the submodule ${shownPath(wanted)} is checked out, but lacks files of the commit ${wanted.commit} that is pinned`,
+    `the submodule ${shownPath(wanted)} is checked out, but lacks files of the pinned commit ${wanted.commit}`,
   );
 }
 

@@ -293,7 +293,7 @@ class GitWorkspaces implements Workspaces {
 function submodulesChanged(repo: string): DarumaError {
   return new DarumaError(
     "WORKSPACE_SUBMODULE_MISSING",
-    `the submodules that are checked out in ${repo} are not those that the run began with`,
+    `the submodules that are checked out in ${repo} have changed since the run started`,
   );
 }
 
@@ -301,6 +301,6 @@ async function assertPresent(workspace: Workspace): Promise<void> {
   if (await isFolder(workspace.path)) return;
   throw new DarumaError(
     "WORKSPACE_NOT_FOUND",
-    `the workspace of run ${workspace.runId} is not at ${workspace.path} any more`,
+    `the workspace of run ${workspace.runId} is no longer at ${workspace.path}`,
   );
 }

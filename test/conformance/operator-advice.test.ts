@@ -43,7 +43,7 @@ describe("what a refusal advises is not refused in its turn", () => {
     await stage.rest();
     const [a, b] = [await stage.id("a"), await stage.id("b")];
     expect(await advised(stage, { type: "step.retry", job: b })).toMatch(
-      /resume_from_step can go back to what it depends on, which did not complete/,
+      /Go back to the step it depends on, which did not complete: control_run with action resume_from_step/,
     );
     expect(await stage.operate({ type: "step.resume_from", job: b })).toBe("DEPENDENCY_FAILED");
     expect(await advised(stage, { type: "step.retry", job: a })).toMatch(/resume_from_step goes back to it/);
@@ -85,7 +85,7 @@ describe("what a refusal advises is not refused in its turn", () => {
     const stage = await Stage.begin(WORKSPACE, { plan: [{ output: null, takesMs: 100 }] });
     const job = await stage.id("plan");
     expect(await advised(stage, { type: "step.hard_reset", job })).toBe(
-      "WORKSPACE_BUSY | Wait until it has ended, or end it with force: true. | Wait until it has ended, or end it with --force.",
+      "WORKSPACE_BUSY | Wait until it ends, or end it with force: true. | Wait until it ends, or end it with --force.",
     );
     expect(await stage.operate({ type: "step.hard_reset", job, force: true })).toBeNull();
   });
@@ -98,7 +98,7 @@ describe("what a refusal advises is not refused in its turn", () => {
     await stage.operate({ type: "run.cancel" });
     for (const type of ["step.retry", "step.resume_from", "run.reset", "run.pause"] as const)
       expect(await advised(stage, { type, job, takeover: false } as never)).toMatch(
-        /^RUN_OVER \| Wait until its processes have ended; a step of it can be retried then\./,
+        /^RUN_OVER \| Wait until its processes have ended; then retry a step\./,
       );
     await stage.rest();
     expect(await stage.operate({ type: "step.retry", job })).toBeNull();

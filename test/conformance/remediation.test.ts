@@ -171,7 +171,7 @@ describe("remediation", () => {
     expect(started!.steps).toEqual(["fix"]);
     expect(started!.reason).toContain("build refused: build is the step itself");
     expect(started!.reason).toContain("after refused: after depends on build");
-    expect(started!.reason).toContain("late refused: what late depends on is not completed");
+    expect(started!.reason).toContain("late refused: a step that late depends on has not completed");
     expect(run.order.filter((step) => step !== "slow")).toEqual(["build", "fix", "build", "after"]);
     expect(run.run.status).toBe("completed");
   });

@@ -153,7 +153,7 @@ transitions: [{ from: call, to: rescue, on: failure }]`,
     ).toEqual({
       rung: "requeue",
       applied: false,
-      reason: "the workspace could not be built anew: patch 1 does not apply",
+      reason: "the workspace could not be rebuilt: patch 1 does not apply",
     });
   });
 

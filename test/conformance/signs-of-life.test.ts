@@ -128,7 +128,7 @@ describe("a workspace", () => {
       ),
       folder: "",
     });
-    await expect(daruma.start(workflow("."))).rejects.toThrow(/no folder that it could start from/);
+    await expect(daruma.start(workflow("."))).rejects.toThrow(/no folder to resolve it against/);
     const report = await (await daruma.start(workflow(from.repo))).result;
     expect(report.status).toBe("completed");
   });

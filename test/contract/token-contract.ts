@@ -39,7 +39,7 @@ export function tokenContract(under: StoreUnderTest): void {
 
     test("of a hash that is there is refused without a word about the hash, revoked or not", async () => {
       const first = await put("hash-1");
-      const refusal = { code: "STORE_FAILED", message: "a token with this hash is there already" };
+      const refusal = { code: "STORE_FAILED", message: "a token with this hash already exists" };
       await expect(put("hash-1", { name: "other" })).rejects.toMatchObject(refusal);
       await under.store.revokeToken(first.id, AT);
       await expect(put("hash-1", { name: "other" })).rejects.toMatchObject(refusal);

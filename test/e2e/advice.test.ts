@@ -197,11 +197,11 @@ steps:
     const file = cli.write("left.yaml", JSON.stringify({ workspace: { repo }, steps: { a: { exec } } }));
     const run = cli.start("run", file);
     const [, id] = await run.until(/run (\d+) of left started[\s\S]*a started/);
-    expect((await cli.daruma("apply", id!)).stderr).toContain("hint: Wait until it has ended;");
+    expect((await cli.daruma("apply", id!)).stderr).toContain("hint: Wait until it ends;");
     run.kill("SIGKILL");
     await run.ended;
     expect((await cli.daruma("apply", id!)).stderr).toContain(
-      "hint: Nobody runs this run: `daruma resume RUN` lets the step end; then apply.",
+      "hint: No process is running this run. Let the step finish with `daruma resume RUN`, then apply.",
     );
     writeFileSync(gate, "");
     expect((await cli.daruma("resume", id!)).exitCode).toBe(0);
@@ -215,7 +215,7 @@ steps:
     await cli.daruma("answer", id!, "ask", "--choose", "reject");
     expect(await run.ended).toBe(1);
     const [mend, retry] = await adviceOn(id!);
-    expect(mend).toMatchObject({ kind: "mend", text: "Find out why the answer was a rejection.", argv: [] });
+    expect(mend).toMatchObject({ kind: "mend", text: "Find out why the person rejected it.", argv: [] });
     expect(retry!.kind).toBe("retry");
   });
 

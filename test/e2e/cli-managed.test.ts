@@ -48,7 +48,7 @@ describe("what the command line says of a server's run", () => {
     writeFileSync(join(cli.path, "free"), "");
     const resolved = await there("resolve", id, "disk", "--retry");
     expect(resolved.stdout).toBe(
-      "resolved by retry: by hand\n  disk: held -> ready\nthe server goes on with it\n",
+      "resolved by retry: by hand\n  disk: held -> ready\nthe server continues it\n",
     );
     expect((await there("resume", id)).exitCode).toBe(0);
   });
@@ -87,7 +87,7 @@ describe("one job, one handler, one workflow", () => {
     expect(await jsonOf("job", "show", job)).toMatchObject({ id: Number(job), status: "pending_failed" });
     const set = await there("job", "set", job, "failed");
     expect(set.stdout).toBe(
-      `job ${job}, disk of run ${held1.run_id}, is let fail; it is failed now\nrun ${held1.run_id} is failed\n`,
+      `job ${job}, disk of run ${held1.run_id}, fails; it is failed now\nrun ${held1.run_id} is failed\n`,
     );
     const again = await there("job", "retry", job, "--max-retries", "5");
     expect(again.stdout).toMatch(new RegExp(`^job ${job}, disk, is ready: attempt \\d comes next\n`));
@@ -105,12 +105,12 @@ describe("one job, one handler, one workflow", () => {
       `error STEP_NOT_FOUND: run ${run} has no step dsik, did you mean \`disk\`?\n`,
     );
     expect((await there("job", "set", run, "disk", "gone")).stderr).toContain(
-      "error USAGE: a job is set to ready or failed, not to gone\n",
+      "error USAGE: invalid status gone: a job can be set to ready or failed\n",
     );
     expect((await there("job", "show", "disk")).stderr).toContain(
-      "error USAGE: disk is not a job id; name its run, too\n",
+      "error USAGE: disk is not a job id; name its run too\n",
     );
-    expect((await there("job", "set", run, "disk", "failed")).stdout).toContain("is let fail");
+    expect((await there("job", "set", run, "disk", "failed")).stdout).toContain("fails");
     expect((await there("job", "retry", run, "disk", "--max-retries", "5")).stdout).toContain("is ready");
     expect((await there("redrive", run, "disk")).stderr).toMatch(/^error NOT_DEAD_LETTER: /m);
     expect((await there("logs", String(jobs[0]!.id), "--stderr")).exitCode).toBe(0);
@@ -242,6 +242,6 @@ describe("tokens", () => {
     expect(agent.stderr).toMatch(/^error UNAUTHENTICATED/);
     const revoke = (): Promise<CliResult> => there("token", "revoke", String(id), "--token", admin);
     expect((await revoke()).stdout).toBe(`token ${id} is revoked\n`);
-    expect((await revoke()).stdout).toBe(`token ${id} was revoked before\n`);
+    expect((await revoke()).stdout).toBe(`token ${id} was already revoked\n`);
   });
 });

@@ -99,10 +99,7 @@ describe("daruma run at a server", () => {
     const other = await there("run", file, "--folder", elsewhere);
     expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining(`work in ${elsewhere}\n`)]);
     const own = await there("run", file, "--no-folder");
-    expect([own.exitCode, own.stderr]).toEqual([
-      1,
-      expect.stringContaining("a folder of its own on each worker"),
-    ]);
+    expect([own.exitCode, own.stderr]).toEqual([1, expect.stringContaining("its own folder on each worker")]);
     const detached = await jsonOf<{ folder: string }>("run", file, "--detach");
     expect(detached.folder).toBe(cli.path);
   });
@@ -136,7 +133,7 @@ describe("daruma run at a server", () => {
   it("with --detach only starts it; resume follows it to its end", async () => {
     const detached = await there("run", cli.write("asking.yaml", ASKING), "--detach");
     expect(detached.exitCode).toBe(0);
-    const id = /^run (\d+) of asking is running at the server\n$/.exec(detached.stdout)![1]!;
+    const id = /^run (\d+) of asking is running on the server\n$/.exec(detached.stdout)![1]!;
     const following = new RunningCli(["resume", id, "--server", url]);
     const answered = await there("answer", id, "ask", "--choose", "approve");
     expect(answered.stdout).toMatch(/^ask is answered: approve\n/);
@@ -150,7 +147,7 @@ describe("daruma run at a server", () => {
     await left.until(/ask/);
     left.kill("SIGINT");
     expect(await left.ended).toBe(130);
-    const id = /detached; run (\d+) goes on at the server: daruma show \d+ --server http/.exec(
+    const id = /detached; run (\d+) continues on the server: daruma show \d+ --server http/.exec(
       left.text,
     )![1]!;
     expect((await jsonOf<Report>("show", id)).status).toBe("running");
@@ -223,11 +220,11 @@ describe("other commands at a server", () => {
     const held = await jsonOf<Report>("run", cli.write("held.yaml", HELD));
     const id = String(held.run_id);
     const dry = await there("resolve", id, "disk", "--fail", "--dry-run");
-    expect(dry.stdout).toMatch(/^dry run, nothing is changed/);
+    expect(dry.stdout).toMatch(/^dry run; nothing changed/);
     const failed = await there("resolve", id, "disk", "--fail", "--reason", "gone");
     expect(failed.stdout).toMatch(/^resolved by fail: gone\n/);
     expect((await there("resume", id)).exitCode).toBe(1);
-    expect((await there("retry", id, "disk")).stdout).toMatch(/^disk is retried, with all budgets anew/);
+    expect((await there("retry", id, "disk")).stdout).toMatch(/^disk is retried with fresh budgets/);
     const asking = await there("run", cli.write("asking.yaml", ASKING), "--detach", "--json");
     const waiting = String((JSON.parse(asking.stdout) as { run_id: number }).run_id);
     expect((await there("pause", waiting)).stdout).toMatch(/^run \d+ is paused/);
@@ -256,7 +253,7 @@ describe("other commands at a server", () => {
     const { run_id } = await jsonOf<Report>("run", cli.write("failing.yaml", FAILING));
     const file = cli.write("run.json", (await there("export", String(run_id))).stdout);
     const imported = await there("import", file);
-    expect(imported.stdout).toMatch(new RegExp(`^run ${run_id} of failing, failed, is run \\d+ here\n`));
+    expect(imported.stdout).toMatch(new RegExp(`^run ${run_id} of failing, failed, imported as run \\d+\n`));
     expect((await there("prune", "--older-than", "1d", "--dry-run")).stdout).toBe(
       "dry run: 0 runs would be removed\n",
     );
@@ -279,7 +276,7 @@ describe("a server that is not there, or not for us", () => {
     expect(gone.stderr).toMatch(/^error SERVER_UNREACHABLE: http:\/\/127\.0\.0\.1:9 does not answer/);
     const other = await runCli(["list"], { DARUMA_SERVER: strangerUrl });
     expect(other.exitCode).toBe(5);
-    expect(other.stderr).toContain("is no Daruma server (HTTP 404)");
+    expect(other.stderr).toContain("is not a Daruma server (HTTP 404)");
   });
 
   it("is not asked at all where its address is none", async () => {

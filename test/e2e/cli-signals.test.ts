@@ -43,7 +43,7 @@ describe("a run that goes on", () => {
       const [, id] = await run.until(/run (\d+) of waiting started[\s\S]*wait started/);
       run.kill(signal);
       expect(await run.ended).toBe(130);
-      expect(run.text).toContain(`stopping; run ${id} is interrupted, to go on with it: daruma resume ${id}`);
+      expect(run.text).toContain(`stopping; run ${id} is interrupted; to continue it: daruma resume ${id}`);
       writeFileSync(go, "");
       const resumed = await cli.daruma("resume", id!, "--json");
       expect(resumed.exitCode).toBe(0);
@@ -79,7 +79,7 @@ describe("a run that goes on", () => {
     expect(await states()).toMatchObject({ list: gone, show: gone, asked: [Number(id)] });
     const list = (await cli.daruma("list")).stdout;
     expect(list).toMatch(new RegExp(`^${id} +interrupted +waiting `, "m"));
-    expect(list.trimEnd().split("\n").at(-1)).toBe(`nobody runs ${id} any more; to go on with it: ${resume}`);
+    expect(list.trimEnd().split("\n").at(-1)).toBe(`run ${id} was interrupted; to continue it: ${resume}`);
     const show = (await cli.daruma("show", id!)).stdout;
     expect(show).toMatch(
       new RegExp(`^! run ${id} of waiting interrupted: 1 completed, 1 running, 1 blocked$`, "m"),

@@ -55,10 +55,10 @@ describe("exit codes", () => {
     ["an unknown command", ["walk"], "unknown command 'walk'"],
     ["an unknown flag", ["list", "--colour"], "unknown option '--colour'"],
     ["a missing file name", ["run"], "missing required argument 'file'"],
-    ["a run that is no number", ["show", "abc"], "A run is named by its number, or last."],
+    ["a run that is no number", ["show", "abc"], "Use the number of a run, or last."],
     ["a number out of range", ["run", "x.yaml", "--max-parallel", "0"], "at least 1"],
-    ["a wrong input", ["run", "x.yaml", "--input", "novalue"], "there is no name before an ="],
-    ["an unknown status", ["list", "--status", "lost"], "there is no such status"],
+    ["a wrong input", ["run", "x.yaml", "--input", "novalue"], "name=value expected"],
+    ["an unknown status", ["list", "--status", "lost"], "unknown status lost"],
   ])("2: %s", async (_what, args, message) => {
     const { exitCode, stdout, stderr } = await cli.daruma(...args);
     expect(exitCode).toBe(2);

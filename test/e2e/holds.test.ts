@@ -56,7 +56,7 @@ describe("a hold", () => {
     cli.write("disk-ok", "");
     const dry = await cli.daruma("resolve", String(id), "disk", "--retry", "--dry-run");
     expect(dry.stdout).toBe(
-      `dry run, nothing is changed; it would do this:\n  disk: held -> ready\n  run ${id}: held -> running\n`,
+      `dry run; nothing changed. It would do this:\n  disk: held -> ready\n  run ${id}: held -> running\n`,
     );
     expect((await cli.json<Hold[]>("holds", String(id))).value).toHaveLength(1);
 
@@ -197,10 +197,10 @@ steps:
       expect(exitCode).toBe(2);
       return stderr.split("\n")[0]!;
     };
-    expect(await refusal("disk")).toMatch(/^error USAGE: say exactly one of --retry/);
-    expect(await refusal("disk", "--retry", "--skip")).toMatch(/^error USAGE: say exactly one/);
-    expect(await refusal("--retry")).toMatch(/^error USAGE: name the jobs to resolve, or say --all/);
-    expect(await refusal("disk", "--complete", "{")).toMatch(/^error USAGE: --complete: this is not JSON/);
+    expect(await refusal("disk")).toMatch(/^error USAGE: add exactly one of --retry/);
+    expect(await refusal("disk", "--retry", "--skip")).toMatch(/^error USAGE: add exactly one/);
+    expect(await refusal("--retry")).toMatch(/^error USAGE: name the jobs to resolve, or add --all/);
+    expect(await refusal("disk", "--complete", "{")).toMatch(/^error USAGE: --complete: invalid JSON/);
     expect(await refusal("dusk", "--retry")).toMatch(/^error STEP_NOT_FOUND: run \d+ has no step dusk/);
     expect(await refusal("after", "--retry")).toMatch(/^error NOT_HELD: after is blocked/);
   });

@@ -41,7 +41,7 @@ describe("a human step", () => {
     expect(all.stderr).toMatch(/^error NOT_HELD: run \d+ has no hold/);
     const wrong = await cli.daruma("answer", id, "approve", "--choose", "maybe");
     expect(wrong.exitCode).toBe(2);
-    expect(wrong.stderr).toMatch(/^error INVALID_VALUE: maybe is not among approve, reject\n/);
+    expect(wrong.stderr).toMatch(/^error INVALID_VALUE: maybe is not one of approve, reject\n/);
     expect((await cli.daruma("answer", id, "build", "--choose", "approve")).stderr).toMatch(
       /^error NOT_ASKED: build is completed/,
     );

@@ -25,7 +25,7 @@ describe("pause", () => {
     const [, id = ""] = await running.until(/run (\d+) of slow started[\s\S]*slow started/);
     const paused = await cli.daruma("pause", id, "--reason", "lunch");
     expect(paused.exitCode).toBe(0);
-    expect(paused.stdout).toMatch(new RegExp(`^run ${id} is paused; what runs \\(1\\) is let end\n`));
+    expect(paused.stdout).toMatch(new RegExp(`^run ${id} is paused; running steps may finish \\(1\\)\n`));
     cli.write("pause-go", "");
     expect(await running.ended).toBe(3);
     expect(running.text).toContain(`run ${id} is paused: lunch`);
@@ -47,7 +47,7 @@ describe("pause", () => {
     await cli.daruma("takeover", id, "--reason", "mine");
     await running.until(/is taken over: mine/);
     expect((await cli.daruma("resume", id)).stdout).toMatch(
-      new RegExp(`^run ${id} is running; process \\d+ goes on with it\n$`),
+      new RegExp(`^run ${id} is running; process \\d+ continues it\n$`),
     );
     cli.write("lift-go", "");
     expect(await running.ended).toBe(0);
@@ -88,7 +88,7 @@ describe("retry", () => {
     cli.write("retry", "");
     const retried = await cli.daruma("retry", id, "b", "--reason", "mended");
     expect(retried.stdout).toBe(
-      `b is retried, with all budgets anew\n  b: failed -> ready\n  c: canceled -> blocked\nnext: daruma resume ${id} --output-dir ${cli.outputDir}\n`,
+      `b is retried with fresh budgets\n  b: failed -> ready\n  c: canceled -> blocked\nnext: daruma resume ${id} --output-dir ${cli.outputDir}\n`,
     );
     expect(await statusOf(id)).toBe("running");
     expect((await cli.resume(report.run_id)).exitCode).toBe(0);
@@ -139,7 +139,7 @@ describe("reset --failed-only", () => {
     expect(exitCode).toBe(0);
     expect(after.handled_failures).toMatchObject([{ step: "tolerated" }]);
     expect(trace("reset")).toEqual(["a", "b", "b", "c", "d", "t"]);
-    expect((await cli.daruma("reset", id, "--failed-only")).stdout).toContain("nothing is changed");
+    expect((await cli.daruma("reset", id, "--failed-only")).stdout).toContain("nothing changed");
   });
 });
 

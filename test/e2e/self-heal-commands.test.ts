@@ -68,7 +68,7 @@ describe("a step that does not get on", () => {
     cli.write("go", "");
     const reset = await cli.daruma("hard-reset", "1", "edit", "--reason", "it went in circles");
     expect(reset.stdout).toMatch(
-      /^edit runs once more, in a fresh workspace\n {2}edit: failed -> recovering\nnext: daruma resume 1 /,
+      /^edit runs again in a fresh workspace\n {2}edit: failed -> recovering\nnext: daruma resume 1 /,
     );
     expect((await cli.resume(1)).report.status).toBe("completed");
     expect((await cli.daruma("show", "1")).stdout).toMatch(
@@ -79,7 +79,7 @@ describe("a step that does not get on", () => {
     expect(patch.stderr).toBe("");
     const file = join(cli.path, "result.patch");
     expect((await cli.daruma("apply", "1", "--patch", file)).stdout).toBe(
-      `the result of run 1 is in ${file}: 2 changed files, to be applied with git apply\n`,
+      `the result of run 1 is in ${file}: 2 changed files, apply it with git apply\n`,
     );
     expect(readFileSync(file, "utf8")).toBe(patch.stdout);
     execFileSync("git", ["apply", file], { cwd: repo });
@@ -102,7 +102,7 @@ describe("a step that does not get on", () => {
     const { report } = await cli.runJson(editing(repo, repo));
     const id = String(report.run_id);
     const back = await cli.daruma("resume-from", id, "plan", "--reason", "another plan");
-    expect(back.stdout).toMatch(/^plan and what depends on it run again\n/);
+    expect(back.stdout).toMatch(/^plan and everything that depends on it run again\n/);
     await cli.resume(report.run_id);
     const { value } = await cli.json<Report>("show", id);
     expect(value.jobs.map(({ step, visits }) => [step, visits])).toEqual([
@@ -125,7 +125,7 @@ steps:
     const listed = (await cli.daruma("dead-letters")).stdout;
     expect(listed).toMatch(
       new RegExp(
-        `^call \\(run \\d+, job ${job}\\) is a dead letter since .* UTC, after 2 rounds of the queue: exit code 7: no answer \\(EXIT_7, application\\)\\n`,
+        `^call \\(run \\d+, job ${job}\\) became a dead letter at .* UTC, after 2 rounds of the queue: exit code 7: no answer \\(EXIT_7, application\\)\\n`,
       ),
     );
     expect(listed).toContain(`daruma redrive ${job} --reason "..."`);
@@ -138,7 +138,7 @@ steps:
 
     cli.write("network", "");
     const redriven = await cli.daruma("redrive", String(job), "--reason", "it is back");
-    expect(redriven.stdout).toMatch(/^call of run \d+ goes back into the queue, with all budgets anew\n/);
+    expect(redriven.stdout).toMatch(/^call of run \d+ goes back into the queue with fresh budgets\n/);
     expect((await cli.resume(report.run_id)).report.status).toBe("completed");
     expect((await cli.daruma("dead-letters")).stdout).toBe("no dead letters\n");
     expect((await cli.daruma("redrive", String(job))).stderr).toMatch(/^error NOT_DEAD_LETTER: /);
@@ -159,7 +159,7 @@ steps:
     expect(first.stdout).not.toContain("broke");
     expect(second.stdout).toContain("broke");
     const both = await cli.daruma("logs", id, "mend", "--prompt", "--summary");
-    expect(both.stderr).toMatch(/^error USAGE: --prompt and --summary cannot be shown at once/);
+    expect(both.stderr).toMatch(/^error USAGE: --prompt and --summary cannot be combined/);
   });
 });
 

@@ -110,7 +110,7 @@ describe("daruma serve", () => {
     );
     await untilStatus(url, run, "running");
     cli.kill("SIGTERM");
-    await cli.until(/letting go/);
+    await cli.until(/releasing runs/);
     cli.kill("SIGTERM");
     // A shell tells 130 of a program that SIGINT has ended.
     expect(await cli.ended).toBe("SIGINT");
@@ -123,7 +123,7 @@ describe("daruma serve", () => {
     expect((await runCli(["token", "revoke", "1", ...at])).exitCode).toBe(0);
     const { exitCode, stderr } = await runCli(["serve", "--host", "0.0.0.0", "--port", "0", ...at]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/TOKENS_NEEDED.*every token is revoked or has expired/);
+    expect(stderr).toMatch(/TOKENS_NEEDED.*every token is revoked or expired/);
   });
 
   it("refuses a port that is none, and a server that it would not ask", async () => {
@@ -131,12 +131,12 @@ describe("daruma serve", () => {
     const port = await runCli(["serve", "--port", "99999", ...at]);
     expect([port.exitCode, port.stderr]).toEqual([
       2,
-      expect.stringMatching(/--port 99999 is no port[\s\S]*65535/),
+      expect.stringMatching(/invalid port 99999[\s\S]*65535/),
     ]);
     const server = await runCli(["serve", "--server", "http://127.0.0.1:1", ...at]);
     expect([server.exitCode, server.stderr]).toEqual([
       2,
-      expect.stringMatching(/USAGE[\s\S]*Leave out --server/),
+      expect.stringMatching(/USAGE[\s\S]*Remove --server/),
     ]);
   });
 
@@ -166,13 +166,13 @@ describe("daruma serve", () => {
     expect(await cli.ended).toBe(0);
   });
 
-  it("says so when somebody else listens there", async () => {
+  it("says so when the port is in use", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as { port: number };
     const cli = new RunningCli(["serve", "--port", String(port), "--output-dir", join(folder.path, "taken")]);
     expect(await cli.ended).toBe(2);
-    expect(cli.text).toContain("somebody else listens there");
+    expect(cli.text).toContain("the port is in use");
     other.close();
   });
 

@@ -78,7 +78,7 @@ describe("a sub-workflow", () => {
     const [, id = ""] = await running.until(/run (\d+) is held: work/);
     cli.write("sub-ok", "");
     const resolved = await cli.daruma("resolve", id, "work", "--retry", "--reason", "ok now");
-    expect(resolved.stdout).toMatch(/process \d+ goes on with it\n$/);
+    expect(resolved.stdout).toMatch(/process \d+ continues it\n$/);
     expect(await running.ended).toBe(0);
   });
 

@@ -20,7 +20,7 @@ describe("what is not a file", () => {
       expect(exitCode).toBe(2);
       expect(stderr).toContain("NOT_A_FILE");
       expect(stderr).toContain(`${path} is ${kind}\n`);
-      expect(stderr).toContain("hint: Name a file; write what a pipe gives to one first.\n");
+      expect(stderr).toContain("hint: Name a regular file. Save the output of a pipe to a file first.\n");
     }
   });
 });
@@ -43,7 +43,7 @@ steps:
   hint: Rename it to \`target\`.
 ${file}:6:19 UNKNOWN_NAME unknown name \`output\`, did you mean \`outputs\`?
   hint: Rename it to \`outputs\`.
-${file}:6:51 UNKNOWN_STEP \`outputs.biuld\` names no step of the file, did you mean \`outputs.build\`?
+${file}:6:51 UNKNOWN_STEP \`outputs.biuld\` is not a step of the file, did you mean \`outputs.build\`?
   hint: Write \`outputs.build\`, or define the step.
 ${file}:7:33 UNKNOWN_NAME unknown name \`outptus\`, did you mean \`outputs\`?
   hint: Rename it to \`outputs\`.
@@ -68,11 +68,11 @@ steps:
     const { exitCode, stdout, stderr } = await cli.daruma("validate", file);
     expect(
       stderr,
-    ).toBe(`${file}:3:24 UNQUOTED_IN_SHELL \`{{ inputs.target }}\` is not quoted: the shell runs what is in it
+    ).toBe(`${file}:3:24 UNQUOTED_IN_SHELL \`{{ inputs.target }}\` is not quoted: the shell would run its contents
   hint: Write \`{{ inputs.target | sh }}\`.
 ${file}:4:24 UNQUOTED_IN_SHELL \`{{ outputs.build | sh }}\` is quoted twice
-  hint: Take the quotes around it away: \`| sh\` sets its own, and within others they do not protect.
-${file}:4:27 OUTPUT_MAY_BE_MISSING \`test\` reads the output of \`build\`, but need not run after it
+  hint: Remove the quotes around it: \`| sh\` adds its own, and inside other quotes they do not protect.
+${file}:4:27 OUTPUT_MAY_BE_MISSING \`test\` reads the output of \`build\`, but may run before it
   hint: Add \`build\` to the depends_on of \`test\`, or give it a \`default\`.
 3 warnings
 `);

@@ -22,6 +22,6 @@ describe("a worker without a server", () => {
     const worker = new DarumaProcess("alone", ["worker", "--server", "notaurl", "--output-dir", folder]);
     worker.start();
     expect(await worker.ended()).toBe(2);
-    expect(worker.output).toContain("notaurl: this is no address");
+    expect(worker.output).toContain("invalid server address notaurl");
   });
 });

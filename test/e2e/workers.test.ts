@@ -310,7 +310,7 @@ transitions: [{ from: a, to: fix, on: failure }]`);
     );
     await running(server, runId);
     process.signal("SIGTERM");
-    await eventually(async () => process.output.includes("takes nothing new"));
+    await eventually(async () => process.output.includes("stopping; "));
     writeFileSync(gate, "");
     expect(await process.ended()).toBe(0);
     const jobs = await server.running.store.readJobs(runId);

@@ -7,7 +7,7 @@ import { OperationBench } from "../support/operation-bench.js";
 
 const bench = new OperationBench();
 const NOTICE =
-  "\n[daruma: the logs of this attempt have reached max_log (2000 bytes); what follows is dropped]\n";
+  "\n[daruma: the logs of this attempt have reached max_log (2000 bytes); the rest is dropped]\n";
 
 async function logOf(job_id: number, stream: "stdout" | "stderr") {
   return bench.call("get_job_logs", { job_id, stream, limit_bytes: 1_000_000 });

@@ -50,12 +50,12 @@ function parseDeclared(value: Json): { declared: Declared | null; defect: string
   }
   const { code, message, retryable, retry_after_ms } = value as { readonly [key: string]: Json };
   const wrong = [
-    isOptional(code, "string") ? "" : "code is no string",
-    isOptional(message, "string") ? "" : "message is no string",
+    isOptional(code, "string") ? "" : "code is not a string",
+    isOptional(message, "string") ? "" : "message is not a string",
     isOptional(retryable, "boolean") ? "" : "retryable is neither true nor false",
     isOptional(retry_after_ms, "number") && !(Number(retry_after_ms ?? 0) < 0)
       ? ""
-      : "retry_after_ms is no duration",
+      : "retry_after_ms is not a duration",
   ].filter((defect) => defect !== "");
   if (wrong.length > 0) return { declared: null, defect: wrong.join(", ") };
   return {

@@ -24,18 +24,21 @@ const JOB_USAGE = "[options] [run] <job>";
 const scope = (): Option => new Option("--scope <scope>", "which branch of a fan-out, such as root/list[2]");
 const follow = (what: string): Option => new Option("-f, --follow", what);
 const input = (what: string): Option => new Option("--input <name=value>", what).argParser(collect);
-const reason = (): Option => new Option("--reason <text>", 'is kept in the log (default: "by hand")');
+const reason = (): Option =>
+  new Option("--reason <text>", 'the reason, kept in the log (default: "by hand")');
 
 const STEP_WORDS = "a step: its id, step@scope, or a job's id";
-const ALTHOUGH_BUSY = "although a step is at work in the workspace; that step is ended first";
+const ALTHOUGH_BUSY = "end a step that is running in the workspace first";
 const ONLY_RECORDED =
-  "The command is only recorded. If no process runs the run, continue it with `daruma resume RUN`.";
+  "The command is only recorded. If no process is running the run, continue it with `daruma resume RUN`.";
 const ONLY_STEPS = ["stepId", "scope", "force", "wait_ms"];
 
 export const SHAPES: { readonly [words: string]: CommandShape } = {
   cancel: {
     hides: [...ONLY_STEPS, "reason"],
-    options: [new Option("--reason <text>", "is kept in the log").default("canceled from the command line")],
+    options: [
+      new Option("--reason <text>", "the reason, kept in the log").default("canceled from the command line"),
+    ],
   },
   pause: { hides: ONLY_STEPS },
   takeover: { hides: ONLY_STEPS },
@@ -44,14 +47,14 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     words: {
       stepId: STEP_WORDS,
       force:
-        "also back to a completed step: it and what depends on it run again; a step at work in the workspace is ended first",
+        "also go back to a completed step: it and everything that depends on it run again; a step running in the workspace is ended first",
     },
     details: ONLY_RECORDED,
   },
   "hard-reset": {
     hides: ["wait_ms"],
     words: { stepId: STEP_WORDS, force: ALTHOUGH_BUSY },
-    details: `Pause or take over a run that is at work first: then nothing else starts meanwhile.\n${ONLY_RECORDED}`,
+    details: `Pause or take over a running run first, so that nothing else starts in the meantime.\n${ONLY_RECORDED}`,
   },
   "resume-from": {
     hides: ["wait_ms"],
@@ -68,10 +71,10 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     options: [
       new Option("--all", "every hold of the run"),
       scope(),
-      new Option("--retry", "run it again, with all budgets anew"),
-      new Option("--fail", "let it fail; what depends on it is canceled"),
-      new Option("--skip", "go on without it; what depends on it runs"),
-      new Option("--complete <json>", "as if it had completed with this output"),
+      new Option("--retry", "run it again with fresh budgets"),
+      new Option("--fail", "let it fail; steps that depend on it are canceled"),
+      new Option("--skip", "continue without it; steps that depend on it run"),
+      new Option("--complete <json>", "continue as if it had completed with this output"),
       reason(),
     ],
   },
@@ -92,7 +95,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
         "--choose <choice>",
         "one of the step's choices, such as approve or reject",
       ).makeOptionMandatory(),
-      new Option("--text <text>", "more words; they are part of the step's output"),
+      new Option("--text <text>", "a comment; it becomes part of the step's output"),
       scope(),
     ],
   },
@@ -101,15 +104,16 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     options: [
       new Option(
         "--from <step>",
-        "the first step that is done anew, with all that depends on it",
+        "the first step to run again, with everything that depends on it",
       ).makeOptionMandatory(),
-      input("over the inputs of the old run; may be given several times"),
-      new Option("--file <file>", "a newer workflow file (default: the old run's own definition)"),
-      new Option("--max-parallel <n>", "attempts at a time (default: the number of cores)").argParser(
-        wholeNumber(1),
-      ),
-      new Option("--verbose", "also show what steps print, each line with the name of its step"),
-      new Option("--detach", "with --server: only start it, and print its number"),
+      input("an input that replaces one of the old run; repeatable"),
+      new Option("--file <file>", "a newer workflow file (default: the old run's definition)"),
+      new Option(
+        "--max-parallel <n>",
+        "maximum number of attempts at a time (default: the number of cores)",
+      ).argParser(wholeNumber(1)),
+      new Option("--verbose", "also show what steps print, each line prefixed with the step's name"),
+      new Option("--detach", "with --server: start the run and print its number, without waiting"),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
   },
@@ -122,20 +126,14 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     hides: ["source", "file_name", "run_id", "format"],
     flagNames: { version: "workflow-version" },
     options: [
-      new Option("--format <format>", "language of the picture")
-        .choices(["mermaid", "dot"])
-        .default("mermaid"),
+      new Option("--format <format>", "format of the picture").choices(["mermaid", "dot"]).default("mermaid"),
     ],
   },
   list: {
     hides: ["status"],
-    options: [
-      new Option("--status <status>", "only runs of this status; may be given several times").argParser(
-        collect,
-      ),
-    ],
+    options: [new Option("--status <status>", "only runs with this status; repeatable").argParser(collect)],
   },
-  events: { hides: ["after", "limit"], options: [follow("wait for more until the run is over")] },
+  events: { hides: ["after", "limit"], options: [follow("keep printing until the run is over")] },
   watch: { hides: ["limit"] },
   logs: {
     arguments: [job()],
@@ -152,37 +150,37 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       "attempt",
     ],
     options: [
-      new Option("--attempt <n>", "which attempt (default: the last)").argParser(wholeNumber(1)),
-      new Option("--stderr", "only its stderr"),
-      new Option("--recovery", "of the recovery script that followed the attempt"),
-      new Option("--context", "the failure that a transition brought to the attempt"),
-      new Option("--prompt", "what an agent or a model was told in the attempt"),
-      new Option("--summary", "the short account of a failed attempt"),
-      follow("go on while the attempt runs; its stdout, or with --stderr its stderr"),
+      new Option("--attempt <n>", "number of the attempt (default: the last one)").argParser(wholeNumber(1)),
+      new Option("--stderr", "print stderr only"),
+      new Option("--recovery", "print the recovery script that followed the attempt"),
+      new Option("--context", "print the failure that a transition passed to the attempt"),
+      new Option("--prompt", "print the prompt that an agent or a model got in the attempt"),
+      new Option("--summary", "print the summary of a failed attempt"),
+      follow("keep printing while the attempt runs: stdout, or with --stderr its stderr"),
       scope(),
     ],
   },
   workspace: {
-    details: 'Where it is not read by a person, it prints the path alone: cd "$(daruma workspace 3)".',
+    details: 'If the output is not a terminal, only the path is printed: cd "$(daruma workspace 3)".',
   },
   apply: {
-    options: [new Option("--patch <file>", "write the patch into this file (default: to stdout)")],
+    options: [new Option("--patch <file>", "write the patch to this file (default: stdout)")],
   },
   artifact: {
     hides: ["encoding", "limit_bytes", "offset", "tail_bytes"],
-    words: { name: "as `daruma artifacts RUN` lists it" },
+    words: { name: "the name as listed by `daruma artifacts RUN`" },
   },
-  export: { words: { files: "leave out what attempts printed, and artifacts" } },
+  export: { words: { files: "omit the output of attempts, and artifacts" } },
   "workflow show": { flagNames: { version: "workflow-version" } },
   "workflow save": {
     arguments: [
       new Argument("<name>", "the workflow's name"),
-      new Argument("<file>", "its text, YAML or JSON; - reads standard input"),
+      new Argument("<file>", "the workflow file (YAML or JSON); - reads standard input"),
     ],
     hides: ["name", "source"],
   },
   import: {
-    arguments: [new Argument("<file>", "what `daruma export` wrote; - reads standard input")],
+    arguments: [new Argument("<file>", "a file that `daruma export` wrote; - reads standard input")],
     hides: ["document"],
   },
 };

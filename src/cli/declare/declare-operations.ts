@@ -11,7 +11,7 @@ import type { Given } from "./presenter.js";
 import { presenterOf } from "./presenters.js";
 
 const GROUPS: { readonly [word: string]: string } = {
-  job: "look at one job, and decide what becomes of it",
+  job: "show one job, or decide it",
   token: "tokens for the server",
   workflow: "stored workflows: drafts, versions, publishing",
 };
@@ -160,7 +160,7 @@ class Fields {
     return (text) => {
       const parsed = schema.safeParse(text);
       if (parsed.success) return parsed.data;
-      if (field === "run_id") throw new InvalidArgumentError("A run is named by its number, or last.");
+      if (field === "run_id") throw new InvalidArgumentError("Use the number of a run, or last.");
       const { code, message } = parsed.error.issues[0]!;
       if (code === "custom") throw new InvalidArgumentError(`It ${message}.`);
       const expected = expectationAt(this.operation.input, [field]);

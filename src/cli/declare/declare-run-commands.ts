@@ -3,7 +3,7 @@ import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
 import type { Declaration } from "./declaration.js";
 import { parseRunReference, type RunReference } from "./run-reference.js";
 
-export const RUN_ARGUMENT = "its number, or last";
+export const RUN_ARGUMENT = "its number, or `last`";
 
 /** The commands that run workflows. Their words are the table's (a test compares them), their flags are not. */
 export function declareRunCommands({ program, act }: Declaration): void {
@@ -26,30 +26,34 @@ Examples:
     .description("run a workflow file to its end")
     .argument(
       "<file>",
-      "a workflow file, YAML or JSON, or - for standard input; with --stored the name of a workflow, or name@version",
+      "a workflow file (YAML or JSON), or - for standard input; with --stored: the name of a workflow, or name@version",
     )
-    .option("--max-parallel <n>", "attempts at a time (default: the number of cores)", wholeNumber(1))
-    .option("--input <name=value>", "an input of the workflow; may be given several times", collect)
+    .option(
+      "--max-parallel <n>",
+      "maximum number of attempts at a time (default: the number of cores)",
+      wholeNumber(1),
+    )
+    .option("--input <name=value>", "an input of the workflow; repeatable", collect)
     .option(
       "--context <file>",
       "a JSON object whose keys become variables of expressions, such as pr and files",
     )
-    .option("--on-fail-max-loops <n>", "overrides routing.max_loops", wholeNumber(0))
-    .option("--retry-max <n>", "overrides every step's retry.max", wholeNumber(0))
+    .option("--on-fail-max-loops <n>", "override routing.max_loops", wholeNumber(0))
+    .option("--retry-max <n>", "override retry.max of every step", wholeNumber(0))
     .option(
       "--no-failure-routing",
-      "a failure fails its step at once; only restarts after a lost worker stay",
+      "a failure fails its step immediately; only restarts after a lost worker remain",
     )
-    .option("--only <step>", "one attempt of this step (more only after a lost worker), and nothing else")
+    .option("--only <step>", "run one attempt of this step (more only after a lost worker), and nothing else")
     .option("--stored", "run a stored workflow instead of a file")
-    .option("--key <text>", "the same key again starts nothing: it is about the run that it started")
-    .option("--verbose", "also show what steps print, each line with the name of its step")
-    .option("--detach", "with --server: only start it, and print its number")
+    .option("--key <text>", "repeating the same key starts nothing; the command follows the run it started")
+    .option("--verbose", "also show what steps print, each line prefixed with the step's name")
+    .option("--detach", "with --server: start the run and print its number, without waiting")
     .option(
       "--folder <dir>",
-      "with --server: where its steps run and relative paths start; the server and its workers must have it (default: the file's folder if the server is on this machine)",
+      "with --server: the folder its steps run in; it must exist on the server and its workers (default: the file's folder if the server is on this machine)",
     )
-    .option("--no-folder", "with --server: each worker gives the run a folder of its own")
+    .option("--no-folder", "with --server: each worker gives the run its own folder")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .addHelpText(
       "after",
@@ -68,20 +72,24 @@ Examples:
   program
     .command("resume")
     .description(
-      "go on with a run that was interrupted, paused or resolved; tell the result of one that is over",
+      "continue a run that was interrupted, paused or resolved; of a finished run, print the result",
     )
     .argument("<run>", RUN_ARGUMENT, runReference)
-    .option("--max-parallel <n>", "attempts at a time (default: the number of cores)", wholeNumber(1))
-    .option("--verbose", "also show what steps print, each line with the name of its step")
-    .option("--detach", "with --server: only let it go on")
+    .option(
+      "--max-parallel <n>",
+      "maximum number of attempts at a time (default: the number of cores)",
+      wholeNumber(1),
+    )
+    .option("--verbose", "also show what steps print, each line prefixed with the step's name")
+    .option("--detach", "with --server: continue the run without waiting")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
-    .option("--reason <text>", 'why a pause is lifted; is kept in the log (default: "by hand")')
-    .option("--key <text>", "the same key is taken once, however often it is given")
+    .option("--reason <text>", 'why the pause is lifted; kept in the log (default: "by hand")')
+    .option("--key <text>", "a command with the same key is applied only once")
     .addHelpText(
       "after",
       `
-A pause is lifted. Of a run whose process still lives only the pause is lifted; it goes on there.
-What the run was started with (inputs, --retry-max and the like) is kept with it.
+This also lifts a pause. If another process is still running the run, only the pause is lifted; the run continues there.
+The run keeps what it was started with: inputs, --retry-max and so on.
 
 Examples:
   daruma resume 3
@@ -104,7 +112,7 @@ export function wholeNumber(least: number): (text: string) => number {
 
 export function runReference(text: string): RunReference {
   const reference = parseRunReference(text);
-  if (reference === null) throw new InvalidArgumentError("A run is named by its number, or last.");
+  if (reference === null) throw new InvalidArgumentError("Use the number of a run, or last.");
   return reference;
 }
 

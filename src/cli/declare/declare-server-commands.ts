@@ -8,25 +8,25 @@ import { collect, wholeNumber } from "./declare-run-commands.js";
 export function declareServerCommands({ program, act }: Declaration): void {
   program
     .command("serve")
-    .description("run a server: REST, event streams, and the runs that are started there")
-    .option("--host <address>", "where to listen (default: 127.0.0.1); elsewhere only with tokens")
-    .option("--port <n>", "default: 7420; 0: any that is free", wholeNumber(0))
-    .option("--url <url>", "where others reach the server, if not where it listens")
+    .description("run a server with REST, event streams, MCP and workers")
+    .option("--host <address>", "address to listen on (default: 127.0.0.1); other addresses need tokens")
+    .option("--port <n>", "port to listen on (default: 7420; 0: any free port)", wholeNumber(0))
+    .option("--url <url>", "address where others reach the server, if it differs")
     .option(
       "--max-parallel <n>",
-      "attempts at a time in this process (default: the number of cores)",
+      "maximum number of attempts at a time in this process (default: the number of cores)",
       wholeNumber(0),
     )
-    .option("--require-tokens", "ask for a token even while none exists")
+    .option("--require-tokens", "require a token even while none exists")
+    .option("--allow-origin <origin>", "allow web pages from this origin to use the API; repeatable", collect)
     .option(
-      "--allow-origin <origin>",
-      "a web page of this origin may use the API; may be given several times",
-      collect,
+      "--rate-limit <n>",
+      "requests per minute for one token (default: 6000; 0: no limit)",
+      wholeNumber(0),
     )
-    .option("--rate-limit <n>", "requests a minute of one token (default: 6000; 0: no limit)", wholeNumber(0))
     .option(
       "--runs-per-minute <n>",
-      "runs that one token may start a minute (default: 1000; 0: no limit)",
+      "runs that one token may start per minute (default: 1000; 0: no limit)",
       wholeNumber(0),
     )
     .option(
@@ -37,15 +37,15 @@ export function declareServerCommands({ program, act }: Declaration): void {
     .option("--max-connections <n>", "connections at a time (default: 4000; 0: no limit)", wholeNumber(0))
     .option(
       "--lease <seconds>",
-      "how long a run stays with a server, and an attempt with a worker, that gives no sign of life (default: 30 for runs, 90 for attempts)",
+      "how long a run stays with a server, and an attempt with a worker, that sends no heartbeat (default: 30 for runs, 90 for attempts)",
       wholeNumber(1),
     )
-    .option("--trust-proxy", "the address of a client stands in x-forwarded-for")
+    .option("--trust-proxy", "take the client's address from x-forwarded-for")
     .addHelpText(
       "after",
       `
-It goes on with the runs that it, or another server of the same store, had under way. SIGTERM or Ctrl-C lets
-go of them in good order; a second one ends it at once.
+It continues the runs that it, or another server with the same store, was running. SIGTERM or Ctrl-C stops it
+cleanly; a second one ends it immediately.
 
 Examples:
   daruma serve
@@ -57,17 +57,21 @@ Examples:
     );
   program
     .command("worker")
-    .description("execute attempts for a server until told to stop")
-    .option("--name <name>", "as operators see it (default: the host's name and the process id)")
-    .option("--slots <n>", "attempts at a time (default: as many as cpus)", wholeNumber(1))
-    .option("--cpus <n>", "processors that steps may ask for (default: those there are)", wholeNumber(1))
-    .option("--memory <size>", "memory that steps may ask for, such as 8g (default: what there is)")
-    .option("--tags <list>", "what steps with runs_on may ask for, with commas between")
+    .description("execute attempts for a server until it is stopped")
+    .option("--name <name>", "name of the worker (default: the host's name and the process id)")
+    .option(
+      "--slots <n>",
+      "maximum number of attempts at a time (default: the number of cpus)",
+      wholeNumber(1),
+    )
+    .option("--cpus <n>", "processors that steps may request (default: all)", wholeNumber(1))
+    .option("--memory <size>", "memory that steps may request, such as 8g (default: all)")
+    .option("--tags <list>", "tags that steps may request with runs_on, separated by commas")
     .addHelpText(
       "after",
       `
-Logs go to the server as they are written, results once. SIGTERM or Ctrl-C lets what runs finish first; a second
-one ends it, a third ends the worker at once. Several servers with commas between are tried in turn.
+Logs are sent to the server as they are written. SIGTERM or Ctrl-C lets running attempts finish; a second one ends
+them; a third ends the worker immediately. Several servers, separated by commas, are tried in turn.
 
 Examples:
   DARUMA_TOKEN=drm_... daruma worker --server https://daruma.example
@@ -78,17 +82,17 @@ Examples:
     );
   program
     .command("mcp")
-    .description("speak MCP over stdin and stdout: the operations as tools for an agent")
+    .description("run an MCP server on stdin and stdout: the operations as tools for an agent")
     .option(
       "--role <role>",
-      "viewer only looks, operator decides holds and starts runs, admin may do all",
+      "viewer reads, operator also starts runs and decides holds, admin may do everything",
       "operator",
     )
     .addHelpText(
       "after",
       `
-Without --server it works on the runs of --output-dir or --store, and runs what it is asked to start itself.
-The same tools are at /mcp of every \`daruma serve\`.
+Without --server it uses the runs of --output-dir or --store, and runs new ones itself.
+Every \`daruma serve\` offers the same tools at /mcp.
 
 Examples:
   daruma mcp

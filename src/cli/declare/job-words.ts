@@ -13,10 +13,10 @@ export function jobPlace(words: readonly string[], scope?: string): JobPlace {
   if (more.length > 0) throw badPlace(`too many words: ${words.join(" ")}`);
   if (name === undefined) {
     if (/^\d+$/.test(first)) return { job_id: first };
-    throw badPlace(`${first} is not a job id; name its run, too`);
+    throw badPlace(`${first} is not a job id; name its run too`);
   }
   const run_id = parseRunReference(first);
-  if (run_id === null) throw badPlace(`${first} is no run: a run is named by its number, or last`);
+  if (run_id === null) throw badPlace(`invalid run ${first}: use its number, or last`);
   return { run_id, job_id: withScope(name, scope) };
 }
 

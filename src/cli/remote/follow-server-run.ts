@@ -100,13 +100,13 @@ export async function startRemotely(
   if (session.options.json) writeJson(session.out, started);
   else
     writeLines(session.out, [
-      `run ${started.run_id} of ${started.workflow} is ${started.status} at the server`,
+      `run ${started.run_id} of ${started.workflow} is ${started.status} on the server`,
     ]);
   return EXIT.completed;
 }
 
 function placeText({ run_id, folder }: OutputOf<"start_run">): string {
-  const where = folder ?? "a folder of its own on each worker";
+  const where = folder ?? "its own folder on each worker";
   return `steps of run ${run_id} work in ${where}`;
 }
 
@@ -126,7 +126,7 @@ export async function resumeRemotely(
   const answer = await client.call("control_run", { run_id, action: "resume", reason, key });
   if (flags.detach === true) {
     if (session.options.json) writeJson(session.out, answer);
-    else writeLines(session.out, [`run ${run_id} is ${answer.status} at the server`]);
+    else writeLines(session.out, [`run ${run_id} is ${answer.status} on the server`]);
     return EXIT.completed;
   }
   return run.follow();
@@ -219,7 +219,7 @@ class ServerRun {
       writeLines(err, [`run ${runId} is ${status === "running" ? "being canceled" : status}`]);
     } else
       writeLines(err, [
-        `detached; run ${runId} goes on at the server: ${commandLine(options, `show ${runId}`)}`,
+        `detached; run ${runId} continues on the server: ${commandLine(options, `show ${runId}`)}`,
       ]);
     if (options.json)
       writeJson(session.out, summaryOf(await client.call("get_run", { run_id: runId })).report);

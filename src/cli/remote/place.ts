@@ -40,14 +40,14 @@ export function isOnThisMachine(server: string): boolean {
 
 export function checkPlace(flags: Place, env: Environment): void {
   if (flags.server !== undefined && flags.store !== undefined)
-    throw new DarumaError("USAGE", "--server and --store cannot both be given", {
-      hint: "A server has a store of its own.",
+    throw new DarumaError("USAGE", "--server and --store cannot be combined", {
+      hint: "A server has its own store.",
     });
   const { store } = placeOf(flags, env);
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(store ?? "")?.[1];
   // The rest of the address may hold a password and is not shown.
   if (scheme !== undefined && !isPostgresUrl(store!))
-    throw new DarumaError("USAGE", `--store ${scheme}://...: there is no such kind of store`, {
+    throw new DarumaError("USAGE", `unknown kind of store ${scheme}://...`, {
       hint: "Give a database file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE (also: DARUMA_STORE).",
     });
 }

@@ -30,9 +30,9 @@ const MAX_RETRY_MS = 5_000;
 /** What to do about it here: the server speaks of headers. */
 const TOKEN_HINTS: { readonly [code: string]: string | undefined } = {
   UNAUTHENTICATED:
-    "Set DARUMA_TOKEN (or give --token); `daruma token create NAME --role ROLE` at the server's store makes one.",
+    "Set DARUMA_TOKEN (or add --token). `daruma token create NAME --role ROLE`, run on the server's store, makes a token.",
   FORBIDDEN:
-    "Set DARUMA_TOKEN (or --token) to one of that role; `daruma token create NAME --role ROLE` makes one.",
+    "Set DARUMA_TOKEN (or --token) to a token with that role; `daruma token create NAME --role ROLE` makes one.",
 };
 
 /** What the server said of a workflow, with every problem. */
@@ -205,10 +205,7 @@ class RemoteClient {
   }
 
   private stranger(status: number): DarumaError {
-    return new DarumaError(
-      "SERVER_UNREACHABLE",
-      `what answers at ${this.base} is no Daruma server (HTTP ${status})`,
-    );
+    return new DarumaError("SERVER_UNREACHABLE", `${this.base} is not a Daruma server (HTTP ${status})`);
   }
 
   private unreachable(error: unknown): DarumaError {
@@ -253,14 +250,14 @@ function baseOf(server: string): string {
   try {
     url = new URL(server);
   } catch {
-    throw new DarumaError("USAGE", `--server ${server}: this is no address`, {
+    throw new DarumaError("USAGE", `invalid server address ${server}`, {
       hint: "Write it as http://127.0.0.1:7420.",
     });
   }
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new DarumaError("USAGE", `--server ${server}: only http and https are spoken`);
+    throw new DarumaError("USAGE", `invalid server address ${server}: only http and https are supported`);
   if (url.username !== "" || url.password !== "")
-    throw new DarumaError("USAGE", "--server takes no password in the address", {
+    throw new DarumaError("USAGE", "--server must not contain a password", {
       hint: "Use --token or DARUMA_TOKEN.",
     });
   return serverAddress(`${url.origin}${url.pathname}`);

@@ -12,14 +12,14 @@ export interface FollowFlags {
 /** A server's workers have places of their own. */
 export function refuseLocalFlags({ maxParallel }: FollowFlags): void {
   if (maxParallel !== undefined)
-    throw new DarumaError("USAGE", "--max-parallel is for this process; at a server its workers decide", {
-      hint: "Leave it out, or give it to `daruma serve` or `daruma worker`.",
+    throw new DarumaError("USAGE", "--max-parallel cannot be combined with --server: its workers decide", {
+      hint: "Remove it, or add it to `daruma serve` or `daruma worker`.",
     });
 }
 
 export function refuseServerFlags({ detach, cancelOnInterrupt }: FollowFlags): void {
   if (detach === true || cancelOnInterrupt === true)
-    throw new DarumaError("USAGE", "--detach and --cancel-on-interrupt need a server that runs it", {
-      hint: "Say --server URL, or set DARUMA_SERVER.",
+    throw new DarumaError("USAGE", "--detach and --cancel-on-interrupt need a server", {
+      hint: "Add --server URL, or set DARUMA_SERVER.",
     });
 }

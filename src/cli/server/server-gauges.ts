@@ -4,7 +4,7 @@ import type { PrometheusRegistry } from "../../telemetry/prometheus.js";
 type Load = ReturnType<ServerParts["load"]>;
 
 const GAUGES: { readonly [key in keyof Load]: { readonly name: string; readonly help: string } } = {
-  runs: { name: "daruma_owned_runs", help: "Runs that this server goes on with." },
+  runs: { name: "daruma_owned_runs", help: "Runs that this server is running." },
   slots: { name: "daruma_busy_slots", help: "Slots in use, on all workers of this server." },
   workers: { name: "daruma_workers", help: "Workers of this server, itself included." },
 };

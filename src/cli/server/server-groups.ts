@@ -40,7 +40,7 @@ export function mcpGroup(contextOf: (principal: Principal) => Context, version: 
           tags: ["mcp"],
           summary: "the Model Context Protocol over streamable HTTP",
           description:
-            "Every operation that the token's role may do is a tool. One JSON-RPC message a request; nothing is kept between them.",
+            "Every operation that the token's role allows is a tool. One JSON-RPC message per request; nothing is kept between requests.",
           requestBody: { content: { "application/json": { schema: { type: "object" } } } },
           responses: { "200": { description: "An answer of the protocol." } },
         },

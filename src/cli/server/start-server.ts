@@ -143,17 +143,16 @@ async function checkTokens(store: Store, host: string): Promise<void> {
   const usable = tokens.some(
     ({ revoked_at, expires_at }) => revoked_at === null && (expires_at === null || expires_at > now),
   );
-  const why = tokens.length === 0 ? "there is no token" : "every token is revoked or has expired";
-  if (!usable)
-    throw new DarumaError("TOKENS_NEEDED", `${host} can be reached from other machines, and ${why}`);
+  const why = tokens.length === 0 ? "there is no token" : "every token is revoked or expired";
+  if (!usable) throw new DarumaError("TOKENS_NEEDED", `${host} is reachable from other machines, and ${why}`);
 }
 
 const MAX_PORT = 65_535;
 
 function checkPort(port: number): void {
   if (!Number.isInteger(port) || port < 0 || port > MAX_PORT)
-    throw new DarumaError("USAGE", `--port ${port} is no port`, {
-      hint: `Choose one from 1 to ${MAX_PORT}, or 0 for any that is free.`,
+    throw new DarumaError("USAGE", `invalid port ${port}`, {
+      hint: `Choose a port from 1 to ${MAX_PORT}, or 0 for any free port.`,
     });
 }
 
@@ -163,7 +162,7 @@ async function listen(app: FastifyInstance, options: StartServerOptions): Promis
     await app.listen({ host, port });
   } catch (error) {
     throw new DarumaError("USAGE", `cannot listen at ${host} port ${port}: ${reasonOf(error)}`, {
-      hint: "Choose another with --host and --port.",
+      hint: "Choose another address with --host and --port.",
       cause: error,
     });
   }
@@ -180,8 +179,8 @@ function listensAt(app: FastifyInstance, { host = DEFAULT_HOST }: StartServerOpt
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "EADDRINUSE") return "somebody else listens there";
-  if (code === "EACCES") return "that is not allowed";
+  if (code === "EADDRINUSE") return "the port is in use";
+  if (code === "EACCES") return "permission denied";
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return "this machine has no such address";
   return message;
 }

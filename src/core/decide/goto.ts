@@ -185,7 +185,7 @@ function startTargets(decision: Decision, targets: Barrier["targets"]): void {
 
 /** In a workspace that holds what was to be undone nothing may go on. */
 function failTargets(decision: Decision, targets: Barrier["targets"], message: string): void {
-  const reason = `the workspace could not be taken back: ${message}`;
+  const reason = `the workspace could not be restored: ${message}`;
   for (const job of targets.keys()) {
     decision.add(() => {
       if (job.status === "blocked" && job.evaluation === null) failJob(decision, job, "RESET_FAILED", reason);

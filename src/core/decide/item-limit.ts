@@ -14,7 +14,7 @@ export function refuseItems(run: Run, job: Job, count: number): FailureFacts | n
   if (jobs >= JOB_IDS_PER_RUN)
     return {
       code: "TOO_MANY_ITEMS",
-      message: `a list of ${count} items would give the run ${jobs} jobs; a run has fewer than ${JOB_IDS_PER_RUN}`,
+      message: `a list of ${count} items would give the run ${jobs} jobs; the limit is ${JOB_IDS_PER_RUN}`,
     };
   return tooManyItems(count, run.definition.maxItems, others);
 }

@@ -68,7 +68,7 @@ function refuseWhileCanceling(run: Run): Refusal | null {
   return refuse(
     "RUN_OVER",
     "the run is being canceled",
-    "Wait until its processes have ended; a step of it can be retried then.",
+    "Wait until its processes have ended; then retry a step.",
   );
 }
 
@@ -108,7 +108,7 @@ function refuseAgain(job: Job): Refusal | null {
       "Wait until the attempt has ended, or cancel the run.",
     );
   if (!RETRYABLE.has(status)) return refuse("NOT_RETRYABLE", `${step} is ${status}: it has not failed`);
-  if (job.barrier !== null) return refuse("NOT_RETRYABLE", `${step} is about to begin anew`, RUNS_BY_ITSELF);
+  if (job.barrier !== null) return refuse("NOT_RETRYABLE", `${step} is about to start over`, RUNS_BY_ITSELF);
   if (!job.scope.open) return scopeGone(job);
   if (status === "canceled" && gateState(job.gate) === "lost") return dependencyFailed(job);
   return null;
@@ -118,9 +118,9 @@ function refuseAgain(job: Job): Refusal | null {
 function wayBackTo(job: Job): Advice {
   if (mayGoBackTo(job)) return adviceFor("STEP_COMPLETED");
   return {
-    typed: "`daruma resume-from RUN STEP` can go back to what it depends on, which did not complete.",
+    typed: "Go back to the step it depends on, which did not complete: `daruma resume-from RUN STEP`.",
     asked:
-      "control_run with action resume_from_step can go back to what it depends on, which did not complete.",
+      "Go back to the step it depends on, which did not complete: control_run with action resume_from_step.",
   };
 }
 
@@ -128,21 +128,21 @@ function mayGoBackTo({ gate, step }: Job): boolean {
   return gateState(gate) === "met" || step.groups.length === 0;
 }
 
-const RUNS_BY_ITSELF = "Wait: it runs by itself.";
+const RUNS_BY_ITSELF = "Wait; it will run.";
 
 function scopeGone({ step, scope }: Job): Refusal {
   return refuse("NOT_RETRYABLE", `${step.definition.id} belongs to ${scope.id}, which is gone`, {
-    typed: "`daruma jobs RUN` lists the branches that there are now.",
-    asked: "list_jobs lists the branches that there are now.",
+    typed: "`daruma jobs RUN` lists the current branches.",
+    asked: "list_jobs lists the current branches.",
   });
 }
 
 function dependencyFailed({ step }: Job): Refusal {
-  return refuse("DEPENDENCY_FAILED", `what ${step.definition.id} depends on did not complete`, {
+  return refuse("DEPENDENCY_FAILED", `a step that ${step.definition.id} depends on did not complete`, {
     typed:
-      "Retry that first; what depends on it runs after it. `daruma reset RUN --failed-only` does it for all.",
+      "Retry that step first; its dependents run after it. `daruma reset RUN --failed-only` retries all.",
     asked:
-      "Retry that first; what depends on it runs after it. control_run with action reset_failed does it for all.",
+      "Retry that step first; its dependents run after it. control_run with action reset_failed retries all.",
   });
 }
 
@@ -161,7 +161,7 @@ function refuseBusy(run: Run, force = false): Refusal | null {
   const { running, rebuild, aside } = run.workspace;
   const busy = running ?? aside?.for ?? (rebuild === null || rebuild.built ? null : rebuild.job);
   if (force || busy === null) return null;
-  return refuse("WORKSPACE_BUSY", `${busy.step.definition.id} is at work in the workspace`);
+  return refuse("WORKSPACE_BUSY", `${busy.step.definition.id} is running in the workspace`);
 }
 
 function refuseHardReset(run: Run, { job: id, force }: CommandOf<"step.hard_reset">): Refusal | null {
@@ -180,7 +180,7 @@ function refuseResetOf(run: Run, job: Job, force: boolean): Refusal | null {
   const not = (why: string, hint: Advice | string): Refusal =>
     refuse("NOT_RETRYABLE", `${step} ${why}`, hint);
   if (!job.scope.open) return scopeGone(job);
-  if (job.barrier !== null) return not("is about to begin anew", RUNS_BY_ITSELF);
+  if (job.barrier !== null) return not("is about to start over", RUNS_BY_ITSELF);
   if (job.reset !== null) return not("is being reset already", RUNS_BY_ITSELF);
   switch (job.status) {
     case "failed":
@@ -221,7 +221,7 @@ function refuseRedrive(run: Run, { job: id }: CommandOf<"step.redrive">): Refusa
   if (!job.queue.dead)
     return refuse(
       "NOT_DEAD_LETTER",
-      `${job.step.definition.id} is ${jobStatusWord(job.status)} and no dead letter`,
+      `${job.step.definition.id} is ${jobStatusWord(job.status)} and not a dead letter`,
     );
   return refuseWhileCanceling(run) ?? refuseAgain(job);
 }
@@ -250,8 +250,11 @@ function refuseAnswer(run: Run, { job: id, choice }: CommandOf<"human.answer">):
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
   if (job.question === null)
-    return refuse("NOT_ASKED", `${job.step.definition.id} is ${jobStatusWord(job.status)} and asks nothing`);
+    return refuse(
+      "NOT_ASKED",
+      `${job.step.definition.id} is ${jobStatusWord(job.status)} and is not asking anything`,
+    );
   if (!job.question.choices.includes(choice))
-    return refuse("INVALID_VALUE", `${choice} is not among ${job.question.choices.join(", ")}`);
+    return refuse("INVALID_VALUE", `${choice} is not one of ${job.question.choices.join(", ")}`);
   return null;
 }

@@ -108,7 +108,7 @@ function endRebuild(decision: Decision, rebuild: Rebuild, ended: Ended): void {
     return decision.emit({ type: "jobs.ready", jobs: [job.id], reason });
   }
   if (trigger === "operator" || job.error === null)
-    failJob(decision, job, "RESET_FAILED", `the workspace could not be built anew: ${ended.message}`);
+    failJob(decision, job, "RESET_FAILED", `the workspace could not be rebuilt: ${ended.message}`);
   else climbOn(decision, job, ended.message);
   decision.add({ kind: "barriers" });
 }
@@ -116,7 +116,7 @@ function endRebuild(decision: Decision, rebuild: Rebuild, ended: Ended): void {
 /** The rung that wanted the fresh workspace could not act after all: the climb goes on above it. */
 function climbOn(decision: Decision, job: Job, message: string): void {
   const { rung } = job.climbed.at(-1) ?? { rung: "reset" as const };
-  const reason = `the workspace could not be built anew: ${message}`;
+  const reason = `the workspace could not be rebuilt: ${message}`;
   climb(decision, job, [...job.climbed.slice(0, -1), { rung, applied: false, reason }]);
 }
 

@@ -36,7 +36,7 @@ export function enterNextVisit(decision: Decision, job: Job): void {
       type: "jobs.canceled",
       jobs: [job.id],
       code: "DEPENDENCY_FAILED",
-      reason: "what it depends on did not complete",
+      reason: "a step it depends on did not complete",
     });
     return decision.add({ kind: "settled", jobs: [job] });
   }

@@ -79,7 +79,7 @@ function findTarget(source: Job, step: GraphStep): Target {
   if (job === null && !isFreelyRouted(step))
     return { ok: false, reason: `${stepId} is outside the scope ${source.scope.id}` };
   if (job !== null && gateState(job.gate) !== "met")
-    return { ok: false, reason: `what ${stepId} depends on is not completed` };
+    return { ok: false, reason: `a step that ${stepId} depends on has not completed` };
   if (job !== null && awaits(job, source))
     return { ok: false, reason: `${stepId} itself waits for ${source.step.definition.id}` };
   return { ok: true, step, job };

@@ -17,11 +17,11 @@ export const WORKFLOW_FILE_ERRORS = {
   },
   NOT_A_FILE: {
     means: "A folder, pipe or device was named where a file is needed.",
-    next: "Name a file; write what a pipe gives to one first.",
+    next: "Name a regular file. Save the output of a pipe to a file first.",
   },
   YAML_SYNTAX: { means: "The file is not valid YAML or JSON.", next: "Fix the syntax at the given place." },
   UNKNOWN_KEY: {
-    means: "The file has a key that Daruma does not know.",
+    means: "The file has an unknown key.",
     next: "Fix the spelling; the JSON Schema of workflow files lists every key.",
   },
   WRONG_TYPE: {
@@ -35,15 +35,15 @@ export const WORKFLOW_FILE_ERRORS = {
     next: "Rename one of them.",
   },
   UNKNOWN_STEP: {
-    means: "A step is named that the file does not define.",
+    means: "The file names a step that it does not define.",
     next: "Fix the name or define the step.",
   },
   UNKNOWN_NAME: {
     means: "An expression, template or condition reads a name that does not exist.",
-    next: "Fix the name; docs/workflow-file.md, section Variables, has them all.",
+    next: "Fix the name. docs/workflow-file.md lists them all in the section Variables.",
   },
   UNKNOWN_HANDLER: {
-    means: "A failure handler is named that the file does not define.",
+    means: "The file names a failure handler that it does not define.",
     next: "Fix the name or define it under `failure_handlers`.",
   },
   CYCLE: {
@@ -64,7 +64,7 @@ export const WORKFLOW_FILE_ERRORS = {
   },
   NO_START: {
     means: "No step of the file can start.",
-    next: "Give at least one step without depends_on that nothing routes to, or `start: auto`.",
+    next: "Add a step without depends_on that nothing routes to, or set `start: auto`.",
   },
   FAN_OUT: {
     means: "forEach, reduce or join is used where it cannot work.",
@@ -80,20 +80,20 @@ export const WORKFLOW_FILE_ERRORS = {
     next: "Raise routing.max_loops, or lower retry.max or goto_max.",
   },
   NO_EFFECT: {
-    means: "A key stands where it changes nothing (a warning).",
-    next: "Remove it, or what overrules it.",
+    means: "The key has no effect here (a warning).",
+    next: "Remove it, or remove what overrides it.",
   },
   RETRY_OF_DETERMINISTIC: {
     means: "retry.on names a code whose class is never retried; the code wins (a warning).",
     next: "Remove it unless a retry can really help.",
   },
   SECRET_IN_ENV: {
-    means: "A name of `secrets` is also set in `env`, where its value stands in the file (a warning).",
-    next: "Take it from the environment of the worker.",
+    means: "A name listed under `secrets` is also set in `env`, so its value is in the file (a warning).",
+    next: "Remove it from `env` and set it in the environment of the worker.",
   },
   OUTPUT_MAY_BE_MISSING: {
-    means: "A step reads the output of another one that need not have run before it (a warning).",
-    next: "Depend on that step, or ask whether its output is there.",
+    means: "A step reads the output of another step that may not have run before it (a warning).",
+    next: "Depend on that step, or check that its output exists.",
   },
   UNQUOTED_IN_SHELL: {
     means: "A template in a shell line is not quoted, or quoted twice (a warning).",
@@ -101,7 +101,7 @@ export const WORKFLOW_FILE_ERRORS = {
   },
   UNREACHABLE_STEP: {
     means: "Nothing can ever run the step (a warning).",
-    next: "Name it in a run list, depend on nothing, or set `start: auto`.",
+    next: "Name it in a run list, remove its depends_on, or set `start: auto`.",
   },
   UNREACHABLE_RUNG: {
     means: "A goto without a bound goes back at every failure, so a later rung is never reached (a warning).",
@@ -129,12 +129,12 @@ export const ERROR_CATALOGUE = {
   ),
   IDLE_TIMEOUT: thenRetryOrFork(
     "The attempt printed nothing for idle_timeout_ms.",
-    "Let the step print its progress, or raise idle_timeout_ms.",
+    "Make the step print its progress, or raise idle_timeout_ms.",
   ),
   NETWORK_ERROR: thenRetry("A connection failed.", "Check the address and the network."),
   OOM: thenRetryOrFork(
     "The attempt used more memory than the step's `memory` allows.",
-    "Let the step use less memory, or raise `memory`.",
+    "Make the step use less memory, or raise `memory`.",
   ),
   WALLTIME: thenRetryOrFork(
     "The attempt ran longer than the step's `runtime` allows.",
@@ -145,7 +145,7 @@ export const ERROR_CATALOGUE = {
     "Correct the template: what it names must exist when the step starts.",
   ),
   OUTPUT_INVALID: thenRetryOrFork(
-    "The output does not fit the step's schema (`outputs`), or holds what JSON cannot.",
+    "The output does not match the step's schema (`outputs`), or contains something that JSON cannot represent.",
     "Correct what the step writes to stdout or $DARUMA_OUTPUT.",
   ),
   SCRIPT_ERROR: inFile("The script threw an error.", "Correct the script; the message says what it threw."),
@@ -155,67 +155,67 @@ export const ERROR_CATALOGUE = {
   ),
   SIGNALED: thenRetry(
     "A signal that Daruma did not send ended the process.",
-    "Look for what sent it: often the system, because memory ran out.",
+    "Find out what sent it. Often it is the system, because memory ran out.",
   ),
   WORKER_LOST: thenRetry(
     "The worker or the engine died during the attempt.",
-    "Daruma restarts it by itself, up to max_recoveries times; after that, find out why workers die while they run it.",
+    "Daruma restarts it automatically, up to max_recoveries times. After that, find out why workers die while they run it.",
   ),
   CHILD_INVALID: {
-    means: "The child run of a `workflow` step could not begin.",
-    fix: "Correct the child's file, or give it the inputs that it asks for; see the message.",
-    next: "Correct the child's file, then run the step again: `daruma retry RUN STEP`. Inputs that the step gives it stand in the file of this run, which the run keeps: `daruma fork RUN --from STEP --file FILE`.",
+    means: "The child run of a `workflow` step could not start.",
+    fix: "Correct the child's file, or give it the inputs that it needs; see the message.",
+    next: "Correct the child's file, then run the step again: `daruma retry RUN STEP`. The inputs that the step passes are in the file of this run, which the run keeps: `daruma fork RUN --from STEP --file FILE`.",
     asked:
-      "Correct the child's file, then run the step again: control_run with action retry_step. Inputs that the step gives it stand in the file of this run, which the run keeps: fork_run with a corrected text in `source`.",
+      "Correct the child's file, then run the step again: control_run with action retry_step. The inputs that the step passes are in the file of this run, which the run keeps: fork_run with a corrected text in `source`.",
   },
   CHILD_OUTSIDE: {
-    means: "The file of a `workflow` step does not lie below the folder of its run, which a server asks for.",
-    fix: "Move the file below that folder, or start a run with a folder that contains it.",
-    next: "Move it below that folder, or start the run with a --folder that contains it.",
-    asked: "Move it below that folder, or start the run with a `folder` that contains it.",
+    means: "The file of a `workflow` step is not inside the folder of its run. A server requires that.",
+    fix: "Move the file into that folder, or start a run with a folder that contains it.",
+    next: "Move it into that folder, or start the run with a --folder that contains it.",
+    asked: "Move it into that folder, or start the run with a `folder` that contains it.",
   },
   CHILD_FAILED: {
     means: "The child run of a `workflow` step did not complete.",
-    fix: "Mend what failed in the child run.",
+    fix: "Fix what failed in the child run.",
     next: "See `daruma explain` of the child run named in the message.",
     asked: "See explain_run of the child run named in the message.",
   },
   ARTIFACT_MISSING: thenRetry(
-    "An output that was kept as a file cannot be read.",
+    "An output that was stored as a file cannot be read.",
     "Put the file back where the message says.",
   ),
   REJECTED: {
     means: "A person chose an answer that fails the step.",
-    fix: "Find out why the answer was a rejection.",
-    next: "`daruma explain RUN STEP` says what was answered; `daruma retry RUN STEP` asks again.",
-    asked: "explain_run says what was answered; control_run with action retry_step asks again.",
+    fix: "Find out why the person rejected it.",
+    next: "`daruma explain RUN STEP` shows the answer; `daruma retry RUN STEP` asks again.",
+    asked: "explain_run shows the answer; control_run with action retry_step asks again.",
   },
   NO_WORKER: inFile(
     "The step's `runs_on` asks for tags that this worker does not offer.",
-    "Run it at a server that has a worker with these tags, or correct `runs_on`.",
+    "Run it on a server that has a worker with these tags, or correct `runs_on`.",
   ),
   MISSING_SECRET: thenRetry(
     "A variable named in `secrets` is not set.",
-    "Set it in the environment of the process that executes the step: the run of the command line, the server or its worker.",
+    "Set it in the environment of the process that executes the step: the command line, the server or its worker.",
   ),
   REQUEST_INVALID: inFile(
-    "The HTTP request or model call cannot be sent as it stands.",
+    "The HTTP request or model call is invalid and was not sent.",
     "Correct what the message names: url, method, headers, body or expect_status; base_url or model.",
   ),
   PROVIDER_ERROR: thenRetry(
-    "The provider of a model failed in a way that it did not explain by a status.",
-    "See the message; it often passes.",
+    "The model provider failed without a status that explains why.",
+    "See the message. Such failures often pass.",
   ),
   CONTENT_FILTERED: inFile(
-    "The provider of a model withheld the answer.",
+    "The model provider withheld the answer.",
     "Change the prompt: the same one will be withheld again.",
   ),
   ACCESS_DENIED: thenRetry(
-    "The action was refused because a right or a credential is missing.",
+    "The action was refused because a permission or credential is missing.",
     "Give it the credential.",
   ),
   VALIDATION_ERROR: thenRetryOrFork(
-    "The action called its input invalid.",
+    "The action rejected its input as invalid.",
     "Correct the input; see the message.",
   ),
   REPO_ERROR: thenRetry(
@@ -223,19 +223,19 @@ export const ERROR_CATALOGUE = {
     "Resolve it in the repository.",
   ),
   ACTION_FAILED: {
-    means: "The action failed and gave no more than its message.",
-    fix: "Find out why the action failed; the message is all that it gave.",
+    means: "The action failed and gave only a message.",
+    fix: "Find out why the action failed. It gave only the message.",
     next: "See the message, and what the step printed: `daruma logs RUN STEP`.",
     asked: "See the message, and what the step printed: get_job_logs.",
   },
   LOG_FAILED: thenRetry(
-    "An attempt's log file could not be written, and not just because the disk was full: that is waited for.",
+    "An attempt's log file could not be written. If the disk is just full, Daruma waits instead.",
     "Check that the disk is not full and the output folder is writable.",
   ),
   FILE_LIMIT: {
-    means: "The process may open too few files for daruma to be loaded and to run a step.",
+    means: "The limit on open files is too low to load Daruma and run a step.",
     next: "Raise the limit first: `ulimit -n 1024`.",
-    asked: "Whoever starts the server raises its limit of open files first.",
+    asked: "Ask the server's administrator to raise its limit on open files.",
   },
   UNKNOWN_ACTION: inFile(
     "No action of this type is registered.",
@@ -244,58 +244,58 @@ export const ERROR_CATALOGUE = {
   // Decisions
   LOOP_BUDGET_EXCEEDED: thenRetryOrFork(
     "max_loops allows no further retry, repair, goto or transition back.",
-    "Mend the failure that the message names, bound the goto (`goto: { step: X, max: 1 }`), or raise routing.max_loops.",
+    "Fix the failure that the message names, bound the goto (`goto: { step: X, max: 1 }`), or raise routing.max_loops.",
   ),
   REMEDIATION_FAILED: thenRetryOrFork(
     "A step of on_fail.run failed, so the repair did not happen.",
-    "Find out why the repair failed: its own error and output say it.",
+    "Find out why the repair failed; see its own error and output.",
   ),
   JOIN_UNSATISFIED: thenRetryOrFork(
     "Too few branches of a fan-out completed.",
-    "Mend what failed in the branches, or tolerate it with a looser `join`.",
+    "Fix what failed in the branches, or tolerate it with a looser `join`.",
   ),
   DEPENDENCY_FAILED: {
-    means: "A step that this one needs failed.",
-    fix: "Mend the failure of the step that it needs.",
+    means: "A step that this one depends on failed.",
+    fix: "Fix the failure of the step that it depends on.",
     next: "`daruma explain RUN` says which and why; once it completes, this one runs.",
     asked: "explain_run says which and why; once it completes, this one runs.",
   },
   IF_FAILED: inFile(
     "The step's `if` could not be evaluated.",
-    "Correct the expression; the message says what is wrong with it.",
+    "Correct the expression; the message says what is wrong.",
   ),
   RESET_FAILED: {
     means:
       "A fresh workspace could not be built from the checkpoints, or what another attempt left could not be set aside.",
-    fix: "Put right what the message names, such as a missing patch or a file in the way.",
-    next: "Put right what the message names, such as a missing patch or a file in the way; then `daruma hard-reset RUN STEP`.",
+    fix: "Fix what the message names, such as a missing patch or a file in the way.",
+    next: "Fix what the message names, such as a missing patch or a file in the way; then `daruma hard-reset RUN STEP`.",
     asked:
-      "Put right what the message names, such as a missing patch or a file in the way; then control_run with action hard_reset_step.",
+      "Fix what the message names, such as a missing patch or a file in the way; then control_run with action hard_reset_step.",
   },
   STALLED: {
-    means: "Nothing can go on though the run is not over: a defect of Daruma.",
+    means: "The run cannot continue although it is not over. This is a bug in Daruma.",
     next: "Report it with the printed dump.",
   },
   RUN_CANCELED: {
     means: "The run was canceled.",
     fix: "Find out who canceled the run, and why.",
-    next: "If that was a mistake: `daruma reset RUN --failed-only`, then `daruma resume RUN`, goes on with what was canceled.",
-    asked: "If that was a mistake: control_run with action reset_failed goes on with what was canceled.",
+    next: "If that was a mistake: `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled.",
+    asked: "If that was a mistake: control_run with action reset_failed continues what was canceled.",
   },
   FAIL_FAST: {
     means: "Another step failed and failure_policy is fail_fast.",
-    fix: "Mend the failure of the step that failed first.",
-    next: "`daruma explain RUN` says which and why; `daruma reset RUN --failed-only` runs all that failed or was canceled again.",
+    fix: "Fix the failure of the step that failed first.",
+    next: "`daruma explain RUN` says which and why; `daruma reset RUN --failed-only` runs every failed or canceled step again.",
     asked:
-      "explain_run says which and why; control_run with action reset_failed runs all that failed or was canceled again.",
+      "explain_run says which and why; control_run with action reset_failed runs every failed or canceled step again.",
   },
   NOT_AN_ARRAY: thenRetry(
     "A forEach step's output is not an array.",
-    "Let the step print a JSON array, or write one to $DARUMA_OUTPUT.",
+    "Make the step print a JSON array, or write one to $DARUMA_OUTPUT.",
   ),
   TOO_MANY_ITEMS: thenRetryOrFork(
     "The forEach steps of the run would have more items than max_items allows.",
-    "Put several items into one (batches of 100, say), or raise max_items.",
+    "Put several items into one (for example, batches of 100), or raise max_items.",
   ),
   // Expressions
   EXPRESSION_TIMEOUT: inFile("An expression ran too long and was stopped.", "Make it simpler."),
@@ -307,12 +307,12 @@ export const ERROR_CATALOGUE = {
   },
   EXPRESSION_RESULT: inFile(
     "An expression returned a value of the wrong type or size.",
-    "Let it return what its key expects.",
+    "Make it return what its key expects.",
   ),
   EXPRESSION_STOPPED: {
-    means: "An expression was stopped because its result is no longer wanted.",
-    next: "Nothing if the run was stopped on purpose; else `daruma resume RUN`.",
-    asked: "Nothing if the run was stopped on purpose; else control_run with action resume.",
+    means: "An expression was stopped because its result is no longer needed.",
+    next: "Nothing if the run was stopped on purpose. Otherwise: `daruma resume RUN`.",
+    asked: "Nothing if the run was stopped on purpose. Otherwise: control_run with action resume.",
   },
   SANDBOX_FAILED: {
     means: "The sandbox for expressions could not start, or crashed.",
@@ -320,19 +320,19 @@ export const ERROR_CATALOGUE = {
   },
   // Workspaces
   WORKSPACE_BRANCH_EXISTS: {
-    means: "The branch for a run's result cannot be made, because it or one in its way exists.",
+    means: "The branch cannot be created: it exists already, or another branch is in its way.",
     next: "Give another name with --branch.",
     asked: "Give another `branch`.",
   },
   WORKSPACE_BRANCH_INVALID: {
-    means: "The name given for a branch is not one that git takes.",
+    means: "git does not accept this branch name.",
     next: "Give another name with --branch.",
     asked: "Give another `branch`.",
   },
   WORKSPACE_ELSEWHERE: {
     means:
-      "The workspace of the run lies in another output folder, and cannot be built here from its checkpoints.",
-    next: "Go on with the run where its files are, or put right what the message names; the run waits.",
+      "The workspace of the run is in another output folder, and cannot be rebuilt here from its checkpoints.",
+    next: "Continue the run where its files are, or fix what the message names; the run waits.",
   },
   WORKSPACE_FORK: {
     means: "The forked run would lack the files that earlier steps have left in the workspace.",
@@ -340,7 +340,7 @@ export const ERROR_CATALOGUE = {
     asked: "Go back within the run itself: control_run with action resume_from_step.",
   },
   WORKSPACE_GIT_FAILED: {
-    means: "git failed in a way that Daruma did not expect.",
+    means: "git failed unexpectedly.",
     next: "See the message; check the disk and the permissions.",
   },
   WORKSPACE_GIT_MISSING: {
@@ -355,7 +355,7 @@ export const ERROR_CATALOGUE = {
   },
   WORKSPACE_OBJECTS_MISSING: {
     means: "The repository lacks contents of the commit: it is a partial clone, or damaged.",
-    next: "Check the commit out there, which fetches what a partial clone lacks; `git fsck` shows damage.",
+    next: "Check out the commit there, which fetches what a partial clone lacks; `git fsck` shows damage.",
   },
   WORKSPACE_PATCH_ALTERED: {
     means: "The patch of a checkpoint is not the recorded one, so the workspace was not rebuilt.",
@@ -374,7 +374,7 @@ export const ERROR_CATALOGUE = {
   },
   WORKSPACE_PATCH_TOO_LARGE: {
     means: "A step changed more than git can replay from one patch.",
-    next: "Name large results in a .gitignore, or split the step.",
+    next: "List large results in a .gitignore, or split the step.",
   },
   WORKSPACE_REF_NOT_FOUND: {
     means: "The repository has no such branch, tag or commit.",
@@ -388,12 +388,12 @@ export const ERROR_CATALOGUE = {
     means:
       "The run has changed files of a submodule, which a branch of the repository around it cannot hold.",
     next: "Take the result as a patch: `daruma apply RUN --patch FILE`, then `git apply FILE` in the repository.",
-    asked: "Ask for it without `branch`, and give the patch to `git apply` in the repository.",
+    asked: "Request it without `branch`, and apply the patch with `git apply` in the repository.",
   },
   WORKSPACE_SUBMODULE_MISSING: {
     means: "A submodule that is checked out in the repository lacks the commit that is pinned.",
     next: "Run `git submodule update --init --recursive` in the repository.",
-    asked: "Check the submodules out in the repository.",
+    asked: "Check out the submodules in the repository.",
   },
   // Store, leases, commands
   ARTIFACT_NOT_FOUND: {
@@ -402,8 +402,8 @@ export const ERROR_CATALOGUE = {
     asked: "list_artifacts lists them.",
   },
   DRAFT_CONFLICT: {
-    means: "Somebody else has saved the draft meanwhile.",
-    next: "Read it again, put the two together, and save over the new revision.",
+    means: "Somebody else has saved the draft in the meantime.",
+    next: "Read it again, merge the two, and save on top of the new revision.",
   },
   DRAFT_NOT_FOUND: {
     means: "There is no draft of this name.",
@@ -411,12 +411,12 @@ export const ERROR_CATALOGUE = {
     asked: "list_drafts lists them.",
   },
   HANDLER_NOT_FOUND: {
-    means: "There is no such failure handler.",
+    means: "There is no failure handler with this id.",
     next: "See `daruma handlers`.",
     asked: "list_failure_handlers lists them.",
   },
   IMPORT_INVALID: {
-    means: "The document is no run that `daruma export` wrote, or it has been changed since.",
+    means: "The document is not a run that `daruma export` wrote, or it was changed afterwards.",
     next: "Export the run again with `daruma export RUN`, by this or an older version of Daruma.",
     asked: "Export the run again with export_run, by this or an older version of Daruma.",
   },
@@ -427,87 +427,87 @@ export const ERROR_CATALOGUE = {
     asked: "Start its workflow from a text of your own. It can be read, exported, canceled and pruned.",
   },
   JOB_NOT_FOUND: {
-    means: "There is no such job.",
+    means: "There is no job with this id.",
     next: "See `daruma jobs`.",
     asked: "list_jobs lists them.",
   },
   NO_RUNNER: {
-    means: "Nothing stays here that could run a workflow.",
-    next: "Use `daruma run`, or ask a server: `daruma serve`.",
-    asked: "Ask a server: this process only looks into a store.",
+    means: "This process cannot run workflows.",
+    next: "Use `daruma run`, or send it to a server (`daruma serve`).",
+    asked: "Send it to a server; this process only reads a store.",
   },
   RETRIES_USED_UP: {
-    means: "The job has had as many attempts as max_retries allows.",
+    means: "The job has used all attempts that max_retries allows.",
     next: "Give a larger --max-retries, or leave it failed.",
     asked: "Give a larger max_retries, or leave it failed.",
   },
   SERVER_UNREACHABLE: {
-    means: "The server does not answer, or what answers is no Daruma server.",
-    next: "Check the address (--server, DARUMA_SERVER) and that `daruma serve` runs there.",
-    asked: "Check that the server runs, and its address.",
+    means: "The server does not answer, or it is not a Daruma server.",
+    next: "Check the address (--server, DARUMA_SERVER), and that `daruma serve` is running there.",
+    asked: "Check that the server is running, and check its address.",
   },
   TOKEN_NOT_FOUND: {
-    means: "There is no such token.",
+    means: "There is no token with this id.",
     next: "See `daruma token list`.",
     asked: "list_tokens lists them.",
   },
   WORKFLOW_NOT_FOUND: {
-    means: "There is no stored workflow of this name, id or version.",
+    means: "There is no stored workflow with this name, id or version.",
     next: "See `daruma workflows`.",
     asked: "list_workflows lists them.",
   },
   WORKFLOW_NOT_PUBLISHED: {
     means:
-      "The version of the workflow was registered by a run or an import and never published; only published ones are started by name.",
+      "This version of the workflow came from a run or an import and was never published. Only published versions can be started by name.",
     next: "Publish it (`daruma workflow save`, then `daruma workflow publish`), or run its file.",
-    asked: "Publish it (save_draft, publish_workflow), or start it by its text (`source`).",
+    asked: "Publish it (save_draft, publish_workflow), or start its text (`source`).",
   },
   CAUSE_TAKEN: {
-    means: "Another run of the same cause was recorded first.",
+    means: "Another run with the same cause was recorded first.",
     next: "Nothing: that run is the one that was asked for.",
   },
   DECISIONS_REFUSED: {
     means:
-      "Some of the decisions about held jobs cannot be taken, so none was, unless the message says otherwise.",
-    next: "Leave out those that are refused, or correct them.",
-    asked: "Leave out those that are refused, or correct them; `results` says which and why.",
+      "Some decisions about held jobs were refused, so none was applied, except where the message says so.",
+    next: "Remove or correct the refused ones.",
+    asked: "Remove or correct the refused ones; `results` says which and why.",
   },
   KEY_REUSED: {
-    means: "The key was given before, for something else.",
-    next: "Give every command and every start a key of its own; the same key only to ask for the same thing again.",
+    means: "The key was already used for a different request.",
+    next: "Use a new key for every command and every start. Reuse a key only to repeat the same request.",
   },
   WRONG_RUN: {
     means: "The job belongs to another run.",
-    next: "Name the run that the message names, or leave the run out: a job's id is enough.",
+    next: "Use the run that the message names, or leave out the run: a job's id is enough.",
   },
   RUN_NOT_FOUND: {
-    means: "There is no such run.",
+    means: "There is no run with this number.",
     next: "See `daruma list`.",
     asked: "list_runs lists them.",
   },
   STEP_NOT_FOUND: {
-    means: "The run has no such step.",
+    means: "The run does not have this step.",
     next: "See `daruma show RUN`.",
     asked: "get_run lists its steps.",
   },
   STEP_AMBIGUOUS: {
     means: "The step has several jobs in the run, one for each item of a fan-out.",
-    next: "Name one of them, as STEP@SCOPE or by its id.",
+    next: "Name one of them as STEP@SCOPE, or by its id.",
   },
   ATTEMPT_NOT_FOUND: {
-    means: "The step has no such attempt.",
+    means: "The step does not have this attempt.",
     next: "See `daruma show RUN`.",
     asked: "get_job lists its attempts.",
   },
   RUN_OWNED: {
     means: "Another process is running this run.",
-    next: "Let it finish (`daruma show RUN` says how it stands), or stop that process.",
-    asked: "Let it finish; get_run says how it stands.",
+    next: "Let it finish (`daruma show RUN` shows its progress), or stop that process.",
+    asked: "Let it finish; get_run shows its progress.",
   },
   NOT_ASKED: {
-    means: "The step asks nothing at the moment.",
-    next: "`daruma holds` lists the questions that are open.",
-    asked: "list_pending_failed_jobs lists the questions that are open.",
+    means: "The step is not asking anything at the moment.",
+    next: "`daruma holds` lists the open questions.",
+    asked: "list_pending_failed_jobs lists the open questions.",
   },
   NO_WORKSPACE: {
     means: "The step does not work in a workspace, so there is nothing to reset.",
@@ -515,82 +515,85 @@ export const ERROR_CATALOGUE = {
     asked: "A step that has failed can be retried: control_run with action retry_step.",
   },
   NOT_DEAD_LETTER: {
-    means: "The job is no dead letter: the queue has not given it up.",
+    means: "The job is not a dead letter: the queue has not given up on it.",
     next: "`daruma dead-letters` lists what can be redriven; a failed job is retried with `daruma retry RUN STEP`.",
     asked:
       "list_dead_letters lists what can be redriven; a failed job is retried by control_run with action retry_step.",
   },
   NOT_HELD: {
     means: "The job is not on hold.",
-    next: "`daruma holds` lists what waits for a decision; a failed job is retried with `daruma retry RUN STEP`.",
+    next: "`daruma holds` lists what is waiting for a decision; a failed job is retried with `daruma retry RUN STEP`.",
     asked:
-      "list_pending_failed_jobs lists what waits for a decision; a failed job is retried by control_run with action retry_step.",
+      "list_pending_failed_jobs lists what is waiting for a decision; a failed job is retried by control_run with action retry_step.",
   },
   NOT_PAUSED: {
     means: "The run is not paused.",
     next: "See `daruma show RUN`.",
-    asked: "get_run says how it stands.",
+    asked: "get_run shows its status.",
   },
   NOT_RETRYABLE: {
-    means: "The job is in a state that cannot be retried.",
-    next: "`daruma explain RUN STEP` says what it waits for; only a job that has failed or was canceled can be retried.",
-    asked: "explain_run says what it waits for; only a job that has failed or was canceled can be retried.",
+    means: "The job cannot be retried in its current status.",
+    next: "`daruma explain RUN STEP` says what it is waiting for. Only a failed or canceled job can be retried.",
+    asked: "explain_run says what it is waiting for. Only a failed or canceled job can be retried.",
   },
   STEP_COMPLETED: {
-    means: "The step is completed.",
-    next: "`daruma resume-from RUN STEP` goes back to it: it and what depends on it run again.",
-    asked: "control_run with action resume_from_step goes back to it: it and what depends on it run again.",
+    means: "The step has completed.",
+    next: "`daruma resume-from RUN STEP` goes back to it: the step and everything that depends on it run again.",
+    asked:
+      "control_run with action resume_from_step goes back to it: the step and everything that depends on it run again.",
   },
   WORKSPACE_BUSY: {
-    means: "A step is at work in the workspace.",
-    next: "Wait until it has ended, or end it with --force.",
-    asked: "Wait until it has ended, or end it with force: true.",
+    means: "A step is running in the workspace.",
+    next: "Wait until it ends, or end it with --force.",
+    asked: "Wait until it ends, or end it with force: true.",
   },
   RUN_OVER: {
     means: "The run is over.",
-    next: "`daruma retry RUN STEP` runs a step of it again; else start a new run.",
-    asked: "control_run with action retry_step runs a step of it again; else start a new run.",
+    next: "`daruma retry RUN STEP` runs one of its steps again. Otherwise start a new run.",
+    asked: "control_run with action retry_step runs one of its steps again. Otherwise start a new run.",
   },
   LEASE_LOST: {
-    means: "Another engine has taken this run over.",
+    means: "Another engine has taken over this run.",
     next: "Follow it with `daruma show RUN`.",
-    asked: "Ask again: whoever has it now answers.",
+    asked: "Ask again; the engine that has it now will answer.",
   },
   STORE_FAILED: {
-    means: "The store could not write or read.",
-    next: "Check the disk and the message; nothing recorded is lost, `daruma resume RUN` goes on.",
-    asked:
-      "Ask again in a moment, with the same key if it was a change: it is then done once, however often it is asked for.",
+    means: "The store could not be read or written.",
+    next: "Check the disk and the message. Nothing recorded is lost; `daruma resume RUN` continues the run.",
+    asked: "Try again in a moment, with the same key if it was a change: it is then applied only once.",
   },
   STORE_GONE: {
     means: "The database file was deleted, replaced or cut short while Daruma used it.",
-    next: "Move the old file back if you still have it, else restore a backup (docs/backup.md); then start Daruma again.",
-    asked: "Tell whoever runs the server: its database has to be brought back before it can go on.",
+    next: "Move the old file back if you still have it, or restore a backup (docs/backup.md). Then start Daruma again.",
+    asked: "Tell the server's administrator that its database must be restored.",
   },
   STORE_DAMAGED: {
-    means: "The database is damaged, or the file is no database of Daruma's.",
+    means: "The database is damaged, or the file is not a Daruma database.",
     next: "Check the path. If it is right, stop everything that uses it, keep a copy, and restore a backup: docs/backup.md.",
-    asked: "Tell whoever runs the server: its database has to be restored from a backup.",
+    asked: "Tell the server's administrator that its database must be restored from a backup.",
   },
   STALE_ATTEMPT: {
-    means: "The attempt is not, or no longer, this worker's.",
-    next: "Nothing: the run has gone on without it.",
+    means: "The attempt does not belong to this worker (any more).",
+    next: "Nothing: the run has continued without it.",
   },
   WORKER_NOT_FOUND: {
     means: "The server does not know this worker.",
-    next: "It registers again by itself.",
+    next: "Nothing: the worker registers again automatically.",
   },
   RUN_NOT_HERE: {
     means: "This server does not have the attempt's run yet.",
-    next: "The worker keeps the result and offers it again.",
+    next: "Nothing: the worker keeps the result and sends it again.",
   },
   STORE_VERSION: { means: "The database was written by a newer Daruma.", next: "Upgrade Daruma." },
   // The server
-  BODY_TOO_LARGE: { means: "The request's body is larger than the server takes.", next: "Send less." },
+  BODY_TOO_LARGE: {
+    means: "The request body is larger than the server accepts.",
+    next: "Send a smaller body.",
+  },
   FORBIDDEN: {
-    means: "The token's role may not do this.",
-    next: "Use a token of the role that the message names; `daruma token create` makes one.",
-    asked: "Use a token of the role that the message names; an admin makes one with create_token.",
+    means: "The token's role does not allow this.",
+    next: "Use a token with the role that the message names; `daruma token create` makes one.",
+    asked: "Use a token with the role that the message names; an admin can make one with create_token.",
   },
   FOLDER_NEEDED: {
     means:
@@ -599,83 +602,83 @@ export const ERROR_CATALOGUE = {
     asked: "Start it with `folder`, an absolute path on the server's machine that contains those files.",
   },
   HOST_REFUSED: {
-    means: "The request names a host that is not this machine, as a web page of somebody else's would.",
+    means: "The request names a host that is not this machine, as a hostile web page would.",
     next: "Use http://127.0.0.1 or http://localhost, or make a token with `daruma token create`.",
     asked: "Use http://127.0.0.1 or http://localhost, or a server that has tokens.",
   },
   MALFORMED_REQUEST: {
-    means: "The request cannot be read: its address, headers or body are broken.",
+    means: "The request is malformed: its address, headers or body.",
     next: "Fix what the message names.",
   },
   MEDIA_TYPE: {
-    means: "The body is not of a type that the server takes.",
+    means: "The server does not accept this content type.",
     next: "Send JSON with `content-type: application/json`.",
   },
   METHOD_NOT_ALLOWED: {
-    means: "The address is there, but not for this method.",
-    next: "Use a method that the `allow` header names.",
+    means: "The address exists, but does not support this method.",
+    next: "Use a method listed in the `allow` header.",
   },
   ORIGIN_REFUSED: {
-    means: "A web page of another origin asked for a change.",
+    means: "A web page from another origin tried to make a change.",
     next: "Start the server with --allow-origin if that page is yours.",
-    asked: "Whoever runs the server can allow the origin of that page.",
+    asked: "The server's administrator can allow the origin of that page.",
   },
   RATE_LIMITED: {
-    means: "Too many requests in too short a time.",
+    means: "Too many requests in a short time.",
     next: "Wait as long as the `retry-after` header says.",
   },
   TOO_MANY_RUNS: {
-    means: "The token has started as many runs as it may in a minute.",
+    means: "The token has started as many runs as one minute allows.",
     next: "Wait as long as the `retry-after` header says; `daruma serve --runs-per-minute` raises the limit.",
-    asked: "Wait for as many seconds as the answer says, then start it again.",
+    asked: "Wait for the number of seconds in the answer, then start it again.",
   },
   TOO_MANY_STREAMS: {
-    means: "The token, or the server as a whole, has as many event streams open as it may.",
-    next: "Close some, or read with one request now and then; `daruma serve --streams-per-token` raises the limit.",
-    asked: "Close some, or read with one request now and then.",
+    means: "The token, or the server as a whole, has too many event streams open.",
+    next: "Close some, or poll instead; `daruma serve --streams-per-token` raises the limit.",
+    asked: "Close some, or poll instead.",
   },
   ROUTE_NOT_FOUND: {
     means: "The server has nothing at this address.",
-    next: "See /api/v1/docs for what there is.",
+    next: "See /api/v1/docs for the available addresses.",
   },
   TOOL_NOT_FOUND: {
-    means: "The MCP server has no tool of this name for this role.",
-    next: "Call a tool that the list of tools names; `daruma mcp --role ROLE`, or a token of a higher role, gives more of them.",
-    asked: "Call a tool that the list of tools names; a token of a higher role gives more of them.",
+    means: "The MCP server has no tool with this name for this role.",
+    next: "Call a listed tool. `daruma mcp --role ROLE`, or a token with a higher role, gives more tools.",
+    asked: "Call a listed tool. A token with a higher role gives more tools.",
   },
   SERVER_STOPPING: {
-    means: "The server is going down, or not up yet.",
-    next: "Ask again in a moment.",
+    means: "The server is starting or stopping.",
+    next: "Try again in a moment.",
   },
   TOKENS_NEEDED: {
-    means: "The server would be open to other machines, and there is no token that can be used.",
+    means: "The server would be reachable from other machines, and there is no valid token.",
     next: "Make one with `daruma token create`, or bind to 127.0.0.1.",
     asked: "Make one with create_token, or bind to 127.0.0.1.",
   },
   UNAUTHENTICATED: {
-    means: "The request has no token, or one that is unknown, expired or revoked.",
+    means: "The request has no token, or its token is unknown, expired or revoked.",
     next: "Send `authorization: Bearer TOKEN`; `daruma token create` makes one.",
-    asked: "Send `authorization: Bearer TOKEN`; an admin makes tokens with create_token.",
+    asked: "Send `authorization: Bearer TOKEN`; an admin can make tokens with create_token.",
   },
   WORKFLOW_READER_BUSY: {
-    means: "The server is reading as many large workflows as it can at a time.",
-    next: "Ask again in a moment.",
+    means: "The server is already reading as many large workflows as it can.",
+    next: "Try again in a moment.",
   },
   WORKFLOW_TOO_LARGE: {
-    means: "The workflow takes more time or memory to read than the server gives it.",
-    next: "Split it, use `parameters` in place of many alike steps, or run it with `daruma run FILE`.",
-    asked: "Split it, or use `parameters` in place of many alike steps.",
+    means: "The workflow takes more time or memory to read than the server allows.",
+    next: "Split it, use `parameters` instead of many similar steps, or run it with `daruma run FILE`.",
+    asked: "Split it, or use `parameters` instead of many similar steps.",
   },
   // The program
   USAGE: {
-    means: "The command line is wrong.",
+    means: "The command line is invalid.",
     next: "See `daruma --help`.",
     asked: "Correct what the message names.",
   },
   INTERNAL: {
-    means: "Something happened that Daruma did not expect: a defect of Daruma.",
+    means: "Something unexpected happened. This is a bug in Daruma.",
     next: "Try again with --debug and report what it prints.",
-    asked: "Report it, with the reference: the server's log has more beside it.",
+    asked: "Report it with the reference; the server's log has the details under it.",
   },
   PLATFORM: { means: "This platform is not supported.", next: "Use Linux or macOS." },
 } as const satisfies Record<string, CatalogueEntry>;
@@ -724,7 +727,7 @@ export class DarumaError extends Error {
 
 /** Faults of the file itself: a run keeps the definition that it started with, so a retry cannot mend them. */
 function inFile(means: string, fix: string): Required<CatalogueEntry> {
-  const kept = "The run keeps the file that it started with; a corrected one takes effect in a new run:";
+  const kept = "The run keeps the file it started with. To use a corrected file, start a new run:";
   return {
     means,
     fix,
@@ -746,7 +749,7 @@ function thenRetry(means: string, fix: string): Required<CatalogueEntry> {
 /** Causes that may lie in the file or outside of it. */
 function thenRetryOrFork(means: string, fix: string): Required<CatalogueEntry> {
   const { next, asked } = thenRetry(means, fix);
-  const kept = "A corrected file takes effect in a new run only:";
+  const kept = "To use a corrected file, start a new run:";
   return {
     means,
     fix,

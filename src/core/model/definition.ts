@@ -16,7 +16,7 @@ export interface Definition {
   readonly failurePolicy: FailurePolicy;
   /** Restarts after a lost worker, per visit. */
   readonly maxRecoveries: number;
-  /** Items that the forEach steps of a run may have, all together. */
+  /** How many items the forEach steps of a run may have in total. */
   readonly maxItems: number;
   /** Of stdout and stderr of one attempt together; what a step prints beyond it is dropped. */
   readonly maxLogBytes: number;
@@ -93,7 +93,7 @@ export interface StepDefinition {
   /** JSON Schema that the output must fit, or null. */
   readonly outputSchema: Json | null;
   readonly tags: readonly string[];
-  /** Tags that a worker must have to be given this step. */
+  /** Tags that a worker must have to run this step. */
   readonly runsOn: readonly string[];
   readonly group: string | null;
   /** Name of the failure handler whose rules answer this step's exit codes. */

@@ -85,7 +85,7 @@ export interface ErrorRecord {
   readonly action: string | null;
   readonly step_id: string | null;
   readonly job_id: number | null;
-  /** Null: there was none in this visit. */
+  /** Null: no attempt in this visit. */
   readonly attempt: number | null;
   /** ISO 8601. */
   readonly timestamp: string;

@@ -94,7 +94,7 @@ jobs:
     expect(idsOf(text(""))).toEqual(["j_1_a", "j_2_b"]);
     expect(problemsOf(text(", c"))).toMatchObject([
       {
-        message: "parameters side by side need as many values each: `i` has 2, `k` has 3",
+        message: "zipped parameters need the same number of values: `i` has 2, `k` has 3",
         path: "jobs[0].parameters",
       },
     ]);

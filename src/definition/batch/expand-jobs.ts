@@ -33,7 +33,7 @@ export function expandJobs(drafts: readonly JobDraft[], context: ReadContext): r
 function reportTooMany(given: readonly Located<string>[], { draft }: JobFamily, context: ReadContext): null {
   const message = `the jobs of the file have more than ${MAX_DEPENDENCIES} dependencies`;
   const hint =
-    "Put one job between the two families: it depends on all of the first, all of the second on it.";
+    "Put one job between the two groups: it depends on every job of the first, and every job of the second depends on it.";
   const { at, path } = given[0] ?? { at: draft.node.at, path: draft.path };
   context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
   return null;

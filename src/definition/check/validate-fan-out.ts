@@ -48,7 +48,7 @@ function reportFanProblem(
   switch (problem.kind) {
     case "crossed": {
       const at = graph.groups[index]![0]?.[0]?.at ?? entry.at;
-      const message = `${name} lies under two different open fan-outs: ${renderPath(problem.first)} and ${renderPath(problem.second)}`;
+      const message = `${name} is inside two different open fan-outs: ${renderPath(problem.first)} and ${renderPath(problem.second)}`;
       const hint = "Close one of them with a `fanout: reduce` step first.";
       return findings.error({
         code: "FAN_OUT",
@@ -60,7 +60,7 @@ function reportFanProblem(
     }
     case "nothing_to_reduce": {
       const place = entry.raw?.keys.fanout ?? entry;
-      const message = `${name} has nothing to reduce: it lies in no open fan-out`;
+      const message = `${name} has nothing to reduce: it is not inside an open fan-out`;
       const hint = "Depend on a step that follows a `forEach: true` step, or remove `fanout: reduce`.";
       return findings.error({ code: "FAN_OUT", message, hint, at: place.at, path: place.path });
     }

@@ -50,7 +50,7 @@ function checkStart({ entries, stepsAt, routed }: GraphCheck, graph: StepGraph, 
   const hint =
     first === undefined
       ? undefined
-      : `\`${first.id}\` waits because something routes to it; give it \`start: auto\` if it is to begin by itself.`;
+      : `\`${first.id}\` waits because something routes to it; give it \`start: auto\` if it should start on its own.`;
   findings.error({ code: "NO_START", message, hint, at: stepsAt, path: ROOT });
 }
 
@@ -60,7 +60,7 @@ function checkNames(graph: StepGraph, findings: Findings): void {
       if (member.value === "") {
         findings.error({
           code: "INVALID_VALUE",
-          message: "a step's id is missing beside `|`",
+          message: "a step's id is missing next to `|`",
           hint: "Write `b|c`.",
           at: member.at,
           path: member.path,

@@ -89,7 +89,7 @@ function checkPriorities(transitions: readonly TransitionDraft[], findings: Find
       if (first === undefined) firstAt.set(key, place);
       else {
         const message = `the transitions ${first + 1} and ${place + 1} from ${quote(from.value)} have the same priority ${value} for the same outcome`;
-        const hint = "Give each its own `priority`; without one it is the place in the list.";
+        const hint = "Give each its own `priority`; the default is its position in the list.";
         findings.error({
           code: "INVALID_VALUE",
           message,

@@ -77,13 +77,13 @@ const scriptFields = {
 } as const satisfies Fields;
 
 const noopFields = {
-  output: { schema: json(checkTemplateText), doc: "Becomes the step's output." },
+  output: { schema: json(checkTemplateText), doc: "The step's output." },
 } as const satisfies Fields;
 
 const choice = text({ expected: "a choice", maxChars: MAX_CHOICE_CHARS, asWritten: true });
 
 const humanFields = {
-  prompt: { schema: filledTemplate("a question"), doc: "What is asked.", required: true },
+  prompt: { schema: filledTemplate("a question"), doc: "The question.", required: true },
   choices: {
     schema: listOf(choice, { items: "choices", notEmpty: true }),
     doc: "The answers to choose from.",

@@ -30,7 +30,7 @@ describe("a human step", () => {
     ["type: human, prompt: p, choices: []", "the list is empty"],
     [
       "type: human, prompt: p, choices: [go, stop], reject: [sotp]",
-      "`reject` names `sotp`, which is not among the choices, did you mean `stop`?",
+      "`reject` names `sotp`, which is not one of the choices, did you mean `stop`?",
     ],
     ["type: human, prompt: p, choices: [stop], reject: [stop]", "every choice fails the step"],
     [

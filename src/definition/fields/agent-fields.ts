@@ -32,7 +32,7 @@ const template = (expected: string) => scalarText({ expected, mayBeEmpty: true, 
 const filledTemplate = (expected: string) => text({ expected, check: checkTemplateText });
 
 export const agentFields = {
-  prompt: { schema: filledTemplate("a prompt"), doc: "What the agent is to do.", required: true },
+  prompt: { schema: filledTemplate("a prompt"), doc: "What the agent should do.", required: true },
   exec: {
     schema: union(
       shellLine(),
@@ -47,16 +47,16 @@ export const agentFields = {
   },
   objective: {
     schema: filledTemplate("an objective"),
-    doc: "What the whole is for; by default the workflow's name.",
+    doc: "The overall goal; by default the workflow's name.",
   },
 } as const satisfies Fields;
 
 export const llmCallFields = {
-  provider: { schema: oneOf(LLM_PROVIDERS), doc: "Whose protocol is spoken.", required: true },
+  provider: { schema: oneOf(LLM_PROVIDERS), doc: "The provider whose protocol is used.", required: true },
   model: { schema: filledTemplate("a model's name"), doc: "The model.", required: true },
   base_url: {
     schema: filledTemplate("an address"),
-    doc: "The endpoint, up to what its paths have in common; needed for `openai-compatible`.",
+    doc: "The base URL of the endpoint; required for `openai-compatible`.",
   },
   api_key_env: {
     schema: text({
@@ -70,7 +70,7 @@ export const llmCallFields = {
   prompt: { schema: filledTemplate("a prompt"), doc: "What the model is asked.", required: true },
   temperature: {
     schema: number({ min: 0, max: MAX_TEMPERATURE, whole: false }),
-    doc: "How freely the model chooses its words.",
+    doc: "How random the model's choice of words is.",
   },
   max_output_tokens: {
     schema: number({ min: 1, max: MAX_OUTPUT_TOKENS, whole: true }),

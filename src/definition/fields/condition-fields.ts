@@ -22,7 +22,7 @@ const FIELD_ROOTS = ["state", "outputs", "error", "inputs"] as const;
 const FIELD_PATH = /^(?:state|outputs|error|inputs)\.[^.\s[\]]+(?:\.[^.\s[\]]+|\[\d{1,10}\])*$/;
 const LOOKS_LIKE_FIELD = /^(?:state|outputs|error|inputs)\./;
 const FIELD_RULE =
-  "A field begins with state., outputs., error. or inputs. and goes on with names and places: outputs.build.files[0].name.";
+  "A field starts with state., outputs., error. or inputs., followed by names and indexes: outputs.build.files[0].name.";
 const OPERATORS = ["==", "!=", "<", "<=", ">", ">="] as const satisfies readonly ComparisonOperator[];
 const MAX_PATH_CHARS = 1_000;
 const MAX_ARRAY_LENGTH = 1_000_000_000;
@@ -93,7 +93,7 @@ const fieldMap = object({
   type: { schema: oneOf(["field"]), doc: "It is a field.", required: true },
   path: {
     schema: locatedText(fieldPath),
-    doc: "Where the value stands, as `outputs.build.version`.",
+    doc: "Where the value is, such as `outputs.build.version`.",
     required: true,
   },
 });
@@ -209,7 +209,7 @@ const comparison: Schema<ReadCondition> = {
       return undefined;
     const { operator, left, right } = given;
     if (left.operand.type === "literal" && right.operand.type === "literal") {
-      const message = "the comparison has no field, so it always gives the same";
+      const message = "the comparison has no field, so its result never changes";
       context.findings.error({ code: "INVALID_VALUE", message, hint: FIELD_RULE, at: node.at, path });
     }
     return {

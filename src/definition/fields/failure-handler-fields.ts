@@ -43,16 +43,16 @@ const ruleMap = object({
       mapped(exitCode, (code): readonly Located<number>[] => [code]),
       listOf(exitCode, { items: "exit codes" }),
     ),
-    doc: "The exit codes that this rule answers; a signal is 128 and its number, a timeout 124.",
+    doc: "The exit codes that this rule handles; a signal counts as 128 plus its number, a timeout as 124.",
   },
   match_all_exit_codes: {
     schema: located(boolean()),
-    doc: "Answers every failure that no other rule of the handler names.",
+    doc: "Handles every failure that no other rule of the handler names.",
     default: false,
   },
   recovery_script: {
     schema: text({ expected: "a shell command" }),
-    doc: "A shell command to run before the job is run again; its own failure does not stop that.",
+    doc: "A shell command to run before the job runs again. If it fails, the job runs again anyway.",
   },
   recovery_timeout_ms: {
     schema: duration({ min: 1 }),
@@ -82,7 +82,7 @@ const rule: Schema<RuleDraft, WrittenRule> = {
     // Codes that are there but wrong were reported already.
     const namesNone = written === undefined || (written.kind === "list" && written.items.length === 0);
     if (namesNone && matchAll?.value !== true) {
-      const message = "the rule answers no failure";
+      const message = "the rule handles no failure";
       const hint = "Add `exit_codes: [...]`, or `match_all_exit_codes: true`.";
       context.findings.error({ code: "MISSING_KEY", message, hint, at: node.at, path });
     }
@@ -113,7 +113,7 @@ const handlerMap = object({
   },
   rules: {
     schema: listOf(rule, { items: "rules", notEmpty: true }),
-    doc: "What answers which exit codes; a rule that names the code comes before the catch-all.",
+    doc: "Which rule handles which exit codes; a rule that names the code comes before the catch-all.",
     required: true,
   },
 });
@@ -138,7 +138,7 @@ function checkOverlaps(drafts: readonly RuleDraft[], context: ReadContext): void
       const first = ruleOf.get(value);
       if (first === undefined) ruleOf.set(value, place);
       else if (first !== place) {
-        const message = `the exit code ${value} stands in two rules of this handler (rules ${first + 1} and ${place + 1})`;
+        const message = `the exit code ${value} is in two rules of this handler (rules ${first + 1} and ${place + 1})`;
         context.findings.error({ code: "INVALID_VALUE", message, hint: "Keep it in one of them.", at, path });
       }
     }

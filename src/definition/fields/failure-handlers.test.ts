@@ -121,7 +121,7 @@ steps: { a: { exec: x, resource_requirements: ${given} } }`;
   it.each([
     ["{ memory: lots }", "`lots` is not a size"],
     ["{ memory: 0m }", "`0m` is not a size"],
-    ["{ runtime: soon }", "`soon` is not a duration that can be kept"],
+    ["{ runtime: soon }", "`soon` is not a supported duration"],
     ["{ runtime: 30 }", "expected a duration such as `PT30M` or `30m`, found `30`"],
     ["{ num_gpus: 1 }", "a count of 1 is not supported yet"],
     ["{ num_nodes: 2 }", "a count of 2 is not supported yet"],

@@ -24,7 +24,7 @@ export function finishHuman(
   for (const choice of reject) {
     if (choices.includes(choice)) continue;
     const suggestion = context.findings.suggester.nearest(choice, choices);
-    const message = `\`reject\` names ${quote(choice)}, which is not among the choices${didYouMean(suggestion)}`;
+    const message = `\`reject\` names ${quote(choice)}, which is not one of the choices${didYouMean(suggestion)}`;
     report(message, `Choices of the step: ${choices.join(", ")}.`);
   }
   if (given !== undefined && choices.every((choice) => reject.includes(choice)))

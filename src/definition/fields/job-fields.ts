@@ -47,7 +47,7 @@ export const JOB_FIELDS = {
   },
   parameters: {
     schema: parameters,
-    doc: "Values for each of which the job is made: `1:3`, `0:100:10`, a list.",
+    doc: "One job is made for each value: `1:3`, `0:100:10`, or a list.",
   },
   parameter_mode: {
     schema: oneOf(["product", "zip"]),
@@ -77,7 +77,7 @@ export interface JobDraft {
 const jobMap = object(JOB_FIELDS, {
   later: LATER_STEP_KEYS,
   misplaced(key) {
-    if (FAN_OUT_KEYS.includes(key)) return "jobs know no fan-out; use `parameters`, or `steps` for forEach";
+    if (FAN_OUT_KEYS.includes(key)) return "jobs have no fan-out; use `parameters`, or `steps` for forEach";
     if (ACTION_KEYS.includes(key)) return "a job is always a `command`; use `steps` for other actions";
     return belongsOutside(key);
   },

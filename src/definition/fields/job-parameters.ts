@@ -108,8 +108,8 @@ export function combine(
   if (mode === "zip" && new Set(lengths).size > 1) {
     const counts = names.map((name, at) => `\`${name}\` has ${lengths[at]}`).join(", ");
     report(
-      `parameters side by side need as many values each: ${counts}`,
-      "Use `parameter_mode: product`, or even them out.",
+      `zipped parameters need the same number of values: ${counts}`,
+      "Use `parameter_mode: product`, or give each the same number of values.",
     );
     return [];
   }

@@ -4,11 +4,11 @@ import { text } from "../read/schema-scalars.js";
 const origin = text({
   expected: "an origin such as `https://files.example.com`",
   pattern: /^https?:\/\/[^\s/?#@\\{}]+$/,
-  rule: "Write scheme and host, with the port if it is not the usual one, and nothing after it.",
+  rule: "Write the scheme and host, plus the port if it is not the default, and nothing after it.",
 });
 
 /** The same for everything that sends requests. */
 export const redirectOriginsField = {
   schema: listOf(origin, { items: "origins", notEmpty: true }),
-  doc: "Other origins to which a redirect may take the request as it is: its headers, credentials included, and its body.",
+  doc: "Other origins that a redirect may send the request to unchanged: its headers, including credentials, and its body.",
 } as const;

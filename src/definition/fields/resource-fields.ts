@@ -62,7 +62,7 @@ const runtime = parsedText("a duration such as `PT30M` or `30m`", (written, repo
   const ms = parseDuration(written);
   if (ms !== null && ms > 0 && ms <= MAX_DURATION_MS) return ms;
   const hint = "Write a duration such as PT30M or 30m, at most 24.8 days.";
-  report(`${quote(written)} is not a duration that can be kept`, hint);
+  report(`${quote(written)} is not a supported duration`, hint);
   return null;
 });
 
@@ -97,7 +97,7 @@ const resourceFields = {
   },
   memory: {
     schema: memory,
-    doc: "Memory that the step may use, as `512m`, `2g` or bytes; an attempt beyond it is ended.",
+    doc: "Memory that the step may use, as `512m`, `2g` or bytes; an attempt that uses more is ended.",
   },
   runtime: { schema: runtime, doc: "Time that an attempt may take, as `PT30M` or `30m`." },
   num_gpus: { schema: onlyCount(0), doc: "Graphics processors; none are managed yet.", default: 0 },

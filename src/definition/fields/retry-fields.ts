@@ -113,7 +113,7 @@ export const retryMax = number({ min: 0, max: MAX_COUNT, whole: true });
 
 const retryFields = {
   max: { schema: retryMax, doc: "Retries after the first try, per visit.", default: 0 },
-  backoff: { schema: backoff, doc: "The wait before each retry; without it there is none." },
+  backoff: { schema: backoff, doc: "The wait before each retry; by default there is none." },
   on: { schema: retryOnList, doc: "Only these codes or classes are retried." },
 } as const;
 
@@ -182,6 +182,6 @@ export function reportConflict(
   path: Parameters<typeof childPath>[0],
   context: ReadContext,
 ): void {
-  const message = `${quote(first)} and ${quote(second)} say the same thing twice`;
+  const message = `${quote(first)} and ${quote(second)} mean the same thing`;
   context.findings.error({ code: "INVALID_VALUE", message, hint: "Keep one of the two.", at: map.at, path });
 }

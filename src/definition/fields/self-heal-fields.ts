@@ -35,7 +35,7 @@ export const workspace = named(
       ref: { schema: refText, doc: "Where the work begins; pinned when a run starts.", default: "HEAD" },
       on_lost: {
         schema: oneOf(["set_aside", "keep"] as const),
-        doc: "After a lost or interrupted attempt: `set_aside` starts again from the last checkpoint, `keep` goes on in what it left.",
+        doc: "After a lost or interrupted attempt: `set_aside` starts again from the last checkpoint, `keep` continues with what it left.",
         default: "set_aside",
       },
     }),
@@ -64,12 +64,12 @@ const budgets = mapped(
     },
     step_idle_timeout_seconds: {
       schema: seconds,
-      doc: "An attempt that gives no sign of life for so long is ended.",
+      doc: "An attempt that shows no sign of life for this long is ended.",
       default: DEFAULT_SELF_HEAL.stepIdleTimeoutMs / MS_PER_SECOND,
     },
     step_no_progress_limit: {
       schema: attempts,
-      doc: "After so many failures without progress a step is stuck.",
+      doc: "After this many failures without progress a step counts as stuck.",
       default: DEFAULT_SELF_HEAL.stepNoProgressLimit,
     },
     job_self_heal_max_resets: {
@@ -113,7 +113,7 @@ export const queue = named(
       },
       classes: {
         schema: listOf(passingClass, { items: "failure classes" }),
-        doc: "Only failures of these classes are put back.",
+        doc: "Only failures of these classes are requeued.",
         default: [...DEFAULT_QUEUE.classes],
       },
     }),

@@ -93,7 +93,7 @@ ${STEPS}`,
 
   it("stand at the top of the file", () => {
     expect(problemsOf("steps:\n  a: { exec: x, self_heal: true }\n")[0]).toBe(
-      "UNKNOWN_KEY 2:17 unknown key `self_heal` here: it stands at the top of the file",
+      "UNKNOWN_KEY 2:17 unknown key `self_heal` here: it belongs at the top of the file",
     );
   });
 
@@ -185,7 +185,7 @@ steps:
       "workspace: {}\nself_heal: { step_max_attempts: 2, step_no_progress_limit: 3 }\n",
       "step_no_progress_limit (3) is never reached",
     ],
-    ["queue: { classes: [] }\n", "puts nothing back"],
+    ["queue: { classes: [] }\n", "requeues nothing"],
   ])("warns of what changes nothing: %s", (keys, expected) => {
     expect(problemsOf(`${keys}${STEPS}`).join()).toContain(expected);
   });

@@ -78,6 +78,6 @@ function flawOfStepId(id: string): readonly [message: string, hint: string] | nu
   const hint =
     undeclared === null
       ? "Use letters, digits, `_`, `.`, `:` and `-`; begin with a letter, digit or `_`."
-      : `Declare \`${undeclared[1]}\` under \`parameters\` of the job, or take the braces out.`;
+      : `Declare \`${undeclared[1]}\` under \`parameters\` of the job, or remove the braces.`;
   return [`${quote(id)} is not allowed as a step's id`, hint];
 }

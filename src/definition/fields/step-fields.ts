@@ -29,7 +29,7 @@ export function environmentOf<T, W>(
   return mapOf(value, {
     keyPattern: /^(?!DARUMA_)[A-Za-z_][A-Za-z0-9_]*$/,
     keyRule:
-      "A variable's name has letters, digits and `_`, and does not begin with DARUMA_, which Daruma sets itself.",
+      "A variable's name has letters, digits and `_`, and does not begin with DARUMA_, which is reserved for Daruma.",
   });
 }
 
@@ -107,7 +107,7 @@ export const onFail = named(
   "on_fail",
   withOneBound(
     object({
-      retry: { schema: retry, doc: "Run the step again, up to a number of times." },
+      retry: { schema: retry, doc: "Run the step again, up to this many times." },
       ...routingFields,
     }),
   ),
@@ -149,9 +149,9 @@ export const STEP_FIELDS = {
   },
   start: {
     schema: oneOf(["auto", "routed"]),
-    doc: "`routed`: runs only when a run list or a transition leads to it. `auto`: starts by itself.",
+    doc: "`routed`: runs only when a run list or a transition leads to it. `auto`: starts on its own.",
   },
-  if: { schema: condition(), doc: "JavaScript; the step is skipped where it is not true." },
+  if: { schema: condition(), doc: "JavaScript; the step is skipped unless it is true." },
   env: { schema: environment, doc: "Environment variables of this step." },
   cwd: {
     schema: text({ check: checkTemplateText }),
@@ -160,7 +160,7 @@ export const STEP_FIELDS = {
   timeout_ms: { schema: duration({ min: 1 }), doc: "An attempt that takes longer is ended." },
   idle_timeout_ms: {
     schema: duration({ min: 1 }),
-    doc: "An attempt that prints nothing for so long is ended.",
+    doc: "An attempt that prints nothing for this long is ended.",
   },
   kill_grace_ms: {
     schema: duration({ min: 0 }),
@@ -187,17 +187,17 @@ export const STEP_FIELDS = {
   on_fail: { schema: onFail, doc: "What happens when an attempt fails." },
   on_success: { schema: onSuccess, doc: "What happens when the step completes." },
   outputs: { schema: jsonSchemaField, doc: "JSON Schema that the output must fit." },
-  tags: { schema: plainNames("tags"), doc: "Words to find the step by." },
+  tags: { schema: plainNames("tags"), doc: "Labels to find the step by." },
   runs_on: {
     schema: plainNames("tags"),
-    doc: "Tags that a worker must have to be given this step.",
+    doc: "Tags that a worker must have to run this step.",
   },
   group: { schema: text({ maxChars: MAX_NAME_CHARS }), doc: "A group's name." },
   failure_handler: {
     schema: located(
       text({ expected: "a failure handler's name", asWritten: true, maxChars: MAX_NAME_CHARS }),
     ),
-    doc: "The failure handler whose rules answer this step's exit codes.",
+    doc: "The failure handler whose rules handle this step's exit codes.",
   },
   summarize: {
     schema: text({ expected: "a shell command" }),
@@ -205,11 +205,11 @@ export const STEP_FIELDS = {
   },
   resource_requirements: {
     schema: resources,
-    doc: "What the step needs of its worker, or the name of an entry of the file's list.",
+    doc: "What the step needs from its worker, or the name of an entry of the file's list.",
   },
   workspace: {
     schema: boolean(),
-    doc: "`false`: the step works outside the file's workspace, also beside its steps.",
+    doc: "`false`: the step works outside the file's workspace, even while other steps work in it.",
     default: true,
   },
   progress: {
@@ -226,6 +226,6 @@ const TRANSITION_KEYS: readonly string[] = ["route_on", "routeOn"];
 
 /** Why a key of the file or of a transition does not belong into a step. */
 export function belongsOutside(key: string): string | null {
-  if (TOP_KEYS.includes(key)) return "it stands at the top of the file";
+  if (TOP_KEYS.includes(key)) return "it belongs at the top of the file";
   return TRANSITION_KEYS.includes(key) ? "it belongs to a transition at the top of the file" : null;
 }

@@ -37,7 +37,7 @@ const stepName = located(text({ expected: "a step's id", asWritten: true, maxCha
 const transitionMap = object({
   from: {
     schema: stepName,
-    doc: "The step whose end is looked at.",
+    doc: "The step whose end is watched.",
     required: true,
     aliases: ["from_node_id", "sourceNodeKey"],
   },
@@ -49,17 +49,17 @@ const transitionMap = object({
   },
   on: {
     schema: oneOf(OUTCOMES),
-    doc: "The outcome of `from` at which the transition is tried.",
+    doc: "The outcome of `from` that the transition is tried for.",
     aliases: ["routeOn", "route_on"],
     default: "success",
   },
   priority: {
     schema: located(number({ min: 0, max: MAX_COUNT, whole: true })),
-    doc: "Lower ones are tried first; the place in the list if left out.",
+    doc: "Lower numbers are tried first; the default is the position in the list.",
   },
   when: {
     schema: when,
-    doc: "A condition, or JavaScript; the transition is taken only where it is true.",
+    doc: "A condition, or JavaScript; the transition is taken only if it is true.",
     aliases: ["condition"],
   },
 });
@@ -89,7 +89,7 @@ const transition: Schema<TransitionDraft, Written<typeof transitionMap>> = named
 /** After a success there is no error: a condition on one would never hold. */
 function reportBlindCondition(node: SourceMap, path: Path | null, context: ReadContext): void {
   const message =
-    "`when` looks at the error, but the transition is tried only after a success, the default of `on`";
+    "`when` reads the error, but the transition is tried only after a success, which is the default of `on`";
   const hint = "Add `on: failure` or `on: any`.";
   const at = findEntry(node, "when")?.keyAt ?? node.at;
   context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });

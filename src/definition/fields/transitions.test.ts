@@ -201,7 +201,7 @@ describe("a transition's condition", () => {
     ],
     ["{ type: exists, field: state }", "INVALID_VALUE `state` is not a field"],
     ["{ type: exists, field: 'outputs.a[x]' }", "INVALID_VALUE `outputs.a[x]` is not a field"],
-    ["{ type: exists, field: outputs.q.x }", "UNKNOWN_STEP `outputs.q` names no step of the file"],
+    ["{ type: exists, field: outputs.q.x }", "UNKNOWN_STEP `outputs.q` is not a step of the file"],
     ["{ type: exists, field: inputs.zoen }", "UNKNOWN_NAME unknown input `zoen`, did you mean `zone`?"],
     ["{ type: exists, field: error.code, path: y }", "UNKNOWN_KEY unknown key `path`"],
     [
@@ -210,7 +210,7 @@ describe("a transition's condition", () => {
     ],
     [
       "{ type: comparison, operator: ==, left: x, right: 1 }",
-      "INVALID_VALUE the comparison has no field, so it always gives the same",
+      "INVALID_VALUE the comparison has no field, so its result never changes",
     ],
     [
       "{ type: comparison, operator: ==, left: error.code, right: [1] }",

@@ -55,8 +55,8 @@ const inputByType = mapped(
   }),
 );
 const inputMap = object({
-  type: { schema: inputType, doc: "The type of the value; that of `default` if left out." },
-  default: { schema: located(json()), doc: "The value when none is given." },
+  type: { schema: inputType, doc: "The type of the value; by default the type of `default`." },
+  default: { schema: located(json()), doc: "The value if none is given." },
   required: {
     schema: located(boolean()),
     doc: "Whether a value must be given; true unless there is a default.",
@@ -80,7 +80,7 @@ const inputByMap: Schema<InputDefinition, Written<typeof inputMap>> = {
       fallback.value !== null &&
       typeOfJson(fallback.value) !== type
     ) {
-      report(`the default is no ${type}`, `Give a default of type ${type}.`, fallback);
+      report(`the default is not a ${type}`, `Give a default of type ${type}.`, fallback);
     }
     if (fallback !== undefined && given.required?.value === true) {
       report(
@@ -118,14 +118,14 @@ export const WORKFLOW_FIELDS = {
       pattern: /^[^\p{Cc}]*$/u,
       rule: "Give a name on one line.",
     }),
-    doc: "The workflow's name; the file's name without its ending if left out.",
+    doc: "The workflow's name; by default the file's name without its extension.",
   },
   inputs: {
     schema: mapOf(named("input", union(inputByType, inputByMap)), {
       keyPattern: /^[A-Za-z_][A-Za-z0-9_-]*$/,
       keyRule: "An input's name has letters, digits, `_` and `-`, and begins with a letter or `_`.",
     }),
-    doc: "Values that a run is given.",
+    doc: "Values that are passed to a run.",
   },
   env: { schema: environment, doc: "Environment variables of every step." },
   secrets: {
@@ -134,7 +134,7 @@ export const WORKFLOW_FIELDS = {
   },
   context: {
     schema: listOf(contextName, { items: "names" }),
-    doc: "Names that --context gives to expressions and templates, beside `pr` and `files`.",
+    doc: "Names that --context gives to expressions and templates, besides `pr` and `files`.",
   },
   routing: {
     schema: object({
@@ -150,14 +150,14 @@ export const WORKFLOW_FIELDS = {
             doc: "Keys for the `on_fail` of every step that does not give them itself; `retry` is merged key by key.",
           },
         }),
-        doc: "What every step has unless it says otherwise.",
+        doc: "Defaults for every step.",
       },
     }),
     doc: "Rules for retry, remediation and goto.",
   },
   failure_policy: {
     schema: oneOf(["finish_independent", "fail_fast"]),
-    doc: "Whether steps that do not depend on a failed one go on.",
+    doc: "Whether steps that do not depend on a failed step continue.",
     default: "finish_independent",
   },
   max_recoveries: {
@@ -167,20 +167,20 @@ export const WORKFLOW_FIELDS = {
   },
   max_items: {
     schema: number({ min: 0, max: MAX_COUNT, whole: true }),
-    doc: "Items that the forEach steps of a run may have, all together.",
+    doc: "How many items the forEach steps of a run may have in total.",
     default: DEFAULT_MAX_ITEMS,
   },
   max_log: {
     schema: memory,
-    doc: "How much an attempt may print, such as 200m; what comes after that is dropped.",
+    doc: "How much an attempt may print, such as 200m; the rest is dropped.",
     default: "1g",
   },
   unhandled: {
     schema: oneOf(["fail", "hold"]),
-    doc: "What becomes of a failure that nothing answers: the step fails, or waits for a decision. `hold` if `jobs` is used.",
+    doc: "What happens to a failure that nothing handles: the step fails, or waits for a decision. The default is `hold` if `jobs` is used.",
     default: "fail",
   },
-  failure_handlers: { schema: failureHandlers, doc: "Rules that answer exit codes; steps name a handler." },
+  failure_handlers: { schema: failureHandlers, doc: "Rules that handle exit codes; steps name a handler." },
   resource_requirements: {
     schema: resourceList,
     doc: "Resource requirements that jobs and steps refer to by name.",
@@ -195,7 +195,7 @@ export const WORKFLOW_FIELDS = {
   },
   queue: {
     schema: queue,
-    doc: "Failures that nothing else has answered are tried again later, from the checkpoints.",
+    doc: "Failures that nothing else has handled are tried again later, from the checkpoints.",
   },
   transitions: { schema: transitions, doc: "Edges from the end of one step to another step." },
   steps: { schema: steps, doc: "The steps by id.", aliases: ["checks"] },

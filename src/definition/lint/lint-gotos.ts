@@ -14,7 +14,7 @@ function idleBounds(step: StepDefinition): LintFinding[] {
   return (["on_fail", "on_success"] as const).flatMap((key) => {
     const { goto, gotoJs, gotoMax } = key === "on_fail" ? step.onFail : step.onSuccess;
     if (gotoMax === null || goto !== null || gotoJs !== null) return [];
-    const message = `\`goto_max\` of ${quote(step.id)} bounds nothing: there is neither \`goto\` nor \`goto_js\``;
+    const message = `\`goto_max\` of ${quote(step.id)} has no effect: there is neither \`goto\` nor \`goto_js\``;
     return [finding("NO_EFFECT", message, ["steps", step.id, key, "goto_max"], "Add a goto, or remove it.")];
   });
 }

@@ -32,7 +32,7 @@ function idleRules({ failureHandlers }: Definition): LintFinding[] {
       const segments = ["failure_handlers", handler, "rules", place];
       const findings: LintFinding[] = [];
       if (rule.exitCodes.includes(0)) {
-        const message = "the exit code 0 is a success, which no rule answers";
+        const message = "the exit code 0 is a success, so no rule applies";
         findings.push(finding("NO_EFFECT", message, [...segments, "exit_codes"]));
       }
       if (rule.matchAll && rule.exitCodes.length > 0) {
@@ -56,7 +56,7 @@ function deafHandlers({ failureHandlers, steps }: Definition): LintFinding[] {
     const handler = step.failureHandler === null ? undefined : handlerOf.get(step.failureHandler);
     if (handler === undefined || traitsOf(step.action.type).startsProcess) return [];
     if (handler.rules.some((rule) => rule.matchAll || rule.exitCodes.includes(TIMEOUT_CODE))) return [];
-    const message = `no rule of ${quote(handler.name)} can answer ${quote(step.id)}: a ${step.action.type} step has no exit codes`;
+    const message = `no rule of ${quote(handler.name)} can handle ${quote(step.id)}: a ${step.action.type} step has no exit codes`;
     const hint =
       "Add a rule with `match_all_exit_codes: true` (or 124 for its timeout), or use on_fail.retry.";
     return [finding("NO_EFFECT", message, ["steps", step.id, "failure_handler"], hint)];
@@ -73,7 +73,7 @@ function idleHold({ unhandled, failureHandlers, steps, transitions }: Definition
   const mayHold = (step: StepDefinition) =>
     !(step.failureHandler !== null && catchAlls.has(step.failureHandler)) && !routed.has(step.id);
   if (steps.some(mayHold)) return [];
-  const message = "`unhandled: hold` never applies: something else answers every failure of every step";
+  const message = "`unhandled: hold` never applies: something else handles every failure of every step";
   return [finding("NO_EFFECT", message, ["unhandled"])];
 }
 

@@ -34,13 +34,13 @@ function idleSelfHeal({ selfHeal, steps }: Definition): LintFinding[] {
 
 function idleQueue({ queue }: Definition): LintFinding[] {
   if (queue === null || queue.classes.length > 0) return [];
-  return [finding("NO_EFFECT", "`queue` puts nothing back: it names no class", ["queue", "classes"])];
+  return [finding("NO_EFFECT", "`queue` requeues nothing: it names no class", ["queue", "classes"])];
 }
 
 function idleWatch({ steps }: Definition): LintFinding[] {
   return steps.flatMap(({ id, progress, idleTimeoutMs }) => {
     if (progress !== "files" || idleTimeoutMs !== null) return [];
-    const message = `${quote(id)} has no idle timeout that watching its files could put off`;
+    const message = `${quote(id)} has no idle timeout, so watching its files has no effect`;
     return [finding("NO_EFFECT", message, ["steps", id, "progress"])];
   });
 }

@@ -78,13 +78,13 @@ function oddRetryCodes(step: StepDefinition): LintFinding[] {
     const status = /^[1-5]\d\d$/.test(name) ? Number(name) : null;
     const known = Object.hasOwn(ERROR_CATALOGUE, name) || OPEN_CODES.test(name);
     if (!known) {
-      const message = `${quote(name)} is neither a class nor a code that Daruma gives`;
+      const message = `${quote(name)} is neither a class nor a code of Daruma`;
       return [
         finding(
           "NO_EFFECT",
           message,
           segments,
-          "It matches only if the step itself gives this code in $DARUMA_FAILURE.",
+          "It matches only if the step reports this code in $DARUMA_FAILURE.",
         ),
       ];
     }
@@ -92,7 +92,7 @@ function oddRetryCodes(step: StepDefinition): LintFinding[] {
       status === null ? { message: "", code: name } : { message: "", httpStatus: status },
     );
     if (traitsOf(failureClass).mayPass) return [];
-    const message = `retry.on names ${quote(name)}, though ${failureClass} errors are not worth a retry`;
+    const message = `retry.on names ${quote(name)}, but ${failureClass} errors are not worth a retry`;
     return [finding("RETRY_OF_DETERMINISTIC", message, segments)];
   });
 }

@@ -103,8 +103,8 @@ describe("retry", () => {
     const text =
       "steps: { a: { exec: x, timeout_ms: 1, on_fail: { retry: { max: 1 } }, execution: { timeout_ms: 1, retry_policy: { max_attempts: 2 } } } }";
     expect(problemsOf(text).map((problem) => problem.message)).toEqual([
-      "`timeout_ms` and `execution.timeout_ms` say the same thing twice",
-      "`on_fail.retry` and `execution.retry_policy` say the same thing twice",
+      "`timeout_ms` and `execution.timeout_ms` mean the same thing",
+      "`on_fail.retry` and `execution.retry_policy` mean the same thing",
     ]);
   });
 });

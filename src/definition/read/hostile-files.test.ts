@@ -31,7 +31,7 @@ describe("hostile and broken files", () => {
       "env: &e { A: x }\nsteps: { a: { exec: x, env: *f } }",
       "YAML_SYNTAX 2:29 the alias `*f` has no anchor before it",
     ],
-    [`env: &e { A: *e }\n${STEP}`, "YAML_SYNTAX 1:14 the alias *e stands within its own anchor"],
+    [`env: &e { A: *e }\n${STEP}`, "YAML_SYNTAX 1:14 the alias *e is inside its own anchor"],
     ["__proto__: 1\nsteps: { a: { exec: x } }", "UNKNOWN_KEY 1:1 unknown key `__proto__`"],
     [
       "steps: { __proto__: { exec: x } }",
@@ -48,11 +48,11 @@ describe("hostile and broken files", () => {
     ],
     [
       "steps: { a: { type: noop, output: 123456789012345678901 } }",
-      "INVALID_VALUE 1:35 the number `123456789012345678901` cannot be kept exactly",
+      "INVALID_VALUE 1:35 the number `123456789012345678901` cannot be represented exactly",
     ],
     [
       "steps: { a: { type: noop, output: [.inf] } }",
-      "INVALID_VALUE 1:36 the number `.inf` cannot be kept exactly",
+      "INVALID_VALUE 1:36 the number `.inf` cannot be represented exactly",
     ],
     [
       "steps: { a: { exec: x, implementaton: {} } }",

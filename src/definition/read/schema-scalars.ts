@@ -255,7 +255,7 @@ function readJsonScalar(
     typeof value === "number" &&
     (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)));
   if (!inexact) return value;
-  const message = `the number ${quote(node.written)} cannot be kept exactly`;
+  const message = `the number ${quote(node.written)} cannot be represented exactly`;
   context.findings.error({
     code: "INVALID_VALUE",
     message,

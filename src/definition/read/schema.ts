@@ -161,7 +161,7 @@ function takeOther(
   if (options.later?.includes(entry.key)) {
     return report(
       `the key ${name} is not supported yet`,
-      "Remove it; this version of Daruma cannot honour it.",
+      "Remove it; this version of Daruma does not support it.",
     );
   }
   const misplaced = options.misplaced?.(entry.key) ?? null;
@@ -183,7 +183,7 @@ function reportSecondSpelling(
   path: Path | null,
   context: ReadContext,
 ): void {
-  const message = `${quote(entry.key)} and ${quote(first.key)} mean the same key`;
+  const message = `${quote(entry.key)} and ${quote(first.key)} are the same key`;
   context.findings.error({
     code: "INVALID_VALUE",
     message,
@@ -195,7 +195,7 @@ function reportSecondSpelling(
 
 export function reportRepeatedKeys(node: SourceMap, path: Path | null, context: ReadContext): void {
   for (const { key, at } of node.repeated) {
-    const message = `the key ${quote(key)} stands twice in this map`;
+    const message = `the key ${quote(key)} appears twice in this map`;
     context.findings.error({
       code: "YAML_SYNTAX",
       message,

@@ -84,7 +84,7 @@ export function readAnyYaml(source: string, findings: Findings): SourceDocument 
     findings.error({
       code: "MISSING_KEY",
       message: "the file is empty",
-      hint: "Begin with `steps:` and one step.",
+      hint: "Start with `steps:` and one step.",
       at: 0,
       path: ROOT,
     });
@@ -168,9 +168,12 @@ function reportSyntax(document: Document.Parsed, findings: Findings): boolean {
 function explainSyntax(code: string, message: string): [message: string, hint: string | undefined] {
   switch (code) {
     case "TAB_AS_INDENT":
-      return ["a tab is used as indentation", "Indent with blanks."];
+      return ["a tab is used as indentation", "Indent with spaces."];
     case "MULTIPLE_DOCS":
-      return ["the file holds more than one document", "Keep one workflow a file; remove the second `---`."];
+      return [
+        "the file holds more than one document",
+        "Keep one workflow per file; remove the second `---`.",
+      ];
     case "RESOURCE_EXHAUSTION":
       return [TOO_DEEP, FLATTEN];
     case "TAG_RESOLVE_FAILED":
@@ -266,13 +269,7 @@ class TreeBuilder {
     const sources = value.node.kind === "list" ? value.node.items : [value.node];
     for (const source of sources) {
       if (source.kind === "map") merged.push(source);
-      else
-        this.fail(
-          "`<<` can merge only maps",
-          "Write `<<: *anchor` where the anchor stands on a map.",
-          at,
-          path,
-        );
+      else this.fail("`<<` can merge only maps", "Write `<<: *anchor`, with an anchor on a map.", at, path);
     }
     return value.size;
   }
@@ -299,7 +296,7 @@ class TreeBuilder {
   private resolveAlias(name: string, at: number, path: Path | null): Sized | null {
     const anchor = this.anchors.get(name);
     if (anchor === "open")
-      return this.fail(`the alias *${name} stands within its own anchor`, "Remove the circle.", at, path);
+      return this.fail(`the alias *${name} is inside its own anchor`, "Remove the circle.", at, path);
     if (anchor === undefined) {
       const suggestion = this.findings.suggester.nearest(name, this.anchors.keys());
       return this.fail(

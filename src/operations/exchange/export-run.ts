@@ -26,14 +26,14 @@ import {
 
 export const exportRun = operation({
   name: "export_run",
-  summary: "write a run as one document, to keep it or to look at it elsewhere",
+  summary: "export a run as one JSON document",
   description:
-    "One JSON document with a run's frozen definition, its whole log and, by default, its logs and artifacts. Files beyond the limit are left out and listed in `left_out`. Everything else of a run follows from its log.",
+    "Returns one JSON document with a run's definition, its event log and, by default, its output and artifacts. Files beyond the size limit are omitted and listed in `left_out`. Everything else about a run follows from its event log.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
     run_id: runReference,
-    files: flag.default(true).describe("Also what attempts printed, and artifacts."),
+    files: flag.default(true).describe("Include the output of attempts, and artifacts."),
   }),
   output: document,
   rest: { method: "GET", path: "/runs/{run_id}/export" },

@@ -29,14 +29,14 @@ import { ARTIFACTS, type DocumentFile, document, LOG_NAME, type RunDocument } fr
 
 export const importRun = operation({
   name: "import_run",
-  summary: "take in a run that was exported elsewhere, under a new number",
-  description: "Takes in a document of export_run as a run with a new number, which can only be read.",
+  summary: "import an exported run under a new number",
+  description: "Imports a document from export_run as a run with a new number. It can only be read.",
   details:
-    "Its log is replayed and checked; a document of another version, or one that is not what export_run wrote, is refused. The run stays as it was and can only be read: it cannot be resumed, retried, decided, applied or forked from (IMPORTED_RUN), and its workflow is not started by name. Its times are those of where it ran, so that prune_runs counts its age from its end there; cancel lets one that is not over be pruned. `finished_at` in the answer is that end.",
+    "Its log is replayed and checked. A document of another version, or one that export_run did not write, is refused. The run can only be read: it cannot be resumed, retried, decided, applied or forked from (IMPORTED_RUN), and its workflow cannot be started by name. It keeps its original times, so prune_runs counts its age from its original end; cancel an unfinished one to prune it. `finished_at` in the answer is that end.",
   role: "admin",
   effect: "changes",
   makesRun: true,
-  input: z.strictObject({ document: document.describe("What export_run wrote.") }),
+  input: z.strictObject({ document: document.describe("The document that export_run returned.") }),
   output: z.object({
     run_id: z.number(),
     exported_run_id: z.number(),

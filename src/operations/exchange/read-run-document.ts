@@ -33,13 +33,15 @@ const shape = z.object({
         seq: z.number().int(),
         // Not in order: a clock may be set back while a run goes on.
         at: z.int().min(0).max(LAST_TIME),
-        event: z.looseObject({ type: z.string().refine(isEventType, "is no event that this Daruma knows") }),
+        event: z.looseObject({
+          type: z.string().refine(isEventType, "is not an event that this version of Daruma knows"),
+        }),
       }),
     )
     .min(1),
   files: z.array(
     z.object({
-      name: z.string().refine((name) => isFileName(name), "is no name of a file of a run"),
+      name: z.string().refine((name) => isFileName(name), "is not the name of a file of a run"),
       base64: z.base64(),
     }),
   ),
@@ -101,15 +103,15 @@ function checkDefinition({ definition, run, events }: RunDocument): void {
   const created = events[0]!.event as Extract<Event, { type: "run.created" }>;
   if (created.workflow !== run.workflow)
     throw refusal(`events.0.event.workflow: the run is of ${JSON.stringify(run.workflow)}`);
-  if (name !== run.workflow || !Array.isArray(steps)) throw refusal("its definition is not that of the run");
+  if (name !== run.workflow || !Array.isArray(steps)) throw refusal("its definition does not match the run");
 }
 
 /** An output is read from where its event says: a path from outside could name any file of this machine. */
 function checkedPath(path: unknown): string {
   if (typeof path === "string" && isSafeName(path)) return path;
-  throw refusal(`an output lies at ${JSON.stringify(path)}, which is no file of the run`);
+  throw refusal(`an output lies at ${JSON.stringify(path)}, which is not a file of the run`);
 }
 
 function refusal(message: string): DarumaError {
-  return new DarumaError("IMPORT_INVALID", `this is no exported run: ${message}`);
+  return new DarumaError("IMPORT_INVALID", `this is not an exported run: ${message}`);
 }

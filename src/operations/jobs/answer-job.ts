@@ -11,7 +11,7 @@ const input = z.strictObject({
   job_id: jobId,
   run_id: runOfJob,
   choice: z.string().min(1).max(1_000).describe("One of the step's choices, such as approve or reject."),
-  text: z.string().max(100_000).default("").describe("More words; they are part of the step's output."),
+  text: z.string().max(100_000).default("").describe("A comment; it becomes part of the step's output."),
   reason,
   key,
 });
@@ -21,7 +21,7 @@ export const answerJob = operation({
   name: "answer_job",
   summary: "answer the question of a human step",
   description:
-    "Answers a human step that waits. The choice must be one of the step's; choice and text become its output, and a choice that rejects fails it.",
+    "Answers a waiting human step. The choice must be one of the step's choices. Choice and text become the step's output; a rejecting choice fails the step.",
   role: "operator",
   effect: "changes",
   input,

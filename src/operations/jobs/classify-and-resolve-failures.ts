@@ -30,25 +30,25 @@ const input = z.strictObject({
         job_id: jobId,
         action: z.enum(["retry", "fail", "skip", "complete"]),
         reason,
-        output: json.optional().describe("What the job gives, for complete."),
+        output: json.optional().describe("The job's output, for complete."),
       }),
     )
     .min(1)
     .max(MAX_CLASSIFICATIONS)
     .describe("One decision for each job."),
   run_id: runOfJob,
-  dry_run: flag.default(false).describe("Only say what would happen."),
+  dry_run: flag.default(false).describe("Only report what would happen."),
   key,
 });
 type ResolveRequest = z.output<typeof input>;
 
 export const classifyAndResolveFailures = operation({
   name: "classify_and_resolve_failures",
-  summary: "decide holds: run again, fail, skip, or complete with an output; all that are named or none",
+  summary: "decide held steps: retry, fail, skip or complete; all of them or none",
   description:
-    "Decides holds, all or none; `job_id` is the `id` of a hold. `retry` runs the job again with fresh budgets (for outages and repaired causes); `fail` lets it fail and cancels what depends on it; `skip` goes on without it; `complete` goes on as if it had given `output`. Use `dry_run` first.",
+    "Decides holds, all or none; `job_id` is the `id` of a hold. `retry` runs the job again with fresh budgets (after an outage or a repair); `fail` fails it and cancels what depends on it; `skip` continues without it; `complete` continues as if it had returned `output`. Use `dry_run` first.",
   details:
-    "Every decision is checked before any is taken: if one is refused, nothing is changed and the refusal is DECISIONS_REFUSED, whose `results` say which and why. The decisions of one run are taken together in one transaction; of several runs one run after the other. With `dry_run` nothing is changed and the answer says what would be, refusals included.",
+    "Every decision is checked before any is applied. If one is refused, nothing changes and the error is DECISIONS_REFUSED, whose `results` say which and why. The decisions of one run are applied in one transaction; several runs are handled one after the other. With `dry_run` nothing changes and the answer says what would happen, including refusals.",
   role: "operator",
   effect: "changes",
   input,

@@ -27,7 +27,7 @@ const input = z.strictObject({
     .enum(["stdout", "stderr", "context", "prompt", "summary"])
     .optional()
     .describe("What to read; by default stderr of a failed attempt that printed any, else stdout."),
-  recovery: flag.default(false).describe("Of the recovery script that followed the attempt."),
+  recovery: flag.default(false).describe("Read the recovery script that followed the attempt."),
   offset,
   limit_bytes: limitBytes,
   tail_bytes: tailBytes,
@@ -37,11 +37,11 @@ type JobLogRequest = z.output<typeof input>;
 
 export const getJobLogs = operation({
   name: "get_job_logs",
-  summary: "print what an attempt of a step printed: its stdout, then its stderr",
+  summary: "print what a step printed: its stdout, then its stderr",
   description:
-    "What an attempt of a job printed. `stream`: stdout or stderr (by default the one that tells more: stderr of a failed attempt that printed any), `summary` (the short account of a failed attempt), `context` (the failure that a transition brought to it) or `prompt` (what an agent or a model was told).",
+    "Returns what an attempt of a job printed. `stream`: stdout or stderr (by default stderr of a failed attempt that printed any, else stdout), `summary` (of a failed attempt), `context` (the failure that a transition passed to it) or `prompt` (of an agent or model).",
   details:
-    "It is redacted. It is read from byte `offset` on, or only its end (`tail_bytes`); `next_offset` is where the next piece begins, `size` where the file ends at present. `recovery` reads the recovery script that followed the attempt. `truncated` says that the attempt printed more than `max_log` of the workflow allows and the rest was dropped. As a stream it goes on while the attempt runs; an item's id is the offset after it.",
+    "The text is redacted. Reading starts at byte `offset`, or only the end is read (`tail_bytes`). `next_offset` is where the next piece begins, `size` where the file ends now. `recovery` reads the recovery script that followed the attempt. `truncated` says that the attempt printed more than `max_log` of the workflow allows and the rest was dropped. As a stream it continues while the attempt runs; an item's id is the offset after it.",
   role: "viewer",
   effect: "reads",
   input,

@@ -16,7 +16,7 @@ export const getJob = operation({
   name: "get_job",
   summary: "show a job: its attempts, errors and output",
   description:
-    "One job with its output, `attempt_history`: every attempt with its error (and the tokens that it used, for a model call), and `diagnostics`: which rung of the failure ladder answered each failed attempt and why.",
+    "Returns one job with its output, `attempt_history` (every attempt with its error, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ job_id: jobId, run_id: runOfJob }),

@@ -10,17 +10,15 @@ import { limit, runReference } from "../schemas.js";
 
 export const listDeadLetters = operation({
   name: "list_dead_letters",
-  summary: "list the jobs that the queue has given up",
+  summary: "list jobs that the queue gave up on",
   description:
     "Lists dead letters: jobs that failed in every round that `queue.max_attempts` of their workflow allows. Repair the cause, then redrive them (redrive_job).",
   details:
-    "Each is a job with its error, how many rounds it has had and since when it is one. They stay until somebody repairs the cause and redrives them (redrive_job), or decides otherwise. `next` is the `after` of the next page, null at the end.",
+    "Each is a job with its error, its number of rounds and the time since when it is a dead letter. It stays one until somebody repairs the cause and redrives it (redrive_job), or decides otherwise. `next` is the `after` of the next page, null at the end.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
-    run_id: runReference
-      .optional()
-      .describe("Only of this run: its number, or last; by default of all runs."),
+    run_id: runReference.optional().describe("Only this run: its number, or last; by default all runs."),
     limit,
     after: z.coerce.number().int().min(0).optional().describe("Only jobs with a larger id."),
   }),

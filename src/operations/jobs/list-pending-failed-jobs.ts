@@ -7,21 +7,19 @@ import { runReference } from "../schemas.js";
 
 export const listPendingFailedJobs = operation({
   name: "list_pending_failed_jobs",
-  summary: "list what waits for somebody: holds, and the open questions of human steps",
+  summary: "list what is waiting for a person: held steps and open questions",
   description:
-    "Lists jobs that wait for somebody. `kind` hold: failed, and the workflow leaves it to you; `error` has what a decision needs. `kind` question: a human step asks `question`. `decisions` has the operation and input of each way to go on.",
+    "Lists jobs that are waiting for a person. `kind` hold: the job failed and the workflow leaves the decision to you; `error` has the details. `kind` question: a human step asks `question`. `decisions` has the operation and input of each way to continue.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
-    run_id: runReference
-      .optional()
-      .describe("Only of this run: its number, or last; by default of all runs."),
+    run_id: runReference.optional().describe("Only this run: its number, or last; by default all runs."),
     workflow_id: z.coerce
       .number()
       .int()
       .positive()
       .optional()
-      .describe("Only of runs of this version of a workflow, by its id."),
+      .describe("Only runs of this version of a workflow, by its id."),
   }),
   output: z.object({ items: z.array(waitingJob) }),
   rest: { method: "GET", path: "/holds" },

@@ -39,7 +39,7 @@ export interface AttemptArtifact {
 }
 
 /**
- * `context`: the failure that a transition brought to the attempt. `prompt`: what an agent or a model was told in it.
+ * `context`: print the failure that a transition passed to the attempt. `prompt`: what an agent or a model was told in it.
  * `summary`: what became of a failed attempt.
  */
 export type ArtifactKind = "context" | "prompt" | "summary";
@@ -116,7 +116,7 @@ async function findAttempts(store: Store, request: LogRequest): Promise<FoundAtt
     throw new DarumaError("ATTEMPT_NOT_FOUND", `${job.step} has not run: it is ${job.status}`, {
       hint: {
         typed: `See \`daruma explain ${job.run_id} ${job.step}\`.`,
-        asked: "explain_run says what became of it.",
+        asked: "explain_run says what happened to it.",
       },
     });
   }
@@ -172,7 +172,7 @@ function chooseWith(
     throw new DarumaError("ATTEMPT_NOT_FOUND", `${where}: ${missing}`, {
       hint: {
         typed: `See \`daruma explain ${job.run_id} ${job.step}\`.${known}`,
-        asked: `explain_run says what became of it.${known}`,
+        asked: `explain_run says what happened to it.${known}`,
       },
     });
   }

@@ -9,10 +9,10 @@ import { jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../sc
 
 export const redriveJob = operation({
   name: "redrive_job",
-  summary: "put a dead letter back into the queue, with all rounds anew",
+  summary: "put a dead letter back into the queue with fresh budgets",
   description: "Puts a dead letter back into the queue with fresh budgets. Repair the cause first.",
   details:
-    "The job runs in a workspace from its checkpoints; what was canceled because of it waits for it again, and a run that is over is reopened. A job that is no dead letter is refused with NOT_DEAD_LETTER.",
+    "The job runs in a workspace from its checkpoints; the steps that were canceled because of it wait for it again, and a finished run is reopened. A job that is not a dead letter is refused with NOT_DEAD_LETTER.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({ job_id: jobId, run_id: runOfJob, reason, key }),

@@ -17,7 +17,7 @@ const input = z.strictObject({
     .int()
     .min(1)
     .describe(
-      "How many attempts the job may have in all: refused if it has had as many, and a bound for rules and retries that follow.",
+      "How many attempts the job may have in total: refused if it has had that many; also limits later rules and retries.",
     ),
   reason,
   key,
@@ -28,9 +28,9 @@ export const retryJob = operation({
   name: "retry_job",
   summary: "run a failed or canceled job again, if it has had fewer attempts than max_retries",
   description:
-    "Runs a failed or canceled job again, if it has had fewer than max_retries attempts; it then has at most max_retries in all.",
+    "Runs a failed or canceled job again, if it has had fewer than max_retries attempts; it then has at most max_retries attempts in total.",
   details:
-    "The answer's `attempt_id` is the attempt that this begins. Refused if the job is of another run, is in another status (a held one is decided with update_job, a completed one is gone back to with control_run, resume_from_step), or has had max_retries attempts already. Rules and retries begin no attempt beyond max_retries; attempts that were lost with their worker do not count. Of many who ask at once, one is answered and the others are refused.",
+    "`attempt_id` in the answer is the attempt that this starts. Refused if the job belongs to another run, has another status (decide a held job with update_job; go back to a completed one with control_run, resume_from_step), or has already had max_retries attempts. Rules and retries start no attempt beyond max_retries; attempts that were lost with their worker do not count. Of several simultaneous requests, one succeeds and the others are refused.",
   role: "operator",
   effect: "changes",
   input,

@@ -11,15 +11,15 @@ import { throwFirstError } from "./throw-first-error.js";
 
 export const updateJob = operation({
   name: "update_job",
-  summary: "decide a job that is held: ready runs it again, failed lets it fail",
+  summary: "decide a held job: ready runs it again, failed lets it fail",
   description:
-    "Decides one hold: `ready` runs the job again with all budgets anew, `failed` lets it fail, which cancels what depends on it. A job that is not in pending_failed is refused with NOT_HELD.",
+    "Decides one hold: `ready` runs the job again with fresh budgets, `failed` fails it and cancels what depends on it. A job that is not in pending_failed is refused with NOT_HELD.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({
     job_id: jobId,
     run_id: runOfJob,
-    status: z.enum(["ready", "failed"]).describe("What becomes of it."),
+    status: z.enum(["ready", "failed"]).describe("The new status."),
     reason,
     key,
   }),

@@ -25,23 +25,23 @@ const input = z.strictObject({
     .min(1)
     .max(MAX_BRANCH_CHARS)
     .optional()
-    .describe("Make a branch of this name in place of a patch."),
+    .describe("Create a branch with this name instead of a patch."),
   message: z
     .string()
     .min(1)
     .max(MAX_MESSAGE_CHARS)
     .optional()
-    .describe("The message of its commit; by default it names workflow and run."),
+    .describe("The commit message; by default it names the workflow and the run."),
 });
 type ApplyRequest = z.output<typeof input>;
 
 export const applyRun = operation({
   name: "apply_run",
-  summary: "take what a run has made in its workspace, as a patch or as a new branch",
+  summary: "get the result of a run's workspace as a patch or a new branch",
   description:
-    "Takes what a run changed in its workspace: as one patch for `git apply`, or with `branch` as one commit on a new branch of the repository that the run was started from.",
+    "Returns what a run changed in its workspace: as one patch for `git apply`, or with `branch` as one commit on a new branch of the repository the run was started from.",
   details:
-    "Nothing else of that repository is touched; a branch that exists is refused with WORKSPACE_BRANCH_EXISTS. The patch is the artifact that the answer names; a short one also stands in the answer. `unfinished_files` counts files changed since the last step that completed: of a run that failed, they are what the failed step left. Refused with WORKSPACE_BUSY while the run is at work.",
+    "Nothing else in that repository is touched; an existing branch is refused with WORKSPACE_BRANCH_EXISTS. The patch is the artifact that the answer names; a short patch is also in the answer itself. `unfinished_files` counts the files changed since the last completed step: in a failed run, what the failed step left. Refused with WORKSPACE_BUSY while the run is working there.",
   role: "operator",
   effect: "changes",
   input,
@@ -110,7 +110,7 @@ async function applyResult(context: Context, { run_id, branch, message }: ApplyR
 
 function notHere({ id, workspace: { path, home } }: Run, outputDir: string): string {
   const where = path === null ? "" : `; it was last in ${path}${home === null ? "" : ` on ${home.host}`}`;
-  return `the workspace of run ${id} is not below ${outputDir}${where}`;
+  return `the workspace of run ${id} is not in ${outputDir}${where}`;
 }
 
 async function asPatch(workspaces: Workspaces, workspace: Workspace, since: string, outputDir: string) {
@@ -125,13 +125,13 @@ async function asPatch(workspaces: Workspaces, workspace: Workspace, since: stri
 }
 
 const WAIT_FOR_STEP = {
-  typed: "Wait until it has ended; `daruma pause RUN` lets nothing new begin.",
-  asked: "Wait until it has ended; control_run with action pause lets nothing new begin.",
+  typed: "Wait until it ends; `daruma pause RUN` keeps anything new from starting.",
+  asked: "Wait until it ends; control_run with action pause keeps anything new from starting.",
 };
 
 const RESUME_FIRST = {
-  typed: "Nobody runs this run: `daruma resume RUN` lets the step end; then apply.",
-  asked: "Nobody runs this run: control_run with action resume lets the step end; then apply.",
+  typed: "No process is running this run. Let the step finish with `daruma resume RUN`, then apply.",
+  asked: "No process is running this run. Let the step finish with control_run, action resume, then apply.",
 };
 
 /** What it has begun does not end by itself: nobody runs it. */
@@ -145,7 +145,7 @@ function refuseWhileAtWork(run: Run, isLeft: boolean): void {
   const { running, rebuild, aside, commit } = run.workspace;
   const step = running ?? aside?.for ?? rebuild?.job ?? null;
   if (step !== null)
-    throw new DarumaError("WORKSPACE_BUSY", `${step.step.definition.id} is at work in the workspace`, {
+    throw new DarumaError("WORKSPACE_BUSY", `${step.step.definition.id} is running in the workspace`, {
       hint: isLeft ? RESUME_FIRST : WAIT_FOR_STEP,
     });
   if (!isOver(run) && run.status !== "held" && run.status !== "paused")

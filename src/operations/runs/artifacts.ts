@@ -31,12 +31,12 @@ export const getArtifact = operation({
   name: "get_artifact",
   summary: "print a file that belongs to a run",
   description:
-    "Reads an artifact by a name that list_artifacts gives, such as summaries/j30000001_a1.txt (over REST its slashes may stand as they are or as %2F), from byte `offset` on; `next_offset` is where the next piece begins.",
+    "Reads an artifact by a name that list_artifacts gives, such as summaries/j30000001_a1.txt (over REST its slashes may be plain or written as %2F), from byte `offset` on; `next_offset` is where the next piece begins.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
     run_id: runReference,
-    name: z.string().min(1).max(1_024).describe("As list_artifacts gives it."),
+    name: z.string().min(1).max(1_024).describe("The name as list_artifacts returns it."),
     offset,
     limit_bytes: limitBytes,
     tail_bytes: tailBytes,

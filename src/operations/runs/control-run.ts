@@ -38,7 +38,7 @@ const input = z.strictObject({
   force: flag
     .default(false)
     .describe(
-      "retry_step: also back to a completed step. hard_reset_step, resume_from_step: although a step is at work in the workspace; that step is ended first.",
+      "retry_step: also go back to a completed step. hard_reset_step, resume_from_step: end a step that is running in the workspace first.",
     ),
   reason,
   key,
@@ -54,11 +54,11 @@ type ControlRequest = z.output<typeof input>;
 
 export const controlRun = operation({
   name: "control_run",
-  summary: "steer a run: pause, resume, cancel, take over, retry a step",
+  summary: "control a run: pause, resume, cancel, take over, retry a step",
   description:
-    "Steers a run. `pause`: nothing new starts; `takeover`: the same, claimed for work by hand; `resume`: lifts a pause, or continues an interrupted run; `cancel`: ends it; `retry_step`: runs a failed, canceled or held step again with fresh budgets; `resume_from_step`: goes back to any step; `hard_reset_step`: runs a step again in a workspace rebuilt from checkpoints; `reset_failed`: runs all that failed again.",
+    "Controls a run. `pause`: nothing new starts; `takeover`: the same, reserved for manual work; `resume`: lifts a pause, or continues an interrupted run; `cancel`: ends it; `retry_step`: runs a failed, canceled or held step again with fresh budgets; `resume_from_step`: goes back to any step; `hard_reset_step`: runs a step again in a workspace rebuilt from checkpoints; `reset_failed`: runs every failed step again.",
   details:
-    "It works whichever process runs the run. `retry_step` and `resume_from_step` also work on a run that is over; `retry_step` with `force` takes a completed step too, which is resume_from_step. `resume_from_step` runs the step and what depends on it again, in a workspace from the checkpoints before it. `hard_reset_step` costs no budget. `reset_failed` leaves handled failures alone. While a step is at work in the workspace, `hard_reset_step` and `resume_from_step` are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed.",
+    "It works whichever process runs the run. `retry_step` and `resume_from_step` also work on a finished run; `retry_step` with `force` accepts a completed step too, like resume_from_step. `resume_from_step` runs the step and what depends on it again, in a workspace from the checkpoints before it. `hard_reset_step` costs no budget. `reset_failed` leaves handled failures alone. While a step is running in the workspace, `hard_reset_step` and `resume_from_step` are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed.",
   role: "operator",
   effect: "changes",
   input,
@@ -78,8 +78,7 @@ export const controlRun = operation({
   cli: [
     {
       words: "resume",
-      summary:
-        "go on with a run that was interrupted, paused or resolved; tell the result of one that is over",
+      summary: "continue a run that was interrupted, paused or resolved; of a finished run, print the result",
       positional: ["run_id"],
       preset: { action: "resume" },
       examples: ["daruma resume 3", "daruma resume last --json"],
@@ -93,28 +92,28 @@ export const controlRun = operation({
     },
     {
       words: "pause",
-      summary: "start nothing new in a run until it is resumed; steps that run may finish",
+      summary: "start nothing new until the run is resumed; running steps may finish",
       positional: ["run_id"],
       preset: { action: "pause" },
       examples: ["daruma pause 3", 'daruma pause last --reason "database upgrade"'],
     },
     {
       words: "takeover",
-      summary: "pause a run and claim it for work by hand",
+      summary: "pause a run and reserve it for manual work",
       positional: ["run_id"],
       preset: { action: "takeover" },
       examples: ['daruma takeover 3 --reason "looking at it myself"'],
     },
     {
       words: "retry",
-      summary: "run a failed, canceled or held step again, also of a run that is over",
+      summary: "run a failed, canceled or held step again, even if the run is over",
       positional: ["run_id", "stepId"],
       preset: { action: "retry_step" },
       examples: ['daruma retry 3 build --reason "fixed the compiler"', "daruma retry last setup --force"],
     },
     {
       words: "hard-reset",
-      summary: "run a step once more in a fresh workspace, rebuilt from the checkpoints before it",
+      summary: "run a step again in a fresh workspace, rebuilt from the checkpoints before it",
       positional: ["run_id", "stepId"],
       preset: { action: "hard_reset_step" },
       examples: [
@@ -124,14 +123,14 @@ export const controlRun = operation({
     },
     {
       words: "resume-from",
-      summary: "go back to a step: it and what depends on it run again, from the checkpoints before it",
+      summary: "go back to a step: run it and everything that depends on it again",
       positional: ["run_id", "stepId"],
       preset: { action: "resume_from_step" },
       examples: ['daruma resume-from 3 build --reason "the base image was wrong"'],
     },
     {
       words: "reset",
-      summary: "begin anew whatever failed unhandled, was canceled or is held; what completed stays",
+      summary: "run every failed, canceled or held step again; completed steps stay",
       positional: ["run_id"],
       preset: { action: "reset_failed" },
       examples: ['daruma reset 3 --failed-only --reason "the network is back"'],
@@ -240,8 +239,8 @@ async function resumeRun(context: Context, runId: number, reason: string, key: s
   const untouched = { runId, before: run.status, status: run.status, changed: [] };
   if (run.finished_at !== null || isOwned) return untouched;
   if (runner === null)
-    throw new DarumaError("NO_RUNNER", `nobody is here who could go on with run ${runId}`, {
-      hint: { typed: `Type \`daruma resume ${runId}\`.`, asked: "Ask a server, which goes on with it." },
+    throw new DarumaError("NO_RUNNER", `this process cannot continue run ${runId}`, {
+      hint: { typed: `Type \`daruma resume ${runId}\`.`, asked: "Send it to a server, which continues it." },
     });
   await runner.resume(runId, reason, key);
   return { ...untouched, status: (await requireRun(store, runId)).status };

@@ -45,8 +45,8 @@ export function readCursor(cursor: string): Position {
   try {
     return unpack(inflateRawSync(Buffer.from(cursor, "base64url"), { maxOutputLength: MAX_UNPACKED_BYTES }));
   } catch (error) {
-    throw new DarumaError("INVALID_INPUT", "after: this is no cursor", {
-      hint: "Give the `next` of list_events, or the id of an item of its stream, as it is.",
+    throw new DarumaError("INVALID_INPUT", "after: invalid cursor", {
+      hint: "Give the `next` of list_events, or the id of an item of its stream, unchanged.",
       cause: error,
     });
   }

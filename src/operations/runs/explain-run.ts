@@ -23,15 +23,15 @@ const input = z.strictObject({
     .describe("Only this job (a step, step@scope or a job id), even if nothing went wrong there."),
   full: flag
     .default(false)
-    .describe("Every job by itself, with every rung that was considered, its reason, and every cost."),
+    .describe("Every job separately, with every rung that was considered, its reason, and every cost."),
 });
 type ExplainRequest = z.output<typeof input>;
 
 export const explainRun = operation({
   name: "explain_run",
-  summary: "tell why a run, or one step of it, went as it did",
+  summary: "explain why a run, or one step of it, went the way it did",
   description:
-    "Why a run went as it did: what failed, what was tried, what it blocks, and in `advice` what can be done now, as `calls` of operations. Jobs that failed alike are told once; `full` tells each, with every rung of the failure ladder, its reason and its cost. Read this first when a run did not go as expected.",
+    "Explains why a run went the way it did: what failed, what was tried, what it blocks, and in `advice` what can be done now, as `calls` of operations. Jobs that failed alike are described once; `full` describes each, with every rung of the failure ladder, its reason and its cost. Read this first when a run did not go as expected.",
   role: "viewer",
   effect: "reads",
   input,
@@ -45,18 +45,16 @@ export const explainRun = operation({
         z.object({
           kind: z.enum(ADVICE_KINDS),
           text: z.string(),
-          command: z.string().nullable().describe("Ready to be typed; null: there is nothing to type."),
-          argv: z
-            .array(z.array(z.string()))
-            .describe("The same command for command, as the words after `daruma`."),
+          command: z.string().nullable().describe("The command to type; null if there is none."),
+          argv: z.array(z.array(z.string())).describe("The same commands as lists of words after `daruma`."),
           calls: z
             .array(z.object({ operation: z.string(), input: variables }))
             .describe(
-              "The same as operations with their input, to be asked for in this order; fork_run also takes the mended text, as `source`.",
+              "The same as operations with their input, to be called in this order; fork_run also takes the corrected text as `source`.",
             ),
         }),
       )
-      .describe("What can be done about the run as it stands, the first thing first."),
+      .describe("What can be done about the run now, most important first."),
     text: z.string().describe("Story and advice, for people."),
   }),
   rest: { method: "GET", path: "/runs/{run_id}/explanation" },

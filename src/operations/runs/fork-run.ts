@@ -18,22 +18,22 @@ import {
 
 const input = z.strictObject({
   run_id: runReference,
-  step: z.string().min(1).describe("The first step that is done anew, with all that depends on it."),
+  step: z.string().min(1).describe("The first step to run again, with everything that depends on it."),
   source: source
     .optional()
     .describe("A newer text of the workflow; by default the old run's own definition."),
   file_name: fileName,
-  inputs: variables.default({}).describe("Over the inputs of the old run."),
+  inputs: variables.default({}).describe("Inputs that replace those of the old run."),
   reason,
-  key: key.describe("The same key again starts nothing: the answer is the run that it started."),
+  key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
 });
 type ForkRequest = z.output<typeof input>;
 
 export const forkRun = operation({
   name: "fork_run",
-  summary: "a new run that reuses what another completed before a step, and goes on from there",
+  summary: "start a new run from a step of another run, reusing what came before",
   description:
-    "Starts a new run that takes over what another run completed before `step` and does that step and all that depends on it anew, with the old run's frozen definition or with a newer text of the workflow.",
+    "Starts a new run that reuses what another run completed before `step`, and runs that step and everything that depends on it again, with the old run's definition or with a newer text of the workflow.",
   role: "operator",
   effect: "changes",
   makesRun: true,

@@ -12,7 +12,7 @@ export interface ForkRequest {
   readonly step: string;
   /** By default the run's own frozen definition. */
   readonly newer?: Workflow;
-  /** Over the inputs of the old run. */
+  /** Inputs that replace those of the old run. */
   readonly inputs: { readonly [name: string]: Json };
   readonly reason: string;
 }

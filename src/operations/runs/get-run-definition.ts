@@ -7,9 +7,9 @@ import { storedDefinition } from "../workflows/stored-workflows.js";
 
 export const getRunDefinition = operation({
   name: "get_run_definition",
-  summary: "print the definition that a run was frozen with",
+  summary: "print the definition that a run uses",
   description:
-    "The definition that the run was started with, as Daruma normalised it, with its hash, inputs and options. It never changes once the run has started, whatever becomes of the file.",
+    "Returns the definition that the run was started with, as Daruma normalised it, with its hash, inputs and options. It never changes, even if the file does.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ run_id: runReference }),

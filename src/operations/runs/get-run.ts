@@ -87,9 +87,9 @@ export const getRun = operation({
   name: "get_run",
   summary: "show a run: its jobs, routes, errors and state",
   description:
-    "One run: its status, a `summary` with the unhandled failures, holds and questions, its jobs with status, attempts, error and output (`jobs` chooses which), and the failure routes that were taken.",
+    "Returns one run: its status, a `summary` with unhandled failures, holds and questions, its jobs with status, attempts, error and output (`jobs` selects which), and the failure routes taken.",
   details:
-    "`diagnostics` is what the ladder made of each failed attempt of the jobs shown; `state` that of each scope; `liveControl`, whether somebody has paused the run or taken it over and what was last asked to be done about a step; `left_alone`, the last server that could not have its workspace, while nobody goes on with it; `usage`, the tokens of its model calls.",
+    "`diagnostics`: what the ladder did about each failed attempt of the jobs shown. `state`: the state of each scope. `liveControl`: whether somebody has paused the run or taken it over, and the last command about a step. `left_alone`: the last server that could not get its workspace, while no process is running it. `usage`: the tokens of its model calls.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

@@ -16,7 +16,7 @@ const count = z.object({
 
 export const getStats = operation({
   name: "get_stats",
-  summary: "count what failed, what was retried and what it cost, over runs",
+  summary: "count failures, retries and their cost over runs",
   description:
     "Adds up the logs of the named runs, or of all: attempts, retries, errors by code, timeouts, recovery scripts, time spent running and waiting. Rates are shares of attempts.",
   role: "viewer",

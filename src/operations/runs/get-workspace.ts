@@ -14,11 +14,11 @@ import { loadWithWorkspace, presentWorkspace } from "./run-workspace.js";
 
 export const getWorkspace = operation({
   name: "get_workspace",
-  summary: "tell where the workspace of a run lies, and what its steps have left in it",
+  summary: "print the folder of a run's workspace, and its checkpoints",
   description:
-    "The git workspace of a run: its folder on the server's machine, the pinned commit, the step that is at work there, the hard resets so far, and its checkpoints with their changed files and patches.",
+    "Returns the git workspace of a run: its folder on the server's machine, the pinned commit, the step that is running there, the hard resets so far, and its checkpoints with their changed files and patches.",
   details:
-    "`notes` are what one could miss in it: submodules that are empty, files that git LFS keeps elsewhere. A patch is an artifact of the run; with `stored` the store has it, too, so that another server can replay it. A superseded checkpoint is kept, but a reset does not replay it. `partials` are what attempts that did not complete had left when another step was to start: the patch, and how many files it changes.",
+    "`notes` lists what may be missing in it: empty submodules, files that git LFS keeps elsewhere. A patch is an artifact of the run; if `stored` is true, the store has it too, so that another server can replay it. A superseded checkpoint is kept, but a reset does not replay it. `partials` lists what incomplete attempts had left when another step was about to start: the patch, and how many files it changes.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ run_id: runReference }),

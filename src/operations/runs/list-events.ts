@@ -14,15 +14,15 @@ const MAX_CURSOR_CHARS = 1_000_000;
 
 export const listEvents = operation({
   name: "list_events",
-  summary: "watch what happens in all runs",
+  summary: "watch the events of all runs",
   description:
-    "What has happened in all runs since a cursor, the events of each run in order, each with its run_id and workflow. Without `after` it gives only the cursor of now in `next`; ask again with it.",
+    "Returns the events of all runs since a cursor, in order for each run, with run_id and workflow. Without `after` it returns only the current cursor in `next`; use it in the next request.",
   details:
-    "As a stream it goes on until the reader leaves; an item's id is the cursor just after it. While more than 64 runs are under way, only the last event of each piece of a run's log has an id, and a reconnect repeats that piece from its beginning; with some ten thousand, an id no longer holds them all, and a reconnect tells the newest runs again from their beginning. No event is left out. Who only asks now and then does not hear of a run that was over, was opened again and is over again meanwhile; its own log has it.",
+    "As a stream it continues until the reader disconnects; an item's id is the cursor just after it. While more than 64 runs are active, only the last event of each piece of a run's log has an id, and a reconnect repeats that piece from its start. With about ten thousand active runs an id cannot hold them all, and a reconnect repeats the newest runs from their start. No event is lost. A client that polls does not see a run that ended, was reopened and ended again between two requests; the run's own log has it.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
-    after: z.string().max(MAX_CURSOR_CHARS).optional().describe("A cursor; by default from now on."),
+    after: z.string().max(MAX_CURSOR_CHARS).optional().describe("A cursor; by default only new events."),
     limit,
   }),
   output: z.object({

@@ -19,10 +19,10 @@ export const event = z.looseObject({
 
 export const listRunEvents = operation({
   name: "list_run_events",
-  summary: "print a run's log, one event a line",
+  summary: "print a run's event log, one event per line",
   description:
-    "The run's log: every fact in order, numbered by `seq`. The log is the truth of a run; docs/events.md tells what each type means. `next` is the `after` of the next page, null at the end.",
-  details: "As a stream it goes on until the run is over; an item's id is its seq.",
+    "Returns the run's event log: every event in order, numbered by `seq`. docs/events.md explains each type. `next` is the `after` of the next page, null at the end.",
+  details: "As a stream it continues until the run is over; an item's id is its seq.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

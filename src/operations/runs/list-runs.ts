@@ -27,9 +27,9 @@ const runItemShape = z.object({
 });
 
 const input = z.strictObject({
-  status: listOf(runStatus).optional().describe("Only runs of these statuses, separated by commas."),
-  workflow: z.string().optional().describe("Only runs of the workflow of this name."),
-  interrupted: flag.default(false).describe("Only runs that want an engine and that nobody runs."),
+  status: listOf(runStatus).optional().describe("Only runs with these statuses, separated by commas."),
+  workflow: z.string().optional().describe("Only runs of the workflow with this name."),
+  interrupted: flag.default(false).describe("Only unfinished runs that no process is running."),
   limit: limit.default(20),
   before: z.coerce.number().int().positive().optional().describe("Only runs with a smaller number."),
 });
@@ -37,9 +37,9 @@ type RunListRequest = z.output<typeof input>;
 
 export const listRuns = operation({
   name: "list_runs",
-  summary: "list runs, the newest first",
+  summary: "list runs, newest first",
   description:
-    "Lists runs with their status, the newest first. Filter by status or workflow; `next` is the `before` of the next page, null at the end.",
+    "Lists runs with their status, newest first. Filter by status or workflow; `next` is the `before` of the next page, null at the end.",
   role: "viewer",
   effect: "reads",
   input,

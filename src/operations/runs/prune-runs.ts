@@ -16,9 +16,9 @@ const input = z.strictObject({
   older_than: z
     .string()
     .max(40)
-    .describe("A duration such as 12h or 30d: ended longer ago than that. 0s: every run that is over."),
-  status: listOf(finalStatus).optional().describe("Only runs of these statuses, separated by commas."),
-  dry_run: flag.default(false).describe("Only say which runs would be removed."),
+    .describe("A duration such as 12h or 30d: only runs that ended longer ago. 0s: every finished run."),
+  status: listOf(finalStatus).optional().describe("Only runs with these statuses, separated by commas."),
+  dry_run: flag.default(false).describe("Only list the runs that would be removed."),
 });
 type PruneRequest = z.output<typeof input>;
 
@@ -26,7 +26,7 @@ export const pruneRuns = operation({
   name: "prune_runs",
   summary: "remove runs that ended long ago, with their logs and artifacts",
   description:
-    "Removes runs that are over and ended before the given age, for ever: their log, jobs, output files and artifacts. A run that is not over is never removed, nor one from which such a run was forked. A run that was imported ended when it ended elsewhere, not when it came here. With `dry_run` nothing is removed.",
+    "Permanently removes runs that ended before the given age: their log, jobs, output files and artifacts. Unfinished runs are never removed, nor are runs that an unfinished run was forked from. The age of an imported run counts from its original end. With `dry_run` nothing is removed.",
   role: "admin",
   effect: "destroys",
   input,
@@ -71,7 +71,7 @@ async function prune({ store, outputDir, now }: Context, request: PruneRequest) 
     const because = inUse.has(run.id) ? "a run that is not over was forked from it" : null;
     if (because !== null) kept.push({ run_id: run.id, because });
     else if (request.dry_run || (await store.deleteRun(run.id))) removed.push(run);
-    else kept.push({ run_id: run.id, because: "somebody holds it" });
+    else kept.push({ run_id: run.id, because: "it is in use" });
   }
   if (!request.dry_run) await removeFiles(outputDir, new Set(removed.map(({ id }) => id)));
   return {
@@ -90,7 +90,7 @@ async function prune({ store, outputDir, now }: Context, request: PruneRequest) 
 function ageOf(text: string): number {
   const ms = parseDuration(text);
   if (ms === null)
-    throw new DarumaError("INVALID_INPUT", `older_than: ${text} is no duration`, {
+    throw new DarumaError("INVALID_INPUT", `older_than: invalid duration ${text}`, {
       hint: "Write 12h or 30d.",
     });
   return ms;

@@ -26,7 +26,10 @@ export async function findRunOf(store: Store, { mark, request }: RunCause): Prom
   const [first] = await store.readEvents(run.id, { limit: 1 });
   const before = first?.event.type === "run.created" ? (first.event.cause?.request ?? null) : null;
   if (request !== null && before !== null && request !== before)
-    throw new DarumaError("KEY_REUSED", `run ${run.id} was started with this key, and with something else`);
+    throw new DarumaError(
+      "KEY_REUSED",
+      `run ${run.id} was started with this key, but with a different request`,
+    );
   return run.id;
 }
 

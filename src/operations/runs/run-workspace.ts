@@ -13,7 +13,7 @@ export async function loadWithWorkspace(
   const { run } = await loadRun(store, await resolveRun(store, reference));
   if (run.definition.workspace === null || run.definition.workspace === undefined)
     throw new DarumaError("WORKSPACE_NOT_FOUND", `the workflow of run ${run.id} has no workspace`, {
-      hint: "A file gives its runs one with `workspace:`.",
+      hint: "Add `workspace:` to the file to give its runs one.",
     });
   return run;
 }

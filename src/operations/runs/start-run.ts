@@ -33,7 +33,7 @@ const input = z.strictObject({
     .string()
     .max(4_096)
     .optional()
-    .describe("An absolute path from which relative ones start; by default a folder of its own."),
+    .describe("An absolute path that relative paths start from; by default the run gets its own folder."),
   inputs: variables.default({}).describe("Inputs of the workflow, by name."),
   context: variables
     .default({})
@@ -42,12 +42,12 @@ const input = z.strictObject({
   retry_max: budget.describe("Overrides every step's retry.max."),
   failure_routing: flag
     .default(true)
-    .describe("False: a failure fails its step at once; only restarts after a lost worker stay."),
+    .describe("False: a failure fails its step immediately; only restarts after a lost worker remain."),
   only: z
     .string()
     .optional()
     .describe("One attempt of this step (more only after a lost worker), and nothing else."),
-  key: key.describe("The same key again starts nothing: the answer is the run that it started."),
+  key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
 });
 type StartRequest = z.output<typeof input>;
 
@@ -55,9 +55,9 @@ export const startRun = operation({
   name: "start_run",
   summary: "run a workflow",
   description:
-    "Starts a run of a stored workflow (`workflow`) or of a workflow text (`source`). It answers as soon as the run is recorded; follow it with get_run. Inputs are stored as they are: never put a secret there.",
+    "Starts a run of a stored workflow (`workflow`) or of a workflow text (`source`). It answers as soon as the run is recorded; follow it with get_run. Inputs are stored in plain text: never put a secret there.",
   details:
-    "What looks like a password or token in inputs or context is refused: secrets belong in the environment of the worker and are named under `secrets` in the workflow.",
+    "Inputs or context that look like a password or token are refused. Set secrets in the environment of the worker and name them under `secrets` in the workflow.",
   role: "operator",
   effect: "changes",
   makesRun: true,

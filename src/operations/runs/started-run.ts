@@ -18,7 +18,9 @@ export const startedRun = z.object({
   folder: z
     .string()
     .nullable()
-    .describe("Where its steps work and relative paths start; null: a folder of its own on each worker."),
+    .describe(
+      "The folder its steps run in and relative paths start from; null: its own folder on each worker.",
+    ),
 });
 
 export async function describeStarted({ store }: Context, runId: number) {
@@ -49,7 +51,7 @@ export async function startedBefore(
 }
 
 export function requireRunner({ runner }: Context): Runner {
-  if (runner === null) throw new DarumaError("NO_RUNNER", "nothing stays here that could run a workflow");
+  if (runner === null) throw new DarumaError("NO_RUNNER", "this process cannot run workflows");
   return runner;
 }
 
@@ -59,6 +61,6 @@ export function refuseChildrenWithoutFolder({ steps }: Definition, folder: strin
   if (folder !== "" || step === undefined) return;
   throw new DarumaError(
     "FOLDER_NEEDED",
-    `step ${step.id} runs another file, and the run has no folder in which it could lie`,
+    `step ${step.id} runs another file, but the run has no folder to find it in`,
   );
 }

@@ -4,9 +4,9 @@ import { operation } from "../operation.js";
 
 export const listWorkers = operation({
   name: "list_workers",
-  summary: "list the workers that are connected to the server",
+  summary: "list the workers connected to the server",
   description:
-    "Lists the workers that the server can hand attempts to, with their resources, tags, when they were last heard of and what they work on. A command line without a server has none.",
+    "Lists the workers that the server can hand attempts to, with their resources, tags, when they last reported and what they are running. Without a server there are none.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({}),

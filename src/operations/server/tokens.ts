@@ -23,21 +23,21 @@ const token = z.object({
 
 export const createToken = operation({
   name: "create_token",
-  summary: "make a token for the server; it is shown once",
+  summary: "create a token for the server; it is shown once",
   description:
-    "Makes a token with a role: viewer reads, operator also starts and steers runs, worker only executes attempts, admin may do everything. The token is shown once, in this answer; only its hash is kept.",
+    "Creates a token with a role: viewer reads, operator also starts and controls runs, worker only executes attempts, admin may do everything. The token is shown once, in this answer; only its hash is stored.",
   role: "admin",
   effect: "changes",
   input: z.strictObject({
     name: name
       .refine((text) => !INVISIBLE.test(text), "must have no invisible characters")
-      .describe("Whose it is; it stands in the log of what was done with it."),
-    role: z.enum(ROLES).describe("What it may do."),
+      .describe("Who it is for; the log names it with every action."),
+    role: z.enum(ROLES).describe("What the token allows."),
     expires_in: z
       .string()
       .max(40)
       .optional()
-      .describe("A duration such as 12h or 30d; by default it does not expire."),
+      .describe("A duration such as 12h or 30d; by default the token does not expire."),
   }),
   output: token.extend({ token: z.string() }),
   rest: { method: "POST", path: "/tokens", status: 201 },
@@ -54,8 +54,8 @@ export const createToken = operation({
 
 export const listTokens = operation({
   name: "list_tokens",
-  summary: "list tokens, never their text",
-  description: "Lists the tokens that were made, with role, expiry and revocation. Their text is not kept.",
+  summary: "list tokens, without their text",
+  description: "Lists all tokens with role, expiry and revocation. Their text is not stored.",
   role: "admin",
   effect: "reads",
   input: z.strictObject({}),
@@ -68,9 +68,9 @@ export const listTokens = operation({
 
 export const revokeToken = operation({
   name: "revoke_token",
-  summary: "make a token worthless",
+  summary: "revoke a token",
   description:
-    "Revokes a token: from now on the server refuses it. `revoked` is false if it was revoked before.",
+    "Revokes a token: from now on the server refuses it. `revoked` is false if it was already revoked.",
   role: "admin",
   effect: "destroys",
   input: z.strictObject({ id: z.coerce.number().int().positive().describe("The token's id, not its text.") }),
@@ -109,7 +109,7 @@ export function hashOfToken(token: string): string {
 function durationOf(text: string): number {
   const ms = parseDuration(text);
   if (ms === null || ms <= 0) {
-    const why = ms === null ? "is no duration" : "is over at once: such a token could never be used";
+    const why = ms === null ? "is not a duration" : "would make the token expire immediately";
     throw new DarumaError("INVALID_INPUT", `expires_in: ${text} ${why}`, { hint: "Write 12h, 30d or PT1H." });
   }
   return ms;

@@ -30,7 +30,7 @@ describe("a workflow that holds the value of its own secret", () => {
     });
     await expect(daruma.start(workflow)).rejects.toMatchObject({
       code: "INVALID_VALUE",
-      message: "the workflow itself holds the value of API_KEY",
+      message: "the workflow itself contains the value of API_KEY",
       hint: "Refer to it as an environment variable, `$API_KEY`.",
     });
     expect(await daruma.store.listRuns({})).toEqual([]);

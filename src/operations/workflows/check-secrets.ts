@@ -25,16 +25,24 @@ export function checkSecrets(
   }
   const written = shownIn(definition, secrets);
   if (written.length > 0) {
-    throw new DarumaError("INVALID_VALUE", `the workflow itself holds the value of ${written.join(", ")}`, {
-      hint: `Refer to it as an environment variable, \`$${written[0]}\`.`,
-    });
+    throw new DarumaError(
+      "INVALID_VALUE",
+      `the workflow itself contains the value of ${written.join(", ")}`,
+      {
+        hint: `Refer to it as an environment variable, \`$${written[0]}\`.`,
+      },
+    );
   }
   refuseVisibleSecrets(given);
   const shown = shownIn(JSON.stringify(given), secrets);
   if (shown.length > 0) {
-    throw new DarumaError("INVALID_INPUT", `an input or the context holds the value of ${shown.join(", ")}`, {
-      hint: "Steps get secrets from their environment; do not pass them as inputs.",
-    });
+    throw new DarumaError(
+      "INVALID_INPUT",
+      `an input or the context contains the value of ${shown.join(", ")}`,
+      {
+        hint: "Steps get secrets from their environment; do not pass them as inputs.",
+      },
+    );
   }
 }
 
@@ -43,9 +51,9 @@ export function refuseVisibleSecrets(given: { readonly [name: string]: Json }): 
   if (JSON.stringify(SHAPES_ONLY.redactJson(given)) !== JSON.stringify(given)) {
     throw new DarumaError(
       "INVALID_INPUT",
-      "an input or the context holds what looks like a password or token",
+      "an input or the context contains what looks like a password or token",
       {
-        hint: "Name it under `secrets:` and set it in the environment; inputs are recorded openly.",
+        hint: "Name it under `secrets:` and set it in the environment; inputs are stored in plain text.",
       },
     );
   }

@@ -26,7 +26,7 @@ export async function chooseWorkflow(context: Place, request: WorkflowChoice): P
       "give either workflow, the name of a stored one, or source, its text",
     );
   if (folder !== undefined && !isAbsolute(folder))
-    throw new DarumaError("INVALID_INPUT", `folder: ${folder} is no absolute path`);
+    throw new DarumaError("INVALID_INPUT", `folder: ${folder} is not an absolute path`);
   if (source !== undefined) {
     const read = await readTextIn(context, source, { file, folder: folder ?? context.outputDir });
     if (folder === undefined) return { ...read, folder: NO_FOLDER };

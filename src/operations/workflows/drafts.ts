@@ -18,7 +18,7 @@ export const saveDraft = operation({
   name: "save_draft",
   summary: "save a workflow text as a draft",
   description:
-    "Keeps a workflow text under its name, byte for byte, whether it is valid or not; no run uses it until it is published. `based_on` is the revision that was edited: if somebody else has saved since, it is refused with DRAFT_CONFLICT; 0 means that there must be none yet.",
+    "Stores a workflow text under its name, byte for byte, valid or not. No run uses it until it is published. `based_on` is the revision you edited: if somebody else has saved since, the request is refused with DRAFT_CONFLICT; 0 means that no draft may exist yet.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({
@@ -27,7 +27,7 @@ export const saveDraft = operation({
     based_on: revision
       .min(0)
       .optional()
-      .describe("The revision that was edited; by default whatever is there is replaced."),
+      .describe("The revision you edited; by default the draft is replaced whatever its revision."),
   }),
   output: draft,
   rest: { method: "PUT", path: "/workflows/{name}/draft" },
@@ -48,7 +48,7 @@ export const saveDraft = operation({
 export const getDraft = operation({
   name: "get_draft",
   summary: "print a draft",
-  description: "A draft's text as it was saved, with its revision.",
+  description: "Returns a draft's text as it was saved, with its revision.",
   role: "viewer",
   effect: "reads",
   input: byName,
@@ -77,8 +77,8 @@ export const listDrafts = operation({
 
 export const deleteDraft = operation({
   name: "delete_draft",
-  summary: "throw a draft away",
-  description: "Throws a draft away. What was published from it stays.",
+  summary: "discard a draft",
+  description: "Discards a draft. Versions published from it stay.",
   role: "operator",
   effect: "destroys",
   input: byName,

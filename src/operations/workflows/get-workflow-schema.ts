@@ -5,7 +5,7 @@ import { operation } from "../operation.js";
 export const getWorkflowSchema = operation({
   name: "get_workflow_schema",
   summary: "print the JSON Schema of workflow files, for editors",
-  description: "The JSON Schema of workflow files: every key, its type and what it means.",
+  description: "Returns the JSON Schema of workflow files: every key, its type and its meaning.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({}),

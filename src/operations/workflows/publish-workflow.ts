@@ -15,9 +15,9 @@ import { readTextIn } from "./workflow-source.js";
 
 export const publishWorkflow = operation({
   name: "publish_workflow",
-  summary: "make a draft the newest version of its workflow",
+  summary: "publish a draft as the newest version of its workflow",
   description:
-    "Makes the draft the newest version of its workflow, with its text; runs started by name use it from now on, runs under way keep theirs. A draft with problems is refused with all of them. The draft stays, to go on from.",
+    "Publishes the draft as the newest version of its workflow. Runs started by name use it from now on; current runs keep their version. A draft with problems is refused, with a list of them. The draft stays, for further editing.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({

@@ -50,7 +50,7 @@ export function fileOf(name: string): string {
 function nameProblem(name: string, own: string): Problem {
   return {
     code: "INVALID_VALUE",
-    message: `the draft is called ${name}, the workflow in it calls itself ${own}`,
+    message: `the draft is named ${name}, but the workflow in it is named ${own}`,
     hint: "Use the same name in both places.",
     file: fileOf(name),
     line: 1,

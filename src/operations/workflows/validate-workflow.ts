@@ -26,9 +26,9 @@ export const checked = z.object({
 
 export const validateWorkflow = operation({
   name: "validate_workflow",
-  summary: "check workflow files: every problem at once, warnings, worst-case attempts",
+  summary: "check workflow files: all problems, warnings, worst-case attempts",
   description:
-    "Checks a workflow text without running or storing anything. Answers with every problem at once, each with code, line, column and what to do, with warnings, and with the most attempts that each step could take. A workflow with problems is an answer (`ok` is false), not an error.",
+    "Checks a workflow text without running or storing anything. Returns all problems, each with code, line, column and what to do, plus warnings and the maximum number of attempts of each step. A workflow with problems is an answer (`ok` is false), not an error.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ source, file_name: fileName }),

@@ -22,15 +22,15 @@ const input = z.strictObject({
     .positive()
     .optional()
     .describe("Which version of it; by default the newest."),
-  format: z.enum(["mermaid", "dot"]).default("mermaid").describe("Language of the picture."),
+  format: z.enum(["mermaid", "dot"]).default("mermaid").describe("The format of the picture."),
 });
 type GraphRequest = z.output<typeof input>;
 
 export const workflowGraph = operation({
   name: "workflow_graph",
-  summary: "draw a workflow file, or a run coloured by the status of its steps",
+  summary: "draw a workflow file, or a run with its steps coloured by status",
   description:
-    "A picture of a workflow text, a stored workflow, or a run (coloured by status) in the language of Mermaid or Graphviz. Failure routes are drawn apart from dependencies. Give exactly one of source, workflow and run_id.",
+    "Returns a picture of a workflow text, a stored workflow or a run (coloured by status), as Mermaid or Graphviz text. Failure routes look different from dependencies. Give exactly one of source, workflow and run_id.",
   role: "viewer",
   effect: "reads",
   input,

@@ -65,7 +65,7 @@ export class WorkflowReader implements TextReader {
   #readAside(source: string, place: TextPlace): Promise<ReadingAnswer> {
     if (this.#isClosed) throw stopping();
     if (this.#waiting.length >= this.#limits.maxWaiting)
-      throw new DarumaError("WORKFLOW_READER_BUSY", "many large workflows are being read at this moment");
+      throw new DarumaError("WORKFLOW_READER_BUSY", "too many large workflows are being read at the moment");
     return new Promise((resolve, reject) => {
       this.#waiting.push({ source, place, resolve, reject });
       this.#startNext();
@@ -93,7 +93,7 @@ export class WorkflowReader implements TextReader {
       clearTimeout(tooSlow);
       this.#underWay.delete(thread);
       // Without effect where it has answered.
-      reading.reject(tooLarge("its reading was broken off"));
+      reading.reject(tooLarge("reading it was interrupted"));
       this.#startNext();
     });
   }
@@ -111,5 +111,5 @@ function tooLarge(reason: string): DarumaError {
 }
 
 function stopping(): DarumaError {
-  return new DarumaError("SERVER_STOPPING", "the server is going down");
+  return new DarumaError("SERVER_STOPPING", "the server is stopping");
 }

@@ -19,7 +19,7 @@ export const listWorkflows = operation({
   name: "list_workflows",
   summary: "list stored workflows with their newest version",
   description:
-    "Lists the workflows that the store knows, each with its newest version; with `name` all versions of one. `published` tells those that came from a draft from those that a run registered. `next` is the `before` of the next page.",
+    "Lists stored workflows, each with its newest version; with `name`, all versions of one. `published` is true for versions that came from a draft, false for those that a run registered. `next` is the `before` of the next page.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -44,7 +44,7 @@ export const getWorkflow = operation({
   name: "get_workflow",
   summary: "show a stored workflow: its text, definition and versions",
   description:
-    "One version of a stored workflow: the text that it was published from (null for one that a run registered), its normalised definition, its graph as nodes and edges, and the list of its versions.",
+    "Returns one version of a stored workflow: the text it was published from (null if a run registered it), its normalised definition, its graph as nodes and edges, and the list of its versions.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

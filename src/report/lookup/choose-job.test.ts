@@ -45,7 +45,7 @@ describe("a job", () => {
       { job_id: "visit", run_id: 3 },
       "STEP_AMBIGUOUS",
       "visit has 2 jobs in run 3: visit@list[0] (30000002), visit@list[1] (30000003)",
-      "Name one of them, as visit@SCOPE or by its id.",
+      "Name one of them as visit@SCOPE, or by its id.",
     ],
     [
       { job_id: "biuld", run_id: 3 },
@@ -63,13 +63,13 @@ describe("a job", () => {
       { job_id: 40000001, run_id: 3 },
       "WRONG_RUN",
       "job 40000001 belongs to run 4, not to 3",
-      "Name the run that the message names, or leave the run out: a job's id is enough.",
+      "Use the run that the message names, or leave out the run: a job's id is enough.",
     ],
     [
       { job_id: 40000001, run_id: 9 },
       "WRONG_RUN",
       "job 40000001 belongs to run 4, not to 9",
-      "Name the run that the message names, or leave the run out: a job's id is enough.",
+      "Use the run that the message names, or leave out the run: a job's id is enough.",
     ],
     [{ job_id: 7, run_id: 3 }, "JOB_NOT_FOUND", "there is no job 7", "See `daruma jobs`."],
     [{ job_id: 7 }, "JOB_NOT_FOUND", "there is no job 7", "See `daruma jobs`."],
@@ -78,7 +78,7 @@ describe("a job", () => {
       { job_id: "build" },
       "INVALID_INPUT",
       "build is not a job id; name its run in run_id",
-      "Name the run, too, such as `last`.",
+      "Name the run too, such as `last`.",
     ],
   ])("is refused as %j with what there is to choose from", async (request, code, message, hint) => {
     await expect(find(request)).rejects.toMatchObject({ code, message, hint });

@@ -52,7 +52,7 @@ function noSuchJob(id: number | string): DarumaError {
 
 function withoutRun(name: string): DarumaError {
   return new DarumaError("INVALID_INPUT", `${name} is not a job id; name its run in run_id`, {
-    hint: { typed: "Name the run, too, such as `last`.", asked: "Name the run in run_id, such as last." },
+    hint: { typed: "Name the run too, such as `last`.", asked: "Name the run in run_id, such as last." },
   });
 }
 
@@ -82,7 +82,7 @@ export function chooseJob<T extends NamedJob>(jobs: readonly T[], reference: Job
   throw new DarumaError(
     "STEP_AMBIGUOUS",
     `${step} has ${others.length + 1} jobs in run ${reference.runId}: ${jobsOf([job!, ...others])}`,
-    { hint: `Name one of them, as ${step}@SCOPE or by its id.` },
+    { hint: `Name one of them as ${step}@SCOPE, or by its id.` },
   );
 }
 

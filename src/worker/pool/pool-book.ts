@@ -41,8 +41,8 @@ export class PoolBook {
     const attempt = this.attempts.get(token);
     if (attempt?.worker === worker) return attempt;
     if (attempt === undefined && !this.reports.isOver(token))
-      throw new DarumaError("RUN_NOT_HERE", "the attempt's run is not here yet");
-    throw new DarumaError("STALE_ATTEMPT", "the attempt is not this worker's any more");
+      throw new DarumaError("RUN_NOT_HERE", "the attempt's run is not on this server yet");
+    throw new DarumaError("STALE_ATTEMPT", "the attempt no longer belongs to this worker");
   }
 
   isHere(label: string): boolean {
@@ -56,7 +56,7 @@ export class PoolBook {
     if (this.timers.has(worker)) return;
     const watch = (): void => {
       const left = worker.seenAt + this.leaseMs - clock.elapsed();
-      if (left <= 0) this.remove(worker, `its worker was silent for ${this.leaseMs} ms`);
+      if (left <= 0) this.remove(worker, `its worker sent no heartbeat for ${this.leaseMs} ms`);
       else this.timers.set(worker, clock.after(left, watch));
     };
     this.timers.set(worker, clock.after(this.leaseMs, watch));
@@ -88,7 +88,7 @@ export class PoolBook {
     const { held } = attempt;
     // Its worker is here and has no such attempt: it was on its way when the server that sent it died.
     const neverBegan = this.isHere(held.worker) && !held.recovery;
-    const why = neverBegan ? NEVER_BEGAN : `its worker has not come back in ${this.leaseMs} ms`;
+    const why = neverBegan ? NEVER_BEGAN : `its worker did not come back within ${this.leaseMs} ms`;
     attempt.cancelExpiry = this.clock.after(neverBegan ? 0 : this.leaseMs, () => this.lose(attempt, why));
   }
 
@@ -173,5 +173,5 @@ export function unknownWorker(): DarumaError {
   return new DarumaError("WORKER_NOT_FOUND", "this server does not know the worker");
 }
 
-const WAS_LEAVING = "it never began: its worker takes nothing new any more";
-const NEVER_BEGAN = "its worker no longer has it, or never had it, since its server was away";
+const WAS_LEAVING = "it never started: its worker is stopping";
+const NEVER_BEGAN = "its worker no longer has it, or never got it, because the server was away";

@@ -95,7 +95,7 @@ export function whyNoPlace(
   if (!isForLocal && !able.some((worker) => worker.isBigEnoughFor(needs)))
     return `no connected worker has ${describe(needs)}`;
   if (!isForLocal && !able.some((worker) => worker.isPresent(elapsed)))
-    return "the workers that could run it are silent or take nothing new";
+    return "the workers that could run it do not answer or are stopping";
   return "the workers that can run it are busy";
 }
 

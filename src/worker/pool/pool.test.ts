@@ -118,7 +118,7 @@ describe("places", () => {
     expect(bench.pool.whyNot({ ...NEEDS, slots: 3 })).toBe("no connected worker has 3 slots");
     expect(bench.pool.whyNot(NEEDS)).toBe("the workers that can run it are busy");
     bench.desk.heartbeat(id, { attempts: [], draining: true });
-    expect(bench.pool.whyNot(NEEDS)).toContain("silent or take nothing new");
+    expect(bench.pool.whyNot(NEEDS)).toContain("do not answer or are stopping");
   });
 });
 

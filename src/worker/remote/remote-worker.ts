@@ -121,7 +121,7 @@ class RemoteWorker {
     const failure = Promise.race(loops.map((loop) => loop.then(() => null))).catch((error: unknown) => error);
     await Promise.race([aborted(drain), aborted(end), failure.then((error) => (error ? 0 : forever))]);
     if (!end.aborted && drain.aborted) {
-      log(`takes nothing new; ${this.attempts.size} attempts to finish`);
+      log(`stopping; ${this.attempts.size} attempts to finish`);
       await Promise.race([this.drain(), aborted(end)]);
     }
     await this.leave();
@@ -347,7 +347,7 @@ class RemoteWorker {
   private settle({ token, outcome }: ReportAnswer): void {
     const attempt = this.attempts.get(token);
     if (attempt === undefined) return;
-    if (outcome === "stale") this.options.log(`${describe(attempt)} is of no use any more`);
+    if (outcome === "stale") this.options.log(`${describe(attempt)} is no longer needed`);
     this.drop(attempt);
     this.removeFiles(attempt);
   }

@@ -12,7 +12,7 @@ type Patch = NonNullable<Applied["patch"]>;
 export const apply: Present = async ({ input, flags }, session, client) => {
   const file = flags.patch as string | undefined;
   if (file !== undefined && input.branch !== undefined)
-    throw new DarumaError("USAGE", "--branch and --patch cannot be had at once");
+    throw new DarumaError("USAGE", "--branch and --patch cannot be combined");
   const applied = await client.call("apply_run", input as InputOf<"apply_run">);
   const { options, out } = session;
   const { patch } = applied;
@@ -31,12 +31,12 @@ function tell(applied: Applied, file: string | undefined, { out, err }: Session)
     writeLines(out, [`the result of run ${run_id} is the branch ${branch} of ${repo}, at ${commit}`]);
   else if (file !== undefined)
     writeLines(out, [
-      `the result of run ${run_id} is in ${file}: ${countFiles(patch!.files)}, to be applied with git apply`,
+      `the result of run ${run_id} is in ${file}: ${countFiles(patch!.files)}, apply it with git apply`,
     ]);
-  else if (patch!.bytes === 0) writeLines(err, [`run ${run_id} has changed nothing`]);
+  else if (patch!.bytes === 0) writeLines(err, [`run ${run_id} changed nothing`]);
   if (left > 0)
     writeLines(err, [
-      `note: run ${run_id} is ${status}; ${countFiles(left)} in it are of a step that did not complete`,
+      `note: run ${run_id} is ${status}; ${countFiles(left)} in it come from a step that did not complete`,
     ]);
 }
 
@@ -57,7 +57,7 @@ async function writePatch(client: Client, runId: number, patch: Patch, file: str
   } catch (error) {
     await rm(temporary, { force: true });
     if (error instanceof DarumaError) throw error;
-    throw new DarumaError("USAGE", `${file} cannot be written: ${(error as Error).message}`, {
+    throw new DarumaError("USAGE", `cannot write ${file}: ${(error as Error).message}`, {
       cause: error,
     });
   }

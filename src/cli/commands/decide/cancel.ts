@@ -19,6 +19,6 @@ export const cancel: Present = async ({ input, flags }, session, client) => {
 function sentence({ run_id, status }: OutputOf<"control_run">, { options }: Session): string {
   if (status === "canceled") return `run ${run_id} is canceled`;
   if (status === "completed" || status === "failed")
-    return `run ${run_id} was over before the cancel reached it: ${status}`;
-  return `run ${run_id} is being canceled; its processes have not ended yet: ${commandLine(options, `show ${run_id}`)}`;
+    return `run ${run_id} ended before the cancel reached it: ${status}`;
+  return `run ${run_id} is being canceled; its processes are still ending: ${commandLine(options, `show ${run_id}`)}`;
 }

@@ -8,6 +8,6 @@ export const pause: Present = async ({ input }, session, client) => {
   const { run_id, status, running, owner, action } = answer;
   const what =
     status === "paused" ? `is paused${action === "takeover" ? ", taken over" : ""}` : `is ${status}`;
-  const still = running > 0 && owner !== null ? `; what runs (${running}) is let end` : "";
+  const still = running > 0 && owner !== null ? `; running steps may finish (${running})` : "";
   return tellChange(session, client, answer, `run ${run_id} ${what}${still}`);
 };

@@ -6,13 +6,13 @@ import { tellChange } from "../../tell-change.js";
 /** What failed unhandled, was canceled or is held begins anew; what completed stays. */
 export const reset: Present = async ({ input, flags }, session, client) => {
   if (flags.failedOnly !== true)
-    throw new DarumaError("USAGE", "add --failed-only: nothing else can be reset", {
-      hint: "To begin wholly anew, start a new run; to go back to a step: `daruma resume-from RUN STEP`.",
+    throw new DarumaError("USAGE", "add --failed-only", {
+      hint: "Only failed, canceled and held steps can be reset. To start over, start a new run; to go back to a step: `daruma resume-from RUN STEP`.",
     });
   const answer = await client.call("control_run", input as InputOf<"control_run">);
   const sentence =
     answer.changed.length === 0
-      ? `run ${answer.run_id} has nothing that failed unhandled, was canceled or is held: nothing is changed`
-      : `run ${answer.run_id}: what failed, was canceled or held begins anew`;
+      ? `run ${answer.run_id} has no failed, canceled or held steps; nothing changed`
+      : `run ${answer.run_id}: failed, canceled and held steps run again`;
   return tellChange(session, client, { ...answer, action: "reset" }, sentence);
 };

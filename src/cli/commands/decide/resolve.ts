@@ -28,8 +28,8 @@ export const resolveHolds: Present = async (given, session, client) => {
   const action = chosenAction(flags);
   const output = flags.complete === undefined ? null : parseOutput(flags.complete);
   if ((names.length === 0) !== (flags.all === true))
-    throw new DarumaError("USAGE", "name the jobs to resolve, or say --all", {
-      hint: "See `daruma holds RUN` for what can be resolved.",
+    throw new DarumaError("USAGE", "name the jobs to resolve, or add --all", {
+      hint: "`daruma holds RUN` lists what can be resolved.",
     });
   const jobs =
     names.length === 0
@@ -67,7 +67,7 @@ async function heldJobs(client: Client, reference: RunReference): Promise<number
   const holds = items.filter(({ kind }) => kind === "hold");
   if (holds.length === 0) {
     const { run_id } = await client.call("get_run_definition", { run_id: reference });
-    throw new DarumaError("NOT_HELD", `run ${run_id} has no hold`);
+    throw new DarumaError("NOT_HELD", `run ${run_id} has no holds`);
   }
   return holds.map(({ id }) => id);
 }
@@ -78,7 +78,7 @@ function chosenAction(flags: ResolveFlags): HoldAction {
     return flag !== undefined && flag !== false;
   });
   if (chosen.length !== 1)
-    throw new DarumaError("USAGE", "say exactly one of --retry, --fail, --skip and --complete", {
+    throw new DarumaError("USAGE", "add exactly one of --retry, --fail, --skip and --complete", {
       hint: "See `daruma resolve --help`.",
     });
   return chosen[0]!;
@@ -88,7 +88,7 @@ function parseOutput(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    throw new DarumaError("USAGE", `--complete: this is not JSON: ${(error as Error).message}`, {
+    throw new DarumaError("USAGE", `--complete: invalid JSON: ${(error as Error).message}`, {
       hint: `Write a JSON value, such as --complete '{"version": 7}' or --complete '"done"'.`,
       cause: error,
     });

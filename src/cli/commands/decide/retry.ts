@@ -11,11 +11,11 @@ export const retry: Present = async ({ input }, session, client) => {
     session,
     client,
     answer,
-    `${name} ${MEANS[answer.action] ?? "is retried, with all budgets anew"}`,
+    `${name} ${MEANS[answer.action] ?? "is retried with fresh budgets"}`,
   );
 };
 
 const MEANS: { readonly [action: string]: string } = {
-  resume_from_step: "and what depends on it run again",
-  hard_reset_step: "runs once more, in a fresh workspace",
+  resume_from_step: "and everything that depends on it run again",
+  hard_reset_step: "runs again in a fresh workspace",
 };

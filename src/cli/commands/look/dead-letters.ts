@@ -31,7 +31,7 @@ function lines(letter: DeadLetter, paint: Paint, type: CommandLine): string[] {
   const tries = `${rounds} ${rounds === 1 ? "round" : "rounds"} of the queue`;
   const why = error === null ? "failed" : `${oneLine(error.message)} (${error.code}, ${error.class})`;
   return [
-    `${paint("red", name)} (run ${run_id}, job ${id}) is a dead letter since ${since.replace("T", " ").slice(0, 19)} UTC, after ${tries}: ${why}`,
+    `${paint("red", name)} (run ${run_id}, job ${id}) became a dead letter at ${since.replace("T", " ").slice(0, 19)} UTC, after ${tries}: ${why}`,
     `  why:    ${type(`explain ${run_id} ${step}`)}`,
     `  again:  ${type(`redrive ${id} --reason "..."`)}`,
   ];
@@ -44,6 +44,6 @@ export const redrive: Present = async ({ args, input }, session, client) => {
     session,
     client,
     { ...answer, action: "redrive" },
-    `${nameOf(answer.step, answer.scope)} of run ${answer.run_id} goes back into the queue, with all budgets anew`,
+    `${nameOf(answer.step, answer.scope)} of run ${answer.run_id} goes back into the queue with fresh budgets`,
   );
 };

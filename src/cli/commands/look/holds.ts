@@ -16,7 +16,7 @@ export const holds: Present = async ({ input }, session, client) => {
       out,
       found.map((each) => withCommands(each, type)),
     );
-  else if (found.length === 0) writeLines(out, ["nothing waits for a decision or an answer"]);
+  else if (found.length === 0) writeLines(out, ["nothing is waiting for a decision or an answer"]);
   else {
     const look = await lookAt(
       session,

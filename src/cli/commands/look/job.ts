@@ -30,7 +30,7 @@ export const setJob: Present = async ({ args, input }, session, client) => {
   const { out, options } = session;
   if (options.json) writeJson(out, job);
   else if (!options.quiet) {
-    const what = status === "ready" ? "runs again, with all budgets anew" : "is let fail";
+    const what = status === "ready" ? "runs again with fresh budgets" : "fails";
     writeLines(out, [
       `job ${job.id}, ${nameOf(job.step, job.scope)} of run ${job.run_id}, ${what}; it is ${job.status} now`,
       ...(await nextLines(session, client, job.run_id)),
@@ -56,7 +56,7 @@ export const retryJob: Present = async ({ args, input }, session, client) => {
 
 function chosenStatus(word: string): "ready" | "failed" {
   if (word === "ready" || word === "failed") return word;
-  throw new DarumaError("USAGE", `a job is set to ready or failed, not to ${word}`, {
+  throw new DarumaError("USAGE", `invalid status ${word}: a job can be set to ready or failed`, {
     hint: "See `daruma job set --help`.",
   });
 }

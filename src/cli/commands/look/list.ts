@@ -41,7 +41,7 @@ function readStatuses(given: readonly string[]): RunStatus[] {
     .map((word) => {
       const status = STATUSES.find((known) => known === word);
       if (status === undefined)
-        throw new DarumaError("USAGE", `--status ${word}: there is no such status`, {
+        throw new DarumaError("USAGE", `unknown status ${word}`, {
           hint: `One of ${STATUSES.join(", ")}.`,
         });
       return status;
@@ -66,6 +66,6 @@ function interruptedLines(runs: OutputOf<"list_runs">["items"], toType: CommandL
     .filter((run) => run.interrupted)
     .map(({ run_id, parent }) => parent?.run_id ?? run_id);
   return [...new Set(interrupted)].map(
-    (id) => `nobody runs ${id} any more; to go on with it: ${toType(`resume ${id}`)}`,
+    (id) => `run ${id} was interrupted; to continue it: ${toType(`resume ${id}`)}`,
   );
 }

@@ -35,7 +35,7 @@ const PIECE_BYTES = 1_024 * 1_024;
 export const logs: Present = async ({ args, flags: given }, session, client) => {
   const flags = given as LogsFlags;
   const kinds = (["recovery", ...ARTIFACTS] as const).filter((kind) => flags[kind] === true);
-  if (kinds.length > 1) throw new DarumaError("USAGE", `--${kinds.join(" and --")} cannot be shown at once`);
+  if (kinds.length > 1) throw new DarumaError("USAGE", `--${kinds.join(" and --")} cannot be combined`);
   const wanted: Wanted = {
     ...jobPlace(args[0] as string[], flags.scope),
     ...(flags.attempt === undefined ? {} : { attempt: flags.attempt }),

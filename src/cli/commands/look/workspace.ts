@@ -15,7 +15,7 @@ export const workspace: Present = async ({ input }, { out, options }, client) =>
     return 0;
   }
   if (found.path === null)
-    throw new DarumaError("WORKSPACE_NOT_FOUND", `the workspace of run ${found.run_id} is not made yet`);
+    throw new DarumaError("WORKSPACE_NOT_FOUND", `the workspace of run ${found.run_id} does not exist yet`);
   writeLines(out, [found.path]);
   if (out.isTerminal && !options.quiet) writeLines(out, detailLines(found, out.width()));
   return 0;

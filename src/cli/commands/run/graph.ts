@@ -8,7 +8,7 @@ import { writeJson, writeText } from "../../terminal/channel.js";
 export const graph: Present = async ({ input, args, flags }, { out, options }, client) => {
   const what = args[0] as string | undefined;
   if ((what === undefined) === (input.workflow === undefined))
-    throw new DarumaError("USAGE", "name a workflow file or a run, or a stored workflow with --workflow");
+    throw new DarumaError("USAGE", "name a workflow file or a run, or add --workflow for a stored workflow");
   const reference = what === undefined ? null : parseRunReference(what);
   const drawn =
     what === undefined

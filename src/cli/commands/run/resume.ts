@@ -68,5 +68,5 @@ function tell(
 ): void {
   if (options.json) writeJson(out, { ...told, action: "resume", owner_pid: pid });
   else if (!options.quiet)
-    writeLines(out, [`run ${told.run_id} is ${told.status}; process ${pid} goes on with it`]);
+    writeLines(out, [`run ${told.run_id} is ${told.status}; process ${pid} continues it`]);
 }

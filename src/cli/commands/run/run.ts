@@ -20,7 +20,10 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   }
   refuseServerFlags(flags);
   if (flags.folder !== undefined)
-    throw new DarumaError("USAGE", "--folder is for a server; here the steps run in the folder of the file");
+    throw new DarumaError(
+      "USAGE",
+      "--folder needs --server; without a server the steps run in the folder of the file",
+    );
   const early = openEarly(session.options);
   prepareProcessHost();
   const workflow = flags.stored === true ? null : await readChecked(file, session);

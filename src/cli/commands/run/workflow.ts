@@ -70,7 +70,7 @@ export const showWorkflow: Present = async ({ input }, { out, err, options }, cl
   else if (found.source !== null) writeText(out, found.source);
   else {
     if (!options.quiet)
-      writeLines(err, [`${found.name} version ${found.version} is of a run; its definition:`]);
+      writeLines(err, [`${found.name} version ${found.version} came from a run; its definition:`]);
     out.write(`${jsonText(found.definition, 2)}\n`);
   }
   return 0;

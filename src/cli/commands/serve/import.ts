@@ -13,7 +13,7 @@ export const importRun: Present = async ({ args }, { out, options }, client) => 
   if (options.json) writeJson(out, answer);
   else if (!options.quiet)
     writeLines(out, [
-      `run ${answer.exported_run_id} of ${answer.workflow}, ${answer.status}, is run ${answer.run_id} here`,
+      `run ${answer.exported_run_id} of ${answer.workflow}, ${answer.status}, imported as run ${answer.run_id}`,
       `next: ${commandLine(options, `show ${answer.run_id}`)}`,
     ]);
   return 0;

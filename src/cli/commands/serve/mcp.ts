@@ -77,7 +77,7 @@ async function openRemote({ options }: Session): Promise<Door> {
 function readRole(text: string): Role {
   const role = ROLES.find((known) => known === text);
   if (role === undefined || role === "worker")
-    throw new DarumaError("USAGE", `--role ${text}: there is no such role`, {
+    throw new DarumaError("USAGE", `unknown role ${text}`, {
       hint: "One of viewer, operator, admin.",
     });
   return role;

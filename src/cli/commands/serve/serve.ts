@@ -53,7 +53,7 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
   });
   tellStart(session, server);
   const signal = await stopped;
-  if (!session.options.quiet) writeLines(session.err, [`${signal}: letting go of runs`]);
+  if (!session.options.quiet) writeLines(session.err, [`${signal}: releasing runs`]);
   await server.close();
   return EXIT.completed;
 }
@@ -71,8 +71,8 @@ function limitsOf(flags: ServeFlags): ServerOptions {
 /** DARUMA_SERVER is left alone: it is for the commands of whoever works on this machine. */
 function refuseServer({ options }: Session): void {
   if (options.server !== undefined && options.server !== serverAddress(process.env.DARUMA_SERVER ?? ""))
-    throw new DarumaError("USAGE", "serve is a server itself: it has nothing to ask another one", {
-      hint: "Leave out --server; --host and --port say where it listens, --url where others reach it.",
+    throw new DarumaError("USAGE", "serve cannot be combined with --server", {
+      hint: "Remove --server. --host and --port set where it listens, --url sets where others reach it.",
     });
 }
 

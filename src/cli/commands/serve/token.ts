@@ -9,7 +9,7 @@ export const createToken: Present = async ({ input }, { out, err, options }, cli
   else {
     const until = made.expires_at === null ? "" : ` until ${made.expires_at}`;
     if (!options.quiet)
-      writeLines(err, [`token ${made.id} of ${made.name}, ${made.role}${until}; it is shown only now:`]);
+      writeLines(err, [`token ${made.id} of ${made.name}, ${made.role}${until}; it is shown only once:`]);
     writeLines(out, [made.token]);
   }
   return 0;
@@ -19,6 +19,6 @@ export const revokeToken: Present = async ({ input }, { out, options }, client) 
   const { id, revoked } = await client.call("revoke_token", input as InputOf<"revoke_token">);
   if (options.json) writeJson(out, { id, revoked });
   else if (!options.quiet)
-    writeLines(out, [revoked ? `token ${id} is revoked` : `token ${id} was revoked before`]);
+    writeLines(out, [revoked ? `token ${id} is revoked` : `token ${id} was already revoked`]);
   return 0;
 };

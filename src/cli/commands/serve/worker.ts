@@ -31,7 +31,7 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
   const servers = listOf(options.server);
   if (servers.length === 0)
     throw new DarumaError("USAGE", "a worker needs the address of its server", {
-      hint: "Give it with --server URL or DARUMA_SERVER; several with commas between are tried in turn.",
+      hint: "Add --server URL, or set DARUMA_SERVER. Several addresses, separated by commas, are tried in turn.",
     });
   for (const server of servers) checkAddress(server);
   const name = flags.name ?? defaultName();
@@ -73,7 +73,11 @@ function stopSignals(log: (line: string) => void): {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
       if (end.signal.aborted) return endAtOnce();
-      log(drain.signal.aborted ? `${name} again: ends what runs` : `${name}: finishes what runs`);
+      log(
+        drain.signal.aborted
+          ? `${name} again: ending the running attempts`
+          : `${name}: finishing the running attempts`,
+      );
       (drain.signal.aborted ? end : drain).abort();
     });
   }
@@ -100,13 +104,13 @@ function listOf(text: string | undefined): string[] {
 
 function bytesOf(text: string): number {
   const bytes = parseMemorySize(text);
-  if (bytes === null) throw new DarumaError("USAGE", `${text} is not a size such as 512m or 8g`);
+  if (bytes === null) throw new DarumaError("USAGE", `invalid size ${text}; write 512m or 8g`);
   return bytes;
 }
 
 function checkAddress(server: string): void {
   if (/^https?:$/.test(URL.canParse(server) ? new URL(server).protocol : "")) return;
-  throw new DarumaError("USAGE", `--server ${server}: this is no address`, {
-    hint: "Give it as http://host:port.",
+  throw new DarumaError("USAGE", `invalid server address ${server}`, {
+    hint: "Write it as http://host:port.",
   });
 }

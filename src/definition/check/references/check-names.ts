@@ -64,7 +64,7 @@ export class NameChecker {
     const meant =
       dottedName(path.slice(place), steps) ?? this.findings.suggester.nearest(step.name, steps.keys());
     const suggestion = meant === null ? null : withMember(before.join("."), meant, this.language);
-    const message = `${quote([...before, step.name].join("."))} names no step of the file${didYouMean(suggestion)}`;
+    const message = `${quote([...before, step.name].join("."))} is not a step of the file${didYouMean(suggestion)}`;
     const hint =
       suggestion === null
         ? "Fix the name or define the step."
@@ -128,7 +128,7 @@ const MEMBER_WORDS: { readonly [root: string]: ((member: string) => string) | un
 };
 const MEMBER_HINTS: { readonly [root: string]: string | undefined } = {
   inputs: "Fix the name, or declare it under `inputs`.",
-  env: "It has what the file sets under `env`, except secrets. Shell lines and programs see the whole environment.",
+  env: "It contains what the file sets under `env`, except secrets. Shell lines and programs see the whole environment.",
 };
 
 const PLAIN_MEMBER: { readonly [language in Language]: RegExp } = {

@@ -138,23 +138,23 @@ function warnOfMissingOutputs(
     const [name, other] = [quote(graph.entries[reader]!.id), quote(graph.entries[step]!.id)];
     if (reducesOver(reader, step, check)) return;
     if (!answers[at]) {
-      const message = `${name} reads the output of ${other}, but need not run after it`;
+      const message = `${name} reads the output of ${other}, but may run before it`;
       warn(output, message, `Add ${other} to the depends_on of ${name}, or ${WAYS_TO_ASK[text.language]}.`);
     } else if (!isVisible(reader, step, check)) {
-      const message = `${name} reads the output of ${other}, which is only there within its fan-out`;
-      warn(output, message, "Read it in the step with `fanout: reduce`, and hand it on.");
+      const message = `${name} reads the output of ${other}, which exists only within its fan-out`;
+      warn(output, message, "Read it in the step with `fanout: reduce`, and pass it on.");
     }
   });
   for (const output of doubted) {
     if (output.reader !== null || output.text.path?.parent?.key !== "env") continue;
     const other = quote(graph.entries[output.step]!.id);
-    const message = `this variable of every step reads the output of ${other}, which some have before them and some have not`;
-    warn(output, message, `Move it to the \`env\` of the steps behind ${other}, or ${WAYS_TO_ASK.template}.`);
+    const message = `this variable of every step reads the output of ${other}, but not every step runs after it`;
+    warn(output, message, `Move it to the \`env\` of the steps after ${other}, or ${WAYS_TO_ASK.template}.`);
   }
 }
 
 const WAYS_TO_ASK: { readonly [language in TextWithNames["language"]]: string } = {
-  expression: "look with `?.` if it is there",
+  expression: "use `?.`",
   template: "give it a `default`",
 };
 

@@ -13,7 +13,7 @@ const warnedOf = (text: string) =>
 
 describe("an output that need not be there", () => {
   const missing = (reader: string, step: string) =>
-    `OUTPUT_MAY_BE_MISSING \`${reader}\` reads the output of \`${step}\`, but need not run after it`;
+    `OUTPUT_MAY_BE_MISSING \`${reader}\` reads the output of \`${step}\`, but may run before it`;
 
   it("is warned of with its place", () => {
     const file =
@@ -21,7 +21,7 @@ describe("an output that need not be there", () => {
     expect(warnedOf(file)).toEqual([`3:26 ${missing("b", "a")}`, `4:21 ${missing("c", "a")}`]);
     expect(fullWarningsOf(file, REAL_CHECKS).map(({ hint }) => hint)).toEqual([
       "Add `a` to the depends_on of `b`, or give it a `default`.",
-      "Add `a` to the depends_on of `c`, or look with `?.` if it is there.",
+      "Add `a` to the depends_on of `c`, or use `?.`.",
     ]);
   });
 
@@ -117,7 +117,7 @@ describe("an output that need not be there", () => {
         "steps: { l: { exec: x, forEach: true }, w: { exec: x, depends_on: l }, r: { exec: x, depends_on: w, fanout: reduce }, b: { exec: x, depends_on: r, if: outputs.w } }",
       ),
     ).toEqual([
-      "1:152 OUTPUT_MAY_BE_MISSING `b` reads the output of `w`, which is only there within its fan-out",
+      "1:152 OUTPUT_MAY_BE_MISSING `b` reads the output of `w`, which exists only within its fan-out",
     ]);
   });
 
@@ -133,7 +133,7 @@ describe("an output that need not be there", () => {
 
   it("is warned of in the env of the workflow, which every step has", () => {
     expect(warnedOf('env: { A: "{{ outputs.a }}" }\nsteps: { a: { exec: x } }')).toEqual([
-      "1:15 OUTPUT_MAY_BE_MISSING this variable of every step reads the output of `a`, which some have before them and some have not",
+      "1:15 OUTPUT_MAY_BE_MISSING this variable of every step reads the output of `a`, but not every step runs after it",
     ]);
     expect(warnedOf('env: { A: "{{ outputs.a | default: 1 }}" }\nsteps: { a: { exec: x } }')).toEqual([]);
   });

@@ -73,22 +73,22 @@ describe("what an expression reads", () => {
     ["Date.^parse('x')", "UNKNOWN_NAME `Date` has no field `parse`"],
     ["inputs.^targett", "UNKNOWN_NAME unknown input `targett`, did you mean `target`?"],
     ["inputs[^'targett']", "UNKNOWN_NAME unknown input `targett`, did you mean `target`?"],
-    ["outputs.^nope", "UNKNOWN_STEP `outputs.nope` names no step of the file"],
+    ["outputs.^nope", "UNKNOWN_STEP `outputs.nope` is not a step of the file"],
     [
       "outputs.^biuld.x",
-      "UNKNOWN_STEP `outputs.biuld` names no step of the file, did you mean `outputs.build`?",
+      "UNKNOWN_STEP `outputs.biuld` is not a step of the file, did you mean `outputs.build`?",
     ],
     [
       "outputs.^lintfix",
-      "UNKNOWN_STEP `outputs.lintfix` names no step of the file, did you mean `outputs['lint-fix']`?",
+      "UNKNOWN_STEP `outputs.lintfix` is not a step of the file, did you mean `outputs['lint-fix']`?",
     ],
     [
       "outputs.history.^biuld",
-      "UNKNOWN_STEP `outputs.history.biuld` names no step of the file, did you mean `outputs.history.build`?",
+      "UNKNOWN_STEP `outputs.history.biuld` is not a step of the file, did you mean `outputs.history.build`?",
     ],
     [
       "const { ^biuld } = outputs; return biuld",
-      "UNKNOWN_STEP `outputs.biuld` names no step of the file, did you mean `outputs.build`?",
+      "UNKNOWN_STEP `outputs.biuld` is not a step of the file, did you mean `outputs.build`?",
     ],
     [
       "1 + outputs.^lint-fix.ok",
@@ -140,10 +140,10 @@ describe("what a template reads", () => {
     ["{{ ^output.a | default: 1 }}", "UNKNOWN_NAME unknown name `output`, did you mean `outputs`?"],
     ["{{ inputs.^targett }}", "UNKNOWN_NAME unknown input `targett`, did you mean `target`?"],
     ["{% if inputs.^targett %}{% endif %}", "UNKNOWN_NAME unknown input `targett`, did you mean `target`?"],
-    ["{{ 'x' | append: outputs.^nope }}", "UNKNOWN_STEP `outputs.nope` names no step of the file"],
+    ["{{ 'x' | append: outputs.^nope }}", "UNKNOWN_STEP `outputs.nope` is not a step of the file"],
     [
       "{{ outputs.^build-v2 }}",
-      "UNKNOWN_STEP `outputs.build-v2` names no step of the file, did you mean `outputs['build.v2']`?",
+      "UNKNOWN_STEP `outputs.build-v2` is not a step of the file, did you mean `outputs['build.v2']`?",
     ],
     ["{{ error.^exitcode }}", "UNKNOWN_NAME `error` has no field `exitcode`, did you mean `exit_code`?"],
     ["{{ ^Math.max }}", "UNKNOWN_NAME unknown name `Math`"],
@@ -156,7 +156,7 @@ describe("what a template reads", () => {
     const file = 'steps: { a.b: { exec: x }, c: { exec: y, depends_on: a.b, cwd: "{{ outputs.a.b.x }}" } }';
     expect(problemsOf(file, REAL_CHECKS)).toMatchObject([
       {
-        message: "`outputs.a` names no step of the file, did you mean `outputs['a.b']`?",
+        message: "`outputs.a` is not a step of the file, did you mean `outputs['a.b']`?",
         hint: "Write `outputs['a.b']`, or define the step.",
       },
     ]);
@@ -180,8 +180,8 @@ transitions: [{ from: a.b, to: b, on: any, when: ${when} }]`;
   });
 
   it.each([
-    ["{ type: exists, field: outputs.c.x }", "3:81 UNKNOWN_STEP `outputs.c` names no step of the file"],
-    ["{ type: exists, field: 'outputs.c' }", "3:82 UNKNOWN_STEP `outputs.c` names no step of the file"],
+    ["{ type: exists, field: outputs.c.x }", "3:81 UNKNOWN_STEP `outputs.c` is not a step of the file"],
+    ["{ type: exists, field: 'outputs.c' }", "3:82 UNKNOWN_STEP `outputs.c` is not a step of the file"],
     ["{ type: exists, field: inputs.siz }", "3:80 UNKNOWN_NAME unknown input `siz`, did you mean `size`?"],
     [
       "{ type: exists, field: error.cod }",
@@ -245,7 +245,7 @@ describe("an unknown name is found", () => {
       `jobs:\n  - { name: "j_{i}", parameters: { i: "1:7" }, command: "${command}" }\n`;
     expect(toldOf(sweep("echo {i:05d} {{ nope }}"))).toEqual(["2:74 UNKNOWN_NAME unknown name `nope`"]);
     expect(toldOf(sweep("echo {i} {{ outputs.k_{i}.x | sh }}"))).toEqual([
-      "2:78 UNKNOWN_STEP `outputs.k_1` names no step of the file",
+      "2:78 UNKNOWN_STEP `outputs.k_1` is not a step of the file",
     ]);
   });
 

@@ -40,7 +40,7 @@ describe("a value in a shell line", () => {
   });
 
   const unquoted = (shown: string) =>
-    `UNQUOTED_IN_SHELL \`${shown}\` is not quoted: the shell runs what is in it`;
+    `UNQUOTED_IN_SHELL \`${shown}\` is not quoted: the shell would run its contents`;
   it.each([
     ["ls {{ inputs.where }}", `6:15 ${unquoted("{{ inputs.where }}")} -> Write \`{{ inputs.where | sh }}\`.`],
     ["ls {{inputs.where}}", `6:15 ${unquoted("{{inputs.where}}")} -> Write \`{{inputs.where | sh }}\`.`],
@@ -64,11 +64,11 @@ describe("a value in a shell line", () => {
     ["{% assign w = inputs.where %}ls {{ w }}", `6:44 ${unquoted("{{ w }}")} -> Write \`{{ w | sh }}\`.`],
     [
       "cat <<EOF\n{{ inputs.where }}\nEOF",
-      `6:23 ${unquoted("{{ inputs.where }}")} -> Quote the mark of the here-document (\`<<'EOF'\`), or hand the value over in \`env\`.`,
+      `6:23 ${unquoted("{{ inputs.where }}")} -> Quote the here-document's delimiter (\`<<'EOF'\`), or pass the value in \`env\`.`,
     ],
     ...["'", '"'].map((mark) => [
       `ls ${mark}{{ inputs.where | sh }}${mark}`,
-      `6:${mark === "'" ? 16 : 17} UNQUOTED_IN_SHELL \`{{ inputs.where | sh }}\` is quoted twice -> Take the quotes around it away: \`| sh\` sets its own, and within others they do not protect.`,
+      `6:${mark === "'" ? 16 : 17} UNQUOTED_IN_SHELL \`{{ inputs.where | sh }}\` is quoted twice -> Remove the quotes around it: \`| sh\` adds its own, and inside other quotes they do not protect.`,
     ]),
   ])("is warned of: %s", (line, warning) => {
     expect(warnedOf(line!)).toEqual([warning]);

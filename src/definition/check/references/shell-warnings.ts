@@ -55,16 +55,16 @@ function warningFor(
   if (filters.includes(SHELL_FILTER)) {
     if (place !== "quotes") return null;
     const hint =
-      "Take the quotes around it away: `| sh` sets its own, and within others they do not protect.";
+      "Remove the quotes around it: `| sh` adds its own, and inside other quotes they do not protect.";
     return { message: `${shown} is quoted twice`, hint };
   }
   const last = filters.findLast((name) => /^\w+$/.test(name));
   if (place === "plain_document" || (last !== undefined && NUMBER_FILTERS.has(last))) return null;
-  const message = `${shown} is not quoted: the shell runs what is in it`;
+  const message = `${shown} is not quoted: the shell would run its contents`;
   if (place === "document")
     return {
       message,
-      hint: "Quote the mark of the here-document (`<<'EOF'`), or hand the value over in `env`.",
+      hint: "Quote the here-document's delimiter (`<<'EOF'`), or pass the value in `env`.",
     };
   const quoted = quote(written.replace(/\s*(-?(?:\}\}|%\}))$/, " | sh $1"));
   return {
