@@ -1,4 +1,4 @@
-import type { FailureRoute, LoggedEvent, RecoveryOutcome, RungName } from "../core/model/events.js";
+import type { FailureRoute, HandlerOutcome, LoggedEvent, RungName } from "../core/model/events.js";
 import type { JobRow } from "../core/model/rows.js";
 
 /** What the ladder made of one failed attempt. */
@@ -9,7 +9,7 @@ export interface AttemptDiagnostics {
   readonly attempt: number;
   readonly rung: RungName;
   /** What the failure handlers had to say; null where they were not asked. */
-  readonly recovery: RecoveryOutcome | null;
+  readonly recovery: HandlerOutcome | null;
   /** Null: something gentler than a transition answered the failure. */
   readonly failureRoute: FailureRoute | null;
 }

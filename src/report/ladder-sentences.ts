@@ -1,4 +1,4 @@
-import type { EdgeConsidered, Event, RecoveryOutcome, RungConsidered } from "../core/model/events.js";
+import type { EdgeConsidered, Event, HandlerOutcome, RungConsidered } from "../core/model/events.js";
 import { jobById, type Run } from "../core/model/run.js";
 import { iso } from "../core/text/iso-time.js";
 import { oneLine } from "../core/text/plain-text.js";
@@ -49,7 +49,7 @@ export function ladderSentences(state: Run, event: Event): Sentence[] {
   }
 }
 
-const OUTCOME_MEANS: Readonly<Partial<Record<RecoveryOutcome, string>>> = {
+const OUTCOME_MEANS: Readonly<Partial<Record<HandlerOutcome, string>>> = {
   NoMatchingRule: "its failure handler has no rule for it (NoMatchingRule)",
   MaxRetriesExceeded: "the rule that matches has no attempt left (MaxRetriesExceeded)",
   Error: "a rule matches, but the step said that trying again is useless (Error)",

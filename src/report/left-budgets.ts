@@ -37,9 +37,9 @@ export function budgetSentence(run: Run, job: Job): string | null {
     parts.length > 0 || onFail.goto !== null || onFail.gotoJs !== null || job.step.failureEdges.length > 0;
   if (routed)
     parts.push(`${Math.max(0, run.maxLoops - job.scope.loops)} of ${run.maxLoops} loops of ${job.scope.id}`);
-  if (job.recoveriesInVisit > 0) {
+  if (job.restartsInVisit > 0) {
     const limit = run.definition.maxRecoveries;
-    parts.push(`${Math.max(0, limit - job.recoveriesInVisit)} of ${limit} restarts of this visit`);
+    parts.push(`${Math.max(0, limit - job.restartsInVisit)} of ${limit} restarts of this visit`);
   }
   return parts.length === 0 ? null : `Left: ${parts.join(", ")}.`;
 }

@@ -4,7 +4,7 @@ import { jobName } from "./lookup/job-name.js";
 import { iso } from "./run-report.js";
 
 /** What people want of the run: whether it may go on, and what they last asked to be done about a step. */
-export function liveControlOf({ paused, askedRecovery: asked }: Run): LiveControl {
+export function liveControlOf({ paused, stepRequest: asked }: Run): LiveControl {
   return {
     paused: paused !== null,
     takeover: paused?.takeover ?? false,

@@ -1,5 +1,13 @@
-import type { Gate } from "../../src/core/model/gate.js";
-import type { Barrier, Job, Route, RoutedFrom, Run, Scope, VisitRequest } from "../../src/core/model/run.js";
+import type {
+  Barrier,
+  Gate,
+  Job,
+  Route,
+  RoutedFrom,
+  Run,
+  Scope,
+  VisitRequest,
+} from "../../src/core/model/run.js";
 import type { Leftover } from "../../src/core/model/workspace-state.js";
 
 /** A run as plain data, jobs by their ids, so that two runs can be compared. `dirty` is no part of the fold. */
@@ -24,7 +32,7 @@ export function snapshotRun(run: Run): unknown {
     error: run.error,
     cancelRequested: run.cancelRequested,
     paused: run.paused,
-    askedRecovery: run.askedRecovery && { ...run.askedRecovery, job: run.askedRecovery.job.id },
+    stepRequest: run.stepRequest && { ...run.stepRequest, job: run.stepRequest.job.id },
     fatal: run.fatal,
     busy: run.busy,
     nextBarrier: run.nextBarrier,

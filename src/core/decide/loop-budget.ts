@@ -3,7 +3,7 @@ import type { Job, Run, Scope } from "../model/run.js";
 import { abandonScope } from "./abandon.js";
 import type { Decision } from "./decision.js";
 import { decideBranchesOf } from "./fan-out.js";
-import type { Verdict } from "./ladder/rung.js";
+import type { RungVerdict } from "./ladder/rung.js";
 
 /**
  * What max_loops is compared with. Loops are the routing transitions of a scope other than retries; the retries of a
@@ -43,7 +43,11 @@ export function describeUsedUp(transition: LoopTransition, count: LoopCount): st
 }
 
 /** The verdict of a rung whose transition max_loops does not allow; null: it does. */
-export function refuseOverBudget(decision: Decision, job: Job, transition: LoopTransition): Verdict | null {
+export function refuseOverBudget(
+  decision: Decision,
+  job: Job,
+  transition: LoopTransition,
+): RungVerdict | null {
   const count = loopCount(decision.run, job, transition);
   if (!isUsedUp(count)) return null;
   return {

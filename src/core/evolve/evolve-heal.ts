@@ -20,7 +20,7 @@ export function evolveHeal(run: Run, event: HealEvent, at: number): void {
         job.queue.waiting = true;
         // A round of the queue has the budgets of a visit anew.
         job.retriesInVisit = 0;
-        job.recoveriesInVisit = 0;
+        job.restartsInVisit = 0;
         job.heal = newHealState();
       });
     case "job.dead_lettered":

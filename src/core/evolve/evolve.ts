@@ -1,6 +1,5 @@
 import { jobFailure, judgeEnding, readFailure, runError } from "../failure/error-record.js";
 import { noteFailure } from "../failure/no-progress.js";
-import { noteAskedRecovery } from "../model/asked-recovery.js";
 import type { Event } from "../model/events.js";
 import { traitsOf } from "../model/failure.js";
 import { settleGates } from "../model/gate.js";
@@ -14,6 +13,7 @@ import {
   settle,
 } from "../model/jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
+import { noteStepRequest } from "../model/step-request.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { evolveHeal } from "./evolve-heal.js";
@@ -24,7 +24,7 @@ import { completeInTree, enterTree, leaveInTree } from "./evolve-tree.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
 export function evolve(run: Run, event: Event, at: number): void {
-  noteAskedRecovery(run, event, at);
+  noteStepRequest(run, event, at);
   switch (event.type) {
     case "run.created":
       for (const step of run.graph.inRoot) addJob(run, step, run.root);
@@ -151,7 +151,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       return recordClimb(run, event);
     case "restart.granted":
       return change(run, jobById(run, event.job), (job) => {
-        job.recoveriesInVisit += 1;
+        job.restartsInVisit += 1;
         job.charged -= 1;
       });
     case "retry.scheduled":

@@ -1,7 +1,7 @@
 import type { FailureClass } from "../model/failure.js";
 
 /** What a failure is called and what kind it is. */
-export interface Verdict {
+export interface FailureKind {
   readonly code: string;
   readonly class: FailureClass;
 }
@@ -21,7 +21,7 @@ const CLASS_OF_STATUS: ReadonlyMap<number, FailureClass> = new Map([
 ]);
 
 /** The HTTP status is the code; what the table does not name goes by its hundred. */
-export function judgeStatus(status: number): Verdict {
+export function judgeStatus(status: number): FailureKind {
   const byHundred = status >= 500 ? "transient_runtime" : "deterministic_contract";
   return { code: String(status), class: CLASS_OF_STATUS.get(status) ?? byHundred };
 }

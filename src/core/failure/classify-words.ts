@@ -1,4 +1,4 @@
-import { judgeStatus, type Verdict } from "./classify-status.js";
+import { type FailureKind, judgeStatus } from "./classify-status.js";
 
 /** Words are read from the start of a text; what comes later is rarely the cause. */
 const MAX_WORDS_CHARS = 16_384;
@@ -15,7 +15,7 @@ const STATUS_FIRST =
   /^\s*(?:error:? )?(4\d\d|50[0-4])(?=[\s:,.]|$)(?! (?:files?|tests?|errors?|warnings?|m?s|of|items?|bytes?|lines?|rows?)\b)/i;
 
 /** Most specific first; "503 ... invalid response" never gets as far as "invalid". */
-const WORDS: readonly (readonly [RegExp, Verdict])[] = [
+const WORDS: readonly (readonly [RegExp, FailureKind])[] = [
   [/\b(?:too many requests|rate limit(?:ed)?\b)/i, { code: "429", class: "transient_runtime" }],
   [
     /\b(?:ECONNRESET|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|connection (?:reset|refused|closed|timed out)|socket hang up|getaddrinfo|name resolution|network is unreachable|no route to host|timed out|service unavailable|bad gateway|temporarily unavailable|try again later)\b/i,
@@ -35,10 +35,10 @@ const WORDS: readonly (readonly [RegExp, Verdict])[] = [
   ],
 ];
 
-const UNKNOWN: Verdict = { code: "ACTION_FAILED", class: "application" };
+const UNKNOWN: FailureKind = { code: "ACTION_FAILED", class: "application" };
 
 /** The last resort: an error that has nothing but a text. */
-export function classifyWords(text: string): Verdict {
+export function classifyWords(text: string): FailureKind {
   const read = text.slice(0, MAX_WORDS_CHARS);
   const status = saidStatus(read);
   if (status !== null) return judgeStatus(status);

@@ -1,7 +1,7 @@
 import { type ClassifiedFailure, type FailureClass, type FailureFacts, traitsOf } from "../model/failure.js";
 import { firstChars, truncateHeadTail } from "../text/head-tail.js";
 import { oneLine, plainText } from "../text/plain-text.js";
-import { judgeStatus, type Verdict } from "./classify-status.js";
+import { type FailureKind, judgeStatus } from "./classify-status.js";
 import { classifyWords } from "./classify-words.js";
 
 /** The exit code that rules see for a timeout, as `timeout(1)` has it. */
@@ -106,7 +106,7 @@ const SIGNAL_NUMBERS: ReadonlyMap<string, number> = new Map(
 );
 
 /** The order of trust: the first of these that has something to say names the failure. */
-const JUDGES: readonly ((facts: FailureFacts) => Verdict | null)[] = [
+const JUDGES: readonly ((facts: FailureFacts) => FailureKind | null)[] = [
   judgeTimeout,
   (facts) => (facts.lost ? { code: "WORKER_LOST", class: "infrastructure" } : null),
   (facts) => (facts.code === undefined ? null : judgeActionCode(facts.code, facts)),
@@ -155,7 +155,7 @@ export function isRetryable(failure: ClassifiedFailure, on: readonly string[]): 
   return on.includes(failure.code) || (on.includes(failure.class) && traitsOf(failure.class).mayPass);
 }
 
-function judgeObserved(facts: FailureFacts): Verdict {
+function judgeObserved(facts: FailureFacts): FailureKind {
   for (const judge of JUDGES) {
     const verdict = judge(facts);
     if (verdict) return verdict;
@@ -164,7 +164,7 @@ function judgeObserved(facts: FailureFacts): Verdict {
 }
 
 /** A step may name its failure as it likes; it may not call itself lost, since restarts cost it nothing. */
-function judgeDeclared(code: string, observed: Verdict): Verdict {
+function judgeDeclared(code: string, observed: FailureKind): FailureKind {
   if (ENGINES_CODES.has(code)) return observed;
   const known = CLASS_OF_CODE.get(code) ?? classOfStatusCode(code);
   return { code, class: known === undefined || known === "infrastructure" ? observed.class : known };
@@ -174,13 +174,13 @@ function classOfStatusCode(code: string): FailureClass | undefined {
   return /^[1-5]\d\d$/.test(code) ? judgeStatus(Number(code)).class : undefined;
 }
 
-function judgeTimeout(facts: FailureFacts): Verdict | null {
+function judgeTimeout(facts: FailureFacts): FailureKind | null {
   if (facts.timeout === "wall") return { code: "TIMEOUT", class: "transient_runtime" };
   if (facts.timeout === "idle") return { code: "IDLE_TIMEOUT", class: "stuck_no_progress" };
   return null;
 }
 
-function judgeActionCode(code: string, facts: FailureFacts): Verdict {
+function judgeActionCode(code: string, facts: FailureFacts): FailureKind {
   if (ENGINES_CODES.has(code)) return { code: "ACTION_FAILED", class: "application" };
   return { code, class: classOfActionCode(facts) };
 }
@@ -191,7 +191,7 @@ function classOfActionCode(facts: FailureFacts): FailureClass {
   return CLASS_OF_CODE.get(facts.code ?? "") ?? "application";
 }
 
-function judgeErrno(errno: string): Verdict {
+function judgeErrno(errno: string): FailureKind {
   if (NETWORK_ERRNOS.has(errno)) return { code: "NETWORK_ERROR", class: "transient_runtime" };
   if (CERTIFICATE_ERRNO.test(errno)) return { code: "NETWORK_ERROR", class: "deterministic_policy" };
   if (SHORTAGE_ERRNOS.has(errno)) return { code: "SPAWN_ERROR", class: "transient_runtime" };

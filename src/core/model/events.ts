@@ -162,7 +162,7 @@ export type Event =
       readonly attempt: number;
       readonly rung: RungName;
       readonly considered: readonly RungConsidered[];
-      readonly recovery: RecoveryOutcome | null;
+      readonly recovery: HandlerOutcome | null;
       readonly failureRoute: FailureRoute | null;
     }
   | {
@@ -536,7 +536,7 @@ export type EvaluationPurpose =
   | "transition";
 
 /** What became of a failure that met the failure handlers, as seed 002 names it. */
-export type RecoveryOutcome = "Retried" | "NoHandler" | "NoMatchingRule" | "MaxRetriesExceeded" | "Error";
+export type HandlerOutcome = "Retried" | "NoHandler" | "NoMatchingRule" | "MaxRetriesExceeded" | "Error";
 
 /** One transition looked at, and why it did or did not match. */
 export interface EdgeConsidered {

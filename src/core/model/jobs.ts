@@ -30,7 +30,7 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     queue: newQueueState(),
     reset: null,
     climbed: [],
-    recoveriesInVisit: 0,
+    restartsInVisit: 0,
     remediatedInVisit: false,
     charged: 0,
     allowed: null,
@@ -92,7 +92,7 @@ export function beginVisit(job: Job): void {
   job.retriesInVisit = 0;
   job.heal = newHealState();
   job.queue.dead = false;
-  job.recoveriesInVisit = 0;
+  job.restartsInVisit = 0;
   job.remediatedInVisit = false;
   job.error = null;
   job.failure = null;

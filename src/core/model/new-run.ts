@@ -54,7 +54,7 @@ export function newRun(
     error: null,
     cancelRequested: null,
     paused: null,
-    askedRecovery: null,
+    stepRequest: null,
     fatal: null,
     scopes: new Map([[root.id, root]]),
     jobs: [],

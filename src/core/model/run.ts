@@ -1,5 +1,4 @@
 import type { Json } from "../text/json.js";
-import type { AskedRecovery } from "./asked-recovery.js";
 import type { Definition } from "./definition.js";
 import type {
   EvaluationPurpose,
@@ -14,7 +13,6 @@ import type {
   VisitRole,
 } from "./events.js";
 import type { ErrorRecord, Failure } from "./failure.js";
-import type { Gate } from "./gate.js";
 import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState } from "./heal-state.js";
 import type { JobStatus, RunStatus } from "./rows.js";
@@ -49,7 +47,7 @@ export interface Run {
   error: ErrorRecord | null;
   cancelRequested: { readonly reason: string } | null;
   paused: { readonly takeover: boolean } | null;
-  askedRecovery: AskedRecovery | null;
+  stepRequest: StepRequest | null;
   /** The run fails whatever else happens: its root scope passed max_loops. */
   fatal: { readonly code: string; readonly message: string } | null;
   readonly root: Scope;
@@ -129,7 +127,7 @@ export interface Job {
   reset: { readonly trigger: ResetTrigger } | null;
   /** The rungs that its last climb has considered. */
   climbed: readonly RungConsidered[];
-  recoveriesInVisit: number;
+  restartsInVisit: number;
   remediatedInVisit: boolean;
   /** Attempts that count against a rule's limit: not those that were lost, nor any before an operator's retry. */
   charged: number;
@@ -185,6 +183,33 @@ export type BeforeVisit = Pick<
   Job,
   "status" | "error" | "failure" | "handled" | "partOf" | "output" | "route" | "routedFrom"
 >;
+
+/**
+ * What a job still waits for: one group a `depends_on` entry. A group is met by its first member to complete and lost
+ * when its last member settled without. Counters, so that a settled job costs only its own dependents.
+ */
+export interface Gate {
+  readonly groups: Group[];
+  unmet: number;
+  lostGroups: number;
+  /** Of the lost groups, those with a failed or canceled member. */
+  taintedGroups: number;
+  /** The branch is given up whatever its groups say. */
+  forcedLost: boolean;
+}
+
+export interface Group {
+  open: number;
+  met: boolean;
+  tainted: boolean;
+}
+
+/** What somebody last asked to be done about one step, so that it gets up again. */
+export interface StepRequest {
+  readonly action: "retry_step" | "hard_reset_step" | "resume_from_step" | "redrive";
+  readonly job: Job;
+  readonly at: number;
+}
 
 export interface RunList {
   readonly role: VisitRole;

@@ -12,7 +12,7 @@ import {
   spells,
   UPPER,
 } from "./bytes.js";
-import type { Seen, Shape, ShapeAnswer } from "./shapes.js";
+import type { Seen, Shape, ShapeAnswer } from "./shape.js";
 
 /** Shapes in which a name says that a secret follows: only the value is hidden, the name stays. */
 

@@ -1,6 +1,7 @@
 import type { Automaton } from "./automaton.js";
 import { isBreak } from "./bytes.js";
-import { type Hit, LOOK_BEHIND_BYTES, type Seen, SHAPES } from "./shapes.js";
+import { type Hit, LOOK_BEHIND_BYTES, type Seen } from "./shape.js";
+import { SHAPES } from "./shapes.js";
 import { openTail, type Tail } from "./tails.js";
 import { MAX_FOLLOWED, WrappedNeedle } from "./wrapped.js";
 

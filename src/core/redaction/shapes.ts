@@ -1,34 +1,6 @@
 import { ALNUM, BASE64, DIGIT, DOT, hasKind, isKind, runEnd, spells, UPPER, URL64 } from "./bytes.js";
 import { assignmentShapes, authorizationShape, bearerShape, urlShape } from "./named-shapes.js";
-
-/** Bytes to hide: from `start` at least to `end`, and on from there as long as the tail's bytes go on. */
-export interface Hit {
-  readonly start: number;
-  readonly end: number;
-  /** Kinds of bytes that belong to the token beyond `end`; 0: none; PEM_TAIL: until the key's last line. */
-  readonly tail: number;
-}
-
-/** `more`: the bytes so far allow both; ask again when more have come. */
-export type ShapeAnswer = Hit | "more" | null;
-
-/** The bytes seen so far, of which `length` are valid; `isLast`: no more will come. */
-export interface Seen {
-  readonly bytes: Uint8Array;
-  readonly length: number;
-  readonly isLast: boolean;
-}
-
-/** A kind of token that can be told by its looks. `match` is asked when one of the triggers ends at `at`. */
-export interface Shape {
-  /** Lower-case; found in any case. */
-  readonly triggers: readonly string[];
-  match(seen: Seen, at: number, trigger: string): ShapeAnswer;
-}
-
-export const PEM_TAIL = -1;
-/** How far back a shape may look from its trigger. */
-export const LOOK_BEHIND_BYTES = 16;
+import { LOOK_BEHIND_BYTES, PEM_TAIL, type Shape } from "./shape.js";
 
 const MAX_JWT_HEADER_BYTES = 4_096;
 const MAX_PEM_LABEL_BYTES = 64;

@@ -1,5 +1,5 @@
 import { ALNUM, BASE64, isKind, runEnd } from "./bytes.js";
-import { PEM_TAIL } from "./shapes.js";
+import { PEM_TAIL } from "./shape.js";
 
 /**
  * The part of a token beyond what was needed to recognise it. It may be of any length, so it is followed from chunk to

@@ -41,17 +41,17 @@ export class SchemaWork {
 }
 
 /** All the states that a text can have led to: together one state of a machine that has only one at a time. */
-interface Place {
+interface StateSet {
   readonly states: readonly number[];
   readonly accepts: boolean;
   /** By character; filled as characters are met. */
-  readonly next: Map<string, Place>;
+  readonly next: Map<string, StateSet>;
 }
 
 /** Follows all ways at once; where they led is remembered, so that a character mostly costs one look-up. */
 class Matcher {
   private readonly marked: Uint16Array;
-  private places = new Map<string, Place>();
+  private sets = new Map<string, StateSet>();
   private remembered = 0;
 
   constructor(
@@ -62,16 +62,16 @@ class Matcher {
   }
 
   matches(text: string): boolean {
-    let place = this.placeAt([this.machine.first], true, text === "");
+    let set = this.setAt([this.machine.first], true, text === "");
     for (const character of text) {
-      if (place.accepts) return true;
+      if (set.accepts) return true;
       this.work.spend(1);
-      place = place.next.get(character) ?? this.step(place, character);
+      set = set.next.get(character) ?? this.step(set, character);
     }
-    return place.accepts || this.placeAt(place.states, text === "", true).accepts;
+    return set.accepts || this.setAt(set.states, text === "", true).accepts;
   }
 
-  private step(from: Place, character: string): Place {
+  private step(from: StateSet, character: string): StateSet {
     const { states, first } = this.machine;
     const verdicts = new Map<PatternState["reads"], boolean>();
     // A match may begin at every character.
@@ -87,13 +87,13 @@ class Matcher {
       }
       if (fits) reached.push(...next);
     }
-    const place = this.remember(this.placeAt(reached, false, false));
-    from.next.set(character, place);
-    return place;
+    const set = this.remember(this.setAt(reached, false, false));
+    from.next.set(character, set);
+    return set;
   }
 
   /** These states and all that can be reached from them without reading. `marked` says which afterwards. */
-  private placeAt(from: readonly number[], isStart: boolean, isEnd: boolean): Place {
+  private setAt(from: readonly number[], isStart: boolean, isEnd: boolean): StateSet {
     const { states, last } = this.machine;
     this.marked.fill(0);
     const reached: number[] = [];
@@ -114,16 +114,16 @@ class Matcher {
     return { states: reached, accepts, next: new Map() };
   }
 
-  private remember(place: Place): Place {
+  private remember(set: StateSet): StateSet {
     const key = String.fromCharCode(...this.marked);
-    const known = this.places.get(key);
-    this.remembered += known === undefined ? place.states.length : 1;
+    const known = this.sets.get(key);
+    this.remembered += known === undefined ? set.states.length : 1;
     if (this.remembered > MAX_REMEMBERED_STATES) {
-      this.places = new Map();
+      this.sets = new Map();
       this.remembered = 0;
     }
     if (known !== undefined) return known;
-    this.places.set(key, place);
-    return place;
+    this.sets.set(key, set);
+    return set;
   }
 }

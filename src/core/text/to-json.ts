@@ -25,10 +25,10 @@ export class NotJson extends Error {
 }
 
 /** Where a value stands. Its path is put into words only when it is needed. */
-interface Place {
+interface ValueAt {
   readonly key: string | number;
   readonly value: unknown;
-  readonly above: Place | null;
+  readonly above: ValueAt | null;
   readonly level: number;
 }
 
@@ -47,7 +47,7 @@ export function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function copy(place: Place): Json {
+function copy(place: ValueAt): Json {
   const { value } = place;
   switch (typeof value) {
     case "string":
@@ -63,7 +63,7 @@ function copy(place: Place): Json {
   }
 }
 
-function copyObject(place: Place, value: object): Json {
+function copyObject(place: ValueAt, value: object): Json {
   for (let above = place.above; above !== null; above = above.above)
     if (above.value === value) return refuse(place, "a cycle");
   if (place.level > MAX_JSON_LEVELS) return refuse(place, `more than ${MAX_JSON_LEVELS} levels deep`);
@@ -83,11 +83,11 @@ function className(value: object): string {
     : "without a name";
 }
 
-function refuse(place: Place, found: string): never {
+function refuse(place: ValueAt, found: string): never {
   throw new NotJson(pathOf(place), found);
 }
 
-function pathOf({ key, above }: Place): string {
+function pathOf({ key, above }: ValueAt): string {
   if (above === null) return String(key);
   if (typeof key === "string" && NAME.test(key)) return `${pathOf(above)}.${key}`;
   return `${pathOf(above)}[${JSON.stringify(key)}]`;

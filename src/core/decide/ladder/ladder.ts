@@ -15,8 +15,8 @@ import { requeueRung } from "./requeue.js";
 import { resetRung } from "./reset.js";
 import { restartRung } from "./restart.js";
 import { retryRung } from "./retry.js";
-import { recoveryOutcome, ruleRung } from "./rule.js";
-import { pass, type Rung, type Verdict } from "./rung.js";
+import { handlerOutcome, ruleRung } from "./rule.js";
+import { pass, type Rung, type RungVerdict } from "./rung.js";
 import { stopRung } from "./stop.js";
 
 /** In this order, each more invasive than the one before; the first that applies acts. */
@@ -67,7 +67,7 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
           recovery:
             rung.name === "stop" || rung.name === "restart"
               ? null
-              : recoveryOutcome(decision.run, job, failure),
+              : handlerOutcome(decision.run, job, failure),
           failureRoute: failureRouteOf(decision.run, job, rung, ends),
         });
         for (const mark of marks) mark();
@@ -82,7 +82,7 @@ function nameOfEnd({ scope }: Job): string {
   return scope.parent === null ? "the run" : scope.id;
 }
 
-function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): Verdict {
+function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): RungVerdict {
   const verdict = rung.consider({ run: decision.run, job, failure, now: decision.now, decision });
   const bound = verdict.kind !== "pass" && rung.triesAgain ? boundReason(job) : null;
   return bound === null ? verdict : pass(bound);

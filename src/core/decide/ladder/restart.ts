@@ -9,13 +9,19 @@ export const restartRung: Rung = {
     if (!traitsOf(failure.class).lost) return pass(`class ${failure.class} is not infrastructure`);
     if (run.options.only !== null) return pass("one attempt of one step was asked for");
     const limit = run.definition.maxRecoveries;
-    if (job.recoveriesInVisit >= limit) return pass(`no restarts left (${limit} used)`);
-    const recovery = job.recoveriesInVisit + 1;
+    if (job.restartsInVisit >= limit) return pass(`no restarts left (${limit} used)`);
+    const restart = job.restartsInVisit + 1;
     return {
       kind: "act",
-      reason: `${failure.code}: restart ${recovery} of ${limit}`,
+      reason: `${failure.code}: restart ${restart} of ${limit}`,
       act() {
-        decision.emit({ type: "restart.granted", job: job.id, attempt: job.attempt, recovery, limit });
+        decision.emit({
+          type: "restart.granted",
+          job: job.id,
+          attempt: job.attempt,
+          recovery: restart,
+          limit,
+        });
         decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "restart" });
       },
     };

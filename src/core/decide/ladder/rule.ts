@@ -1,5 +1,5 @@
 import type { FailureHandler, FailureRule } from "../../model/definition.js";
-import type { RecoveryOutcome } from "../../model/events.js";
+import type { HandlerOutcome } from "../../model/events.js";
 import type { Failure } from "../../model/failure.js";
 import type { Job, Run } from "../../model/run.js";
 import { boundReason, isAtBound } from "../attempt-bound.js";
@@ -83,7 +83,7 @@ export function matchRule(run: Run, job: Job, failure: Failure): RuleMatch {
   return { outcome: isSpent ? "MaxRetriesExceeded" : "Retried", handler, rule, index };
 }
 
-export function recoveryOutcome(run: Run, job: Job, failure: Failure): RecoveryOutcome {
+export function handlerOutcome(run: Run, job: Job, failure: Failure): HandlerOutcome {
   return matchRule(run, job, failure).outcome;
 }
 

@@ -13,7 +13,7 @@ export interface Climb {
   readonly decision: Decision;
 }
 
-export type Verdict =
+export type RungVerdict =
   /** Does not apply; the reason stands in the log. `mark` puts on record what follows from just that. */
   | { readonly kind: "pass"; readonly reason: string; readonly mark?: () => void }
   /** Applies: `act` emits what follows. */
@@ -27,12 +27,12 @@ export interface Rung {
   readonly name: RungName;
   /** It begins another attempt of the job whose failure it answers, and is charged for it. A restart costs nothing. */
   readonly triesAgain: boolean;
-  consider(climb: Climb): Verdict;
+  consider(climb: Climb): RungVerdict;
 }
 
 /** For the rungs that repeat an attempt, where the step's `if` failed before there was one. */
 export const NO_ATTEMPT = "there is no attempt to repeat";
 
-export function pass(reason: string): Verdict {
+export function pass(reason: string): RungVerdict {
   return { kind: "pass", reason };
 }
