@@ -7,6 +7,7 @@ const config: KnipConfig = {
     "src/cli/command-line.ts",
     "src/**/*-thread.ts",
     "scripts/*.mjs",
+    "test/fixtures/leaks/*",
     "bench/*.mjs",
     "bench/postgres/*.mjs",
   ],

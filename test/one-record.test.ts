@@ -18,7 +18,7 @@ import { failureOf } from "./support/error-record.js";
 import { type FailingRun, failingRun, REPOSITORY } from "./support/failing-workflow.js";
 import { makeRepository } from "./support/git-repository.js";
 
-const RUNS = Number(process.env.DOOR_RUNS ?? 10);
+const RUNS = Number(process.env.DOOR_RUNS ?? 4);
 const PATIENCE_MS = 300_000;
 
 type Job = JobRecord & { readonly [more: string]: unknown };

@@ -9,9 +9,10 @@ import { Random } from "../sim/random.js";
 import { DarumaProcess, eventually, untilReady } from "../support/daruma-process.js";
 import { freePort } from "../support/free-port.js";
 import { PostgresServer } from "../support/postgres-server.js";
+import { chooseSeed } from "../support/seed.js";
 
-/** `CHAOS_SEED=n` plays the same blows again, as far as real processes allow. */
-const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e9));
+/** `SEED=n` plays the same blows again, as far as real processes allow. */
+const SEED = chooseSeed();
 const RUNS = Number(process.env.CHAOS_RUNS ?? 30);
 const BLOWS = 6;
 const LEASE_SECONDS = 3;
@@ -99,7 +100,7 @@ describe("two servers on one PostgreSQL that execute nothing themselves", () => 
   });
 
   it("every run ends under blows, none lost, nothing twice", { timeout: 2 * PATIENCE_MS }, async () => {
-    console.log(`no run starves: ${RUNS} runs, CHAOS_SEED=${SEED}`);
+    console.log(`no run starves: ${RUNS} runs, SEED=${SEED}`);
     const dice = new Random(SEED);
     const urls = servers.map(({ url }) => url);
     const hit = [addWorker("w1", urls), addWorker("w2", [...urls].reverse()), addWorker("w3", urls)];

@@ -13,9 +13,10 @@ import { DarumaProcess, eventually, untilReady } from "../support/daruma-process
 import { freePort } from "../support/free-port.js";
 import { findViolations } from "../support/invariants.js";
 import { PostgresServer } from "../support/postgres-server.js";
+import { chooseSeed } from "../support/seed.js";
 
-/** `CHAOS_SEED=n` plays the same blows again, as far as real processes allow. */
-const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e9));
+/** `SEED=n` plays the same blows again, as far as real processes allow. */
+const SEED = chooseSeed();
 const JOBS = Number(process.env.CHAOS_JOBS ?? 2_000);
 const WORKERS = 4;
 const SLOTS = 4;
@@ -92,7 +93,7 @@ describe("a server, four workers and PostgreSQL under blows", () => {
   it("gives every job exactly one accepted outcome, loses no attempt and leaves no process", {
     timeout: TIME_LIMIT_MS,
   }, async () => {
-    console.log(`chaos: ${JOBS} jobs, CHAOS_SEED=${SEED}`);
+    console.log(`chaos: ${JOBS} jobs, SEED=${SEED}`);
     const source = workflowText();
     const runId = await startRun(url, source);
     const blows = await strikeUntilOver(runId);

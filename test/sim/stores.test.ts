@@ -7,7 +7,7 @@ import { Simulation } from "./simulation.js";
 
 /** SIM_STORE_SEEDS=n tells how many stories to try, SEED=n replays one. */
 const only = process.env.SEED === undefined ? null : Number(process.env.SEED);
-const count = Number(process.env.SIM_STORE_SEEDS ?? 40);
+const count = Number(process.env.SIM_STORE_SEEDS ?? 12);
 const BATCH = 20;
 const BATCH_TIMEOUT_MS = 300_000;
 
