@@ -1,6 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import { matchRule } from "../core/decide/ladder/rule.js";
-import { isBuiltInAction, traitsOf } from "../core/model/action-traits.js";
+import { actionTraits, isBuiltInAction } from "../core/model/action-traits.js";
 import type { Command } from "../core/model/commands.js";
 import { type ActionDefinition, DEFAULT_RECOVERY_TIMEOUT_MS } from "../core/model/definition.js";
 import type { GraphStep } from "../core/model/graph.js";
@@ -258,7 +258,7 @@ function partsOf(action: ActionDefinition): {
   texts: { [key: string]: Json };
   verbatim: { [key: string]: Json };
 } {
-  const { verbatimKeys } = traitsOf(action.type);
+  const { verbatimKeys } = actionTraits(action.type);
   const texts: { [key: string]: Json } = {};
   const verbatim: { [key: string]: Json } = {};
   for (const [key, value] of Object.entries(action))
@@ -268,7 +268,7 @@ function partsOf(action: ActionDefinition): {
 
 /** The JavaScript of the step, which reads the variables itself. */
 function codeOf(action: ActionDefinition): string | null {
-  const { scriptKey } = traitsOf(action.type);
+  const { scriptKey } = actionTraits(action.type);
   return scriptKey === null ? null : String(action[scriptKey]);
 }
 
@@ -306,6 +306,6 @@ function dependenciesOf(step: GraphStep): string[] {
 }
 
 function* templatesIn(action: ActionDefinition): Generator<string> {
-  const { verbatimKeys } = traitsOf(action.type);
+  const { verbatimKeys } = actionTraits(action.type);
   for (const [key, value] of Object.entries(action)) if (!verbatimKeys.includes(key)) yield* stringsIn(value);
 }

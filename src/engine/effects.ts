@@ -1,4 +1,4 @@
-import { traitsOf } from "../core/model/action-traits.js";
+import { actionTraits } from "../core/model/action-traits.js";
 import type { Command } from "../core/model/commands.js";
 import type { EvaluationPurpose, Event } from "../core/model/events.js";
 import { type Job, jobById, type Run } from "../core/model/run.js";
@@ -256,6 +256,6 @@ export class Effects {
 function mayRunAhead(host: RunHost, { step }: Job, place: Place | null): boolean {
   const { action } = step.definition;
   return (
-    !traitsOf(action.type).hasEffects && place !== null && isLocalWorker(place.worker) && !host.isFarAhead
+    !actionTraits(action.type).hasEffects && place !== null && isLocalWorker(place.worker) && !host.isFarAhead
   );
 }

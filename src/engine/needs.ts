@@ -1,4 +1,4 @@
-import { traitsOf } from "../core/model/action-traits.js";
+import { actionTraits } from "../core/model/action-traits.js";
 import type { Definition, StepDefinition } from "../core/model/definition.js";
 import { isTemplate } from "../sandbox/template.js";
 import type { Needs } from "../worker/worker.js";
@@ -18,7 +18,7 @@ export function needsOf(step: StepDefinition): KeyedNeeds {
   const { action, resources } = step;
   const needs: Needs = {
     // A child run's own steps take slots; its parent waiting with one could leave none for them.
-    slots: traitsOf(action.type).doneBy === "server" ? 0 : (resources?.cpus ?? 1),
+    slots: actionTraits(action.type).doneBy === "server" ? 0 : (resources?.cpus ?? 1),
     cpus: resources?.cpus ?? 0,
     memoryBytes: resources?.memoryBytes ?? 0,
     // Definitions that were stored before there was `runs_on` do not have it.
@@ -59,7 +59,7 @@ export function hasRoomlessSteps(definition: Definition): boolean {
   const found = roomless.get(definition);
   if (found !== undefined) return found;
   const has = definition.steps.some(
-    (step) => traitsOf(step.action.type).doneBy !== "worker" || isNothing(definition, step),
+    (step) => actionTraits(step.action.type).doneBy !== "worker" || isNothing(definition, step),
   );
   roomless.set(definition, has);
   return has;

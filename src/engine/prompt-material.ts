@@ -1,5 +1,5 @@
 import { MAX_CONTEXT_CHARS_TOTAL, type UpstreamText } from "../core/failure/context-assembly.js";
-import { traitsOf } from "../core/model/action-traits.js";
+import { actionTraits } from "../core/model/action-traits.js";
 import type { Job, Run } from "../core/model/run.js";
 import { firstChars, type LoggedText, lastChars } from "../core/text/head-tail.js";
 import type { Json } from "../core/text/json.js";
@@ -14,7 +14,7 @@ export function promptMaterialOf(
   readArtifact: ReadArtifact,
 ): Pick<Assignment, "promptMaterial"> {
   const { action } = job.step.definition;
-  if (!traitsOf(action.type).isPrompted) return {};
+  if (!actionTraits(action.type).isPrompted) return {};
   const named = [action.prompt, action.system].map((text) => outputsNamedInTemplate(textOf(text)));
   const upstream = upstreamOf(job, readArtifact).filter(({ step }) =>
     named.every((names) => names === "all" || !names.includes(step)),

@@ -1,5 +1,5 @@
 import { type CatalogueEntry, ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
-import { traitsOf } from "../core/model/action-traits.js";
+import { actionTraits } from "../core/model/action-traits.js";
 import { isHandled } from "../core/model/handled.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";
@@ -90,7 +90,7 @@ function lookAt(run: Run, job: Job, childRuns: ReadonlyMap<number, number>): Adv
 }
 
 function hasPrinted(job: Job): boolean {
-  return job.attempt > 0 && !isInDefinition(job) && traitsOf(job.step.definition.action.type).isTalkative;
+  return job.attempt > 0 && !isInDefinition(job) && actionTraits(job.step.definition.action.type).isTalkative;
 }
 
 /** In this run: what was outside of its definition can have been mended. */

@@ -1,4 +1,4 @@
-import { traitsOf } from "../../src/core/model/action-traits.js";
+import { actionTraits } from "../../src/core/model/action-traits.js";
 import type { AttemptResult, Command } from "../../src/core/model/commands.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import type {
@@ -71,7 +71,8 @@ export class SimulatedWorkers {
 
   /** Only what has no effects may begin before it is on record. */
   private async noteUnlessRecorded(assignment: Assignment): Promise<void> {
-    if (!traitsOf(assignment.action.type).hasEffects || (await this.weather.isOnRecord(assignment))) return;
+    if (!actionTraits(assignment.action.type).hasEffects || (await this.weather.isOnRecord(assignment)))
+      return;
     this.unrecorded.push(`job ${assignment.jobId}, attempt ${assignment.attempt}`);
   }
 

@@ -56,6 +56,6 @@ export function isBuiltInAction(type: string): type is BuiltInAction {
   return Object.hasOwn(ACTION_TRAITS, type);
 }
 
-export function traitsOf(type: string): ActionTraits {
+export function actionTraits(type: string): ActionTraits {
   return isBuiltInAction(type) ? ACTION_TRAITS[type] : CUSTOM;
 }

@@ -1,4 +1,4 @@
-import { traitsOf } from "../../core/model/action-traits.js";
+import { actionTraits } from "../../core/model/action-traits.js";
 import type { Definition, FailureHandler, StepDefinition } from "../../core/model/definition.js";
 import { quote } from "../read/suggest.js";
 import { finding, type LintFinding } from "./lint-finding.js";
@@ -54,7 +54,7 @@ function deafHandlers({ failureHandlers, steps }: Definition): LintFinding[] {
   const handlerOf = new Map(failureHandlers.map((handler) => [handler.name, handler]));
   return steps.flatMap((step) => {
     const handler = step.failureHandler === null ? undefined : handlerOf.get(step.failureHandler);
-    if (handler === undefined || traitsOf(step.action.type).startsProcess) return [];
+    if (handler === undefined || actionTraits(step.action.type).startsProcess) return [];
     if (handler.rules.some((rule) => rule.matchAll || rule.exitCodes.includes(TIMEOUT_CODE))) return [];
     const message = `no rule of ${quote(handler.name)} can handle ${quote(step.id)}: a ${step.action.type} step has no exit codes`;
     const hint =

@@ -1,4 +1,4 @@
-import { traitsOf } from "../../core/model/action-traits.js";
+import { actionTraits } from "../../core/model/action-traits.js";
 import type { SelfHeal, StepDefinition } from "../../core/model/definition.js";
 import type { RawStep } from "../fields/read-step.js";
 import type { RetryDraft } from "../fields/retry-fields.js";
@@ -22,7 +22,7 @@ export function stepHealing(
 ): StepHealing {
   const { keys, action } = raw;
   const { hasWorkspace, selfHeal } = surroundings;
-  const { startsProcess: mayUse, isPrompted } = traitsOf(action.type);
+  const { startsProcess: mayUse, isPrompted } = actionTraits(action.type);
   const usesWorkspace = hasWorkspace && mayUse && keys.workspace !== false;
   if (keys.workspace === true && !usesWorkspace) {
     const message = mayUse
