@@ -1,8 +1,9 @@
 // Writes the JavaScript of dist/. The library stays one file for each source file. The command line is one file, because
 // finding and reading some 450 modules took longer than most of its work; Node loads it as CommonJS, which V8 keeps compiled.
 import { createHash } from "node:crypto";
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
 
 const THREADS = [
@@ -10,20 +11,28 @@ const THREADS = [
   "src/sandbox/quickjs-thread.ts",
   "src/operations/workflows/workflow-thread.ts",
 ];
-/** Large, native, or with files of their own beside the code: loaded from node_modules by those who need them. */
+/** Optional, native, or with files of their own beside the code: loaded from node_modules by those who need them. */
 const NOT_BUNDLED = [
   "ai",
   "@ai-sdk/*",
   "postgres",
-  "@modelcontextprotocol/*",
-  "fastify",
-  "@fastify/*",
   "@photostructure/sqlite",
   "liquidjs",
   "acorn",
   "quickjs-emscripten-core",
   "@jitl/*",
 ];
+/** What only a server needs, in a file of its own: V8 spends time on all that it kept of a file. */
+const SERVER_PACKAGES = [
+  "fastify",
+  "@fastify/helmet",
+  "@fastify/rate-limit",
+  "@modelcontextprotocol/sdk/server/index.js",
+  "@modelcontextprotocol/sdk/server/stdio.js",
+  "@modelcontextprotocol/sdk/server/streamableHttp.js",
+  "@modelcontextprotocol/sdk/types.js",
+];
+const SERVER_FILE = "server-packages";
 const TARGET = "node20";
 /** The same clock as `performance.now`, for which Node loads 7 ms worth of modules. */
 const NOW = "()=>{const[s,n]=process.hrtime();return s*1e3+n/1e6}";
@@ -79,7 +88,20 @@ async function writeCommandLine(root) {
     define: { "import.meta.url": "__moduleUrl", "performance.now": "__now" },
     banner: { js: BANNER },
   };
-  const program = await build({ ...common, entryPoints: ["src/cli/command-line.ts"] });
+  const program = await build({
+    ...common,
+    entryPoints: ["src/cli/command-line.ts"],
+    plugins: [loadedFromServerFile],
+  });
+  const server = await build({
+    ...common,
+    stdin: { contents: serverFile(), resolveDir: root },
+    outdir: undefined,
+    outfile: join(folder, `${SERVER_FILE}.js`),
+    define: {},
+    banner: {},
+    sourcemap: false,
+  });
   const code = readFileSync(join(folder, "command-line.js"));
   const id = createHash("sha256").update(code).digest("hex").slice(0, 16);
   const entry = await build({
@@ -89,12 +111,60 @@ async function writeCommandLine(root) {
   });
   const threads = await build({ ...common, entryPoints: THREADS, entryNames: "[name]" });
   chmodSync(join(folder, "main.js"), 0o755);
-  const built = [program, entry, threads];
+  const built = [program, server, entry, threads];
+  const sqlite = await writeSqlite(folder, common);
+  built.push(sqlite.built);
   const [manifest, licences] = [join(folder, "package.json"), join(folder, "THIRD-PARTY-LICENCES.txt")];
-  writeFileSync(manifest, '{ "type": "commonjs" }\n');
+  const scope = { type: "commonjs", imports: { "#sqlite": "./sqlite/driver/index.js" } };
+  writeFileSync(manifest, `${JSON.stringify(scope, null, 2)}\n`);
   writeFileSync(licences, licencesOf(root, built));
-  return [...built.flatMap((result) => outputsOf(root, result)), manifest, licences];
+  return [...built.flatMap((result) => outputsOf(root, result)), manifest, licences, ...sqlite.copied];
 }
+
+/** A copy of the driver for Node 20 with its compiled code, so that installing Daruma compiles nothing and runs no scripts. */
+async function writeSqlite(folder, common) {
+  const built = await build({
+    ...common,
+    entryPoints: { index: "@photostructure/sqlite" },
+    external: [],
+    outdir: join(folder, "sqlite/driver"),
+    sourcemap: false,
+  });
+  const main = createRequire(import.meta.url).resolve("@photostructure/sqlite");
+  const prebuilds = join(dirname(main), "../prebuilds");
+  const machines = readdirSync(prebuilds).filter((name) => /^(linux|darwin)-/.test(name));
+  const copied = machines.flatMap((machine) =>
+    readdirSync(join(prebuilds, machine)).map((name) => {
+      const target = join(folder, "sqlite/prebuilds", machine, name);
+      mkdirSync(dirname(target), { recursive: true });
+      copyFileSync(join(prebuilds, machine, name), target);
+      return target;
+    }),
+  );
+  return { built, copied };
+}
+
+/** Each package is evaluated when it is asked for. */
+function serverFile() {
+  return SERVER_PACKAGES.map(
+    (name) => `exports[${JSON.stringify(name)}] = () => require(${JSON.stringify(name)});`,
+  ).join("\n");
+}
+
+const loadedFromServerFile = {
+  name: "loaded-from-server-file",
+  setup({ onResolve, onLoad }) {
+    const beside = `./${SERVER_FILE}.js`;
+    onResolve({ filter: /^(fastify$|@fastify\/|@modelcontextprotocol\/)/ }, ({ path }) => {
+      if (!SERVER_PACKAGES.includes(path)) throw new Error(`${path} is missing in SERVER_PACKAGES`);
+      return { path, namespace: SERVER_FILE };
+    });
+    onResolve({ filter: new RegExp(`^\\${beside}$`) }, () => ({ path: beside, external: true }));
+    onLoad({ filter: /.*/, namespace: SERVER_FILE }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(beside)})[${JSON.stringify(path)}]();`,
+    }));
+  },
+};
 
 function outputsOf(root, { metafile }) {
   return Object.keys(metafile.outputs).map((file) => resolve(root, file));
@@ -114,7 +184,7 @@ function licencesOf(root, built) {
 
 function licenceOf(folder) {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
-  if (file === undefined) throw new Error(`${name} has no licence file`);
-  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e(\W|$)/i.test(entry));
+  const text = file === undefined ? "" : `\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+  return `${name} ${version} (${license})\n${text}`;
 }

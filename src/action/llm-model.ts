@@ -5,6 +5,7 @@ import type { Json } from "../core/text/json.js";
 import type { LlmProvider } from "../definition/fields/agent-fields.js";
 import { fetchFollowing } from "./http-redirect.js";
 import { readRedirectOrigins } from "./http-request.js";
+import { checkModelPackages } from "./model-packages.js";
 
 /** A model call as it is sent, made from the keys of an `llm_call` step. */
 export interface ModelCall {
@@ -28,9 +29,10 @@ const COMPATIBLE = "endpoint";
 /** Strict mode refuses schemas that leave a property optional; the answer is checked here anyway. */
 const LENIENT = { strictJsonSchema: false };
 
-/** Throws what the loader could not foresee: a key that is not set, an address that a template made. */
+/** Throws what the loader could not foresee: a package or key that is not there, an address that a template made. */
 export function readModelCall(action: ActionDefinition, env: { readonly [name: string]: string }): ModelCall {
   const provider = action.provider as LlmProvider;
+  checkModelPackages(provider);
   const baseUrl = action.base_url === undefined ? null : readBaseUrl(String(action.base_url));
   const variable = action.api_key_env as string | undefined;
   const apiKey = variable === undefined ? null : (env[variable] ?? "");

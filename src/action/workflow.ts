@@ -33,6 +33,7 @@ const NEVER_BEGAN: ReadonlySet<string> = new Set([
   "FOLDER_NEEDED",
   "EXPRESSION_TOO_LONG",
   "MISSING_SECRET",
+  "PACKAGE_MISSING",
 ]);
 
 /** `workflow`: another file as a child run. Its failure is this step's, and climbs this run's ladder. */

@@ -9,6 +9,7 @@ import type { NewRun } from "../engine/engine.js";
 import { loadRun } from "../engine/load-run.js";
 import { causeOfKey } from "../operations/runs/run-cause.js";
 import type { StartOptions } from "../operations/runs/start-options.js";
+import { checkPackages } from "../operations/workflows/check-packages.js";
 import { checkSecrets } from "../operations/workflows/check-secrets.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
 import { noSuchStep } from "../report/lookup/choose-job.js";
@@ -29,6 +30,7 @@ export function newRunOf(
   const secrets =
     options.managed === true ? definition.secrets.filter((name) => env[name]) : definition.secrets;
   checkSecrets(secrets, env, { inputs, context }, text);
+  if (options.managed !== true) checkPackages(definition);
   if (options.only !== undefined) checkOnly(definition, options.only);
   const cause = options.key === undefined ? options.cause : causeOfKey(options.key, asked(workflow, options));
   return {

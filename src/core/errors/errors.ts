@@ -198,6 +198,10 @@ export const ERROR_CATALOGUE = {
     "A variable named in `secrets` is not set.",
     "Set it in the environment of the process that executes the step: the command line, the server or its worker.",
   ),
+  PACKAGE_MISSING: thenRetry(
+    "The step or the store needs a package that is not installed with Daruma.",
+    "Install it with the command in the message, where daruma is installed.",
+  ),
   REQUEST_INVALID: inFile(
     "The HTTP request or model call is invalid and was not sent.",
     "Correct what the message names: url, method, headers, body or expect_status; base_url or model.",

@@ -38,6 +38,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["UNKNOWN_ACTION", "deterministic_contract"],
   ["INVALID_INPUT", "deterministic_contract"],
   ["MISSING_SECRET", "deterministic_policy"],
+  ["PACKAGE_MISSING", "deterministic_policy"],
   ["CONTENT_FILTERED", "deterministic_policy"],
   ["NO_WORKER", "deterministic_policy"],
   ["ACCESS_DENIED", "deterministic_policy"],

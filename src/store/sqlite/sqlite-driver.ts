@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { DatabaseSync as DatabaseSyncClass } from "@photostructure/sqlite";
+import { DarumaError } from "../../core/errors/errors.js";
 
 export type Database = InstanceType<typeof DatabaseSyncClass>;
 export type Statement = ReturnType<Database["prepare"]>;
@@ -15,7 +16,8 @@ const OLDEST_SOUND_SQLITE = [3, 51, 3] as const;
 
 /**
  * Node's own SQLite where it is sound and Node itself calls it ready (no flag, no experimental warning), else the
- * package with the same interface. Call it in a thread of its own: it listens to that thread's warnings for a moment.
+ * package with the same interface: where it is installed that one, because two copies of SQLite in one process break each
+ * other's locks, else the copy in `dist/`. Call it in a thread of its own: it listens to that thread's warnings for a moment.
  */
 export function loadSqlite(): SqliteModule {
   const require = createRequire(import.meta.url);
@@ -23,7 +25,24 @@ export function loadSqlite(): SqliteModule {
     const builtIn = loadWithoutWarning(() => require("node:sqlite") as SqliteModule);
     if (builtIn !== null) return builtIn;
   }
-  return require("@photostructure/sqlite") as SqliteModule;
+  return loadPackage((name) => require(name) as SqliteModule);
+}
+
+/** `#sqlite` is the copy; package.json says where it lies. It has code for the usual machines only. */
+export function loadPackage(load: (name: string) => SqliteModule): SqliteModule {
+  try {
+    return load("@photostructure/sqlite");
+  } catch {
+    // Installed only by those who need it.
+  }
+  try {
+    return load("#sqlite");
+  } catch (error) {
+    const machine = `${process.platform} on ${process.arch}`;
+    const message = `Daruma brings no SQLite for ${machine}. To build it: npm install @photostructure/sqlite@1`;
+    const hint = "Or use Node 24 or newer, which has its own, or PostgreSQL: --store postgres://...";
+    throw new DarumaError("PACKAGE_MISSING", message, { hint, cause: error });
+  }
 }
 
 export function isSound(version: string | undefined): boolean {

@@ -1,0 +1,9 @@
+import { checkModelPackages } from "../../action/model-packages.js";
+import type { Definition } from "../../core/model/definition.js";
+import type { LlmProvider } from "../../definition/fields/agent-fields.js";
+
+/** Before a run of this process begins: not after an hour of other steps. Throws PACKAGE_MISSING. */
+export function checkPackages({ steps }: Definition): void {
+  for (const { action } of steps)
+    if (action.type === "llm_call") checkModelPackages(action.provider as LlmProvider);
+}
