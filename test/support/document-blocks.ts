@@ -11,7 +11,7 @@ export interface Block {
   readonly notes: { readonly [name: string]: string };
 }
 
-const FENCED = /((?:^<!-- .*? -->\n)*)^```(\w*)\n(.*?)^```$/gms;
+const FENCED = /((?:^<!-- [^\n]*? -->\n)*)^```(\w*)\n(.*?)^```$/gms;
 const NOTE = /^<!-- ([\w ]+?)(?:: (.*?))? -->$/gm;
 
 export function blocksOf(page: string): Block[] {
