@@ -9,6 +9,7 @@ import type { Definition } from "../src/core/model/definition.js";
 import type { LoggedEvent } from "../src/core/model/events.js";
 import type { ErrorRecord } from "../src/core/model/failure.js";
 import { newRun } from "../src/core/model/new-run.js";
+import { readRunDocument } from "../src/operations/exchange/read-run-document.js";
 import type { RunDocument } from "../src/operations/exchange/run-document.js";
 import { error as errorSchema } from "../src/operations/record-schemas.js";
 import type { JobRecord } from "../src/report/job-record.js";
@@ -122,7 +123,7 @@ async function compare(doors: Doors, told: RunReport): Promise<void> {
     show: await doors.cli<RunReport>("show", String(id)),
     rest: await doors.rest<RunReport>(`/api/v1/runs/${id}`),
     mcp: await doors.mcp<RunReport>("get_run", { run_id: id, jobs: "all" }),
-    exported: replayed(await doors.cli<RunDocument>("export", String(id))),
+    exported: replayed(readRunDocument(await doors.cli<unknown>("export", String(id)))),
   };
   for (const [door, report] of Object.entries(reports)) {
     expect([door, runOf(report)]).toEqual([door, runOf(told)]);

@@ -27,7 +27,7 @@ export function inputReader(operation: Operation): InputReader {
   return ({ params, query, body }) => {
     const raw: { [name: string]: unknown } = Object.create(null);
     const errors: FieldError[] = [];
-    if (takesBody) Object.assign(raw, bodyFields(body));
+    if (takesBody) Object.assign(raw, underOwnNames(bodyFields(body), operation.rest.alsoCalled ?? {}));
     for (const name of [...pathFields, ...queryFields])
       if (Object.hasOwn(raw, name))
         errors.push(misplaced(name, pathFields.includes(name) ? "path" : "query"));
@@ -67,6 +67,16 @@ function bodyFields(body: unknown): Fields {
   if (body === undefined || body === null) return {};
   if (typeof body === "object" && !Array.isArray(body)) return body as Fields;
   throw new DarumaError("INVALID_INPUT", "the body must be a JSON object");
+}
+
+/** A field that is given under both names is refused under the other one. */
+function underOwnNames(fields: Fields, alsoCalled: { readonly [name: string]: string }): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const own = Object.hasOwn(alsoCalled, name) ? alsoCalled[name]! : name;
+      return [Object.hasOwn(fields, own) ? name : own, value];
+    }),
+  );
 }
 
 function misplaced(path: string, place: string): FieldError {

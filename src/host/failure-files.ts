@@ -4,6 +4,7 @@ import type { Event } from "../core/model/events.js";
 import type { Failure } from "../core/model/failure.js";
 import { type Job, jobById, type Run } from "../core/model/run.js";
 import type { FailureKeeper } from "../engine/failure-keeper.js";
+import { withShownKeys } from "../report/shown-keys.js";
 import { type AttemptName, failureArtifact, logFile, outputFolder } from "../worker/attempt-paths.js";
 
 type Climbed = Extract<Event, { type: "ladder.climbed" }>;
@@ -46,7 +47,7 @@ export class FailureFiles implements FailureKeeper {
       rung,
       considered,
       recovery,
-      failureRoute,
+      failure_route: withShownKeys(failureRoute),
     };
     return () => this.write(failureArtifact(this.outputDir, name), content);
   }

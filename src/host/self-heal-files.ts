@@ -66,10 +66,28 @@ export class SelfHealFiles {
     const file = selfHealArtifact(this.outputDir, run.id, place);
     try {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      writeFileSync(file, `${JSON.stringify(failed, null, 2)}\n`, { mode: 0o600 });
+      writeFileSync(file, `${JSON.stringify(shown(failed), null, 2)}\n`, { mode: 0o600 });
     } catch (error) {
       // The log has all of it; a full disk must not stop the run.
       process.emitWarning(error instanceof Error ? error : String(error));
     }
   }
+}
+
+function shown({ type, attempt, strategy, code, exhausted, at, ...failed }: FailedAttempt) {
+  return {
+    type,
+    step_id: failed.stepId,
+    step_index: failed.stepIndex,
+    attempt,
+    failure_class: failed.failureClass,
+    failure_signature: failed.failureSignature,
+    diff_hash: failed.diffHash,
+    strategy,
+    code,
+    original_class: failed.originalClass,
+    changed_files: failed.changedFiles,
+    exhausted,
+    at,
+  };
 }

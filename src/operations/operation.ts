@@ -56,6 +56,8 @@ export interface RestForm {
   readonly unprefixed?: true;
   /** Fields of a POST or PUT that come from the query all the same. */
   readonly query?: readonly string[];
+  /** Other names that clients have for fields of the body: `{ stepId: "step_id" }`. */
+  readonly alsoCalled?: { readonly [name: string]: string };
   readonly status?: 200 | 201 | 202 | 204;
   /** The items of its stream are pieces of one text, `{text, encoding}`, which `?follow=true` answers as it is. */
   readonly streamsText?: true;

@@ -16,10 +16,10 @@ export interface AdvisedCommand {
 
 type ControlAction = "resume" | "retry_step" | "hard_reset_step" | "reset_failed";
 
-function control(run_id: number, action: ControlAction, stepId?: string): Call {
+function control(run_id: number, action: ControlAction, step_id?: string): Call {
   return {
     operation: "control_run",
-    input: { run_id, action, ...(stepId === undefined ? {} : { stepId }) },
+    input: { run_id, action, ...(step_id === undefined ? {} : { step_id }) },
   };
 }
 

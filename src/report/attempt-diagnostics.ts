@@ -1,5 +1,6 @@
 import type { FailureRoute, HandlerOutcome, LoggedEvent, RungName } from "../core/model/events.js";
 import type { JobRow } from "../core/model/rows.js";
+import { type Shown, withShownKeys } from "./shown-keys.js";
 
 /** What the ladder made of one failed attempt. */
 export interface AttemptDiagnostics {
@@ -11,7 +12,7 @@ export interface AttemptDiagnostics {
   /** What the failure handlers had to say; null where they were not asked. */
   readonly recovery: HandlerOutcome | null;
   /** Null: something gentler than a transition answered the failure. */
-  readonly failureRoute: FailureRoute | null;
+  readonly failure_route: Shown<FailureRoute> | null;
 }
 
 /** Of these jobs. */
@@ -23,7 +24,8 @@ export function diagnosticsOf(
   return log.flatMap(({ event }) => {
     const job = event.type === "ladder.climbed" ? byId.get(event.job) : undefined;
     if (event.type !== "ladder.climbed" || job === undefined) return [];
-    const { attempt, rung, recovery, failureRoute } = event;
-    return [{ job_id: job.id, step: job.step, scope: job.scope, attempt, rung, recovery, failureRoute }];
+    const { attempt, rung, recovery } = event;
+    const failure_route = withShownKeys(event.failureRoute);
+    return [{ job_id: job.id, step: job.step, scope: job.scope, attempt, rung, recovery, failure_route }];
   });
 }

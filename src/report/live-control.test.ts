@@ -52,15 +52,15 @@ describe("the live-control document of a run", () => {
     async (type, step, action) => {
       const stage = await begin();
       expect(await stage.operate({ type, job: await stage.id(step) })).toBeNull();
-      const updatedAt = new Date(stage.clock.now()).toISOString();
-      expect(await controlOf(stage)).toEqual({ ...QUIET, recovery: { action, stepId: step, updatedAt } });
+      const updated_at = new Date(stage.clock.now()).toISOString();
+      expect(await controlOf(stage)).toEqual({ ...QUIET, recovery: { action, step_id: step, updated_at } });
     },
   );
 
   it("names a hard reset of a step that waits or runs too", async () => {
     const stage = await Stage.begin(FILE, { plan: [{ output: null, takesMs: 100 }] });
     await stage.operate({ type: "step.hard_reset", job: await stage.id("plan"), force: true });
-    expect((await controlOf(stage)).recovery).toMatchObject({ action: "hard_reset_step", stepId: "plan" });
+    expect((await controlOf(stage)).recovery).toMatchObject({ action: "hard_reset_step", step_id: "plan" });
   });
 
   it("is not changed by what is asked of the whole run", async () => {

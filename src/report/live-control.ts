@@ -9,7 +9,9 @@ export function liveControlOf({ paused, stepRequest: asked }: Run): LiveControl 
     paused: paused !== null,
     takeover: paused?.takeover ?? false,
     recovery:
-      asked === null ? null : { action: asked.action, stepId: jobName(asked.job), updatedAt: iso(asked.at) },
+      asked === null
+        ? null
+        : { action: asked.action, step_id: jobName(asked.job), updated_at: iso(asked.at) },
   };
 }
 

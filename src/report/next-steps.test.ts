@@ -43,7 +43,7 @@ describe("advice to whom asks over REST or MCP", () => {
     expect(called(adviseOn(run, NOBODY))).toEqual([
       [],
       [{ operation: "get_job_logs", input: { job_id: run.jobs[0]!.id } }],
-      [control("retry_step", { stepId: "a" }), control("resume")],
+      [control("retry_step", { step_id: "a" }), control("resume")],
       [{ operation: "fork_run", input: { run_id: 1, step: "a" } }],
     ]);
     const unknown: Run = { ...run, file: null };

@@ -91,11 +91,11 @@ transitions:
       rung: "edge",
       considered,
       recovery: "NoHandler",
-      failureRoute: {
+      failure_route: {
         attempted: true,
-        selectedEdgeId: 2,
-        targetNodeId: run.job("handler").id,
-        targetNodeKey: "handler",
+        selected_edge_id: 2,
+        target_node_id: run.job("handler").id,
+        target_node_key: "handler",
         status: "selected",
         considered: [
           { edge: 1, to: "never", matched: false, why: "outputs.handler does not exist" },
@@ -114,7 +114,7 @@ transitions: [{ from: bad, to: handler, on: failure }]`);
     expect(run.job("handler").output).toMatchObject({
       step: "bad",
       error: { code: "EXIT_3" },
-      failureRoute: { status: "selected", targetNodeKey: "handler" },
+      failure_route: { status: "selected", target_node_key: "handler" },
     });
   });
 
@@ -146,7 +146,7 @@ transitions: [{ from: bad, to: handler, on: failure }]`);
         error: { code },
         stderr_log: null,
         stdout_log: null,
-        failureRoute: { status: "selected", targetNodeKey: "handler" },
+        failure_route: { status: "selected", target_node_key: "handler" },
       });
     },
   );
@@ -158,7 +158,7 @@ transitions: [{ from: bad, to: handler, on: failure }]`);
     const { id } = run.job("bad");
     expect(JSON.parse(run.text(`failures/j${id}_a2.json`))).toMatchObject({
       rung: "fail",
-      failureRoute: { attempted: false, status: "no_route", considered: [] },
+      failure_route: { attempted: false, status: "no_route", considered: [] },
     });
     expect(() => run.text(`failures/j${id}_a1.json`)).toThrow(/no file/);
   });

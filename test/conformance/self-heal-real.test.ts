@@ -71,14 +71,14 @@ describe("with real git: soft reset", () => {
     const left = JSON.parse(run.text("state/self_heal/attempt-0001-0001.json"));
     const [failed] = await run.events("attempt.failed");
     expect(left).toMatchObject({
-      stepId: "edit",
-      stepIndex: 0,
+      step_id: "edit",
+      step_index: 0,
       attempt: 1,
-      failureClass: "application",
-      failureSignature: failed!.error.signature,
-      diffHash: failed!.error.diff_hash,
+      failure_class: "application",
+      failure_signature: failed!.error.signature,
+      diff_hash: failed!.error.diff_hash,
       strategy: "soft_reset",
-      changedFiles: ["of-[redacted:TOKEN].txt"],
+      changed_files: ["of-[redacted:TOKEN].txt"],
     });
     const kept = filesIn(join(run.outputDir, "output")).filter((path) => !path.includes("/workspace/"));
     const records = kept.filter((path) => !path.includes("/patches/"));
@@ -147,8 +147,8 @@ describe("with real git: hard reset", () => {
     expect(path).toBe(promoted!.path);
     expect(existsSync(opened!.path)).toBe(false);
     expect(JSON.parse(run.text("state/self_heal/attempt-0004-0002.json"))).toMatchObject({
-      failureClass: "stuck_no_progress",
-      originalClass: "application",
+      failure_class: "stuck_no_progress",
+      original_class: "application",
       strategy: "hard_reset",
     });
   });

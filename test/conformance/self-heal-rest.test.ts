@@ -24,7 +24,7 @@ interface Steered {
 interface Shown {
   readonly status: string;
   readonly jobs: { step: string; status: string; attempts: number; visits: number }[];
-  readonly liveControl: LiveControl;
+  readonly live_control: LiveControl;
 }
 
 /** A run of a workflow on a server, with a file that its steps can wait for. */
@@ -83,7 +83,7 @@ describe("POST /runs/{id}/control", () => {
     raise();
     // The failure is decided, its retry is due, and nothing begins.
     const held = await until(show, ({ jobs }) => jobs[0]!.status === "ready");
-    expect(held).toMatchObject({ status: "paused", liveControl: { paused: true, takeover: false } });
+    expect(held).toMatchObject({ status: "paused", live_control: { paused: true, takeover: false } });
     expect(held.jobs[0]!.attempts).toBe(1);
     expect((await control(server, run, "resume")).body.status).toBe("running");
     expect((await until(show, ({ status }) => status === "failed")).jobs[0]!.attempts).toBe(2);
@@ -104,7 +104,7 @@ steps:
       action: "takeover",
       status: "paused",
     });
-    expect((await show()).liveControl).toEqual({ paused: true, takeover: true, recovery: null });
+    expect((await show()).live_control).toEqual({ paused: true, takeover: true, recovery: null });
     const busy = await control(server, run, "hard_reset_step", { stepId: "edit" });
     expect([busy.status, busy.body.code]).toEqual([409, "WORKSPACE_BUSY"]);
     const reset = await control(server, run, "hard_reset_step", { stepId: "edit", force: true });
@@ -113,10 +113,10 @@ steps:
     raise();
     await control(server, run, "resume");
     const over = await until(show, ({ status }) => status === "completed");
-    expect(over.liveControl).toMatchObject({
+    expect(over.live_control).toMatchObject({
       paused: false,
       takeover: false,
-      recovery: { action: "hard_reset_step", stepId: "edit" },
+      recovery: { action: "hard_reset_step", step_id: "edit" },
     });
     expect(over.jobs[0]).toMatchObject({ attempts: 2, visits: 1 });
   });
@@ -137,8 +137,8 @@ steps:
       expect(body.reason).toBe("operator recovery");
       const over = await until(show, (shown) => shown.status === "completed");
       expect(over.jobs.map((job) => job.attempts)).toEqual(attempts);
-      expect(over.liveControl.recovery).toMatchObject({ action, stepId });
-      expect(Date.parse(over.liveControl.recovery!.updatedAt)).toBeGreaterThan(0);
+      expect(over.live_control.recovery).toMatchObject({ action, step_id: stepId });
+      expect(Date.parse(over.live_control.recovery!.updated_at)).toBeGreaterThan(0);
       const log = await server.running.store.readEvents(run);
       const reasons = log.flatMap(({ event }) => ("reason" in event ? [event.reason] : []));
       expect(reasons).toContain("operator recovery");
@@ -150,7 +150,7 @@ steps:
     await until(show, ({ status }) => status === "failed");
     raise();
     expect((await control(server, run, "reset_failed")).body.changed).toMatchObject([{ step: "edit" }]);
-    expect((await until(show, ({ status }) => status === "completed")).liveControl.recovery).toBeNull();
+    expect((await until(show, ({ status }) => status === "completed")).live_control.recovery).toBeNull();
   });
 
   it("cancel preempts a retry that is due", { tags: ["M21"] }, async () => {
@@ -206,13 +206,13 @@ describe("the live-control document", () => {
       return (await server.ask<{ control: object }>("POST", `${at}/heartbeat`, { body })).body.control;
     };
     const nothing = { paused: false, takeover: false, recovery: null };
-    expect(await beat()).toEqual({ [run]: { liveControl: nothing } });
+    expect(await beat()).toEqual({ [run]: { live_control: nothing } });
     await control(server, run, "takeover");
-    expect(await beat()).toEqual({ [run]: { liveControl: { ...nothing, paused: true, takeover: true } } });
+    expect(await beat()).toEqual({ [run]: { live_control: { ...nothing, paused: true, takeover: true } } });
     await control(server, run, "resume_from_step", { stepId: "first", force: true });
-    const updatedAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    const recovery = { action: "resume_from_step", stepId: "first", updatedAt };
-    expect(await beat()).toEqual({ [run]: { liveControl: { paused: true, takeover: true, recovery } } });
+    const updated_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const recovery = { action: "resume_from_step", step_id: "first", updated_at };
+    expect(await beat()).toEqual({ [run]: { live_control: { paused: true, takeover: true, recovery } } });
     await server.ask("DELETE", at);
   });
 });

@@ -85,7 +85,12 @@ transitions:
         attempt: 1,
         rung: "edge",
         recovery: "NoHandler",
-        failureRoute: { attempted: true, selectedEdgeId: 2, targetNodeKey: "second", status: "selected" },
+        failure_route: {
+          attempted: true,
+          selected_edge_id: 2,
+          target_node_key: "second",
+          status: "selected",
+        },
       },
     ]);
     const { stdout } = await cli.daruma("explain", id, "--full");

@@ -257,7 +257,7 @@ describe("examples", () => {
       expect(run.routes.slice(0, 2).map(({ rung }) => rung)).toEqual(["retry", "retry"]);
       const delays = run.events
         .filter((event) => event.type === "retry.scheduled")
-        .map((event) => event.delayMs);
+        .map((event) => event.delay_ms);
       expect(delays).toEqual([200, 400]);
     },
   );
@@ -265,9 +265,9 @@ describe("examples", () => {
   it("run the recovery script of failure-handler.yaml once, for the rule that names the code", async () => {
     const run = await runAndRead("examples/failure-handler.yaml", join(folder, "rule"));
     const reserved = run.events.filter((event) => event.type === "rule.reserved");
-    expect(reserved.map(({ rule, exitCode, next }) => ({ rule, exitCode, next }))).toEqual([
-      { rule: 2, exitCode: 10, next: 2 },
-      { rule: 1, exitCode: 75, next: 3 },
+    expect(reserved.map(({ rule, exit_code, next }) => ({ rule, exit_code, next }))).toEqual([
+      { rule: 2, exit_code: 10, next: 2 },
+      { rule: 1, exit_code: 75, next: 3 },
     ]);
     const logs = await readdir(join(folder, "rule/output/job_stdio"));
     const recovery = logs.filter((name) => name.endsWith("_a1.recovery.o"));

@@ -320,7 +320,7 @@ describe("MCP tools", () => {
     );
     expect(dry).toMatchObject({ applied: false, results: [{ ok: true }, { ok: false }] });
     const others = {
-      control_run: { run_id, action: "resume_from_step", stepId: "nowhere" },
+      control_run: { run_id, action: "resume_from_step", step_id: "nowhere" },
       update_job: { job_id: 19_999_999, status: "ready" },
       retry_job: { job_id: held, run_id, max_retries: 9 },
       redrive_job: { job_id: held },

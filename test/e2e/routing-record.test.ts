@@ -9,7 +9,7 @@ interface EventLine {
   readonly type: string;
   readonly rung?: string;
   readonly error?: { readonly code: string };
-  readonly failureRoute?: { readonly [key: string]: unknown } | null;
+  readonly failure_route?: { readonly [key: string]: unknown } | null;
 }
 
 /** The whole log, one event a line. */
@@ -91,7 +91,7 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`,
     expect(after[2]!.error).toMatchObject({ code: "EXIT_7" });
     expect(after[3]).toMatchObject({
       rung: "stop",
-      failureRoute: { attempted: false, selectedEdgeId: null, status: "skipped_terminal", considered: [] },
+      failure_route: { attempted: false, selected_edge_id: null, status: "skipped_terminal", considered: [] },
     });
     const { stdout } = await cli.daruma("explain", id!, "deploy");
     expect(stdout).toContain("Attempt 1 failed");
@@ -121,9 +121,9 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
       step: "deploy",
       error: { code: "EXIT_4" },
       rung: "edge",
-      failureRoute: {
+      failure_route: {
         status: "selected",
-        targetNodeKey: "fallback",
+        target_node_key: "fallback",
         considered: [{ edge: 1, matched: true }],
       },
     });
@@ -133,18 +133,18 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
     const { exitCode, report } = await cli.runJson(FLOW, "--only", "deploy");
     expect(exitCode).toBe(1);
     const climbs = (await eventsOf(report.run_id)).filter(({ type }) => type === "ladder.climbed");
-    const failureRoute = {
+    const failure_route = {
       attempted: false,
-      selectedEdgeId: null,
-      targetNodeId: null,
-      targetNodeKey: null,
+      selected_edge_id: null,
+      target_node_id: null,
+      target_node_key: null,
       status: "no_route",
       considered: [],
     };
-    expect(climbs).toMatchObject([{ rung: "fail", failureRoute }]);
+    expect(climbs).toMatchObject([{ rung: "fail", failure_route }]);
     const name = `failures/j${report.jobs[0]!.id}_a1.json`;
     const { stdout } = await cli.daruma("artifact", String(report.run_id), name);
-    expect(JSON.parse(stdout)).toMatchObject({ rung: "fail", failureRoute });
+    expect(JSON.parse(stdout)).toMatchObject({ rung: "fail", failure_route });
     const explained = await cli.daruma("explain", String(report.run_id), "deploy", "--full");
     expect(explained.stdout).toContain("- edge: no, one attempt of one step was asked for.\n");
     expect(explained.stdout).not.toContain("transition 1");

@@ -153,7 +153,7 @@ describe("a command line that ends while a step works in the workspace", () => {
       const partial = join(folder, "out/output/run-1/patches/partial/j10000002_a1.patch");
       expect(existsSync(partial)).toBe(onLost === "set_aside");
       const made = (await readLog()).filter(({ type }) => type === "attempt.succeeded");
-      const files = made.map((event) => (event.checkpoint as { changedFiles: string[] }).changedFiles);
+      const files = made.map((event) => (event.checkpoint as { changed_files: string[] }).changed_files);
       expect(files).toEqual([["plan.txt"], ["plan.txt"]]);
     },
   );

@@ -154,7 +154,7 @@ describe("a job", () => {
       hint: expect.stringContaining("daruma resume-from"),
       asked: expect.stringContaining("resume_from_step"),
     });
-    const back = { run_id: ok.run_id, action: "resume_from_step", stepId: String(job_id) } as const;
+    const back = { run_id: ok.run_id, action: "resume_from_step", step_id: String(job_id) } as const;
     expect((await bench.call("control_run", back)).changed).toMatchObject([{ job_id }]);
     await bench.settled(ok.run_id);
   });

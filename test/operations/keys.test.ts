@@ -40,15 +40,15 @@ describe("the same key once more answers what the first answered, and does nothi
 
   it.each(["retry_step", "reset_failed", "resume_from_step"] as const)("for %s", async (action) => {
     const run = await bench.run(FAILED);
-    const stepId = action === "reset_failed" ? undefined : "a";
-    await twice(run.run_id, () => control(run.run_id, "k", { action, stepId, reason: "because" }));
+    const step_id = action === "reset_failed" ? undefined : "a";
+    await twice(run.run_id, () => control(run.run_id, "k", { action, step_id, reason: "because" }));
     const rows = await bench.context.store.readJobs(run.run_id);
     expect(rows.map(({ attempt_id }) => attempt_id)).toEqual([2, 0]);
   });
 
   it("for a forced retry, which went back to a completed step", async () => {
     const run = await bench.run("steps: { a: { exec: 'true' }, b: { exec: exit 1, depends_on: a } }");
-    const answer = () => control(run.run_id, "k", { action: "retry_step", stepId: "a", force: true });
+    const answer = () => control(run.run_id, "k", { action: "retry_step", step_id: "a", force: true });
     expect(await answer()).toMatchObject({ action: "resume_from_step", before: "failed", status: "running" });
     await bench.settled(run.run_id);
     expect(await answer()).toMatchObject({ action: "resume_from_step", before: "failed", status: "running" });
@@ -138,12 +138,12 @@ describe("a key that was taken for something else", () => {
     const { run_id } = run;
     const ask = (more: object) =>
       bench.call("control_run", { run_id, key: "k", ...more } as InputOf<"control_run">);
-    await ask({ action: "retry_step", stepId: "a" });
+    await ask({ action: "retry_step", step_id: "a" });
     await bench.settled(run_id);
     const count = await eventCount(run_id);
     for (const other of [
-      { action: "resume_from_step", stepId: "a" },
-      { action: "retry_step", stepId: "b" },
+      { action: "resume_from_step", step_id: "a" },
+      { action: "retry_step", step_id: "b" },
       { action: "reset_failed" },
       { action: "cancel" },
     ])

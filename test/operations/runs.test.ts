@@ -100,7 +100,7 @@ describe("reading a run", () => {
     expect(story.advice.map(({ calls }) => calls)).toEqual([
       [],
       [{ operation: "get_job_logs", input: { job_id } }],
-      [{ operation: "control_run", input: { run_id, action: "retry_step", stepId: "build" } }],
+      [{ operation: "control_run", input: { run_id, action: "retry_step", step_id: "build" } }],
       [{ operation: "fork_run", input: { run_id, step: "build" } }],
       [{ operation: "explain_run", input: { run_id, step: "build", full: true } }],
     ]);
@@ -181,7 +181,7 @@ describe("control_run", () => {
 
   it("retries a failed step, and with force goes back to a completed one", async () => {
     const { run_id } = await bench.run(FAILING);
-    const retried = await bench.call("control_run", { run_id, action: "retry_step", stepId: "build" });
+    const retried = await bench.call("control_run", { run_id, action: "retry_step", step_id: "build" });
     expect(retried).toMatchObject({
       action: "retry_step",
       before: "failed",
@@ -190,7 +190,7 @@ describe("control_run", () => {
     const failed = await bench.settled(run_id);
     expect(failed.jobs.find(({ step }) => step === "build")!.attempts).toBe(4);
     const ok = await bench.run(OK);
-    const back = { run_id: ok.run_id, action: "retry_step", stepId: "a" } as const;
+    const back = { run_id: ok.run_id, action: "retry_step", step_id: "a" } as const;
     expect(await refusalOf(bench.call("control_run", back))).toBe("STEP_COMPLETED");
     expect((await bench.call("control_run", { ...back, force: true })).action).toBe("resume_from_step");
     const redone = await bench.settled(ok.run_id);
@@ -202,8 +202,8 @@ describe("control_run", () => {
     const reset = await bench.call("control_run", { run_id, action: "reset_failed" });
     expect(reset.changed.map(({ step }) => step)).toContain("build");
     await bench.settled(run_id);
-    const refused = (action: "hard_reset_step" | "retry_step", stepId?: string): Promise<string> =>
-      refusalOf(bench.call("control_run", { run_id, action, stepId }));
+    const refused = (action: "hard_reset_step" | "retry_step", step_id?: string): Promise<string> =>
+      refusalOf(bench.call("control_run", { run_id, action, step_id }));
     expect(await refused("hard_reset_step", "build")).toBe("NO_WORKSPACE");
     expect(await refused("hard_reset_step")).toBe("INVALID_INPUT");
     expect(await refused("retry_step")).toBe("INVALID_INPUT");

@@ -73,7 +73,7 @@ describe("dead letters", () => {
     const first = await redrive();
     expect(first).toMatchObject({ run_id, job_id, step: "call", before: "failed", key: "once" });
     const again = await bench.settled(run_id);
-    expect(again).toMatchObject({ status: "failed", liveControl: { recovery: { action: "redrive" } } });
+    expect(again).toMatchObject({ status: "failed", live_control: { recovery: { action: "redrive" } } });
     // Two rounds more: then it is a dead letter once more, and the same key changes nothing.
     expect(again.jobs[0]).toMatchObject({ attempts: 4, visits: 2, dead_letter: true });
     expect(await redrive()).toEqual({ ...first, owner: null });
@@ -140,14 +140,14 @@ describe("the workspace of a run", () => {
     const answered = await bench.call("control_run", {
       run_id,
       action: "hard_reset_step",
-      stepId: "edit",
+      step_id: "edit",
       reason: "it went in circles",
     });
     expect(answered).toMatchObject({ action: "hard_reset_step", target: { step: "edit" }, before: "failed" });
     const run = await bench.settled(run_id);
     expect(run).toMatchObject({
       status: "completed",
-      liveControl: { paused: false, recovery: { action: "hard_reset_step", stepId: "edit" } },
+      live_control: { paused: false, recovery: { action: "hard_reset_step", step_id: "edit" } },
     });
     const { path, checkpoints, resets } = await bench.call("get_workspace", { run_id });
     expect(path).not.toBe(before);
@@ -160,7 +160,7 @@ describe("the workspace of a run", () => {
     const place = repository();
     writeFileSync(place.flag, "");
     const { run_id } = await bench.run(EDITED(place));
-    const back = { run_id, action: "resume_from_step", stepId: "plan" } as const;
+    const back = { run_id, action: "resume_from_step", step_id: "plan" } as const;
     expect((await bench.call("control_run", back)).action).toBe("resume_from_step");
     expect((await bench.until(run_id, ({ jobs }) => jobs[1]!.attempts === 2)).status).not.toBe("failed");
     await bench.settled(run_id);
@@ -184,8 +184,8 @@ steps:
     const { run_id } = await bench.call("start_run", { source: slow });
     await bench.until(run_id, ({ jobs }) => jobs[1]?.status === "running");
     expect((await bench.call("get_workspace", { run_id })).at_work).toBe("edit");
-    const ask = (action: "hard_reset_step" | "resume_from_step", stepId: string, force: boolean) =>
-      bench.call("control_run", { run_id, action, stepId, force });
+    const ask = (action: "hard_reset_step" | "resume_from_step", step_id: string, force: boolean) =>
+      bench.call("control_run", { run_id, action, step_id, force });
     expect(await refusalOf(ask("hard_reset_step", "edit", false))).toBe("WORKSPACE_BUSY");
     expect(await refusalOf(ask("resume_from_step", "plan", false))).toBe("WORKSPACE_BUSY");
     expect(await refusalOf(bench.call("apply_run", { run_id }))).toBe("WORKSPACE_BUSY");

@@ -106,7 +106,7 @@ describe("the events of all runs", () => {
     await bench.until(run_id, ({ jobs }) => jobs[0]?.status === "running");
     const { next } = await bench.call("list_events", {});
     writeFileSync(second, "");
-    await bench.call("control_run", { run_id: failing.run_id, action: "retry_step", stepId: "a" });
+    await bench.call("control_run", { run_id: failing.run_id, action: "retry_step", step_id: "a" });
     go();
     await bench.settled(run_id);
     const { items } = await bench.call("list_events", { after: next, limit: 1_000 });
@@ -149,7 +149,7 @@ describe("the events of all runs", () => {
         if (event === "run.failed") return;
       }
     })();
-    await bench.call("control_run", { run_id, action: "retry_step", stepId: "a" });
+    await bench.call("control_run", { run_id, action: "retry_step", step_id: "a" });
     await reading;
     expect(types[0]).toBe("run.reopened");
   });

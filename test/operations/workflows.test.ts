@@ -36,7 +36,7 @@ describe("validate_workflow", () => {
       ok: true,
       name: "routed",
       problems: [],
-      worst_case: { restartsPerVisit: 5 },
+      worst_case: { restarts_per_visit: 5 },
     });
   });
 

@@ -75,7 +75,7 @@ describe("an imported document", () => {
       }
     }
     const due = placeOf(good, "retry.scheduled");
-    expect(await refused(changed(good, due, (event) => (event.dueAt = 1e300)))).toBe("IMPORT_INVALID");
+    expect(await refused(changed(good, due, (event) => (event.due_at = 1e300)))).toBe("IMPORT_INVALID");
     expect(await traces()).toEqual(before);
     console.log(`imported times: ${count + 1} absurd ones, ${count + 1} refused`);
   });
@@ -83,7 +83,7 @@ describe("an imported document", () => {
   it("is refused for every field of an event that is missing or of another type", async () => {
     const good = await exported();
     const before = await traces();
-    const mayMiss = new Set(["parent", "managed", "failureHandlers", "cause"]);
+    const mayMiss = new Set(["parent", "managed", "failure_handlers", "cause"]);
     let count = 0;
     for (const [index, { event }] of good.events.entries())
       for (const field of Object.keys(event)) {

@@ -83,7 +83,7 @@ steps:
 
 /** What each operation is asked about a run and one of its jobs. */
 function requests(run_id: number, job_id: number): { [operation: string]: object[] } {
-  const control = (action: string) => ({ run_id, action, stepId: "broken" });
+  const control = (action: string) => ({ run_id, action, step_id: "broken" });
   return {
     control_run: [
       ...["pause", "resume", "takeover", "retry_step", "hard_reset_step", "resume_from_step"].map(control),

@@ -31,7 +31,7 @@ const STEP_WORDS = "a step: its id, step@scope, or a job's id";
 const ALTHOUGH_BUSY = "end a step that is running in the workspace first";
 const ONLY_RECORDED =
   "The command is only recorded. If no process is running the run, continue it with `daruma resume RUN`.";
-const ONLY_STEPS = ["stepId", "scope", "force", "wait_ms"];
+const ONLY_STEPS = ["step_id", "scope", "force", "wait_ms"];
 
 export const SHAPES: { readonly [words: string]: CommandShape } = {
   cancel: {
@@ -45,7 +45,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   retry: {
     hides: ["wait_ms"],
     words: {
-      stepId: STEP_WORDS,
+      step_id: STEP_WORDS,
       force:
         "also go back to a completed step: it and everything that depends on it run again; a step running in the workspace is ended first",
     },
@@ -53,12 +53,12 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   "hard-reset": {
     hides: ["wait_ms"],
-    words: { stepId: STEP_WORDS, force: ALTHOUGH_BUSY },
+    words: { step_id: STEP_WORDS, force: ALTHOUGH_BUSY },
     details: `Pause or take over a running run first, so that nothing else starts in the meantime.\n${ONLY_RECORDED}`,
   },
   "resume-from": {
     hides: ["wait_ms"],
-    words: { stepId: STEP_WORDS, force: ALTHOUGH_BUSY },
+    words: { step_id: STEP_WORDS, force: ALTHOUGH_BUSY },
     details: ONLY_RECORDED,
   },
   reset: {

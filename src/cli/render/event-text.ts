@@ -5,6 +5,7 @@ import { iso } from "../../core/text/iso-time.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { durationText } from "../../report/duration-text.js";
 import { jobName, listNames } from "../../report/lookup/job-name.js";
+import { shownKey, withShownKeys } from "../../report/shown-keys.js";
 
 const MAX_VALUE_CHARS = 200;
 /** Fields that hold the id of one job, or of several. */
@@ -39,7 +40,7 @@ function isNothing(value: unknown): boolean {
 
 function fieldText(run: Run, field: string, value: unknown): string {
   if (field === "job") return nameOrId(run, value);
-  if (JOB_FIELDS.has(field)) return `${field} ${nameOrId(run, value)}`;
+  if (JOB_FIELDS.has(field)) return `${shownKey(field)} ${nameOrId(run, value)}`;
   if (JOB_LIST_FIELDS.has(field) && Array.isArray(value))
     return `${field} ${listNames(value, (id) => nameOrId(run, id))}`;
   switch (field) {
@@ -48,7 +49,7 @@ function fieldText(run: Run, field: string, value: unknown): string {
     case "considered":
       return (value as readonly (RungConsidered | EdgeConsidered)[]).map(consideredText).join(", ");
     case "failureRoute":
-      return `failureRoute ${(value as FailureRoute).status}`;
+      return `failure_route ${(value as FailureRoute).status}`;
     case "reuse":
       return `${(value as readonly unknown[]).length} reused`;
     case "output":
@@ -64,7 +65,7 @@ function fieldText(run: Run, field: string, value: unknown): string {
     case "dueAt":
       return `due ${iso(value as number)}`;
     default:
-      return `${field} ${valueText(value)}`;
+      return `${shownKey(field)} ${valueText(withShownKeys(value))}`;
   }
 }
 

@@ -21,7 +21,7 @@ const INDENT = "  ";
 /** What `get_run` says beside the report. */
 export interface ShownBeside {
   readonly state: Json;
-  readonly liveControl: LiveControl;
+  readonly live_control: LiveControl;
   /** The last server that could not go on with it, while nobody does. */
   readonly left_alone: { readonly host: string; readonly message: string } | null;
   readonly usage: readonly AttemptUsage[];
@@ -36,7 +36,7 @@ export function runDetailLines(summary: RunSummary, more: ShownBeside, look: Sum
     ...routeLines(report, look),
     ...handledLines(report, look),
     ...stateLines(more.state),
-    ...controlLines(more.liveControl),
+    ...controlLines(more.live_control),
     ...leftAloneLines(more.left_alone),
     ...usageLines(report.jobs, more.usage),
     ...failureLines(summary, look),
@@ -76,8 +76,8 @@ function leftAloneLines(left: ShownBeside["left_alone"]): string[] {
 function controlLines({ takeover, recovery }: LiveControl): string[] {
   const taken = takeover ? ["taken over: nothing starts until it is resumed"] : [];
   if (recovery === null) return taken;
-  const { action, stepId, updatedAt } = recovery;
-  return [...taken, `last asked for by hand: ${action} of ${stepId}, ${updatedAt}`];
+  const { action, step_id, updated_at } = recovery;
+  return [...taken, `last asked for by hand: ${action} of ${step_id}, ${updated_at}`];
 }
 
 function usageLines(jobs: readonly JobReport[], usages: readonly AttemptUsage[]): string[] {

@@ -38,8 +38,8 @@ function number(count: number | null): string {
   return count === null ? "unbounded" : String(count);
 }
 
-function perItem({ perItem }: WorstCase): string {
-  return perItem
+function perItem({ per_item }: WorstCase): string {
+  return per_item
     .map(({ path, attempts }) => `, ${number(attempts)} for each item of ${path.join(" > ")}`)
     .join("");
 }

@@ -271,7 +271,7 @@ describe("worstCase", () => {
     const result = worstCase(define(steps, { routing: { max_loops: 1 } }));
     // list and sum may run twice; one item of work has at most two attempts in each of the two generations.
     expect(result.attempts).toBe(4);
-    expect(result.perItem).toEqual([{ path: ["list"], attempts: 4 }]);
-    expect(result.restartsPerVisit).toBe(5);
+    expect(result.per_item).toEqual([{ path: ["list"], attempts: 4 }]);
+    expect(result.restarts_per_visit).toBe(5);
   });
 });

@@ -19,8 +19,8 @@ export interface WorstCase {
   /** Attempts of all steps outside any fan-out. */
   readonly attempts: number | null;
   /** Attempts of the steps of one item, by fan-out. */
-  readonly perItem: readonly { readonly path: readonly string[]; readonly attempts: number | null }[];
-  readonly restartsPerVisit: number;
+  readonly per_item: readonly { readonly path: readonly string[]; readonly attempts: number | null }[];
+  readonly restarts_per_visit: number;
 }
 
 interface Plan {
@@ -67,7 +67,7 @@ export function worstCase(definition: Definition): WorstCase {
       attempts: times(rounds + retries + reAttempts + ruleRetries(step), generations),
     };
   });
-  return deepFreeze({ steps: results, ...sumByPath(results), restartsPerVisit: definition.maxRecoveries });
+  return deepFreeze({ steps: results, ...sumByPath(results), restarts_per_visit: definition.maxRecoveries });
 }
 
 /** Without those after a failure that never gets so far. */
@@ -95,7 +95,7 @@ function times(first: number | null, second: number | null): number | null {
   return first === null || second === null ? null : Math.min(Number.MAX_SAFE_INTEGER, first * second);
 }
 
-function sumByPath(results: readonly StepWorstCase[]): Pick<WorstCase, "attempts" | "perItem"> {
+function sumByPath(results: readonly StepWorstCase[]): Pick<WorstCase, "attempts" | "per_item"> {
   const sums = new Map<string, { path: readonly string[]; attempts: number | null }>([
     ["", { path: [], attempts: 0 }],
   ]);
@@ -109,7 +109,7 @@ function sumByPath(results: readonly StepWorstCase[]): Pick<WorstCase, "attempts
     sums.set(key, { path, attempts: sum });
   }
   const [outside, ...perItem] = sums.values();
-  return { attempts: outside!.attempts, perItem };
+  return { attempts: outside!.attempts, per_item: perItem };
 }
 
 /**

@@ -313,9 +313,11 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
 };
 
 /** Where an event has something else than its type calls for, and what is wrong there; null: nowhere. */
-export function wrongFieldOf(event: Event): { readonly path: string; readonly message: string } | null {
+export function wrongFieldOf(
+  event: Event,
+): { readonly path: readonly string[]; readonly message: string } | null {
   const { error } = z.looseObject(SHAPES[event.type]).safeParse(event);
   if (error === undefined) return null;
   const { path, message } = error.issues[0]!;
-  return { path: path.map(String).join("."), message };
+  return { path: path.map(String), message };
 }

@@ -3,15 +3,16 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { Event } from "../../core/model/events.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { LAST_TIME } from "../../core/text/iso-time.js";
+import { shownKey, withStoredKeys } from "../../report/shown-keys.js";
 import { WORKSPACE_FOLDER } from "../../workspace/workspace-paths.js";
 import { isEventType, withOutputPaths } from "./event-places.js";
 import { wrongFieldOf } from "./event-shapes.js";
 import {
   ARTIFACTS,
   DOCUMENT_FORMAT,
-  DOCUMENT_VERSION,
   isSafeName,
   LOG_NAME,
+  READABLE_VERSIONS,
   type RunDocument,
 } from "./run-document.js";
 
@@ -19,7 +20,7 @@ const MAX_RUN_ID = Math.floor(Number.MAX_SAFE_INTEGER / JOB_IDS_PER_RUN) - 1;
 
 const shape = z.object({
   format: z.literal(DOCUMENT_FORMAT),
-  version: z.literal(DOCUMENT_VERSION),
+  version: z.literal([...READABLE_VERSIONS]),
   exported_at: z.string(),
   run: z.object({
     id: z.number().int().positive().max(MAX_RUN_ID),
@@ -59,19 +60,30 @@ function isFileName(name: string): boolean {
 /** Throws IMPORT_INVALID for what `export_run` cannot have written. */
 export function readRunDocument(given: unknown): RunDocument {
   const { format, version } = (given ?? {}) as { format?: unknown; version?: unknown };
-  if (format === DOCUMENT_FORMAT && version !== DOCUMENT_VERSION)
-    throw refusal(`it has version ${String(version)}; this Daruma reads version ${DOCUMENT_VERSION}`);
+  if (format === DOCUMENT_FORMAT && !READABLE_VERSIONS.some((known) => known === version))
+    throw refusal(
+      `it has version ${String(version)}; this Daruma reads the versions ${READABLE_VERSIONS.join(" and ")}`,
+    );
   const parsed = shape.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw refusal(`${issue!.path.map(String).join(".")}: ${issue!.message}`);
   }
-  const document = parsed.data as unknown as RunDocument;
+  const document = asStored(parsed.data as unknown as RunDocument);
   checkOrder(document);
   checkFields(document);
   checkDefinition(document);
   for (const { event } of document.events) withOutputPaths(event, ({ path }) => checkedPath(path));
   return document;
+}
+
+function asStored(document: RunDocument): RunDocument {
+  if (document.version === 1) return document;
+  const events = document.events.map(({ event, ...logged }) => ({
+    ...logged,
+    event: withStoredKeys(event) as Event,
+  }));
+  return { ...document, events };
 }
 
 /** A log has no gaps and begins with the run. */
@@ -87,7 +99,9 @@ function checkFields({ events }: RunDocument): void {
   for (const [index, { event }] of events.entries()) {
     const wrong = wrongFieldOf(event);
     if (wrong !== null)
-      throw refusal(`events.${index}.event.${wrong.path} (${event.type}): ${wrong.message}`);
+      throw refusal(
+        `events.${index}.event.${wrong.path.map(shownKey).join(".")} (${event.type}): ${wrong.message}`,
+      );
   }
 }
 

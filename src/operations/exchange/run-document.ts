@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { RunStatus } from "../../core/model/rows.js";
+import type { Shown } from "../../report/shown-keys.js";
 
 /** What `export_run` writes and `import_run` reads. */
 export const document = z.looseObject({ format: z.string(), version: z.number() });
@@ -11,7 +12,7 @@ export const document = z.looseObject({ format: z.string(), version: z.number() 
  */
 export interface RunDocument {
   readonly format: typeof DOCUMENT_FORMAT;
-  readonly version: typeof DOCUMENT_VERSION;
+  readonly version: DocumentVersion;
   readonly exported_at: string;
   readonly run: { readonly id: number; readonly workflow: string; readonly status: RunStatus };
   /** The frozen definition as JSON text. */
@@ -29,7 +30,15 @@ export interface DocumentFile {
 
 export const DOCUMENT_FORMAT = "daruma-run";
 
-export const DOCUMENT_VERSION = 1;
+/** What is written. Version 1 has the keys of events as the store has them, version 2 as programs see them. */
+export const DOCUMENT_VERSION = 2;
+export const READABLE_VERSIONS = [1, DOCUMENT_VERSION] as const;
+export type DocumentVersion = (typeof READABLE_VERSIONS)[number];
+
+/** The same as it is written. */
+export interface ExportedRun extends Omit<RunDocument, "events"> {
+  readonly events: readonly Shown<LoggedEvent>[];
+}
 
 /** Of all files together; the document must fit into memory where it is read. */
 export const MAX_FILE_BYTES = 32 * 1_024 * 1_024;

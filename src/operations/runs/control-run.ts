@@ -33,7 +33,7 @@ const MAX_WAIT_MS = 30_000;
 const input = z.strictObject({
   run_id: runReference,
   action: z.enum(CONTROL_ACTIONS).describe("What to do."),
-  stepId: step.optional().describe("For the actions on a step: its id, step@scope, or a job's id."),
+  step_id: step.optional().describe("For the actions on a step: its id, step@scope, or a job's id."),
   scope,
   force: flag
     .default(false)
@@ -74,7 +74,7 @@ export const controlRun = operation({
     key: z.string(),
     owner,
   }),
-  rest: { method: "POST", path: "/runs/{run_id}/control" },
+  rest: { method: "POST", path: "/runs/{run_id}/control", alsoCalled: { stepId: "step_id" } },
   cli: [
     {
       words: "resume",
@@ -107,14 +107,14 @@ export const controlRun = operation({
     {
       words: "retry",
       summary: "run a failed, canceled or held step again, even if the run is over",
-      positional: ["run_id", "stepId"],
+      positional: ["run_id", "step_id"],
       preset: { action: "retry_step" },
       examples: ['daruma retry 3 build --reason "fixed the compiler"', "daruma retry last setup --force"],
     },
     {
       words: "hard-reset",
       summary: "run a step again in a fresh workspace, rebuilt from the checkpoints before it",
-      positional: ["run_id", "stepId"],
+      positional: ["run_id", "step_id"],
       preset: { action: "hard_reset_step" },
       examples: [
         'daruma hard-reset 3 fix --reason "it goes in circles"',
@@ -124,7 +124,7 @@ export const controlRun = operation({
     {
       words: "resume-from",
       summary: "go back to a step: run it and everything that depends on it again",
-      positional: ["run_id", "stepId"],
+      positional: ["run_id", "step_id"],
       preset: { action: "resume_from_step" },
       examples: ['daruma resume-from 3 build --reason "the base image was wrong"'],
     },
@@ -221,10 +221,10 @@ function commandForStep(
 async function chooseTarget(
   store: Store,
   runId: number,
-  { stepId, scope, action }: ControlRequest,
+  { step_id, scope, action }: ControlRequest,
 ): Promise<JobRow> {
-  if (stepId === undefined) throw new DarumaError("INVALID_INPUT", `${action} needs stepId: which step?`);
-  return findJob(store, { run_id: runId, job_id: stepId, scope });
+  if (step_id === undefined) throw new DarumaError("INVALID_INPUT", `${action} needs step_id: which step?`);
+  return findJob(store, { run_id: runId, job_id: step_id, scope });
 }
 
 /** Lift a pause, or let somebody go on with a run that nobody runs. A run that is over stays as it is. */

@@ -1,6 +1,7 @@
 import type { Event, EventType, LoggedEvent } from "../../core/model/events.js";
 import type { EventNames } from "../../report/lookup/event-names.js";
 import { iso } from "../../report/run-report.js";
+import { type Shown, withShownKeys, withStoredKeys } from "../../report/shown-keys.js";
 
 /** An event as it is printed: `{seq, at, type, ...}`, with the step and scope of the job that it is about. */
 export interface EventItem extends EventNames {
@@ -11,7 +12,7 @@ export interface EventItem extends EventNames {
 }
 
 /** The same with its type, for programs: `type` tells which other fields there are. docs/events.md has them all. */
-export type RunEvent = Event &
+export type RunEvent = Shown<Event> &
   EventNames & {
     readonly run_id: number;
     readonly workflow: string;
@@ -20,7 +21,7 @@ export type RunEvent = Event &
   };
 
 export function eventItem({ seq, at, event }: LoggedEvent, names: EventNames): EventItem {
-  return { seq, at: iso(at), ...names, ...publicEvent(event) };
+  return { seq, at: iso(at), ...names, ...withShownKeys(publicEvent(event)) };
 }
 
 /** The token of an attempt marks its processes; who knows it could pass for one of them. */
@@ -30,7 +31,7 @@ function publicEvent(event: LoggedEvent["event"]): LoggedEvent["event"] {
 
 /** The event that an item stands for. */
 export function loggedEvent({ seq, at, ...event }: EventItem): LoggedEvent {
-  return { seq, at: Date.parse(at), event: event as unknown as LoggedEvent["event"] };
+  return { seq, at: Date.parse(at), event: withStoredKeys(event) as LoggedEvent["event"] };
 }
 
 export type RunEventItem = EventItem & { readonly run_id: number; readonly workflow: string };

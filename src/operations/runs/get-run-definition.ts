@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
+import { withShownKeys } from "../../report/shown-keys.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { json, runReference } from "../schemas.js";
@@ -37,7 +38,7 @@ async function runDefinition({ store }: Context, reference: RunReference) {
     workflow_id,
     definition_hash,
     inputs,
-    options,
+    options: withShownKeys(options),
     definition: { ...definition },
   };
 }

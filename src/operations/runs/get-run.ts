@@ -42,8 +42,8 @@ const liveControl = z.object({
   recovery: z
     .object({
       action: z.enum(["retry_step", "hard_reset_step", "resume_from_step", "redrive"]),
-      stepId: z.string(),
-      updatedAt: z.string(),
+      step_id: z.string(),
+      updated_at: z.string(),
     })
     .nullable(),
 });
@@ -63,7 +63,7 @@ const runDetails = z.object({
   finished_at: z.string().nullable(),
   duration_ms: z.number().nullable(),
   state: json,
-  liveControl,
+  live_control: liveControl,
   left_alone: z.object({ host: z.string(), message: z.string() }).nullable(),
   diagnostics,
   usage: z.array(tokenUsage.extend({ job_id: z.number(), attempt: z.number() })),
@@ -89,7 +89,7 @@ export const getRun = operation({
   description:
     "Returns one run: its status, a `summary` with unhandled failures, holds and questions, its jobs with status, attempts, error and output (`jobs` selects which), and the failure routes taken.",
   details:
-    "`diagnostics`: what the ladder did about each failed attempt of the jobs shown. `state`: the state of each scope. `liveControl`: whether somebody has paused the run or taken it over, and the last command about a step. `left_alone`: the last server that could not get its workspace, while no process is running it. `usage`: the tokens of its model calls.",
+    "`diagnostics`: what the ladder did about each failed attempt of the jobs shown. `state`: the state of each scope. `live_control`: whether somebody has paused the run or taken it over, and the last command about a step. `left_alone`: the last server that could not get its workspace, while no process is running it. `usage`: the tokens of its model calls.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -130,7 +130,7 @@ async function describeRun(
     routes: [...report.routes],
     handled_failures: [...report.handled_failures],
     state: reportState(run),
-    liveControl: liveControlOf(run),
+    live_control: liveControlOf(run),
     left_alone: run.workspace.left,
     diagnostics: diagnosticsOf(jobs, log),
     usage: usagesOf(log),

@@ -12,8 +12,8 @@ const amount = z.number().nullable();
 const worstCaseShape = z.object({
   steps: z.array(z.object({ step: z.string(), path: z.array(z.string()), visits: amount, attempts: amount })),
   attempts: amount,
-  perItem: z.array(z.object({ path: z.array(z.string()), attempts: amount })),
-  restartsPerVisit: z.number(),
+  per_item: z.array(z.object({ path: z.array(z.string()), attempts: amount })),
+  restarts_per_visit: z.number(),
 });
 
 export const checked = z.object({

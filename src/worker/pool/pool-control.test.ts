@@ -5,7 +5,7 @@ const bench = new PoolBench();
 const PAUSED = {
   paused: true,
   takeover: true,
-  recovery: { action: "resume_from_step", stepId: "plan", updatedAt: "2026-02-19T08:00:00.000Z" },
+  recovery: { action: "resume_from_step", step_id: "plan", updated_at: "2026-02-19T08:00:00.000Z" },
 } as const;
 
 describe("a heartbeat is answered with what people want of runs", () => {
@@ -15,7 +15,7 @@ describe("a heartbeat is answered with what people want of runs", () => {
     expect(beat()).toMatchObject({ renewed: ["t1"], control: {} });
     bench.controls.set(1, PAUSED);
     bench.controls.set(2, PAUSED);
-    expect(beat().control).toEqual({ 1: { liveControl: PAUSED } });
+    expect(beat().control).toEqual({ 1: { live_control: PAUSED } });
   });
 
   it("but not of runs whose attempts it does not hold, or that another server has", async () => {

@@ -196,10 +196,10 @@ export class PoolDesk {
   /** Of the runs that these attempts belong to. */
   private controlFor(tokens: readonly string[]): HeartbeatAnswer["control"] {
     const runIds = new Set(tokens.map((token) => this.book.attempts.get(token)!.held.runId));
-    const control: { [runId: string]: { liveControl: LiveControl } } = {};
+    const control: { [runId: string]: { live_control: LiveControl } } = {};
     for (const runId of runIds) {
       const liveControl = this.controlOf(runId);
-      if (liveControl !== null) control[runId] = { liveControl };
+      if (liveControl !== null) control[runId] = { live_control: liveControl };
     }
     return control;
   }

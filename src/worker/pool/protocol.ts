@@ -114,9 +114,9 @@ export interface LiveControl {
   /** What somebody last asked to be done about one step. */
   readonly recovery: {
     readonly action: "retry_step" | "hard_reset_step" | "resume_from_step" | "redrive";
-    readonly stepId: string;
+    readonly step_id: string;
     /** ISO 8601. */
-    readonly updatedAt: string;
+    readonly updated_at: string;
   } | null;
 }
 
@@ -124,7 +124,7 @@ export interface HeartbeatAnswer extends Verdict {
   /** Of the runs it spoke of those that are known to be over: their folders are of no use any more. */
   readonly over: readonly number[];
   /** By run: of each of which the worker holds attempts. */
-  readonly control: { readonly [runId: string]: { readonly liveControl: LiveControl } };
+  readonly control: { readonly [runId: string]: { readonly live_control: LiveControl } };
 }
 
 /** It has come as JSON: to walk through it again would prove nothing. */

@@ -26,6 +26,6 @@ export const show: Present = async ({ input }, session, client) => {
 /** What the renderers tell a run from. */
 export function summaryOf(shown: OutputOf<"get_run">): RunSummary {
   const { summary, state: _state, diagnostics: _diagnostics, ...more } = shown;
-  const { liveControl: _control, usage: _usage, left_alone: _left, ...report } = more;
+  const { live_control: _control, usage: _usage, left_alone: _left, ...report } = more;
   return { report, ...summary } as unknown as RunSummary;
 }

@@ -1,0 +1,75 @@
+/**
+ * Every key of the log that programs see in another form than it is stored in: JSON has snake_case everywhere. The stored
+ * form stays as it is, so that old logs are read without a migration. A test compares this with the shapes of all events.
+ */
+export const SHOWN_KEYS = {
+  changedFiles: "changed_files",
+  definitionHash: "definition_hash",
+  delayMs: "delay_ms",
+  diffHash: "diff_hash",
+  dueAt: "due_at",
+  durationMs: "duration_ms",
+  exitCode: "exit_code",
+  failedStep: "failed_step",
+  failureHandlers: "failure_handlers",
+  failureRoute: "failure_route",
+  failureRouting: "failure_routing",
+  jobId: "job_id",
+  maxAttempts: "max_attempts",
+  maxLoops: "max_loops",
+  noProgress: "no_progress",
+  partOf: "part_of",
+  queueAttempts: "queue_attempts",
+  retryMax: "retry_max",
+  runId: "run_id",
+  selectedEdgeId: "selected_edge_id",
+  targetNodeId: "target_node_id",
+  targetNodeKey: "target_node_key",
+  workflowId: "workflow_id",
+} as const;
+
+/** What lies below these is the user's own, or is stored as it is shown. */
+export const KEPT_BELOW = ["inputs", "context", "value", "items", "error", "usage"] as const;
+
+type Renamed = typeof SHOWN_KEYS;
+type Kept = (typeof KEPT_BELOW)[number];
+
+/** A type of the log under the keys that programs see. */
+export type Shown<T> = T extends readonly (infer Entry)[]
+  ? readonly Shown<Entry>[]
+  : T extends object
+    ? {
+        readonly [Key in keyof T as Key extends keyof Renamed ? Renamed[Key] : Key]: Key extends Kept
+          ? T[Key]
+          : Shown<T[Key]>;
+      }
+    : T;
+
+const TO_SHOWN = new Map<string, string>(Object.entries(SHOWN_KEYS));
+const TO_STORED = new Map([...TO_SHOWN].map(([stored, shown]) => [shown, stored]));
+const IS_KEPT: ReadonlySet<string> = new Set(KEPT_BELOW);
+
+export function withShownKeys<T>(stored: T): Shown<T> {
+  return renamed(stored, TO_SHOWN) as Shown<T>;
+}
+
+/** The other way. Keys that are in the stored form already stay. */
+export function withStoredKeys(shown: unknown): unknown {
+  return renamed(shown, TO_STORED);
+}
+
+/** The name that programs see for a key of the log. */
+export function shownKey(stored: string): string {
+  return TO_SHOWN.get(stored) ?? stored;
+}
+
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((entry) => renamed(entry, names));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      names.get(key) ?? key,
+      IS_KEPT.has(key) ? inner : renamed(inner, names),
+    ]),
+  );
+}

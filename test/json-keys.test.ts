@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { LoggedEvent } from "../src/core/model/events.js";
+import { SHAPES } from "../src/operations/exchange/event-shapes.js";
+import { OPERATIONS } from "../src/operations/operations.js";
+import { KEPT_BELOW, SHOWN_KEYS, withShownKeys, withStoredKeys } from "../src/report/shown-keys.js";
+import { CliFolder } from "./support/cli-folder.js";
+import { OperationBench } from "./support/operation-bench.js";
+
+/** What lies below these is the user's own, whose keys are as the user writes them. */
+const USERS_OWN = new Set(["inputs", "context", "output", "value", "state"]);
+/** A frozen definition is shown as it is kept, so that whoever reads a log can fold it. */
+const AS_KEPT = new Set(["definition"]);
+const SNAKE_CASE = /^[a-z0-9_$]+$/;
+
+/** Paths of keys in a JSON value that are not snake_case. */
+function wrongKeys(value: unknown, path = ""): string[] {
+  if (Array.isArray(value)) return value.flatMap((entry) => wrongKeys(entry, `${path}[]`));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const at = `${path}.${key}`;
+    if (USERS_OWN.has(key) || AS_KEPT.has(key)) return [];
+    return [...(SNAKE_CASE.test(key) ? [] : [at]), ...wrongKeys(inner, at)];
+  });
+}
+
+/** The keys that a JSON Schema names, with their paths. */
+function keysOf(schema: unknown, path = ""): string[] {
+  if (Array.isArray(schema)) return schema.flatMap((each) => keysOf(each, path));
+  if (typeof schema !== "object" || schema === null) return [];
+  return Object.entries(schema).flatMap(([word, inner]) =>
+    word === "properties" || word === "$defs"
+      ? Object.entries(inner as object).flatMap(([key, each]) => [
+          ...(word === "properties" ? [`${path}.${key}`] : []),
+          ...keysOf(each, `${path}.${key}`),
+        ])
+      : keysOf(inner, path),
+  );
+}
+
+const schemaOf = (schema: z.ZodType, io: "input" | "output"): unknown =>
+  z.toJSONSchema(schema, { io, unrepresentable: "any" });
+const lastOf = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
+const isWrong = (path: string): boolean => !SNAKE_CASE.test(lastOf(path));
+
+describe("keys of JSON are snake_case", () => {
+  it.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
+    "in what %s takes and answers",
+    (_name, { input, output }) => {
+      expect(keysOf(schemaOf(input, "input")).filter(isWrong)).toEqual([]);
+      expect(keysOf(schemaOf(output, "output")).filter(isWrong)).toEqual([]);
+    },
+  );
+
+  it("in every event as programs see it, and each key that is stored otherwise has one name", () => {
+    const paths = Object.values(SHAPES).flatMap((shape) =>
+      keysOf(schemaOf(z.looseObject({ ...shape }), "input")),
+    );
+    const stored = new Set(paths.filter(isWrong).map(lastOf));
+    expect([...stored].sort()).toEqual(Object.keys(SHOWN_KEYS).sort());
+    const shown = Object.values(SHOWN_KEYS);
+    expect(shown.filter((key) => !SNAKE_CASE.test(key))).toEqual([]);
+    expect(new Set(shown).size).toBe(shown.length);
+    // Below these nothing is renamed, so nothing of ours may need it there.
+    const below = paths.filter((path) =>
+      path.split(".").some((key) => KEPT_BELOW.some((kept) => kept === key)),
+    );
+    expect(below.filter(isWrong)).toEqual([]);
+    // What is shown so elsewhere in an event would be taken for the stored key on the way back.
+    const shownAlready = paths.filter((path) => shown.some((key) => key === lastOf(path)));
+    expect(shownAlready.filter((path) => !below.includes(path))).toEqual([]);
+  });
+});
+
+const FAILING = `
+name: keys
+inputs: { aName: { default: { innerKey: 1 } } }
+failure_handlers: [{ name: h, rules: [{ exit_codes: [7], max_retries: 3 }] }]
+steps:
+  list: { type: script, content: "return [{ aKey: 1 }]", forEach: true }
+  each: { type: noop, depends_on: [list] }
+  build: { type: command, exec: "exit 7", failure_handler: h, on_fail: { retry: { max: 1 } } }
+  mend: { type: command, exec: 'echo ''{"anOutput": {"deepKey": 1}}''' }
+transitions: [{ from: build, to: mend, on: failure }]
+`;
+
+describe("a run that failed, was repaired and asked about", () => {
+  const bench = new OperationBench();
+
+  it("shows snake_case in every answer, and the user's own keys as they are", async () => {
+    const { run_id, jobs } = await bench.run(FAILING);
+    const { store } = bench.context;
+    const log: readonly LoggedEvent[] = await store.readEvents(run_id);
+    expect(wrongKeys(log).length).toBeGreaterThan(5);
+    expect(withStoredKeys(withShownKeys(log))).toEqual(log);
+    const answers = {
+      run: await bench.call("get_run", { run_id }),
+      events: await bench.call("list_run_events", { run_id }),
+      document: await bench.call("export_run", { run_id }),
+      definition: await bench.call("get_run_definition", { run_id }),
+      explained: await bench.call("explain_run", { run_id, full: true }),
+      jobs: await Promise.all(jobs.map(({ id }) => bench.call("get_job", { job_id: id }))),
+      checked: await bench.call("validate_workflow", { source: FAILING }),
+      stats: await bench.call("get_stats", {}),
+    };
+    expect(wrongKeys(answers)).toEqual([]);
+    const text = JSON.stringify(answers);
+    for (const own of ["aName", "innerKey", "aKey", "deepKey"]) expect(text).toContain(`"${own}":`);
+    expect(answers.run.diagnostics).toContainEqual(
+      expect.objectContaining({ failure_route: expect.objectContaining({ selected_edge_id: 1 }) }),
+    );
+  });
+});
+
+describe("the command line", () => {
+  const cli = new CliFolder();
+
+  it("prints snake_case for a run, its log and a refusal", async () => {
+    const { report } = await cli.runJson(FAILING);
+    expect(wrongKeys(report)).toEqual([]);
+    const { stdout } = await cli.daruma("events", "last", "--json");
+    const events = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(wrongKeys(events)).toEqual([]);
+    expect(events.find(({ type }) => type === "rule.reserved")).toMatchObject({
+      exit_code: 7,
+      max_attempts: 3,
+    });
+    const refused = await cli.json("show", "99");
+    expect([refused.exitCode, wrongKeys(refused.value)]).toEqual([2, []]);
+    // For people the same names, and names of jobs in place of their ids.
+    expect((await cli.daruma("events", "last")).stdout).toMatch(/rule\.reserved .*exit_code 7, max_attempts/);
+  });
+});
