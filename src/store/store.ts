@@ -52,14 +52,15 @@ export interface Store {
 
   readRun(runId: number): Promise<RunRow | null>;
   listRuns(filter: RunFilter): Promise<RunRow[]>;
-  readEvents(runId: number, range?: { afterSeq?: number; limit?: number }): Promise<LoggedEvent[]>;
+  readEvents(runId: number, range?: EventRange): Promise<LoggedEvent[]>;
   readJobs(runId: number): Promise<JobRow[]>;
   readJob(id: number): Promise<JobRow | null>;
-  /** What the jobs of a run are called, by id; of all of them, or of those that came after one. */
-  readJobNames(runId: number, afterId?: number): Promise<JobName[]>;
+  /** What the jobs of a run are called, by id; of all of them, or of some that come after one. */
+  readJobNames(runId: number, range?: { afterId?: number; limit?: number }): Promise<JobName[]>;
   /** Across runs, by id, after `afterId`. Statuses that are all unsettled: of runs not over, unless one is named. */
   listJobs(filter: JobFilter): Promise<JobRow[]>;
-  readAttempts(runId: number): Promise<AttemptRow[]>;
+  /** Of all jobs of the run, or of one. */
+  readAttempts(runId: number, jobId?: number): Promise<AttemptRow[]>;
   readRoutes(runId: number): Promise<RouteRow[]>;
   /** By ordinal. */
   readCheckpoints(runId: number): Promise<CheckpointRow[]>;
@@ -170,6 +171,13 @@ export interface NewDraft {
   /** 0: there must be none yet. Null: whatever is there is replaced. */
   readonly basedOn: number | null;
   readonly at: number;
+}
+
+export interface EventRange {
+  readonly afterSeq?: number;
+  readonly limit?: number;
+  /** Only events that are about this job alone. */
+  readonly job?: number;
 }
 
 export interface JobFilter {

@@ -53,14 +53,15 @@ function oneJob(under: StoreUnderTest): void {
       expect(await store.listJobs({ runId, workflowId: 7, status: ["blocked"] })).toEqual(jobs);
     });
 
-    test("has a name that is read without the rest of it, of all jobs of a run or of the later ones", async () => {
+    test("has a name that is read without the rest of it, of all jobs of a run or of some", async () => {
       const named = (n: number) => ({ step: `step-${n}`, scope: n === 1 ? "root" : `root/list[${n}]` });
       const jobs = (runId: number) => ({ jobs: [1, 2, 3].map((n) => jobRow(runId, n, named(n))) });
       const runId = await putRun(under.store, {}, jobs);
       await putRun(under.store, {}, jobs);
       const names = [1, 2, 3].map((n) => ({ id: jobRow(runId, n).id, ...named(n) }));
       expect(await under.store.readJobNames(runId)).toEqual(names);
-      expect(await under.store.readJobNames(runId, names[1]!.id)).toEqual(names.slice(2));
+      expect(await under.store.readJobNames(runId, { afterId: names[1]!.id })).toEqual(names.slice(2));
+      expect(await under.store.readJobNames(runId, { afterId: names[0]!.id, limit: 1 })).toEqual([names[1]]);
       expect(await under.store.readJobNames(404)).toEqual([]);
     });
 

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { RunStatus } from "../../src/core/model/rows.js";
+import type { EventRange, SerialisedEvent } from "../../src/store/store.js";
 import type { StoreUnderTest } from "./store-contract.js";
-import { appendTo, canceledEvent, jobRow, newWorkflow, routeRow, runRow, takeRun } from "./store-fixtures.js";
+import {
+  appendTo,
+  attemptRow,
+  canceledEvent,
+  jobRow,
+  newWorkflow,
+  routeRow,
+  runRow,
+  takeRun,
+} from "./store-fixtures.js";
 
 const BIG_TEXT_CHARS = 1_000_000;
 
@@ -125,6 +135,21 @@ function runs(under: StoreUnderTest): void {
       expect(await page(a)).toEqual([]);
     });
 
+    test("have attempts that are read all together or of one job", async () => {
+      const { store } = under;
+      const taken = await takeRun(store);
+      const [one, two] = [1, 2].map((n) => jobRow(taken.runId, n));
+      const attempts = [
+        attemptRow(taken.runId, 1, 1),
+        attemptRow(taken.runId, 1, 2),
+        attemptRow(taken.runId, 2, 1),
+      ];
+      await store.commit([appendTo(taken, 1, { jobs: [one!, two!], attempts })]);
+      expect(await store.readAttempts(taken.runId)).toEqual(attempts);
+      expect(await store.readAttempts(taken.runId, one!.id)).toEqual(attempts.slice(0, 2));
+      expect(await store.readAttempts(taken.runId, 404)).toEqual([]);
+    });
+
     test("that are not there have no rows", async () => {
       const { store } = under;
       expect(await store.readEvents(404)).toEqual([]);
@@ -148,6 +173,23 @@ function runs(under: StoreUnderTest): void {
 
 function events(under: StoreUnderTest): void {
   describe("events", () => {
+    test("are found by the one job that they are about", async () => {
+      const { store } = under;
+      const taken = await takeRun(store);
+      const about = (job: number, reason: string): SerialisedEvent => {
+        const data = JSON.stringify({ type: "human.answered", job, text: `"job":7, ${reason}` });
+        return { at: 1, type: "human.answered", data };
+      };
+      const written = [about(7, "a"), about(77, "b"), canceledEvent("c"), about(7, "d")];
+      await store.commit([appendTo(taken, 1, { events: written })]);
+      const seqs = async (range: EventRange) =>
+        (await store.readEvents(taken.runId, range)).map(({ seq }) => seq);
+      expect(await seqs({ job: 7 })).toEqual([1, 4]);
+      expect(await seqs({ job: 7, afterSeq: 1 })).toEqual([4]);
+      expect(await seqs({ job: 7, limit: 1 })).toEqual([1]);
+      expect(await seqs({ job: 8 })).toEqual([]);
+    });
+
     test("come back in order with number and time, in any part that is asked for", async () => {
       const { store } = under;
       const taken = await takeRun(store);

@@ -51,9 +51,9 @@ async function reportJobDetails(store: Store, request: JobRequest) {
   const job = await findJob(store, request);
   const { id } = job;
   const run = await requireRun(store, job.run_id);
-  const attempts = (await store.readAttempts(run.id)).filter(({ job_id }) => job_id === id);
-  const log = await store.readEvents(run.id);
-  const usages = usagesOf(log).filter(({ job_id }) => job_id === id);
+  const attempts = await store.readAttempts(run.id, id);
+  const log = await store.readEvents(run.id, { job: id });
+  const usages = usagesOf(log);
   const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
   return {
     ...jobRecord(run, job),

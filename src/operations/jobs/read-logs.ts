@@ -111,7 +111,7 @@ interface FoundAttempts {
 async function findAttempts(store: Store, request: LogRequest): Promise<FoundAttempts> {
   const { job } = request;
   const run = await requireRun(store, job.run_id);
-  const attempts = (await store.readAttempts(run.id)).filter((row) => row.job_id === job.id);
+  const attempts = await store.readAttempts(run.id, job.id);
   if (attempts.length === 0) {
     throw new DarumaError("ATTEMPT_NOT_FOUND", `${job.step} has not run: it is ${job.status}`, {
       hint: {

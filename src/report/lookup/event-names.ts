@@ -4,17 +4,12 @@ import type { Store } from "../../store/store.js";
 
 /** Names of so many runs are kept; older ones are read again. */
 const MAX_RUNS_KNOWN = 200;
+const NAMES_PER_READ = 1_000;
 
 /** What the job of an event is called: events name jobs by their ids, people and programs know steps. */
 export interface EventNames {
   readonly step?: string;
   readonly scope?: string;
-}
-
-interface KnownRun {
-  readonly names: Map<number, EventNames>;
-  /** Ids only grow. */
-  lastId: number;
 }
 
 const NONE: EventNames = {};
@@ -28,7 +23,7 @@ export function namesIn(run: Run, event: Event): EventNames {
 
 /** The names of the jobs of any runs, for one reader of their logs. */
 export class JobNames {
-  private readonly runs = new Map<number, KnownRun>();
+  private readonly runs = new Map<number, Map<number, EventNames>>();
 
   constructor(private readonly store: Store) {}
 
@@ -36,23 +31,22 @@ export class JobNames {
     const job = jobOf(event);
     if (job === null) return NONE;
     const known = this.runs.get(runId) ?? this.remember(runId);
-    // A fan-out makes jobs while the run goes on.
-    if (job > known.lastId) await this.learn(runId, known);
-    return known.names.get(job) ?? NONE;
+    if (!known.has(job)) await this.learn(runId, job, known);
+    return known.get(job) ?? NONE;
   }
 
-  private remember(runId: number): KnownRun {
-    const known: KnownRun = { names: new Map(), lastId: 0 };
+  private remember(runId: number): Map<number, EventNames> {
+    const known = new Map<number, EventNames>();
     this.runs.set(runId, known);
     if (this.runs.size > MAX_RUNS_KNOWN) this.runs.delete(this.runs.keys().next().value!);
     return known;
   }
 
-  private async learn(runId: number, known: KnownRun): Promise<void> {
-    for (const { id, step, scope } of await this.store.readJobNames(runId, known.lastId)) {
-      known.names.set(id, { step, scope });
-      known.lastId = id;
-    }
+  /** With its neighbours: what stands together in a log is about jobs that were made together. */
+  private async learn(runId: number, job: number, known: Map<number, EventNames>): Promise<void> {
+    const range = { afterId: job - 1 - (job % NAMES_PER_READ), limit: NAMES_PER_READ };
+    for (const { id, step, scope } of await this.store.readJobNames(runId, range))
+      known.set(id, { step, scope });
   }
 }
 

@@ -37,8 +37,11 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
     async readEvents(runId, range = {}) {
       const events = open().runs.get(runId)?.events ?? [];
       const from = range.afterSeq ?? 0;
-      const part = events.slice(from, range.limit === undefined ? undefined : from + range.limit);
-      return part.map(({ at, data }, i) => ({ seq: from + i + 1, at, event: parseRow<Event>(data) }));
+      const isWhole = range.job !== undefined || range.limit === undefined;
+      const part = events.slice(from, isWhole ? undefined : from + range.limit!);
+      const logged = part.map(({ at, data }, i) => ({ seq: from + i + 1, at, event: parseRow<Event>(data) }));
+      if (range.job === undefined) return logged;
+      return logged.filter(({ event }) => "job" in event && event.job === range.job).slice(0, range.limit);
     },
     readJobs: async (runId) => listJobs(open(), { runId }),
     async readJob(id) {
@@ -48,16 +51,16 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
       }
       return null;
     },
-    async readJobNames(runId, afterId = 0) {
-      const jobs = listJobs(open(), { runId, afterId });
+    async readJobNames(runId, { afterId = 0, limit } = {}) {
+      const jobs = listJobs(open(), { runId, afterId }).slice(0, limit);
       return jobs.map(({ id, step, scope }) => ({ id, step, scope }));
     },
     listJobs: async (filter) => listJobs(open(), filter),
-    async readAttempts(runId) {
+    async readAttempts(runId, jobId) {
       const attempts = open().runs.get(runId)?.attempts.values() ?? [];
-      return Array.from(attempts, (attempt) => parseRow<AttemptRow>(attempt)).sort(
-        (a, b) => a.job_id - b.job_id || a.attempt - b.attempt,
-      );
+      return Array.from(attempts, (attempt) => parseRow<AttemptRow>(attempt))
+        .filter(({ job_id }) => jobId === undefined || job_id === jobId)
+        .sort((a, b) => a.job_id - b.job_id || a.attempt - b.attempt);
     },
     async readRoutes(runId) {
       const routes = open().runs.get(runId)?.routes ?? [];

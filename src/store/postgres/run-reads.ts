@@ -27,10 +27,11 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
       return run === undefined ? null : readStoredRow(TABLES.run, run);
     },
     listRuns: (filter) => listRuns(db, filter),
-    async readEvents(runId, { afterSeq = 0, limit } = {}) {
+    async readEvents(runId, { afterSeq = 0, limit, job } = {}) {
+      const about = job === undefined ? "" : " AND (data::json ->> 'job') = $4::text";
       const events = await db.list<StoredEvent>(
-        `SELECT seq, at, data FROM event WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3::bigint`,
-        ...[runId, afterSeq, limit ?? null],
+        `SELECT seq, at, data FROM event WHERE run_id = $1 AND seq > $2${about} ORDER BY seq LIMIT $3::bigint`,
+        ...[runId, afterSeq, limit ?? null, ...(job === undefined ? [] : [String(job)])],
       );
       return events.map((event) => readStoredEvent(runId, event));
     },
@@ -39,16 +40,17 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
       const [job] = await db.rows<StoredRow>(`SELECT ${COLUMNS.job} FROM job WHERE id = $1`, id);
       return job === undefined ? null : readStoredRow(TABLES.job, job);
     },
-    readJobNames: (runId, afterId = 0) =>
+    readJobNames: (runId, { afterId = 0, limit } = {}) =>
       db.list<JobName>(
-        "SELECT id, step, scope FROM job WHERE run_id = $1 AND id > $2 ORDER BY id",
-        runId,
-        afterId,
+        "SELECT id, step, scope FROM job WHERE run_id = $1 AND id > $2 ORDER BY id LIMIT $3::bigint",
+        ...[runId, afterId, limit ?? null],
       ),
     listJobs: (filter) => listJobs(db, filter),
-    async readAttempts(runId) {
-      const sql = `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = $1 ORDER BY job_id, attempt`;
-      return (await db.list<StoredRow>(sql, runId)).map((row) => readStoredRow(TABLES.attempt, row));
+    async readAttempts(runId, jobId) {
+      const ofJob = jobId === undefined ? "" : " AND job_id = $2";
+      const sql = `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = $1${ofJob} ORDER BY job_id, attempt`;
+      const found = await db.list<StoredRow>(sql, ...(jobId === undefined ? [runId] : [runId, jobId]));
+      return found.map((row) => readStoredRow(TABLES.attempt, row));
     },
     async readRoutes(runId) {
       const sql = `SELECT ${COLUMNS.route} FROM route WHERE run_id = $1 ORDER BY seq, place`;

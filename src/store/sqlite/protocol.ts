@@ -28,13 +28,13 @@ export interface ReadVerbs {
   listDrafts(): Cells;
   readRun(runId: number): Cells | null;
   listRuns(filter: RunFilter): Cells;
-  readEvents(runId: number, afterSeq: number, limit: number | null): Cells;
+  readEvents(runId: number, afterSeq: number, limit: number | null, job: number | null): Cells;
   readJobs(runId: number): Cells;
   readJob(id: number): Cells | null;
-  readJobNames(runId: number, afterId: number): Cells;
+  readJobNames(runId: number, afterId: number, limit: number | null): Cells;
   /** `unfinishedRunsOnly`: jobs of runs that are over are left out. */
   listJobs(filter: JobFilter, unfinishedRunsOnly: boolean): Cells;
-  readAttempts(runId: number): Cells;
+  readAttempts(runId: number, jobId: number | null): Cells;
   readRoutes(runId: number): Cells;
   readCheckpoints(runId: number): Cells;
   readPatch(runId: number, diffHash: string): Uint8Array | null;

@@ -67,25 +67,27 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPa
   return {
     readRun: (runId) => row(`SELECT ${COLUMNS.run} FROM run WHERE id = ?`, runId),
     listRuns: (filter) => listRuns(statements, filter),
-    readEvents: (runId, afterSeq, limit) =>
+    readEvents: (runId, afterSeq, limit, job) =>
       rows(
-        `SELECT ${LOGGED_EVENT_COLUMNS} FROM event WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
-        ...[runId, afterSeq, limit ?? NO_LIMIT],
+        `SELECT ${LOGGED_EVENT_COLUMNS} FROM event WHERE run_id = ? AND seq > ?${job === null ? "" : " AND json_extract(data, '$.job') = ?"} ORDER BY seq LIMIT ?`,
+        ...[runId, afterSeq, ...(job === null ? [] : [job]), limit ?? NO_LIMIT],
       ).flat(),
     readJobs: (runId) => rows(`SELECT ${COLUMNS.job} FROM job WHERE run_id = ? ORDER BY id`, runId).flat(),
     readJob: (id) => row(`SELECT ${COLUMNS.job} FROM job WHERE id = ?`, id),
-    readJobNames: (runId, afterId) =>
+    readJobNames: (runId, afterId, limit) =>
       rows(
-        `SELECT ${JOB_NAME_COLUMNS} FROM job WHERE run_id = ? AND id > ? ORDER BY id`,
-        runId,
-        afterId,
+        `SELECT ${JOB_NAME_COLUMNS} FROM job WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?`,
+        ...[runId, afterId, limit ?? NO_LIMIT],
       ).flat(),
     listJobs: (filter, unfinishedRunsOnly) => {
       const { sql, cells } = findJobs(filter, unfinishedRunsOnly);
       return rows(sql, ...cells).flat();
     },
-    readAttempts: (runId) =>
-      rows(`SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = ? ORDER BY job_id, attempt`, runId).flat(),
+    readAttempts: (runId, jobId) =>
+      rows(
+        `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = ?${jobId === null ? "" : " AND job_id = ?"} ORDER BY job_id, attempt`,
+        ...[runId, ...(jobId === null ? [] : [jobId])],
+      ).flat(),
     readRoutes: (runId) =>
       rows(`SELECT ${COLUMNS.route} FROM route WHERE run_id = ? ORDER BY seq, rowid`, runId).flat(),
     readCheckpoints: (runId) =>

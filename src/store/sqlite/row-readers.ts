@@ -44,7 +44,13 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
       return unpackTable(TABLES.run, await thread.call("listRuns", filter));
     },
     async readEvents(runId, range = {}) {
-      const cells = await thread.call("readEvents", runId, range.afterSeq ?? 0, range.limit ?? null);
+      const cells = await thread.call(
+        "readEvents",
+        runId,
+        range.afterSeq ?? 0,
+        range.limit ?? null,
+        range.job ?? null,
+      );
       return unpackRows(cells, LOGGED_EVENT_COLUMNS, (row) => unpackEvent(runId, row));
     },
     async readJobs(runId) {
@@ -53,15 +59,16 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
     async readJob(id) {
       return unpackRow(TABLES.job, await thread.call("readJob", id));
     },
-    async readJobNames(runId, afterId = 0) {
-      return unpackRows(await thread.call("readJobNames", runId, afterId), JOB_NAME_COLUMNS, unpackJobName);
+    async readJobNames(runId, { afterId = 0, limit = null } = {}) {
+      const cells = await thread.call("readJobNames", runId, afterId, limit);
+      return unpackRows(cells, JOB_NAME_COLUMNS, unpackJobName);
     },
     async listJobs(filter) {
       const cells = await thread.call("listJobs", filter, asksForUnfinishedRunsOnly(filter));
       return unpackTable(TABLES.job, cells);
     },
-    async readAttempts(runId) {
-      return unpackTable(TABLES.attempt, await thread.call("readAttempts", runId));
+    async readAttempts(runId, jobId) {
+      return unpackTable(TABLES.attempt, await thread.call("readAttempts", runId, jobId ?? null));
     },
     async readRoutes(runId) {
       return unpackTable(TABLES.route, await thread.call("readRoutes", runId));

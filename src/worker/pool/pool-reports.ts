@@ -10,7 +10,7 @@ import type { ReceivedFiles } from "./received-files.js";
 
 /** What the store says of attempts that this server has no memory of. */
 export interface RecordedAttempts {
-  readAttempts(runId: number): Promise<readonly AttemptRow[]>;
+  readAttempts(runId: number, jobId: number): Promise<readonly AttemptRow[]>;
   readJob(jobId: number): Promise<JobRow | null>;
 }
 
@@ -68,8 +68,8 @@ export class PoolReports {
   }
 
   private async lookUp({ job, attempt, recovery, token }: SentReport): Promise<ReportAnswer["outcome"]> {
-    const row = (await this.recorded.readAttempts(Math.floor(job / JOB_IDS_PER_RUN))).find(
-      (one) => one.job_id === job && one.attempt === attempt,
+    const row = (await this.recorded.readAttempts(Math.floor(job / JOB_IDS_PER_RUN), job)).find(
+      (one) => one.attempt === attempt,
     );
     if (row === undefined || !token.startsWith(row.token)) return "stale";
     if (recovery) {
