@@ -33,7 +33,7 @@ export function causeContract(under: StoreUnderTest): void {
       const [late, other] = [await takeRun(store), await takeRun(store)];
       await expect(store.commit([first(other, null), first(late, CAUSE)])).rejects.toMatchObject({
         code: "CAUSE_TAKEN",
-        message: `run ${holder} has the cause ${CAUSE} already`,
+        message: `run ${holder} already has the cause ${CAUSE}`,
       });
       expect((await store.listRuns({})).map(({ id }) => id)).toEqual([holder]);
       await store.commit([first(other, null)]);
