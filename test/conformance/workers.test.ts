@@ -86,8 +86,10 @@ describe("control", () => {
       body: { run_id: runId, action: "retry_step", before: "failed", reason: "fixed it" },
     });
     await server.until(runId, "failed");
-    const unknown = await control({ action: "retry_step", stepId: "nowhere", reason: "?" });
+    const unknown = await control({ action: "retry_step", step_id: "nowhere", reason: "?" });
     expect(unknown).toMatchObject({ status: 404, body: { code: "STEP_NOT_FOUND" } });
+    const twice = await control({ action: "retry_step", step_id: "build", stepId: "after", reason: "?" });
+    expect(twice).toMatchObject({ status: 422, body: { code: "INVALID_INPUT" } });
     const wrong = await control({ action: "explode", reason: "?" });
     expect(wrong).toMatchObject({ status: 422, body: { code: "INVALID_INPUT" } });
     const log = await server.running.store.readEvents(runId);

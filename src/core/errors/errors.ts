@@ -15,6 +15,10 @@ export const WORKFLOW_FILE_ERRORS = {
     means: "The file to write already exists. Daruma does not overwrite it.",
     next: "Choose another name, or remove the file first.",
   },
+  FILE_TOO_LARGE: {
+    means: "The workflow file is larger than 64 MB.",
+    next: "Split it, or use `parameters` instead of many similar steps.",
+  },
   NOT_A_FILE: {
     means: "A folder, pipe or device was named where a file is needed.",
     next: "Name a regular file. Save the output of a pipe to a file first.",

@@ -54,7 +54,7 @@ export function fromDefinition(definition: Definition, folder: string): Workflow
   };
 }
 
-/** The text of a file. Throws FILE_NOT_FOUND, or NOT_A_FILE for a pipe or device, which might never end or answer. */
+/** The text of a file. Throws FILE_NOT_FOUND, FILE_TOO_LARGE, or NOT_A_FILE for a pipe or device, which might never end or answer. */
 export function readSource(file: string): string {
   let bytes: Buffer;
   let descriptor: number | null = null;
@@ -63,6 +63,11 @@ export function readSource(file: string): string {
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = fstatSync(descriptor);
     if (!found.isFile()) throw new DarumaError("NOT_A_FILE", `${file} is ${kindOf(found)}`);
+    if (found.size > MAX_FILE_BYTES)
+      throw new DarumaError(
+        "FILE_TOO_LARGE",
+        `${file} has ${found.size} bytes; ${MAX_FILE_BYTES} are allowed`,
+      );
     bytes = readFileSync(descriptor);
   } catch (error) {
     if (error instanceof DarumaError) throw error;
@@ -72,8 +77,6 @@ export function readSource(file: string): string {
   } finally {
     if (descriptor !== null) closeSync(descriptor);
   }
-  if (bytes.length > MAX_FILE_BYTES)
-    throw new DarumaError("FILE_NOT_FOUND", `${file} is larger than ${MAX_FILE_BYTES} bytes`);
   return bytes.toString("utf8");
 }
 
