@@ -6,7 +6,7 @@ import { JOB_IDS_PER_RUN, jobById, type Run } from "../core/model/run.js";
 import { iso } from "../core/text/iso-time.js";
 import { selfHealArtifact } from "../worker/attempt-paths.js";
 
-/** What became of a failed attempt, beside what seed 004 wants to be told of its event. */
+/** What became of a failed attempt, beside what its event says. */
 interface FailedAttempt extends SelfHealRecord {
   readonly code: string;
   readonly originalClass: string | null;

@@ -10,7 +10,7 @@ export interface JobRecord {
   readonly workflow: string;
   readonly workflow_id: number;
   readonly step: string;
-  /** The step, as seed 002 calls it. */
+  /** The step; the batch form calls it the name of the job. */
   readonly name: string;
   readonly scope: string;
   readonly status: JobStatus;

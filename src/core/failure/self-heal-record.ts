@@ -2,7 +2,7 @@ import type { Event, HealStrategy } from "../model/events.js";
 import type { FailureClass } from "../model/failure.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 
-/** What seed 004 wants to be told of an event, under its own names. */
+/** What the self-heal files and metrics say of an event, under their own names. */
 export interface SelfHealRecord {
   readonly type:
     | "task.step.attempt.started"
@@ -22,7 +22,7 @@ export interface SelfHealRecord {
   readonly strategy: HealStrategy | null;
 }
 
-/** Null for events that seed 004 does not know. `run` is the run just after the event. */
+/** Null for events that they do not mention. `run` is the run just after the event. */
 export function selfHealRecord(run: Run, event: Event): SelfHealRecord | null {
   switch (event.type) {
     case "attempt.started":

@@ -535,7 +535,7 @@ export type EvaluationPurpose =
   | "on_success.goto_js"
   | "transition";
 
-/** What became of a failure that met the failure handlers, as seed 002 names it. */
+/** What became of a failure that met the failure handlers. */
 export type HandlerOutcome = "Retried" | "NoHandler" | "NoMatchingRule" | "MaxRetriesExceeded" | "Error";
 
 /** One transition looked at, and why it did or did not match. */
@@ -590,7 +590,7 @@ export type StopReason = "superseded" | "canceled" | "fail_fast" | "loop_budget"
 /** Why a run list entered a job: to repair the job that asked, or to follow its success. */
 export type VisitRole = "remediation" | "follow_up";
 
-/** Seed 003's diagnostics of a failure's route. `selectedEdgeId` is the edge's place among the transitions. */
+/** The diagnostics of a failure's route. `selectedEdgeId` is the edge's place among the transitions. */
 export interface FailureRoute {
   readonly attempted: boolean;
   readonly selectedEdgeId: number | null;
@@ -611,7 +611,7 @@ export interface ReusedJob {
 /** Why a step is to go on in a fresh workspace. */
 export type ResetTrigger = "no_progress" | "requeue" | "operator";
 
-/** How a failed step is brought back, in the words of seed 004. */
+/** How a failed step is brought back. */
 export type HealStrategy = "soft_reset" | "hard_reset" | "requeue";
 
 /** The no-progress limit is reached: by so many failures in a row that say and leave the same, or by going to and fro. */

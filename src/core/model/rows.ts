@@ -16,7 +16,7 @@ export type JobStatus =
 export type RunStatus = "pending" | "running" | "paused" | "held" | "completed" | "failed" | "canceled";
 export type AttemptStatus = "running" | "succeeded" | "failed" | "stopped";
 
-/** The attempt that a job is at, from 1 as seed 002 counts: the last one, or the next while it is ready. */
+/** The attempt that a job is at, from 1: the last one, or the next while it is ready. */
 export function attemptAt(status: JobStatus, attempts: number): number {
   return status === "ready" ? attempts + 1 : Math.max(1, attempts);
 }

@@ -43,7 +43,7 @@ export function seenError(record: ErrorRecord): Seen {
   return { ...plain(record), exitCode, stdout, stderr };
 }
 
-/** `state._last_error`: the record, and the names that seed 001 has for step and action. */
+/** `state._last_error`: the record, and the short names `node_id` and `action_id` for step and action. */
 export function seenLastError(record: ErrorRecord | null): Seen | null {
   if (record === null) return null;
   return { ...plain(record), node_id: record.step_id, action_id: record.action };

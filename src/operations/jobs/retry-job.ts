@@ -53,7 +53,7 @@ export const retryJob = operation({
   handler: retry,
 });
 
-/** As seed 002 has it: the answer of `POST /jobs/{id}/retry/{run_id}`. */
+/** The answer of `POST /jobs/{id}/retry/{run_id}`. */
 interface RetriedJob {
   readonly id: number;
   readonly workflow_id: number;

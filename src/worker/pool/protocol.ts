@@ -106,7 +106,7 @@ export interface ClaimAnswer {
   readonly stop: readonly string[];
 }
 
-/** What people want of a run, as seed 004 has it. */
+/** What people want of a run: the live-control document. */
 export interface LiveControl {
   /** Nothing new is started in it. */
   readonly paused: boolean;

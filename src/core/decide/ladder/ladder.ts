@@ -88,7 +88,7 @@ function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): R
   return bound === null ? verdict : pass(bound);
 }
 
-/** Seed 003's diagnostics: tried only once nothing gentler applies. */
+/** Diagnostics of a failure's route: tried only once nothing gentler applies. */
 function failureRouteOf(run: Run, job: Job, rung: Rung, ends: boolean): FailureRoute | null {
   const none = {
     attempted: false,
