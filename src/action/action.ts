@@ -62,7 +62,7 @@ export type ActionResult =
 /** One kind of step. Settles exactly once; never throws for a failure of the step itself. */
 export interface Action {
   readonly type: string;
-  /** It seldom prints: log files are made only if it does. */
+  /** It starts no process, so no files of one are looked for. */
   readonly silent?: boolean;
   run(attempt: Attempt): Promise<ActionResult>;
 }

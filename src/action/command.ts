@@ -114,7 +114,7 @@ function succeed(attempt: Attempt, stdout: HeadCapture): ActionResult {
 
 function outputOfText(stdout: HeadCapture, { hideSecrets }: Attempt): Json {
   const text = stdout.text(hideSecrets);
-  if (!stdout.isCut) {
+  if (!stdout.isCut && text !== "") {
     try {
       const value = JSON.parse(text) as Json;
       // An id of twenty digits is no number that JavaScript can hold: it stays the text that was printed.

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -14,9 +14,19 @@ const redactor = createRedactor([{ name: "N", value: "hunter22" }]);
 const openLog = (path: string) => openLogFile(path, redactor.stream());
 
 describe("a log file", () => {
-  it("exists, for its owner only, even if nothing is printed", async () => {
+  it("is made with the first byte, and one that an earlier database left under its name is gone before", async () => {
     const path = newPath();
-    await openLog(path).close();
+    writeFileSync(path, "of an earlier database");
+    const log = openLog(path);
+    expect(existsSync(path)).toBe(false);
+    log.write(Buffer.alloc(0));
+    await log.close();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("exists, for its owner only, even if nothing is printed, where it is made at once", async () => {
+    const path = newPath();
+    await openLogFile(path, redactor.stream(), { create: "now" }).close();
     await emptyLogsMade();
     expect(statSync(path).size).toBe(0);
     expect(statSync(path).mode & 0o777).toBe(0o600);

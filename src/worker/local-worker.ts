@@ -216,7 +216,8 @@ export class LocalWorker implements Worker {
   private async runLogged(assignment: Assignment, signal: AbortSignal): Promise<Ran> {
     const { clock, workspaces = null, outputDir } = this.options;
     const redactor = this.redactorFor(assignment.secrets);
-    const create = this.actions.get(assignment.action.type)?.silent === true ? "on_first_byte" : "now";
+    // The file of a recovery script says that it ran.
+    const create = assignment.recovery ? "now" : "on_first_byte";
     const quota = new LogQuota(assignment.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES);
     const { jobId, stepId: step, recovery } = assignment;
     const heard = this.outputListener;
