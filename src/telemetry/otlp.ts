@@ -1,3 +1,4 @@
+// By hand: one JSON document over fetch. The OpenTelemetry SDK is larger than Daruma, and its state would outlive a run.
 import type { Span } from "./spans.js";
 
 export interface OtlpOptions {

@@ -1,3 +1,4 @@
+// By hand: a line of text for each number. A package would bring a queue and timers that a run must not wait for.
 import { createSocket, type Socket } from "node:dgram";
 import { DarumaError } from "../core/errors/errors.js";
 import { type Measurement, SERIES } from "./measurement.js";

@@ -1,3 +1,4 @@
+// By hand: secrets must be found across the borders of chunks, in every spelling and in one pass; no package does that.
 import type { Json } from "../text/json.js";
 import { plainText } from "../text/plain-text.js";
 import { buildAutomaton, type Trigger } from "./automaton.js";

@@ -1,3 +1,4 @@
+// By hand: patterns come from workflow files, and must never take longer than their text is long; a RegExp may.
 import { messageOf } from "./message-of.js";
 import { type PatternMachine, type PatternState, SchemaWork } from "./pattern-matcher.js";
 
