@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { SHAPES } from "../src/operations/exchange/event-shapes.js";
-import { shownKey } from "../src/report/shown-keys.js";
+import { shownKey } from "../src/report/words/shown-keys.js";
 
 const rows = new Map(
   [...readFileSync("docs/events.md", "utf8").matchAll(/^\| `([a-z_]+\.[a-z_]+)` \|([^|]*)\|/gm)].map(

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { LoggedEvent } from "../src/core/model/events.js";
 import { SHAPES } from "../src/operations/exchange/event-shapes.js";
 import { OPERATIONS } from "../src/operations/operations.js";
-import { KEPT_BELOW, SHOWN_KEYS, withShownKeys, withStoredKeys } from "../src/report/shown-keys.js";
+import { KEPT_BELOW, SHOWN_KEYS, withShownKeys, withStoredKeys } from "../src/report/words/shown-keys.js";
 import { CliFolder } from "./support/cli-folder.js";
 import { OperationBench } from "./support/operation-bench.js";
 

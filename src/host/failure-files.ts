@@ -4,7 +4,7 @@ import type { Event } from "../core/model/events.js";
 import type { Failure } from "../core/model/failure.js";
 import { type Job, jobById, type Run } from "../core/model/run.js";
 import type { FailureKeeper } from "../engine/failure-keeper.js";
-import { withShownKeys } from "../report/shown-keys.js";
+import { withShownKeys } from "../report/words/shown-keys.js";
 import { type AttemptName, failureArtifact, logFile, outputFolder } from "../worker/attempt-paths.js";
 
 type Climbed = Extract<Event, { type: "ladder.climbed" }>;

@@ -1,5 +1,5 @@
 import type { AdvisedCommand, Call } from "./advised-commands.js";
-import { shellWord } from "./shell-word.js";
+import { type CommandText, shellWord } from "./words/shell-word.js";
 
 export const ADVICE_KINDS = [
   "nothing",
@@ -31,9 +31,6 @@ export interface Advice {
   /** The same as operations to ask for one after the other. */
   readonly calls: readonly Call[];
 }
-
-/** Turns `resume 3` into what must be typed. */
-export type CommandText = (command: string) => string;
 
 const INDENT = "  ";
 

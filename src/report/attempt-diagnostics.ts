@@ -1,6 +1,6 @@
 import type { FailureRoute, HandlerOutcome, LoggedEvent, RungName } from "../core/model/events.js";
 import type { JobRow } from "../core/model/rows.js";
-import { type Shown, withShownKeys } from "./shown-keys.js";
+import { type Shown, withShownKeys } from "./words/shown-keys.js";
 
 /** What the ladder made of one failed attempt. */
 export interface AttemptDiagnostics {

@@ -5,7 +5,7 @@ import type { Script } from "../../test/support/scripted-worker.js";
 import type { LoggedEvent } from "../core/model/events.js";
 import type { Run } from "../core/model/run.js";
 import { explain } from "./explain.js";
-import type { RecordedRun } from "./job-story.js";
+import { type RecordedRun, tellStories } from "./words/job-story.js";
 
 function recorded({ id: runId, definition }: Run, log: readonly LoggedEvent[]): RecordedRun {
   return { runId, definition, log };
@@ -43,14 +43,14 @@ describe("the story of a run", () => {
     expect(text).toContain("build: completed");
     expect(text).toContain("Attempt 1 failed after 0 ms: exit code 7 (EXIT_7).");
     expect(text).toContain("Its class is application: the program itself ended with an error.");
-    expect(text).toContain('Its last words on stderr: "no space".');
+    expect(text).toContain('Its last line on stderr: "no space".');
     expect(text).toContain("- stop: no, the run goes on.");
     expect(text).toContain("- restart: no, class application is not infrastructure.");
     expect(text).toContain("- retry: yes, EXIT_7: retry 1 of 2 in 1500 ms.");
     expect(text).toContain(
       "Cost: retry 1 of 2 of this visit and 1.5 s of waiting; max_loops: 1 retry + 0 loops of 10.",
     );
-    expect(text).toContain("Attempt 2 completed after 0 ms.");
+    expect(text).toContain("Attempt 2 completed in 0 ms.");
     expect(text).toMatch(/Left: 1 of 2 retries of visit 1, 10 of 10 loops of root\.$/);
   });
 
@@ -78,13 +78,13 @@ steps:
   fix: { type: noop }
 `;
     const text = await story(file, { build: ["fail", "fail", "ok"] });
-    expect(text).toContain("- remediate: yes, run fix, then once more.");
+    expect(text).toContain("- remediate: yes, run fix, then try again.");
     expect(text).toContain(
-      "The repair worked, so it runs once more.\n  Cost: the remediation of this visit and loop 1 of 10 of root.",
+      "Remediation completed, so the step runs again.\n  Cost: the remediation of this visit and loop 1 of 10 of root.",
     );
-    expect(text).toContain("- remediate: no, this visit has had its remediation.");
-    expect(text).toContain("Back to setup (goto).\n  Cost: loop 2 of 10 of root.");
-    expect(text).toContain("Visit 2 began (goto).");
+    expect(text).toContain("- remediate: no, remediation has already run in this visit.");
+    expect(text).toContain("- goto: yes, back to setup.\n  Cost: loop 2 of 10 of root.");
+    expect(text).toContain("Visit 2 began (goto from build).");
     expect(text).toContain("Left: its remediation, 8 of 10 loops of root.");
   });
 
@@ -95,11 +95,9 @@ steps:
   b: { type: noop, depends_on: [a], on_fail: { goto_js: "return visit < 2 ? 'a' : null", run_js: "return boom.x" } }
 `;
     const text = await story(file, { b: ["fail", "ok"] });
-    expect(text).toContain(
-      "Its on_fail.run_js was refused after 0.0 ms (EXPRESSION_THREW): boom is not defined.",
-    );
+    expect(text).toContain("Its on_fail.run_js failed after 0.0 ms (EXPRESSION_THREW): boom is not defined.");
     expect(text).toContain('Its on_fail.goto_js gave "a" in 0.0 ms.');
-    expect(text).toContain("Back to a (goto_js).");
+    expect(text).toContain("- goto: yes, back to a (goto_js).");
   });
 
   it("says that the loop budget ended the run", async () => {
@@ -111,9 +109,9 @@ steps:
 `;
     const text = await story(file, { b: ["fail"] });
     expect(text).toContain(
-      `  - goto: no, max_loops (1) is used up: 1 loop.
-  - fail: yes, the run ends here.
-  Everything unsettled in root was given up.
+      `  - goto: no, max_loops (1) is used up: 1 loop; the run ends here.
+  - fail: yes, no other rung is tried.
+  Everything unfinished in root was canceled.
   The step failed (LOOP_BUDGET_EXCEEDED): exit code 1 (EXIT_1), and max_loops (1) is used up: 1 loop.
   Left: 0 of 1 loops of root.`,
     );
@@ -141,9 +139,9 @@ steps: { build: { type: noop }, after: { type: noop, depends_on: [build] } }
 `;
     const text = await story(file, { build: ["fail"] });
     expect(text).toContain("build: held\n");
-    expect(text).toContain("- hold: yes, the step has no failure handler.");
-    expect(text).toContain("It was held until somebody decides; what depends on it waits.");
-    expect(text).toContain("It holds up after.");
+    expect(text).toContain("- hold: yes, nothing else handles this failure.");
+    expect(text).toContain("The step is held until somebody decides; what depends on it waits.");
+    expect(text).toContain("after waits for it.");
   });
 
   it("tells what an edge back to a settled step costs", async () => {
@@ -157,8 +155,8 @@ transitions:
   - { from: fix, to: a, on: success }
 `;
     const text = await story(file, { a: ["fail", "ok"] });
-    expect(text).toContain("Transition 2 leads on to a.\n  Cost: loop 1 of 3 of root.");
-    expect(text).toContain("Transition 2 brought the success of fix here.");
+    expect(text).toContain("Transition 2 leads to a.\n  Cost: loop 1 of 3 of root.");
+    expect(text).toContain("Transition 2 led here after fix completed.");
   });
 
   it("tells whose failure has the workspace, what was set aside for whom, and what could not be", async () => {
@@ -168,18 +166,18 @@ transitions:
     const { runAt, log } = await replayedTrial(file, script);
     const waiting = log.find(({ event }) => event.type === "retry.scheduled")!.seq;
     expect(explain(recorded(runAt(), log.slice(0, waiting)), { step: "other" }).lines.join("\n")).toContain(
-      "It waits for the workspace, which belongs to agent until its failure is mended.",
+      "It waits for the workspace, which agent keeps until its failure is handled.",
     );
     expect(await story(file, script)).toContain(
-      "What attempt 2 left (1 changed file) was set aside before other started: patches/partial/j10000001_a2.patch.",
+      "The changes of attempt 2 (1 file) were set aside before other started: patches/partial/j10000001_a2.patch.",
     );
     const gone = { facts: { lost: true, message: "the worker is gone" } };
     expect(await story(file, { agent: [gone, "ok"] })).toContain(
-      "What attempt 1 left (1 changed file) was set aside before it started again: patches/partial/j10000001_a1.patch.",
+      "The changes of attempt 1 (1 file) were set aside before it started again: patches/partial/j10000001_a1.patch.",
     );
     const stuck = await story(file, script, undefined, { setAsides: ["fail"] });
     expect(stuck).toContain(
-      "What attempt 2 left could not be set aside for other: a file cannot be removed.",
+      "The changes of attempt 2 could not be set aside for other: a file cannot be removed.",
     );
     expect(stuck).toContain(
       "The step failed (RESET_FAILED): what attempt 2 of agent left could not be set aside: a file cannot be removed.",
@@ -195,12 +193,29 @@ transitions:
 
   it("prints no escape sequence of a step", async () => {
     const text = await story(RETRIED, { build: [{ exit: 7, stderr: "\x1b[31mred\x1b[0m" }, "ok"] });
-    expect(text).toContain('Its last words on stderr: "red".');
+    expect(text).toContain('Its last line on stderr: "red".');
     expect(text).not.toContain("\x1b");
   });
 });
 
 describe("the brief story", () => {
+  it("never tells a cost or a rung that passed, whatever words they are told in", async () => {
+    const file = `
+queue: { max_attempts: 2, classes: [application] }
+steps:
+  a: { type: noop }
+  b: { type: noop, depends_on: [a], on_fail: { retry: { max: 1 }, run: [fix], goto: a, goto_max: 1 } }
+  fix: { type: noop }
+`;
+    const { runAt, log } = await replayedTrial(file, { b: ["fail"] });
+    const { stories } = tellStories(recorded(runAt(), log));
+    const sentences = stories.flatMap((each) => each.sentences);
+    const lines = await briefly(file, { b: ["fail"] });
+    expect(new Set(sentences.map(({ kind }) => kind))).toEqual(new Set(["fact", "why", "cost"]));
+    for (const { kind, text } of sentences) if (kind !== "fact") expect(lines).not.toContain(`  ${text}`);
+    expect(lines.join("\n")).not.toMatch(/Cost|: no, /);
+  });
+
   const FAN = `
 name: fan
 steps:
@@ -213,15 +228,15 @@ steps:
 
   it("says what happened and leaves out classes, costs and rungs that did not act", async () => {
     expect(await briefly(RETRIED, { build: [{ exit: 7, stderr: "no space" }, "fail", "ok"] })).toEqual([
-      "Run 1 of release completed after 3.0 s: 3 of 3 steps completed, 2 failures.",
+      "Run 1 of release completed in 3.0 s: 3 of 3 steps completed, 2 failures.",
       "",
       "build: completed",
       "  Attempt 1 failed after 0 ms: exit code 7 (EXIT_7).",
-      '  Its last words on stderr: "no space".',
+      '  Its last line on stderr: "no space".',
       "  - retry: yes, EXIT_7: retry 1 of 2 in 1500 ms.",
       "  Attempt 2 failed after 0 ms: exit code 1 (EXIT_1).",
       "  - retry: yes, EXIT_1: retry 2 of 2 in 1500 ms.",
-      "  Attempt 3 completed after 0 ms.",
+      "  Attempt 3 completed in 0 ms.",
     ]);
   });
 
@@ -232,7 +247,7 @@ steps:
       "",
       "25 jobs failed alike: work@list[0], work@list[1], work@list[2], work@list[3], work@list[4], work@list[5] and 19 more. For example work@list[0]:",
       "  Attempt 1 failed after 0 ms: exit code 3 (EXIT_3).",
-      '  Its last words on stderr: "boom".',
+      '  Its last line on stderr: "boom".',
       "  - retry: yes, EXIT_3: retry 1 of 1.",
       "  Attempt 2 failed the same way after 0 ms (EXIT_3).",
       "  The step failed.",

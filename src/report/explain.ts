@@ -2,13 +2,13 @@ import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { JobStatus } from "../core/model/rows.js";
 import type { Job, Run } from "../core/model/run.js";
 import { whoseTree } from "../core/model/workspace-turn.js";
-import { durationText } from "./duration-text.js";
-import { type JobStory, type RecordedRun, tellStories } from "./job-story.js";
-import { budgetSentence } from "./left-budgets.js";
 import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
 import { jobName, listNames } from "./lookup/job-name.js";
-import { runSentences } from "./run-story.js";
-import { isDetail, textOf } from "./sentence.js";
+import { endedText } from "./words/duration-text.js";
+import { type JobStory, type RecordedRun, tellStories } from "./words/job-story.js";
+import { budgetSentence } from "./words/left-budgets.js";
+import { runSentences } from "./words/run-story.js";
+import { isFact, textOf } from "./words/sentence.js";
 
 const INDENT = "  ";
 /** Of the brief story: so many groups of jobs, and of each so many sentences from its beginning and its end. */
@@ -57,7 +57,7 @@ export function explain(recorded: RecordedRun, options: ExplainOptions = {}): Ex
     ...(full ? told.flatMap((story) => chapter(run, story)) : outlines(run, told)),
     ...(wanted === null ? [] : untouched(run, step!, wanted, told)),
   ];
-  const hasMore = !full && told.some(({ sentences }) => sentences.some(isDetail));
+  const hasMore = !full && told.some(({ sentences }) => !sentences.every(isFact));
   return { run, lines, asked: wanted ?? [], hasMore };
 }
 
@@ -79,7 +79,7 @@ function untouched(run: Run, step: string, wanted: readonly Job[], told: readonl
   if (told.length > 0) return [];
   const names = listNames(wanted, jobName);
   return [
-    ...["", `${names}: ${wanted[0]!.status}`, `${INDENT}Nothing has happened to it yet.`],
+    ...["", `${names}: ${jobStatusWord(wanted[0]!.status)}`, `${INDENT}Nothing has happened to it yet.`],
     ...waitingSentences(run, wanted[0]!).map((sentence) => INDENT + sentence),
   ];
 }
@@ -99,8 +99,8 @@ function errorText({ error, status }: Run): string {
 
 function standing(run: Run, interrupted: boolean): string {
   if (run.finishedAt === null) return `is ${interrupted ? "interrupted" : run.status}`;
-  const took = durationText(Math.max(0, run.finishedAt - (run.startedAt ?? run.createdAt)));
-  return `${run.status === "canceled" ? "was canceled" : run.status} after ${took}`;
+  const took = run.finishedAt - (run.startedAt ?? run.createdAt);
+  return endedText(run.status === "canceled" ? "was canceled" : run.status, took);
 }
 
 /** What happened, in a screenful: jobs to which the same happened are told once. */
@@ -124,7 +124,7 @@ function likeness({ job, sentences, lastError }: JobStory): string {
 
 function outline(run: Run, group: readonly JobStory[]): string[] {
   const { job, sentences } = group[0]!;
-  const facts = sentences.filter((sentence) => !isDetail(sentence)).map(textOf);
+  const facts = sentences.filter(isFact).map(textOf);
   const left = facts.length - FIRST_SENTENCES - LAST_SENTENCES;
   const lines =
     left <= 1
@@ -137,7 +137,7 @@ function heading(group: readonly JobStory[]): string {
   const { job } = group[0]!;
   if (group.length === 1) return title(job);
   const names = listNames(group, ({ job: each }) => jobName(each));
-  const what = ALIKE[job.status] ?? `are ${job.status}`;
+  const what = ALIKE[job.status] ?? `are ${jobStatusWord(job.status)}`;
   return `${group.length} jobs ${what} alike: ${names}. For example ${jobName(job)}:`;
 }
 
@@ -173,11 +173,11 @@ function waitingSentences(run: Run, job: Job): string[] {
   const turn =
     owner === null || owner.mender === job
       ? []
-      : [
-          `It waits for the workspace, which belongs to ${jobName(owner.failed)} until its failure is mended.`,
-        ];
+      : [`It waits for the workspace, which ${jobName(owner.failed)} keeps until its failure is handled.`];
   const blocked = job.step.dependents
     .map(({ step }) => job.scope.jobs.get(step))
     .filter((dependent): dependent is Job => dependent?.status === "blocked");
-  return blocked.length === 0 ? turn : [...turn, `It holds up ${listNames(blocked, jobName)}.`];
+  return blocked.length === 0
+    ? turn
+    : [...turn, `${listNames(blocked, jobName)} ${blocked.length === 1 ? "waits" : "wait"} for it.`];
 }

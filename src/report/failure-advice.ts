@@ -44,9 +44,12 @@ export function adviceOnFailure(run: Run, { childRuns, asked }: FailureStanding)
     .filter((job) => !isHandled(job) && job.partOf === null)
     .sort((first, second) => first.id - second.id);
   const job = failed.find((each) => asked.includes(each)) ?? failed[0];
-  if (job === undefined) return [mend(run.error?.code ?? ""), ...startAgain(run)];
+  if (job === undefined) return [mend(run.error?.code ?? "", null), ...startAgain(run)];
   const code = codeOf(job);
-  const looks = [mend(code), ...lookAt(run, job, childRuns)];
+  const looks = [
+    mend(code, job.error?.code === code ? job.error.exit_code : null),
+    ...lookAt(run, job, childRuns),
+  ];
   if (run.parent !== null) return [...looks, parentAdvice(run.parent.runId)];
   if (IN_PROGRAM.has(code)) return looks;
   const again = failed.every(isInDefinition) ? [] : runAgain(run, failed);
@@ -59,16 +62,17 @@ function codeOf(job: Job): string {
 }
 
 /** What the catalogue says of the code, or what can be said of any exit code. */
-function mend(code: string): Advice {
+function mend(code: string, exitCode: number | null): Advice {
   const entry: CatalogueEntry | null = Object.hasOwn(ERROR_CATALOGUE, code)
     ? ERROR_CATALOGUE[code as ErrorCode]
     : null;
-  const exit = /^EXIT_(\d+)$/.exec(code)?.[1];
   // How to go on is advised beside it, with commands that are ready.
   const text =
     entry?.fix ??
     entry?.next ??
-    (exit === undefined ? "See the message above." : `Find out why the program ends with exit code ${exit}.`);
+    (exitCode === null
+      ? "See the message above."
+      : `Find out why the program ends with exit code ${exitCode}.`);
   return advice("mend", text);
 }
 
@@ -100,7 +104,7 @@ function runAgain(run: Run, failed: readonly Job[]): Advice[] {
     return [
       advice(
         "redrive",
-        "It is a dead letter; once the cause is mended, put it back into the queue:",
+        "It is a dead letter; once the cause is fixed, put it back into the queue:",
         redriveCommand(job!),
         ...goOn(run),
       ),
@@ -110,12 +114,12 @@ function runAgain(run: Run, failed: readonly Job[]): Advice[] {
   const command = alone ? retryCommand(run, job!) : resetFailedCommand(run);
   const fresh = job!.step.definition.usesWorkspace && alone;
   return [
-    advice("retry", `Run ${what} again, once the cause is mended:`, command, ...goOn(run)),
+    advice("retry", `Run ${what} again, once the cause is fixed:`, command, ...goOn(run)),
     ...(fresh
       ? [
           advice(
             "hard_reset",
-            "The same in a fresh workspace, made from its checkpoints:",
+            "The same in a fresh workspace, built from its checkpoints:",
             hardResetCommand(run, job!),
             ...goOn(run),
           ),
@@ -134,8 +138,8 @@ export function forkAdvice(run: Run, job: Job): Advice[] {
   const step = forkableStep(run, job.step.definition.id);
   // A fork would run all the other steps, too.
   if (step === null || run.options.only !== null) return startAgain(run);
-  const why = "If the workflow file is at fault, mend it and go on in a new run";
-  const kept = "this one keeps the definition that it started with";
+  const why = "If the workflow file is at fault, fix it and continue in a new run";
+  const kept = "this one keeps the definition it started with";
   const how = run.file === null ? `daruma fork ${run.id} --from ${step} --file FILE, or fork_run.` : "";
   return [advice("fork", `${why} (${kept}): ${how}`.trimEnd(), forkCommand(run, step))];
 }
@@ -148,7 +152,7 @@ export function startAgain(run: Run): Advice[] {
   return [
     advice(
       "run",
-      "Start it anew:",
+      "Start a new run:",
       runCommand(run.file, [
         ...inputs,
         ...(maxLoops === null ? [] : ["--on-fail-max-loops", String(maxLoops)]),
@@ -178,7 +182,7 @@ function isSame(first: Json, second: Json): boolean {
 
 /** Whoever runs the parent decides about its child runs. */
 export function parentAdvice(parent: number): Advice {
-  const text = `It is a child run of run ${parent}, whose step decides what becomes of it:`;
+  const text = `It is a child run of run ${parent}, whose step decides what happens to it:`;
   return advice("explain", text, explainCommand(parent));
 }
 

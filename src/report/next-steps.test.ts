@@ -203,7 +203,7 @@ transitions: [{ from: a, to: rescue, on: failure }]`;
     const run = await runOf("steps: { a: { type: noop } }", {}, ({ event }) => event.type === "run.started");
     const owner = { host: "build-1", pid: 42 };
     expect(adviceLines(adviseOn(run, { ...NOBODY, owner }), String)).toEqual([
-      "Nothing else is to be done: Process 42 on build-1 goes on with it.",
+      "There is nothing else to do: process 42 on build-1 goes on with it.",
     ]);
     const child: Run = { ...run, parent: { runId: 4, jobId: 40_000_001 } };
     expect(typed(adviseOn(child, { ...NOBODY, interrupted: true }))).toEqual(["daruma resume 4"]);

@@ -66,7 +66,7 @@ function adviceOnCancel(run: Run): Advice[] {
   return [
     advice(
       "retry",
-      "Go on with what was canceled, if that was not meant:",
+      "Continue what was canceled, if the cancel was a mistake:",
       resetFailedCommand(run),
       ...goOn(run),
     ),
@@ -86,7 +86,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
     ...dead.map((job) =>
       advice(
         "redrive",
-        `${jobName(job)} is a dead letter; once the cause is mended, put it back into the queue:`,
+        `${jobName(job)} is a dead letter; once the cause is fixed, put it back into the queue:`,
         redriveCommand(job),
         ...after,
       ),
@@ -96,7 +96,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
       : [
           advice(
             "resolve",
-            `Run ${listNames(mendable, jobName)} again, once the cause is mended:`,
+            `Run ${listNames(mendable, jobName)} again, once the cause is fixed:`,
             resolveCommand(run, mendable, "retry"),
             ...after,
           ),
@@ -107,7 +107,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
       : [
           advice(
             "resolve",
-            `Go on without ${it} (or as if completed, with --complete JSON):`,
+            `Continue without ${it} (or as if completed, with --complete JSON):`,
             resolveCommand(run, all, "skip"),
             ...after,
           ),
@@ -129,9 +129,9 @@ function whoGoesOn(run: Run, { interrupted, owner }: Standing): Advice[] {
   if (interrupted) {
     const top = run.parent === null ? run.id : run.parent.runId;
     const whose = top === run.id ? "it" : `run ${top}, which it is a child run of`;
-    return [advice("resume", `Nobody runs it any more. Go on with ${whose}:`, resumeCommand(top))];
+    return [advice("resume", `No process runs it any more. Continue ${whose}:`, resumeCommand(top))];
   }
-  if (run.managed) return [advice("wait", "Nothing else is to be done: the server goes on with it.")];
-  const who = owner === null ? "Its process" : `Process ${owner.pid} on ${owner.host}`;
-  return [advice("wait", `Nothing else is to be done: ${who} goes on with it.`)];
+  if (run.managed) return [advice("wait", "There is nothing else to do: the server goes on with it.")];
+  const who = owner === null ? "its process" : `process ${owner.pid} on ${owner.host}`;
+  return [advice("wait", `There is nothing else to do: ${who} goes on with it.`)];
 }

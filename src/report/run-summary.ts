@@ -72,15 +72,15 @@ export async function summariseRun(store: Store, outputDir: string, report: RunR
 }
 
 function countStatuses(jobs: readonly JobReport[]): string[] {
-  const counts = new Map<string, number>();
-  for (const job of jobs) counts.set(labelOf(job), (counts.get(labelOf(job)) ?? 0) + 1);
-  const labels = STATUS_ORDER.map(jobStatusWord).flatMap((status) => [status, `${status} (handled)`]);
-  return labels.flatMap((label) => (counts.has(label) ? [`${counts.get(label)} ${label}`] : []));
-}
-
-function labelOf({ status, handled }: JobReport): string {
-  const word = jobStatusWord(status);
-  return handled ? `${word} (handled)` : word;
+  return STATUS_ORDER.flatMap((status) => {
+    const alike = jobs.filter((job) => job.status === status);
+    const handled = alike.filter((job) => job.handled).length;
+    const word = jobStatusWord(status);
+    return [
+      ...(alike.length > handled ? [`${alike.length - handled} ${word}`] : []),
+      ...(handled > 0 ? [`${handled} ${word} (handled)`] : []),
+    ];
+  });
 }
 
 /** The one that the run failed of comes first. */

@@ -22,8 +22,8 @@ export function maxResultBytes(expects: ExpectedResult): number {
 }
 
 /** Judges what the sandbox handed out. `json` is the value's text, or null where the code returned nothing. */
-export function checkResult(json: string | null, expects: ExpectedResult): Verdict {
-  if (json === null) return checkNothing(expects);
+export function checkResult(json: string | null, expects: ExpectedResult, code: string): Verdict {
+  if (json === null) return checkNothing(expects, code.trim());
   if (Buffer.byteLength(json) > maxResultBytes(expects))
     return refuse("EXPRESSION_RESULT", "its result is too large");
   let value: Json;
@@ -45,21 +45,27 @@ export function checkResult(json: string | null, expects: ExpectedResult): Verdi
         : wrongType("a step id or null", value);
     case "step_ids":
       if (value === null) return { ok: true, value: [] };
-      return isListOfStrings(value) ? { ok: true, value } : wrongType("a list of step ids", value);
+      return isListOfStrings(value)
+        ? { ok: true, value }
+        : wrongType("a list of step ids", value, "a list with something else in it");
   }
 }
 
-function checkNothing(expects: ExpectedResult): Verdict {
+/** `outputs.build.tests`: code that only names a value. */
+const NAME_OF_VALUE = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/;
+
+function checkNothing(expects: ExpectedResult, code: string): Verdict {
   const isFine = expects === "json" || expects === "step_id_or_null";
-  return isFine ? { ok: true, value: null } : refuse("EXPRESSION_RESULT", "it returned nothing");
+  if (isFine) return { ok: true, value: null };
+  const question = NAME_OF_VALUE.test(code) ? `; does \`${code}\` exist?` : "";
+  return refuse("EXPRESSION_RESULT", `the expression is undefined${question}`);
 }
 
 function isListOfStrings(value: Json): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-function wrongType(wanted: string, value: Json): Verdict {
-  const kind = value === null ? "null" : Array.isArray(value) ? "a list" : typeof value;
-  const found = kind === "a list" && wanted.startsWith("a list") ? "a list with something else in it" : kind;
+function wrongType(wanted: string, value: Json, list = "a list"): Verdict {
+  const found = value === null ? "null" : Array.isArray(value) ? list : typeof value;
   return refuse("EXPRESSION_RESULT", `it should return ${wanted}, but returned ${found}`);
 }

@@ -130,6 +130,7 @@ class ContextEvaluation {
     return checkResult(
       this.#context.typeof(json.handle) === "string" ? this.#context.getString(json.handle) : null,
       expects,
+      this.#request.code,
     );
   }
 

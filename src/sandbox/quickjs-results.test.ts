@@ -101,11 +101,12 @@ describe("what it may return", () => {
   });
 
   test.each<[ExpectedResult, string, RegExp]>([
-    ["boolean", "if (attempt > 5) return true", /returned nothing/],
+    ["boolean", "if (attempt > 5) return true", /: the expression is undefined$/],
+    ["boolean", " outputs.tset ", /: the expression is undefined; does `outputs\.tset` exist\?$/],
     ["boolean", "(async () => false)()", /a promise/],
     ["step_id_or_null", "5", /should return a step id or null, but returned number/],
     ["step_id_or_null", "['a']", /but returned a list/],
-    ["step_ids", "undefined", /returned nothing/],
+    ["step_ids", "undefined", /: the expression is undefined$/],
     ["step_ids", "'a'", /should return a list of step ids, but returned string/],
     ["step_ids", "['a', 1]", /a list with something else in it/],
     ["step_ids", "[['a']]", /a list with something else in it/],

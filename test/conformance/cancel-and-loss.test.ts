@@ -121,7 +121,10 @@ transitions: [{ from: slow, to: fix, on: failure }]`,
     const log = (await store.readEvents(runId)).map(({ event }) => event);
     expect(log.filter((event) => event.type === "attempt.failed")).toHaveLength(1);
     expect(log.filter((event) => event.type === "ladder.climbed")).toMatchObject([
-      { rung: "stop", considered: [{ rung: "stop", applied: true, reason: "the run is canceled" }] },
+      {
+        rung: "stop",
+        considered: [{ rung: "stop", applied: true, kind: "applies", reason: "the run is canceled" }],
+      },
     ]);
     expect(run.status).toBe("canceled");
   });

@@ -167,7 +167,7 @@ describe("dynamic routing in the real sandbox", () => {
     });
     expect(run.events("remediation.started")[0]).toMatchObject({
       steps: ["fix"],
-      reason: "run fix, then once more; run_js refused: there is no step nowhere",
+      reason: "run fix, then try again; run_js refused: there is no step nowhere",
     });
   });
 
@@ -179,6 +179,7 @@ describe("dynamic routing in the real sandbox", () => {
     expect(run.events("ladder.climbed")[0]!.considered).toContainEqual({
       rung: "remediate",
       applied: false,
+      kind: "no_target",
       reason: "run_js refused: there is no step nowhere",
     });
   });
@@ -187,7 +188,7 @@ describe("dynamic routing in the real sandbox", () => {
     const run = await failOnce(`{ run_js: "return ['build', 'extra']" }`);
     expect(run.order).toEqual(["setup", "prepare", "build", "extra", "build"]);
     expect(run.events("remediation.started")[0]!.reason).toBe(
-      "run extra, then once more; build refused: build is the step itself",
+      "run extra, then try again; build refused: build is the step itself",
     );
   });
 
@@ -205,7 +206,7 @@ describe("dynamic routing in the real sandbox", () => {
     expect(thrown.events("goto.taken")[0]!.reason).toContain(`${shown}; goto`);
     const named = await failOnce(`{ run: [fix], run_js: ${quoted(`return ['${hostile}']`)} }`);
     expect(named.events("remediation.started")[0]!.reason).toBe(
-      `run fix, then once more; run_js refused: there is no step ${shown}`,
+      `run fix, then try again; run_js refused: there is no step ${shown}`,
     );
     for (const { log } of [thrown, named]) expect(JSON.stringify(log)).not.toMatch(/\\u001b|\\r|\u202e/);
   });

@@ -301,7 +301,7 @@ describe("paused, canceled and single-step runs", () => {
       {
         attempt: 1,
         rung: "stop",
-        considered: [{ rung: "stop", applied: true, reason: "the run is canceled" }],
+        considered: [{ rung: "stop", applied: true, kind: "applies", reason: "the run is canceled" }],
         failureRoute: {
           attempted: false,
           selectedEdgeId: null,

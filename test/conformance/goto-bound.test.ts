@@ -72,7 +72,7 @@ transitions: [{ from: test, to: fallback, on: failure }]`,
       "skipped publish",
       "run completed",
     ]);
-    expect(reasonsOf(run, "goto")).toEqual(["true goto: back to setup", "false no gotos left (1 used)"]);
+    expect(reasonsOf(run, "goto")).toEqual(["true back to setup", "false no gotos left (1 used)"]);
   });
 
   it.each<[string, string, Script]>([

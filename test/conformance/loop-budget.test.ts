@@ -27,8 +27,13 @@ steps:
     ]);
     expect(run.run.error?.message).toBe("build: exit code 1 (EXIT_1), and max_loops (2) is used up: 2 loops");
     expect(run.events("ladder.climbed").at(-1)!.considered.slice(-2)).toEqual([
-      { rung: "goto", applied: false, reason: "max_loops (2) is used up: 2 loops" },
-      { rung: "fail", applied: true, reason: "the run ends here" },
+      {
+        rung: "goto",
+        applied: false,
+        kind: "max_loops_used",
+        reason: "max_loops (2) is used up: 2 loops; the run ends here",
+      },
+      { rung: "fail", applied: true, kind: "applies", reason: "no other rung is tried" },
     ]);
     expect(run.job("after").status).toBe("canceled");
     expect(run.job("apart").status).toBe("completed");

@@ -51,7 +51,8 @@ describe("remediation", () => {
     expect(last.considered).toContainEqual({
       rung: "remediate",
       applied: false,
-      reason: "this visit has had its remediation",
+      kind: "no_remediation_left",
+      reason: "remediation has already run in this visit",
     });
   });
 
@@ -153,6 +154,7 @@ describe("remediation", () => {
     expect(run.events("ladder.climbed")[0]!.considered.find(({ rung }) => rung === "remediate")).toEqual({
       rung: "remediate",
       applied: false,
+      kind: "no_target",
       reason: "run_js named no step",
     });
   });

@@ -153,6 +153,7 @@ transitions: [{ from: call, to: rescue, on: failure }]`,
     ).toEqual({
       rung: "requeue",
       applied: false,
+      kind: "rebuild_failed",
       reason: "the workspace could not be rebuilt: patch 1 does not apply",
     });
   });

@@ -66,6 +66,7 @@ describe("retry", () => {
     expect(climbs.at(-1)!.considered).toContainEqual({
       rung: "retry",
       applied: false,
+      kind: "no_retries_left",
       reason: "no retries left (2 used)",
     });
     expect(run.run.error?.message).toContain("build");

@@ -70,6 +70,7 @@ describe("run lists that want the same step", () => {
     expect(climbs).toContainEqual({
       rung: "remediate",
       applied: false,
+      kind: "no_target",
       reason: "a refused: a itself waits for b",
     });
     expect(run.run.status).toBe("completed");

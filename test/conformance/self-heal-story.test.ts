@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Narrator } from "../../src/cli/render/narrator.js";
 import { type SelfHealRecord, selfHealRecord } from "../../src/core/failure/self-heal-record.js";
-import { tellStories } from "../../src/report/job-story.js";
 import { ReplayedRun } from "../../src/report/lookup/replayed-log.js";
-import { textOf } from "../../src/report/sentence.js";
+import { tellStories } from "../../src/report/words/job-story.js";
+import { Narrator } from "../../src/report/words/narrator.js";
+import { textOf } from "../../src/report/words/sentence.js";
 import { type Trial, workflow } from "../support/harness.js";
 import { replayedTrial } from "../support/replayed-trial.js";
 import { checkpointed } from "../support/scripted-worker.js";
@@ -93,13 +93,13 @@ describe("what is told of a step that heals", () => {
     const story = stories.find(({ job }) => job.step.definition.id === "edit")!;
     const told = story.sentences.map(textOf).join("\n");
     expect(told).toContain(
-      "No progress: the same failure 2 times, with the same changes or none. By itself it would be application.",
+      "No progress: the same failure 2 times, with the same changes or none. Its class would otherwise be application.",
     );
-    expect(told).toContain("It goes on in a fresh workspace. Cost: hard reset 1 of 1 of this run");
+    expect(told).toContain("Cost: hard reset 1 of 1 of this run");
     expect(told).toContain(
       "A fresh workspace was built beside the old one, from the pinned commit and checkpoint 1.",
     );
-    expect(told).toContain("It went back into the queue.\nCost: requeue 1 of 1 and 15.0 s of waiting");
+    expect(told).toContain("requeue 1 of 1 in 15000 ms.\nCost: requeue 1 of 1 and 15.0 s of waiting");
     expect(told).toContain("The queue gave it up after 2 rounds: it is a dead letter");
     expect(told).not.toMatch(/\b(?:reset|rebuild|workspace|requeue|job)\.[a-z_]+/);
   });
@@ -111,15 +111,15 @@ describe("what is told of a step that heals", () => {
     for (const { run: state, logged } of run.states())
       for (const { text } of narrator.tell(state, logged)) lines.push(text);
     expect(lines.filter((line) => /workspace|queue/.test(line))).toEqual([
-      "the workspace stands in /workspace, at pinned",
-      "edit attempt 2 failed: exit code 1 (EXIT_1, stuck_no_progress) — no progress: the same failure 2 times, with the same changes or none; hard reset 1 of 1: again in a fresh workspace",
-      "edit: a fresh workspace is built from 1 checkpoint",
-      "edit: the fresh workspace stands after 0 ms",
-      expect.stringContaining("back into the queue, 1 of 1, again in 15.0 s"),
-      "edit: the fresh workspace is given up (the step did not complete in it)",
+      "the workspace is /workspace, at pinned",
+      "edit attempt 2 failed: exit code 1 (EXIT_1, stuck_no_progress) — no progress: the same failure 2 times, with the same changes or none; hard reset 1 of 1: run it again in a fresh workspace",
+      "edit: building a fresh workspace from 1 checkpoint",
+      "edit: the workspace was ready after 0 ms",
+      expect.stringContaining("requeue 1 of 1 in 15.0 s"),
+      "edit: the fresh workspace was discarded (the step did not complete in it)",
       "edit: its turn in the queue has come",
-      "edit: a fresh workspace is built from 1 checkpoint",
-      "edit: the fresh workspace stands after 0 ms",
+      "edit: building a fresh workspace from 1 checkpoint",
+      "edit: the workspace was ready after 0 ms",
       "edit: the run goes on in the fresh workspace",
     ]);
   });

@@ -159,7 +159,7 @@ describe("no progress", () => {
     expect(considered.map(({ rung, reason }) => [rung, reason])).toEqual([
       ["retry", "no progress: the same failure 2 times, with the same changes or none"],
       ["reset", "the step does not work in a workspace"],
-      ["remediate", "run fix, then once more"],
+      ["remediate", "run fix, then try again"],
     ]);
   });
 

@@ -217,6 +217,7 @@ describe("steps that wait for each other", () => {
     expect(climb?.considered).toContainEqual({
       rung: "remediate",
       applied: false,
+      kind: "no_target",
       reason: "tool refused: tool itself waits for list",
     });
     expect(bench.run.status).toBe("failed");

@@ -152,7 +152,7 @@ steps:
     expect(readFileSync(join(cli.path, "calls"), "utf8")).toBe("called\n");
   });
 
-  it("after a command that failed mends the run by a retry, once the cause is mended", async () => {
+  it("after a command that failed mends the run by a retry, once the cause is fixed", async () => {
     const gate = join(cli.path, "gate");
     const { report } = await cli.runJson(
       `steps: { a: { type: command, exec: "test -e ${gate}" }, b: { type: noop, depends_on: [a] } }`,

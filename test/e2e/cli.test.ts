@@ -42,7 +42,7 @@ describe("exit codes", () => {
   it("1: the run failed, and the summary says where, why and what to type next", async () => {
     const { exitCode, stdout } = await cli.daruma("run", cli.write("failing.yaml", FAILING));
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^✗ run \d+ of failing failed in .*: 1 failed, 1 canceled$/m);
+    expect(stdout).toMatch(/^✗ run \d+ of failing failed after .*: 1 failed, 1 canceled$/m);
     expect(stdout).toMatch(/^ {2}\+.* build +1 +retry +EXIT_3: retry 1 of 1/m);
     expect(stdout).toContain("build failed on attempt 2: exit code 3: boom (EXIT_3)\nlog: ");
     expect(stdout.match(/boom/g)).toHaveLength(1);
@@ -151,7 +151,7 @@ steps:
     const { stdout, stderr } = await cli.daruma("run", cli.write("flow.yaml", flow), "--debug", "--json");
     expect(JSON.parse(stdout).status).toBe("failed");
     expect(stderr).toMatch(/debug: b: on_fail\.goto_js gave "a" in [\d.]+ ms: return visit/);
-    expect(stderr).toContain("debug: b attempt 1: rung retry passed: no retry is set");
+    expect(stderr).toContain("debug: b attempt 1: retry: no, no retries are configured");
   });
 
   it("--quiet says nothing of a run that completed", async () => {

@@ -26,8 +26,8 @@ describe("failure edges", () => {
     expect(stdout).toMatch(
       /^completed; 2 failures were handled:\n {2}a: exit code 3: first words \(EXIT_3\)\n {2}b: exit code 4 \(EXIT_4\)$/m,
     );
-    expect(stderr).toContain("— on to b with the failure (transition 1)\n");
-    expect(stderr).toContain("handled by the steps it was routed to: a, b\n");
+    expect(stderr).toContain("— transition 1 takes the failure to b\n");
+    expect(stderr).toContain("a, b: handled by the step it was routed to\n");
   });
 
   it("takes the failure along as a bounded envelope, which `logs --context` shows", async () => {
@@ -96,9 +96,9 @@ transitions:
     const { stdout } = await cli.daruma("explain", id, "--full");
     expect(stdout).toContain("- transition 3 to guarded: no, ");
     expect(stdout).toContain("- transition 2 to second: yes, unconditional.");
-    expect(stdout).toContain("Transition 2 takes the failure to second.\n  Cost: nothing.");
+    expect(stdout).toContain("- edge: yes, transition 2 to second.");
     expect(stdout).toContain("Transition 2 brought the failure of a here.");
-    expect(stdout).toContain("The failure is handled: where it was routed to, it worked out.");
+    expect(stdout).toContain("The failure is handled: the step it was routed to completed.");
   });
 
   it("a route that leads to another failure handles nothing: exit 1", async () => {
@@ -110,7 +110,7 @@ transitions: [{ from: a, to: b, on: failure }]
     expect(exitCode).toBe(1);
     expect(report.handled_failures).toEqual([]);
     const { stdout } = await cli.daruma("explain", String(report.run_id), "a");
-    expect(stdout).toContain("The failure is not handled: where it was routed to, it did not work out.");
+    expect(stdout).toContain("The failure is not handled: the step it was routed to did not complete.");
   });
 
   it("fix, then back to the step by an edge: the step completes and its dependents run", async () => {

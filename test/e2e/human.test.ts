@@ -19,9 +19,7 @@ describe("a human step", () => {
       `approve asks: Release 1.2? (approve, reject) — daruma answer ${id} approve --choose approve --output-dir ${cli.outputDir}\n`,
     );
     const waiting = (await cli.daruma("holds", id)).stdout.split("\n");
-    expect(waiting[0]).toMatch(
-      /^approve \(run \d+, job \d+\) asks since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC:$/,
-    );
+    expect(waiting[0]).toMatch(/^approve \(run \d+, job \d+\) asked at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC:$/);
     const place = `--output-dir ${cli.outputDir}`;
     expect(waiting.slice(1)).toEqual([
       "  | Release 1.2?",

@@ -46,7 +46,7 @@ describe("one run past max_loops, wherever it is told", () => {
       "loop 3 of 5",
     ]);
     expect(told.stderr).toContain(
-      `test attempt 7 failed like attempt 1 (EXIT_7) — ${USED_UP}; the step failed (LOOP_BUDGET_EXCEEDED)`,
+      `test attempt 7 failed like attempt 1 (EXIT_7) — ${USED_UP}; the run ends here; the step failed (LOOP_BUDGET_EXCEEDED)`,
     );
     expect(told.stdout).toContain(`test failed on attempt 7: ${MESSAGE} (LOOP_BUDGET_EXCEEDED)`);
   });
@@ -62,7 +62,7 @@ describe("one run past max_loops, wherever it is told", () => {
       "3 retries + 2 loops of 5",
       "loop 3 of 5 of root",
     ]);
-    expect(told.stderr).toContain(`debug: test attempt 7: rung retry passed: ${USED_UP}`);
+    expect(told.stderr).toContain(`debug: test attempt 7: retry: no, ${USED_UP}`);
   });
 
   it("explain tells the same costs, the same end, and what is left of the same count", async () => {
@@ -75,7 +75,9 @@ describe("one run past max_loops, wherever it is told", () => {
       "3 retries + 2 loops of 5",
       "loop 3 of 5 of root",
     ]);
-    expect(story).toContain(`  - retry: no, ${USED_UP}.\n  - fail: yes, the run ends here.\n`);
+    expect(story).toContain(
+      `  - retry: no, ${USED_UP}; the run ends here.\n  - fail: yes, no other rung is tried.\n`,
+    );
     expect(story).toContain(`  The step failed (LOOP_BUDGET_EXCEEDED): ${MESSAGE}.\n`);
     expect(story).toContain(
       "  Left: 0 of 1 retries of visit 4 (max_loops: 3 retries + 3 loops of 5), 2 of 5 loops of root.\n",

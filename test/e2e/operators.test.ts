@@ -94,10 +94,8 @@ describe("retry", () => {
     expect((await cli.resume(report.run_id)).exitCode).toBe(0);
     expect(trace("retry")).toEqual(["a", "b", "b", "c", "d"]);
     const story = (await cli.daruma("explain", id)).stdout;
-    expect(story).toMatch(/Somebody opened it again after .*, after it was over \("mended"\)\./);
-    expect(story).toContain(
-      'Somebody asked for it again by retry_step ("mended"): visit 2, with fresh budgets.',
-    );
+    expect(story).toMatch(/Somebody reopened it after .* \("mended"\)\./);
+    expect(story).toContain('Visit 2 began with fresh budgets: somebody asked for a retry ("mended").');
   });
 
   it("of a completed step needs --force, and then all that depends on it runs again", async () => {
@@ -177,10 +175,10 @@ steps:
     expect(await statusOf(id)).toBe("failed");
     const fork = String(value.run_id);
     expect((await cli.daruma("explain", fork)).stdout).toContain(
-      `It was forked from run ${id} at b ("by hand"); 1 completed step of it can be taken over.`,
+      `It was forked from run ${id} at b ("by hand") and reuses 1 completed step of it.`,
     );
     expect((await cli.daruma("explain", fork, "a")).stdout).toContain(
-      `It was not done again: its output is that of run ${id}.`,
+      `It was not run again: its output is that of run ${id}.`,
     );
     const unknown = await cli.daruma("fork", id, "--from", "z");
     expect(unknown.exitCode).toBe(2);

@@ -34,7 +34,7 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
     const run = await cli.daruma("run", cli.write("gate.yaml", FLOW));
     expect(run.exitCode).toBe(0);
     expect(run.stderr).toMatch(
-      /deploy did not start: if: .* \(IF_FAILED, deterministic_contract\) — on to fallback with the failure \(transition 1\)\n/,
+      /deploy did not start: if: .* \(IF_FAILED, deterministic_contract\) — transition 1 takes the failure to fallback\n/,
     );
     const { stdout } = await cli.daruma("explain", "last", "deploy", "--full");
     expect(stdout).toContain(
@@ -146,7 +146,7 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
     const { stdout } = await cli.daruma("artifact", String(report.run_id), name);
     expect(JSON.parse(stdout)).toMatchObject({ rung: "fail", failure_route });
     const explained = await cli.daruma("explain", String(report.run_id), "deploy", "--full");
-    expect(explained.stdout).toContain("- edge: no, one attempt of one step was asked for.\n");
+    expect(explained.stdout).toContain("- edge: no, only one attempt of one step was asked for.\n");
     expect(explained.stdout).not.toContain("transition 1");
   });
 });

@@ -72,19 +72,17 @@ describe("a rule with a recovery script", () => {
     const told = stdout.split("\n").filter((line) => line.includes("The recovery script failed after"));
     expect(told).toHaveLength(2);
     expect(told[0]).toMatch(message);
-    expect(told[0]).toMatch(/the retry happens all the same\.$/);
+    expect(told[0]).toMatch(/the step runs again anyway\.$/);
   });
 
   it("tells in the progress which rule acts and how its script went", async () => {
     const flow = cli.write("flow.yaml", ruled('recovery_script: "test $DARUMA_ATTEMPT_ID = 1"'));
     const { stderr } = await cli.daruma("run", flow);
     expect(stderr).toMatch(
-      /a attempt 1 failed: exit code 10 \(EXIT_10, application\) — rule 1 of sim: again after its recovery script, 3 attempts in all\n/,
+      /a attempt 1 failed: exit code 10 \(EXIT_10, application\) — rule 1 of sim: run it again after its recovery script, at most 3 attempts\n/,
     );
-    expect(stderr).toMatch(/a: its recovery script completed after /);
-    expect(stderr).toMatch(
-      /a: its recovery script failed after .*: exit code 1; the retry happens all the same\n/,
-    );
+    expect(stderr).toMatch(/a: recovery script completed in /);
+    expect(stderr).toMatch(/a: recovery script failed after .*: exit code 1; the step runs again anyway\n/);
   });
 
   it("prefers the rule that names the code to a catch-all before it, and says when its attempts are used", async () => {
@@ -102,10 +100,10 @@ steps: { a: { type: command, failure_handler: sim, exec: "exit 10" } }
     expect(existsSync(join(cli.path, "wrong-rule"))).toBe(false);
     const { stdout } = await cli.daruma("explain", String(report.run_id), "--full");
     expect(stdout).toContain(
-      "Rule 2 of sim answers exit code 10: again.\n  Cost: attempt 2 of 2; no retry, no loop.",
+      "- rule: yes, sim: rule 2 for exit code 10, attempt 2 of 2.\n  Cost: attempt 2 of 2; no retry, no loop.",
     );
     expect(stdout).toContain("- rule: no, sim: no attempts left (2 used).");
-    expect(stdout).toContain("In short: the rule that matches has no attempt left (MaxRetriesExceeded).");
+    expect(stdout).toContain("In short: the rule that matches has no attempts left (MaxRetriesExceeded).");
     expect(stdout).toContain("Left: 0 of 2 attempts by rule 2 of sim");
   });
 });

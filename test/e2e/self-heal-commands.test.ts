@@ -131,7 +131,7 @@ steps:
     expect(listed).toContain(`daruma redrive ${job} --reason "..."`);
     const shown = (await cli.daruma("show", String(report.run_id))).stdout;
     expect(shown).toContain("failed (dead letter)");
-    expect(shown).toContain("call is a dead letter, the queue has given it up");
+    expect(shown).toContain("call is a dead letter (the queue has given it up)");
     expect((await cli.daruma("explain", String(report.run_id))).stdout).toMatch(
       new RegExp(`put it back into the queue:\n {4}daruma redrive ${job} .* && daruma resume `),
     );
@@ -195,7 +195,7 @@ steps:
       "warning: this submodule is not checked out in the repository and empty in the workspace: other; warning: files that git LFS keeps elsewhere are pointers in the workspace",
     );
     expect(ran.exitCode).toBe(0);
-    expect(ran.stderr).toContain("a fresh workspace is built from 2 checkpoints");
+    expect(ran.stderr).toContain("building a fresh workspace from 2 checkpoints");
     const told = JSON.parse((await runCli(["workspace", "1", "--json", "--output-dir", out])).stdout);
     expect(told.notes.map(({ kind }: { kind: string }) => kind)).toEqual([
       "empty_submodules",

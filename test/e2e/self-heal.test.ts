@@ -115,7 +115,7 @@ describe("kill -9 of the command line while what a failed step left is set aside
     expect(statSync(patch).mode & 0o777).toBe(0o600);
     const told = await daruma("explain", "1");
     expect(told.stdout).toContain(
-      "What attempt 1 left (4 changed files) was set aside before good started: patches/partial/j10000001_a1.patch.",
+      "The changes of attempt 1 (4 files) were set aside before good started: patches/partial/j10000001_a1.patch.",
     );
     const { partials, checkpoints } = JSON.parse((await daruma("workspace", "1", "--json")).stdout);
     expect(partials).toMatchObject([{ job_id: 10_000_001, step: "bad", attempt: 1, files: 4 }]);

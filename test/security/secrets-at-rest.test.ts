@@ -87,7 +87,7 @@ it("are not put together by what strips a failure for the terminal", async () =>
     ["EXIT_4", "exit code 4: is [redacted:SEC_NUM]"],
   ]);
   const { text } = await daruma.call("explain_run", { run_id: report.run_id });
-  expect(text).toContain('Its last words on stderr: "is [redacted:SEC_NUM]".');
+  expect(text).toContain('Its last line on stderr: "is [redacted:SEC_NUM]".');
   expect(text).not.toContain(SECRETS.SEC_NUM);
   await daruma.close();
 });

@@ -1,5 +1,5 @@
 import { DEFAULT_OUTPUT_FOLDER } from "../../host/output-folder.js";
-import { shellWord } from "../../report/shell-word.js";
+import { shellWord } from "../../report/words/shell-word.js";
 import { serverAddress } from "../remote/place.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 

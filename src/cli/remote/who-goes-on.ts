@@ -1,7 +1,7 @@
 import type { Event } from "../../core/model/events.js";
 import type { Client } from "../../operations/client.js";
 import type { EventItem } from "../../operations/runs/event-item.js";
-import type { Shown } from "../../report/shown-keys.js";
+import type { Shown } from "../../report/words/shown-keys.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 
 /** A child of a child and so on: more are not started inside each other. */

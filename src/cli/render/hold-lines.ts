@@ -1,7 +1,7 @@
 import { oneLine } from "../../core/text/plain-text.js";
 import type { WaitingJob } from "../../report/holds.js";
 import { nameOf } from "../../report/lookup/job-name.js";
-import { shellWord } from "../../report/shell-word.js";
+import { shellWord } from "../../report/words/shell-word.js";
 import type { CommandLine } from "../declare/command-words.js";
 import { besideLines, lastLines } from "./failed-steps.js";
 import type { Paint } from "./paint.js";
@@ -59,10 +59,10 @@ function decisionWords(
 
 function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): string[] {
   const { run_id, id, step, scope, since, due_at, question, decisions } = asking;
-  const until = due_at === null ? "" : `, until ${clock(due_at)}`;
+  const until = due_at === null ? "" : ` (answer by ${clock(due_at)})`;
   const prompt = harmlessLines(question!.prompt.trim());
   return [
-    `${paint("cyan", nameOf(step, scope))} (run ${run_id}, job ${id}) asks since ${clock(since)}${until}:`,
+    `${paint("cyan", nameOf(step, scope))} (run ${run_id}, job ${id}) asked at ${clock(since)}${until}:`,
     ...prompt.map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
     ...columns(
       decisions.map(({ decision }) => [

@@ -1,9 +1,9 @@
 import type { Run } from "../../core/model/run.js";
+import { Narrator } from "../../report/words/narrator.js";
+import type { Note, NoteKind } from "../../report/words/note.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
 import { LiveRegion } from "./live-region.js";
-import { Narrator } from "./narrator.js";
-import type { Note, NoteKind } from "./note.js";
 import type { Colour } from "./paint.js";
 import type { Progress } from "./progress.js";
 import { pictureOf } from "./run-picture.js";

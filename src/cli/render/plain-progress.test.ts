@@ -46,7 +46,7 @@ steps:
 
   it("prints rungs, backoff, expressions with result and time, transitions and loop counters", async () => {
     const text = await debugText();
-    expect(text).toContain("debug: b attempt 1: rung retry taken: EXIT_1: retry 1 of 1 in 200 ms");
+    expect(text).toContain("debug: b attempt 1: retry: yes, EXIT_1: retry 1 of 1 in 200 ms");
     expect(text).toContain(
       "debug: b: backoff 200 ms, due 2023-11-14T22:13:20.200Z; max_loops: 1 retry + 0 loops of 10",
     );

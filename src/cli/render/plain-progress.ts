@@ -1,6 +1,6 @@
+import { Narrator } from "../../report/words/narrator.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
-import { Narrator } from "./narrator.js";
 import { shownLine } from "./paint.js";
 import type { Progress } from "./progress.js";
 

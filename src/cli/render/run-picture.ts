@@ -1,8 +1,8 @@
 import { retryMax } from "../../core/decide/ladder/retry.js";
 import { isSettled, type Job, type Run } from "../../core/model/run.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { secondsText } from "../../report/duration-text.js";
 import { jobName } from "../../report/lookup/job-name.js";
+import { secondsText } from "../../report/words/duration-text.js";
 import type { Paint } from "./paint.js";
 import { cutTo, padTo, textWidth } from "./text-width.js";
 

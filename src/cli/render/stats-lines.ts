@@ -1,5 +1,5 @@
-import { durationText } from "../../report/duration-text.js";
 import type { RunStats } from "../../report/run-stats.js";
+import { durationText } from "../../report/words/duration-text.js";
 import type { Paint } from "./paint.js";
 import { tableLines } from "./table.js";
 

@@ -222,7 +222,7 @@ describe("the summary", () => {
     };
     const hold: WaitingJob = { ...asks, kind: "hold", step: "v", question: null, decisions: [] };
     expect(lines({ status: "running", duration_ms: null }, { holds: [hold, asks] }).slice(1)).toEqual([
-      "sign off (run 3, job 30000001) asks since 2026-01-01 00:00:01 UTC, until 2026-01-01 01:00:00 UTC:",
+      "sign off (run 3, job 30000001) asked at 2026-01-01 00:00:01 UTC (answer by 2026-01-01 01:00:00 UTC):",
       "  | Release?",
       "  | Really?",
       "to answer yes:      daruma answer 3 'sign off' --choose yes",

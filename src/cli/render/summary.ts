@@ -1,10 +1,10 @@
 import type { JobStatus } from "../../core/model/rows.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { durationText } from "../../report/duration-text.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import type { RouteReport, RunReport } from "../../report/run-report.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
-import { shellWord } from "../../report/shell-word.js";
+import { durationText } from "../../report/words/duration-text.js";
+import { shellWord } from "../../report/words/shell-word.js";
 import { failedStepLines } from "./failed-steps.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
 import type { Colour, Paint } from "./paint.js";
@@ -54,7 +54,8 @@ export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
 export function headline({ report, counts }: RunSummary, paint: Paint): string {
   const word = statusWord(report);
   const [sign, colour] = STATUS_SIGNS[word];
-  const time = report.duration_ms === null ? "" : ` in ${durationText(report.duration_ms)}`;
+  const { duration_ms: took } = report;
+  const time = took === null ? "" : ` ${word === "completed" ? "in" : "after"} ${durationText(took)}`;
   return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", word)}${importedMark(report)}`)}${time}: ${counts.join(", ")}`;
 }
 
@@ -137,7 +138,7 @@ function deadLetterLines({ jobs, imported }: RunReport, { paint, commandLine }: 
     .slice(0, MAX_FAILURES)
     .map(
       ({ id, step, scope }) =>
-        `${paint("red", nameOf(step, scope))} is a dead letter, the queue has given it up; once the cause is repaired: ${commandLine(`redrive ${id} --reason "..."`)}`,
+        `${paint("red", nameOf(step, scope))} is a dead letter (the queue has given it up); once the cause is fixed: ${commandLine(`redrive ${id} --reason "..."`)}`,
     );
   const more = dead.length - lines.length;
   return more > 0 ? [...lines, `… and ${more} more dead letters: ${commandLine("dead-letters")}`] : lines;

@@ -23,6 +23,7 @@ export function cascade(decision: Decision, settled: readonly Job[]): void {
     decision.emit({
       type: "jobs.skipped",
       jobs: skipped.map((job) => job.id),
+      because: "dependency",
       reason: "a step it depends on was skipped",
     });
   }

@@ -132,7 +132,12 @@ function startRun(decision: Decision): void {
   }
   const others = run.jobs.filter((job) => job.step.definition.id !== only).map((job) => job.id);
   if (others.length > 0)
-    decision.emit({ type: "jobs.skipped", jobs: others, reason: `only ${only} was asked for` });
+    decision.emit({
+      type: "jobs.skipped",
+      jobs: others,
+      because: "only",
+      reason: `only ${only} was asked for`,
+    });
   const wanted = run.jobs.filter((job) => job.step.definition.id === only).map((job) => job.id);
   decision.emit({ type: "jobs.ready", jobs: wanted, reason: "start" });
 }

@@ -90,7 +90,8 @@ function skipUnrouted(decision: Decision): void {
   decision.emit({
     type: "jobs.skipped",
     jobs: unrouted.map((job) => job.id),
-    reason: "nothing routed to it",
+    because: "not_routed",
+    reason: "no step routed to it",
   });
   follow(decision, { kind: "settled", jobs: unrouted });
 }

@@ -75,6 +75,6 @@ function decideIf(decision: Decision, job: Job, result: EvaluationResult): void 
       job.status === "recovering" ? "remediation" : job.visitFor === null ? "dependencies" : "routed";
     return decision.emit({ type: "jobs.ready", jobs: [job.id], reason });
   }
-  decision.emit({ type: "jobs.skipped", jobs: [job.id], reason: "its `if` is false" });
+  decision.emit({ type: "jobs.skipped", jobs: [job.id], because: "if", reason: "its `if` is false" });
   decision.add({ kind: "settled", jobs: [job] });
 }

@@ -59,7 +59,7 @@ export function decideJoin(decision: Decision, reducer: Job): void {
   const message = `${count.met} of ${count.total} branches completed, ${needed(reducer.step, count.total)} needed`;
   if (count.failed > 0)
     decision.emit({ type: "jobs.canceled", jobs: [reducer.id], code: "JOIN_UNSATISFIED", reason: message });
-  else decision.emit({ type: "jobs.skipped", jobs: [reducer.id], reason: message });
+  else decision.emit({ type: "jobs.skipped", jobs: [reducer.id], because: "join", reason: message });
   decision.add({ kind: "settled", jobs: [reducer] });
   if (count.failed > 0) decision.add({ kind: "fail_fast", job: reducer });
 }

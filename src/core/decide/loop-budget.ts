@@ -28,6 +28,11 @@ export function isUsedUp({ retries, loops, max }: LoopCount): boolean {
   return retries + loops >= max;
 }
 
+/** The transition was to follow a success: the job stays completed. */
+export function isAfterSuccess(transition: LoopTransition): boolean {
+  return transition === "on_success.goto" || transition === "on_success.edge";
+}
+
 /** `3 retries + 2 loops`, or `2 loops` where retries do not count. */
 export function describeCount(transition: LoopTransition, { retries, loops }: LoopCount): string {
   const loopsText = counted(loops, "loop", "loops");
@@ -78,7 +83,7 @@ export function exceedLoops(
     retries,
     max,
   });
-  const failed = !transition.startsWith("on_success");
+  const failed = !isAfterSuccess(transition);
   const message = failed
     ? `${describeCause(job)}, and ${describeUsedUp(transition, count)}`
     : `its ${transition} is not taken: ${describeUsedUp(transition, count)}`;

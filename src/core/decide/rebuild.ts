@@ -117,7 +117,10 @@ function endRebuild(decision: Decision, rebuild: Rebuild, ended: Ended): void {
 function climbOn(decision: Decision, job: Job, message: string): void {
   const { rung } = job.climbed.at(-1) ?? { rung: "reset" as const };
   const reason = `the workspace could not be rebuilt: ${message}`;
-  climb(decision, job, [...job.climbed.slice(0, -1), { rung, applied: false, reason }]);
+  climb(decision, job, [
+    ...job.climbed.slice(0, -1),
+    { rung, applied: false, kind: "rebuild_failed", reason },
+  ]);
 }
 
 /** The engine died while it built: it builds again, but not for ever. */

@@ -85,6 +85,12 @@ export function giveUpLost(decision: Decision, jobs: readonly Job[]): void {
       code: "DEPENDENCY_FAILED",
       reason,
     });
-  if (skipped.length > 0) decision.emit({ type: "jobs.skipped", jobs: skipped.map((job) => job.id), reason });
+  if (skipped.length > 0)
+    decision.emit({
+      type: "jobs.skipped",
+      jobs: skipped.map((job) => job.id),
+      because: "dependency",
+      reason,
+    });
   if (lost.length > 0) decision.add({ kind: "settled", jobs: lost });
 }

@@ -23,7 +23,7 @@ export function collectTargets(
 }
 
 export type GotoChoice =
-  | { readonly ok: true; readonly target: Job; readonly reason: string }
+  | { readonly ok: true; readonly target: Job; readonly by: "goto" | "goto_js"; readonly note: string }
   | { readonly ok: false; readonly reason: string };
 
 /** `goto_js` with a valid id wins; null or a refusal leaves the static goto in force. */
@@ -38,18 +38,20 @@ export function chooseGoto(
     if (!answer.ok) note = `goto_js refused: ${answer.reason}; `;
     else if (answer.value !== null) {
       const dynamic = findAncestor(run, job, answer.value as string);
-      if (dynamic.ok) return { ok: true, target: dynamic.target, reason: "goto_js" };
+      if (dynamic.ok) return { ok: true, target: dynamic.job, by: "goto_js", note };
       note = `goto_js refused: ${dynamic.reason}; `;
     } else note = "goto_js returned null; ";
   }
   if (fixed === null) return { ok: false, reason: `${note}no goto` };
   const found = findAncestor(run, job, fixed);
   return found.ok
-    ? { ok: true, target: found.target, reason: `${note}goto` }
+    ? { ok: true, target: found.job, by: "goto", note }
     : { ok: false, reason: note + found.reason };
 }
 
-function findAncestor(run: Run, job: Job, id: string): GotoChoice {
+type Found = { readonly ok: true; readonly job: Job } | { readonly ok: false; readonly reason: string };
+
+function findAncestor(run: Run, job: Job, id: string): Found {
   const step = run.graph.byId.get(id);
   if (step === undefined) return { ok: false, reason: `there is no step ${id}` };
   if (!isAncestor(step, job.step))
@@ -58,7 +60,7 @@ function findAncestor(run: Run, job: Job, id: string): GotoChoice {
   // A routed step that a run list has brought into an item is nobody's ancestor there.
   if (target === undefined || step.path.length !== job.scope.depth)
     return { ok: false, reason: `${id} is outside the scope ${job.scope.id}` };
-  return { ok: true, target, reason: "" };
+  return { ok: true, job: target };
 }
 
 /** A step that a run list names: the job to enter, or why it cannot be entered. */

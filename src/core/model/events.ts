@@ -68,7 +68,13 @@ export type Event =
       readonly handled: readonly number[];
     }
   | { readonly type: "jobs.ready"; readonly jobs: readonly number[]; readonly reason: ReadyReason }
-  | { readonly type: "jobs.skipped"; readonly jobs: readonly number[]; readonly reason: string }
+  | {
+      readonly type: "jobs.skipped";
+      readonly jobs: readonly number[];
+      /** Older logs have none. */
+      readonly because?: SkipCause;
+      readonly reason: string;
+    }
   | {
       readonly type: "jobs.canceled";
       readonly jobs: readonly number[];
@@ -524,8 +530,44 @@ export type RungName =
 export interface RungConsidered {
   readonly rung: RungName;
   readonly applied: boolean;
+  /** For programs; `reason` says it to people. Older logs have none. */
+  readonly kind?: ReasonKind;
   readonly reason: string;
 }
+
+/** Why a rung did not act, or that it did. */
+export type ReasonKind =
+  | "applies"
+  /** It would apply, but max_loops is used up: the scope ends. */
+  | "max_loops_used"
+  /** Nothing in the file asks for this rung. */
+  | "not_configured"
+  /** The rung is not for this kind of failure or step. */
+  | "does_not_concern"
+  | "single_attempt"
+  | "routing_off"
+  | "remediation_step"
+  | "run_list_step"
+  | "no_rule_matches"
+  | "rule_matched"
+  | "retry_is_useless"
+  | "not_retryable"
+  | "no_progress"
+  | "no_restarts_left"
+  | "no_attempts_left"
+  | "no_retries_left"
+  | "no_resets_left"
+  | "no_remediation_left"
+  | "no_gotos_left"
+  | "no_rounds_left"
+  | "no_target"
+  | "no_transition_matches"
+  | "class_not_queued"
+  | "rebuild_failed"
+  | "continue_on_failure";
+
+/** Why jobs are skipped. */
+export type SkipCause = "if" | "dependency" | "join" | "not_routed" | "only";
 
 export type EvaluationPurpose =
   | "if"

@@ -34,7 +34,7 @@ export const output = z.discriminatedUnion("kind", [
     preview: text,
   }),
 ]);
-const rungs = z.array(z.looseObject({ rung: text, applied: flag, reason: text }));
+const rungs = z.array(z.looseObject({ rung: text, applied: flag, kind: text.optional(), reason: text }));
 const edges = z.array(z.looseObject({ edge: id, to: text, matched: flag, why: text }));
 const moved = z.array(z.looseObject({ ordinal: count, commit: text })).optional();
 const attemptOf = { job: jobId, attempt: count };
@@ -133,7 +133,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     handled: jobIds,
   },
   "jobs.ready": { jobs: jobIds, reason: text },
-  "jobs.skipped": { jobs: jobIds, reason: text },
+  "jobs.skipped": { jobs: jobIds, because: text.optional(), reason: text },
   "jobs.canceled": { jobs: jobIds, code: text, reason: text },
   "jobs.stopping": { jobs: jobIds, because: text, reason: text },
   "job.created": { job: jobId, step: text, scope: text },

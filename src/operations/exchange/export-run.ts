@@ -5,7 +5,7 @@ import type { Event, LoggedEvent } from "../../core/model/events.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { iso } from "../../report/run-report.js";
-import { withShownKeys } from "../../report/shown-keys.js";
+import { withShownKeys } from "../../report/words/shown-keys.js";
 import { logFolder, runFolder } from "../../worker/attempt-paths.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";

@@ -3,7 +3,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { Event } from "../../core/model/events.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { LAST_TIME } from "../../core/text/iso-time.js";
-import { shownKey, withStoredKeys } from "../../report/shown-keys.js";
+import { shownKey, withStoredKeys } from "../../report/words/shown-keys.js";
 import { WORKSPACE_FOLDER } from "../../workspace/workspace-paths.js";
 import { isEventType, withOutputPaths } from "./event-places.js";
 import { wrongFieldOf } from "./event-shapes.js";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { RunStatus } from "../../core/model/rows.js";
-import type { Shown } from "../../report/shown-keys.js";
+import type { Shown } from "../../report/words/shown-keys.js";
 
 /** What `export_run` writes and `import_run` reads. */
 export const document = z.looseObject({ format: z.string(), version: z.number() });

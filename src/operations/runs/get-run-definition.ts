@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
-import { withShownKeys } from "../../report/shown-keys.js";
+import { withShownKeys } from "../../report/words/shown-keys.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { json, runReference } from "../schemas.js";

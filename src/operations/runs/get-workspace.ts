@@ -5,7 +5,7 @@ import { jobById, type Run } from "../../core/model/run.js";
 import type { PartialPatch } from "../../core/model/workspace-state.js";
 import type { RunReference } from "../../report/lookup/run-reference.js";
 import { iso } from "../../report/run-report.js";
-import { noteText } from "../../report/workspace-note-text.js";
+import { noteText } from "../../report/words/workspace-note-text.js";
 import { openWorkspaces } from "../../workspace/workspaces.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";

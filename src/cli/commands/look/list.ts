@@ -2,7 +2,7 @@ import { DarumaError } from "../../../core/errors/errors.js";
 import type { RunStatus } from "../../../core/model/rows.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import { durationText } from "../../../report/duration-text.js";
+import { durationText } from "../../../report/words/duration-text.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { importedMark, statusWord } from "../../render/run-status.js";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { DarumaError } from "../../../core/errors/errors.js";
-import { shellWord } from "../../../report/shell-word.js";
+import { shellWord } from "../../../report/words/shell-word.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 

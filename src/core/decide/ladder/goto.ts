@@ -1,7 +1,7 @@
 import { takeGoto, usedUpBound } from "../goto.js";
 import { refuseOverBudget } from "../loop-budget.js";
 import { chooseGoto } from "../targets.js";
-import { pass, type Rung } from "./rung.js";
+import { pass, type Rung, routingOff } from "./rung.js";
 
 /** Back to a step that this one depends on, and forward again from there. */
 export const gotoRung: Rung = {
@@ -9,23 +9,23 @@ export const gotoRung: Rung = {
   triesAgain: true,
   consider({ run, job, decision }) {
     const { onFail } = job.step.definition;
-    if (onFail.goto === null && onFail.gotoJs === null) return pass("no on_fail.goto");
-    if (run.options.only !== null) return pass("one attempt of one step was asked for");
-    if (!run.options.failureRouting) return pass("failure routing is off");
-    if (job.visitFor !== null) return pass("the job was entered by a run list");
+    if (onFail.goto === null && onFail.gotoJs === null) return pass("not_configured", "no on_fail.goto");
+    const off = routingOff(run);
+    if (off !== null) return off;
+    if (job.visitFor !== null) return pass("run_list_step", "a run list started this step");
     const bound = usedUpBound(job, "failure");
-    if (bound !== null) return pass(bound);
+    if (bound !== null) return pass("no_gotos_left", bound);
     const answer = job.answers["on_fail.goto_js"];
     if (onFail.gotoJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.goto_js" };
     const choice = chooseGoto(run, job, onFail.goto, answer);
-    if (!choice.ok) return pass(choice.reason);
+    if (!choice.ok) return pass("no_target", choice.reason);
     const refused = refuseOverBudget(decision, job, "goto");
     if (refused !== null) return refused;
     const to = choice.target.step.definition.id;
     return {
       kind: "act",
-      reason: `${choice.reason}: back to ${to}`,
-      act: () => takeGoto(decision, job, choice.target, "failure", choice.reason),
+      reason: `${choice.note}back to ${to}${choice.by === "goto_js" ? " (goto_js)" : ""}`,
+      act: () => takeGoto(decision, job, choice.target, "failure", choice.note + choice.by),
     };
   },
 };

@@ -1,4 +1,4 @@
-import type { FailureRoute, RungConsidered } from "../../model/events.js";
+import type { FailureRoute, RungConsidered, RungName } from "../../model/events.js";
 import type { Failure } from "../../model/failure.js";
 import { type Job, nextJobId, type Run, routedAttempt } from "../../model/run.js";
 import { ask } from "../ask.js";
@@ -6,7 +6,7 @@ import { boundReason } from "../attempt-bound.js";
 import type { Decision } from "../decision.js";
 import { chooseEdge } from "../edges.js";
 import { isUsedUp, loopCount } from "../loop-budget.js";
-import { edgeRung, whyEdgesAreOff } from "./edge.js";
+import { edgeRung, edgesOff } from "./edge.js";
 import { failRung } from "./fail.js";
 import { gotoRung } from "./goto.js";
 import { holdRung } from "./hold.js";
@@ -48,7 +48,7 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
     const verdict = consider(decision, job, rung, failure);
     switch (verdict.kind) {
       case "pass":
-        passed.push({ rung: rung.name, applied: false, reason: verdict.reason });
+        passed.push({ rung: rung.name, applied: false, kind: verdict.why, reason: verdict.reason });
         if (verdict.mark !== undefined) marks.push(verdict.mark);
         break;
       case "ask":
@@ -56,8 +56,8 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
       case "act":
       case "end": {
         const ends = verdict.kind === "end";
-        passed.push({ rung: rung.name, applied: !ends, reason: verdict.reason });
-        if (ends) passed.push({ rung: "fail", applied: true, reason: `${nameOfEnd(job)} ends here` });
+        passed.push(ends ? endedAt(rung.name, job, verdict.reason) : taken(rung.name, verdict.reason));
+        if (ends) passed.push(taken("fail", "no other rung is tried"));
         decision.emit({
           type: "ladder.climbed",
           job: job.id,
@@ -78,14 +78,19 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
   }
 }
 
-function nameOfEnd({ scope }: Job): string {
-  return scope.parent === null ? "the run" : scope.id;
+function taken(rung: RungName, reason: string): RungConsidered {
+  return { rung, applied: true, kind: "applies", reason };
+}
+
+function endedAt(rung: RungName, { scope }: Job, reason: string): RungConsidered {
+  const whole = scope.parent === null ? "the run" : scope.id;
+  return { rung, applied: false, kind: "max_loops_used", reason: `${reason}; ${whole} ends here` };
 }
 
 function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): RungVerdict {
   const verdict = rung.consider({ run: decision.run, job, failure, now: decision.now, decision });
   const bound = verdict.kind !== "pass" && rung.triesAgain ? boundReason(job) : null;
-  return bound === null ? verdict : pass(bound);
+  return bound === null ? verdict : pass("no_attempts_left", bound);
 }
 
 /** Diagnostics of a failure's route: tried only once nothing gentler applies. */
@@ -100,7 +105,7 @@ function failureRouteOf(run: Run, job: Job, rung: Rung, ends: boolean): FailureR
   if (rung === stopRung) return { ...none, status: "skipped_terminal" };
   const isBeforeEdge = LADDER.indexOf(rung) < LADDER.indexOf(edgeRung);
   if (isBeforeEdge && !ends) return null;
-  if (isBeforeEdge || whyEdgesAreOff(run, job) !== null) return { ...none, status: "no_route" };
+  if (isBeforeEdge || edgesOff(run, job) !== null) return { ...none, status: "no_route" };
   const choice = chooseEdge(run, job, "failure");
   if (choice.kind === "ask") return null;
   const refused = choice.kind === "edge" && choice.counted && isUsedUp(loopCount(run, job, "edge"));

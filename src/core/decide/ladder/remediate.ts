@@ -5,7 +5,7 @@ import { exceedLoops, isUsedUp, loopCount, refuseOverBudget } from "../loop-budg
 import { requestNext } from "../run-lists.js";
 import { collectTargets, jobsOf } from "../targets.js";
 import { failJob } from "./fail.js";
-import { pass, type Rung } from "./rung.js";
+import { pass, type Rung, routingOff } from "./rung.js";
 
 /** Run the repair steps in order; if all complete, the failed step runs once more. Once a visit. */
 export const remediateRung: Rung = {
@@ -13,19 +13,21 @@ export const remediateRung: Rung = {
   triesAgain: true,
   consider({ run, job, decision }) {
     const { onFail } = job.step.definition;
-    if (onFail.run.length === 0 && onFail.runJs === null) return pass("no on_fail.run");
-    if (run.options.only !== null) return pass("one attempt of one step was asked for");
-    if (!run.options.failureRouting) return pass("failure routing is off");
-    if (job.visitFor?.role === "remediation") return pass("a remediation step is not itself remediated");
-    if (job.remediatedInVisit) return pass("this visit has had its remediation");
+    if (onFail.run.length === 0 && onFail.runJs === null) return pass("not_configured", "no on_fail.run");
+    const off = routingOff(run);
+    if (off !== null) return off;
+    if (job.visitFor?.role === "remediation")
+      return pass("remediation_step", "remediation steps are not remediated themselves");
+    if (job.remediatedInVisit)
+      return pass("no_remediation_left", "remediation has already run in this visit");
     const answer = job.answers["on_fail.run_js"];
     if (onFail.runJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.run_js" };
     const { targets, notes } = collectTargets(run, job, onFail.run, answer);
-    if (targets.length === 0) return pass(notes.join("; ") || "run_js named no step");
+    if (targets.length === 0) return pass("no_target", notes.join("; ") || "run_js named no step");
     const refused = refuseOverBudget(decision, job, "remediate");
     if (refused !== null) return refused;
     const steps = targets.map(({ step }) => step.definition.id);
-    const reason = [`run ${steps.join(", ")}, then once more`, ...notes].join("; ");
+    const reason = [`run ${steps.join(", ")}, then try again`, ...notes].join("; ");
     return {
       kind: "act",
       reason,

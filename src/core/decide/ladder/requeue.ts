@@ -1,5 +1,5 @@
 import { retryDelayMs } from "../backoff.js";
-import { pass, type Rung } from "./rung.js";
+import { OF_REMEDIATION, pass, type Rung, routingOff, USELESS } from "./rung.js";
 
 /** Later, from the checkpoints, while the queue has attempts left for this job and the class is one that time may heal. */
 export const requeueRung: Rung = {
@@ -7,18 +7,17 @@ export const requeueRung: Rung = {
   triesAgain: true,
   consider({ run, job, failure, now, decision }) {
     const { queue } = run.definition;
-    if (!queue) return pass("the file has no queue");
-    if (run.options.only !== null) return pass("one attempt of one step was asked for");
-    if (!run.options.failureRouting) return pass("failure routing is off");
-    if (job.visitFor?.role === "remediation")
-      return pass("the failure of a remediation step belongs to the step it was to repair");
-    if (!queue.classes.includes(failure.class)) return pass(`${failure.class} is not among queue.classes`);
-    if (failure.final) return pass("the step said that trying again is useless");
+    if (!queue) return pass("not_configured", "the file has no queue");
+    const off = routingOff(run);
+    if (off !== null) return off;
+    if (job.visitFor?.role === "remediation") return OF_REMEDIATION;
+    if (!queue.classes.includes(failure.class))
+      return pass("class_not_queued", `${failure.class} is not in queue.classes`);
+    if (failure.final) return USELESS;
     const { requeues } = job.queue;
     if (requeues + 1 >= queue.maxAttempts) {
       return {
-        kind: "pass",
-        reason: `no rounds of the queue left (${queue.maxAttempts} used): a dead letter`,
+        ...pass("no_rounds_left", `no queue rounds left (${queue.maxAttempts} used); it is a dead letter`),
         mark: () =>
           decision.emit({
             type: "job.dead_lettered",

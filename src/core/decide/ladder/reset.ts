@@ -1,6 +1,6 @@
 import { describeNoProgress } from "../../failure/no-progress.js";
 import { retryMax } from "./retry.js";
-import { pass, type Rung } from "./rung.js";
+import { OF_REMEDIATION, pass, type Rung, routingOff } from "./rung.js";
 
 /** The step is stuck: once more in a fresh workspace, built from the checkpoints beside the old one. */
 export const resetRung: Rung = {
@@ -8,20 +8,21 @@ export const resetRung: Rung = {
   triesAgain: true,
   consider({ run, job, failure, decision }) {
     const { selfHeal } = run.definition;
-    if (!selfHeal) return pass("no self_heal");
-    if (run.options.only !== null) return pass("one attempt of one step was asked for");
-    if (!run.options.failureRouting) return pass("failure routing is off");
-    if (!job.step.definition.usesWorkspace) return pass("the step does not work in a workspace");
+    if (!selfHeal) return pass("not_configured", "no self_heal");
+    const off = routingOff(run);
+    if (off !== null) return off;
+    if (!job.step.definition.usesWorkspace)
+      return pass("does_not_concern", "the step does not work in a workspace");
     const { noProgress, resets } = job.heal;
-    if (noProgress === null) return pass("the no-progress limit is not reached");
-    if (job.visitFor?.role === "remediation")
-      return pass("the failure of a remediation step belongs to the step it was to repair");
+    if (noProgress === null) return pass("does_not_concern", "the no-progress limit is not reached");
+    if (job.visitFor?.role === "remediation") return OF_REMEDIATION;
     const max = selfHeal.maxResets;
-    if (run.workspace.resets >= max) return pass(`no hard resets left (${max} used)`);
+    if (run.workspace.resets >= max) return pass("no_resets_left", `no hard resets left (${max} used)`);
     const attempts = retryMax(run, job.step.definition) + 1;
-    if (1 + job.retriesInVisit + resets >= attempts) return pass(`no attempts left (${attempts} used)`);
+    if (1 + job.retriesInVisit + resets >= attempts)
+      return pass("no_attempts_left", `no attempts left (${attempts} used)`);
     const reset = run.workspace.resets + 1;
-    const reason = `${describeNoProgress(noProgress)}: hard reset ${reset} of ${max}`;
+    const reason = `hard reset ${reset} of ${max} (${describeNoProgress(noProgress)})`;
     return {
       kind: "act",
       reason: `${failure.code}: ${reason}`,

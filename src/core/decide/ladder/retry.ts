@@ -4,26 +4,29 @@ import type { StepDefinition } from "../../model/definition.js";
 import type { Run } from "../../model/run.js";
 import { retryDelayMs } from "../backoff.js";
 import { refuseOverBudget } from "../loop-budget.js";
-import { NO_ATTEMPT, pass, type Rung } from "./rung.js";
+import { NO_ATTEMPT, pass, type Rung, routingOff, USELESS } from "./rung.js";
 
 /** The same step again after its backoff, while this visit has retries left and the error is worth one. */
 export const retryRung: Rung = {
   name: "retry",
   triesAgain: true,
   consider({ run, job, failure, now, decision }) {
-    if (run.options.only !== null) return pass("one attempt of one step was asked for");
-    if (!run.options.failureRouting) return pass("failure routing is off");
+    const off = routingOff(run);
+    if (off !== null) return off;
     const policy = job.step.definition.onFail.retry;
     const max = retryMax(run, job.step.definition);
-    if (max === 0) return pass("no retry is set");
-    if (failure.attempt === null) return pass(NO_ATTEMPT);
+    if (max === 0) return pass("not_configured", "no retries are configured");
+    if (failure.attempt === null) return NO_ATTEMPT;
     // A hard reset takes one of the step's attempts as a retry does.
     if (job.retriesInVisit + job.heal.resets >= max)
-      return pass(`no retries left${job.queue.requeues > 0 ? " in this round" : ""} (${max} used)`);
-    if (failure.final) return pass("the step said that trying again is useless");
-    if (job.heal.noProgress !== null) return pass(describeNoProgress(job.heal.noProgress));
+      return pass(
+        "no_retries_left",
+        `no retries left${job.queue.requeues > 0 ? " in this round" : ""} (${max} used)`,
+      );
+    if (failure.final) return USELESS;
+    if (job.heal.noProgress !== null) return pass("no_progress", describeNoProgress(job.heal.noProgress));
     if (!isRetryable(failure, policy?.on ?? []))
-      return pass(notRetryable(failure.code, failure.class, policy?.on ?? []));
+      return pass("not_retryable", notRetryable(failure.code, failure.class, policy?.on ?? []));
     const refused = refuseOverBudget(decision, job, "retry");
     if (refused !== null) return refused;
     const retry = job.retriesInVisit + 1;
@@ -58,6 +61,6 @@ export function retryMax(run: Run, step: StepDefinition): number {
 }
 
 function notRetryable(code: string, failureClass: string, on: readonly string[]): string {
-  if (on.length > 0) return `${code} (${failureClass}) is not among retry.on: ${on.join(", ")}`;
+  if (on.length > 0) return `${code} (${failureClass}) is not in retry.on: ${on.join(", ")}`;
   return `${code} (${failureClass}) is not retryable`;
 }

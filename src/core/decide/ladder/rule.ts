@@ -4,26 +4,27 @@ import type { Failure } from "../../model/failure.js";
 import type { Job, Run } from "../../model/run.js";
 import { boundReason, isAtBound } from "../attempt-bound.js";
 import { startRecovery } from "../recovery.js";
-import { NO_ATTEMPT, pass, type Rung } from "./rung.js";
+import { NO_ATTEMPT, pass, type Rung, routingOff, USELESS } from "./rung.js";
 
 /** The step's failure handler has a rule for this exit code, with attempts left: reserve the retry, repair, run again. */
 export const ruleRung: Rung = {
   name: "rule",
   triesAgain: true,
   consider({ run, job, failure, decision }) {
-    if (run.options.only !== null) return pass("one attempt of one step was asked for");
-    if (!run.options.failureRouting) return pass("failure routing is off");
+    const off = routingOff(run);
+    if (off !== null) return off;
     const match = matchRule(run, job, failure);
     switch (match.outcome) {
       case "NoHandler":
-        return pass("the step has no failure handler");
+        return pass("not_configured", "the step has no failure handler");
       case "NoMatchingRule":
-        if (failure.attempt === null) return pass(NO_ATTEMPT);
-        return pass(`${match.handler.name} has no rule for ${describeCode(failure)}`);
+        if (failure.attempt === null) return NO_ATTEMPT;
+        return pass("no_rule_matches", `${match.handler.name} has no rule for ${describeCode(failure)}`);
       case "Error":
-        return pass("the step said that trying again is useless");
+        return USELESS;
       case "MaxRetriesExceeded":
         return pass(
+          "no_attempts_left",
           boundReason(job) ?? `${match.handler.name}: no attempts left (${match.rule.maxAttempts} used)`,
         );
       case "Retried": {

@@ -1,4 +1,4 @@
-import type { EvaluationPurpose, RungName } from "../../model/events.js";
+import type { EvaluationPurpose, ReasonKind, RungName } from "../../model/events.js";
 import type { Failure } from "../../model/failure.js";
 import type { Job, Run } from "../../model/run.js";
 import type { Decision } from "../decision.js";
@@ -13,9 +13,16 @@ export interface Climb {
   readonly decision: Decision;
 }
 
+/** Does not apply; the reason stands in the log. `mark` puts on record what follows from just that. */
+export interface Pass {
+  readonly kind: "pass";
+  readonly why: Exclude<ReasonKind, "applies">;
+  readonly reason: string;
+  readonly mark?: () => void;
+}
+
 export type RungVerdict =
-  /** Does not apply; the reason stands in the log. `mark` puts on record what follows from just that. */
-  | { readonly kind: "pass"; readonly reason: string; readonly mark?: () => void }
+  | Pass
   /** Applies: `act` emits what follows. */
   | { readonly kind: "act"; readonly reason: string; readonly act: () => void }
   /** It would apply, but max_loops does not allow it: straight to fail, which `act` emits. */
@@ -30,9 +37,22 @@ export interface Rung {
   consider(climb: Climb): RungVerdict;
 }
 
-/** For the rungs that repeat an attempt, where the step's `if` failed before there was one. */
-export const NO_ATTEMPT = "there is no attempt to repeat";
+export function pass(why: Pass["why"], reason: string): Pass {
+  return { kind: "pass", why, reason };
+}
 
-export function pass(reason: string): RungVerdict {
-  return { kind: "pass", reason };
+/** For the rungs that repeat an attempt, where the step's `if` failed before there was one. */
+export const NO_ATTEMPT = pass("does_not_concern", "there is no attempt to repeat");
+export const USELESS = pass("retry_is_useless", "the step said that retrying cannot help");
+export const SINGLE_ATTEMPT = pass("single_attempt", "only one attempt of one step was asked for");
+/** The rungs that end a failure: whoever asked for the repair decides what becomes of it. */
+export const OF_REMEDIATION = pass(
+  "remediation_step",
+  "the failure of a remediation step is left to the step it repairs",
+);
+
+/** The run was started so that failures are answered by nothing but a restart. */
+export function routingOff({ options }: Run): Pass | null {
+  if (options.only !== null) return SINGLE_ATTEMPT;
+  return options.failureRouting ? null : pass("routing_off", "failure routing is off");
 }

@@ -8,7 +8,8 @@ export const stopRung: Rung = {
   triesAgain: false,
   consider({ run, job, decision }) {
     const givenUp = job.stopping !== null && job.stopping !== "superseded";
-    if (run.cancelRequested === null && !isOver(run) && !givenUp) return pass("the run goes on");
+    if (run.cancelRequested === null && !isOver(run) && !givenUp)
+      return pass("does_not_concern", "the run goes on");
     const reason =
       run.cancelRequested !== null
         ? "the run is canceled"

@@ -3,9 +3,9 @@ import type { Failure } from "../../core/model/failure.js";
 import { findJob, type Run } from "../../core/model/run.js";
 import { iso } from "../../core/text/iso-time.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { durationText } from "../../report/duration-text.js";
-import { jobName, listNames } from "../../report/lookup/job-name.js";
-import { shownKey, withShownKeys } from "../../report/shown-keys.js";
+import { jobName, listNames } from "../lookup/job-name.js";
+import { durationText } from "./duration-text.js";
+import { shownKey, withShownKeys } from "./shown-keys.js";
 
 const MAX_VALUE_CHARS = 200;
 /** Fields that hold the id of one job, or of several. */

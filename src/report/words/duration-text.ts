@@ -14,6 +14,11 @@ export function durationText(ms: number): string {
   return `${Math.floor(whole / HOUR_MS)} h ${pad((whole % HOUR_MS) / MINUTE_MS)} min`;
 }
 
+/** `completed in 2.2 s`, `failed after 2.2 s`. */
+export function endedText(word: string, ms: number): string {
+  return `${word} ${word === "completed" ? "in" : "after"} ${durationText(ms)}`;
+}
+
 /** Seconds with one decimal: what does not jump about while it is counting. */
 export function secondsText(ms: number): string {
   return `${(Math.max(0, ms) / SECOND_MS).toFixed(1)} s`;

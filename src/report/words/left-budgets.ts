@@ -1,8 +1,8 @@
-import { gotoBound } from "../core/decide/goto.js";
-import { retryMax } from "../core/decide/ladder/retry.js";
-import { matchRule } from "../core/decide/ladder/rule.js";
-import { loopCount } from "../core/decide/loop-budget.js";
-import type { Job, Run } from "../core/model/run.js";
+import { gotoBound } from "../../core/decide/goto.js";
+import { retryMax } from "../../core/decide/ladder/retry.js";
+import { matchRule } from "../../core/decide/ladder/rule.js";
+import { loopCount } from "../../core/decide/loop-budget.js";
+import type { Job, Run } from "../../core/model/run.js";
 import { retryLoopText } from "./loop-text.js";
 
 /** What the ladder of a job still had to give when its log ended. */

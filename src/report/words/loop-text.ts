@@ -1,9 +1,15 @@
-import { describeCount, loopCount } from "../core/decide/loop-budget.js";
-import type { Job, Run } from "../core/model/run.js";
+import { describeCount, loopCount } from "../../core/decide/loop-budget.js";
+import { type Job, jobById, type Run } from "../../core/model/run.js";
 
 /** A transition other than a retry: `loop 3 of 10`. */
 export function loopText(loop: number, { maxLoops }: Run): string {
   return `loop ${loop} of ${maxLoops}`;
+}
+
+/** The last loop of the job's scope: `loop 3 of 10 of root`. */
+export function loopsOf(run: Run, id: number): string {
+  const { scope } = jobById(run, id);
+  return `${loopText(scope.loops, run)} of ${scope.id}`;
 }
 
 /** After a retry, which its job's other retries count for as well: `2 retries + 3 loops of 10`. */

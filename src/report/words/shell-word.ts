@@ -4,3 +4,6 @@ const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 export function shellWord(text: string): string {
   return PLAIN_WORD.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** Turns `resume 3` into what must be typed. */
+export type CommandText = (command: string) => string;

@@ -1,5 +1,5 @@
-import type { WorkspaceNote } from "../core/model/events.js";
-import { listNames } from "./lookup/job-name.js";
+import type { WorkspaceNote } from "../../core/model/events.js";
+import { listNames } from "../lookup/job-name.js";
 
 /** One line for people: what they could miss in a workspace. */
 export function noteText(note: WorkspaceNote): string {

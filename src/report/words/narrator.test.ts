@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { replayedTrial } from "../../../test/support/replayed-trial.js";
 import type { Script } from "../../../test/support/scripted-worker.js";
+import type { Event } from "../../core/model/events.js";
 import { Narrator } from "./narrator.js";
 
 async function notes(text: string, script: Script): Promise<string[]> {
@@ -9,6 +10,11 @@ async function notes(text: string, script: Script): Promise<string[]> {
   return [...states()].flatMap(({ run, logged }) =>
     narrator.tell(run, logged).map(({ kind, text }) => `${kind}: ${text}`),
   );
+}
+
+function withoutKinds(event: Event): Event {
+  if (event.type !== "ladder.climbed") return event;
+  return { ...event, considered: event.considered.map(({ kind: _, ...rest }) => rest) };
 }
 
 describe("what is told of a run", () => {
@@ -47,11 +53,11 @@ steps:
 `;
     const told = await notes(file, { build: ["fail", "fail", "ok"] });
     expect(told).toContain(
-      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — run fix, then once more",
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — run fix, then try again",
     );
-    expect(told).toContain("route: build is repaired and runs once more (loop 1 of 10)");
+    expect(told).toContain("route: build: remediation completed, the step runs again (loop 1 of 10)");
     expect(told).toContain(
-      "failed: build attempt 2 failed like attempt 1 (EXIT_1) — this visit has had its remediation; back to setup (loop 2 of 10)",
+      "failed: build attempt 2 failed like attempt 1 (EXIT_1) — remediation has already run in this visit; back to setup (loop 2 of 10)",
     );
   });
 
@@ -64,7 +70,7 @@ steps:
 `;
     const told = (await notes(file, { b: ["fail"] })).filter((note) => note.includes("LOOP_BUDGET"));
     expect(told).toEqual([
-      "failed: b attempt 2 failed like attempt 1 (EXIT_1) — max_loops (1) is used up: 1 loop; the step failed (LOOP_BUDGET_EXCEEDED)",
+      "failed: b attempt 2 failed like attempt 1 (EXIT_1) — max_loops (1) is used up: 1 loop; the run ends here; the step failed (LOOP_BUDGET_EXCEEDED)",
       "canceled: nothing was left to run (LOOP_BUDGET_EXCEEDED)",
     ]);
   });
@@ -77,7 +83,7 @@ steps:
 `;
     const told = await notes(file, { build: ["fail"], fix: ["fail"] });
     expect(told.filter((note) => note.startsWith("failed: build"))).toEqual([
-      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — run fix, then once more",
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — run fix, then try again",
       "failed: build failed: remediation failed: fix did not complete (after exit code 1) (REMEDIATION_FAILED)",
     ]);
   });
@@ -90,8 +96,8 @@ steps:
 `;
     const told = await notes(file, {});
     expect(told.filter((note) => note.startsWith("failed: build"))).toEqual([
-      "failed: build did not start: if: nothing is not defined (IF_FAILED, deterministic_contract) — run fix, then once more",
-      "failed: build did not start: if: nothing is not defined (IF_FAILED, deterministic_contract) — this visit has had its remediation; the step failed",
+      "failed: build did not start: if: nothing is not defined (IF_FAILED, deterministic_contract) — run fix, then try again",
+      "failed: build did not start: if: nothing is not defined (IF_FAILED, deterministic_contract) — remediation has already run in this visit; the step failed",
     ]);
   });
 
@@ -105,9 +111,9 @@ steps: { build: { type: noop, failure_handler: sim } }
       "build script": [{ exit: 5 }],
     });
     expect(told.slice(2)).toEqual([
-      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — rule 1 of sim: again after its recovery script, 2 attempts in all",
-      "started: build: its recovery script started",
-      "failed: build: its recovery script failed after 0 ms: exit code 5; the retry happens all the same",
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — rule 1 of sim: run it again after its recovery script, at most 2 attempts",
+      "started: build: recovery script started",
+      "failed: build: recovery script failed after 0 ms: exit code 5; the step runs again anyway",
       "started: build started, attempt 2",
       "recovered: build completed on attempt 2 in 0 ms",
     ]);
@@ -119,10 +125,10 @@ steps: { build: { type: noop }, fallback: { type: noop } }
 transitions: [{ from: build, to: fallback, on: failure }]
 `;
     expect((await notes(file, { build: ["fail"] })).slice(2)).toEqual([
-      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — on to fallback with the failure (transition 1)",
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — transition 1 takes the failure to fallback",
       "started: fallback started",
       "completed: fallback completed in 0 ms",
-      "recovered: handled by the steps it was routed to: build",
+      "recovered: build: handled by the step it was routed to",
     ]);
   });
 
@@ -141,6 +147,30 @@ transitions: [{ from: build, to: fallback, on: failure }]
     expect((await notes(file, {})).slice(1)).toEqual([
       "question: ask asks: Go on? (yes, no) — daruma answer 1 ask --choose yes",
       "failed: ask attempt 1 failed: nobody answered in time (TIMEOUT, transient_runtime) — the step failed",
+    ]);
+  });
+
+  it("tells the reasons of an older log, which have no kind, as they are", async () => {
+    const { states } = await replayedTrial("steps: { a: { type: noop } }", { a: ["fail"] });
+    const narrator = new Narrator();
+    const told = [...states()].flatMap(({ run, logged }) =>
+      narrator.tell(run, { ...logged, event: withoutKinds(logged.event) }),
+    );
+    expect(told.map(({ text }) => text)).toContain(
+      "a attempt 1 failed: exit code 1 (EXIT_1, application) — the run goes on; class application is not infrastructure; the step has no failure handler; no retries are configured; no self_heal; no on_fail.run; no on_fail.goto; no transition on failure; the file has no queue; `unhandled: hold` is not set; the step failed",
+    );
+  });
+
+  it("says which run a line of a child run is about, once", async () => {
+    const { states } = await replayedTrial("steps: { a: { type: noop } }", { a: ["ok"] });
+    const narrator = new Narrator();
+    const told = [...states()].flatMap(({ run, logged }) =>
+      narrator.tell(Object.assign(Object.create(run), { parent: { runId: 9, jobId: 90_000_001 } }), logged),
+    );
+    expect(told.map(({ text }) => text)).toEqual([
+      "run 1 of test started",
+      "run 1: a started",
+      "run 1: a completed in 0 ms",
     ]);
   });
 

@@ -1,0 +1,93 @@
+import type { Event, EventType } from "../../core/model/events.js";
+import type { Failure } from "../../core/model/failure.js";
+import { jobById, type Run } from "../../core/model/run.js";
+import { oneLine } from "../../core/text/plain-text.js";
+import { jobName } from "../lookup/job-name.js";
+import type { NewNote, NoteKind } from "./note.js";
+import type { Sentence } from "./sentence.js";
+import type { CommandText } from "./shell-word.js";
+
+export type EventOf<type extends EventType> = Extract<Event, { type: type }>;
+
+/** Sentences of the story of one job. */
+export interface Told {
+  readonly job: number;
+  readonly sentences: readonly Sentence[];
+  /** Somebody or some failure has steered the job: it is worth telling even if it never failed. */
+  readonly steered?: true;
+}
+
+/** What was told before an event. */
+export interface StorySoFar {
+  /** The job whose failure the next cascade follows from. */
+  readonly lastFailed: number | null;
+  /** The run that this one was forked from; 0: none. */
+  readonly forkedFrom: number;
+  /** Of the attempt that failed last. */
+  lastErrorOf(job: number): Failure | null;
+  isTold(job: number): boolean;
+  /** What has opened a barrier; null in logs that do not say. */
+  jumpOf(barrier: number): Jump | null;
+}
+
+/** What makes steps begin again from one of them on. */
+export type Jump = EventOf<"goto.taken" | "edge.taken" | "operator.goto">;
+
+/** What an answer is made from beside its event. */
+export interface Answered {
+  readonly failure: Failure;
+  readonly type: CommandText;
+}
+
+/** Everything that is said about one type of event. `run` is the run just after the event. */
+export interface EventWords<type extends EventType> {
+  /** While the run goes on: a line of its own. */
+  readonly note?: (event: EventOf<type>, run: Run, type: CommandText) => NewNote | null;
+  /** While the run goes on: what becomes of a failure of its job, as the end of the line that tells the failure. */
+  readonly answer?: (event: EventOf<type>, run: Run, answered: Answered) => string | null;
+  /** What a line with the answer is; by default that of a failure. */
+  readonly answerKind?: NoteKind;
+  /** Afterwards: what it was to the jobs concerned. */
+  readonly story?: (event: EventOf<type>, run: Run, before: StorySoFar) => readonly Told[];
+  /** Afterwards: what it was to the run as a whole; `when` is like "after 2.5 s". */
+  readonly runStory?: (event: EventOf<type>, when: string) => string;
+  /** With --debug: lines below the note; true: the fields of the event. */
+  readonly debug?: true | ((event: EventOf<type>, run: Run) => readonly string[]);
+}
+
+/** The words of some events. */
+export type WordsOf<types extends EventType> = { readonly [type in types]: EventWords<type> };
+
+/** In a live line there is room for more than in a story. */
+const MAX_SHORT_CHARS = 300;
+const MAX_QUOTE_CHARS = 160;
+
+export function short(message: string): string {
+  return oneLine(message, MAX_SHORT_CHARS);
+}
+
+export function quote(text: string): string {
+  return oneLine(text, MAX_QUOTE_CHARS);
+}
+
+/** The reason that somebody gave, as ` ("lunch")`; nothing where none was given. */
+export function because(reason: string): string {
+  return reason === "" ? "" : ` ("${quote(reason)}")`;
+}
+
+export function nameIn(run: Run, id: number): string {
+  return jobName(jobById(run, id));
+}
+
+export function told(job: number, ...sentences: readonly Sentence[]): Told[] {
+  return [{ job, sentences }];
+}
+
+export function steered(job: number, ...sentences: readonly Sentence[]): Told[] {
+  return [{ job, sentences, steered: true }];
+}
+
+/** `1 file`, `2 files`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

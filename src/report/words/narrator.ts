@@ -1,0 +1,83 @@
+import type { Event, LoggedEvent, RungConsidered } from "../../core/model/events.js";
+import type { Failure } from "../../core/model/failure.js";
+import type { Run } from "../../core/model/run.js";
+import { failureText } from "./attempt-words.js";
+import { nameIn } from "./event-words.js";
+import { type NewNote, type Note, note } from "./note.js";
+import type { CommandText } from "./shell-word.js";
+import { tellingReasons } from "./telling-reasons.js";
+import { wordsOf } from "./words.js";
+
+interface OpenFailure {
+  readonly error: Failure;
+  considered: readonly RungConsidered[];
+}
+
+/**
+ * Turns a run's events into lines. A failure and what the ladder does about it are several events; they become one
+ * line that says what happened, what was tried and what comes next.
+ */
+export class Narrator {
+  private readonly failures = new Map<number, OpenFailure>();
+  /** The last failure of each job that was told in full. */
+  private readonly told = new Map<number, Failure>();
+
+  constructor(private readonly type: CommandText = (command) => `daruma ${command}`) {}
+
+  tell(run: Run, { at, event }: LoggedEvent): Note[] {
+    const found = this.noteOf(run, event);
+    if (found === null) return [];
+    const { kind, text, namesRun } = found;
+    const isChild = run.parent !== null && namesRun !== true;
+    return [{ kind, text: isChild ? `run ${run.id}: ${text}` : text, at }];
+  }
+
+  private noteOf(run: Run, event: Event): NewNote | null {
+    switch (event.type) {
+      case "attempt.failed":
+      case "if.failed":
+        this.failures.set(event.job, { error: event.error, considered: [] });
+        return null;
+      case "ladder.climbed": {
+        const failure = this.failures.get(event.job);
+        if (failure !== undefined) failure.considered = event.considered;
+        return null;
+      }
+      default:
+        return this.answered(run, event) ?? wordsOf(event).note?.(event, run, this.type) ?? null;
+    }
+  }
+
+  /** The line of a failure that this event answers, or null if there is none. */
+  private answered(run: Run, event: Event): NewNote | null {
+    const { answer, answerKind } = wordsOf(event);
+    const job = jobConcerned(event);
+    const failure = job === null ? undefined : this.failures.get(job);
+    if (job === null || failure === undefined) return null;
+    const next = answer?.(event, run, { failure: failure.error, type: this.type }) ?? null;
+    if (next === null) return null;
+    this.failures.delete(job);
+    const parts = [...tellingReasons(failure.considered), next].join("; ");
+    return note(
+      answerKind ?? "failed",
+      `${nameIn(run, job)} ${this.whatFailed(job, failure.error)} — ${parts}`,
+    );
+  }
+
+  private whatFailed(job: number, error: Failure): string {
+    const before = this.told.get(job);
+    const isSame =
+      error.attempt !== null &&
+      before?.signature === error.signature &&
+      before.code === error.code &&
+      before.class === error.class;
+    if (!isSame) this.told.set(job, error);
+    return failureText(error, isSame ? before : null);
+  }
+}
+
+/** The one job whose failure an event may answer. */
+function jobConcerned(event: Event): number | null {
+  if (event.type === "jobs.canceled") return event.jobs.length === 1 ? event.jobs[0]! : null;
+  return "job" in event ? event.job : null;
+}

@@ -1,0 +1,148 @@
+import { jobById, type Run } from "../../core/model/run.js";
+import { iso } from "../../core/text/iso-time.js";
+import { jobNames } from "../lookup/job-name.js";
+import {
+  because,
+  counted,
+  type EventOf,
+  nameIn,
+  quote,
+  short,
+  steered,
+  type Told,
+  told,
+  type WordsOf,
+} from "./event-words.js";
+import { type NewNote, note, runNote } from "./note.js";
+import { cost, fact } from "./sentence.js";
+import { type CommandText, shellWord } from "./shell-word.js";
+
+type OperatorEvents =
+  | "run.cancel_requested"
+  | "run.paused"
+  | "run.unpaused"
+  | "run.reopened"
+  | "run.forked"
+  | "job.reused"
+  | "hold.resolved"
+  | "jobs.retried"
+  | "operator.goto"
+  | "human.asked"
+  | "human.answered";
+
+/** What people decide about a run, and what it asks of them. */
+export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
+  "run.cancel_requested": {
+    note: ({ reason }) => note("canceled", `cancel requested: ${short(reason)}`),
+    runStory: ({ reason }, when) => `Somebody canceled it ${when}${because(reason)}.`,
+  },
+  "run.paused": {
+    note: ({ takeover, reason }, run) =>
+      runNote("operator", run, `is ${takeover ? "taken over" : "paused"}: ${short(reason)}`),
+    runStory: ({ takeover, reason }, when) =>
+      `Somebody ${takeover ? "took it over" : "paused it"} ${when}${because(reason)}: nothing new was started.`,
+  },
+  "run.unpaused": {
+    note: ({ reason }, run) => runNote("operator", run, `goes on: ${short(reason)}`),
+    runStory: ({ reason }, when) => `The pause was lifted ${when}${because(reason)}.`,
+  },
+  "run.reopened": {
+    note: ({ reason }, run) => runNote("operator", run, `is reopened: ${short(reason)}`),
+    runStory: ({ reason }, when) => `Somebody reopened it ${when}${because(reason)}.`,
+  },
+  "run.forked": {
+    note: ({ from, step }, run) => runNote("run", run, `is forked from run ${from} at ${step}`),
+    runStory: ({ from, step, reason, reuse }) =>
+      `It was forked from run ${from} at ${step}${because(reason)} and reuses ${counted(reuse.length, "completed step")} of it.`,
+  },
+  "job.reused": {
+    note: ({ job }, run) => note("completed", `${nameIn(run, job)} is reused as it was`),
+    story: ({ job }, _run, { forkedFrom }) =>
+      told(job, fact(`It was not run again: its output is that of run ${forkedFrom}.`)),
+  },
+  "hold.resolved": {
+    note: ({ job, action, reason }, run) =>
+      note("operator", `${nameIn(run, job)}: hold resolved by ${action}: ${short(reason)}`),
+    story: ({ job, action, reason }) =>
+      steered(
+        job,
+        fact(`Somebody resolved the hold by ${action}${because(reason)}: ${RESOLVED_MEANS[action]}.`),
+      ),
+  },
+  "jobs.retried": { note: retriedNote, story: retriedStory, debug: true },
+  "operator.goto": {
+    note: ({ target, reason }, run) =>
+      note("operator", `back to ${nameIn(run, target)} by hand: ${short(reason)}`),
+    story: ({ target, reason }) =>
+      steered(target, fact(`Somebody went back to it${because(reason)}.`), cost("nothing")),
+  },
+  "human.asked": {
+    note({ job, prompt, choices }, run, type) {
+      const name = nameIn(run, job);
+      const command = answerCommand(run.id, name, choices, type);
+      return note("question", `${name} asks: ${short(prompt)} (${choices.join(", ")}) — ${command}`);
+    },
+    story({ job, prompt, choices, dueAt }) {
+      const due = dueAt === null ? "" : `, until ${iso(dueAt)}`;
+      return steered(job, fact(`It asked "${quote(prompt)}" (${choices.join(", ")})${due}.`));
+    },
+  },
+  "human.answered": {
+    note: ({ job, choice, text }, run) =>
+      note("operator", `${nameIn(run, job)} is answered: ${choice}${text === "" ? "" : `, ${short(text)}`}`),
+    story: ({ job, choice, text }) =>
+      steered(job, fact(`The answer was ${choice}${text === "" ? "" : `: "${quote(text)}"`}.`)),
+  },
+};
+
+const RESOLVED_MEANS: Readonly<Record<EventOf<"hold.resolved">["action"], string>> = {
+  retry: "it runs again, with fresh budgets",
+  fail: "it fails",
+  skip: "it is skipped, and what depends on it runs",
+  complete: "it counts as completed with the given output",
+};
+
+const RETRIED_BY: Readonly<Record<EventOf<"jobs.retried">["action"], string>> = {
+  retry_step: "retry",
+  hard_reset_step: "hard-reset",
+  redrive: "redrive",
+  reset: "reset",
+  resolve: "resolve",
+};
+
+/** A resolved hold has been told already. */
+function retriedNote({ jobs, reblocked, action, reason }: EventOf<"jobs.retried">, run: Run): NewNote | null {
+  if (action === "resolve") return null;
+  const waiting = reblocked.length === 0 ? "" : `; waiting for it again: ${jobNames(run, reblocked)}`;
+  return note(
+    "operator",
+    `${RETRIED_BY[action]} by hand: ${jobNames(run, jobs)} (${short(reason)})${waiting}`,
+  );
+}
+
+function retriedStory({ jobs, reblocked, action, reason }: EventOf<"jobs.retried">, run: Run): Told[] {
+  return [
+    ...jobs.flatMap((id) => {
+      const { visit } = jobById(run, id);
+      return steered(
+        id,
+        fact(
+          action === "resolve"
+            ? `Visit ${visit} began.`
+            : `Visit ${visit} began with fresh budgets: somebody asked for a ${RETRIED_BY[action]}${because(reason)}.`,
+        ),
+      );
+    }),
+    ...reblocked.flatMap((id) =>
+      told(
+        id,
+        fact(`It waits again for ${jobNames(run, jobs)}, which ${jobs.length === 1 ? "runs" : "run"} again.`),
+      ),
+    ),
+  ];
+}
+
+/** What to type to answer a question with its first choice. */
+function answerCommand(runId: number, job: string, choices: readonly string[], type: CommandText): string {
+  return type(`answer ${runId} ${shellWord(job)} --choose ${shellWord(choices[0] ?? "approve")}`);
+}
