@@ -1,0 +1,110 @@
+// What a job costs as its run grows: time and memory of the run, then of each command that reads it.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { measure } from "./measure.mjs";
+import { figureOf, race } from "./race.mjs";
+import { commandLine, daruma, PARALLEL, workflowText } from "./workloads.mjs";
+
+const MIB = 1024 * 1024;
+/** `STEP` and `JOB` stand for a step that printed a line. */
+const READS = [
+  ["logs", "last", "STEP"],
+  ["job", "show", "JOB"],
+  ["explain", "last", "STEP"],
+  ["show", "last"],
+  ["events", "last"],
+  ["stats", "last"],
+  ["list"],
+];
+
+const peakMib = ({ peakRssBytes }) => (peakRssBytes === null ? null : peakRssBytes / MIB);
+const jobsOf = (count) => `${count.toLocaleString("en")} jobs`;
+
+export async function benchGrowth({ rounds, jobs }, skipped) {
+  return [await growRuns(rounds, jobs, skipped), await growReads(rounds, jobs, skipped)];
+}
+
+async function growRuns(rounds, sizes, skipped) {
+  const contenders = Object.fromEntries(
+    sizes.map((count) => [jobsOf(count), daruma(count, "wide", "type: noop")]),
+  );
+  const results = await race(contenders, rounds, skipped);
+  const rows = sizes
+    .filter((count) => results.has(jobsOf(count)))
+    .map((count) => {
+      const measurements = results.get(jobsOf(count));
+      return {
+        name: jobsOf(count),
+        cells: {
+          wall: figureOf(measurements.map(({ wallMs }) => wallMs / 1000)),
+          engine: figureOf(measurements.map(({ engineMs }) => (engineMs * 1000) / count)),
+          peak: figureOf(measurements.map(peakMib)),
+        },
+      };
+    });
+  return {
+    id: "growth-run",
+    title: "a run that grows, noop steps side by side",
+    rounds,
+    columns: [
+      { key: "wall", title: "whole run, s", digits: 2 },
+      { key: "engine", title: "engine, us/job", digits: 0 },
+      { key: "peak", title: "peak memory, MiB", digits: 0 },
+    ],
+    rows,
+  };
+}
+
+async function growReads(rounds, sizes, skipped) {
+  const figures = new Map(READS.map((words) => [words.join(" "), {}]));
+  for (const count of sizes) {
+    const prepared = await race(
+      { [`a run of ${jobsOf(count)}`]: (folder) => makeRun(folder, count) },
+      1,
+      skipped,
+    );
+    const [run] = [...prepared.values()].flat();
+    if (run === undefined) continue;
+    for (const [name, measurements] of await race(readersOf(run), rounds, skipped)) {
+      figures.get(name)[`ms${count}`] = figureOf(measurements.map(({ wallMs }) => wallMs));
+      figures.get(name)[`mib${count}`] = figureOf(measurements.map(peakMib));
+    }
+  }
+  return {
+    id: "growth-read",
+    title: "reading a run that has grown",
+    note: "STEP and JOB are one step that printed a line; the others are noop",
+    rounds,
+    columns: sizes.flatMap((count) => [
+      { key: `ms${count}`, title: `${jobsOf(count)}, ms`, digits: 0 },
+      { key: `mib${count}`, title: "MiB", digits: 0 },
+    ]),
+    rows: [...figures].map(([name, cells]) => ({ name, cells })),
+  };
+}
+
+async function makeRun(folder, count) {
+  const file = join(folder, "bench.yaml");
+  writeFileSync(file, `${workflowText(count - 1, "wide", "type: noop")}  talker: { exec: echo hello }\n`);
+  const { stdout } = await callDaruma(folder, ["run", file, "--json", "--max-parallel", String(PARALLEL)]);
+  const job = JSON.parse(stdout).jobs.find(({ step }) => step === "talker");
+  return { folder, job: String(job.id) };
+}
+
+function readersOf({ folder, job }) {
+  const reader = (words) => async () => {
+    const spoken = words.map((word) => (word === "STEP" ? "talker" : word === "JOB" ? job : word));
+    const result = await callDaruma(folder, spoken);
+    if (words[0] === "logs" && result.stdout !== "hello\n") throw new Error("logs printed something else");
+    return { ...result, stdout: "" };
+  };
+  return Object.fromEntries(READS.map((words) => [words.join(" "), reader(words)]));
+}
+
+function callDaruma(folder, words) {
+  return measure(process.execPath, [commandLine, ...words, "--output-dir", join(folder, "state")], {
+    cwd: folder,
+    capture: true,
+    memory: true,
+  });
+}

@@ -1,0 +1,114 @@
+// Writes docs/benchmarks.md from bench/recorded.json. `--check` only says whether it is up to date; `--print FILE` prints
+// the page that the results in FILE (`npm run bench -- --json FILE`) would make.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { SIZES } from "../bench/sizes.mjs";
+import { partAsMarkdown } from "../bench/tables.mjs";
+
+const recordedFile = new URL("../bench/recorded.json", import.meta.url);
+const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
+
+const count = (value) => value.toLocaleString("en");
+const { start, wide, chain, noop, growth, postgres, handOver } = SIZES.all;
+/** What a full run measures: part, work, beside what, rounds. */
+const PARTS = [
+  ["start", "one step, `true`, from prompt to prompt", "`node -e 0`", start],
+  [
+    "wide",
+    `${count(wide.jobs)} x \`true\`, then ${count(wide.jobs)} x \`env true\``,
+    "make, make through a shell, ninja, xargs, GNU parallel with a job log, snakemake; make, ninja and xargs also with output to files",
+    wide,
+  ],
+  ["chain", `${count(chain.steps)} x \`true\`, one after the other`, "make, ninja", chain],
+  ["noop", `${count(noop.steps)} noop steps, wide and chain: steps a second`, "each other", noop],
+  [
+    "growth",
+    `runs of ${growth.jobs.map(count).join(", ")} jobs: time and memory of the run, and of \`logs\`, \`job show\`, \`explain\`, \`show\`, \`events\`, \`stats\` and \`list\``,
+    "each other",
+    growth,
+  ],
+  [
+    "postgres",
+    `${count(postgres.wide)} steps wide and ${count(postgres.chain)} in a chain on PostgreSQL`,
+    "DBOS, openworkflow",
+    postgres,
+  ],
+  ["handOver", "from the end of a job to the start of its dependent on another worker", "nothing", handOver],
+];
+
+const INTRO = `# Benchmarks
+
+\`npm run bench -- --all\` measures Daruma beside other programs, in interleaved rounds of one run, so that a busy minute hurts
+every program alike. A figure is a median, with the least and the greatest value in brackets. A ratio is Daruma's time divided by
+the time of the other program in the same round: below 1 Daruma is faster. Compare ratios between machines, not times.
+
+The programs do not do the same work. Daruma records every attempt durably before and after it runs and keeps what it printed; make, ninja
+and xargs keep nothing, GNU parallel a line for each job. \`true\` is a shell built-in, which Daruma runs in a waiting shell
+without starting a program; \`env true\` is a real program everywhere.
+
+This page is made from \`bench/recorded.json\` by \`npm run docs:benchmarks\`. To measure anew, on an idle machine:
+
+<!-- not run: takes most of an hour -->
+\`\`\`sh
+npm ci --prefix bench/peers            # DBOS and openworkflow, for the PostgreSQL part
+npm run bench -- --all --record
+npm run bench -- --quick --record      # what .ci/run compares with
+npm run docs:benchmarks
+\`\`\`
+`;
+
+function measuredParts() {
+  const rows = PARTS.map(
+    ([id, work, beside, { rounds }]) => `| \`${id}\` | ${work} | ${beside} | ${rounds} |`,
+  );
+  return [
+    "## What is measured",
+    "",
+    "`--only PART` measures one part.",
+    "",
+    "| part | work | beside | rounds |",
+    "|---|---|---|---:|",
+    ...rows,
+    "",
+  ];
+}
+
+function measuredWhere({ measured_at, machine, load_per_core, versions, skipped }) {
+  const installed = Object.entries(versions).filter(([, version]) => version !== null);
+  const left = skipped.map(({ name, reason }) => `${name} (${reason})`);
+  return [
+    "## Machine",
+    "",
+    "| | |",
+    "|---|---|",
+    `| measured | ${measured_at.slice(0, 16).replace("T", " ")} UTC |`,
+    `| machine | ${machine.cores} cores of ${machine.cpu}, ${machine.memory_gib} GiB, ${machine.system} |`,
+    `| load a core | ${load_per_core.before} before, ${load_per_core.after} after |`,
+    `| versions | ${installed.map(([name, version]) => `${name} ${version}`).join(", ")} |`,
+    `| left out | ${left.length > 0 ? left.join("; ") : "nothing"} |`,
+    "",
+  ];
+}
+
+function render(results) {
+  const figures =
+    results === undefined
+      ? ["## Figures", "", "No full run has been recorded yet.", ""]
+      : [...measuredWhere(results), ...results.parts.map(partAsMarkdown)];
+  return [INTRO, ...measuredParts(), ...figures].join("\n");
+}
+
+const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
+const [option, file] = process.argv.slice(2);
+if (option === "--print") {
+  process.stdout.write(render(readJson(file)));
+} else {
+  const document = render(readJson(recordedFile).all);
+  const present = existsSync(documentFile) ? readFileSync(documentFile, "utf8") : "";
+  const isSame = present === document;
+  if (option === "--check") {
+    const word = isSame ? "up to date" : "out of date: npm run docs:benchmarks";
+    console.log(`docs/benchmarks.md is ${word}`);
+    process.exitCode = isSame ? 0 : 1;
+  } else if (!isSame) writeFileSync(documentFile, document);
+}

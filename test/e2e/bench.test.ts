@@ -1,0 +1,106 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { repositoryRoot } from "../support/cli.js";
+
+interface Figure {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+interface Part {
+  readonly id: string;
+  readonly rows: readonly {
+    readonly name: string;
+    readonly cells: Readonly<Record<string, Figure | null>>;
+  }[];
+}
+interface Results {
+  readonly versions: Readonly<Record<string, string | null>>;
+  readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+  readonly parts: readonly Part[];
+}
+
+const scratch = mkdtempSync(join(tmpdir(), "daruma-bench-test-"));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+function node(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: repositoryRoot,
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+describe("the benchmark", () => {
+  const file = join(scratch, "results.json");
+  const parts = ["start", "wide", "noop", "growth"];
+
+  it("measures Daruma beside the programs that are installed and names the ones that are not", () => {
+    const result = node(
+      "bench/run.mjs",
+      "--tiny",
+      ...parts.flatMap((part) => ["--only", part]),
+      "--json",
+      file,
+    );
+    expect([result.stderr, result.status]).toEqual(["", 0]);
+    const results = JSON.parse(readFileSync(file, "utf8")) as Results;
+    expect(results.parts.map(({ id }) => id)).toEqual([
+      "start",
+      "wide-true",
+      "wide-env",
+      "noop",
+      "growth-run",
+      "growth-read",
+    ]);
+    for (const { id, rows } of results.parts)
+      for (const { name, cells } of rows)
+        for (const figure of Object.values(cells))
+          if (figure !== null) expect(figure.median, `${id}, ${name}`).toBeGreaterThan(0);
+    const wide = results.parts.find(({ id }) => id === "wide-env")!.rows;
+    for (const peer of ["make", "ninja", "xargs", "snakemake"]) {
+      const isInstalled = results.versions[peer] !== null;
+      expect(wide.some(({ name, cells }) => name === peer && cells.ratio !== null)).toBe(isInstalled);
+      expect(results.skipped.some(({ name }) => name === peer)).toBe(!isInstalled);
+    }
+    const reads = results.parts.at(-1)!.rows.filter(({ cells }) => cells.ms3 && cells.ms4);
+    expect(reads.map(({ name }) => name.split(" ")[0])).toEqual(
+      "logs job explain show events stats list".split(" "),
+    );
+  });
+
+  it("makes a page with the machine, the date, the versions and every part", () => {
+    const { status, stdout } = node("scripts/write-benchmarks-doc.mjs", "--print", file);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/\| measured \| \d{4}-\d\d-\d\d \d\d:\d\d UTC \|/);
+    expect(stdout).toMatch(/\| machine \| \d+ cores of /);
+    expect(stdout).toContain(`node ${process.version}`);
+    expect(stdout).toMatch(/^## 3 x `env true`$/m);
+    expect(stdout).toMatch(/^\| daruma \| [\d,]+ \| {2}\|$/m);
+  });
+
+  it("refuses a part that it does not have", () => {
+    expect(node("bench/run.mjs", "--tiny", "--only", "speed")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("unknown part speed; choose from start, wide, "),
+    });
+  });
+
+  it("says what it does when no size is chosen", () => {
+    const { stdout } = node("bench/run.mjs", "--help");
+    expect(stdout).toContain("--quick");
+    expect(node("bench/run.mjs")).toMatchObject({
+      status: 2,
+      stderr: `choose one of --all, --quick and --tiny\n\n${stdout}`,
+    });
+  });
+});
+
+it("docs/benchmarks.md says what was recorded", () => {
+  expect(node("scripts/write-benchmarks-doc.mjs", "--check").stdout).toBe(
+    "docs/benchmarks.md is up to date\n",
+  );
+});
