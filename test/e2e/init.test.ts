@@ -36,10 +36,11 @@ describe("daruma init", () => {
     ]);
   });
 
-  it("writes a file that has no problems and no warnings", () => {
+  it("writes a file that has no problems, no warnings and one newline at its end", () => {
     daruma("init", "checked.yaml");
     const { status, stderr } = daruma("validate", "checked.yaml");
     expect([status, stderr]).toEqual([0, ""]);
+    expect(readFileSync(join(folder, "checked.yaml"), "utf8")).toMatch(/[^\n]\n$/);
   });
 
   it("refuses to overwrite a file", () => {

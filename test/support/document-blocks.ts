@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { repositoryRoot } from "./cli.js";
+import { repositoryRoot } from "./repository-root.js";
 
 /** A block of a page between fences, with the notes that stand in comments before it: `<!-- not run: needs a server -->`. */
 export interface Block {
