@@ -134,7 +134,7 @@ describe("what an attempt left", () => {
           await workspaces.remove(run);
         },
       ),
-      { numRuns: 12 },
+      { numRuns: Number(process.env.TREE_RUNS ?? 6) },
     );
   });
 });
