@@ -78,7 +78,7 @@ export function buildReport(
     status: run.status,
     interrupted,
     imported: isImported(run),
-    jobs: jobs.map((job) => ({ ...jobRecord(run, job), output: showOutput(job.output) })),
+    jobs: jobs.map((job) => Object.assign(jobRecord(run, job), { output: showOutput(job.output) })),
     routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
       seq,
       at: iso(at),

@@ -57,16 +57,16 @@ function succeedAttempt(
   const first = job.settledAs === null;
   const items = job.step.definition.forEach ? result.items : null;
   const made = job.step.definition.usesWorkspace ? (result.checkpoint ?? null) : null;
-  decision.emit({
+  const succeeded = {
     type: "attempt.succeeded",
     job: job.id,
     attempt: job.attempt,
     output: result.output,
     items,
     checkpoint: made === null ? null : { ...made, ordinal: nextOrdinal(decision.run) },
-    ...(result.usage === undefined ? {} : { usage: result.usage }),
     durationMs,
-  });
+  } as const;
+  decision.emit(result.usage === undefined ? succeeded : { ...succeeded, usage: result.usage });
   promoteWorkspace(decision, job);
   if (job.followingUp) return followUp(decision, job);
   if (first) openScopesOf(decision, job);

@@ -3,12 +3,16 @@ import type { CheckpointRow } from "../model/rows.js";
 import type { Run } from "../model/run.js";
 import type { RunCheckpoint } from "../model/workspace-state.js";
 
+/** Asked after every event, and nearly always the answer. */
+const NONE: readonly CheckpointRow[] = Object.freeze([]);
+
 /** The checkpoints that an event made or changed, as their rows stand after it. */
-export function checkpointRows(run: Run, event: Event): CheckpointRow[] {
+export function checkpointRows(run: Run, event: Event): readonly CheckpointRow[] {
   const { checkpoints } = run.workspace;
   switch (event.type) {
     case "attempt.succeeded": {
       const made = event.checkpoint?.ordinal;
+      if (made === undefined) return NONE;
       return checkpoints.filter(({ ordinal }) => ordinal === made).map((each) => checkpointRow(run, each));
     }
     case "barrier.closed": {
@@ -20,7 +24,7 @@ export function checkpointRows(run: Run, event: Event): CheckpointRow[] {
     case "workspace.moved":
       return checkpoints.filter(({ superseded }) => !superseded).map((each) => checkpointRow(run, each));
     default:
-      return [];
+      return NONE;
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Ending, jobFailure, judgeEnding } from "../failure/error-record.js";
 import type { Event, StopReason } from "../model/events.js";
 import { settleGates } from "../model/gate.js";
-import { dropWork, settle } from "../model/jobs.js";
+import { dropRequests, dropWork, settle } from "../model/jobs.js";
 import { change, type Job, jobById, type Run, type Scope, scopesUnder } from "../model/run.js";
 
 export function cancelJobs(run: Run, ids: readonly number[], ending: Ending, at: number): void {
@@ -28,7 +28,7 @@ export function abandonScope(run: Run, event: Extract<Event, { type: "scope.aban
   for (const inner of scopesUnder(scope)) {
     for (const job of inner.jobs.values()) {
       if (job.followingUp || wasToBeginAnew(job)) giveUpFollowUp(run, job);
-      job.requests.length = 0;
+      dropRequests(job);
       if (job.stopping === null) job.visitFor = null;
     }
   }

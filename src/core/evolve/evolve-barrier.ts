@@ -1,5 +1,13 @@
 import type { Event } from "../model/events.js";
-import { carryRouteOn, dropWork, invalidate, leaveVisitEarly, rebuildGate } from "../model/jobs.js";
+import {
+  carryRouteOn,
+  dropRequest,
+  dropRequests,
+  dropWork,
+  invalidate,
+  leaveVisitEarly,
+  rebuildGate,
+} from "../model/jobs.js";
 import {
   type Barrier,
   change,
@@ -48,7 +56,8 @@ export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.ope
 
 /** A visit that somebody outside asked for is put off until the barrier has closed. */
 function keepRequest(barrier: Barrier, job: Job): void {
-  if (job.visitFor !== null && !barrier.members.has(job.visitFor.by)) job.requests.unshift(job.visitFor);
+  if (job.visitFor !== null && !barrier.members.has(job.visitFor.by))
+    job.requests = [job.visitFor, ...job.requests];
   job.visitFor = null;
 }
 
@@ -88,8 +97,7 @@ function mergeBarrier(run: Run, barrier: Barrier, id: number): void {
 function letGoOfList(run: Run, barrier: Barrier, job: Job): void {
   const target = job.list?.jobs[job.list.next];
   if (target === undefined) return;
-  const asked = target.requests.findIndex((request) => request.by === job);
-  if (asked >= 0) target.requests.splice(asked, 1);
+  dropRequest(target, job);
   if (target.visitFor?.by !== job) return;
   if (target.status === "running" || target.question !== null || isInRecovery(target)) {
     barrier.endingAttempts.add(target);
@@ -134,7 +142,7 @@ function retire(run: Run, job: Job): void {
     job.settledAs = "lost";
     job.stopping = null;
     job.visitFor = null;
-    job.requests.length = 0;
+    dropRequests(job);
   });
 }
 

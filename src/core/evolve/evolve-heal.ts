@@ -1,5 +1,5 @@
 import type { HealEvent, MovedCheckpoint, WorkspaceHome } from "../model/events.js";
-import { newHealState } from "../model/heal-state.js";
+import { NEW_HEAL_STATE } from "../model/heal-state.js";
 import { change, jobById, type Run } from "../model/run.js";
 import type { WorkspaceState } from "../model/workspace-state.js";
 import { finishSetAside, startSetAside } from "./evolve-tree.js";
@@ -16,16 +16,15 @@ export function evolveHeal(run: Run, event: HealEvent, at: number): void {
         job.status = "waiting";
         job.dueAt = event.dueAt;
         job.waitMs = event.delayMs;
-        job.queue.requeues = event.requeue;
-        job.queue.waiting = true;
+        job.queue = { ...job.queue, requeues: event.requeue, waiting: true };
         // A round of the queue has the budgets of a visit anew.
         job.retriesInVisit = 0;
         job.restartsInVisit = 0;
-        job.heal = newHealState();
+        job.heal = NEW_HEAL_STATE;
       });
     case "job.dead_lettered":
       return change(run, jobById(run, event.job), (job) => {
-        job.queue.dead = true;
+        job.queue = { ...job.queue, dead: true };
       });
     case "workspace.opened":
       workspace.commit = event.commit;
@@ -64,7 +63,7 @@ function reserveReset(run: Run, event: Payload<"reset.reserved">): void {
     job.reset = { trigger: event.trigger };
     job.evaluation = null;
     job.dueAt = null;
-    job.queue.waiting = false;
+    if (job.queue.waiting) job.queue = { ...job.queue, waiting: false };
     if (event.trigger === "no_progress") job.heal = { ...job.heal, resets: job.heal.resets + 1 };
     if (job.status !== "running") job.status = "recovering";
   });

@@ -1,13 +1,15 @@
 import { jobFailure, judgeEnding } from "../failure/error-record.js";
 import type { Event } from "../model/events.js";
 import { settleGates, withDependentsStillWaiting } from "../model/gate.js";
-import { newQueueState } from "../model/heal-state.js";
+import { NEW_QUEUE_STATE } from "../model/heal-state.js";
 import {
   carryRouteOn,
   dropWork,
+  forgetAnswers,
+  forgetGotos,
   invalidate,
   leaveVisitEarly,
-  newGotos,
+  rememberOutput,
   renewRouting,
   settle,
 } from "../model/jobs.js";
@@ -66,7 +68,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
       return retryJobs(run, event);
     case "operator.goto":
       if (run.status === "held") run.status = "running";
-      for (const id of event.jobs ?? []) jobById(run, id).gotos = newGotos();
+      for (const id of event.jobs ?? []) forgetGotos(jobById(run, id));
       return rememberKey(run, event.key);
     case "routes.settled":
       for (const id of event.handled) settleRoute(run, jobById(run, id), false);
@@ -112,7 +114,7 @@ function resolveHold(run: Run, event: Payload<"hold.resolved">): void {
   const job = jobById(run, event.job);
   rememberKey(run, event.key);
   // Whatever was decided: nobody need find it among the dead letters any more.
-  job.queue.dead = false;
+  if (job.queue.dead) job.queue = { ...job.queue, dead: false };
   if (run.status === "held") run.status = "running";
   if (event.action === "skip") {
     job.failure = null;
@@ -131,14 +133,13 @@ function completeWith(run: Run, job: Job, given: Pick<Payload<"hold.resolved">, 
   const output = given.output ?? { kind: "value", value: null };
   job.output = output;
   job.items = given.items;
-  job.history.push(output);
+  rememberOutput(job, output);
   job.error = null;
   if (!hasFollowUps(job.step)) return settle(run, job, "completed", "met");
   change(run, job, () => {
     job.status = "completed";
     job.followingUp = true;
-    job.answers = {};
-    job.conditionAnswers = {};
+    forgetAnswers(job);
   });
 }
 
@@ -158,7 +159,7 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
     if (settledAs === "met") job.settledAs = settledAs;
     job.charged = 0;
     job.allowed = event.maxAttempts === undefined ? null : event.maxAttempts - job.attempt;
-    job.queue = newQueueState();
+    job.queue = NEW_QUEUE_STATE;
     renewRouting(job);
     findAgain(run, job);
   }
@@ -200,6 +201,6 @@ function reuseJob(run: Run, event: Payload<"job.reused">, _at: number): void {
   job.entered = true;
   job.output = event.output;
   job.items = event.items;
-  job.history.push(event.output);
+  rememberOutput(job, event.output);
   settle(run, job, "completed", "met");
 }

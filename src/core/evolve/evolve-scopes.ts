@@ -3,13 +3,16 @@ import { buildGate, gateState, isTainted, meetJoin, reducersWaiting } from "../m
 import { addJob, invalidate, rebuildGate, renewRouting } from "../model/jobs.js";
 import { type Job, jobById, type Run, type Scope } from "../model/run.js";
 
+/** Shared: most items have neither fan-outs nor reducers of their own. */
+const NO_SCOPES: Scope["children"] = new Map();
+const NO_BRANCH_GATES: Scope["branchGates"] = new Map();
+
 /**
  * A forEach job has completed: one scope an item, with a job for each step inside. A later visit of the forEach job
  * uses the same scopes and jobs again, with fresh budgets; scopes beyond the new length stay closed.
  */
 export function openScopes(run: Run, opener: Job, generation: number, items: readonly ScopeItem[]): void {
-  const scopes = opener.scope.children.get(opener.step) ?? [];
-  opener.scope.children.set(opener.step, scopes);
+  const scopes = [...(opener.scope.children.get(opener.step) ?? [])];
   items.forEach((item, index) => {
     let scope = scopes[index];
     if (scope === undefined) {
@@ -18,6 +21,7 @@ export function openScopes(run: Run, opener: Job, generation: number, items: rea
     }
     reopen(run, scope, generation, { key: item.key, index, total: items.length });
   });
+  opener.scope.children = new Map(opener.scope.children).set(opener.step, scopes);
   for (const reducer of reducersWaiting(run, opener)) {
     reducer.join = { total: items.length, met: 0, lost: 0, failed: 0 };
     for (const scope of scopes) if (scope.open) addBranch(reducer, scope);
@@ -37,8 +41,8 @@ function addScope(run: Run, opener: Job, index: number): Scope {
     loops: 0,
     lastError: null,
     jobs: new Map(),
-    children: new Map(),
-    branchGates: new Map(),
+    children: NO_SCOPES,
+    branchGates: NO_BRANCH_GATES,
   };
   run.scopes.set(scope.id, scope);
   return scope;
@@ -51,7 +55,7 @@ function reopen(run: Run, scope: Scope, generation: number, item: NonNullable<Sc
   scope.abandoned = false;
   scope.loops = 0;
   scope.lastError = null;
-  scope.branchGates.clear();
+  scope.branchGates = NO_BRANCH_GATES;
   for (const step of run.graph.inItemsOf.get(scope.opener!.step) ?? [])
     if (!scope.jobs.has(step)) addJob(run, step, scope);
   for (const job of scope.jobs.values()) {
@@ -64,7 +68,7 @@ function reopen(run: Run, scope: Scope, generation: number, item: NonNullable<Sc
 /** Count a branch of a reducer as its gate stands now. */
 export function addBranch(reducer: Job, scope: Scope): void {
   const gate = buildGate(reducer.step, scope, true);
-  scope.branchGates.set(reducer.step, gate);
+  scope.branchGates = new Map(scope.branchGates).set(reducer.step, gate);
   const state = gateState(gate);
   const join = reducer.join!;
   if (state === "met") join.met += 1;

@@ -5,12 +5,17 @@ import { traitsOf } from "../model/failure.js";
 import { settleGates } from "../model/gate.js";
 import {
   addJob,
+  addRequest,
   beginVisit,
   codeOfStop,
+  dropRequest,
   dropWork,
+  forgetAnswers,
   leaveVisitEarly,
   rebuildGate,
+  rememberOutput,
   settle,
+  takeRequest,
 } from "../model/jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
 import { noteStepRequest } from "../model/step-request.js";
@@ -113,8 +118,7 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "workspace.discarded":
       return evolveHeal(run, event, at);
     case "visit.requested":
-      jobById(run, event.job).requests.push({ by: jobById(run, event.by), role: event.role });
-      return;
+      return addRequest(jobById(run, event.job), { by: jobById(run, event.by), role: event.role });
     case "visit.entered":
       return enterVisit(run, event);
     case "visit.left":
@@ -130,8 +134,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.status = "recovering";
         job.error = readFailure(event.error);
         job.heal = noteFailure(job.heal, job.error, event.noProgress ?? null);
-        job.answers = {};
-        job.conditionAnswers = {};
+        forgetAnswers(job);
         job.question = null;
       });
     case "if.failed":
@@ -139,8 +142,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.status = "recovering";
         job.entered = true;
         job.error = readFailure(event.error);
-        job.answers = {};
-        job.conditionAnswers = {};
+        forgetAnswers(job);
       });
     case "attempt.stopped":
       leaveInTree(run, jobById(run, event.job), event.because === "interrupted");
@@ -194,8 +196,8 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.evaluation = null;
         // After a repair the `if` has been decided after all.
         if (event.purpose === "if" && event.result.ok) job.error = null;
-        if (code === null) job.answers[event.purpose] = event.result;
-        else job.conditionAnswers[code] = event.result;
+        if (code === null) job.answers = { ...job.answers, [event.purpose]: event.result };
+        else job.conditionAnswers = { ...job.conditionAnswers, [code]: event.result };
       });
     default:
       return unknownEvent(event);
@@ -255,21 +257,16 @@ function enterVisit(run: Run, event: Payload<"visit.entered">): void {
     beginVisit(job);
     job.visit = event.visit;
     job.status = "blocked";
-    job.visitFor = job.requests.shift() ?? null;
+    job.visitFor = takeRequest(job);
   });
-}
-
-/** A request may be refused before its visit was entered. */
-function dropRequest(job: Job, by: number): void {
-  const asked = job.requests.findIndex((request) => request.by.id === by);
-  if (asked >= 0) job.requests.splice(asked, 1);
 }
 
 function leaveVisit(run: Run, event: Payload<"visit.left">): void {
   const job = jobById(run, event.job);
   const list = jobById(run, event.by).list;
   if (job.visitFor?.by.id === event.by) job.visitFor = null;
-  else dropRequest(job, event.by);
+  // A request may be refused before its visit was entered.
+  else dropRequest(job, jobById(run, event.by));
   if (event.ok && list !== null && list.jobs[list.next] === job) list.next += 1;
 }
 
@@ -295,14 +292,13 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): voi
   job.error = null;
   job.output = event.output;
   job.items = event.items;
-  job.history.push(event.output);
+  rememberOutput(job, event.output);
   job.scope.lastError = null;
   if (!hasFollowUps(job.step)) return settle(run, job, "completed", "met");
   change(run, job, () => {
     job.status = "completed";
     job.followingUp = true;
-    job.answers = {};
-    job.conditionAnswers = {};
+    forgetAnswers(job);
   });
 }
 
@@ -344,7 +340,7 @@ function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
 function takeGoto(run: Run, event: Payload<"goto.taken">): void {
   const job = jobById(run, event.job);
   job.scope.loops += 1;
-  job.gotos[event.trigger] += 1;
+  job.gotos = { ...job.gotos, [event.trigger]: job.gotos[event.trigger] + 1 };
 }
 
 function startList(

@@ -82,17 +82,21 @@ export function failureHandlersOf(definition: Definition): Pick<FailureHandlerRo
 /** The attempt that an event began or ended, as its row stands after it. */
 export function attemptRow(run: Run, event: Event, at: number): AttemptRow | null {
   switch (event.type) {
-    case "attempt.started":
+    case "attempt.started": {
+      const { job, attempt, visit, worker, token } = event;
       return {
-        ...attemptBase(run, event),
-        visit: event.visit,
-        worker: event.worker,
-        token: event.token,
+        job_id: job,
+        attempt,
+        run_id: run.id,
+        visit,
+        worker,
+        token,
         status: "running",
         started_at: at,
         finished_at: null,
         error: null,
       };
+    }
     case "attempt.succeeded":
       return endedAttempt(run, event, "succeeded", at, null);
     case "attempt.failed":
@@ -104,13 +108,6 @@ export function attemptRow(run: Run, event: Event, at: number): AttemptRow | nul
   }
 }
 
-function attemptBase(
-  run: Run,
-  event: { job: number; attempt: number },
-): { job_id: number; attempt: number; run_id: number } {
-  return { job_id: event.job, attempt: event.attempt, run_id: run.id };
-}
-
 function endedAttempt(
   run: Run,
   event: { job: number; attempt: number; durationMs: number },
@@ -120,7 +117,9 @@ function endedAttempt(
 ): AttemptRow {
   const job = jobById(run, event.job);
   return {
-    ...attemptBase(run, event),
+    job_id: event.job,
+    attempt: event.attempt,
+    run_id: run.id,
     visit: job.attemptVisit,
     worker: job.attemptWorker ?? "",
     token: job.attemptToken ?? "",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../../../test/support/error-record.js";
 import type { Failure, FailureFacts } from "../model/failure.js";
-import { newHealState } from "../model/heal-state.js";
+import { NEW_HEAL_STATE } from "../model/heal-state.js";
 import { classify } from "./classify.js";
 import { judgeProgress, noteFailure } from "./no-progress.js";
 import { failureSignature } from "./signature.js";
@@ -20,7 +20,7 @@ const exit = (code: number, diffHash: string | null = "d") =>
 
 /** For each failure in turn: the streak at which the limit was reached, "osc" for one to and fro, or null. */
 function verdicts(limit: number, ...failures: Failure[]): (number | "osc" | null)[] {
-  let heal = newHealState();
+  let heal = NEW_HEAL_STATE;
   return failures.map((failure) => {
     const found = judgeProgress(heal, failure, limit);
     heal = noteFailure(heal, failure, found);

@@ -1,3 +1,5 @@
+import { added, NONE } from "./sparse-lists.js";
+
 /** What is needed of a step to order it. */
 export interface OrderedStep {
   readonly id: string;
@@ -15,7 +17,8 @@ export interface DependencyOrder {
 /** One pass over steps and dependencies; no recursion, so that a chain may be as long as it likes. */
 export function dependencyOrder(steps: readonly OrderedStep[]): DependencyOrder {
   const indexOf = new Map(steps.map((step, index) => [step.id, index]));
-  const dependencies = steps.map((step) => {
+  const dependencies = steps.map((step): readonly number[] => {
+    if (step.dependsOn.length === 0) return NONE;
     const found = new Set<number>();
     for (const group of step.dependsOn) {
       for (const id of group) {
@@ -25,9 +28,9 @@ export function dependencyOrder(steps: readonly OrderedStep[]): DependencyOrder 
     }
     return [...found];
   });
-  const dependents: number[][] = steps.map(() => []);
+  const dependents: (readonly number[])[] = steps.map(() => NONE);
   for (const [index, found] of dependencies.entries())
-    for (const dependency of found) dependents[dependency]!.push(index);
+    for (const dependency of found) dependents[dependency] = added(dependents[dependency]!, index);
   const missing = dependencies.map((found) => found.length);
   const order = [...steps.keys()].filter((index) => missing[index] === 0);
   for (const index of order) {

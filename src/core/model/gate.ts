@@ -14,9 +14,14 @@ export function isTainted(gate: Gate): boolean {
   return gate.forcedLost || gate.taintedGroups > 0;
 }
 
-export function emptyGate(): Gate {
-  return { groups: [], unmet: 0, lostGroups: 0, taintedGroups: 0, forcedLost: false };
-}
+/** Of a job that waits for nothing. */
+export const OPEN_GATE: Gate = Object.freeze({
+  groups: Object.freeze([]),
+  unmet: 0,
+  lostGroups: 0,
+  taintedGroups: 0,
+  forcedLost: false,
+});
 
 /** Where a settled job is waited for: in the gate of a job, or in that of a reducer's branch. */
 export interface Waiting {
@@ -135,12 +140,14 @@ export function countBranch(run: Run, reducer: Job, before: GateState, gate: Gat
 
 /** A gate as the present state of its members makes it. */
 export function buildGate(step: GraphStep, scope: Scope, forBranch: boolean): Gate {
-  const gate = emptyGate();
-  gate.forcedLost = forBranch && scope.abandoned;
+  if (step.groups.length === 0 && step.closes === null) return OPEN_GATE;
+  const groups: Group[] = [];
+  const forcedLost = forBranch && scope.abandoned;
+  const gate: Gate = { groups, unmet: 0, lostGroups: 0, taintedGroups: 0, forcedLost };
   step.groups.forEach((members, index) => {
     const mine = forBranch === (step.branchGroups[index] ?? false);
     const group: Group = { open: 0, met: !mine, tainted: false };
-    gate.groups.push(group);
+    groups.push(group);
     if (!mine) return;
     for (const member of members) {
       const job = resolve(member, scope);
@@ -155,7 +162,7 @@ export function buildGate(step: GraphStep, scope: Scope, forBranch: boolean): Ga
     gate.lostGroups += 1;
     if (group.tainted) gate.taintedGroups += 1;
   });
-  if (!forBranch && step.closes !== null) addJoinGroup(gate, scope.jobs.get(step.closes));
+  if (!forBranch && step.closes !== null) groups.push(joinGroupOf(gate, scope.jobs.get(step.closes)));
   return gate;
 }
 
@@ -165,13 +172,13 @@ function isTainting(job: Job): boolean {
 }
 
 /** A reducer's last group: lost with its forEach job, else open until the join is decided. */
-function addJoinGroup(gate: Gate, opener: Job | undefined): void {
+function joinGroupOf(gate: Gate, opener: Job | undefined): Group {
   const lost = opener?.settledAs === "lost";
   const tainted = lost && isTainting(opener);
-  gate.groups.push({ open: lost ? 0 : 1, met: false, tainted });
   gate.unmet += 1;
   if (lost) gate.lostGroups += 1;
   if (tainted) gate.taintedGroups += 1;
+  return { open: lost ? 0 : 1, met: false, tainted };
 }
 
 /** The job that a name means in a scope: the step's instance in the nearest enclosing scope. */

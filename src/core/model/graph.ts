@@ -1,5 +1,6 @@
 import type { Definition, StepDefinition, Transition } from "./definition.js";
 import { fanPaths } from "./fan-out.js";
+import { added, mapped, NONE } from "./sparse-lists.js";
 
 /** One group of a step's `depends_on`, as a dependency points at it. */
 export interface DependentGroup {
@@ -47,16 +48,16 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export function buildGraph(definition: Definition): Graph {
   const byId = new Map<string, GraphStep>();
   const steps = definition.steps.map((step, index): GraphStep => {
-    const node = {
+    const node: GraphStep = {
       index,
       definition: step,
-      path: [],
-      groups: [],
-      branchGroups: [],
+      path: NONE,
+      groups: NONE,
+      branchGroups: NONE,
       closes: null,
-      dependents: [],
-      successEdges: [],
-      failureEdges: [],
+      dependents: NONE,
+      successEdges: NONE,
+      failureEdges: NONE,
       isEdgeTarget: false,
     };
     byId.set(step.id, node);
@@ -67,18 +68,19 @@ export function buildGraph(definition: Definition): Graph {
   const inItemsOf = new Map<GraphStep, GraphStep[]>();
   const reducersOf = new Map<GraphStep, GraphStep[]>();
   for (const step of steps as Mutable<GraphStep>[]) {
-    step.path = (paths.get(step.definition.id) ?? []).map((id) => byId.get(id)!);
-    step.groups = step.definition.dependsOn.map((group) => group.map((id) => byId.get(id)!));
+    step.path = mapped(paths.get(step.definition.id) ?? NONE, (id) => byId.get(id)!);
+    step.groups = mapped(step.definition.dependsOn, (group) => group.map((id) => byId.get(id)!));
     const innermost = step.path.at(-1);
     if (innermost === undefined) inRoot.push(step);
     else append(inItemsOf, innermost, step);
     step.groups.forEach((members, group) => {
-      for (const member of members) (member.dependents as DependentGroup[]).push({ step, group });
+      for (const member of members as Mutable<GraphStep>[])
+        member.dependents = added(member.dependents, { step, group });
     });
   }
   for (const step of steps as Mutable<GraphStep>[]) {
     if (!step.definition.reduce) {
-      step.branchGroups = step.groups.map(() => false);
+      step.branchGroups = mapped(step.groups, () => false);
       continue;
     }
     step.branchGroups = step.groups.map((members) =>
@@ -101,10 +103,10 @@ function addEdges(definition: Definition, byId: ReadonlyMap<string, GraphStep>):
     (a, b) => a.priority - b.priority || (a.to < b.to ? -1 : a.to > b.to ? 1 : a.id - b.id),
   );
   for (const transition of ordered) {
-    const from = byId.get(transition.from)!;
+    const from: Mutable<GraphStep> = byId.get(transition.from)!;
     const edge: Edge = { definition: transition, to: byId.get(transition.to)! };
-    if (transition.on !== "failure") (from.successEdges as Edge[]).push(edge);
-    if (transition.on !== "success") (from.failureEdges as Edge[]).push(edge);
+    if (transition.on !== "failure") from.successEdges = added(from.successEdges, edge);
+    if (transition.on !== "success") from.failureEdges = added(from.failureEdges, edge);
     (edge.to as Mutable<GraphStep>).isEdgeTarget = true;
   }
 }

@@ -1,10 +1,36 @@
-import type { StopReason } from "./events.js";
-import { buildGate, emptyGate, settleGates } from "./gate.js";
+import type { Output, StopReason } from "./events.js";
+import { buildGate, OPEN_GATE, settleGates } from "./gate.js";
 import type { GraphStep } from "./graph.js";
 import { outcomeOf } from "./handled.js";
-import { newHealState, newQueueState } from "./heal-state.js";
+import { NEW_HEAL_STATE, NEW_QUEUE_STATE } from "./heal-state.js";
 import type { JobStatus } from "./rows.js";
-import { change, JOB_IDS_PER_RUN, type Job, type Run, type Scope } from "./run.js";
+import {
+  type BeforeVisit,
+  change,
+  JOB_IDS_PER_RUN,
+  type Job,
+  type Run,
+  type Scope,
+  type VisitOutcome,
+  type VisitRequest,
+} from "./run.js";
+
+const NO_GOTOS: Job["gotos"] = Object.freeze({ failure: 0, success: 0 });
+const NO_RUNGS: Job["climbed"] = Object.freeze([]);
+const NO_OUTPUTS: Job["history"] = Object.freeze([]);
+const NO_ANSWERS = Object.freeze({});
+const NO_VISITS: Job["requests"] = Object.freeze([]);
+const NO_OUTCOMES: Job["outcomes"] = new Map();
+const NEVER_VISITED: BeforeVisit = Object.freeze({
+  status: "blocked",
+  error: null,
+  failure: null,
+  handled: null,
+  partOf: null,
+  output: null,
+  route: null,
+  routedFrom: null,
+});
 
 /** Add a job to its scope; its id is the next of the run. */
 export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
@@ -20,16 +46,16 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     attemptWorker: null,
     visit: 1,
     entered: false,
-    gate: emptyGate(),
+    gate: OPEN_GATE,
     settledAs: null,
     join: null,
     retriesInVisit: 0,
     retriesInRun: 0,
-    gotos: newGotos(),
-    heal: newHealState(),
-    queue: newQueueState(),
+    gotos: NO_GOTOS,
+    heal: NEW_HEAL_STATE,
+    queue: NEW_QUEUE_STATE,
     reset: null,
-    climbed: [],
+    climbed: NO_RUNGS,
     restartsInVisit: 0,
     remediatedInVisit: false,
     charged: 0,
@@ -38,35 +64,26 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     question: null,
     route: null,
     routedFrom: null,
-    outcomes: new Map(),
+    outcomes: NO_OUTCOMES,
     error: null,
     failure: null,
     handled: null,
     partOf: null,
     output: null,
-    history: [],
+    history: NO_OUTPUTS,
     dueAt: null,
     waitMs: 0,
     stopping: null,
     barrier: null,
     evaluation: null,
-    answers: {},
-    conditionAnswers: {},
+    answers: NO_ANSWERS,
+    conditionAnswers: NO_ANSWERS,
     list: null,
     followingUp: false,
     items: null,
-    requests: [],
+    requests: NO_VISITS,
     visitFor: null,
-    beforeVisit: {
-      status: "blocked",
-      error: null,
-      failure: null,
-      handled: null,
-      partOf: null,
-      output: null,
-      route: null,
-      routedFrom: null,
-    },
+    beforeVisit: NEVER_VISITED,
   };
   run.jobs.push(job);
   scope.jobs.set(step, job);
@@ -74,24 +91,59 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
   return job;
 }
 
-export function newGotos(): Job["gotos"] {
-  return { failure: 0, success: 0 };
+export function forgetGotos(job: Job): void {
+  job.gotos = NO_GOTOS;
+}
+
+/** The job has completed with this output once more. */
+export function rememberOutput(job: Job, output: Output): void {
+  if (job.history === NO_OUTPUTS) job.history = [output];
+  else (job.history as Output[]).push(output);
+}
+
+function rememberOutcome(job: Job, visit: number, outcome: VisitOutcome): void {
+  if (job.outcomes === NO_OUTCOMES) job.outcomes = new Map();
+  (job.outcomes as Map<number, VisitOutcome>).set(visit, outcome);
+}
+
+export function forgetAnswers(job: Job): void {
+  job.answers = NO_ANSWERS;
+  job.conditionAnswers = NO_ANSWERS;
+}
+
+export function addRequest(job: Job, request: VisitRequest): void {
+  if (job.requests === NO_VISITS) job.requests = [request];
+  else (job.requests as VisitRequest[]).push(request);
+}
+
+/** The visit that is next. */
+export function takeRequest(job: Job): VisitRequest | null {
+  return job.requests === NO_VISITS ? null : ((job.requests as VisitRequest[]).shift() ?? null);
+}
+
+export function dropRequest(job: Job, by: Job): void {
+  const asked = job.requests.findIndex((request) => request.by === by);
+  if (asked >= 0) (job.requests as VisitRequest[]).splice(asked, 1);
+}
+
+export function dropRequests(job: Job): void {
+  job.requests = NO_VISITS;
 }
 
 /** What a job has spent over all its visits begins anew. */
 export function renewRouting(job: Job): void {
   job.retriesInRun = 0;
-  job.gotos = newGotos();
+  forgetGotos(job);
 }
 
 /** Budgets and marks that belong to one visit. */
 export function beginVisit(job: Job): void {
-  if (job.entered && job.step.isEdgeTarget) job.outcomes.set(job.visit, outcomeOf(job));
+  if (job.entered && job.step.isEdgeTarget) rememberOutcome(job, job.visit, outcomeOf(job));
   if (job.entered) job.visit += 1;
   job.entered = false;
   job.retriesInVisit = 0;
-  job.heal = newHealState();
-  job.queue.dead = false;
+  job.heal = NEW_HEAL_STATE;
+  if (job.queue.dead) job.queue = { ...job.queue, dead: false };
   job.restartsInVisit = 0;
   job.remediatedInVisit = false;
   job.error = null;
@@ -107,21 +159,20 @@ export function beginVisit(job: Job): void {
 export function carryRouteOn(job: Job, visit: number): void {
   const outcome = job.outcomes.get(visit);
   if (outcome === undefined || outcome.completed || outcome.handled || job.visit === visit) return;
-  job.outcomes.set(visit, { ...outcome, route: { target: job, visit: job.visit } });
+  rememberOutcome(job, visit, { ...outcome, route: { target: job, visit: job.visit } });
 }
 
 /** Forget whatever the job was waiting for or in the middle of. */
 export function dropWork(job: Job): void {
   job.dueAt = null;
   job.evaluation = null;
-  job.answers = {};
-  job.conditionAnswers = {};
+  forgetAnswers(job);
   job.list = null;
   job.followingUp = false;
   job.recovery = null;
   job.question = null;
   job.reset = null;
-  job.queue.waiting = false;
+  if (job.queue.waiting) job.queue = { ...job.queue, waiting: false };
 }
 
 /** The visit that a run list had entered is over before its time: the job is again what it was before. */

@@ -93,11 +93,15 @@ export interface Scope {
   loops: number;
   lastError: Failure | null;
   readonly jobs: Map<GraphStep, Job>;
-  readonly children: Map<GraphStep, Scope[]>;
+  children: ReadonlyMap<GraphStep, readonly Scope[]>;
   /** By reducer: whether this branch has given it what it needs. */
-  readonly branchGates: Map<GraphStep, Gate>;
+  branchGates: ReadonlyMap<GraphStep, Gate>;
 }
 
+/**
+ * A run may have very many jobs, and most of them end well at once: what a job has only in trouble is a shared empty
+ * value until then. So nobody changes the value of a field in place: it is replaced, or `jobs.ts` has a function for it.
+ */
 export interface Job {
   readonly id: number;
   readonly step: GraphStep;
@@ -120,7 +124,7 @@ export interface Job {
   retriesInVisit: number;
   retriesInRun: number;
   /** Gotos taken, by what they followed. Like `retriesInRun` they begin anew with an operator's retry or a new generation. */
-  gotos: { failure: number; success: number };
+  gotos: { readonly failure: number; readonly success: number };
   heal: HealState;
   queue: QueueState;
   /** The job is to go on in a fresh workspace, which is not built yet. */
@@ -141,7 +145,7 @@ export interface Job {
   /** The failure whose edge led here, in the present visit. */
   routedFrom: RoutedFrom | null;
   /** How the visits of an edge's target ended. */
-  readonly outcomes: Map<number, VisitOutcome>;
+  outcomes: ReadonlyMap<number, VisitOutcome>;
   error: Failure | null;
   /** What the job has ended with, or is held for; `error` is of its last failed attempt in this visit. */
   failure: Failure | null;
@@ -150,7 +154,7 @@ export interface Job {
   partOf: Job | null;
   output: Output | null;
   /** One entry a completion. */
-  readonly history: Output[];
+  history: readonly Output[];
   dueAt: number | null;
   /** How long it was to wait when that began: never longer, however the clock was set since. */
   waitMs: number;
@@ -163,9 +167,9 @@ export interface Job {
     readonly code: string | null;
   } | null;
   /** Answers to the expressions of the climb or follow-up under way. */
-  answers: { [purpose in EvaluationPurpose]?: EvaluationResult };
+  answers: { readonly [purpose in EvaluationPurpose]?: EvaluationResult };
   /** Answers to expressions in the conditions of transitions, by their code. */
-  conditionAnswers: { [code: string]: EvaluationResult };
+  conditionAnswers: { readonly [code: string]: EvaluationResult };
   /** The run list under way for this job. */
   list: RunList | null;
   /** Completed, and its on_success routing is not over yet. */
@@ -173,7 +177,7 @@ export interface Job {
   /** Items of a forEach job's last output. */
   items: readonly ScopeItem[] | null;
   /** Visits that run lists want of this job, first come first served, and the one under way. */
-  readonly requests: VisitRequest[];
+  requests: readonly VisitRequest[];
   visitFor: VisitRequest | null;
   /** What a visit that is given up falls back to. */
   beforeVisit: BeforeVisit;
@@ -189,7 +193,7 @@ export type BeforeVisit = Pick<
  * when its last member settled without. Counters, so that a settled job costs only its own dependents.
  */
 export interface Gate {
-  readonly groups: Group[];
+  readonly groups: readonly Group[];
   unmet: number;
   lostGroups: number;
   /** Of the lost groups, those with a failed or canceled member. */

@@ -1,6 +1,6 @@
 import { type DependencyOrder, dependencyOrder } from "../../core/model/dependency-order.js";
 import type { StepEntry } from "../fields/step-entries.js";
-import { dependencyGroups } from "../normalise/normalise.js";
+import { dependencyGroups, namesOf } from "../normalise/normalise.js";
 import type { Located } from "../read/schema.js";
 
 /** A step that a `run` or `goto` names. */
@@ -17,6 +17,8 @@ export interface StepGraph {
   readonly indexOf: ReadonlyMap<string, number>;
   /** By step: its `depends_on` groups. */
   readonly groups: readonly (readonly (readonly Located<string>[])[])[];
+  /** The same, as plain names. */
+  readonly dependsOn: readonly (readonly (readonly string[])[])[];
   readonly routes: readonly RouteReference[];
   readonly order: DependencyOrder;
   /** Steps whose place in the graph is in doubt because of a problem told elsewhere; nothing more is said of them. */
@@ -26,16 +28,13 @@ export interface StepGraph {
 export function buildStepGraph(entries: readonly StepEntry[]): StepGraph {
   const indexOf = new Map(entries.map((entry, index) => [entry.id, index]));
   const groups = entries.map((entry) => dependencyGroups(entry.raw?.keys.depends_on));
-  const order = dependencyOrder(
-    entries.map((entry, index) => ({
-      id: entry.id,
-      dependsOn: groups[index]!.map((group) => group.map((member) => member.value)),
-    })),
-  );
+  const dependsOn = groups.map(namesOf);
+  const order = dependencyOrder(entries.map(({ id }, index) => ({ id, dependsOn: dependsOn[index]! })));
   return {
     entries,
     indexOf,
     groups,
+    dependsOn,
     routes: entries.flatMap(routesOf),
     order,
     doubtful: markDoubtful(entries, indexOf, groups, order),

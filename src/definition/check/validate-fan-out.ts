@@ -26,11 +26,11 @@ export function validateFanOut(graph: StepGraph, findings: Findings): readonly (
   return graph.entries.map(({ id }) => paths.get(id)!);
 }
 
-export function fanOutOf({ entries, groups }: StepGraph): FanPaths {
+export function fanOutOf({ entries, dependsOn }: StepGraph): FanPaths {
   return fanPaths(
     entries.map(({ id, raw }, index) => ({
       id,
-      dependsOn: groups[index]!.map((group) => group.map((member) => member.value)),
+      dependsOn: dependsOn[index]!,
       forEach: raw?.keys.forEach ?? false,
       reduce: raw?.keys.fanout?.value === "reduce",
     })),

@@ -1,3 +1,4 @@
+import { added, NONE } from "../../core/model/sparse-lists.js";
 import type { StepEntry } from "../fields/step-entries.js";
 import type { TransitionDraft } from "../fields/transition-fields.js";
 import { ROOT } from "../read/path.js";
@@ -103,10 +104,10 @@ function checkDependencyCircles(graph: StepGraph, findings: Findings): void {
 
 /** Run lists of completed steps cost no loop budget: a circle of them would go on for ever. */
 function checkSuccessCircles(graph: StepGraph, findings: Findings): void {
-  const edges: number[][] = graph.entries.map(() => []);
+  const edges: (readonly number[])[] = graph.entries.map(() => NONE);
   for (const { kind, on, from, target } of graph.routes) {
     const to = graph.indexOf.get(target.value);
-    if (kind === "run" && on === "on_success" && to !== undefined) edges[from]!.push(to);
+    if (kind === "run" && on === "on_success" && to !== undefined) edges[from] = added(edges[from]!, to);
   }
   for (const circle of findCircles(edges)) {
     const first = graph.entries[circle[0]!]!;

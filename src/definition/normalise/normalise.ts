@@ -6,11 +6,13 @@ import {
   DEFAULT_MAX_RECOVERIES,
   type Definition,
   type FailureRouting,
+  type Join,
   type Routing,
   type SelfHeal,
   type StepDefinition,
   type Transition,
 } from "../../core/model/definition.js";
+import { mapped, NONE } from "../../core/model/sparse-lists.js";
 import { toObject } from "../fields/action-fields.js";
 import { keyVariables } from "../fields/agent-fields.js";
 import type { RawStep, StepKeys } from "../fields/read-step.js";
@@ -28,15 +30,17 @@ import { healedRetry, healedTimeouts, stepHealing } from "./self-heal-steps.js";
 export type WorkflowKeys = ReadOf<typeof WORKFLOW_FIELDS>;
 type RoutingKeys = NonNullable<StepKeys["on_success"]>;
 
-const NO_NAMES: readonly string[] = Object.freeze([]);
 const NO_VARIABLES: { readonly [name: string]: string } = Object.freeze({});
 const NO_ROUTING: Routing = Object.freeze({
-  run: NO_NAMES,
+  run: NONE,
   runJs: null,
   goto: null,
   gotoJs: null,
   gotoMax: null,
 });
+
+const NO_FAILURE_ROUTING: FailureRouting = Object.freeze({ ...NO_ROUTING, retry: null });
+const JOIN_ALL: Join = Object.freeze({ kind: "all" });
 
 /** What the steps of a file are read against. */
 interface Surroundings {
@@ -129,7 +133,11 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
   const { named, retryDefaults, references, context } = surroundings;
   const { keys } = raw;
   const { usesWorkspace, progress, selfHeal } = stepHealing(raw, surroundings, context);
-  const dependsOn = dependencyGroups(keys.depends_on).map((group) => group.map((member) => member.value));
+  const { timeoutMs, idleTimeoutMs } = healedTimeouts(
+    { timeoutMs: readTimeout(raw, context), idleTimeoutMs: keys.idle_timeout_ms ?? null },
+    selfHeal,
+  );
+  const dependsOn = namesOf(dependencyGroups(keys.depends_on));
   return {
     id,
     action: raw.action,
@@ -138,20 +146,18 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     if: keys.if ?? null,
     env: toObject(keys.env) ?? NO_VARIABLES,
     cwd: keys.cwd ?? null,
-    ...healedTimeouts(
-      { timeoutMs: readTimeout(raw, context), idleTimeoutMs: keys.idle_timeout_ms ?? null },
-      selfHeal,
-    ),
+    timeoutMs,
+    idleTimeoutMs,
     killGraceMs: keys.kill_grace_ms ?? DEFAULT_KILL_GRACE_MS,
     continueOnFailure: keys.continue_on_failure ?? false,
     forEach: keys.forEach ?? false,
     reduce: keys.fanout?.value === "reduce",
-    join: keys.join?.value ?? { kind: "all" },
+    join: keys.join?.value ?? JOIN_ALL,
     onFail: failureRouting(raw, healedRetry(retryDefaults, selfHeal), context),
     onSuccess: routing(keys.on_success),
     outputSchema: keys.outputs ?? null,
-    tags: [...new Set(keys.tags ?? NO_NAMES)],
-    runsOn: [...new Set(keys.runs_on ?? NO_NAMES)],
+    tags: eachOnce(keys.tags),
+    runsOn: eachOnce(keys.runs_on),
     group: keys.group ?? null,
     failureHandler: references.handler(keys.failure_handler),
     summarize: keys.summarize ?? null,
@@ -163,9 +169,12 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
 }
 
 /** `[a, "b|c"]` as groups of references that keep their places; a name or group given twice counts once. */
-export function dependencyGroups(given: readonly Located<string>[] | undefined): Located<string>[][] {
+export function dependencyGroups(
+  given: readonly Located<string>[] | undefined,
+): readonly (readonly Located<string>[])[] {
+  if (given === undefined) return NONE;
   const groups = new Map<string, Located<string>[]>();
-  for (const { value, at, path } of given ?? []) {
+  for (const { value, at, path } of given) {
     const members = [...new Set(value.split("|").map((member) => member.trim()))];
     const key = members.join("|");
     if (!groups.has(key))
@@ -175,6 +184,10 @@ export function dependencyGroups(given: readonly Located<string>[] | undefined):
       );
   }
   return [...groups.values()];
+}
+
+export function namesOf(groups: readonly (readonly Located<string>[])[]): readonly (readonly string[])[] {
+  return mapped(groups, (group) => group.map((member) => member.value));
 }
 
 function readTimeout(raw: RawStep, context: ReadContext): number | null {
@@ -196,7 +209,9 @@ function failureRouting(
     reportConflict("on_fail.retry", "execution.retry_policy", raw.node, raw.path, context);
   const merged = mergeRetry(own ?? policy, defaults);
   if (own !== undefined && merged?.max === undefined) reportMissingMax(raw, context);
-  return { ...routing(raw.keys.on_fail), retry: toRetryPolicy(merged) };
+  const retry = toRetryPolicy(merged);
+  if (raw.keys.on_fail === undefined && retry === null) return NO_FAILURE_ROUTING;
+  return { ...routing(raw.keys.on_fail), retry };
 }
 
 /** A `retry` that says when and how but not how often would silently do nothing. */
@@ -214,6 +229,10 @@ function reportMissingMax(raw: RawStep, context: ReadContext): void {
     at: entry.keyAt,
     path,
   });
+}
+
+function eachOnce(names: readonly string[] | undefined): readonly string[] {
+  return names === undefined ? NONE : [...new Set(names)];
 }
 
 function routing(keys: RoutingKeys | undefined): Routing {

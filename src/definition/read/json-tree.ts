@@ -1,3 +1,4 @@
+import { NONE } from "../../core/model/sparse-lists.js";
 import { isPlainObject } from "../../core/text/to-json.js";
 import { childPath, type Path, ROOT } from "./path.js";
 import type { Findings } from "./problem.js";
@@ -35,7 +36,7 @@ function convert(value: unknown, path: Path | null, findings: Findings, depth: n
       const node = convert(part, childPath(path, key), findings, depth + 1);
       if (node !== null) entries.push({ key, keyAt: NOWHERE, value: node });
     }
-    return { kind: "map", at: NOWHERE, entries, repeated: [] };
+    return { kind: "map", at: NOWHERE, entries, repeated: NONE };
   }
   return fail(
     `expected plain data, found ${typeof value === "object" ? "an object of a class" : typeof value}`,
