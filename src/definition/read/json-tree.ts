@@ -31,7 +31,8 @@ function convert(value: unknown, path: Path | null, findings: Findings, depth: n
   }
   if (typeof value === "object" && isPlainObject(value)) {
     const entries: SourceEntry[] = [];
-    for (const [key, part] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
+      const part = (value as { readonly [key: string]: unknown })[key];
       if (part === undefined) continue;
       const node = convert(part, childPath(path, key), findings, depth + 1);
       if (node !== null) entries.push({ key, keyAt: NOWHERE, value: node });
