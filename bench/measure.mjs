@@ -11,7 +11,7 @@ export function measure(command, args, options = {}) {
     const started = process.hrtime.bigint();
     const child = spawn(command, args, {
       cwd: options.cwd,
-      env: { ...process.env, NO_COLOR: "1" },
+      env: plainEnvironment(),
       stdio: [options.stdin === undefined ? "ignore" : "pipe", options.capture ? "pipe" : "ignore", "pipe"],
       timeout: DEADLINE_MS,
       killSignal: "SIGKILL",
@@ -41,6 +41,12 @@ export function measure(command, args, options = {}) {
       else settle({ wallMs, peakRssBytes, stdout });
     });
   });
+}
+
+/** Settings of whoever runs the benchmark, such as their store or server, must not change what is measured. */
+function plainEnvironment() {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("DARUMA_"));
+  return { ...Object.fromEntries(own), NO_COLOR: "1" };
 }
 
 function readPeakRss(pid) {

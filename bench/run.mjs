@@ -9,6 +9,8 @@ import { SIZES } from "./sizes.mjs";
 import { partAsText } from "./tables.mjs";
 
 const RECORDED = new URL("recorded.json", import.meta.url);
+/** Other programs that want more of each core than this make the figures of little use. */
+const BUSY_LOAD_PER_CORE = 0.5;
 const BENCHES = {
   start: benchStart,
   wide: benchWide,
@@ -40,6 +42,8 @@ async function bench({ mode, parts, json, record }) {
   };
   const { cores, cpu } = results.machine;
   console.log(`--${mode} on ${cores} cores of ${cpu}, load ${results.load_per_core.before} a core`);
+  if (results.load_per_core.before > BUSY_LOAD_PER_CORE)
+    console.log("this machine is busy: expect a wide spread, and trust the ratios more than the times");
   for (const name of parts) {
     for (const part of await BENCHES[name](SIZES[mode][name], skipped)) {
       results.parts.push(part);

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -80,6 +80,29 @@ describe("the benchmark", () => {
     expect(stdout).toContain(`node ${process.version}`);
     expect(stdout).toMatch(/^## 3 x `env true`$/m);
     expect(stdout).toMatch(/^\| daruma \| [\d,]+ \| {2}\|$/m);
+  });
+
+  it("shows the recorded ratio beside the measured one, and ignores the settings of whoever runs it", () => {
+    const { status, stdout } = spawnSync(process.execPath, ["bench/run.mjs", "--quick", "--only", "start"], {
+      cwd: repositoryRoot,
+      encoding: "utf8",
+      env: { ...process.env, DARUMA_STORE: "/no/such/folder/runs.db" },
+    });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/ms {2}Daruma's time \/ its time +recorded$/m);
+    expect(stdout).toMatch(/node -e 0 .*\.\..*x\) +[\d.]+x \([\d.]+x\.\.[\d.]+x\)$/m);
+    expect(stdout).toMatch(/^recorded on \d{4}-\d\d-\d\d, load [\d.]+ a core$/m);
+  });
+
+  it("fails where Daruma does not do the work", () => {
+    const copy = join(scratch, "without-a-build");
+    cpSync(join(repositoryRoot, "bench"), join(copy, "bench"), { recursive: true });
+    cpSync(join(repositoryRoot, "package.json"), join(copy, "package.json"));
+    const { status, stdout } = node(join(copy, "bench/run.mjs"), "--tiny", "--only", "start");
+    expect([status, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^left out:\n {2}daruma: Error: Cannot find module/m),
+    ]);
   });
 
   it("refuses a part that it does not have", () => {
