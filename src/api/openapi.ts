@@ -202,7 +202,7 @@ const PROBLEM_SCHEMA: Schema = {
 const PROBLEM_TITLES: { readonly [status: string]: string } = {
   "400": "The request cannot be read.",
   "401": "The token is missing or unknown.",
-  "403": "The token's role does not allow this.",
+  "403": "The token's role does not allow this, or the page that asks is not let in.",
   "404": "Not found.",
   "409": "Somebody else is working on it.",
   "413": "The body is too large.",

@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["core"],
   ["definition"],
   ["store", "action", "sandbox", "workspace", "telemetry"],
-  ["engine", "worker", "cluster"],
+  ["engine", "worker"],
   ["report"],
   ["operations"],
   ["host"],

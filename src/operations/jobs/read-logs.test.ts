@@ -10,7 +10,8 @@ const attempt = (jobId: number, number: number, status: AttemptRow["status"] = "
 
 const rows: Partial<Store> = {
   readRun: async (id) => (id === 3 ? ({ id: 3, workflow_id: 5 } as RunRow) : null),
-  readAttempts: async () => [attempt(31, 2), attempt(31, 1, "failed"), attempt(33, 1)],
+  readAttempts: async (_run, job) =>
+    [attempt(31, 1, "failed"), attempt(31, 2), attempt(33, 1)].filter(({ job_id }) => job_id === job),
 };
 const find = (of: JobRow, attempt?: number) =>
   findLogs(rows as Store, "/out", { job: of, ...(attempt === undefined ? {} : { attempt }) });
