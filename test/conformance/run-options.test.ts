@@ -11,7 +11,49 @@ steps:
   note: { exec: make }
   after: { exec: make, depends_on: build }`;
 
+const EVERY_RUNG = `unhandled: hold
+queue: { max_attempts: 2 }
+workspace: { repo: ., ref: HEAD }
+self_heal: true
+failure_handlers: [{ name: fix-it, rules: [{ match_all_exit_codes: true, max_retries: 1 }] }]
+steps:
+  setup: { exec: make }
+  build: { exec: make, depends_on: setup, failure_handler: fix-it, on_fail: { retry: { max: 1 }, run: [fix], goto: setup } }
+  fix: { exec: make }
+transitions: [{ from: build, to: fix, on: failure }]`;
+
 describe("options of a run", () => {
+  it.each([
+    [{ failureRouting: false }, "routing_off", "failure routing is off"],
+    [{ only: "build" }, "single_attempt", "only one attempt of one step was asked for"],
+  ])(
+    "%o: takes out every rung that could answer a failure",
+    { tags: ["V54"] },
+    async (options, kind, reason) => {
+      const run = await trial(EVERY_RUNG, { build: ["fail"] }, { options });
+      const rungs = ["rule", "retry", "reset", "remediate", "goto", "edge", "requeue", "hold"];
+      expect(
+        run
+          .events("ladder.climbed")
+          .flatMap(({ considered }) => considered)
+          .slice(2),
+      ).toEqual([
+        ...rungs.map((rung) => ({ rung, applied: false, kind, reason })),
+        { rung: "fail", applied: true, kind: "applies", reason: "no other rung applies" },
+      ]);
+    },
+  );
+
+  it("--only: nor is a lost worker replaced", async () => {
+    const lost = { facts: { lost: true, message: "gone" } };
+    const run = await trial(FULL, { build: [lost] }, { options: { only: "build" } });
+    expect(run.order).toEqual(["build"]);
+    expect(run.events("ladder.climbed")[0]!.considered[1]).toMatchObject({
+      rung: "restart",
+      kind: "single_attempt",
+    });
+  });
+
   it("--no-failure-routing: no retry, repair or goto, neither after failure", { tags: ["V54"] }, async () => {
     const run = await trial(FULL, { build: ["fail"] }, { options: { failureRouting: false } });
     expect(trace(run)).toEqual([

@@ -146,7 +146,9 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
     const { stdout } = await cli.daruma("artifact", String(report.run_id), name);
     expect(JSON.parse(stdout)).toMatchObject({ rung: "fail", failure_route });
     const explained = await cli.daruma("explain", String(report.run_id), "deploy", "--full");
-    expect(explained.stdout).toContain("- edge: no, only one attempt of one step was asked for.\n");
+    expect(explained.stdout).toContain(
+      "- rule, retry, edge: no, only one attempt of one step was asked for.\n",
+    );
     expect(explained.stdout).not.toContain("transition 1");
   });
 });

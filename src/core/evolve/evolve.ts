@@ -17,6 +17,7 @@ import {
   settle,
   takeRequest,
 } from "../model/jobs.js";
+import { IS_LAST_ERROR } from "../model/last-error.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
 import { noteStepRequest } from "../model/step-request.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
@@ -329,12 +330,10 @@ function endStoppedAttempt(run: Run, job: Job, at: number): void {
   });
 }
 
-/** `_last_error` is for failures that neither a restart nor a retry has answered. */
 function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
   const job = jobById(run, event.job);
   job.climbed = event.considered;
-  if (["stop", "restart", "rule", "retry", "reset"].includes(event.rung) || job.error === null) return;
-  job.scope.lastError = job.error;
+  if (IS_LAST_ERROR[event.rung] && job.error !== null) job.scope.lastError = job.error;
 }
 
 function takeGoto(run: Run, event: Payload<"goto.taken">): void {

@@ -168,19 +168,39 @@ function climbSentences(event: EventOf<"ladder.climbed">): Sentence[] {
   const outcome = event.recovery === null ? undefined : OUTCOME_MEANS[event.recovery];
   const edges = event.failureRoute?.considered ?? [];
   return [
-    ...event.considered.map(rungSentence),
+    ...rungSentences(event.considered),
     ...(outcome === undefined ? [] : [why(`In short: ${outcome}.`)]),
     ...edges.map((edge) => why(edgeText(edge))),
   ];
 }
 
-/** That nothing else applies is said by the failure of the step, which follows. */
-function rungSentence(considered: RungConsidered): Sentence {
-  const text = `- ${rungText(considered)}.`;
-  return considered.applied && considered.rung !== "fail" ? fact(text) : why(text);
+/** Rungs that were passed for the same reason share a sentence, where the first of them stands. */
+function rungSentences(considered: readonly RungConsidered[]): Sentence[] {
+  const alike = new Map<string, RungConsidered[]>();
+  for (const each of considered) {
+    const key = each.applied ? each.rung : `${each.kind} ${each.reason}`;
+    alike.set(key, [...(alike.get(key) ?? []), each]);
+  }
+  return [...alike.values()].map(rungSentence);
 }
 
-function rungText({ rung, applied, reason }: RungConsidered): string {
+/** That nothing else applies is said by the failure of the step, which follows. */
+function rungSentence(alike: readonly RungConsidered[]): Sentence {
+  const { rung, applied, reason } = alike[0]!;
+  const rungs = alike.map((each) => each.rung).join(", ");
+  const text = `- ${rungText({ rung: rungs, applied, reason })}.`;
+  return applied && rung !== "fail" ? fact(text) : why(text);
+}
+
+function rungText({
+  rung,
+  applied,
+  reason,
+}: {
+  readonly rung: string;
+  readonly applied: boolean;
+  readonly reason: string;
+}): string {
   return `${rung}: ${applied ? "yes" : "no"}, ${reason}`;
 }
 

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
+import type { TrialOptions } from "../../../test/support/harness.js";
 import { replayedTrial } from "../../../test/support/replayed-trial.js";
 import type { Script } from "../../../test/support/scripted-worker.js";
 import type { Event } from "../../core/model/events.js";
 import { Narrator } from "./narrator.js";
 
-async function notes(text: string, script: Script): Promise<string[]> {
+async function notes(text: string, script: Script, options: TrialOptions = {}): Promise<string[]> {
   const narrator = new Narrator();
-  const { states } = await replayedTrial(text, script);
+  const { states } = await replayedTrial(text, script, options);
   return [...states()].flatMap(({ run, logged }) =>
     narrator.tell(run, logged).map(({ kind, text }) => `${kind}: ${text}`),
   );
@@ -42,6 +43,14 @@ steps:
       "failed: build attempt 2 failed like attempt 1 (EXIT_1) — no retries left (1 used); the step failed",
       "canceled: canceled: after (build failed)",
     ]);
+  });
+
+  it("says a reason that holds for several rungs once", async () => {
+    const file =
+      "steps: { fix: { type: noop }, build: { type: noop, on_fail: { retry: { max: 1 }, run: [fix] } } }";
+    expect(await notes(file, { build: ["fail"] }, { options: { failureRouting: false } })).toContain(
+      "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — failure routing is off; the step failed",
+    );
   });
 
   it("tells of repairs and jumps in one line each", async () => {

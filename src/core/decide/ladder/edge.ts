@@ -1,18 +1,19 @@
-import type { Job, Run } from "../../model/run.js";
+import type { Job } from "../../model/run.js";
 import type { Decision } from "../decision.js";
 import { chooseEdge, takeEdge } from "../edges.js";
 import { openScopesOf } from "../fan-out.js";
 import { refuseOverBudget } from "../loop-budget.js";
-import { OF_REMEDIATION, type Pass, pass, type Rung, routingOff } from "./rung.js";
+import { OF_REMEDIATION, pass, type Rung } from "./rung.js";
 
 /** A transition on failure matches: the job is failed, and its failure goes to another step with its context. */
 export const edgeRung: Rung = {
   name: "edge",
   triesAgain: false,
+  turnedOffBy: "routing",
+  unconcerned: ({ job }) =>
+    job.step.failureEdges.length === 0 ? pass("not_configured", "no transition on failure") : null,
   consider({ run, job, decision }) {
-    if (job.step.failureEdges.length === 0) return pass("not_configured", "no transition on failure");
-    const off = edgesOff(run, job);
-    if (off !== null) return off;
+    if (job.visitFor?.role === "remediation") return OF_REMEDIATION;
     const choice = chooseEdge(run, job, "failure");
     if (choice.kind === "ask") return { kind: "ask", purpose: "transition", code: choice.code };
     if (choice.kind === "none")
@@ -33,11 +34,6 @@ export const edgeRung: Rung = {
     };
   },
 };
-
-/** Why the transitions of this job are not even looked at; null: they are. */
-export function edgesOff(run: Run, job: Job): Pass | null {
-  return routingOff(run) ?? (job.visitFor?.role === "remediation" ? OF_REMEDIATION : null);
-}
 
 /** Its dependents wait for what becomes of the route, unless the step says to go on without it. */
 function failRouted(decision: Decision, job: Job): void {

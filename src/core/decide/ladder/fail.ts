@@ -8,6 +8,7 @@ import type { Rung } from "./rung.js";
 export const failRung: Rung = {
   name: "fail",
   triesAgain: false,
+  turnedOffBy: "nothing",
   consider({ job, failure, decision }) {
     return {
       kind: "act",

@@ -1,17 +1,19 @@
 import { takeGoto, usedUpBound } from "../goto.js";
 import { refuseOverBudget } from "../loop-budget.js";
 import { chooseGoto } from "../targets.js";
-import { pass, type Rung, routingOff } from "./rung.js";
+import { pass, type Rung } from "./rung.js";
 
 /** Back to a step that this one depends on, and forward again from there. */
 export const gotoRung: Rung = {
   name: "goto",
   triesAgain: true,
+  turnedOffBy: "routing",
+  unconcerned({ job }) {
+    const { onFail } = job.step.definition;
+    return onFail.goto === null && onFail.gotoJs === null ? pass("not_configured", "no on_fail.goto") : null;
+  },
   consider({ run, job, decision }) {
     const { onFail } = job.step.definition;
-    if (onFail.goto === null && onFail.gotoJs === null) return pass("not_configured", "no on_fail.goto");
-    const off = routingOff(run);
-    if (off !== null) return off;
     if (job.visitFor !== null) return pass("run_list_step", "a run list started this step");
     const bound = usedUpBound(job, "failure");
     if (bound !== null) return pass("no_gotos_left", bound);

@@ -1,14 +1,14 @@
 import { matchRule } from "./rule.js";
-import { OF_REMEDIATION, pass, type Rung, routingOff } from "./rung.js";
+import { OF_REMEDIATION, pass, type Rung } from "./rung.js";
 
 /** Nothing has answered the failure and the file says to hold: a person or an agent decides. */
 export const holdRung: Rung = {
   name: "hold",
   triesAgain: false,
+  turnedOffBy: "routing",
+  unconcerned: ({ run }) =>
+    run.definition.unhandled !== "hold" ? pass("not_configured", "`unhandled: hold` is not set") : null,
   consider({ run, job, failure, decision }) {
-    if (run.definition.unhandled !== "hold") return pass("not_configured", "`unhandled: hold` is not set");
-    const off = routingOff(run);
-    if (off !== null) return off;
     if (job.visitFor?.role === "remediation") return OF_REMEDIATION;
     if (job.step.definition.continueOnFailure)
       return pass("continue_on_failure", "continue_on_failure is set");

@@ -6,7 +6,7 @@ import { boundReason } from "../attempt-bound.js";
 import type { Decision } from "../decision.js";
 import { chooseEdge } from "../edges.js";
 import { isUsedUp, loopCount } from "../loop-budget.js";
-import { edgeRung, edgesOff } from "./edge.js";
+import { edgeRung } from "./edge.js";
 import { failRung } from "./fail.js";
 import { gotoRung } from "./goto.js";
 import { holdRung } from "./hold.js";
@@ -16,7 +16,7 @@ import { resetRung } from "./reset.js";
 import { restartRung } from "./restart.js";
 import { retryRung } from "./retry.js";
 import { handlerOutcome, ruleRung } from "./rule.js";
-import { pass, type Rung, type RungVerdict } from "./rung.js";
+import { pass, type Rung, type RungVerdict, turnedOff } from "./rung.js";
 import { stopRung } from "./stop.js";
 
 /** In this order, each more invasive than the one before; the first that applies acts. */
@@ -64,10 +64,7 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
           attempt: routedAttempt(job),
           rung: ends ? "fail" : rung.name,
           considered: passed,
-          recovery:
-            rung.name === "stop" || rung.name === "restart"
-              ? null
-              : handlerOutcome(decision.run, job, failure),
+          recovery: isBefore(rung, ruleRung) ? null : handlerOutcome(decision.run, job, failure),
           failureRoute: failureRouteOf(decision.run, job, rung, ends),
         });
         for (const mark of marks) mark();
@@ -76,6 +73,10 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
       }
     }
   }
+}
+
+function isBefore(rung: Rung, other: Rung): boolean {
+  return LADDER.indexOf(rung) < LADDER.indexOf(other);
 }
 
 function taken(rung: RungName, reason: string): RungConsidered {
@@ -88,7 +89,10 @@ function endedAt(rung: RungName, { scope }: Job, reason: string): RungConsidered
 }
 
 function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): RungVerdict {
-  const verdict = rung.consider({ run: decision.run, job, failure, now: decision.now, decision });
+  const climb = { run: decision.run, job, failure, now: decision.now, decision };
+  const passed = rung.unconcerned?.(climb) ?? turnedOff(rung, decision.run);
+  if (passed !== null) return passed;
+  const verdict = rung.consider(climb);
   const bound = verdict.kind !== "pass" && rung.triesAgain ? boundReason(job) : null;
   return bound === null ? verdict : pass("no_attempts_left", bound);
 }
@@ -103,9 +107,10 @@ function failureRouteOf(run: Run, job: Job, rung: Rung, ends: boolean): FailureR
     considered: [],
   };
   if (rung === stopRung) return { ...none, status: "skipped_terminal" };
-  const isBeforeEdge = LADDER.indexOf(rung) < LADDER.indexOf(edgeRung);
+  const isBeforeEdge = isBefore(rung, edgeRung);
   if (isBeforeEdge && !ends) return null;
-  if (isBeforeEdge || edgesOff(run, job) !== null) return { ...none, status: "no_route" };
+  const isOff = turnedOff(edgeRung, run) !== null || job.visitFor?.role === "remediation";
+  if (isBeforeEdge || isOff) return { ...none, status: "no_route" };
   const choice = chooseEdge(run, job, "failure");
   if (choice.kind === "ask") return null;
   const refused = choice.kind === "edge" && choice.counted && isUsedUp(loopCount(run, job, "edge"));

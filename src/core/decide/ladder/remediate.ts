@@ -5,17 +5,19 @@ import { exceedLoops, isUsedUp, loopCount, refuseOverBudget } from "../loop-budg
 import { requestNext } from "../run-lists.js";
 import { collectTargets, jobsOf } from "../targets.js";
 import { failJob } from "./fail.js";
-import { pass, type Rung, routingOff } from "./rung.js";
+import { pass, type Rung } from "./rung.js";
 
 /** Run the repair steps in order; if all complete, the failed step runs once more. Once a visit. */
 export const remediateRung: Rung = {
   name: "remediate",
   triesAgain: true,
+  turnedOffBy: "routing",
+  unconcerned({ job }) {
+    const { onFail } = job.step.definition;
+    return onFail.run.length === 0 && onFail.runJs === null ? pass("not_configured", "no on_fail.run") : null;
+  },
   consider({ run, job, decision }) {
     const { onFail } = job.step.definition;
-    if (onFail.run.length === 0 && onFail.runJs === null) return pass("not_configured", "no on_fail.run");
-    const off = routingOff(run);
-    if (off !== null) return off;
     if (job.visitFor?.role === "remediation")
       return pass("remediation_step", "remediation steps are not remediated themselves");
     if (job.remediatedInVisit)

@@ -1,15 +1,14 @@
 import { retryDelayMs } from "../backoff.js";
-import { OF_REMEDIATION, pass, type Rung, routingOff, USELESS } from "./rung.js";
+import { OF_REMEDIATION, pass, type Rung, USELESS } from "./rung.js";
 
 /** Later, from the checkpoints, while the queue has attempts left for this job and the class is one that time may heal. */
 export const requeueRung: Rung = {
   name: "requeue",
   triesAgain: true,
+  turnedOffBy: "routing",
+  unconcerned: ({ run }) => (!run.definition.queue ? pass("not_configured", "the file has no queue") : null),
   consider({ run, job, failure, now, decision }) {
-    const { queue } = run.definition;
-    if (!queue) return pass("not_configured", "the file has no queue");
-    const off = routingOff(run);
-    if (off !== null) return off;
+    const queue = run.definition.queue!;
     if (job.visitFor?.role === "remediation") return OF_REMEDIATION;
     if (!queue.classes.includes(failure.class))
       return pass("class_not_queued", `${failure.class} is not in queue.classes`);

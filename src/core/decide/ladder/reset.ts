@@ -1,22 +1,20 @@
 import { describeNoProgress } from "../../failure/no-progress.js";
 import { retryMax } from "./retry.js";
-import { OF_REMEDIATION, pass, type Rung, routingOff } from "./rung.js";
+import { OF_REMEDIATION, pass, type Rung } from "./rung.js";
 
 /** The step is stuck: once more in a fresh workspace, built from the checkpoints beside the old one. */
 export const resetRung: Rung = {
   name: "reset",
   triesAgain: true,
+  turnedOffBy: "routing",
+  unconcerned: ({ run }) => (!run.definition.selfHeal ? pass("not_configured", "no self_heal") : null),
   consider({ run, job, failure, decision }) {
-    const { selfHeal } = run.definition;
-    if (!selfHeal) return pass("not_configured", "no self_heal");
-    const off = routingOff(run);
-    if (off !== null) return off;
     if (!job.step.definition.usesWorkspace)
       return pass("does_not_concern", "the step does not work in a workspace");
     const { noProgress, resets } = job.heal;
     if (noProgress === null) return pass("does_not_concern", "the no-progress limit is not reached");
     if (job.visitFor?.role === "remediation") return OF_REMEDIATION;
-    const max = selfHeal.maxResets;
+    const max = run.definition.selfHeal!.maxResets;
     if (run.workspace.resets >= max) return pass("no_resets_left", `no hard resets left (${max} used)`);
     const attempts = retryMax(run, job.step.definition) + 1;
     if (1 + job.retriesInVisit + resets >= attempts)

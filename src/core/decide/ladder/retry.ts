@@ -4,15 +4,14 @@ import type { StepDefinition } from "../../model/definition.js";
 import type { Run } from "../../model/run.js";
 import { retryDelayMs } from "../backoff.js";
 import { refuseOverBudget } from "../loop-budget.js";
-import { NO_ATTEMPT, pass, type Rung, routingOff, USELESS } from "./rung.js";
+import { NO_ATTEMPT, pass, type Rung, USELESS } from "./rung.js";
 
 /** The same step again after its backoff, while this visit has retries left and the error is worth one. */
 export const retryRung: Rung = {
   name: "retry",
   triesAgain: true,
+  turnedOffBy: "routing",
   consider({ run, job, failure, now, decision }) {
-    const off = routingOff(run);
-    if (off !== null) return off;
     const policy = job.step.definition.onFail.retry;
     const max = retryMax(run, job.step.definition);
     if (max === 0) return pass("not_configured", "no retries are configured");

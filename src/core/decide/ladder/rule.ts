@@ -4,15 +4,14 @@ import type { Failure } from "../../model/failure.js";
 import type { Job, Run } from "../../model/run.js";
 import { boundReason, isAtBound } from "../attempt-bound.js";
 import { startRecovery } from "../recovery.js";
-import { NO_ATTEMPT, pass, type Rung, routingOff, USELESS } from "./rung.js";
+import { NO_ATTEMPT, pass, type Rung, USELESS } from "./rung.js";
 
 /** The step's failure handler has a rule for this exit code, with attempts left: reserve the retry, repair, run again. */
 export const ruleRung: Rung = {
   name: "rule",
   triesAgain: true,
+  turnedOffBy: "routing",
   consider({ run, job, failure, decision }) {
-    const off = routingOff(run);
-    if (off !== null) return off;
     const match = matchRule(run, job, failure);
     switch (match.outcome) {
       case "NoHandler":

@@ -34,6 +34,11 @@ export interface Rung {
   readonly name: RungName;
   /** It begins another attempt of the job whose failure it answers, and is charged for it. A restart costs nothing. */
   readonly triesAgain: boolean;
+  /** What a run can be started with that takes this rung out. The ladder asks, so that no rung has to. */
+  readonly turnedOffBy: "nothing" | "only" | "routing";
+  /** Why it is not for this step or this failure at all, whatever the run was started with. */
+  unconcerned?(climb: Climb): Pass | null;
+  /** Asked where it is not turned off. */
   consider(climb: Climb): RungVerdict;
 }
 
@@ -44,15 +49,17 @@ export function pass(why: Pass["why"], reason: string): Pass {
 /** For the rungs that repeat an attempt, where the step's `if` failed before there was one. */
 export const NO_ATTEMPT = pass("does_not_concern", "there is no attempt to repeat");
 export const USELESS = pass("retry_is_useless", "the step said that retrying cannot help");
-export const SINGLE_ATTEMPT = pass("single_attempt", "only one attempt of one step was asked for");
+const SINGLE_ATTEMPT = pass("single_attempt", "only one attempt of one step was asked for");
+const ROUTING_OFF = pass("routing_off", "failure routing is off");
 /** The rungs that end a failure: whoever asked for the repair decides what becomes of it. */
 export const OF_REMEDIATION = pass(
   "remediation_step",
   "the failure of a remediation step is left to the step it repairs",
 );
 
-/** The run was started so that failures are answered by nothing but a restart. */
-export function routingOff({ options }: Run): Pass | null {
+/** `--only` takes out whatever could lead to a second attempt; without failure routing only a restart is left. */
+export function turnedOff({ turnedOffBy }: Rung, { options }: Run): Pass | null {
+  if (turnedOffBy === "nothing") return null;
   if (options.only !== null) return SINGLE_ATTEMPT;
-  return options.failureRouting ? null : pass("routing_off", "failure routing is off");
+  return turnedOffBy === "only" || options.failureRouting ? null : ROUTING_OFF;
 }

@@ -6,6 +6,7 @@ import { pass, type Rung } from "./rung.js";
 export const stopRung: Rung = {
   name: "stop",
   triesAgain: false,
+  turnedOffBy: "nothing",
   consider({ run, job, decision }) {
     const givenUp = job.stopping !== null && job.stopping !== "superseded";
     if (run.cancelRequested === null && !isOver(run) && !givenUp)
