@@ -20,12 +20,15 @@ import {
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { isTemplate } from "../sandbox/template.js";
 import type { Assignment, FailureSource, Report } from "../worker/worker.js";
+import { LaterOutputs } from "./later-outputs.js";
 import { promptMaterialOf, upstreamOf } from "./prompt-material.js";
-import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";
+import { envTemplates, outputsOf, type ReadArtifact, variablesFor } from "./variables.js";
 
 /** What is known of an attempt when it is decided; `render` adds what a thread must make of its templates. */
 export interface PlannedAssignment {
   readonly assignment: Assignment;
+  /** What its function reads of the run when it pleases. */
+  readonly later: LaterOutputs | null;
   readonly render: ((sandbox: Pick<Sandbox, "render">, signal: AbortSignal) => Promise<Assignment>) | null;
 }
 
@@ -46,10 +49,15 @@ export function assignmentFor(
   const isCustom = !isBuiltInAction(definition.action.type);
   const code = codeOf(definition.action);
   const needsVariables = templates.length > 0 || isCustom || code !== null;
-  const variables = needsVariables
-    ? variablesFor({ run, job, outputs: outputsNamedBy(job.step, templates), readArtifact })
-    : {};
-  const base = { ...conditionsOf(run, job, now, readArtifact), variables };
+  const named = outputsNamedBy(code, templates);
+  const variables = needsVariables ? variablesFor({ run, job, outputs: named, readArtifact }) : {};
+  const later = isCustom
+    ? new LaterOutputs(job.id, job.attempt, () =>
+        outputsOf({ run, job, outputs: withDependencies(job.step, named), readArtifact }),
+      )
+    : null;
+  const seen = later === null ? variables : later.amongst(variables);
+  const base = { ...conditionsOf(run, job, now, readArtifact), variables: seen };
   // The worker knows where the workspace lies now.
   const folder = definition.usesWorkspace ? "" : run.folder;
   const readers = isCustom ? ["env"] : [...templates, code ?? ""];
@@ -64,10 +72,10 @@ export function assignmentFor(
       { json: definition.cwd ?? ".", as: "text" },
     ],
   };
-  return planned(rendering, {
+  return planned(rendering, later, {
     succeeded: ({ env: renderedEnv, trees: [env, action, cwd] }) => ({
       ...base,
-      variables: withEnv(variables, renderedEnv),
+      variables: withEnv(seen, renderedEnv),
       action: { ...(action as object), ...verbatim } as ActionDefinition,
       env: env as { [name: string]: string },
       cwd: isAbsolute(cwd as string) ? (cwd as string) : join(folder, cwd as string),
@@ -86,16 +94,18 @@ export function assignmentFor(
 /** Here and now if that is cheap for certain, else in a thread. */
 function planned(
   rendering: Rendering,
+  later: LaterOutputs | null,
   make: { succeeded(rendered: Rendered): Assignment; failed(message: string): Assignment },
 ): PlannedAssignment {
   try {
     const rendered = renderInPlace(rendering);
-    if (rendered !== null) return { assignment: make.succeeded(rendered), render: null };
+    if (rendered !== null) return { assignment: make.succeeded(rendered), later, render: null };
   } catch (error) {
-    return { assignment: make.failed(messageOf(error)), render: null };
+    return { assignment: make.failed(messageOf(error)), later, render: null };
   }
   return {
     assignment: make.failed("its templates were not rendered"),
+    later,
     render: async (sandbox, signal) => {
       const result = await sandbox.render(rendering, signal);
       return result.ok
@@ -201,7 +211,7 @@ export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadA
     failureContext: null,
   });
   const { env } = run.definition;
-  return planned(recoveryRendering(run, job, readArtifact), {
+  return planned(recoveryRendering(run, job, readArtifact), null, {
     succeeded: ({ trees: [rendered] }) => assignment(rendered as Assignment["env"]),
     failed: () => assignment(env),
   });
@@ -272,16 +282,16 @@ function codeOf(action: ActionDefinition): string | null {
   return scriptKey === null ? null : String(action[scriptKey]);
 }
 
-/** A custom action is code of the library's user: it may read the output of any step it depends on. */
-function outputsNamedBy(step: GraphStep, templates: readonly string[]): readonly string[] | "all" {
-  const { action } = step.definition;
-  const code = codeOf(action);
+function outputsNamedBy(code: string | null, templates: readonly string[]): readonly string[] | "all" {
   const inCode = code === null ? [] : outputsNamedInCode(code);
   const inTemplates = outputsNamedIn(templates);
   if (inCode === "all" || inTemplates === "all") return "all";
-  return [
-    ...new Set([...(isBuiltInAction(action.type) ? [] : dependenciesOf(step)), ...inTemplates, ...inCode]),
-  ];
+  return [...new Set([...inTemplates, ...inCode])];
+}
+
+/** A custom action is code of the library's user: it may read the output of any step it depends on. */
+function withDependencies(step: GraphStep, named: readonly string[] | "all"): readonly string[] | "all" {
+  return named === "all" ? named : [...new Set([...dependenciesOf(step), ...named])];
 }
 
 /** To read through very many would take longer than to give them everything. */

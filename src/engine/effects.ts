@@ -169,6 +169,7 @@ export class Effects {
       return this.failUnreadable(host, job, error);
     }
     this.places.delete(job.id);
+    if (assignment.later !== null) host.keepsForLater(assignment.later);
     if (mayRunAhead(host, job, place)) return this.execute(host, assignment, place);
     afterCommit(
       host,

@@ -7,6 +7,7 @@ import type { Event, LoggedEvent } from "../core/model/events.js";
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow } from "../core/model/rows.js";
 import { isOver, type Run } from "../core/model/run.js";
 import type { Append, SerialisedEvent } from "../store/store.js";
+import type { LaterOutputs } from "./later-outputs.js";
 
 interface Waiter {
   readonly resolve: (run: Run) => void;
@@ -32,6 +33,7 @@ export class RunHost {
   private readonly lastAttemptOf = new Map<number, number>();
   private pendingRoutes: RouteRow[] = [];
   private pendingCheckpoints: CheckpointRow[] = [];
+  private readonly unread = new Set<LaterOutputs>();
   private writtenRow: string | null;
 
   constructor(
@@ -77,9 +79,22 @@ export class RunHost {
 
   /** Decide a command and keep its events for the next commit. */
   take(command: Command, now: number): readonly Event[] {
+    this.keepUnread(command);
     const events = decide(this.run, command, now);
     this.keep(events, now);
     return events;
+  }
+
+  /** Attempts under way read these as the run is now. */
+  keepsForLater(outputs: LaterOutputs): void {
+    this.unread.add(outputs);
+  }
+
+  /** Before the run changes. A start changes no output, and an attempt that has succeeded has read what it wanted. */
+  private keepUnread(command: Command): void {
+    if (command.type === "attempt.start") return;
+    for (const unread of this.unread) if (!isSuccessOf(unread, command)) unread.keep();
+    this.unread.clear();
   }
 
   keep(events: readonly Event[], now: number): void {
@@ -148,6 +163,15 @@ export class RunHost {
     this.pendingCheckpoints = [];
     return { append, events };
   }
+}
+
+function isSuccessOf({ jobId, attempt }: LaterOutputs, command: Command): boolean {
+  return (
+    command.type === "attempt.finish" &&
+    command.result.kind === "succeeded" &&
+    command.job === jobId &&
+    command.attempt === attempt
+  );
 }
 
 /** Changes whenever something of the run's own row does. */

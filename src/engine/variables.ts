@@ -25,7 +25,6 @@ export interface VariableRequest {
 export function variablesFor({ run, job, outputs, readArtifact }: VariableRequest): { [name: string]: Json } {
   const { definition } = job.step;
   const { retries, loops } = loopCount(run, job, "retry");
-  const names = outputs === "all" ? [...run.graph.byId.keys(), "history"] : outputs;
   const variables: { [name: string]: Json } = {
     ...run.context,
     step: { id: definition.id, tags: definition.tags, group: definition.group },
@@ -36,7 +35,7 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
     foreach: itemOf(job.scope),
     inputs: run.inputs,
     state: { _last_error: lastErrorSeenBy(job) },
-    outputs: outputsOf(run, job, names, readArtifact),
+    outputs: outputsOf({ run, job, outputs, readArtifact }),
   };
   variables.env = withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets);
   const { routedFrom } = job;
@@ -72,7 +71,8 @@ function withoutSecrets(
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
 }
 
-function outputsOf(run: Run, job: Job, names: readonly string[], read: ReadArtifact): Json {
+export function outputsOf({ run, job, outputs: named, readArtifact: read }: VariableRequest): Json {
+  const names = named === "all" ? [...run.graph.byId.keys(), "history"] : named;
   const outputs: { [id: string]: Json } = {};
   for (const name of names) {
     const step = run.graph.byId.get(name);

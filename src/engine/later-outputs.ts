@@ -1,0 +1,52 @@
+import type { Json } from "../core/text/json.js";
+import { messageOf } from "../core/text/message-of.js";
+
+interface Variables {
+  readonly [name: string]: Json;
+}
+
+/**
+ * The outputs that a function of the program may read: put together when it reads them, since most functions of a long
+ * chain read none, and each has all steps before it. They are as they were when its attempt began: `keep` them before
+ * the run changes.
+ */
+export class LaterOutputs {
+  private kept: { readonly outputs: Json } | { readonly error: Error } | null = null;
+
+  constructor(
+    readonly jobId: number,
+    readonly attempt: number,
+    private readonly read: () => Json,
+  ) {}
+
+  keep(): void {
+    if (this.kept !== null) return;
+    try {
+      this.kept = { outputs: this.read() };
+    } catch (error) {
+      this.kept = { error: unreadable(error) };
+    }
+  }
+
+  get outputs(): Json {
+    this.keep();
+    if (this.kept !== null && "outputs" in this.kept) return this.kept.outputs;
+    throw this.kept?.error;
+  }
+
+  /** The variables with these outputs; once they are read, plain data like the others. */
+  amongst(variables: Variables): Variables {
+    const all: { [name: string]: Json } = { ...variables };
+    const shape = { enumerable: true, configurable: true };
+    const become = (value: Json) => {
+      Object.defineProperty(all, "outputs", { ...shape, writable: true, value });
+      return value;
+    };
+    return Object.defineProperty(all, "outputs", { ...shape, get: () => become(this.outputs), set: become });
+  }
+}
+
+function unreadable(error: unknown): Error {
+  const message = `what the step needs cannot be read: ${messageOf(error)}`;
+  return Object.assign(new Error(message, { cause: error }), { code: "ARTIFACT_MISSING" });
+}
