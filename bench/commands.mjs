@@ -6,6 +6,7 @@ import { daruma, make, ninja, PARALLEL, parallel, running, snakemake, xargs } fr
 
 const PEERS = { make, ninja, xargs, parallel, snakemake };
 const isInstalled = (program) => spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
+const shownName = (program) => (program === "parallel" ? "GNU parallel" : program);
 let installed;
 
 /** The peers that are here; those that are not are named once. */
@@ -13,7 +14,7 @@ function findPeers(skipped) {
   if (installed === undefined) {
     installed = Object.keys(PEERS).filter(isInstalled);
     for (const name of Object.keys(PEERS))
-      if (!installed.includes(name)) skipped.push({ name, reason: "not installed" });
+      if (!installed.includes(name)) skipped.push({ name: shownName(name), reason: "not installed" });
   }
   return installed;
 }
@@ -45,8 +46,8 @@ async function wide(id, command, jobs, rounds, skipped) {
   const peers = findPeers(skipped);
   const contenders = { daruma: daruma(jobs, "wide", running(command)) };
   for (const peer of peers) {
-    const name = peer === "parallel" ? "GNU parallel with a job log" : peer;
-    contenders[name] = PEERS[peer](jobs, { command });
+    const name = shownName(peer);
+    contenders[peer === "parallel" ? `${name} with a job log` : name] = PEERS[peer](jobs, { command });
   }
   // make starts plain words without a shell; a semicolon makes it use one, as ninja and Daruma always do.
   if (peers.includes("make")) contenders["make, through a shell"] = make(jobs, { command: `${command};` });

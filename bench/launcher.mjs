@@ -1,23 +1,29 @@
-// `node bench/launcher.mjs [rounds]` after a build: processes a second, 8 at a time, of the process hosts alone (no
-// engine, no store) beside make and ninja. Rounds are interleaved; figures are medians, then ratios to make and ninja.
+// `node bench/launcher.mjs [rounds] [jobs]` after a build: processes a second and CPU time a process, 8 at a time, of the
+// process hosts alone (no engine, no store) beside make and ninja. Rounds are interleaved; figures are medians, then
+// ratios of the rate to make and ninja. CPU time counts Node, the launchers, the shells and the programs (Linux only); it
+// holds on a busy machine too, where rates do not.
 // `true` is a built-in: launchers run it in a subshell of a waiting shell, ninja in a new sh, make as /bin/true. The
 // rows with env(1) start a real program everywhere, so there nothing can be saved.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createProcessHost } from "../dist/action/process/create-process-host.js";
 import { SpawnHost } from "../dist/action/process/spawn-host.js";
 import { median } from "./measure.mjs";
 
-const JOBS = 1_000;
 const PARALLEL = 8;
+/** Of the kernel's clock in /proc. */
+const TICK_MS = 10;
 const rounds = Number(process.argv[2] ?? 5);
+const JOBS = Number(process.argv[3] ?? 1_000);
 const folder = mkdtempSync(join(tmpdir(), "daruma-bench-"));
-const launchers = createProcessHost();
-const plain = new SpawnHost();
+const launchers = createProcessHost;
+const plain = () => new SpawnHost();
 
-async function throughHost(host, exec) {
+/** The host is closed at the end: only then has this process waited for it, and its CPU time counts. */
+async function throughHost(open, exec) {
+  const host = open();
   let left = JOBS;
   const env = { ...process.env };
   const lane = async () => {
@@ -35,6 +41,18 @@ async function throughHost(host, exec) {
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, lane));
+  await host.close();
+}
+
+/** Of this process and of all it has waited for; null where there is no /proc. */
+function cpuMs() {
+  try {
+    const stat = readFileSync("/proc/self/stat", "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_MS;
+  } catch {
+    return null;
+  }
 }
 
 function throughPeer(program, args) {
@@ -61,31 +79,36 @@ const contenders = {
   "ninja, env true": () => throughPeer("ninja", ["-j8", "-f", "program.ninja"]),
   "launchers, env true": () => throughHost(launchers, "env true"),
   "launchers, [env, true]": () => throughHost(launchers, ["env", "true"]),
+  "launchers, env true; :": () => throughHost(launchers, "env true; :"),
   "plain spawn, env true": () => throughHost(plain, "env true"),
 };
 
-const rates = new Map();
+const results = new Map();
 for (let round = 0; round < rounds; round += 1) {
   for (const [name, run] of Object.entries(contenders)) {
-    const started = performance.now();
+    const [started, cpuBefore] = [performance.now(), cpuMs()];
     try {
       await run();
-      rates.set(name, [...(rates.get(name) ?? []), (JOBS / (performance.now() - started)) * 1000]);
+      const rate = (JOBS / (performance.now() - started)) * 1000;
+      const cpu = cpuBefore === null ? null : (cpuMs() - cpuBefore) / JOBS;
+      results.set(name, [...(results.get(name) ?? []), { rate, cpu }]);
     } catch (error) {
       console.log(`${name}: left out, ${error.message}`);
     }
   }
 }
-for (const [name, values] of rates) {
-  const work = name.replace(/^[^,]*, /, "").replace(/[[\],]/g, "");
-  const ratios = ["make", "ninja"].map((peer) => {
-    const peerRates = rates.get(`${peer}, ${work}`);
-    return peerRates ? `${(median(values) / median(peerRates)).toFixed(2)} x ${peer}` : "";
-  });
+const medianOf = (name, key) => median(results.get(name).map((result) => result[key]));
+for (const name of results.keys()) {
+  const work = name.replace(/^[^,]*, /, "").replace(/[[\],]|; :/g, "");
+  const rate = medianOf(name, "rate");
+  const ratios = ["make", "ninja"].map((peer) =>
+    results.has(`${peer}, ${work}`)
+      ? `${(rate / medianOf(`${peer}, ${work}`, "rate")).toFixed(2)} x ${peer}`
+      : "",
+  );
+  const cpu = cpuMs() === null ? "" : `${medianOf(name, "cpu").toFixed(2)} ms CPU   `;
   console.log(
-    `${name.padEnd(24)} ${String(Math.round(median(values))).padStart(6)} jobs/s   ${ratios.join("   ")}`,
+    `${name.padEnd(24)} ${String(Math.round(rate)).padStart(6)} jobs/s   ${cpu}${ratios.join("   ")}`,
   );
 }
-await launchers.close();
-await plain.close();
 rmSync(folder, { recursive: true, force: true });
