@@ -1,12 +1,13 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { classify } from "../core/failure/classify.js";
+import { MAX_SCRIPT_BYTES } from "../core/model/action-traits.js";
 import type { EvaluationResult } from "../core/model/events.js";
 import type { Json } from "../core/text/json.js";
 import { createSandbox } from "../sandbox/quickjs-sandbox.js";
 import type { Evaluation, Sandbox } from "../sandbox/sandbox.js";
 import type { Attempt, StopCause } from "./action.js";
 import { noopAction } from "./noop.js";
-import { createScriptAction, MAX_SCRIPT_BYTES } from "./script.js";
+import { createScriptAction } from "./script.js";
 
 const sandbox = createSandbox();
 afterAll(() => sandbox.close());

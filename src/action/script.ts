@@ -1,8 +1,8 @@
+import { MAX_SCRIPT_BYTES } from "../core/model/action-traits.js";
 import type { Sandbox, SandboxResult } from "../sandbox/sandbox.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { stoppedResult } from "./stopped-result.js";
 
-export const MAX_SCRIPT_BYTES = 262_144;
 /** What a script may compute without a `timeout_ms`. Counted, not measured: a busy machine takes nothing away from it. */
 export const DEFAULT_SCRIPT_BUDGET_MS = 1_000;
 /** Builtins are not counted, and reading large variables takes its time; this ends whatever goes on all the same. */

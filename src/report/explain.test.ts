@@ -54,6 +54,13 @@ describe("the story of a run", () => {
     expect(text).toMatch(/Left: 1 of 2 retries of visit 1, 10 of 10 loops of root\.$/);
   });
 
+  it("does not take an output for a child run because it looks like one", async () => {
+    const output = { run_id: 5, outputs: {} };
+    const text = await story("steps: { a: { type: noop } }", { a: [{ output }] }, "a");
+    expect(text).toContain("Attempt 1 completed");
+    expect(text).not.toContain("child run");
+  });
+
   it("says what a failed step took down with it, and the words of equal failures once", async () => {
     const text = await story(RETRIED, { build: ["fail"] });
     expect(text).toMatch(/^Run 1 of release failed after 3\.0 s: 0 of 3 steps completed, 3 failures\.$/m);

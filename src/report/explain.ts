@@ -1,6 +1,6 @@
 import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { JobStatus } from "../core/model/rows.js";
-import type { Job, Run } from "../core/model/run.js";
+import { isSettled, type Job, type Run } from "../core/model/run.js";
 import { whoseTree } from "../core/model/workspace-turn.js";
 import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
 import { jobName, listNames } from "./lookup/job-name.js";
@@ -168,7 +168,7 @@ function chapter(run: Run, { job, sentences }: JobStory): string[] {
 
 /** What a job that is not settled waits for in the workspace, and who waits for it. */
 function waitingSentences(run: Run, job: Job): string[] {
-  if (["completed", "failed", "skipped", "canceled"].includes(job.status)) return [];
+  if (isSettled(job.status)) return [];
   const owner = job.status === "ready" && job.step.definition.usesWorkspace ? whoseTree(run) : null;
   const turn =
     owner === null || owner.mender === job

@@ -8,7 +8,6 @@ export const EXPRESSION_DEADLINE_MS = 2_000;
  */
 export const INTERRUPTS_PER_MS = 5;
 
-export const MAX_SCRIPT_BYTES = 256 * 1024;
 /** Variables as JSON. Parsed they take several times as much, so more would not fit in MEMORY_LIMIT_BYTES. */
 export const MAX_VARIABLES_CHARS = 8 * 1024 * 1024;
 export const MAX_RESULT_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { MAX_SCRIPT_BYTES } from "../core/model/action-traits.js";
 import { MAX_EXPRESSION_BYTES } from "../core/model/definition.js";
 import type { Json } from "../core/text/json.js";
-import { MAX_SCRIPT_BYTES } from "./limits.js";
 import { createSandbox } from "./quickjs-sandbox.js";
 import type { ExpectedResult } from "./sandbox.js";
 

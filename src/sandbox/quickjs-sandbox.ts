@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { MAX_SCRIPT_BYTES } from "../core/model/action-traits.js";
 import { MAX_EXPRESSION_BYTES } from "../core/model/definition.js";
 import type { EvaluationResult } from "../core/model/events.js";
 import { refuse, type Verdict, withDuration } from "./check-result.js";
@@ -9,7 +10,6 @@ import {
   EXPRESSION_DEADLINE_MS,
   EXPRESSION_THREADS,
   INTERRUPTS_PER_MS,
-  MAX_SCRIPT_BYTES,
   MAX_TEMPLATE_VARIABLES_CHARS,
   MAX_TIMER_MS,
   MAX_VARIABLES_CHARS,

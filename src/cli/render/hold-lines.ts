@@ -3,6 +3,7 @@ import type { WaitingJob } from "../../report/holds.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import { shellWord } from "../../report/words/shell-word.js";
 import type { CommandLine } from "../declare/command-words.js";
+import { clockTime } from "./clock-time.js";
 import { besideLines, lastLines } from "./failed-steps.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";
@@ -59,10 +60,10 @@ function decisionWords(
 
 function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): string[] {
   const { run_id, id, step, scope, since, due_at, question, decisions } = asking;
-  const until = due_at === null ? "" : ` (answer by ${clock(due_at)})`;
+  const until = due_at === null ? "" : ` (answer by ${clockTime(due_at)} UTC)`;
   const prompt = harmlessLines(question!.prompt.trim());
   return [
-    `${paint("cyan", nameOf(step, scope))} (run ${run_id}, job ${id}) asked at ${clock(since)}${until}:`,
+    `${paint("cyan", nameOf(step, scope))} (run ${run_id}, job ${id}) asked at ${clockTime(since)} UTC${until}:`,
     ...prompt.map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
     ...columns(
       decisions.map(({ decision }) => [
@@ -71,10 +72,6 @@ function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): stri
       ]),
     ),
   ];
-}
-
-function clock(time: string): string {
-  return `${time.replace("T", " ").slice(0, 19)} UTC`;
 }
 
 function oneHold(hold: WaitingJob, { paint }: HoldLook): string[] {

@@ -15,6 +15,7 @@ import {
 } from "../model/jobs.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
 import { rebuild } from "./evolve-barrier.js";
+import { rememberKey } from "./evolve-run.js";
 import { findAgain } from "./evolve-tree.js";
 
 type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
@@ -93,10 +94,6 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
     case "job.reused":
       return reuseJob(run, event, at);
   }
-}
-
-function rememberKey(run: Run, key: string | null): void {
-  if (key !== null) run.operatorKeys.add(key);
 }
 
 function finishRecovery(run: Run, job: Job): void {

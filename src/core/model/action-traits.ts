@@ -19,6 +19,9 @@ export interface ActionTraits {
   readonly scriptKey: string | null;
 }
 
+/** Of the code of a script step. */
+export const MAX_SCRIPT_BYTES = 256 * 1024;
+
 const PLAIN = {
   doneBy: "worker",
   startsProcess: false,

@@ -5,6 +5,7 @@ import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { LAST_TIME } from "../../core/text/iso-time.js";
 import { shownKey, withStoredKeys } from "../../report/words/shown-keys.js";
 import { WORKSPACE_FOLDER } from "../../workspace/workspace-paths.js";
+import { runStatus } from "../schemas.js";
 import { isEventType, withOutputPaths } from "./event-places.js";
 import { wrongFieldOf } from "./event-shapes.js";
 import {
@@ -25,7 +26,7 @@ const shape = z.object({
   run: z.object({
     id: z.number().int().positive().max(MAX_RUN_ID),
     workflow: z.string(),
-    status: z.enum(["pending", "running", "paused", "held", "completed", "failed", "canceled"]),
+    status: runStatus,
   }),
   definition: z.string(),
   events: z

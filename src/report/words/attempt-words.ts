@@ -7,7 +7,7 @@ import type {
   StopReason,
 } from "../../core/model/events.js";
 import type { Failure, FailureClass } from "../../core/model/failure.js";
-import { jobById } from "../../core/model/run.js";
+import { type Job, jobById } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { codeOf } from "../../engine/evaluation.js";
@@ -44,8 +44,12 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
         ? note("completed", `${name} ${endedText("completed", durationMs)}`)
         : note("recovered", `${name} completed on attempt ${attempt} in ${durationText(durationMs)}`);
     },
-    story: ({ job, attempt, durationMs, output }) =>
-      told(job, fact(`Attempt ${attempt} ${endedText("completed", durationMs)}.`), ...childFacts(output)),
+    story: ({ job, attempt, durationMs, output }, run) =>
+      told(
+        job,
+        fact(`Attempt ${attempt} ${endedText("completed", durationMs)}.`),
+        ...childFacts(jobById(run, job), output),
+      ),
   },
   "attempt.failed": {
     story: (event, _run, before) =>
@@ -113,13 +117,11 @@ function goesOn(handled: string | null): string {
 }
 
 /** A step that ran a child run names it in its output. */
-function childFacts(output: Output): Sentence[] {
+function childFacts({ step }: Job, output: Output): Sentence[] {
   const value = output.kind === "value" ? output.value : null;
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return [];
-  const { run_id: child, outputs } = value as { readonly [key: string]: Json };
-  return typeof child === "number" && outputs !== undefined
-    ? [fact(`Its child run ${child} completed.`)]
-    : [];
+  if (step.definition.action.type !== "workflow" || value === null || typeof value !== "object") return [];
+  const { run_id: child } = value as { readonly [key: string]: Json };
+  return typeof child === "number" ? [fact(`Its child run ${child} completed.`)] : [];
 }
 
 /** The words of a failure are not said again where it is the same as the one before. */

@@ -1,4 +1,11 @@
-import type { EdgeConsidered, Event, FailureRoute, Output, RungConsidered } from "../../core/model/events.js";
+import type {
+  EdgeConsidered,
+  Event,
+  EventType,
+  FailureRoute,
+  Output,
+  RungConsidered,
+} from "../../core/model/events.js";
 import type { Failure } from "../../core/model/failure.js";
 import { findJob, type Run } from "../../core/model/run.js";
 import { iso } from "../../core/text/iso-time.js";
@@ -9,8 +16,13 @@ import { shownKey, withShownKeys } from "./shown-keys.js";
 
 const MAX_VALUE_CHARS = 200;
 /** Fields that hold the id of one job, or of several. */
-const JOB_FIELDS = new Set(["job", "target", "by", "partOf"]);
-const JOB_LIST_FIELDS = new Set([
+const JOB_FIELDS = new Set([
+  "job",
+  "target",
+  "by",
+  "for",
+  "from",
+  "partOf",
   "jobs",
   "canceled",
   "stopping",
@@ -21,6 +33,8 @@ const JOB_LIST_FIELDS = new Set([
   "retired",
   "reblocked",
 ]);
+/** These hold something else under such a name: the run that was forked, and why the run goes on. */
+const OTHER_FIELDS = new Set(["run.forked from", "job.failed handled"]);
 const HIDDEN_FIELDS = new Set(["type", "token", "definitionHash", "key"]);
 /** The name of an event's job says these. */
 const NAME_FIELDS = new Set(["step", "scope"]);
@@ -30,7 +44,7 @@ export function eventText(run: Run, event: Event): string {
   return Object.entries(event)
     .filter(([field, value]) => !HIDDEN_FIELDS.has(field) && !isNothing(value))
     .filter(([field]) => !("job" in event && NAME_FIELDS.has(field)))
-    .map(([field, value]) => fieldText(run, field, value))
+    .map(([field, value]) => fieldText(run, event.type, field, value))
     .join(", ");
 }
 
@@ -38,11 +52,16 @@ function isNothing(value: unknown): boolean {
   return value === null || (typeof value === "object" && Object.keys(value as object).length === 0);
 }
 
-function fieldText(run: Run, field: string, value: unknown): string {
-  if (field === "job") return nameOrId(run, value);
-  if (JOB_FIELDS.has(field)) return `${shownKey(field)} ${nameOrId(run, value)}`;
-  if (JOB_LIST_FIELDS.has(field) && Array.isArray(value))
-    return `${field} ${listNames(value, (id) => nameOrId(run, id))}`;
+/** A test compares this with the shapes of all events. */
+export function holdsJobIds(type: EventType, field: string): boolean {
+  return JOB_FIELDS.has(field) && !OTHER_FIELDS.has(`${type} ${field}`);
+}
+
+function fieldText(run: Run, type: EventType, field: string, value: unknown): string {
+  if (holdsJobIds(type, field)) {
+    const names = listNames([value].flat(), (id) => nameOrId(run, id));
+    return field === "job" ? names : `${shownKey(field)} ${names}`;
+  }
   switch (field) {
     case "error":
       return errorText(value as Failure);

@@ -4,6 +4,7 @@ import { nameOf } from "../../../report/lookup/job-name.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import { jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
+import { clockTime } from "../../render/clock-time.js";
 import type { Paint } from "../../render/paint.js";
 import { tellChange } from "../../tell-change.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
@@ -31,7 +32,7 @@ function lines(letter: DeadLetter, paint: Paint, type: CommandLine): string[] {
   const tries = `${rounds} ${rounds === 1 ? "round" : "rounds"} of the queue`;
   const why = error === null ? "failed" : `${oneLine(error.message)} (${error.code}, ${error.class})`;
   return [
-    `${paint("red", name)} (run ${run_id}, job ${id}) became a dead letter at ${since.replace("T", " ").slice(0, 19)} UTC, after ${tries}: ${why}`,
+    `${paint("red", name)} (run ${run_id}, job ${id}) became a dead letter at ${clockTime(since)} UTC, after ${tries}: ${why}`,
     `  why:    ${type(`explain ${run_id} ${step}`)}`,
     `  again:  ${type(`redrive ${id} --reason "..."`)}`,
   ];

@@ -6,6 +6,7 @@ import { nameOf } from "../../../report/lookup/job-name.js";
 import { jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { isServersRun } from "../../remote/who-goes-on.js";
+import { clockTime } from "../../render/clock-time.js";
 import { JOB_COLOURS } from "../../render/summary.js";
 import { tableLines } from "../../render/table.js";
 import { goingOn } from "../../tell-change.js";
@@ -88,15 +89,11 @@ function attemptTable(attempts: OutputOf<"get_job">["attempt_history"], width: n
     String(attempt),
     status,
     worker,
-    clock(started_at),
-    clock(finished_at),
+    clockTime(started_at),
+    clockTime(finished_at),
     error === null ? "" : oneLine(`${error.code}: ${error.message}`),
   ]);
   return tableLines(["attempt", "status", "worker", "started (UTC)", "ended (UTC)", "error"], rows, width);
-}
-
-function clock(time: string | null): string {
-  return time === null ? "" : time.replace("T", " ").slice(0, 19);
 }
 
 function textOf(value: unknown): string {

@@ -5,6 +5,7 @@ import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { durationText } from "../../../report/words/duration-text.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
+import { clockTime } from "../../render/clock-time.js";
 import { importedMark, statusWord } from "../../render/run-status.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
@@ -53,7 +54,7 @@ function runLines(runs: OutputOf<"list_runs">["items"], width: number): string[]
     String(run.run_id),
     statusWord(run) + importedMark(run),
     run.workflow,
-    run.created_at.replace("T", " ").slice(0, 19),
+    clockTime(run.created_at),
     run.duration_ms === null ? "" : durationText(run.duration_ms),
     run.error === null ? "" : oneLine(`${run.error.code}: ${run.error.message}`),
   ]);

@@ -4,6 +4,7 @@ import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import type { OperationName } from "../../../operations/operations.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import type { Present } from "../../declare/presenter.js";
+import { clockTime } from "../../render/clock-time.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
@@ -31,8 +32,6 @@ function listOf<Name extends ListName>(name: Name, { none, header, row }: Look<N
     return 0;
   };
 }
-
-const day = (time: string | null): string => (time === null ? "" : time.replace("T", " ").slice(0, 19));
 
 export const jobs = listOf("list_jobs", {
   none: "no jobs",
@@ -66,7 +65,7 @@ export const workflows = listOf("list_workflows", {
     id,
     name,
     version,
-    day(created_at),
+    clockTime(created_at),
     published ? "published" : (file ?? "a run"),
   ],
 });
@@ -74,7 +73,7 @@ export const workflows = listOf("list_workflows", {
 export const drafts = listOf("list_drafts", {
   none: "no drafts",
   header: ["name", "revision", "saved (UTC)"],
-  row: ({ name, revision, updated_at }) => [name, revision, day(updated_at)],
+  row: ({ name, revision, updated_at }) => [name, revision, clockTime(updated_at)],
 });
 
 export const workers = listOf("list_workers", {
@@ -85,7 +84,7 @@ export const workers = listOf("list_workers", {
     used,
     slots,
     tags.join(" "),
-    day(last_seen_at),
+    clockTime(last_seen_at),
     draining ? "draining" : "",
   ],
 });
@@ -97,8 +96,8 @@ export const tokens = listOf("list_tokens", {
     id,
     name,
     role,
-    day(created_at),
-    day(expires_at),
-    day(revoked_at),
+    clockTime(created_at),
+    clockTime(expires_at),
+    clockTime(revoked_at),
   ],
 });

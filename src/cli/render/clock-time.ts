@@ -1,0 +1,4 @@
+/** `2026-03-01 12:30:05` of an ISO time, in UTC as everywhere; the column or the sentence says so. */
+export function clockTime(time: string | null): string {
+  return time === null ? "" : time.replace("T", " ").slice(0, 19);
+}
