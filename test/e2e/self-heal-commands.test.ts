@@ -51,7 +51,7 @@ describe("a step that does not get on", () => {
     const ran = await cli.daruma("run", cli.write("edit.yaml", editing(repo, flag)));
     expect(ran.exitCode).toBe(1);
     expect(ran.stderr).toMatch(
-      /edit attempt 2 failed: .*no progress: the same failure 2 times.*hard reset 1 of 1: again in a fresh workspace/,
+      /edit attempt 2 failed: .*no progress: the same failure 2 times.*hard reset 1 of 1: run it again in a fresh workspace/,
     );
     const explained = (await cli.daruma("explain", "last")).stdout;
     expect(explained).toMatch(
