@@ -5,6 +5,7 @@ import {
   type Definition,
   type StepDefinition,
 } from "./definition.js";
+import { sharingDefaults } from "./step-defaults.js";
 
 /** What definitions stored by an older Daruma lack, with the value that means what they did then. */
 const LATER_FIELDS = {
@@ -27,6 +28,7 @@ const LATER_STEP_FIELDS = {
   progress: "output",
   noProgressLimit: null,
 } as const satisfies Partial<StepDefinition>;
+const LATER_STEP_KEYS = Object.keys(LATER_STEP_FIELDS);
 
 /** Read a definition back from the text under which it was stored, whichever Daruma wrote it. */
 export function parseStoredDefinition(text: string, hash: string): Definition {
@@ -45,5 +47,6 @@ function parse(text: string, hash: string): Definition {
 }
 
 function completeStep(step: StepDefinition): StepDefinition {
-  return { ...step, ...LATER_STEP_FIELDS, ...step };
+  const isComplete = LATER_STEP_KEYS.every((key) => Object.hasOwn(step ?? {}, key));
+  return sharingDefaults(isComplete ? step : { ...step, ...LATER_STEP_FIELDS, ...step });
 }

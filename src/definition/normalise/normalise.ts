@@ -6,13 +6,13 @@ import {
   DEFAULT_MAX_RECOVERIES,
   type Definition,
   type FailureRouting,
-  type Join,
   type Routing,
   type SelfHeal,
   type StepDefinition,
   type Transition,
 } from "../../core/model/definition.js";
 import { mapped, NONE } from "../../core/model/sparse-lists.js";
+import { JOIN_ALL, NO_FAILURE_ROUTING, NO_ROUTING, NO_VARIABLES } from "../../core/model/step-defaults.js";
 import { toObject } from "../fields/action-fields.js";
 import { keyVariables } from "../fields/agent-fields.js";
 import type { RawStep, StepKeys } from "../fields/read-step.js";
@@ -29,18 +29,6 @@ import { healedRetry, healedTimeouts, stepHealing } from "./self-heal-steps.js";
 
 export type WorkflowKeys = ReadOf<typeof WORKFLOW_FIELDS>;
 type RoutingKeys = NonNullable<StepKeys["on_success"]>;
-
-const NO_VARIABLES: { readonly [name: string]: string } = Object.freeze({});
-const NO_ROUTING: Routing = Object.freeze({
-  run: NONE,
-  runJs: null,
-  goto: null,
-  gotoJs: null,
-  gotoMax: null,
-});
-
-const NO_FAILURE_ROUTING: FailureRouting = Object.freeze({ ...NO_ROUTING, retry: null });
-const JOIN_ALL: Join = Object.freeze({ kind: "all" });
 
 /** What the steps of a file are read against. */
 interface Surroundings {
