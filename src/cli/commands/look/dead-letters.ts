@@ -2,11 +2,9 @@ import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
-import { jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
 import type { Paint } from "../../render/paint.js";
-import { tellChange } from "../../tell-change.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 type DeadLetter = OutputOf<"list_dead_letters">["items"][number];
@@ -37,14 +35,3 @@ function lines(letter: DeadLetter, paint: Paint, type: CommandLine): string[] {
     `  again:  ${type(`redrive ${id} --reason "..."`)}`,
   ];
 }
-
-export const redrive: Present = async ({ args, input }, session, client) => {
-  const request = { ...input, ...jobPlace(args[0] as string[]) } as InputOf<"redrive_job">;
-  const answer = await client.call("redrive_job", request);
-  return tellChange(
-    session,
-    client,
-    { ...answer, action: "redrive" },
-    `${nameOf(answer.step, answer.scope)} of run ${answer.run_id} goes back into the queue with fresh budgets`,
-  );
-};

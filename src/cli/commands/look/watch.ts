@@ -5,7 +5,7 @@ import { nameOf } from "../../../report/lookup/job-name.js";
 import type { Present } from "../../declare/presenter.js";
 import { shownLine } from "../../render/paint.js";
 import { jsonText } from "../../terminal/channel.js";
-import { Pieces } from "../look/events.js";
+import { Pieces } from "./events.js";
 
 const TYPE_WIDTH = 22;
 const RUN_WIDTH = 6;
