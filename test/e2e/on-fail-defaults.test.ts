@@ -28,7 +28,7 @@ describe("defaults for the on_fail of every step", () => {
       ["build", "goto", "setup"],
     ]);
     const { stdout: story } = await cli.daruma("explain", String(report.run_id), "build", "--full");
-    expect(story).toMatch(/Back to setup \(goto\)\.\n *Cost: goto 1 of 1,/);
+    expect(story).toMatch(/goto: yes, back to setup\.\n *Cost: goto 1 of 1,/);
     const { stdout: picture } = await cli.daruma("graph", cli.write("flow.yaml", REPAIRED));
     expect(picture).toContain('n1 -.->|"on fail: goto, max 1"| n0');
     expect(picture).toContain('n0 -.->|"on fail: run"| n2');
