@@ -26,7 +26,7 @@ describe("what a refusal advises is not refused in its turn", () => {
       await stage.rest();
       const job = await stage.id("plan");
       expect(await advised(stage, { type, job, ...(force ? { force } : {}) })).toMatch(
-        /^STEP_COMPLETED \| control_run with action resume_from_step .* \| `daruma resume-from RUN STEP` /,
+        /^STEP_COMPLETED \| control_run with action resume_from_step .* \| `daruma resume-from 1 plan` /,
       );
       expect(await stage.operate({ type: "step.resume_from", job })).toBeNull();
     },
@@ -56,7 +56,7 @@ describe("what a refusal advises is not refused in its turn", () => {
     });
     await stage.rest();
     expect(await advised(stage, { type: "step.retry", job: await stage.id("b") })).toMatch(
-      /^DEPENDENCY_FAILED \| .*action reset_failed .* \| .*daruma reset RUN --failed-only/,
+      /^DEPENDENCY_FAILED \| .*action reset_failed .* \| .*daruma reset 1 --failed-only/,
     );
     expect(await stage.operate({ type: "run.reset" })).toBeNull();
     expect((await (await stage.resume()).rest()).order).toEqual(["a", "a", "b"]);
@@ -66,7 +66,7 @@ describe("what a refusal advises is not refused in its turn", () => {
     const stage = await Stage.begin(WORKSPACE, { plan: [{ output: null, takesMs: 100 }] }, { capacity: 0 });
     const job = await stage.id("plan");
     expect(await advised(stage, { type: "step.hard_reset", job })).toMatch(
-      /^NOT_RETRYABLE \| Pause the run first: control_run with action pause\. \| .*`daruma pause RUN`/,
+      /^NOT_RETRYABLE \| Pause the run first: control_run with action pause\. \| .*`daruma pause 1`/,
     );
     expect(await stage.operate({ type: "run.pause", takeover: false })).toBeNull();
     expect(await stage.operate({ type: "step.hard_reset", job })).toBeNull();

@@ -201,7 +201,7 @@ steps:
     run.kill("SIGKILL");
     await run.ended;
     expect((await cli.daruma("apply", id!)).stderr).toContain(
-      "hint: No process is running this run. Let the step finish with `daruma resume RUN`, then apply.",
+      `hint: No process is running this run. Let the step finish with \`daruma resume ${id}\`, then apply.`,
     );
     writeFileSync(gate, "");
     expect((await cli.daruma("resume", id!)).exitCode).toBe(0);

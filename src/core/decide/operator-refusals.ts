@@ -79,7 +79,7 @@ function unknownJob(run: Run, id: number): Refusal {
 function refuseRetry(run: Run, { job: id, maxAttempts }: CommandOf<"step.retry">): Refusal | null {
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
-  const refused = refuseWhileCanceling(run) ?? refuseAgain(job);
+  const refused = refuseWhileCanceling(run) ?? refuseAgain(run, job);
   if (refused !== null || maxAttempts === undefined) return refused;
   const step = job.step.definition.id;
   if (job.status === "pending_failed") return refuse("NOT_RETRYABLE", `${step} is held`, decideHold(job));
@@ -96,11 +96,11 @@ function decideHold({ id }: Job): Advice {
 }
 
 /** Why this job cannot simply run again. */
-function refuseAgain(job: Job): Refusal | null {
+function refuseAgain(run: Run, job: Job): Refusal | null {
   const step = job.step.definition.id;
   const { status } = job;
-  if (status === "completed") return refuse("STEP_COMPLETED", `${step} is completed`, wayBackTo(job));
-  if (status === "skipped") return refuse("NOT_RETRYABLE", `${step} is skipped`, wayBackTo(job));
+  if (status === "completed") return refuse("STEP_COMPLETED", `${step} is completed`, wayBackTo(run, job));
+  if (status === "skipped") return refuse("NOT_RETRYABLE", `${step} is skipped`, wayBackTo(run, job));
   if (status === "running")
     return refuse(
       "NOT_RETRYABLE",
@@ -109,19 +109,28 @@ function refuseAgain(job: Job): Refusal | null {
     );
   if (!RETRYABLE.has(status)) return refuse("NOT_RETRYABLE", `${step} is ${status}: it has not failed`);
   if (job.barrier !== null) return refuse("NOT_RETRYABLE", `${step} is about to start over`, RUNS_BY_ITSELF);
-  if (!job.scope.open) return scopeGone(job);
-  if (status === "canceled" && gateState(job.gate) === "lost") return dependencyFailed(job);
+  if (!job.scope.open) return scopeGone(run, job);
+  if (status === "canceled" && gateState(job.gate) === "lost") return dependencyFailed(run, job);
   return null;
 }
 
 /** Only advice that would not be refused in its turn. */
-function wayBackTo(job: Job): Advice {
-  if (mayGoBackTo(job)) return adviceFor("STEP_COMPLETED");
+function wayBackTo(run: Run, job: Job): Advice {
+  if (mayGoBackTo(job))
+    return {
+      typed: `\`daruma resume-from ${run.id} ${typedName(job)}\` goes back to it: the step and everything that depends on it run again.`,
+      asked: adviceFor("STEP_COMPLETED").asked,
+    };
   return {
-    typed: "Go back to the step it depends on, which did not complete: `daruma resume-from RUN STEP`.",
+    typed: `Go back to the step it depends on, which did not complete: \`daruma resume-from ${run.id} STEP\`.`,
     asked:
       "Go back to the step it depends on, which did not complete: control_run with action resume_from_step.",
   };
+}
+
+/** In a branch of a fan-out a step's id is not enough. */
+function typedName({ id, step, scope }: Job): string {
+  return scope.parent === null ? step.definition.id : String(id);
 }
 
 function mayGoBackTo({ gate, step }: Job): boolean {
@@ -130,17 +139,16 @@ function mayGoBackTo({ gate, step }: Job): boolean {
 
 const RUNS_BY_ITSELF = "Wait; it will run.";
 
-function scopeGone({ step, scope }: Job): Refusal {
+function scopeGone(run: Run, { step, scope }: Job): Refusal {
   return refuse("NOT_RETRYABLE", `${step.definition.id} belongs to ${scope.id}, which is gone`, {
-    typed: "`daruma jobs RUN` lists the current branches.",
+    typed: `\`daruma jobs ${run.id}\` lists the current branches.`,
     asked: "list_jobs lists the current branches.",
   });
 }
 
-function dependencyFailed({ step }: Job): Refusal {
+function dependencyFailed(run: Run, { step }: Job): Refusal {
   return refuse("DEPENDENCY_FAILED", `a step that ${step.definition.id} depends on did not complete`, {
-    typed:
-      "Retry that step first; its dependents run after it. `daruma reset RUN --failed-only` retries all.",
+    typed: `Retry that step first; its dependents run after it. \`daruma reset ${run.id} --failed-only\` retries all.`,
     asked:
       "Retry that step first; its dependents run after it. control_run with action reset_failed retries all.",
   });
@@ -151,8 +159,8 @@ function refuseResumeFrom(run: Run, { job: id, force }: CommandOf<"step.resume_f
   if (job === null) return unknownJob(run, id);
   const refused = refuseWhileCanceling(run);
   if (refused !== null) return refused;
-  if (!job.scope.open) return scopeGone(job);
-  if (!mayGoBackTo(job)) return dependencyFailed(job);
+  if (!job.scope.open) return scopeGone(run, job);
+  if (!mayGoBackTo(job)) return dependencyFailed(run, job);
   return refuseBusy(run, force);
 }
 
@@ -179,7 +187,7 @@ function refuseResetOf(run: Run, job: Job, force: boolean): Refusal | null {
   const step = job.step.definition.id;
   const not = (why: string, hint: Advice | string): Refusal =>
     refuse("NOT_RETRYABLE", `${step} ${why}`, hint);
-  if (!job.scope.open) return scopeGone(job);
+  if (!job.scope.open) return scopeGone(run, job);
   if (job.barrier !== null) return not("is about to start over", RUNS_BY_ITSELF);
   if (job.reset !== null) return not("is being reset already", RUNS_BY_ITSELF);
   switch (job.status) {
@@ -191,29 +199,33 @@ function refuseResetOf(run: Run, job: Job, force: boolean): Refusal | null {
       if (job.recovery !== null) return not("waits for its recovery script", "Wait until that has ended.");
       return job.list === null ? null : not("is being repaired", "Wait until its repair has ended.");
     case "ready":
-      return run.paused === null ? not("is about to run", PAUSE_FIRST) : null;
+      return run.paused === null ? not("is about to run", pauseFirst(run)) : null;
     case "running":
       // Without force the workspace is busy, which is the better word for it.
       return job.stopping === null || !force ? null : not("is being ended", "Wait until it has ended.");
     case "completed":
     case "skipped":
-      return refuseAgain(job);
+      return refuseAgain(run, job);
     case "canceled":
-      return refuseAgain(job) ?? not("is canceled", RETRY_IT);
+      return refuseAgain(run, job) ?? not("is canceled", retryIt(run, job));
     case "blocked":
       return not("is blocked: it has not run yet", RUNS_BY_ITSELF);
   }
 }
 
-const PAUSE_FIRST: Advice = {
-  typed: "Pause the run first: `daruma pause RUN`.",
-  asked: "Pause the run first: control_run with action pause.",
-};
+function pauseFirst({ id }: Run): Advice {
+  return {
+    typed: `Pause the run first: \`daruma pause ${id}\`.`,
+    asked: "Pause the run first: control_run with action pause.",
+  };
+}
 
-const RETRY_IT: Advice = {
-  typed: "`daruma retry RUN STEP` runs it again.",
-  asked: "control_run with action retry_step runs it again.",
-};
+function retryIt({ id }: Run, job: Job): Advice {
+  return {
+    typed: `\`daruma retry ${id} ${typedName(job)}\` runs it again.`,
+    asked: "control_run with action retry_step runs it again.",
+  };
+}
 
 function refuseRedrive(run: Run, { job: id }: CommandOf<"step.redrive">): Refusal | null {
   const job = findJob(run, id);
@@ -223,7 +235,7 @@ function refuseRedrive(run: Run, { job: id }: CommandOf<"step.redrive">): Refusa
       "NOT_DEAD_LETTER",
       `${job.step.definition.id} is ${jobStatusWord(job.status)} and not a dead letter`,
     );
-  return refuseWhileCanceling(run) ?? refuseAgain(job);
+  return refuseWhileCanceling(run) ?? refuseAgain(run, job);
 }
 
 function refuseHolds(run: Run, items: readonly HoldDecision[]): Refusal | null {

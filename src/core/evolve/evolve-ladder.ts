@@ -140,7 +140,7 @@ function completeWith(run: Run, job: Job, given: Pick<Payload<"hold.resolved">, 
   });
 }
 
-/** New visits with all budgets anew; what was given up because of these jobs waits for them again. */
+/** New visits with fresh budgets; what was given up because of these jobs waits for them again. */
 function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
   rememberKey(run, event.key);
   if (run.status === "held") run.status = "running";

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { DarumaError } from "../../core/errors/errors.js";
+import { type Advice, DarumaError } from "../../core/errors/errors.js";
 import { isOver, type Run } from "../../core/model/run.js";
 import { lastCommit } from "../../core/model/workspace-state.js";
 import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
@@ -124,15 +124,19 @@ async function asPatch(workspaces: Workspaces, workspace: Workspace, since: stri
   return { branch: null, commit: null, patch };
 }
 
-const WAIT_FOR_STEP = {
-  typed: "Wait until it ends; `daruma pause RUN` keeps anything new from starting.",
-  asked: "Wait until it ends; control_run with action pause keeps anything new from starting.",
-};
+function waitForStep(run: Run): Advice {
+  return {
+    typed: `Wait until it ends; \`daruma pause ${run.id}\` keeps anything new from starting.`,
+    asked: "Wait until it ends; control_run with action pause keeps anything new from starting.",
+  };
+}
 
-const RESUME_FIRST = {
-  typed: "No process is running this run. Let the step finish with `daruma resume RUN`, then apply.",
-  asked: "No process is running this run. Let the step finish with control_run, action resume, then apply.",
-};
+function resumeFirst(run: Run): Advice {
+  return {
+    typed: `No process is running this run. Let the step finish with \`daruma resume ${run.id}\`, then apply.`,
+    asked: "No process is running this run. Let the step finish with control_run, action resume, then apply.",
+  };
+}
 
 /** What it has begun does not end by itself: nobody runs it. */
 async function isLeft({ store }: Context, run: Run): Promise<boolean> {
@@ -146,12 +150,12 @@ function refuseWhileAtWork(run: Run, isLeft: boolean): void {
   const step = running ?? aside?.for ?? rebuild?.job ?? null;
   if (step !== null)
     throw new DarumaError("WORKSPACE_BUSY", `${step.step.definition.id} is running in the workspace`, {
-      hint: isLeft ? RESUME_FIRST : WAIT_FOR_STEP,
+      hint: isLeft ? resumeFirst(run) : waitForStep(run),
     });
   if (!isOver(run) && run.status !== "held" && run.status !== "paused")
     throw new DarumaError("WORKSPACE_BUSY", `run ${run.id} is ${run.status}`, {
       hint: {
-        typed: "Wait until it is over, or pause it: `daruma pause RUN`.",
+        typed: `Wait until it is over, or pause it: \`daruma pause ${run.id}\`.`,
         asked: "Wait until it is over, or pause it: control_run with action pause.",
       },
     });

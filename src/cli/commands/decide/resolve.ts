@@ -29,7 +29,7 @@ export const resolveHolds: Present = async (given, session, client) => {
   const output = flags.complete === undefined ? null : parseOutput(flags.complete);
   if ((names.length === 0) !== (flags.all === true))
     throw new DarumaError("USAGE", "name the jobs to resolve, or add --all", {
-      hint: "`daruma holds RUN` lists what can be resolved.",
+      hint: `\`daruma holds ${reference}\` lists what can be resolved.`,
     });
   const jobs =
     names.length === 0

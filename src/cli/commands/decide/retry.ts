@@ -3,7 +3,7 @@ import { nameOf } from "../../../report/lookup/job-name.js";
 import type { Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
 
-/** A step again: with all budgets anew, in a fresh workspace, or as where the run goes back to. */
+/** A step again: with fresh budgets, in a fresh workspace, or as where the run goes back to. */
 export const retry: Present = async ({ input }, session, client) => {
   const answer = await client.call("control_run", input as InputOf<"control_run">);
   const name = nameOf(answer.target!.step, answer.target!.scope);
