@@ -56,12 +56,11 @@ describe("the compiled program", () => {
   });
 
   it("that is damaged is made anew", async () => {
-    const { base, file, inode } = await filled("damaged");
+    const { base, file } = await filled("damaged");
     const size = statSync(file).size;
     writeFileSync(`${file}.zeros`, Buffer.alloc(size));
     renameSync(`${file}.zeros`, file);
     await expectVersion({ XDG_CACHE_HOME: base });
-    expect(statSync(file).ino).not.toBe(inode);
     expect(readFileSync(file).equals(Buffer.alloc(size))).toBe(false);
   });
 
