@@ -94,7 +94,7 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPa
       rows(`SELECT ${COLUMNS.checkpoint} FROM checkpoint WHERE run_id = ? ORDER BY ordinal`, runId).flat(),
     readPatch: (runId, diffHash) => {
       const found = row("SELECT bytes FROM patch WHERE run_id = ? AND diff_hash = ?", runId, diffHash);
-      return (found?.[0] ?? null) as Uint8Array | null;
+      return found === null ? null : ((found[0] ?? new Uint8Array()) as Uint8Array);
     },
   };
 }

@@ -34,7 +34,11 @@ export function createWriteVerbs(db: Database): WriteVerbs {
       return null;
     },
     putPatch: ({ runId, diffHash, bytes }) => {
-      run("INSERT OR IGNORE INTO patch (run_id, diff_hash, bytes) VALUES (?, ?, ?)", runId, diffHash, bytes);
+      // Some releases of Node hand over an empty one as null.
+      run(
+        "INSERT OR IGNORE INTO patch (run_id, diff_hash, bytes) VALUES (?, ?, coalesce(?, x''))",
+        ...[runId, diffHash, bytes],
+      );
       return null;
     },
     ...createLeaseWrites(statements),
