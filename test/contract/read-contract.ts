@@ -177,7 +177,7 @@ function events(under: StoreUnderTest): void {
       const { store } = under;
       const taken = await takeRun(store);
       const about = (job: number, reason: string): SerialisedEvent => {
-        const data = JSON.stringify({ type: "human.answered", job, text: `"job":7, ${reason}` });
+        const data = JSON.stringify({ type: "human.answered", job, text: `"job":7, ${reason}\u0000` });
         return { at: 1, type: "human.answered", data };
       };
       const written = [about(7, "a"), about(77, "b"), canceledEvent("c"), about(7, "d")];
