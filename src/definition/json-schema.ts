@@ -1,17 +1,9 @@
 import { workflow } from "./fields/workflow-fields.js";
-import { deepFreeze } from "./read/freeze.js";
-import type { JsonDefinitions, JsonSchema } from "./read/schema.js";
+import { jsonDocument } from "./read/json-document.js";
 
-/** The workflow file for editors, as JSON Schema draft 2020-12, from the same source that reads files. */
+/** The workflow file for editors. */
 export function workflowJsonSchema(): object {
-  const definitions: JsonDefinitions = new Map();
-  const body = workflow.json(definitions);
-  const schema: JsonSchema = {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "Daruma workflow",
-    ...body,
+  return jsonDocument("Daruma workflow", workflow, {
     oneOf: [{ required: ["steps"] }, { required: ["checks"] }, { required: ["jobs"] }],
-    $defs: Object.fromEntries([...definitions].sort(([a], [b]) => (a < b ? -1 : 1))),
-  };
-  return deepFreeze(schema);
+  });
 }

@@ -11,11 +11,11 @@ import { DEFAULTS_PATH, withDefaults } from "./on-fail-defaults.js";
 import { deepFreeze } from "./read/freeze.js";
 import type { NameFinder } from "./read/names-in-text.js";
 import { childPath, pathSegments, ROOT, renderSegments } from "./read/path.js";
-import { type Finding, Findings, type Problem, type SyntaxProblem } from "./read/problem.js";
+import type { Finding, Findings, Problem, SyntaxProblem } from "./read/problem.js";
+import { readText } from "./read/read-text.js";
 import type { ReadContext } from "./read/schema.js";
 import { findEntry, Locator, type SourceNode } from "./read/source-tree.js";
 import { quote } from "./read/suggest.js";
-import { readYaml } from "./read/yaml-tree.js";
 
 export interface LoadOptions {
   /** Shown in problems; its name without the ending is the workflow's default name. */
@@ -34,16 +34,13 @@ export type LoadResult =
 
 /** YAML or JSON text into a frozen Definition, or every problem in it at once, sorted by place. */
 export function loadDefinition(source: string, options: LoadOptions): LoadResult {
-  const findings = new Findings();
-  const { root, text } = readYaml(source, findings);
-  const toProblems = (found: readonly Finding[]) =>
-    found.map((finding) => text.toProblem(finding, options.file)).sort(byPlace);
-  const read =
-    root === null ? null : readDefinition(root, workflowName(options.file), { ...options, findings });
-  if (root === null || read === null) return deepFreeze({ ok: false, problems: toProblems(findings.errors) });
-  const { definition, entries } = read;
-  const lint = placeLint(lintDefinition(definition), root, entries);
-  return deepFreeze({ ok: true, definition, warnings: toProblems([...findings.warnings, ...lint]) });
+  const loaded = readText(source, options.file, (root, findings) => {
+    const read = readDefinition(root, workflowName(options.file), { ...options, findings });
+    if (read !== null)
+      findings.warnings.push(...placeLint(lintDefinition(read.definition), root, read.entries));
+    return read?.definition ?? null;
+  });
+  return loaded.ok ? { ok: true, definition: loaded.value, warnings: loaded.warnings } : loaded;
 }
 
 interface ReadWorkflow {
@@ -179,10 +176,6 @@ function defaultOf(ofStep: LintFinding["segments"], locator: Locator): LintFindi
   if (ofStep[0] !== "on_fail") return null;
   const segments = [...pathSegments(DEFAULTS_PATH), ...ofStep.slice(1)];
   return locator.has(segments) ? segments : null;
-}
-
-function byPlace(first: Problem, second: Problem): number {
-  return first.line - second.line || first.column - second.column;
 }
 
 /** `flows/release.yaml` is the workflow `release`. */

@@ -14,6 +14,7 @@ import {
 const LAYERS: readonly (readonly string[])[] = [
   ["core"],
   ["definition"],
+  ["settings"],
   ["store", "action", "sandbox", "workspace", "telemetry"],
   ["engine", "worker"],
   ["report"],
@@ -61,7 +62,7 @@ export const CATALOGUES: readonly { readonly path: string; readonly reason: stri
   },
 ];
 const DUMP_NAMES = new Set(["utils", "util", "helpers", "helper", "common", "types", "misc"]);
-const PURE_FOLDERS = new Set(["core", "definition"]);
+const PURE_FOLDERS = new Set(["core", "definition", "settings"]);
 const NPM_ALLOWED_IN_PURE_FOLDERS = new Map([
   // A digest is a function of its input, and theirs is audited and faster than one written here.
   ["core", new Set(["@noble/hashes/sha2.js", "@noble/hashes/utils.js"])],
@@ -114,7 +115,7 @@ function refuseImport(from: string, to: string, typesOnly: boolean): string | nu
   return allowed ? null : `${source} and ${target} are siblings`;
 }
 
-/** `core` and `definition` decide; they do no I/O and know no clock, no chance and no waiting. */
+/** `core`, `definition` and `settings` decide; they do no I/O and know no clock, no chance and no waiting. */
 export function findImpurities(files: readonly SourceText[]): string[] {
   const violations: string[] = [];
   for (const file of productFiles(files)) {

@@ -102,4 +102,35 @@ Examples:
     .action((flags: McpFlags) =>
       act(async (session) => (await import("../commands/serve/mcp.js")).mcp(flags, session)),
     );
+  declareConfig({ program, act });
+}
+
+function declareConfig({ program, act }: Declaration): void {
+  const config = program.command("config").description("the settings file daruma.config.yaml");
+  config
+    .command("check")
+    .description("check a settings file and say what it sets")
+    .argument("[file]", "the settings file (default: --config, DARUMA_CONFIG, or daruma.config.yaml)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  daruma config check
+  daruma config check /etc/daruma/daruma.config.yaml --json`,
+    )
+    .action((file: string | undefined) =>
+      act(async (session) => (await import("../commands/serve/config.js")).checkConfig(file, session)),
+    );
+  config
+    .command("schema")
+    .description("print the JSON Schema of settings files, for editors")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  daruma config schema > daruma.config.schema.json`,
+    )
+    .action(() =>
+      act(async (session) => (await import("../commands/serve/config.js")).configSchema(session)),
+    );
 }

@@ -30,7 +30,15 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
  * Commands that are declared by hand. They are the ones whose start is waited for, and the table of operations with its
  * schemas takes about 60 ms to load.
  */
-const LIGHT_WORDS: ReadonlySet<string> = new Set(["init", "run", "resume", "serve", "worker", "mcp"]);
+const LIGHT_WORDS: ReadonlySet<string> = new Set([
+  "init",
+  "run",
+  "resume",
+  "serve",
+  "worker",
+  "mcp",
+  "config",
+]);
 
 /** With the commands that this command line could mean: all of them, unless it says which. */
 export async function createProgram(answer: { exitCode: number }, args: readonly string[]): Promise<Command> {
@@ -43,6 +51,7 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
     .option("--store <store>", "a database file, or postgres://... (also: DARUMA_STORE)")
     .option("--server <url>", "send the command to a server (also: DARUMA_SERVER)")
     .option("--token <token>", "the server's token (safer: DARUMA_TOKEN)")
+    .option("--config <file>", "settings file, such as daruma.config.yaml (also: DARUMA_CONFIG)")
     .option("--json", "print the result as JSON on stdout; progress goes to stderr")
     .option("--no-color", "no colours (also: NO_COLOR)")
     .option("-q, --quiet", "print errors only")
@@ -75,8 +84,9 @@ Exit codes: 0 completed, 1 failed, 2 invalid usage or workflow file, 3 held or p
 5 store or infrastructure, 130 interrupted (the run stays resumable)`;
 
 function globalOptions(program: Command): GlobalOptions {
-  const flags = program.opts<Pick<GlobalOptions, "outputDir" | "color"> & Place>();
-  return { json: false, quiet: false, debug: false, ...flags, ...placeOf(flags, process.env) };
+  const flags = program.opts<Pick<GlobalOptions, "outputDir" | "color" | "config"> & Place>();
+  const config = flags.config ?? (process.env.DARUMA_CONFIG || undefined);
+  return { json: false, quiet: false, debug: false, ...flags, ...placeOf(flags, process.env), config };
 }
 
 /** Help and version are results; everything else that ends the parsing is bad usage. */

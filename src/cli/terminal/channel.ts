@@ -26,6 +26,8 @@ export interface GlobalOptions {
   /** The address of a server that does what is asked; by default this process. */
   readonly server?: string | undefined;
   readonly token?: string | undefined;
+  /** The settings file that was named. */
+  readonly config?: string | undefined;
   readonly json: boolean;
   readonly color: boolean;
   readonly quiet: boolean;

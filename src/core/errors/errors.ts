@@ -663,6 +663,16 @@ export const ERROR_CATALOGUE = {
     next: "Make one with `daruma token create`, or bind to 127.0.0.1.",
     asked: "Make one with create_token, or bind to 127.0.0.1.",
   },
+  CLUSTER_NEEDS_SERVER: {
+    means: "A step asks for a cluster, and `daruma run` uses no clusters.",
+    next: "Start a server with `daruma serve --config FILE`, and send it the file: `daruma run FILE --server URL`.",
+    asked: "Start the run on a server whose settings have the cluster.",
+  },
+  CLUSTER_WORKSPACE: {
+    means:
+      "A step works in the run's workspace and asks for a cluster, whose nodes do not have the workspace.",
+    next: "Set `workspace: false` on the step, or remove the cluster's tag from its `runs_on`.",
+  },
   UNAUTHENTICATED: {
     means: "The request has no token, or its token is unknown, expired or revoked.",
     next: "Send `authorization: Bearer TOKEN`; `daruma token create` makes one.",

@@ -3,6 +3,8 @@ import { prepareProcessHost } from "../../../action/process/create-process-host.
 import { DarumaError } from "../../../core/errors/errors.js";
 import { databaseFile, isDatabaseThere, openExistingStore } from "../../../host/existing-store.js";
 import type { Workflow } from "../../../operations/workflows/workflow.js";
+import { refuseClusterSteps } from "../../../settings/cluster-steps.js";
+import type { Settings } from "../../../settings/settings.js";
 import type { Store } from "../../../store/store.js";
 import { readContext, readInputs } from "../../run-variables.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
@@ -26,7 +28,9 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     );
   const early = openEarly(session.options);
   prepareProcessHost();
+  const { clusters } = await readSettings(session.options);
   const workflow = flags.stored === true ? null : await readChecked(file, session);
+  if (workflow !== null) refuseClusterSteps(workflow.definition, clusters);
   const { Daruma } = await import("../../../host/daruma.js");
   const { followRun } = await import("../../follow-run.js");
   const store = await early;
@@ -36,7 +40,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
   return followRun(session, daruma, flags, async () =>
-    daruma.start(workflow ?? (await readStored(file, daruma)), {
+    daruma.start(workflow ?? (await readStored(file, daruma, clusters)), {
       inputs,
       context,
       failureRouting: flags.failureRouting,
@@ -63,9 +67,19 @@ async function readChecked(file: string, session: Session): Promise<Workflow> {
 async function readStored(
   name: string,
   place: { readonly store: Store; readonly outputDir: string },
+  clusters: Settings["clusters"],
 ): Promise<Workflow> {
   const { chooseWorkflow } = await import("../../../operations/workflows/choose-workflow.js");
-  return chooseWorkflow({ ...place, customActions: [] }, { ...splitVersion(name), file_name: name });
+  const request = { ...splitVersion(name), file_name: name };
+  const workflow = await chooseWorkflow({ ...place, customActions: [] }, request);
+  refuseClusterSteps(workflow.definition, clusters);
+  return workflow;
+}
+
+/** Only where a file is named: whoever just runs a workflow waits for nothing that it does not need. */
+async function readSettings({ config }: GlobalOptions): Promise<Settings> {
+  if (config === undefined) return { clusters: [] };
+  return (await import("../../../host/read-settings.js")).settingsOf(config, "only_named");
 }
 
 /**

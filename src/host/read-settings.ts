@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { DarumaError } from "../core/errors/errors.js";
+import type { Problem } from "../definition/read/problem.js";
+import { readSource } from "../operations/workflows/workflow-source.js";
+import { loadSettings } from "../settings/load-settings.js";
+import type { Settings } from "../settings/settings.js";
+
+/** What a server reads from its working folder where no file is named. */
+export const SETTINGS_FILE = "daruma.config.yaml";
+
+const NO_SETTINGS: Settings = { clusters: [] };
+
+/** A settings file with every problem in it at once. */
+class InvalidSettings extends DarumaError {
+  constructor(
+    readonly file: string,
+    readonly problems: readonly Problem[],
+  ) {
+    const [first] = problems;
+    const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
+    super(first?.code ?? "YAML_SYNTAX", `${file} has ${count}: ${first?.message ?? ""}`, {
+      ...(first === undefined ? {} : { hint: first.hint }),
+    });
+  }
+}
+
+/** Throws FILE_NOT_FOUND, or an error with every problem. */
+export function readSettings(file: string): Settings {
+  const loaded = loadSettings(readSource(file), file);
+  if (!loaded.ok) throw new InvalidSettings(file, loaded.problems);
+  return loaded.value;
+}
+
+/** Those of the file that is named; else those of the working folder, if `beside` says so and there are any. */
+export function settingsOf(named: string | undefined, beside: "beside" | "only_named"): Settings {
+  if (named !== undefined) return readSettings(named);
+  return beside === "beside" && existsSync(SETTINGS_FILE) ? readSettings(SETTINGS_FILE) : NO_SETTINGS;
+}

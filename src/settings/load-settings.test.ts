@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { loadSettings, settingsJsonSchema } from "./load-settings.js";
+import { clusterFor } from "./settings.js";
+
+const load = (text: string) => loadSettings(text, "daruma.config.yaml");
+
+function problemsOf(text: string): string[] {
+  const loaded = load(text);
+  if (loaded.ok) throw new Error("it is valid");
+  return loaded.problems.map(
+    ({ line, column, code, path, message, hint }) =>
+      `${line}:${column} ${code} ${path}: ${message} | ${hint}`,
+  );
+}
+
+describe("a settings file", () => {
+  it("with a cluster of which only the type is named has the defaults of the documentation", () => {
+    const loaded = load("clusters:\n  hpc:\n    type: slurm\n");
+    expect(loaded).toEqual({
+      ok: true,
+      warnings: [],
+      value: {
+        clusters: [
+          {
+            ...{
+              name: "hpc",
+              type: "slurm",
+              tags: ["hpc"],
+              account: null,
+              target: null,
+              qos: null,
+              gres: null,
+            },
+            ...{ parallelEnvironment: null, options: [], setup: [], program: ["daruma"] },
+            ...{ folder: null, server: null, autoSchedule: true },
+            allocation: {
+              ...{ cpus: null, memoryBytes: null, gpus: null },
+              ...{ runtimeMs: 3_600_000, jobRuntimeMs: 600_000, drainMs: 60_000, idleExitMs: 60_000 },
+            },
+            limits: { maxAllocations: 10, maxCpus: null, threshold: 1, cooldownMs: 30_000 },
+          },
+        ],
+      },
+    });
+  });
+
+  it("sets every key of a cluster", () => {
+    const loaded = load(`
+clusters:
+  big:
+    type: slurm
+    tags: [hpc, gpu]
+    account: project-7
+    partition: main
+    qos: normal
+    gres: gpu:a100:2
+    options: ["--constraint=avx2"]
+    setup: [module load node]
+    program: [/opt/node, /opt/daruma/main.js]
+    folder: /shared/daruma
+    server: https://login1:7420
+    allocation: { cpus: 16, memory: 64g, gpus: 2, runtime: 4h, job_runtime: 5m, drain: 2m, idle_exit: 30s }
+    limits: { max_allocations: 3, max_cpus: 48, threshold: 5, cooldown: 1m }
+    auto_schedule_on_ready_jobs: false
+`);
+    expect(loaded.ok && loaded.value.clusters).toEqual([
+      {
+        ...{ name: "big", type: "slurm", tags: ["hpc", "gpu"], account: "project-7", target: "main" },
+        ...{ qos: "normal", gres: "gpu:a100:2", parallelEnvironment: null, options: ["--constraint=avx2"] },
+        ...{ setup: ["module load node"], program: ["/opt/node", "/opt/daruma/main.js"] },
+        ...{ folder: "/shared/daruma", server: "https://login1:7420", autoSchedule: false },
+        allocation: {
+          ...{ cpus: 16, memoryBytes: 64 * 1024 ** 3, gpus: 2, runtimeMs: 14_400_000 },
+          ...{ jobRuntimeMs: 300_000, drainMs: 120_000, idleExitMs: 30_000 },
+        },
+        limits: { maxAllocations: 3, maxCpus: 48, threshold: 5, cooldownMs: 60_000 },
+      },
+    ]);
+  });
+
+  it("says where an unknown key stands and what was meant", () => {
+    expect(problemsOf("clusters:\n  hpc:\n    type: slurm\n    acount: me\nclustres: {}\n")).toEqual([
+      "4:5 UNKNOWN_KEY clusters.hpc.acount: unknown key `acount`, did you mean `account`? | Rename it to `account`.",
+      "5:1 UNKNOWN_KEY clustres: unknown key `clustres`, did you mean `clusters`? | Rename it to `clusters`.",
+    ]);
+  });
+
+  it.each(["channels", "notify", "breakers", "limits", "retention"])(
+    "refuses %s, which this version does not honour",
+    (key) => {
+      expect(problemsOf(`${key}: {}\n`)).toEqual([
+        `1:1 UNKNOWN_KEY ${key}: the key \`${key}\` is not supported yet | Remove it; this version of Daruma does not support it.`,
+      ]);
+    },
+  );
+
+  it("refuses keys of the other scheduler", () => {
+    expect(
+      problemsOf("clusters:\n  sge:\n    type: gridengine\n    partition: main\n    gres: gpu:1\n"),
+    ).toEqual([
+      "4:5 INVALID_VALUE clusters.sge.partition: `partition` is a key of type slurm, and this cluster is of type gridengine | Write `queue` for Grid Engine.",
+      "5:5 INVALID_VALUE clusters.sge.gres: `gres` is a key of type slurm, and this cluster is of type gridengine | Remove it, or set it with `options`.",
+    ]);
+    expect(problemsOf("clusters: { hpc: { type: slurm, queue: main.q } }")[0]).toContain(
+      "Write `partition` for Slurm.",
+    );
+  });
+
+  it.each([
+    ["an unknown type", "type: slrum", "INVALID_VALUE"],
+    ["an account with a blank", "type: slurm\n    account: my project", "INVALID_VALUE"],
+    ["an account that is an option", "type: slurm\n    account: --wrap=id", "INVALID_VALUE"],
+    ["an option without a dash", "type: slurm\n    options: [constraint]", "INVALID_VALUE"],
+    ["an option of two lines", 'type: slurm\n    options: ["--a\\n--b"]', "INVALID_VALUE"],
+    ["a tag with a comma", 'type: slurm\n    tags: ["a,b"]', "INVALID_VALUE"],
+    ["a folder that is not absolute", "type: slurm\n    folder: shared", "INVALID_VALUE"],
+    ["an address without http", "type: slurm\n    server: login1:7420", "INVALID_VALUE"],
+    ["no allocations at all", "type: slurm\n    limits: { max_allocations: 0 }", "INVALID_VALUE"],
+    ["no type", "tags: [a]", "MISSING_KEY"],
+    ["text for a number", "type: slurm\n    limits: { max_cpus: many }", "WRONG_TYPE"],
+  ])("refuses %s", (_, keys, code) => {
+    const problems = problemsOf(`clusters:\n  hpc:\n    ${keys}\n`);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(` ${code} `);
+  });
+
+  it("describes itself as JSON Schema with the same keys", () => {
+    const schema = settingsJsonSchema() as { properties: object; $defs: { cluster: { properties: object } } };
+    expect(Object.keys(schema.properties)).toEqual(["clusters"]);
+    expect(Object.keys(schema.$defs.cluster.properties)).toContain("auto_schedule_on_ready_jobs");
+  });
+});
+
+describe("the cluster of a step", () => {
+  const clusters = [{ tags: ["hpc", "gpu"] }, { tags: ["hpc"] }, { tags: ["sge"] }];
+
+  it("is the first that has all the tags it asks for", () => {
+    expect(clusterFor(["hpc"], clusters)).toBe(clusters[0]);
+    expect(clusterFor(["gpu", "hpc"], clusters)).toBe(clusters[0]);
+    expect(clusterFor(["sge"], clusters)).toBe(clusters[2]);
+  });
+
+  it("is none for a step that asks for nothing, or for a tag that no cluster has", () => {
+    expect(clusterFor([], clusters)).toBeNull();
+    expect(clusterFor(["hpc", "linux"], clusters)).toBeNull();
+  });
+});

@@ -1,0 +1,55 @@
+import { jsonDocument } from "../definition/read/json-document.js";
+import { ROOT } from "../definition/read/path.js";
+import type { Findings } from "../definition/read/problem.js";
+import { readText, type TextRead } from "../definition/read/read-text.js";
+import { type Fields, mapOf, object, type ReadContext } from "../definition/read/schema.js";
+import { clusterProfile } from "./cluster-fields.js";
+import type { Settings } from "./settings.js";
+
+/** What the settings will hold one day: known, so that nobody thinks that they are honoured. */
+const LATER = ["channels", "notify", "breakers", "limits", "retention"];
+
+const CLUSTER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
+
+const settings = object(
+  {
+    clusters: {
+      schema: mapOf(clusterProfile, {
+        keyPattern: CLUSTER_NAME,
+        keyRule: "A name begins with a letter and has at most 40 letters, digits, - and _.",
+      }),
+      doc: "Batch systems on which the server may run steps, by name.",
+    },
+  } as const satisfies Fields,
+  { later: LATER },
+);
+
+/** The text of a settings file, or every problem in it at once. */
+export function loadSettings(source: string, file: string): TextRead<Settings> {
+  return readText(source, file, (root, findings): Settings | null => {
+    const keys = settings.read(root, ROOT, plainContext(findings));
+    if (keys === undefined) return null;
+    const clusters = [...(keys.clusters ?? [])].map(([name, profile]) => ({
+      ...profile,
+      name,
+      tags: profile.tags.length === 0 ? [name] : profile.tags,
+    }));
+    return { clusters };
+  });
+}
+
+export function settingsJsonSchema(): object {
+  return jsonDocument("Daruma settings", settings);
+}
+
+/** Settings hold no expressions and no templates. */
+function plainContext(findings: Findings): ReadContext {
+  return {
+    findings,
+    checkExpression: () => null,
+    checkTemplate: () => null,
+    customActions: new Set(),
+    findNames: null,
+    texts: [],
+  };
+}

@@ -1,0 +1,68 @@
+/** What `daruma.config.yaml` says, with its defaults filled in. */
+export interface Settings {
+  readonly clusters: readonly ClusterSettings[];
+}
+
+export const CLUSTER_TYPES = ["slurm", "gridengine"] as const;
+export type ClusterType = (typeof CLUSTER_TYPES)[number];
+
+/** A batch system that a server may ask for machines. */
+export interface ClusterSettings {
+  readonly name: string;
+  readonly type: ClusterType;
+  /** Steps whose `runs_on` asks for some of these, and for nothing else, run there. */
+  readonly tags: readonly string[];
+  readonly account: string | null;
+  /** The partition of Slurm or the queue of Grid Engine; null: the site's default. */
+  readonly target: string | null;
+  readonly qos: string | null;
+  readonly gres: string | null;
+  readonly parallelEnvironment: string | null;
+  /** Further options of the submission, as they are. */
+  readonly options: readonly string[];
+  /** Shell lines that come before the worker in the script. */
+  readonly setup: readonly string[];
+  /** How the worker is started on a node. */
+  readonly program: readonly string[];
+  /** Where scripts, token files and the logs of allocations lie; nodes must see it. Null: in the output folder. */
+  readonly folder: string | null;
+  /** Where the nodes reach the server; null: where the server says that it is. */
+  readonly server: string | null;
+  readonly allocation: AllocationSettings;
+  readonly limits: ClusterLimits;
+  /** Make allocations for ready jobs without being asked. */
+  readonly autoSchedule: boolean;
+}
+
+export interface AllocationSettings {
+  /** The most that one allocation asks of a node; null: what the scheduler says a node has. */
+  readonly cpus: number | null;
+  readonly memoryBytes: number | null;
+  readonly gpus: number | null;
+  readonly runtimeMs: number;
+  /** What a job is thought to take that says nothing of its `runtime`. */
+  readonly jobRuntimeMs: number;
+  /** How long before its end a worker takes nothing new. */
+  readonly drainMs: number;
+  /** How long a worker without work stays. */
+  readonly idleExitMs: number;
+}
+
+export interface ClusterLimits {
+  readonly maxAllocations: number;
+  /** Of all allocations together; null: no limit. */
+  readonly maxCpus: number | null;
+  /** Jobs that must wait before another allocation is made beside one that lives. */
+  readonly threshold: number;
+  /** Time between one submission and the next. */
+  readonly cooldownMs: number;
+}
+
+/** The cluster that a step with these tags runs on: the first that has all of them. Null: it asks for none. */
+export function clusterFor<C extends Pick<ClusterSettings, "tags">>(
+  tags: readonly string[],
+  clusters: readonly C[],
+): C | null {
+  if (tags.length === 0) return null;
+  return clusters.find((cluster) => tags.every((tag) => cluster.tags.includes(tag))) ?? null;
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { CliFolder } from "../support/cli-folder.js";
+
+const cli = new CliFolder();
+
+const CLUSTER = "clusters:\n  hpc: { type: slurm, tags: [batch] }\n";
+const WORKFLOW = "steps:\n  big: { exec: echo ran, runs_on: [batch] }\n";
+
+describe("daruma config check", () => {
+  it("tells every problem with its place, and exits with 2", async () => {
+    const file = cli.write(
+      "bad.config.yaml",
+      "clusters:\n  hpc:\n    type: slurm\n    partion: main\nnotify: []\n",
+    );
+    const { exitCode, stderr } = await cli.daruma("config", "check", file);
+    expect(stderr).toBe(`${file}:4:5 UNKNOWN_KEY unknown key \`partion\`, did you mean \`partition\`?
+  hint: Rename it to \`partition\`.
+${file}:5:1 UNKNOWN_KEY the key \`notify\` is not supported yet
+  hint: Remove it; this version of Daruma does not support it.
+2 errors
+`);
+    expect(exitCode).toBe(2);
+  });
+
+  it("says what a file sets that is right, and what DARUMA_CONFIG names", async () => {
+    const file = cli.write("good.config.yaml", CLUSTER);
+    expect(await cli.daruma("config", "check", file)).toMatchObject({
+      exitCode: 0,
+      stdout: `${file}: valid, 1 cluster\n  hpc (slurm), tags batch\n`,
+    });
+    const { stdout } = await cli.daruma("config", "check", "--config", file, "--json");
+    expect(JSON.parse(stdout)).toEqual({ ok: true, file, clusters: ["hpc"] });
+  });
+
+  it("prints the schema for editors", async () => {
+    const { stdout } = await cli.daruma("config", "schema");
+    expect(JSON.parse(stdout)).toMatchObject({ title: "Daruma settings" });
+  });
+});
+
+describe("daruma run with a settings file", () => {
+  it("refuses a step that asks for a cluster, before anything has begun", async () => {
+    const config = cli.write("run.config.yaml", CLUSTER);
+    const file = cli.write("big.yaml", WORKFLOW);
+    const { exitCode, stderr } = await cli.daruma("run", file, "--config", config);
+    expect(stderr).toContain(
+      "error CLUSTER_NEEDS_SERVER: step big asks for batch, which is the cluster hpc; daruma run uses no clusters\n",
+    );
+    expect(exitCode).toBe(2);
+    expect((await cli.daruma("list", "--json")).stdout).not.toContain("big");
+  });
+
+  it("reads the file only when it is named", async () => {
+    cli.write("daruma.config.yaml", "no settings at all");
+    const file = cli.write("plain.yaml", "steps: { a: { exec: 'true' } }\n");
+    expect((await cli.daruma("run", file)).exitCode).toBe(0);
+    const broken = cli.write("broken.config.yaml", "clusters: 7\n");
+    expect((await cli.daruma("run", file, "--config", broken)).stderr).toContain("WRONG_TYPE");
+  });
+});
