@@ -69,7 +69,12 @@ describe("defineWorkflow", () => {
   it("takes jobs, handlers and transitions as a file does", () => {
     const batch: WorkflowInput = {
       name: "batch",
-      failure_handlers: [{ name: "h", rules: [{ exit_codes: [10], max_retries: 2 }] }],
+      failure_handlers: [
+        {
+          name: "h",
+          rules: [{ exit_codes: [10, 137], max_retries: 2, scale: { memory: 1.5, max_memory: "4g" } }],
+        },
+      ],
       resource_requirements: [{ name: "small", memory: "1g" }],
       transitions: [{ from: "a_1", to: "fix", on: "failure", when: "error.code === 'EXIT_3'" }],
       jobs: [

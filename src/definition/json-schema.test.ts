@@ -27,6 +27,12 @@ const CHECKS: Record<string, (argument: never, value: unknown, schema: Schema) =
   oneOf: (schemas: Schema[], value) => schemas.filter((schema) => fits(schema, value)).length === 1,
   required: (keys: string[], value) =>
     typeOf(value) !== "object" || keys.every((key) => Object.hasOwn(value as object, key)),
+  dependentRequired: (needed: Record<string, string[]>, value) =>
+    typeOf(value) !== "object" ||
+    Object.entries(needed).every(
+      ([key, keys]) =>
+        !Object.hasOwn(value as object, key) || keys.every((each) => Object.hasOwn(value as object, each)),
+    ),
   properties: (properties: Record<string, Schema>, value) =>
     typeOf(value) !== "object" ||
     Object.entries(value as object).every(
@@ -68,7 +74,7 @@ const GOOD = [
 unhandled: hold
 failure_handlers:
   - name: h
-    rules: [{ exit_codes: [10, 11], recovery_script: ./fix.sh, recovery_timeout_ms: 5m, max_retries: 3 }, { match_all_exit_codes: true }]
+    rules: [{ exit_codes: [10, 11], recovery_script: ./fix.sh, recovery_timeout_ms: 5m, max_retries: 3 }, { match_all_exit_codes: true, scale: { memory: 1.5, max_memory: 2g, runtime: 1.4, max_runtime: 4h } }]
 resource_requirements: [{ name: small, num_cpus: 2, memory: 2g, runtime: PT30M }]
 transitions:
   - { from: a, to: b, on: failure, priority: 1 }
@@ -119,6 +125,9 @@ const BAD = [
   "steps: { a: { exec: x } }\nfailure_handlers: [{ name: h, rules: [{ max_retries: 1 }] }]",
   "steps: { a: { exec: x } }\nfailure_handlers: [{ name: h, rules: [{ exit_codes: [1], max_retries: 1, max_attempts: 1 }] }]",
   "steps: { a: { exec: x } }\nfailure_handlers: [{ name: h, rules: [{ exit_codes: [300] }] }]",
+  "steps: { a: { exec: x } }\nfailure_handlers: [{ name: h, rules: [{ exit_codes: [137], scale: {} }] }]",
+  "steps: { a: { exec: x } }\nfailure_handlers: [{ name: h, rules: [{ exit_codes: [137], scale: { max_memory: 1g } }] }]",
+  "steps: { a: { exec: x } }\nfailure_handlers: [{ name: h, rules: [{ exit_codes: [137], scale: { memory: 0.5 } }] }]",
   "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a }]",
   "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a, to: b, on: never }]",
   "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a, to: b, when: { type: exists } }]",

@@ -4,6 +4,7 @@ import { actionTraits, isBuiltInAction } from "../core/model/action-traits.js";
 import type { Command } from "../core/model/commands.js";
 import { type ActionDefinition, DEFAULT_RECOVERY_TIMEOUT_MS } from "../core/model/definition.js";
 import type { GraphStep } from "../core/model/graph.js";
+import { resourcesOf } from "../core/model/resources.js";
 import type { Job, Run } from "../core/model/run.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/model/workspace-state.js";
 import type { Json } from "../core/text/json.js";
@@ -126,7 +127,7 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
     killGraceMs: definition.killGraceMs,
     outputSchema: definition.outputSchema,
     ...(definition.forEach ? { maxItems: run.definition.maxItems } : {}),
-    resources: definition.resources,
+    resources: resourcesOf(job, definition),
     runsOn: definition.runsOn ?? [],
     summarize: definition.summarize,
     returnCode: job.error?.exit_code ?? null,

@@ -59,7 +59,7 @@ export class Dispatcher {
       // Steps of the workspace run one at a time; this one's turn has not come.
       if (!mayStart(run, job)) continue;
       if (isNothing(run.definition, job.step.definition) && this.passes(host, job)) continue;
-      const { needs, key } = needsOf(job.step.definition);
+      const { needs, key } = needsOf(job);
       if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
       const place = this.ports.worker.place(needs, failedOn(job));
       if (place === "full") full = true;

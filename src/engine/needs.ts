@@ -1,5 +1,7 @@
 import { actionTraits } from "../core/model/action-traits.js";
-import type { Definition, StepDefinition } from "../core/model/definition.js";
+import type { Definition, ResourceRequirements, StepDefinition } from "../core/model/definition.js";
+import { resourcesOf } from "../core/model/resources.js";
+import type { Job } from "../core/model/run.js";
 import { isTemplate } from "../sandbox/template.js";
 import type { Needs } from "../worker/worker.js";
 
@@ -11,11 +13,17 @@ export interface KeyedNeeds {
 
 const known = new WeakMap<StepDefinition, KeyedNeeds>();
 
-/** What a step asks of its worker. */
-export function needsOf(step: StepDefinition): KeyedNeeds {
-  const found = known.get(step);
+/** What a job asks of its worker: what its step does, or more where it has passed that. */
+export function needsOf({ step: { definition }, raised }: Pick<Job, "step" | "raised">): KeyedNeeds {
+  const found = raised === null ? known.get(definition) : undefined;
   if (found !== undefined) return found;
-  const { action, resources } = step;
+  const keyed = keyedNeeds(definition, resourcesOf({ raised }, definition));
+  if (raised === null) known.set(definition, keyed);
+  return keyed;
+}
+
+function keyedNeeds(step: StepDefinition, resources: ResourceRequirements | null): KeyedNeeds {
+  const { action } = step;
   const needs: Needs = {
     // A child run's own steps take slots; its parent waiting with one could leave none for them.
     slots: actionTraits(action.type).doneBy === "server" ? 0 : (resources?.cpus ?? 1),
@@ -27,9 +35,7 @@ export function needsOf(step: StepDefinition): KeyedNeeds {
     // Nor do they have this.
     usesWorkspace: step.usesWorkspace ?? false,
   };
-  const keyed = { needs, key: JSON.stringify(needs) };
-  known.set(step, keyed);
-  return keyed;
+  return { needs, key: JSON.stringify(needs) };
 }
 
 const roomless = new WeakMap<Definition, boolean>();

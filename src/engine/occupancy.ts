@@ -13,7 +13,7 @@ export function heldAttempts(run: Run): HeldAttempt[] {
 
 function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttempt {
   const { id: runId, workflowId } = run;
-  const { needs } = needsOf(job.step.definition);
+  const { needs } = needsOf(job);
   return {
     runId,
     workflowId,

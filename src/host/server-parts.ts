@@ -34,7 +34,7 @@ export class ServerParts {
       start: async (workflow, options) => (await daruma.start(workflow, { ...options, managed: true })).runId,
       resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
       listWorkers: () => pool.list().map(shown),
-      whyNot: (step) => pool.whyNot(needsOf(step).needs),
+      whyNot: (job) => pool.whyNot(needsOf(job).needs),
     };
   }
 

@@ -1,6 +1,6 @@
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
-import type { StepDefinition } from "../core/model/definition.js";
+import type { Job } from "../core/model/run.js";
 import type { Store } from "../store/store.js";
 import type { Role } from "./roles.js";
 import type { StartOptions } from "./runs/start-options.js";
@@ -32,8 +32,8 @@ export interface Runner {
   /** Go on with a run that nobody runs. */
   resume(runId: number, reason: string, key: string): Promise<void>;
   listWorkers(): readonly WorkerInfo[];
-  /** One sentence: why a ready job of this step has not begun. */
-  whyNot(step: StepDefinition): string;
+  /** One sentence: why a ready job has not begun. */
+  whyNot(job: Job): string;
 }
 
 export interface WorkerInfo {

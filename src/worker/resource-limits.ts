@@ -1,12 +1,11 @@
 import { memoryOfToken } from "../action/process/attempt-processes.js";
 import type { FailureFacts } from "../core/model/failure.js";
+import { failureOf } from "../core/model/resources.js";
 import type { TimerPort } from "./attempt-timers.js";
 import type { Assignment } from "./worker.js";
 
 /** How often a step with a memory limit is looked at. */
 const MEMORY_POLL_MS = 250;
-const WALLTIME_EXIT_CODE = 152;
-const OOM_EXIT_CODE = 137;
 
 /** Ends an attempt that takes more time or memory than it asked for. */
 export class ResourceLimits {
@@ -24,8 +23,7 @@ export class ResourceLimits {
     if (resources?.runtimeMs != null) {
       const { runtimeMs } = resources;
       const facts = {
-        code: "WALLTIME",
-        exitCode: WALLTIME_EXIT_CODE,
+        ...failureOf("runtime"),
         message: `ran longer than the ${runtimeMs} ms it asked for`,
       };
       this.cancel = clock.after(runtimeMs, () => this.pass(facts));
@@ -52,8 +50,7 @@ export class ResourceLimits {
         if (this.poll === null) return;
         if (bytes <= limit) return this.watch(limit);
         this.pass({
-          code: "OOM",
-          exitCode: OOM_EXIT_CODE,
+          ...failureOf("memory"),
           message: `used ${bytes} bytes of memory, more than the ${limit} it asked for`,
         });
       });

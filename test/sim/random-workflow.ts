@@ -23,6 +23,13 @@ const HANDLERS = [
     ],
   },
   { name: "narrow", rules: [{ exit_codes: [10], max_retries: 3 }] },
+  {
+    name: "larger",
+    rules: [
+      { exit_codes: [137, 152], max_retries: 5, scale: { memory: 1.5, max_memory: "4m", runtime: 1.4 } },
+      { match_all_exit_codes: true, max_retries: 2 },
+    ],
+  },
 ];
 
 /** A valid workflow in which every rule of routing may meet every other. */
@@ -170,6 +177,7 @@ export class WorkflowMaker {
       ...(extra.forEach !== true && random.chance(0.06) ? this.human() : this.action()),
       ...(random.chance(0.3) ? { failure_handler: random.pick(HANDLERS).name } : {}),
       ...(groups.length > 0 ? { depends_on: groups } : {}),
+      ...(random.chance(0.3) ? { resource_requirements: { memory: "1m", runtime: "1h" } } : {}),
       start: "auto",
       ...(random.chance(0.12)
         ? { if: random.pick(["visit < 2", "attempt >= 0", "false", "nowhere.x"]) }

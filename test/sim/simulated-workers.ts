@@ -198,6 +198,8 @@ export class SimulatedWorkers {
           { exitCode: 1, message: "exit code 1" },
           { exitCode: 10, message: "exit code 10" },
           { exitCode: 10, message: "hopeless", declared: { retryable: false } },
+          { exitCode: 137, code: "OOM", message: "too much" },
+          { exitCode: 152, code: "WALLTIME", message: "too long" },
           { httpStatus: 400, message: "bad request" },
           { timeout: "wall", message: "too slow" } as const,
           { httpStatus: 503, message: "unavailable" },

@@ -7,9 +7,9 @@ import { Stage } from "./stage.js";
 
 const TEXT = `unhandled: hold
 max_recoveries: 1
-failure_handlers: [{ name: h, rules: [{ exit_codes: [10], recovery_script: ./fix.sh, max_retries: 2 }] }]
+failure_handlers: [{ name: h, rules: [{ exit_codes: [10], recovery_script: ./fix.sh, max_retries: 2, scale: { memory: 2 } }] }]
 steps:
-  job: { exec: make, failure_handler: h }
+  job: { exec: make, failure_handler: h, resource_requirements: { memory: 1m } }
   bad: { exec: make }
   fix: { exec: make }
   stuck: { exec: make }
@@ -19,7 +19,7 @@ const { definition } = workflow(TEXT);
 /** A run with a rule and its script, an edge, a pause, a hold and its resolution. */
 async function goodLog(): Promise<Event[]> {
   const stage = await Stage.begin(TEXT, {
-    job: [{ exit: 10 }, "ok"],
+    job: [{ facts: { message: "too much", exitCode: 10, declared: { code: "OOM" } } }, "ok"],
     "job script": [{ output: null, takesMs: 10 }],
     bad: ["fail"],
     stuck: ["fail", "ok"],
@@ -53,6 +53,10 @@ const TAMPERINGS: { readonly [invariant: string]: (events: Event[]) => Event[] }
   noAttemptWithoutAReservation: (events) => without(events, "rule.reserved"),
   rulesKeepTheirAttempts: (events) =>
     copied(events, "rule.reserved", indexOf(events, "attempt.succeeded", 2) + 1),
+  resourcesOnlyGrow: (events) =>
+    events.map((event) =>
+      event.type === "rule.reserved" ? { ...event, raised: { ...event.raised!, to: 1024 ** 2 } } : event,
+    ),
   recoveryScriptsRunBetweenReservationAndReady: (events) => without(events, "recovery.finished"),
   holdsAreResolvedOnce: (events) => copied(events, "hold.resolved", events.length - 1),
   noFailureIsSettledTwice: (events) => copied(events, "routes.settled", events.length - 1),

@@ -65,6 +65,23 @@ export function rulesKeepTheirAttempts(log: Log, definition: Definition): string
   return null;
 }
 
+/** Each raise begins where the one before it ended, or at what the step asks for, and ends above that. */
+export function resourcesOnlyGrow(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const had = new Map<string, number>();
+  for (const { seq, event } of log) {
+    if (event.type !== "rule.reserved" || event.raised === undefined) continue;
+    const { resource, from, to } = event.raised;
+    const asked = book.of(event.job).step.definition.resources;
+    const first = (resource === "memory" ? asked?.memoryBytes : asked?.runtimeMs) ?? null;
+    const name = `${book.name(event.job)} ${resource}`;
+    if (from !== (had.get(name) ?? first)) return `at ${seq} ${name} is raised from ${from}`;
+    if (from !== null && to <= from) return `at ${seq} ${name} is raised from ${from} to ${to}`;
+    had.set(name, to);
+  }
+  return null;
+}
+
 /** A recovery script runs after its reservation, before the job is ready, and never beside an attempt. */
 export function recoveryScriptsRunBetweenReservationAndReady(
   log: Log,

@@ -13,6 +13,7 @@ import {
   renewRouting,
   settle,
 } from "../model/jobs.js";
+import { withRaise } from "../model/resources.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
 import { rebuild } from "./evolve-barrier.js";
 import { rememberKey } from "./evolve-run.js";
@@ -45,6 +46,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
           event.script === null
             ? null
             : { attempt: event.attempt, script: event.script, tries: 0, token: "" };
+        if (event.raised !== undefined) job.raised = withRaise(job.raised, event.raised);
       });
     case "recovery.started":
       return change(run, jobById(run, event.job), (job) => {

@@ -1,5 +1,5 @@
 import { readFailure } from "../failure/error-record.js";
-import type { Definition } from "../model/definition.js";
+import type { Definition, Scale } from "../model/definition.js";
 import type { Event } from "../model/events.js";
 import { isHandled } from "../model/handled.js";
 import { isResting } from "../model/resting.js";
@@ -74,9 +74,19 @@ export function failureHandlersOf(definition: Definition): Pick<FailureHandlerRo
         recovery_script: rule.recoveryScript,
         recovery_timeout_ms: rule.recoveryTimeoutMs,
         max_retries: rule.maxAttempts,
+        ...(rule.scale === undefined ? {} : { scale: scaleInFile(rule.scale) }),
       })),
     ),
   }));
+}
+
+function scaleInFile({ memory, runtime }: Scale): { readonly [key: string]: number | string } {
+  return {
+    ...(memory === undefined ? {} : { memory: memory.factor }),
+    ...(memory?.max == null ? {} : { max_memory: memory.max }),
+    ...(runtime === undefined ? {} : { runtime: runtime.factor }),
+    ...(runtime?.max == null ? {} : { max_runtime: `${runtime.max}ms` }),
+  };
 }
 
 /** The attempt that an event began or ended, as its row stands after it. */

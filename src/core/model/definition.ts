@@ -1,5 +1,6 @@
 import type { Json } from "../text/json.js";
 import { classesWith, type FailureClass } from "./failure.js";
+import type { Resource } from "./resources.js";
 
 /**
  * A workflow as the engine runs it: validated, normalised and frozen. `src/definition` makes it from a file or from
@@ -130,6 +131,18 @@ export interface FailureRule {
   readonly recoveryTimeoutMs: number;
   /** Attempts in all, the first included (`max_retries` or `max_attempts` in the file). */
   readonly maxAttempts: number;
+  /** How much more the next attempt gets of what the failed one has passed; missing: the rule raises nothing. */
+  readonly scale?: Scale;
+}
+
+/** By resource; one that is not named is not raised. */
+export type Scale = { readonly [resource in Resource]?: ScaleFactor };
+
+export interface ScaleFactor {
+  /** More than 1. */
+  readonly factor: number;
+  /** In bytes or milliseconds; null: as much as it takes. */
+  readonly max: number | null;
 }
 
 /** An edge from the end of one step to the start of another. */

@@ -1,5 +1,6 @@
 import type { Json } from "../text/json.js";
 import type { Failure } from "./failure.js";
+import type { Raise } from "./resources.js";
 
 /**
  * Everything that can happen in a run. The log of these is the truth; `evolve` folds it into a `Run`, the tables are
@@ -188,6 +189,8 @@ export type Event =
       readonly exitCode: number | null;
       readonly maxAttempts: number;
       readonly script: string | null;
+      /** What the failed attempt has passed: the job has more of it from now on. */
+      readonly raised?: Raise;
     }
   | {
       readonly type: "recovery.started";
@@ -550,6 +553,10 @@ export type ReasonKind =
   | "run_list_step"
   | "no_rule_matches"
   | "rule_matched"
+  /** A rule is to raise what the attempt has passed, and the job has no such requirement. */
+  | "nothing_to_raise"
+  /** The same, and it has as much as the rule allows. */
+  | "at_resource_limit"
   | "retry_is_useless"
   | "not_retryable"
   | "no_progress"
@@ -578,7 +585,13 @@ export type EvaluationPurpose =
   | "transition";
 
 /** What became of a failure that met the failure handlers. */
-export type HandlerOutcome = "Retried" | "NoHandler" | "NoMatchingRule" | "MaxRetriesExceeded" | "Error";
+export type HandlerOutcome =
+  | "Retried"
+  | "NoHandler"
+  | "NoMatchingRule"
+  | "MaxRetriesExceeded"
+  | "LimitReached"
+  | "Error";
 
 /** One transition looked at, and why it did or did not match. */
 export interface EdgeConsidered {

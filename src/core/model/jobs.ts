@@ -60,6 +60,7 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     remediatedInVisit: false,
     charged: 0,
     allowed: null,
+    raised: null,
     recovery: null,
     question: null,
     route: null,

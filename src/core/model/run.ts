@@ -15,6 +15,7 @@ import type {
 import type { ErrorRecord, Failure } from "./failure.js";
 import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState } from "./heal-state.js";
+import type { RaisedResources } from "./resources.js";
 import type { JobStatus, RunStatus } from "./rows.js";
 import type { WorkspaceState } from "./workspace-state.js";
 
@@ -137,6 +138,8 @@ export interface Job {
   charged: number;
   /** How many of those the last operator's retry allows; null: it named no bound. */
   allowed: number | null;
+  /** What rules and operators have given it beyond its step's requirements; it keeps that. */
+  raised: RaisedResources | null;
   /** The recovery script that is due, how often it was begun, and while it is at work what it carries. */
   recovery: { readonly attempt: number; readonly script: string; tries: number; token: string } | null;
   question: { readonly prompt: string; readonly choices: readonly string[] } | null;

@@ -19,6 +19,7 @@ import {
 import { boolean, duration, number, text } from "../read/schema-scalars.js";
 import { findEntry } from "../read/source-tree.js";
 import { MAX_COUNT } from "./retry-fields.js";
+import { scale } from "./scale-fields.js";
 
 const MAX_NAME_CHARS = 200;
 const MAX_EXIT_CODE = 255;
@@ -65,6 +66,10 @@ const ruleMap = object({
     aliases: ["max_retries"],
     default: DEFAULT_RULE_ATTEMPTS,
   },
+  scale: {
+    schema: scale,
+    doc: "How much more memory or time the job gets after an attempt that used more than it asked for.",
+  },
 });
 
 /** `max_retries` is what other formats call it. */
@@ -95,6 +100,7 @@ const rule: Schema<RuleDraft, WrittenRule> = {
         recoveryScript: given.recovery_script ?? null,
         recoveryTimeoutMs: given.recovery_timeout_ms ?? DEFAULT_RECOVERY_TIMEOUT_MS,
         maxAttempts: given.max_attempts ?? DEFAULT_RULE_ATTEMPTS,
+        ...(given.scale === undefined ? {} : { scale: given.scale }),
       },
     };
   },

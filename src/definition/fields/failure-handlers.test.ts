@@ -58,6 +58,24 @@ steps: { a: { exec: x, failure_handler: sim_recovery, summarize: tail -5 } }
       "INVALID_VALUE 3:48 failure_handlers[0].rules[0].max_attempts",
     ],
     ["[{ exit_codes: [1], retries: 2 }]", "UNKNOWN_KEY 3:32 failure_handlers[0].rules[0].retries"],
+    ["[{ exit_codes: [137], scale: {} }]", "MISSING_KEY 3:41 failure_handlers[0].rules[0].scale"],
+    [
+      "[{ exit_codes: [137], scale: { max_memory: 1g, runtime: 2 } }]",
+      "MISSING_KEY 3:43 failure_handlers[0].rules[0].scale.max_memory",
+    ],
+    [
+      "[{ exit_codes: [137], scale: { memory: 1 } }]",
+      "INVALID_VALUE 3:51 failure_handlers[0].rules[0].scale.memory",
+    ],
+    [
+      "[{ exit_codes: [137], scale: { memory: 2, max_memory: lots } }]",
+      "INVALID_VALUE 3:66 failure_handlers[0].rules[0].scale.max_memory",
+    ],
+    [
+      "[{ exit_codes: [137], scale: { memroy: 2 } }]",
+      "UNKNOWN_KEY 3:43 failure_handlers[0].rules[0].scale.memroy",
+    ],
+    ["[{ exit_codes: [137], scale: 2 }]", "WRONG_TYPE 3:41 failure_handlers[0].rules[0].scale"],
     [
       "[{ exit_codes: [1, 2] }, { exit_codes: [3, 2] }]",
       "INVALID_VALUE 3:55 failure_handlers[0].rules[1].exit_codes[1]",
@@ -68,6 +86,18 @@ steps: { a: { exec: x, failure_handler: sim_recovery, summarize: tail -5 } }
     ],
   ])("refuse %s", (rules, summary) => {
     expect(summaryOf(withRules(rules))).toEqual([summary]);
+  });
+
+  it("scale memory and runtime, each with its limit", () => {
+    const scales = definitionOf(
+      withRules(
+        "[{ exit_codes: [137], scale: { memory: 1.5, max_memory: 64g, runtime: 1.4, max_runtime: PT4H } }, { exit_codes: [152], scale: { runtime: 2 } }]",
+      ),
+    ).failureHandlers[0]!.rules.map((rule) => rule.scale);
+    expect(scales).toEqual([
+      { memory: { factor: 1.5, max: 64 * 1024 ** 3 }, runtime: { factor: 1.4, max: 14_400_000 } },
+      { runtime: { factor: 2, max: null } },
+    ]);
   });
 
   it("must have different names", () => {

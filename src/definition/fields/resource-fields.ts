@@ -58,7 +58,7 @@ export const memory = union(
   }),
 );
 
-const runtime = parsedText("a duration such as `PT30M` or `30m`", (written, report) => {
+export const runtime = parsedText("a duration such as `PT30M` or `30m`", (written, report) => {
   const ms = parseDuration(written);
   if (ms !== null && ms > 0 && ms <= MAX_DURATION_MS) return ms;
   const hint = "Write a duration such as PT30M or 30m, at most 24.8 days.";

@@ -2,6 +2,7 @@ import { actionTraits } from "../../core/model/action-traits.js";
 import type { Definition, FailureHandler, StepDefinition } from "../../core/model/definition.js";
 import { quote } from "../read/suggest.js";
 import { finding, type LintFinding } from "./lint-finding.js";
+import { lintScale } from "./lint-scale.js";
 
 /** The only code that an action without a process gives: that of a timeout. */
 const TIMEOUT_CODE = 124;
@@ -11,6 +12,7 @@ export function lintHandlers(definition: Definition): LintFinding[] {
     ...unusedHandlers(definition),
     ...idleRules(definition),
     ...deafHandlers(definition),
+    ...lintScale(definition),
     ...idleHold(definition),
   ];
 }

@@ -108,6 +108,25 @@ describe("lint", () => {
     expect(lint({ a: { exec: "x", failure_handler: "h" } }, handler({ exit_codes: [3] }))).toEqual([]);
   });
 
+  it("finds factors of a scale that can raise nothing", () => {
+    const handler = (rule: FailureRuleInput) => ({ failure_handlers: [{ name: "h", rules: [rule] }] });
+    const step = (resource_requirements?: { memory?: string; runtime?: string }) => ({
+      a: { exec: "x", failure_handler: "h", ...(resource_requirements && { resource_requirements }) },
+    });
+    const both = { memory: 1.5, runtime: 1.4 };
+    expect(lint(step({ memory: "1g" }), handler({ exit_codes: [137], scale: both }))).toEqual([
+      "NO_EFFECT failure_handlers[0].rules[0].scale.runtime",
+    ]);
+    expect(lint(step({ memory: "1g" }), handler({ match_all_exit_codes: true, scale: both }))).toEqual([
+      "NO_EFFECT steps.a.failure_handler",
+    ]);
+    expect(lint(step(), handler({ exit_codes: [137], scale: { memory: 2 } }))).toEqual([
+      "NO_EFFECT steps.a.failure_handler",
+    ]);
+    const asked = step({ memory: "1g", runtime: "1h" });
+    expect(lint(asked, handler({ exit_codes: [137, 152], scale: both }))).toEqual([]);
+  });
+
   it("finds transitions behind one that is always taken", () => {
     const steps = { a: noop(), b: noop(), c: noop(), r: noop() };
     const on = (first: TransitionInput["on"], second: TransitionInput["on"], when?: string) =>

@@ -39,6 +39,7 @@ const edges = z.array(z.looseObject({ edge: id, to: text, matched: flag, why: te
 const moved = z.array(z.looseObject({ ordinal: count, commit: text })).optional();
 const attemptOf = { job: jobId, attempt: count };
 const outcome = { ok: flag, message: text, durationMs: number };
+const raise = { resource: text, from: number.nullable(), to: number };
 const told = { reason: text, key };
 
 /** Older logs lack some of it, and have a number for the time. */
@@ -197,6 +198,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     exitCode: number.nullable(),
     maxAttempts: number,
     script: text.nullable(),
+    raised: z.looseObject(raise).optional(),
   },
   "recovery.started": { ...attemptOf, try: count, token: text },
   "recovery.interrupted": attemptOf,

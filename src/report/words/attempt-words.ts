@@ -162,6 +162,7 @@ function failedText({ code, message, handled }: EventOf<"job.failed">, last: Fai
 const OUTCOME_MEANS: Readonly<Partial<Record<HandlerOutcome, string>>> = {
   NoMatchingRule: "its failure handler has no rule for it (NoMatchingRule)",
   MaxRetriesExceeded: "the rule that matches has no attempts left (MaxRetriesExceeded)",
+  LimitReached: "the rule that matches can raise nothing more (LimitReached)",
   Error: "a rule matches, but the step said that retrying cannot help (Error)",
 };
 

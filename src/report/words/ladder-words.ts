@@ -1,4 +1,5 @@
 import { describeUsedUp, isAfterSuccess, loopCount } from "../../core/decide/loop-budget.js";
+import { amountText, raiseText } from "../../core/model/resources.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { iso } from "../../core/text/iso-time.js";
 import { jobNames } from "../lookup/job-name.js";
@@ -51,12 +52,23 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
     debug: true,
   },
   "rule.reserved": {
-    answer({ handler, rule, maxAttempts, script }) {
+    answer({ handler, rule, maxAttempts, script, raised }) {
       const when = script === null ? "at once" : "after its recovery script";
-      return `rule ${rule} of ${handler}: run it again ${when}, at most ${counted(maxAttempts, "attempt")}`;
+      const more = raised === undefined ? "" : `, ${raiseText(raised)}`;
+      return `rule ${rule} of ${handler}: run it again ${when}${more}, at most ${counted(maxAttempts, "attempt")}`;
     },
-    story: ({ job, maxAttempts }, run) =>
-      told(job, cost(`attempt ${jobById(run, job).charged + 1} of ${maxAttempts}; no retry, no loop`)),
+    story: ({ job, maxAttempts, raised }, run) =>
+      told(
+        job,
+        ...(raised === undefined
+          ? []
+          : [
+              fact(
+                `From now on the step may use ${amountText(raised.resource, raised.to)} of ${raised.resource}.`,
+              ),
+            ]),
+        cost(`attempt ${jobById(run, job).charged + 1} of ${maxAttempts}; no retry, no loop`),
+      ),
     debug: true,
   },
   "recovery.started": {

@@ -1,6 +1,17 @@
 import type { FailureHandler, FailureRule } from "../../model/definition.js";
 import type { HandlerOutcome } from "../../model/events.js";
 import type { Failure } from "../../model/failure.js";
+import {
+  amountOf,
+  amountText,
+  passedResource,
+  type Raise,
+  type Raising,
+  type Resource,
+  raiseBy,
+  raiseText,
+  resourcesOf,
+} from "../../model/resources.js";
 import type { Job, Run } from "../../model/run.js";
 import { boundReason, isAtBound } from "../attempt-bound.js";
 import { startRecovery } from "../recovery.js";
@@ -26,12 +37,15 @@ export const ruleRung: Rung = {
           "no_attempts_left",
           boundReason(job) ?? `${match.handler.name}: no attempts left (${match.rule.maxAttempts} used)`,
         );
+      case "LimitReached":
+        return pass(match.why.kind, `${match.handler.name}: ${limitReason(match.why)}`);
       case "Retried": {
-        const { handler, rule, index } = match;
+        const { handler, rule, index, raise } = match;
         const next = job.attempt + 1;
+        const more = raise === null ? "" : `, ${raiseText(raise)}`;
         return {
           kind: "act",
-          reason: `${handler.name}: rule ${index + 1} for ${describeCode(failure)}, attempt ${job.charged + 1} of ${rule.maxAttempts}${rule.recoveryScript === null ? "" : " after its recovery script"}`,
+          reason: `${handler.name}: rule ${index + 1} for ${describeCode(failure)}, attempt ${job.charged + 1} of ${rule.maxAttempts}${rule.recoveryScript === null ? "" : " after its recovery script"}${more}`,
           act() {
             decision.emit({
               type: "rule.reserved",
@@ -43,6 +57,7 @@ export const ruleRung: Rung = {
               exitCode: failure.exit_code,
               maxAttempts: rule.maxAttempts,
               script: rule.recoveryScript,
+              ...(raise === null ? {} : { raised: raise }),
             });
             if (rule.recoveryScript === null)
               decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "rule" });
@@ -57,12 +72,18 @@ export const ruleRung: Rung = {
 type RuleMatch =
   | { readonly outcome: "NoHandler" }
   | { readonly outcome: "NoMatchingRule" | "Error"; readonly handler: FailureHandler }
-  | {
-      readonly outcome: "MaxRetriesExceeded" | "Retried";
-      readonly handler: FailureHandler;
-      readonly rule: FailureRule;
-      readonly index: number;
-    };
+  | ({ readonly outcome: "MaxRetriesExceeded" } & MatchedRule)
+  | ({ readonly outcome: "LimitReached"; readonly why: NoRaise } & MatchedRule)
+  /** `raise` is what the failed attempt has passed, where the rule scales that. */
+  | ({ readonly outcome: "Retried"; readonly raise: Raise | null } & MatchedRule);
+
+interface MatchedRule {
+  readonly handler: FailureHandler;
+  readonly rule: FailureRule;
+  readonly index: number;
+}
+
+type NoRaise = Exclude<Raising, { kind: "raised" }> & { readonly resource: Resource };
 
 /** Exactly one rule is matched: one that names the code, whatever its place, else the catch-all. */
 export function matchRule(run: Run, job: Job, failure: Failure): RuleMatch {
@@ -80,7 +101,21 @@ export function matchRule(run: Run, job: Job, failure: Failure): RuleMatch {
   if (rule === undefined) return { outcome: "NoMatchingRule", handler };
   if (failure.final) return { outcome: "Error", handler };
   const isSpent = isAtBound(job) || job.charged >= rule.maxAttempts;
-  return { outcome: isSpent ? "MaxRetriesExceeded" : "Retried", handler, rule, index };
+  if (isSpent) return { outcome: "MaxRetriesExceeded", handler, rule, index };
+  const resource = passedResource(failure.code);
+  const scale = resource === null ? undefined : rule.scale?.[resource];
+  if (resource === null || scale === undefined)
+    return { outcome: "Retried", handler, rule, index, raise: null };
+  const raising = raiseBy(resource, amountOf(resourcesOf(job, job.step.definition), resource), scale);
+  return raising.kind === "raised"
+    ? { outcome: "Retried", handler, rule, index, raise: raising.raise }
+    : { outcome: "LimitReached", handler, rule, index, why: { ...raising, resource } };
+}
+
+function limitReason(why: NoRaise): string {
+  return why.kind === "nothing_to_raise"
+    ? `the step has no \`${why.resource}\` in resource_requirements that could be raised`
+    : `${why.resource} is at its limit (${amountText(why.resource, why.limit)})`;
 }
 
 export function handlerOutcome(run: Run, job: Job, failure: Failure): HandlerOutcome {

@@ -1,0 +1,119 @@
+import { durationAmount, sizeText } from "../text/amount-text.js";
+import type { ResourceRequirements, ScaleFactor, StepDefinition } from "./definition.js";
+import type { Job } from "./run.js";
+
+/** What an attempt can pass, and what can be raised then. */
+export type Resource = "memory" | "runtime";
+
+/** More of one resource than the job had. Memory in bytes, runtime in milliseconds; `from` null: it had no limit. */
+export interface Raise {
+  readonly resource: Resource;
+  readonly from: number | null;
+  readonly to: number;
+}
+
+/** What a job has instead of what its step asks for; null: as the step says. */
+export interface RaisedResources {
+  readonly memoryBytes: number | null;
+  readonly runtimeMs: number | null;
+}
+
+interface ResourceTraits {
+  readonly field: keyof RaisedResources;
+  /** Amounts are rounded up to it, because schedulers count in these. */
+  readonly unit: number;
+  /** Beyond this nothing can be asked for. */
+  readonly most: number;
+  /** The failure of an attempt that passed it. */
+  readonly code: string;
+  readonly exitCode: number;
+  readonly text: (amount: number) => string;
+}
+
+const TRAITS: Readonly<Record<Resource, ResourceTraits>> = {
+  memory: {
+    field: "memoryBytes",
+    unit: 1024 ** 2,
+    most: Number.MAX_SAFE_INTEGER,
+    code: "OOM",
+    exitCode: 137,
+    text: sizeText,
+  },
+  // Timers of the platform hold no more than 24.8 days.
+  runtime: {
+    field: "runtimeMs",
+    unit: 60_000,
+    most: 2_147_483_647,
+    code: "WALLTIME",
+    exitCode: 152,
+    text: durationAmount,
+  },
+};
+
+export const RESOURCES = Object.keys(TRAITS) as readonly Resource[];
+
+/** What an attempt of the job may use: whoever places, limits or records one asks this. */
+export function resourcesOf(
+  { raised }: Pick<Job, "raised">,
+  { resources }: Pick<StepDefinition, "resources">,
+): ResourceRequirements | null {
+  if (raised === null) return resources;
+  return {
+    ...(resources ?? NO_REQUIREMENTS),
+    memoryBytes: raised.memoryBytes ?? resources?.memoryBytes ?? null,
+    runtimeMs: raised.runtimeMs ?? resources?.runtimeMs ?? null,
+  };
+}
+
+/** What a step that says nothing is given. */
+const NO_REQUIREMENTS: ResourceRequirements = { cpus: 1, memoryBytes: null, runtimeMs: null };
+
+/** The failure of an attempt that has passed this resource. */
+export function failureOf(resource: Resource): Pick<ResourceTraits, "code" | "exitCode"> {
+  const { code, exitCode } = TRAITS[resource];
+  return { code, exitCode };
+}
+
+/** The resource that a failure with this code has passed. */
+export function passedResource(code: string): Resource | null {
+  return RESOURCES.find((resource) => TRAITS[resource].code === code) ?? null;
+}
+
+export function amountOf(resources: ResourceRequirements | null, resource: Resource): number | null {
+  return resources?.[TRAITS[resource].field] ?? null;
+}
+
+export function withRaise(raised: RaisedResources | null, { resource, to }: Raise): RaisedResources {
+  return { memoryBytes: null, runtimeMs: null, ...raised, [TRAITS[resource].field]: to };
+}
+
+/** `768 MiB`, `42 min`. */
+export function amountText(resource: Resource, amount: number): string {
+  return TRAITS[resource].text(amount);
+}
+
+/** `memory 512 MiB -> 768 MiB`. */
+export function raiseText({ resource, from, to }: Raise): string {
+  const before = from === null ? "" : `${amountText(resource, from)} -> `;
+  return `${resource} ${before}${amountText(resource, to)}`;
+}
+
+/** The next larger amount; or why there is none. */
+export type Raising =
+  | { readonly kind: "raised"; readonly raise: Raise }
+  | { readonly kind: "nothing_to_raise" }
+  | { readonly kind: "at_resource_limit"; readonly limit: number };
+
+/** Times the factor, rounded up to the resource's unit: always more than before, never more than the limit. */
+export function raiseBy(resource: Resource, from: number | null, { factor, max }: ScaleFactor): Raising {
+  if (from === null) return { kind: "nothing_to_raise" };
+  const { unit, most } = TRAITS[resource];
+  const limit = Math.min(max ?? most, most);
+  if (from >= limit) return { kind: "at_resource_limit", limit };
+  const wanted = Math.ceil(Number(((from * factor) / unit).toFixed(DECIMALS))) * unit;
+  const atLeast = (Math.floor(from / unit) + 1) * unit;
+  return { kind: "raised", raise: { resource, from, to: Math.min(limit, Math.max(wanted, atLeast)) } };
+}
+
+/** So that 10 min times 1.1 is 11 min, though binary fractions make it a little more. */
+const DECIMALS = 6;

@@ -1,0 +1,27 @@
+const SIZES = [
+  ["TiB", 1024 ** 4],
+  ["GiB", 1024 ** 3],
+  ["MiB", 1024 ** 2],
+  ["KiB", 1024],
+] as const;
+const TIMES = [
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000],
+] as const;
+
+/** An amount of memory as it is asked for, exact: `1.5 GiB`, `768 MiB`, `1000 bytes`. */
+export function sizeText(bytes: number): string {
+  return inUnits(bytes, SIZES) ?? `${bytes} bytes`;
+}
+
+/** A duration as it is asked for, exact: `1.5 h`, `42 min`, `90 s`, `250 ms`. */
+export function durationAmount(ms: number): string {
+  return inUnits(ms, TIMES) ?? `${ms} ms`;
+}
+
+/** In the largest unit of which it is a whole or half number. */
+function inUnits(amount: number, units: readonly (readonly [string, number])[]): string | null {
+  const fits = units.find(([, size]) => amount >= size && (amount * 2) % size === 0);
+  return fits === undefined ? null : `${amount / fits[1]} ${fits[0]}`;
+}
