@@ -19,6 +19,7 @@ const NOT_BUNDLED = [
   "@photostructure/sqlite",
   "liquidjs",
   "acorn",
+  "re2js",
   "quickjs-emscripten-core",
   "@jitl/*",
 ];

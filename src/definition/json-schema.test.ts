@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { ACTION_FIELDS } from "./fields/action-fields.js";
 import { JOB_FIELDS } from "./fields/job-fields.js";
 import { STEP_FIELDS } from "./fields/step-fields.js";
-import { LATER_WORKFLOW_KEYS, WORKFLOW_FIELDS } from "./fields/workflow-fields.js";
+import { BATCH_KEYS, WORKFLOW_FIELDS } from "./fields/workflow-fields.js";
 import { workflowJsonSchema } from "./json-schema.js";
 import { loadDefinition } from "./load.js";
 import type { Fields } from "./read/schema.js";
@@ -32,6 +32,9 @@ const CHECKS: Record<string, (argument: never, value: unknown, schema: Schema) =
     Object.entries(needed).every(
       ([key, keys]) =>
         !Object.hasOwn(value as object, key) || keys.every((each) => Object.hasOwn(value as object, each)),
+      ([key, others]) =>
+        !Object.hasOwn(value as object, key) ||
+        others.every((other) => Object.hasOwn(value as object, other)),
     ),
   properties: (properties: Record<string, Schema>, value) =>
     typeOf(value) !== "object" ||
@@ -67,6 +70,8 @@ function fits(schema: Schema, value: unknown): boolean {
 }
 
 const GOOD = [
+  "description: d\nuser: u\nparameters: { i: '1:3' }\nuse_pending_failed: false\njobs: [{ name: 'a_{i}', command: x, use_parameters: [i], invocation_script: sh, depends_on_regexes: ['^b'], supports_termination: false }]",
+  "description: d\nsteps: { a: { exec: x, description: what it is for } }",
   "steps: { a: { exec: x } }",
   "checks: { a: { kind: command, implementation: { exec: [a, 1] } } }",
   "steps: { a: { type: greet, who: x } }",
@@ -153,7 +158,9 @@ const BAD = [
   "steps: { a: { exec: x, join: some } }",
   "steps: { 'a b': { exec: x } }",
   "env: { DARUMA_X: 1 }\nsteps: { a: { exec: x } }",
-  ...LATER_WORKFLOW_KEYS.map((key) => `steps: { a: { exec: x } }\n${key}: 1`),
+  ...BATCH_KEYS.map((key) => `steps: { a: { exec: x } }\n${key}: {}`),
+  "use_pending_failed: true\nsteps: { a: { exec: x } }",
+  "jobs: [{ name: a, command: x, use_parameters: { a: 1 } }]",
 ];
 
 describe("the JSON Schema", () => {

@@ -200,7 +200,7 @@ steps:
       "UNKNOWN_STEP 5:36 steps.test.depends_on[0]",
     ]);
     const messages = problemsOf(text).map((problem) => problem.message);
-    expect(messages[0]).toBe("the key `parameters` is not supported yet");
+    expect(messages[0]).toBe("`parameters` is a key of the batch form, beside `jobs`");
     expect(messages[1]).toBe("unknown key `dependson`, did you mean `depends_on`?");
     expect(messages[3]).toContain("did you mean `build`?");
     for (const problem of problemsOf(text))
@@ -237,12 +237,6 @@ steps:
         .filter((problem) => problem.code === "UNKNOWN_KEY")
         .map((problem) => problem.path),
     ).toEqual([path]);
-  });
-
-  it.each(["parameters"])("says that the top key %s is not supported yet", (key) => {
-    expect(problemsOf(`steps: { a: { exec: x } }\n${key}: 1`)).toMatchObject([
-      { code: "UNKNOWN_KEY", message: `the key \`${key}\` is not supported yet` },
-    ]);
   });
 
   it.each([

@@ -1,9 +1,10 @@
 import type { Definition } from "../core/model/definition.js";
+import { withoutNullKeys } from "./batch/absent-keys.js";
 import { expandJobs } from "./batch/expand-jobs.js";
 import { KnownNames } from "./check/references/known-names.js";
 import { validateGraph } from "./check/validate-graph.js";
 import type { StepEntry } from "./fields/step-entries.js";
-import { workflow } from "./fields/workflow-fields.js";
+import { BATCH_KEYS, workflow } from "./fields/workflow-fields.js";
 import { lintDefinition } from "./lint/lint.js";
 import type { LintFinding } from "./lint/lint-finding.js";
 import { normalise, type WorkflowKeys } from "./normalise/normalise.js";
@@ -14,7 +15,7 @@ import { childPath, pathSegments, ROOT, renderSegments } from "./read/path.js";
 import type { Finding, Findings, Problem, SyntaxProblem } from "./read/problem.js";
 import { readText } from "./read/read-text.js";
 import type { ReadContext } from "./read/schema.js";
-import { findEntry, Locator, type SourceNode } from "./read/source-tree.js";
+import { findEntry, Locator, type SourceEntry, type SourceNode } from "./read/source-tree.js";
 import { quote } from "./read/suggest.js";
 
 export interface LoadOptions {
@@ -32,7 +33,7 @@ export type LoadResult =
   | { readonly ok: true; readonly definition: Definition; readonly warnings: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** YAML or JSON text into a frozen Definition, or every problem in it at once, sorted by place. */
+/** YAML, JSON or JSON5 text into a frozen Definition, or every problem in it at once, sorted by place. */
 export function loadDefinition(source: string, options: LoadOptions): LoadResult {
   const loaded = readText(source, options.file, (root, findings) => {
     const read = readDefinition(root, workflowName(options.file), { ...options, findings });
@@ -51,7 +52,7 @@ interface ReadWorkflow {
 
 /** The part that files and the builder share: a source tree into a Definition, or null with errors among the findings. */
 export function readDefinition(
-  root: SourceNode,
+  given: SourceNode,
   defaultName: string,
   options: Omit<LoadOptions, "file"> & { findings: Findings },
 ): ReadWorkflow | null {
@@ -64,6 +65,7 @@ export function readDefinition(
     findNames: options.findNames ?? null,
     texts: [],
   };
+  const root = isBatchForm(given) ? withoutNullKeys(given) : given;
   const keys = workflow.read(root, ROOT, context);
   if (keys === undefined) return null;
   const written = readEntries(keys, root, context);
@@ -80,6 +82,10 @@ export function readDefinition(
   }
   if (entries === null || findings.errors.length > 0) return null;
   return { definition: deepFreeze(definition), entries };
+}
+
+function isBatchForm(root: SourceNode): boolean {
+  return root.kind === "map" && findEntry(root, "jobs") !== undefined;
 }
 
 /** The steps of the file, whichever of its two forms it has; null where they are missing or could not be read. */
@@ -109,8 +115,20 @@ function readEntries(
     context.findings.error({ code: "MISSING_KEY", message, hint, at: root.at, path: ROOT });
     return null;
   }
-  if (keys.jobs !== undefined) return expandJobs(keys.jobs, context);
+  if (jobs !== undefined)
+    return keys.jobs === undefined ? null : expandJobs(keys.jobs, keys.parameters, context);
+  for (const key of BATCH_KEYS) {
+    const entry = written(key);
+    if (entry !== undefined) refuseBatchKey(entry, context);
+  }
   return keys.steps ?? null;
+}
+
+function refuseBatchKey({ key, keyAt }: SourceEntry, { findings }: ReadContext): void {
+  const message = `${quote(key)} is a key of the batch form, beside \`jobs\``;
+  const hint =
+    key === "use_pending_failed" ? "Write `unhandled: hold`." : "Remove it, or write the steps as `jobs`.";
+  findings.error({ code: "UNKNOWN_KEY", message, hint, at: keyAt, path: childPath(ROOT, key) });
 }
 
 function knownNames(

@@ -9,6 +9,9 @@ import type { Resource } from "./resources.js";
 export interface Definition {
   readonly name: string;
   readonly version: string | null;
+  readonly description?: string;
+  /** Whose workflow it is, in the words of its file. */
+  readonly user?: string;
   readonly inputs: { readonly [name: string]: InputDefinition };
   readonly env: { readonly [name: string]: string };
   /** Names of environment variables whose values are redacted everywhere. */
@@ -73,6 +76,7 @@ export interface InputDefinition {
 
 export interface StepDefinition {
   readonly id: string;
+  readonly description?: string;
   /** The action's kind and its own keys, templates not yet rendered: `{type: "command", exec: "npm ci"}`. */
   readonly action: ActionDefinition;
   /** All of these groups, any member of each: `[a, "b|c"]` is `[["a"], ["b", "c"]]`. */

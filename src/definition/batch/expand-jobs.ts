@@ -2,32 +2,48 @@ import type { ActionDefinition } from "../../core/model/definition.js";
 import { checkTemplate } from "../fields/code-fields.js";
 import type { JobDraft, Unfilled } from "../fields/job-fields.js";
 import type { StepKeys } from "../fields/read-step.js";
+import { reportConflict } from "../fields/retry-fields.js";
 import type { StepEntry } from "../fields/step-entries.js";
 import { fillPlaceholders } from "../read/placeholders.js";
 import type { Located, ReadContext } from "../read/schema.js";
 import { JobDependencies } from "./job-dependencies.js";
+import type { ParameterLists } from "./job-families.js";
 import { buildFamilies, type JobFamily, type JobMember, reportUnfillable } from "./job-families.js";
 
 /** Dependencies of all jobs together: two large families that share no parameter would need their product. */
 const MAX_DEPENDENCIES = 1_000_000;
 
 /** The batch form as steps; null where it is open which jobs there are, which was reported. */
-export function expandJobs(drafts: readonly JobDraft[], context: ReadContext): readonly StepEntry[] | null {
+export function expandJobs(
+  drafts: readonly JobDraft[],
+  shared: ParameterLists | undefined,
+  context: ReadContext,
+): readonly StepEntry[] | null {
   context.findings.tellOncePerPlace();
-  const families = buildFamilies(drafts, context);
+  const families = buildFamilies(drafts, shared, context);
   if (families === null) return null;
-  const dependencies = new JobDependencies(families);
+  const dependencies = new JobDependencies(families, context.findings);
   const entries: StepEntry[] = [];
   for (const family of families) {
-    const given = family.draft.keys.depends_on ?? [];
+    const { depends_on: given = [], depends_on_regexes: patterns = [] } = family.draft.keys;
     const flawed = new Set<Unfilled>();
+    checkTermination(family.draft, context);
     for (const [place, member] of family.members.entries()) {
-      const needed = dependencies.resolve(given, member);
-      if (dependencies.count > MAX_DEPENDENCIES) return reportTooMany(given, family, context);
+      const needed = [
+        ...dependencies.resolve(given, member),
+        ...dependencies.resolvePatterns(patterns, member),
+      ];
+      if (dependencies.count > MAX_DEPENDENCIES)
+        return reportTooMany([...given, ...patterns], family, context);
       entries.push(toEntry(family, member, place === 0, needed, flawed, context));
     }
   }
   return entries;
+}
+
+function checkTermination({ keys, node, path }: JobDraft, context: ReadContext): void {
+  if (keys.supports_termination?.value === false && keys.kill_grace_ms !== undefined)
+    reportConflict("supports_termination", "kill_grace_ms", node, path, context);
 }
 
 function reportTooMany(given: readonly Located<string>[], { draft }: JobFamily, context: ReadContext): null {
@@ -47,7 +63,20 @@ function toEntry(
   flawed: Set<Unfilled>,
   context: ReadContext,
 ): StepEntry {
-  const { command, env, cwd, parameters: _, parameter_mode: __, name: ___, ...shared } = draft.keys;
+  const {
+    name: _name,
+    parameters: _parameters,
+    parameter_mode: _mode,
+    use_parameters: _used,
+    depends_on_regexes: _patterns,
+    supports_termination: orderly,
+    invocation_script: invocation,
+    command,
+    env,
+    cwd,
+    description,
+    ...shared
+  } = draft.keys;
   const fill = (text: Unfilled, shell = false) => fillText(text, { member, isFirst, shell }, flawed, context);
   const keys: StepKeys = {
     ...shared,
@@ -57,11 +86,13 @@ function toEntry(
     join: undefined,
     execution: undefined,
     depends_on,
+    description: description && fill(description),
+    kill_grace_ms: orderly?.value === false ? 0 : shared.kill_grace_ms,
     env: env && new Map([...env].map(([variable, value]) => [variable, fill(value)])),
     cwd: cwd && fill(cwd),
   };
   const action: ActionDefinition = {
-    exec: command === undefined ? "" : fill(command, true),
+    exec: [invocation, command].flatMap((part) => (part === undefined ? [] : [fill(part, true)])).join(" "),
     type: "command",
   };
   return {

@@ -1,6 +1,10 @@
+import type { Unfilled } from "../fields/job-fields.js";
 import { fillPlaceholders, type ParameterValues } from "../read/placeholders.js";
+import type { Findings } from "../read/problem.js";
 import type { Located } from "../read/schema.js";
+import { quote } from "../read/suggest.js";
 import type { JobFamily, JobMember } from "./job-families.js";
+import { NamePatterns } from "./name-patterns.js";
 
 /** The jobs of all families by what their names have in common with the asking job. */
 type Matches = ReadonlyMap<string, readonly string[]>;
@@ -16,9 +20,15 @@ export class JobDependencies {
   /** By pattern and shared parameters, so that many jobs that name one family cost one pass over it. */
   private readonly matches = new Map<string, Matches>();
 
-  constructor(families: readonly JobFamily[]) {
+  private readonly patterns: NamePatterns;
+
+  constructor(
+    families: readonly JobFamily[],
+    private readonly findings: Findings,
+  ) {
+    this.patterns = new NamePatterns(families.flatMap(({ members }) => members.map(({ id }) => id)));
     for (const family of families) {
-      if (family.draft.keys.parameters === undefined) continue;
+      if (family.parameters.size === 0) continue;
       const pattern = family.name.value;
       const known = this.familiesOf.get(pattern);
       if (known === undefined) this.familiesOf.set(pattern, [family]);
@@ -37,12 +47,33 @@ export class JobDependencies {
     });
   }
 
+  /** Every other job whose name a regular expression is found in. */
+  resolvePatterns(given: readonly Unfilled[], { id, values }: JobMember): Located<string>[] {
+    return given.flatMap(({ value, at, path }) => {
+      const matched = this.patterns.match(fillPlaceholders(value, values).text);
+      if ("problem" in matched) {
+        const message = `${quote(value)} is not a regular expression that can be used here: ${matched.problem}`;
+        const hint = "Back references and lookaround are not supported.";
+        this.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
+        return [];
+      }
+      const others = matched.filter((name) => name !== id);
+      this.count += others.length;
+      if (others.length === 0) {
+        const message = `${quote(value)} is found in no other job's name`;
+        const hint = "Correct the regular expression, or remove it.";
+        this.findings.warn({ code: "NO_EFFECT", message, hint, at, path });
+      }
+      return others.map((name) => ({ value: name, at, path }));
+    });
+  }
+
   private find(name: string, own: ParameterValues): readonly string[] {
     const families = this.familiesOf.get(name);
     const itself = fillPlaceholders(name, own).text;
     if (families === undefined) return [itself];
     const shared = [...own.keys()].filter((parameter) =>
-      families.some(({ draft }) => draft.keys.parameters?.has(parameter)),
+      families.some(({ parameters }) => parameters.has(parameter)),
     );
     const key = fillPlaceholders(name, only(own, shared)).text;
     return this.matchesOf(name, shared, families).get(key) ?? [itself];

@@ -2,15 +2,16 @@ import type { JobDraft, Unfilled } from "../fields/job-fields.js";
 import { combine, MAX_JOBS, PARAMETER_NAME } from "../fields/job-parameters.js";
 import { checkStepId } from "../fields/step-entries.js";
 import { childPath } from "../read/path.js";
-import { fillPlaceholders, type ParameterValues } from "../read/placeholders.js";
-import type { ReadContext } from "../read/schema.js";
+import { fillPlaceholders, type ParameterValue, type ParameterValues } from "../read/placeholders.js";
+import type { Located, ReadContext } from "../read/schema.js";
 import { findEntry } from "../read/source-tree.js";
-import { quote } from "../read/suggest.js";
+import { didYouMean, quote } from "../read/suggest.js";
 
 /** The jobs that one entry of the list becomes: one for each combination of its parameters' values. */
 export interface JobFamily {
   readonly draft: JobDraft;
   readonly name: Unfilled;
+  readonly parameters: ParameterLists;
   readonly members: readonly JobMember[];
 }
 
@@ -19,16 +20,20 @@ export interface JobMember {
   readonly values: ParameterValues;
 }
 
+export type ParameterLists = ReadonlyMap<string, readonly ParameterValue[]>;
+const NO_PARAMETERS: ParameterLists = new Map();
+
 /** Null once a job's name or parameters are wrong: then nobody can say which jobs there are. */
 export function buildFamilies(
   drafts: readonly JobDraft[],
+  shared: ParameterLists | undefined,
   context: ReadContext,
 ): readonly JobFamily[] | null {
   const families: JobFamily[] = [];
   const taken = new Set<string>();
   let sound = true;
   for (const draft of drafts) {
-    const family = buildFamily(draft, context);
+    const family = buildFamily(draft, shared ?? NO_PARAMETERS, context);
     if (family !== null && takeNames(family, taken, context)) families.push(family);
     else sound = false;
     if (taken.size > MAX_JOBS) {
@@ -41,24 +46,51 @@ export function buildFamilies(
   return sound ? families : null;
 }
 
-function buildFamily(draft: JobDraft, context: ReadContext): JobFamily | null {
-  const { name, parameters, parameter_mode: mode = "product" } = draft.keys;
+function buildFamily(draft: JobDraft, shared: ParameterLists, context: ReadContext): JobFamily | null {
+  const { name, parameters: own, parameter_mode: mode = "product" } = draft.keys;
   const written = findEntry(draft.node, "parameters");
   const isUnreadable =
     written !== undefined &&
     (written.value.kind !== "map" ||
-      written.value.entries.some(({ key }) => !PARAMETER_NAME.test(key) || !parameters?.has(key)));
+      written.value.entries.some(({ key }) => !PARAMETER_NAME.test(key) || !own?.has(key)));
   // What is wrong with the name or a parameter was reported already.
   if (name === undefined || isUnreadable) return null;
+  const parameters = withShared(own, draft.keys.use_parameters, shared, context);
+  if (parameters === null) return null;
   const place = { at: written?.keyAt ?? draft.node.at, path: childPath(draft.path, "parameters") };
   const members: JobMember[] = [];
-  for (const values of combine(parameters ?? new Map(), mode, place, context)) {
+  for (const values of combine(parameters, mode, place, context)) {
     const { text, problem } = fillPlaceholders(name.value, values);
     if (problem !== null) return reportUnfillable(problem, name, context);
     if (!checkStepId(text, name.at, name.path, context)) return null;
     members.push({ id: text, values });
   }
-  return members.length === 0 ? null : { draft, name, members };
+  return members.length === 0 ? null : { draft, name, parameters, members };
+}
+
+/** The file's parameters that are asked for, then the own ones, which win; null where one is unknown. */
+function withShared(
+  own: ParameterLists | undefined,
+  wanted: readonly Located<string>[] | undefined,
+  shared: ParameterLists,
+  { findings }: ReadContext,
+): ParameterLists | null {
+  if (wanted === undefined) return own ?? NO_PARAMETERS;
+  const all = new Map<string, readonly ParameterValue[]>();
+  let sound = true;
+  for (const { value: name, at, path } of wanted) {
+    const values = shared.get(name);
+    if (values !== undefined) {
+      all.set(name, values);
+      continue;
+    }
+    const suggestion = didYouMean(findings.suggester.nearest(name, [...shared.keys()]));
+    const message = `${quote(name)} is not among the \`parameters\` of the file${suggestion}`;
+    findings.error({ code: "INVALID_VALUE", message, hint: "Declare it at the top of the file.", at, path });
+    sound = false;
+  }
+  for (const [name, values] of own ?? NO_PARAMETERS) all.set(name, values);
+  return sound ? all : null;
 }
 
 export function reportUnfillable(
@@ -72,7 +104,11 @@ export function reportUnfillable(
 }
 
 /** One repeated name a family is told; the others have the same cause. */
-function takeNames({ draft, name, members }: JobFamily, taken: Set<string>, context: ReadContext): boolean {
+function takeNames(
+  { name, parameters, members }: JobFamily,
+  taken: Set<string>,
+  context: ReadContext,
+): boolean {
   for (const { id } of members) {
     if (!taken.has(id)) {
       taken.add(id);
@@ -80,9 +116,7 @@ function takeNames({ draft, name, members }: JobFamily, taken: Set<string>, cont
     }
     const message = `two jobs have the name ${quote(id)}`;
     const hint =
-      draft.keys.parameters === undefined
-        ? "Rename one of them."
-        : "Put every parameter into the name, as in `train_{i}`.";
+      parameters.size === 0 ? "Rename one of them." : "Put every parameter into the name, as in `train_{i}`.";
     context.findings.error({ code: "DUPLICATE_ID", message, hint, at: name.at, path: name.path });
     return false;
   }

@@ -3,6 +3,7 @@ import {
   type Fields,
   type LocatedText,
   listOf,
+  located,
   locatedText,
   named,
   object,
@@ -10,10 +11,16 @@ import {
   type Schema,
   type Written,
 } from "../read/schema.js";
-import { oneOf, scalarText, text } from "../read/schema-scalars.js";
+import { boolean, oneOf, scalarText, text } from "../read/schema-scalars.js";
 import type { SourceMap } from "../read/source-tree.js";
 import { parameters } from "./job-parameters.js";
-import { belongsOutside, environmentOf, LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
+import {
+  belongsOutside,
+  environmentOf,
+  LATER_STEP_KEYS,
+  MAX_DESCRIPTION_CHARS,
+  STEP_FIELDS,
+} from "./step-fields.js";
 
 const MAX_NAME_PATTERN_CHARS = 1_000;
 
@@ -29,6 +36,7 @@ const {
   execution: _execution,
   env: _env,
   cwd: _cwd,
+  description: _description,
   ...sharedFields
 } = STEP_FIELDS;
 const FAN_OUT_KEYS: readonly string[] = ["forEach", "for_each", "fanout", "join"];
@@ -45,6 +53,23 @@ export const JOB_FIELDS = {
     doc: "A command line for the shell; `{i}` of declared parameters is filled in.",
     required: true,
   },
+  description: {
+    schema: unfilled(text({ mayBeEmpty: true, maxChars: MAX_DESCRIPTION_CHARS })),
+    doc: "What the job is for; `{i}` of declared parameters is filled in.",
+  },
+  invocation_script: {
+    schema: unfilled(text({ expected: "the beginning of a shell command" })),
+    doc: "Stands before the command on the same shell line, such as a launcher or a script that prepares the environment and runs its arguments.",
+  },
+  depends_on_regexes: {
+    schema: listOf(
+      unfilled(text({ expected: "a regular expression", asWritten: true, maxChars: MAX_NAME_PATTERN_CHARS })),
+      {
+        items: "regular expressions",
+      },
+    ),
+    doc: "Regular expressions; every other job whose name one of them is found in must complete first.",
+  },
   parameters: {
     schema: parameters,
     doc: "One job is made for each value: `1:3`, `0:100:10`, or a list.",
@@ -53,6 +78,16 @@ export const JOB_FIELDS = {
     schema: oneOf(["product", "zip"]),
     doc: "`product`: every combination of values. `zip`: the values side by side.",
     default: "product",
+  },
+  use_parameters: {
+    schema: listOf(located(text({ asWritten: true, maxChars: MAX_NAME_PATTERN_CHARS })), {
+      items: "parameters' names",
+    }),
+    doc: "Parameters of the file's own `parameters` that this job has too; its own win over them.",
+  },
+  supports_termination: {
+    schema: located(boolean()),
+    doc: "`false`: the job cannot end in an orderly way, so it is killed at once, without SIGTERM and `kill_grace_ms`.",
   },
   env: {
     schema: environmentOf(unfilled(scalarText({ expected: "text", mayBeEmpty: true }))),

@@ -21,6 +21,7 @@ import { resources } from "./resource-fields.js";
 import { MAX_COUNT, reportConflict, retry, retryPolicy } from "./retry-fields.js";
 
 const MAX_NAME_CHARS = 200;
+export const MAX_DESCRIPTION_CHARS = 10_000;
 
 /** Environment variables, whatever a value is read into. */
 export function environmentOf<T, W>(
@@ -142,6 +143,10 @@ export const STEP_FIELDS = {
     ),
     doc: "What the step does. `command` when `exec` is given.",
     aliases: ["kind"],
+  },
+  description: {
+    schema: text({ mayBeEmpty: true, maxChars: MAX_DESCRIPTION_CHARS }),
+    doc: "What the step is for; shown with its jobs.",
   },
   depends_on: {
     schema: named("depends_on", names(dependency, "steps' ids")),

@@ -21,11 +21,12 @@ import {
 import { boolean, json, number, oneOf, text } from "../read/schema-scalars.js";
 import { failureHandlers } from "./failure-handler-fields.js";
 import { jobs } from "./job-fields.js";
+import { parameters } from "./job-parameters.js";
 import { memory, resourceList } from "./resource-fields.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import { queue, selfHeal, workspace } from "./self-heal-fields.js";
 import { steps } from "./step-entries.js";
-import { environment, onFail } from "./step-fields.js";
+import { environment, MAX_DESCRIPTION_CHARS, onFail } from "./step-fields.js";
 import { transitions } from "./transition-fields.js";
 
 export const INPUT_TYPES = [
@@ -120,6 +121,14 @@ export const WORKFLOW_FIELDS = {
     }),
     doc: "The workflow's name; by default the file's name without its extension.",
   },
+  description: {
+    schema: text({ mayBeEmpty: true, maxChars: MAX_DESCRIPTION_CHARS }),
+    doc: "What the workflow is for; shown with its runs.",
+  },
+  user: {
+    schema: text({ asWritten: true, maxChars: MAX_NAME_CHARS }),
+    doc: "Whose workflow it is; shown with its runs. It gives nobody any rights.",
+  },
   inputs: {
     schema: mapOf(named("input", union(inputByType, inputByMap)), {
       keyPattern: /^[A-Za-z_][A-Za-z0-9_-]*$/,
@@ -203,8 +212,17 @@ export const WORKFLOW_FIELDS = {
     schema: jobs,
     doc: "The batch form: a list of commands, each for many parameters, instead of `steps`.",
   },
+  parameters: {
+    schema: parameters,
+    doc: "Parameters of the batch form that jobs take over by `use_parameters`.",
+  },
+  use_pending_failed: {
+    schema: located(boolean()),
+    doc: "The batch form's way to write `unhandled`: true is `hold`, false is `fail`.",
+  },
 } as const satisfies Fields;
 
-export const LATER_WORKFLOW_KEYS: readonly string[] = ["parameters"];
+/** Keys that only a file with `jobs` may have. */
+export const BATCH_KEYS: readonly string[] = ["parameters", "use_pending_failed"];
 
-export const workflow = object(WORKFLOW_FIELDS, { later: LATER_WORKFLOW_KEYS });
+export const workflow = object(WORKFLOW_FIELDS);

@@ -59,6 +59,8 @@ export function normalise(
   return {
     name: keys.name ?? nameFromFile,
     version: keys.version ?? null,
+    ...given("description", keys.description),
+    ...given("user", keys.user),
     inputs: toObject(keys.inputs) ?? {},
     env: toObject(keys.env) ?? NO_VARIABLES,
     secrets: [
@@ -72,7 +74,7 @@ export function normalise(
     maxRecoveries: keys.max_recoveries ?? DEFAULT_MAX_RECOVERIES,
     maxItems: keys.max_items ?? DEFAULT_MAX_ITEMS,
     maxLogBytes: keys.max_log ?? DEFAULT_MAX_LOG_BYTES,
-    unhandled: keys.unhandled ?? (keys.jobs === undefined ? "fail" : "hold"),
+    unhandled: unhandled(keys, context),
     failureHandlers: (keys.failure_handlers ?? []).flatMap(({ name, rules }) =>
       name === undefined ? [] : [{ name: name.value, rules }],
     ),
@@ -84,6 +86,17 @@ export function normalise(
       entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, surroundings)],
     ),
   };
+}
+
+/** `use_pending_failed` says the same in the words of the batch form, which holds by default. */
+function unhandled({ unhandled, use_pending_failed: held, jobs }: WorkflowKeys, context: ReadContext) {
+  const asked = held && (held.value ? "hold" : "fail");
+  if (held !== undefined && unhandled !== undefined && unhandled !== asked) {
+    const message = `\`use_pending_failed: ${held.value}\` and \`unhandled: ${unhandled}\` contradict each other`;
+    const { at, path } = held;
+    context.findings.error({ code: "INVALID_VALUE", message, hint: "Remove one of the two.", at, path });
+  }
+  return unhandled ?? asked ?? (jobs === undefined ? "fail" : "hold");
 }
 
 /** Every step that a `run` list or a transition names; a default's list too, should no step have it. */
@@ -128,6 +141,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
   const dependsOn = namesOf(dependencyGroups(keys.depends_on));
   return {
     id,
+    ...given("description", keys.description),
     action: raw.action,
     dependsOn,
     start: keys.start ?? (dependsOn.length === 0 && named.has(id) ? "routed" : "auto"),
@@ -217,6 +231,11 @@ function reportMissingMax(raw: RawStep, context: ReadContext): void {
     at: entry.keyAt,
     path,
   });
+}
+
+/** A key that is only there where the file has it: 100,000 steps without one need not say so. */
+function given<const K extends string>(key: K, value: string | undefined): { readonly [_ in K]?: string } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [_ in K]: string });
 }
 
 function eachOnce(names: readonly string[] | undefined): readonly string[] {

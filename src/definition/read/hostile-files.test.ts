@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadDefinition } from "../load.js";
-import { MAX_FILE_CHARS, MAX_NESTING_LEVELS } from "./yaml-tree.js";
+import { MAX_FILE_CHARS } from "./source-document.js";
+import { MAX_NESTING_LEVELS } from "./yaml-tree.js";
 
 function load(text: string) {
   return loadDefinition(text, { file: "x.yaml", checkExpression: () => null, checkTemplate: () => null });

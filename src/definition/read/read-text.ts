@@ -1,14 +1,14 @@
 import { deepFreeze } from "./freeze.js";
 import { type Finding, Findings, type Problem } from "./problem.js";
 import type { SourceNode } from "./source-tree.js";
-import { readYaml } from "./yaml-tree.js";
+import { readSource } from "./source-document.js";
 
 export type TextRead<T> =
   | { readonly ok: true; readonly value: T; readonly warnings: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * YAML or JSON text into what `read` makes of its tree, or every problem in it at once, sorted by place. `read` answers
+ * YAML, JSON or JSON5 text into what `read` makes of its tree, or every problem in it at once, sorted by place. `read` answers
  * null, or leaves errors among the findings, where it cannot.
  */
 export function readText<T>(
@@ -17,7 +17,7 @@ export function readText<T>(
   read: (root: SourceNode, findings: Findings) => T | null,
 ): TextRead<T> {
   const findings = new Findings();
-  const { root, text } = readYaml(source, findings);
+  const { root, text } = readSource(source, file, findings);
   const toProblems = (found: readonly Finding[]) =>
     found.map((finding) => text.toProblem(finding, file)).sort(byPlace);
   const value = root === null ? null : read(root, findings);

@@ -34,3 +34,10 @@ export class SourceText {
     return { code, message, hint, file, line, column, path };
   }
 }
+
+/** Offsets at which lines begin. */
+export function lineStartsOf(source: string): number[] {
+  const starts = [0];
+  for (let end = source.indexOf("\n"); end !== -1; end = source.indexOf("\n", end + 1)) starts.push(end + 1);
+  return starts;
+}

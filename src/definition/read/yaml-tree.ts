@@ -19,7 +19,7 @@ import {
 import { childPath, type Path, ROOT } from "./path.js";
 import { readPlainYaml } from "./plain-yaml.js";
 import type { Findings } from "./problem.js";
-import { SourceText } from "./source-text.js";
+import { lineStartsOf, SourceText } from "./source-text.js";
 import type {
   RepeatedKey,
   SourceEntry,
@@ -30,7 +30,6 @@ import type {
 } from "./source-tree.js";
 import { didYouMean, quote } from "./suggest.js";
 
-export const MAX_FILE_CHARS = 32 * 1024 * 1024;
 export const MAX_NESTING_LEVELS = 100;
 /** Values that aliases and merges may add to what is written in the file: a stop for "billion laughs" files. */
 export const MAX_ALIASED_VALUES = 1_000_000;
@@ -39,7 +38,6 @@ const MAX_COMPOSED_LEVELS = 5 * MAX_NESTING_LEVELS;
 const MAX_SYNTAX_PROBLEMS = 20;
 const TOO_DEEP = `values are nested more than ${MAX_NESTING_LEVELS} levels deep`;
 const FLATTEN = "Flatten the structure.";
-const BYTE_ORDER_MARK = "\uFEFF";
 
 export interface SourceDocument {
   readonly text: SourceText;
@@ -48,19 +46,7 @@ export interface SourceDocument {
 }
 
 /** YAML or JSON text into a tree with places. JSON is a part of YAML 1.2, so one parser serves both. */
-export function readYaml(given: string, findings: Findings): SourceDocument {
-  const source = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
-  if (source.length > MAX_FILE_CHARS) {
-    const message = `the file has ${source.length} characters, more than the ${MAX_FILE_CHARS} allowed`;
-    findings.error({
-      code: "INVALID_VALUE",
-      message,
-      hint: "Split the workflow into smaller ones.",
-      at: 0,
-      path: ROOT,
-    });
-    return { text: new SourceText("", [0]), root: null };
-  }
+export function readYaml(source: string, findings: Findings): SourceDocument {
   const plain = readPlainYaml(source, MAX_NESTING_LEVELS);
   if (plain !== null) return { text: new SourceText(source, lineStartsOf(source)), root: plain };
   return readAnyYaml(source, findings);
@@ -92,12 +78,6 @@ export function readAnyYaml(source: string, findings: Findings): SourceDocument 
   }
   const root = new TreeBuilder(findings).build(document.contents as ParsedNode);
   return { text, root: findings.errors.length > 0 ? null : root };
-}
-
-function lineStartsOf(source: string): number[] {
-  const starts = [0];
-  for (let end = source.indexOf("\n"); end !== -1; end = source.indexOf("\n", end + 1)) starts.push(end + 1);
-  return starts;
 }
 
 /**

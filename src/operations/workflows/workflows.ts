@@ -52,6 +52,8 @@ export const getWorkflow = operation({
     version: z.coerce.number().int().positive().optional().describe("Which version; by default the newest."),
   }),
   output: workflowShape.extend({
+    description: z.string().nullable(),
+    user: z.string().nullable(),
     source: z.string().nullable(),
     definition: z.looseObject({}),
     graph: z.object({
@@ -89,6 +91,8 @@ async function describeWorkflow(store: Store, name: number | string, version?: n
   const versions = await store.listWorkflows({ name: row.name });
   return {
     ...workflowItem(row),
+    description: definition.description ?? null,
+    user: definition.user ?? null,
     source: row.source,
     definition,
     graph: draw(definition),

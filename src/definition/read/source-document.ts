@@ -1,0 +1,28 @@
+import { readJson5 } from "./json5-tree.js";
+import { ROOT } from "./path.js";
+import type { Findings } from "./problem.js";
+import { SourceText } from "./source-text.js";
+import { readYaml, type SourceDocument } from "./yaml-tree.js";
+
+export const MAX_FILE_CHARS = 32 * 1024 * 1024;
+const BYTE_ORDER_MARK = "\uFEFF";
+
+/** A workflow file into a tree with places; the ending of its name says how it is written. */
+export function readSource(given: string, file: string, findings: Findings): SourceDocument {
+  const source = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
+  const refuse = (message: string, hint: string): SourceDocument => {
+    findings.error({ code: "INVALID_VALUE", message, hint, at: 0, path: ROOT });
+    return { text: new SourceText("", [0]), root: null };
+  };
+  if (source.length > MAX_FILE_CHARS)
+    return refuse(
+      `the file has ${source.length} characters, more than the ${MAX_FILE_CHARS} allowed`,
+      "Split the workflow into smaller ones.",
+    );
+  if (file.endsWith(".kdl"))
+    return refuse(
+      "Daruma does not read KDL",
+      "Write the same keys as YAML, JSON or JSON5: each node becomes a key, repeated nodes such as `job` become a list.",
+    );
+  return file.endsWith(".json5") ? readJson5(source, findings) : readYaml(source, findings);
+}
