@@ -23,6 +23,8 @@ export interface LoadOptions {
   readonly file: string;
   readonly checkExpression: (code: string) => SyntaxProblem | null;
   readonly checkTemplate: (template: string) => SyntaxProblem | null;
+  /** Compiles regular expressions over names; without it they are refused. */
+  readonly compilePattern?: ReadContext["compilePattern"];
   /** Looks up what expressions and templates read; without it their names are not checked. */
   readonly findNames?: NameFinder;
   /** Types of registered actions beside the built-in ones. */
@@ -61,6 +63,7 @@ export function readDefinition(
     findings,
     checkExpression,
     checkTemplate,
+    compilePattern: options.compilePattern ?? refusePattern,
     customActions: new Set(options.customActions ?? []),
     findNames: options.findNames ?? null,
     texts: [],
@@ -82,6 +85,10 @@ export function readDefinition(
   }
   if (entries === null || findings.errors.length > 0) return null;
   return { definition: deepFreeze(definition), entries };
+}
+
+function refusePattern(): SyntaxProblem {
+  return { message: "nothing here can match them" };
 }
 
 function isBatchForm(root: SourceNode): boolean {

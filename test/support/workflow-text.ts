@@ -2,13 +2,19 @@ import type { Definition } from "../../src/core/model/definition.js";
 import { type LoadOptions, loadDefinition } from "../../src/definition/load.js";
 import type { Problem } from "../../src/definition/read/problem.js";
 import { checkExpression } from "../../src/sandbox/check-expression.js";
+import { compilePattern } from "../../src/sandbox/compile-pattern.js";
 import { nameFinder } from "../../src/sandbox/names/find-names.js";
 import { checkTemplate } from "../../src/sandbox/template.js";
 
 /** Looks into expressions and templates as the product does. */
 export const REAL_CHECKS = { checkExpression, checkTemplate, findNames: nameFinder };
 
-const options: LoadOptions = { file: "flow.yaml", checkExpression: () => null, checkTemplate: () => null };
+const options: LoadOptions = {
+  file: "flow.yaml",
+  checkExpression: () => null,
+  checkTemplate: () => null,
+  compilePattern,
+};
 
 /** The definition of a file that must be right. */
 export function definitionOf(text: string, more: Partial<LoadOptions> = {}): Definition {

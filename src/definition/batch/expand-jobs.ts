@@ -22,7 +22,7 @@ export function expandJobs(
   context.findings.tellOncePerPlace();
   const families = buildFamilies(drafts, shared, context);
   if (families === null) return null;
-  const dependencies = new JobDependencies(families, context.findings);
+  const dependencies = new JobDependencies(families, context);
   const entries: StepEntry[] = [];
   for (const family of families) {
     const { depends_on: given = [], depends_on_regexes: patterns = [] } = family.draft.keys;

@@ -1,7 +1,7 @@
 import type { Unfilled } from "../fields/job-fields.js";
 import { fillPlaceholders, type ParameterValues } from "../read/placeholders.js";
 import type { Findings } from "../read/problem.js";
-import type { Located } from "../read/schema.js";
+import type { Located, ReadContext } from "../read/schema.js";
 import { quote } from "../read/suggest.js";
 import type { JobFamily, JobMember } from "./job-families.js";
 import { NamePatterns } from "./name-patterns.js";
@@ -20,13 +20,13 @@ export class JobDependencies {
   /** By pattern and shared parameters, so that many jobs that name one family cost one pass over it. */
   private readonly matches = new Map<string, Matches>();
 
+  private readonly findings: Findings;
   private readonly patterns: NamePatterns;
 
-  constructor(
-    families: readonly JobFamily[],
-    private readonly findings: Findings,
-  ) {
-    this.patterns = new NamePatterns(families.flatMap(({ members }) => members.map(({ id }) => id)));
+  constructor(families: readonly JobFamily[], { findings, compilePattern }: ReadContext) {
+    this.findings = findings;
+    const names = families.flatMap(({ members }) => members.map(({ id }) => id));
+    this.patterns = new NamePatterns(names, compilePattern);
     for (const family of families) {
       if (family.parameters.size === 0) continue;
       const pattern = family.name.value;

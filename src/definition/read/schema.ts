@@ -34,6 +34,8 @@ export interface ReadContext {
   readonly findings: Findings;
   readonly checkExpression: (code: string) => SyntaxProblem | null;
   readonly checkTemplate: (template: string) => SyntaxProblem | null;
+  /** A test of names that takes time in proportion to them, whatever the pattern. */
+  readonly compilePattern: (pattern: string) => ((name: string) => boolean) | SyntaxProblem;
   readonly customActions: ReadonlySet<string>;
   /** Null: nobody looks at the names in expressions and templates. */
   readonly findNames: NameFinder | null;

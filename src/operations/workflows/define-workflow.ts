@@ -2,6 +2,7 @@ import type { Definition } from "../../core/model/definition.js";
 import { defineWorkflow as define } from "../../definition/builder.js";
 import type { WorkflowInput } from "../../definition/workflow-input.js";
 import { checkExpression } from "../../sandbox/check-expression.js";
+import { compilePattern } from "../../sandbox/compile-pattern.js";
 import { nameFinder } from "../../sandbox/names/find-names.js";
 import { checkTemplate } from "../../sandbox/template.js";
 
@@ -16,6 +17,7 @@ export function defineWorkflow(
   return define(input, {
     checkExpression,
     checkTemplate,
+    compilePattern,
     findNames: nameFinder,
     customActions: options.actions ?? [],
   });

@@ -6,6 +6,7 @@ import type { Definition } from "../../core/model/definition.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import { loadDefinition } from "../../definition/load.js";
 import { checkExpression } from "../../sandbox/check-expression.js";
+import { compilePattern } from "../../sandbox/compile-pattern.js";
 import { nameFinder } from "../../sandbox/names/find-names.js";
 import { checkTemplate } from "../../sandbox/template.js";
 import type { Reading, TextPlace, Workflow } from "./workflow.js";
@@ -25,6 +26,7 @@ export function readWorkflowText(source: string, { file, folder, customActions }
     file,
     checkExpression,
     checkTemplate,
+    compilePattern,
     findNames: nameFinder,
     customActions,
   });
