@@ -48,6 +48,7 @@ function plainContext(findings: Findings): ReadContext {
     findings,
     checkExpression: () => null,
     checkTemplate: () => null,
+    compilePattern: () => ({ message: "there are none in settings" }),
     customActions: new Set(),
     findNames: null,
     texts: [],

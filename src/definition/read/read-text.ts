@@ -1,7 +1,7 @@
 import { deepFreeze } from "./freeze.js";
 import { type Finding, Findings, type Problem } from "./problem.js";
-import type { SourceNode } from "./source-tree.js";
 import { readSource } from "./source-document.js";
+import type { SourceNode } from "./source-tree.js";
 
 export type TextRead<T> =
   | { readonly ok: true; readonly value: T; readonly warnings: readonly Problem[] }
