@@ -32,9 +32,6 @@ const CHECKS: Record<string, (argument: never, value: unknown, schema: Schema) =
     Object.entries(needed).every(
       ([key, keys]) =>
         !Object.hasOwn(value as object, key) || keys.every((each) => Object.hasOwn(value as object, each)),
-      ([key, others]) =>
-        !Object.hasOwn(value as object, key) ||
-        others.every((other) => Object.hasOwn(value as object, other)),
     ),
   properties: (properties: Record<string, Schema>, value) =>
     typeOf(value) !== "object" ||
