@@ -180,7 +180,7 @@ describe("export_run and import_run", () => {
       withEvent(big, { output: { kind: "artifact", path, bytes: 1, sha256: "", preview: "" } });
     const hostile: [string, unknown][] = [
       ["garbage", { format: "x", version: 1 }],
-      ["another version", { ...good, version: 3 }],
+      ["another version", { ...good, version: 4 }],
       ["an empty log", { ...good, events: [] }],
       ["a gap", { ...good, events: good.events.filter((_, at) => at !== 2) }],
       ["an unknown event", withEvent(1, { type: "run.exploded" })],

@@ -13,6 +13,60 @@ export const NO_ROUTING: Routing = Object.freeze({
 export const NO_FAILURE_ROUTING: FailureRouting = Object.freeze({ ...NO_ROUTING, retry: null });
 export const JOIN_ALL: Join = Object.freeze({ kind: "all" });
 
+/**
+ * What a step is like where a stored definition does not say. Whoever stores one leaves these out, so a value that
+ * stands here keeps its meaning for ever; a default that is to change gets written out from then on.
+ */
+const USUAL: Omit<StepDefinition, "id" | "action"> = Object.freeze({
+  dependsOn: NONE,
+  start: "auto",
+  if: null,
+  env: NO_VARIABLES,
+  cwd: null,
+  timeoutMs: null,
+  idleTimeoutMs: null,
+  killGraceMs: 3_000,
+  continueOnFailure: false,
+  forEach: false,
+  reduce: false,
+  join: JOIN_ALL,
+  onFail: NO_FAILURE_ROUTING,
+  onSuccess: NO_ROUTING,
+  outputSchema: null,
+  tags: NONE,
+  runsOn: NONE,
+  group: null,
+  failureHandler: null,
+  summarize: null,
+  resources: null,
+  usesWorkspace: false,
+  progress: "output",
+  noProgressLimit: null,
+});
+
+/** The step with what it leaves to be usual, its keys in the order of a step that is read from a file. */
+export function usualStep({ id, action, ...unusual }: StepDefinition): StepDefinition {
+  return { id, action, ...USUAL, ...unusual };
+}
+
+/** The other way round. */
+export function withoutUsual(step: StepDefinition): Partial<StepDefinition> {
+  const unusual: { [key: string]: unknown } = {};
+  for (const key of Object.keys(step) as (keyof StepDefinition)[])
+    if (!isUsual(key, step[key])) unusual[key] = step[key];
+  return unusual;
+}
+
+function isUsual(key: keyof StepDefinition, value: unknown): boolean {
+  if (key === "id" || key === "action" || !Object.hasOwn(USUAL, key)) return false;
+  const usual: unknown = USUAL[key];
+  return value === usual || (isObject(value) && isObject(usual) && isAlike(value, usual));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
 /** The same step, as JSON too: a value takes the place of one with the same keys in the same order. */
 export function sharingDefaults(step: StepDefinition): StepDefinition {
   return Object.assign(step, {
@@ -28,7 +82,7 @@ export function sharingDefaults(step: StepDefinition): StepDefinition {
 
 /** A definition from elsewhere may lack it: whoever reads it complains. */
 function shared<T extends object>(own: T, usual: T): T {
-  return typeof own === "object" && own !== null && isAlike(own, usual) ? usual : own;
+  return isObject(own) && isAlike(own, usual) ? usual : own;
 }
 
 function isAlike(own: object, usual: object): boolean {

@@ -11,6 +11,7 @@ import { wrongFieldOf } from "./event-shapes.js";
 import {
   ARTIFACTS,
   DOCUMENT_FORMAT,
+  DOCUMENT_VERSION,
   isSafeName,
   LOG_NAME,
   READABLE_VERSIONS,
@@ -63,7 +64,7 @@ export function readRunDocument(given: unknown): RunDocument {
   const { format, version } = (given ?? {}) as { format?: unknown; version?: unknown };
   if (format === DOCUMENT_FORMAT && !READABLE_VERSIONS.some((known) => known === version))
     throw refusal(
-      `it has version ${String(version)}; this Daruma reads the versions ${READABLE_VERSIONS.join(" and ")}`,
+      `it has version ${String(version)}; this Daruma reads versions ${READABLE_VERSIONS[0]} to ${DOCUMENT_VERSION}`,
     );
   const parsed = shape.safeParse(given);
   if (!parsed.success) {

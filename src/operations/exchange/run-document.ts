@@ -30,9 +30,12 @@ export interface DocumentFile {
 
 export const DOCUMENT_FORMAT = "daruma-run";
 
-/** What is written. Version 1 has the keys of events as the store has them, version 2 as programs see them. */
-export const DOCUMENT_VERSION = 2;
-export const READABLE_VERSIONS = [1, DOCUMENT_VERSION] as const;
+/**
+ * What is written. Version 1 has the keys of events as the store has them, later ones as programs see them. From version 3
+ * on, steps of the definition leave out what is usual.
+ */
+export const DOCUMENT_VERSION = 3;
+export const READABLE_VERSIONS = [1, 2, DOCUMENT_VERSION] as const;
 export type DocumentVersion = (typeof READABLE_VERSIONS)[number];
 
 /** The same as it is written. */

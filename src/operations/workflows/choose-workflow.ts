@@ -3,7 +3,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { Context } from "../context.js";
 import { publishedWorkflow, storedDefinition } from "./stored-workflows.js";
 import type { Workflow } from "./workflow.js";
-import { fromDefinition, readTextIn } from "./workflow-source.js";
+import { readTextIn } from "./workflow-source.js";
 
 /** A workflow that came as text has none: each worker gives the run's steps a folder of its own. */
 export const NO_FOLDER = "";
@@ -36,6 +36,5 @@ export async function chooseWorkflow(context: Place, request: WorkflowChoice): P
   const row = await publishedWorkflow(context.store, workflow!, version);
   const { definition, text } = await storedDefinition(context.store, row);
   const place = folder ?? (row.file === null ? NO_FOLDER : dirname(row.file));
-  const stored = { hash: row.definition_hash, text, file: row.file, folder: place };
-  return { ...fromDefinition(definition, place), ...stored };
+  return { definition, hash: row.definition_hash, text, file: row.file, folder: place, warnings: [] };
 }

@@ -1,11 +1,12 @@
+import { resolve as resolvePath } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { DarumaError } from "../../core/errors/errors.js";
-import type { Definition } from "../../core/model/definition.js";
+import { parseStoredDefinition } from "../../core/model/stored-definition.js";
 import { messageOf } from "../../core/text/message-of.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import { startThread } from "../../sandbox/thread-file.js";
 import type { TextPlace, TextReader, Workflow } from "./workflow.js";
-import { fromDefinition, readWorkflowText } from "./workflow-source.js";
+import { readWorkflowText } from "./workflow-source.js";
 import type { ReadingAnswer, TextToRead } from "./workflow-thread.js";
 
 export interface WorkflowReaderLimits {
@@ -49,8 +50,9 @@ export class WorkflowReader implements TextReader {
     const answer = await this.#readAside(source, place);
     if ("problems" in answer) throw new InvalidWorkflow(place.file, answer.problems);
     if ("error" in answer) throw new DarumaError(answer.error.code, answer.error.message, answer.error);
-    const definition = JSON.parse(answer.text) as Definition;
-    return { ...fromDefinition(definition, place.folder), warnings: answer.warnings };
+    const { text, hash, warnings } = answer;
+    const definition = parseStoredDefinition(text, hash);
+    return { definition, hash, text, warnings, file: null, folder: resolvePath(place.folder) };
   }
 
   /** What is under way or waits is refused. */

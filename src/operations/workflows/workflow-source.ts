@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } f
 import { dirname, resolve } from "node:path";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
+import { storedText } from "../../core/model/stored-definition.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import { loadDefinition } from "../../definition/load.js";
 import { checkExpression } from "../../sandbox/check-expression.js";
@@ -45,7 +46,7 @@ export async function readTextIn(
 }
 
 export function fromDefinition(definition: Definition, folder: string): Workflow {
-  const text = JSON.stringify(definition);
+  const text = storedText(definition);
   return {
     definition,
     hash: createHash("sha256").update(text).digest("hex"),

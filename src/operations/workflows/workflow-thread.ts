@@ -13,7 +13,7 @@ export interface TextToRead {
 }
 
 export type ReadingAnswer =
-  | { readonly text: string; readonly warnings: readonly Problem[] }
+  | { readonly text: string; readonly hash: string; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[] }
   | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly hint: string } };
 
@@ -21,8 +21,8 @@ parentPort?.postMessage(answer(workerData as TextToRead));
 
 function answer({ source, place }: TextToRead): ReadingAnswer {
   try {
-    const { text, warnings } = readWorkflowText(source, place);
-    return { text, warnings };
+    const { text, hash, warnings } = readWorkflowText(source, place);
+    return { text, hash, warnings };
   } catch (error) {
     if (error instanceof InvalidWorkflow) return { problems: error.problems };
     if (!(error instanceof DarumaError)) throw error;
