@@ -2,13 +2,14 @@
 // process hosts alone (no engine, no store) beside make and ninja. Rounds are interleaved; figures are medians, then
 // ratios of the rate to make and ninja. CPU time counts Node, the launchers, the shells and the programs (Linux only); it
 // holds on a busy machine too, where rates do not.
-// `true` is a built-in: launchers run it in a subshell of a waiting shell, ninja in a new sh, make as /bin/true. The
+// `true` is a built-in: the launchers run it in a subshell of a waiting shell, ninja in a new sh, make as /bin/true. The
 // rows with env(1) start a real program everywhere, so there nothing can be saved.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createProcessHost } from "../dist/action/process/create-process-host.js";
+import { LauncherHost } from "../dist/action/process/launcher-host.js";
+import { nativeLauncher, perlLauncher } from "../dist/action/process/launcher-program.js";
 import { SpawnHost } from "../dist/action/process/spawn-host.js";
 import { median } from "./measure.mjs";
 
@@ -18,8 +19,13 @@ const TICK_MS = 10;
 const rounds = Number(process.argv[2] ?? 5);
 const JOBS = Number(process.argv[3] ?? 1_000);
 const folder = mkdtempSync(join(tmpdir(), "daruma-bench-"));
-const launchers = createProcessHost;
+const native = nativeLauncher();
 const plain = () => new SpawnHost();
+const perl = () => new LauncherHost(perlLauncher("perl"), plain);
+const compiled = () => {
+  if (native === null) throw new Error("not compiled here");
+  return new LauncherHost(native, plain);
+};
 
 /** The host is closed at the end: only then has this process waited for it, and its CPU time counts. */
 async function throughHost(open, exec) {
@@ -70,16 +76,20 @@ function writePeerFiles(name, command) {
 
 writePeerFiles("builtin", "true");
 writePeerFiles("program", "env true");
+writePeerFiles("shell", "env true;");
 const contenders = {
   "make, true": () => throughPeer("make", ["-s", "-j8", "-f", "builtin.mk", "all"]),
   "ninja, true": () => throughPeer("ninja", ["-j8", "-f", "builtin.ninja"]),
-  "launchers, true": () => throughHost(launchers, "true"),
+  "compiled, true": () => throughHost(compiled, "true"),
+  "perl, true": () => throughHost(perl, "true"),
   "plain spawn, true": () => throughHost(plain, "true"),
   "make, env true": () => throughPeer("make", ["-s", "-j8", "-f", "program.mk", "all"]),
   "ninja, env true": () => throughPeer("ninja", ["-j8", "-f", "program.ninja"]),
-  "launchers, env true": () => throughHost(launchers, "env true"),
-  "launchers, [env, true]": () => throughHost(launchers, ["env", "true"]),
-  "launchers, env true; :": () => throughHost(launchers, "env true; :"),
+  "make with sh, env true": () => throughPeer("make", ["-s", "-j8", "-f", "shell.mk", "all"]),
+  "compiled, env true": () => throughHost(compiled, "env true"),
+  "compiled, [env, true]": () => throughHost(compiled, ["env", "true"]),
+  "perl, env true": () => throughHost(perl, "env true"),
+  "perl, [env, true]": () => throughHost(perl, ["env", "true"]),
   "plain spawn, env true": () => throughHost(plain, "env true"),
 };
 
@@ -99,7 +109,7 @@ for (let round = 0; round < rounds; round += 1) {
 }
 const medianOf = (name, key) => median(results.get(name).map((result) => result[key]));
 for (const name of results.keys()) {
-  const work = name.replace(/^[^,]*, /, "").replace(/[[\],]|; :/g, "");
+  const work = name.replace(/^[^,]*, /, "").replace(/[[\],]/g, "");
   const rate = medianOf(name, "rate");
   const ratios = ["make", "ninja"].map((peer) =>
     results.has(`${peer}, ${work}`)

@@ -1,15 +1,18 @@
 // Builds dist/: the library file by file with its types, the command line as one file with its threads beside it (see
 // scripts/bundle.mjs). Does nothing when nothing changed, whatever became of dist/ or of the compiler's memory.
-// `--clean` starts from an empty dist/; `--code` leaves out the types, which take most of the time.
+// `--clean` starts from an empty dist/; `--code` leaves out the types, which take most of the time; `--every-machine`
+// compiles the launcher for all machines that the package is for, not only for this one.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compileLaunchers, listLaunchers } from "./compile-launcher.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const source = join(root, "src");
+const native = join(root, "native");
 const output = join(root, "dist");
 const memory = join(root, "node_modules/.cache/daruma");
 const compilerMemory = join(memory, "types.build.tsbuildinfo");
@@ -20,6 +23,7 @@ const settings = [
   "tsconfig.build.json",
   "scripts/build.mjs",
   "scripts/bundle.mjs",
+  "scripts/compile-launcher.mjs",
 ];
 
 function listFiles(folder) {
@@ -34,7 +38,8 @@ const isTypes = (file) => file.endsWith(".d.ts");
 const listOutputs = (kind) => listFiles(output).filter((file) => isTypes(file) === (kind === "types"));
 
 function stampOf(files) {
-  const hash = createHash("sha256");
+  // A compiler that has come or gone changes what can be built.
+  const hash = createHash("sha256").update(JSON.stringify(launchers));
   for (const file of [...files].sort()) {
     const { size, mtimeMs } = statSync(file);
     hash.update(`${relative(root, file)} ${size} ${mtimeMs}\n`);
@@ -57,7 +62,7 @@ async function bringUpToDate(kind, stamp, make) {
 
 async function makeCode() {
   const { writeCode } = await import("./bundle.mjs");
-  const written = new Set(await writeCode(root));
+  const written = new Set([...(await writeCode(root)), ...compileLaunchers(root, launchers)]);
   for (const file of listOutputs("code")) if (!written.has(file)) rmSync(file);
 }
 
@@ -72,9 +77,11 @@ function makeTypes(isMissing) {
   for (const file of listOutputs("types")) if (!existsSync(sourceOf(file))) rmSync(file);
 }
 
+const launchers = listLaunchers(process.argv.includes("--every-machine"));
 if (process.argv.includes("--clean")) rmSync(output, { recursive: true, force: true });
 const inputs = [
   ...listFiles(source).filter(isProduct),
+  ...listFiles(native),
   ...settings.map((name) => join(root, name)).filter((file) => existsSync(file)),
 ];
 const stamp = stampOf(inputs);

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { childrenOf, LAUNCHERS } from "../../../test/support/process-trial.js";
 import { endProcessesWithToken } from "./attempt-processes.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -27,34 +28,44 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const HOSTS = [
-  [
-    "launchers",
-    'import { LauncherHost } from "./process/launcher-host.js"; import { SpawnHost } from "./process/spawn-host.js"; const host = new LauncherHost("perl", new SpawnHost());',
-  ],
-  ["plain spawn", 'import { SpawnHost } from "./process/spawn-host.js"; const host = new SpawnHost();'],
-] as const;
+const SPAWN_HOST = 'import { SpawnHost } from "./process/spawn-host.js";';
+const HOSTS: [string, string][] = [
+  ...LAUNCHERS.map(([name, program]): [string, string] => [
+    name,
+    `import { LauncherHost } from "./process/launcher-host.js"; ${SPAWN_HOST} const host = new LauncherHost(${JSON.stringify(program)}, () => new SpawnHost());`,
+  ]),
+  ["plain spawn", `${SPAWN_HOST} const host = new SpawnHost();`],
+];
+
+/** A program that has a host and, for each attempt, `start(exec)`. */
+function startEngine(createHost: string, program: string, token: string): ChildProcess {
+  const file = join(folder, `${randomUUID()}.js`);
+  const start = `const start = (exec) => host.start({ exec, env: { PATH: process.env.PATH, DARUMA_ATTEMPT_TOKEN: ${JSON.stringify(token)} }, cwd: "/", onStdout: (chunk) => process.stdout.write(chunk), onStderr() {} });`;
+  writeFileSync(file, `${createHost}\n${start}\n${program}\n`);
+  return spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+async function printed(engine: ChildProcess, word: string, times: number): Promise<void> {
+  let text = "";
+  await new Promise<void>((resolve) => {
+    engine.stdout!.on("data", (chunk) => {
+      text += chunk;
+      if (text.split(word).length > times) resolve();
+    });
+  });
+}
 
 describe.each(HOSTS)("an engine that runs processes with %s", (_name, createHost) => {
-  function startEngine(program: string, token: string): ChildProcess {
-    const file = join(folder, `${randomUUID()}.js`);
-    const start = `const start = (exec) => host.start({ exec, env: { PATH: process.env.PATH, DARUMA_ATTEMPT_TOKEN: ${JSON.stringify(token)} }, cwd: "/", onStdout: (chunk) => process.stdout.write(chunk), onStderr() {} });`;
-    writeFileSync(file, `${createHost}\n${start}\n${program}\n`);
-    return spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
-  }
-
   it("takes every process with it when it is killed", async () => {
     const token = randomUUID();
     const stubborn =
       "trap '' TERM HUP; (trap '' TERM HUP PIPE; sleep 1000; sleep 1000) & echo ready; sleep 1000; sleep 1000";
-    const engine = startEngine(`for (let i = 0; i < 3; i++) start(${JSON.stringify(stubborn)});`, token);
-    let printed = "";
-    await new Promise<void>((resolve) => {
-      engine.stdout!.on("data", (chunk) => {
-        printed += chunk;
-        if (printed.split("ready").length > 3) resolve();
-      });
-    });
+    const engine = startEngine(
+      createHost,
+      `for (let i = 0; i < 3; i++) start(${JSON.stringify(stubborn)});`,
+      token,
+    );
+    await printed(engine, "ready", 3);
     expect(livingWithToken(token)).toBeGreaterThanOrEqual(6);
     engine.kill("SIGKILL");
     await waitUntil(() => livingWithToken(token) === 0);
@@ -65,11 +76,28 @@ describe.each(HOSTS)("an engine that runs processes with %s", (_name, createHost
     const token = randomUUID();
     const tag = `DARUMA_TEST_TAG=${token}`;
     process.env.DARUMA_TEST_TAG = token;
-    const engine = startEngine('await start("true").exited; await start("echo done").exited;', token);
+    const engine = startEngine(
+      createHost,
+      'await start("true").exited; await start("echo done").exited;',
+      token,
+    );
     delete process.env.DARUMA_TEST_TAG;
     const code = await new Promise((resolve) => engine.once("exit", resolve));
     expect(code).toBe(0);
     await waitUntil(() => livingWith(tag) === 0);
+  });
+});
+
+describe.each(HOSTS.filter(([name]) => name === "compiled launchers"))("%s", (_name, createHost) => {
+  it("that are killed while their engine cannot act do not leave the main process of a job running", async () => {
+    const token = randomUUID();
+    const engine = startEngine(createHost, `start("echo ready; exec sleep 1000");`, token);
+    await printed(engine, "ready", 1);
+    engine.kill("SIGSTOP");
+    const [launcher] = childrenOf(engine.pid!);
+    process.kill(launcher!, "SIGKILL");
+    await waitUntil(() => livingWithToken(token) === 0);
+    engine.kill("SIGKILL");
   });
 });
 

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { childrenOf, isAlive, PATH } from "../../../test/support/process-trial.js";
+import { childrenOf, isAlive, LAUNCHERS, launcherHost, PATH } from "../../../test/support/process-trial.js";
 import { LauncherHost } from "./launcher-host.js";
+import { perlLauncher } from "./launcher-program.js";
 import type { RunningProcess } from "./process-host.js";
-import { SpawnHost } from "./spawn-host.js";
 
-describe("launchers", () => {
+describe.each(LAUNCHERS)("%s", (_name, program) => {
   it("let a step open its own output by name, which Node's sockets do not", async () => {
-    const host = new LauncherHost("perl", new SpawnHost());
+    const host = launcherHost(program);
     let stderr = "";
     const spec = {
       env: { PATH },
@@ -21,19 +21,20 @@ describe("launchers", () => {
   });
 
   it("grow with the number of jobs and are used again", async () => {
-    const host = new LauncherHost("perl", new SpawnHost());
+    const host = launcherHost(program);
     const before = childrenOf(process.pid).length;
     const spec = { env: { PATH }, cwd: "/", onStdout: () => {}, onStderr: () => {} };
     expect(childrenOf(process.pid).length - before).toBe(0);
     for (let round = 0; round < 3; round++) {
-      await Promise.all(Array.from({ length: 20 }, () => host.start({ ...spec, exec: "true" }).exited));
+      const jobs = 2 * program.jobsAtOnce + 4;
+      await Promise.all(Array.from({ length: jobs }, () => host.start({ ...spec, exec: "true" }).exited));
       expect(childrenOf(process.pid).length - before).toBe(3);
     }
     await host.close();
   });
 
   it("replace a waiting shell that was killed", async () => {
-    const host = new LauncherHost("perl", new SpawnHost());
+    const host = launcherHost(program);
     const before = new Set(childrenOf(process.pid));
     const spec = { env: { PATH }, cwd: "/", exec: "exit 5", onStdout: () => {}, onStderr: () => {} };
     expect(await host.start(spec).exited).toMatchObject({ exitCode: 5 });
@@ -47,7 +48,7 @@ describe("launchers", () => {
   });
 
   it("that are killed take their jobs with them and are replaced", async () => {
-    const host = new LauncherHost("perl", new SpawnHost());
+    const host = launcherHost(program);
     const before = new Set(childrenOf(process.pid));
     const token = randomUUID();
     let pid = 0;
@@ -71,4 +72,16 @@ describe("launchers", () => {
     });
     await host.close();
   });
+});
+
+it("a launcher that cannot run leaves its jobs to the next best", async () => {
+  const broken = { file: "/bin/false", args: [], preamble: "", jobsAtOnce: 64 };
+  const before = new Set(childrenOf(process.pid));
+  const host = new LauncherHost(broken, () => launcherHost(perlLauncher("perl")));
+  let stdout = "";
+  const onStdout = (chunk: Buffer) => (stdout += chunk);
+  const spec = { env: { PATH }, cwd: "/", exec: "echo $PPID", onStdout, onStderr: () => {} };
+  expect(await host.start(spec).exited).toMatchObject({ exitCode: 0 });
+  expect(childrenOf(process.pid).filter((child) => !before.has(child))).toEqual([Number(stdout)]);
+  await host.close();
 });

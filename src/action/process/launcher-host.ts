@@ -1,38 +1,38 @@
 import { endProcessesWithToken } from "./attempt-processes.js";
 import { GroupEnding } from "./group-ending.js";
 import { type GoneCause, Launcher, type LauncherJob } from "./launcher.js";
+import type { LauncherProgram } from "./launcher-program.js";
 import { findUnusable } from "./launcher-protocol.js";
 import { spawnFailure } from "./process-exit.js";
 import type { ProcessExit, ProcessHost, ProcessSpec, RunningProcess } from "./process-host.js";
 
-/** One launcher serves this many jobs before another is started. */
-const JOBS_PER_LAUNCHER = 8;
 const MAX_LAUNCHERS = 16;
 
 /**
- * Starts processes through a few small launcher processes; where those cannot run, through the fallback. Jobs/s, 8 at a
- * time, medians of one run of `bench/launcher.mjs` on a shared 2-core machine:
+ * Starts processes through a few small launcher processes; where those cannot run, through the fallback. CPU time of a
+ * job in ms, Node included, 8 at a time, medians of one run of `bench/launcher.mjs`:
  *
- *                 make    ninja   launchers   node spawn
- *   true          1,489   1,305   3,907         525
- *   env true        744     546     408         317
+ *                 make   through sh   compiled   Perl   node spawn
+ *   true          0.67                0.32       0.32   2.28
+ *   env true      1.38   2.12         2.22       2.97   3.75
  *
- * - A waiting shell that forks a subshell: 0.33 ms of CPU a job, Node included (make 0.6, ninja 0.7). It starts no
- *   program, which is why it wins; so it is taken only where nothing can tell the difference (`builtin-line.ts`).
- * - Perl forks and executes: 1.2 ms for a shell (0.06 Node, 0.26 launcher, 0.9 child). Dearer than make, which need not
- *   copy an interpreter's memory, but groups and statuses are exact and each job has fresh pipes. For all the rest.
- * - `node:child_process`: slower, and slower still the larger the heap. The fallback.
+ * - A waiting shell that forks a subshell runs `true`. It starts no program, which is why it wins; so it is taken only
+ *   where nothing can tell the difference (`builtin-line.ts`).
+ * - The compiled launcher takes 0.06 ms of a job; the shell and the program, 1.9 ms, are what is left.
+ * - Perl must copy an interpreter's memory with each fork. Where nothing is compiled for the machine.
+ * - `node:child_process` is slower still, the more so the larger the heap. The last resort.
  * - Waiting `dash` with one vfork and `sh -c` a job: near make without any relay of output, but the group then holds the
  *   waiting shell, a status of 137 may be a signal, and leftovers must be looked for in /proc. Rejected.
  */
 export class LauncherHost implements ProcessHost {
   private readonly launchers = new Set<Launcher>();
   private nextId = 1;
-  private isUnavailable = false;
+  /** Takes over where the launcher cannot run. */
+  private fallback: ProcessHost | null = null;
 
   constructor(
-    private readonly perl: string,
-    private readonly fallback: ProcessHost,
+    private readonly program: LauncherProgram,
+    private readonly createFallback: () => ProcessHost,
   ) {}
 
   /** Starts the first launcher before there is a job for it. */
@@ -41,7 +41,7 @@ export class LauncherHost implements ProcessHost {
   }
 
   start(spec: ProcessSpec): RunningProcess {
-    if (this.isUnavailable) return this.fallback.start(spec);
+    if (this.fallback !== null) return this.fallback.start(spec);
     const unusable = findUnusable(spec);
     if (unusable !== null) return refusedStart(spec, "EINVAL", unusable);
     const launcher = this.chooseLauncher();
@@ -60,7 +60,7 @@ export class LauncherHost implements ProcessHost {
 
   async close(): Promise<void> {
     await Promise.all([...this.launchers].map((launcher) => launcher.close()));
-    await this.fallback.close();
+    await this.fallback?.close();
   }
 
   /** Null: there is none, and no room to start one. */
@@ -70,8 +70,8 @@ export class LauncherHost implements ProcessHost {
       if (idlest === null || launcher.running < idlest.running) idlest = launcher;
     }
     const isFull = this.launchers.size >= MAX_LAUNCHERS;
-    if (idlest !== null && (idlest.running < JOBS_PER_LAUNCHER || isFull)) return idlest;
-    const launcher = Launcher.start(this.perl, (jobs, cause) => {
+    if (idlest !== null && (idlest.running < this.program.jobsAtOnce || isFull)) return idlest;
+    const launcher = Launcher.start(this.program, (jobs, cause) => {
       if (launcher !== null) this.launchers.delete(launcher);
       this.rescue(jobs, cause);
     });
@@ -81,10 +81,10 @@ export class LauncherHost implements ProcessHost {
   }
 
   private rescue(jobs: readonly LauncherJob[], cause: GoneCause): void {
-    if (cause === "never_ready") this.isUnavailable = true;
+    if (cause === "never_ready") this.fallback ??= this.createFallback();
     for (const job of jobs) {
       job.ending.ended();
-      if (cause === "never_ready" && !job.ending.hasBegun) {
+      if (cause === "never_ready" && this.fallback !== null && !job.ending.hasBegun) {
         job.substitute = this.fallback.start(job.spec);
         void job.substitute.exited.then((exit) => job.resolve(exit));
       } else {

@@ -1,6 +1,6 @@
 /**
- * The launcher: a Perl program that starts processes for the engine. It holds mechanism only; when to send which
- * signal is decided in `group-ending.ts`.
+ * A launcher for machines on which the compiled one (`native/launcher`) cannot run: a Perl program that starts processes
+ * for the engine. It holds mechanism only; when to send which signal is decided in `group-ending.ts`.
  *
  * - Each job gets a process group and two pipes of its own. What the job prints is relayed in frames, so the end of
  *   its output is the end of its pipes and no marker can be forged or be mistaken for one.
@@ -14,7 +14,7 @@
  * It loads no module (not even strict): each page it touches is paid for in every fork.
  */
 export const LAUNCHER_SCRIPT = String.raw`
-my ($linux, $subreaper) = @ARGV;
+my ($linux, $prctl, $wait4) = @ARGV;
 my $EINTR = 4;
 my $CHUNK = 65536;
 my $PIPE_BUF = $linux ? 4096 : 512;   # a writable pipe takes this much without blocking
@@ -23,12 +23,13 @@ my $POLL = 0.004;                     # between two looks at a group that should
 my $TICK = 0.05;                      # a SIGCHLD can slip in just before select; start frames wait no longer
 my $IDLE = 1;                         # the same when no job runs
 my (%jobs, %by_pid, @waiting, $rin, $win);
+my ($status, $usage) = ("\0" x 8, "\0" x 256);   # room for what wait4 tells
 my $lingering = 0;                    # jobs whose main process has gone before the rest of their group
 my ($in, $out, $urgent) = ('', '', 0);
 $0 = 'daruma-launcher';
 $SIG{CHLD} = sub { };                 # interrupts select; unlike IGNORE, handlers do not survive exec
 $SIG{PIPE} = sub { };
-syscall($subreaper, 36, 1, 0, 0, 0) if $subreaper;   # PR_SET_CHILD_SUBREAPER: orphans of jobs are reaped here
+syscall($prctl, 36, 1, 0, 0, 0) if $prctl;   # PR_SET_CHILD_SUBREAPER: orphans of jobs are reaped here
 open(my $fd3, '<', '/dev/null');      # keeps the number 3 free for the waiting shells
 pipe(my $fail_r, my $fail_w);
 open(my $null, '<', '/dev/null');
@@ -171,21 +172,33 @@ sub finish {
   drain($job, 'out', 'ofd');
   drain($job, 'err', 'efd');
   for (qw(ofd efd sfd)) { vec($rin, $job->{$_}, 1) = 0 if defined $job->{$_} }
-  close($_) for grep { $_ } delete @$job{qw(out err told commands)};
+  close($_) for grep { $_ } @$job{qw(out err told commands)};
   if ($job->{in}) { vec($win, $job->{ifd}, 1) = 0; close(delete $job->{in}) }
   delete $jobs{ $job->{id} };
   delete $by_pid{ $job->{pid} };
   $lingering-- if $job->{lingers};
   my $refusal = $job->{refusal};
-  if ($refusal) { frame('F', $job->{id}, $refusal) } else { frame('X', $job->{id}, pack('N', $job->{status})) }
+  if ($refusal) { frame('F', $job->{id}, $refusal) }
+  else { frame('X', $job->{id}, pack('N*', $job->{status}, $job->{commands} ? () : @{ $job->{usage} || [] })) }
   $urgent = 1;
 }
 
+# Peak in KiB and CPU time in microseconds, each as two numbers of 32 bits.
+sub wait_next {
+  if (!$wait4) { my $pid = waitpid(-1, 1); return ($pid, $?) }
+  my $pid = syscall($wait4, -1, $status, 1, $usage);
+  return ($pid) unless $pid > 0;
+  my ($us, $uu, $ss, $su, $peak) = unpack('q5', $usage);
+  my $cpu = ($us + $ss) * 1_000_000 + $uu + $su;
+  return ($pid, unpack('l', $status), [map { ($_ >> 32, $_ & 0xffffffff) } $peak, $cpu]);
+}
+
 sub reap {
-  my (@ended, $pid);
-  while (($pid = waitpid(-1, 1)) > 0) {
+  my (@ended, $pid, $status, $usage);
+  while ((($pid, $status, $usage) = wait_next()) && $pid > 0) {
     my $job = $by_pid{$pid} or next;
-    $job->{status} = $?;
+    $job->{status} = $status;
+    $job->{usage} = $usage;
     push @ended, $job;
   }
   for my $job (@ended) {

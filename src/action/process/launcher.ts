@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 import type { GroupEnding } from "./group-ending.js";
+import type { LauncherProgram } from "./launcher-program.js";
 import {
   encodeBaseEnvironment,
   encodeSignal,
@@ -9,16 +10,8 @@ import {
   FrameReader,
   type FrameType,
 } from "./launcher-protocol.js";
-import { LAUNCHER_SCRIPT } from "./launcher-script.js";
-import { describeSpawnError, exitOfStatus } from "./process-exit.js";
+import { describeSpawnError, readExit } from "./process-exit.js";
 import type { ProcessExit, ProcessSpec, RunningProcess } from "./process-host.js";
-
-/** Reads the launcher's program from its stdin, so that it does not fill the process list. */
-const BOOTSTRAP =
-  "my $n = shift; 1 while length $s < $n && sysread(STDIN, $s, $n - length $s, length $s); eval $s; die $@ if $@";
-
-/** prctl, by which a launcher becomes the reaper of what its jobs leave behind, has a number of its own on each machine. */
-const PRCTL_SYSCALL: { readonly [arch: string]: number } = { x64: 157, arm64: 167, riscv64: 167 };
 
 /** A job as its launcher knows it. */
 export interface LauncherJob {
@@ -47,16 +40,17 @@ export class Launcher {
   private isClosing = false;
 
   /** Null: this process has no room for another one's pipes. */
-  static start(perl: string, onGone: OnGone): Launcher | null {
-    const child = startLauncher(perl);
+  static start(program: LauncherProgram, onGone: OnGone): Launcher | null {
+    const child = startLauncher(program);
     if (child === null) return null;
-    if (child.stdin && child.stdout) return new Launcher(child, onGone);
+    if (child.stdin && child.stdout) return new Launcher(child, program.preamble, onGone);
     child.on("error", () => {});
     return null;
   }
 
   private constructor(
     private readonly child: ChildProcess,
+    preamble: string,
     onGone: OnGone,
   ) {
     const frames = new FrameReader((type, id, payload) => this.onFrame(type, id, payload));
@@ -74,7 +68,7 @@ export class Launcher {
       this.child.once("close", onEnd);
       this.child.once("error", onEnd);
     });
-    this.child.stdin!.write(LAUNCHER_SCRIPT);
+    if (preamble !== "") this.child.stdin!.write(preamble);
     this.holdEventLoop(false);
   }
 
@@ -129,7 +123,7 @@ export class Launcher {
     else if (type === "E") job.spec.onStderr(payload);
     else if (type === "S") job.pid = payload.readUInt32BE(0);
     else if (type === "L") job.ending.leftBehind();
-    else if (type === "X") this.settle(job, exitOfStatus(payload.readUInt32BE(0)));
+    else if (type === "X") this.settle(job, readExit(payload));
     else
       this.settle(
         job,
@@ -153,14 +147,11 @@ export class Launcher {
 }
 
 /** Null: the system has no memory for it now; some errors are thrown instead of told. */
-function startLauncher(perl: string): ChildProcess | null {
+function startLauncher({ file, args }: LauncherProgram): ChildProcess | null {
   const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: "C" };
   for (const name of Object.keys(env)) if (name.startsWith("PERL")) delete env[name];
-  const isLinux = process.platform === "linux";
-  const subreaper = isLinux ? (PRCTL_SYSCALL[process.arch] ?? 0) : 0;
-  const size = Buffer.byteLength(LAUNCHER_SCRIPT);
   try {
-    return spawn(perl, ["-e", BOOTSTRAP, String(size), isLinux ? "1" : "0", String(subreaper)], {
+    return spawn(file, args, {
       cwd: "/",
       env,
       // A session of its own: Ctrl-C in the terminal reaches neither the launcher nor its jobs.

@@ -32,6 +32,16 @@ export interface ProcessExit {
   readonly signal: string | null;
   /** It could not be started at all; exitCode and signal are null then. */
   readonly spawnError?: SpawnError;
+  /** Missing where the host cannot tell. */
+  readonly usage?: ProcessUsage;
+}
+
+/** Of all processes that the group has had, as far as they were waited for. */
+export interface ProcessUsage {
+  /** The most memory that one of them had at a time. */
+  readonly peakMemoryBytes: number;
+  /** User and system time of all of them. */
+  readonly cpuMs: number;
 }
 
 export interface SpawnError {
