@@ -9,13 +9,14 @@ import type {
   RunRow,
   RunStatus,
 } from "../core/model/rows.js";
+import type { ClusterStore } from "./cluster-rows.js";
 
 /**
  * The storage port. A store only persists: every rule lives in core. All methods are asynchronous and safe to call at
  * once. Times come from the caller. Leases alone may be held against a clock of the store's own, as several machines
  * ask for them: of `now` and `expiresAt` only the time between them counts then.
  */
-export interface Store {
+export interface Store extends ClusterStore {
   /**
    * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
    * failure handlers; else version and handlers are the ones that are there.

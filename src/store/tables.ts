@@ -12,6 +12,7 @@ import {
   RUN_COLUMNS,
   type RunRow,
 } from "../core/model/rows.js";
+import { ALLOCATION_COLUMNS, type AllocationRow, CLUSTER_COLUMNS, type ClusterRow } from "./cluster-rows.js";
 import type { DraftRow, TokenRow, WorkflowRow } from "./store.js";
 import { parseStoredJson } from "./stored-json.js";
 
@@ -108,6 +109,14 @@ export const TABLES = {
     },
     { key: ["id"] },
   ),
+  allocation: table<AllocationRow>("allocation", ALLOCATION_COLUMNS, {
+    key: ["key"],
+    nameOf: ({ key }) => `allocation ${key}`,
+  }),
+  cluster: table<ClusterRow>("cluster", CLUSTER_COLUMNS, {
+    key: ["name"],
+    nameOf: ({ name }) => `cluster ${name}`,
+  }),
 } as const;
 
 /** The columns as SQL names them. */

@@ -17,6 +17,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   2: "sqlite-v2.sql",
   3: "sqlite-v3.sql",
   4: "sqlite-v5.sql",
+  5: "sqlite-v6.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

@@ -4,6 +4,7 @@ import { causeContract } from "./cause-contract.js";
 import { changeContract } from "./change-contract.js";
 import { checkpointContract } from "./checkpoint-contract.js";
 import { claimContract } from "./claim-contract.js";
+import { clusterContract } from "./cluster-contract.js";
 import { commitContract } from "./commit-contract.js";
 import { deleteContract } from "./delete-contract.js";
 import { draftContract } from "./draft-contract.js";
@@ -62,6 +63,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     inboxContract(underTest);
     deleteContract(underTest);
     tokenContract(underTest);
+    clusterContract(underTest);
     changeContract(underTest);
   });
 }

@@ -2,6 +2,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import { refuseMalformedAppend, refuseStaleAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
 import type { Append, Store } from "../store.js";
+import { createClusterVerbs } from "./memory-clusters.js";
 import { createInboxVerbs } from "./memory-inbox.js";
 import { createLeaseVerbs } from "./memory-leases.js";
 import { createRunVerbs } from "./memory-runs.js";
@@ -51,6 +52,7 @@ function createHandle(tables: MemoryTables): MemoryStore {
     ...createWaitingVerbs(open),
     ...createInboxVerbs(open, listeners),
     ...createTokenVerbs(open, listeners),
+    ...createClusterVerbs(open),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       open();

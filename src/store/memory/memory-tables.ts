@@ -1,6 +1,7 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { FailureHandlerRow, JobRow, RunRow } from "../../core/model/rows.js";
 import { type RunPosition, refuseTakenCause } from "../append-rules.js";
+import type { ServerRow } from "../cluster-rows.js";
 import { toStorableText } from "../storable-text.js";
 import type {
   Append,
@@ -46,6 +47,9 @@ export class MemoryTables {
   readonly leases = new Map<number, LeaseState>();
   readonly waiting = new Map<number, WaitingRun & { readonly owner: LeaseOwner }>();
   readonly inbox = new Map<number, InboxEntry>();
+  readonly clusters = new Map<string, string>();
+  readonly allocations = new Map<string, string>();
+  readonly servers = new Map<string, ServerRow>();
   readonly tokens: (TokenRow & { readonly hash: string })[] = [];
 
   positionOf(runId: number): RunPosition {

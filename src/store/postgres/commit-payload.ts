@@ -94,7 +94,7 @@ function lastOfEach<Row extends object>({ key }: Table<Row>, rows: readonly Row[
 }
 
 /** Null: there are none, and nothing need be looked at. */
-function toJsonRows<Row extends object>(table: Table<Row>, rows: readonly Row[]): string | null {
+export function toJsonRows<Row extends object>(table: Table<Row>, rows: readonly Row[]): string | null {
   if (rows.length === 0) return null;
   const stored = lastOfEach(table, rows).map((row) => storedRow(table, row));
   const json = JSON.stringify(stored);

@@ -1,5 +1,6 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { CHECKPOINTS } from "./checkpoint-schema.js";
+import { CLUSTERS } from "./cluster-verbs.js";
 import { commitFunctions } from "./commit-function.js";
 import type { Session } from "./connection-pool.js";
 import type { Database, WorkLimits } from "./database.js";
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, sql: DEAD_LETTERS },
   { version: 4, sql: [CAUSES, CHECKPOINTS].join("\n") },
   { version: 5, sql: WAITING_RUNS },
+  { version: 6, sql: CLUSTERS },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

@@ -4,6 +4,7 @@ import { ChangeListeners } from "../change-listeners.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
 import { ChangeFeed } from "./change-feed.js";
+import { createClusterVerbs } from "./cluster-verbs.js";
 import { CommitQueue } from "./commit-queue.js";
 import type { Session } from "./connection-pool.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
@@ -68,6 +69,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createRunReads(db),
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
+    ...createClusterVerbs(db, clock),
     ...createInboxVerbs(db, listeners, sender),
     ...createTokenVerbs(db, listeners, sender),
     onChange: (listener) => feed.add(listener),

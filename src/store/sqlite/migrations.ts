@@ -145,6 +145,23 @@ export const MIGRATIONS: readonly Migration[] = [
         owner TEXT NOT NULL, asks TEXT NOT NULL);
     `,
   },
+  {
+    version: 7,
+    sql: `
+      CREATE TABLE cluster (
+        name TEXT PRIMARY KEY, revision INTEGER NOT NULL, suspended TEXT, failures INTEGER NOT NULL, retry_at INTEGER,
+        submitted_at INTEGER, excluded TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TABLE allocation (
+        key TEXT PRIMARY KEY, cluster TEXT NOT NULL, id TEXT, restart INTEGER NOT NULL, state TEXT NOT NULL,
+        shape TEXT NOT NULL, tags TEXT NOT NULL, job_id INTEGER, reason TEXT NOT NULL, server TEXT NOT NULL,
+        owner TEXT NOT NULL, token_id INTEGER, folder TEXT NOT NULL, nodes TEXT NOT NULL, cancel TEXT,
+        created_at INTEGER NOT NULL, submitted_at INTEGER, started_at INTEGER, pilot_at INTEGER,
+        unknown_since INTEGER, ended_at INTEGER, outcome TEXT);
+      CREATE INDEX allocation_live ON allocation (cluster) WHERE state <> 'ended';
+      CREATE INDEX allocation_by_age ON allocation (created_at, key);
+      CREATE TABLE server (owner TEXT PRIMARY KEY, url TEXT NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

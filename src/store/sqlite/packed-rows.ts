@@ -46,7 +46,7 @@ export function packAppend(append: Append): PackedAppend {
   };
 }
 
-function packRows<Row extends object>({ columns }: Table<Row>, rows: readonly Row[]): Cell[] {
+export function packRows<Row extends object>({ columns }: Table<Row>, rows: readonly Row[]): Cell[] {
   const cells: Cell[] = [];
   for (const row of rows) for (const column of columns) cells.push(cellOf(column, row));
   return cells;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../core/errors/errors.js";
+import type { AllocationFilter } from "../cluster-rows.js";
 import type {
   ClaimRequest,
   HeldLease,
@@ -45,6 +46,12 @@ export interface ReadVerbs {
   listWaiting(owner: string): WaitingRun[];
   readInbox(runIds: readonly number[]): InboxCommand[];
   readAnswer(id: number): string | null;
+  readCluster(name: string): { readonly cluster: Cells | null; readonly allocations: Cells };
+  listClusters(): Cells;
+  readAllocation(key: string): Cells | null;
+  listAllocations(filter: AllocationFilter): Cells;
+  /** Each owner as JSON. */
+  listServers(): { readonly owner: string; readonly url: string; readonly expiresAt: number }[];
   findToken(hash: string): Cells | null;
   listTokens(): Cells;
 }
@@ -67,6 +74,9 @@ export interface WriteVerbs {
   putWaiting(owner: string, runs: readonly WaitingRun[]): null;
   /** The new token. */
   takeWaiting(run: WaitingRun, owner: string, expiresAt: number): number | null;
+  writeCluster(name: string, revision: number, cluster: Cells, allocations: Cells): boolean;
+  keepServer(owner: string, url: string, expiresAt: number): null;
+  forgetServer(owner: string): null;
   sendCommand(command: NewInboxCommand): number;
   /** The run whose command it was; null: nothing was there to answer. */
   answerCommand(id: number, answer: string): number | null;

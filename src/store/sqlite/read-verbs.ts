@@ -1,6 +1,7 @@
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
 import { COLUMNS, JOB_COLUMNS_BESIDE_RUN } from "../tables.js";
+import { createClusterReads } from "./cluster-verbs.js";
 import { type Cells, JOB_NAME_COLUMNS, LAST_LEASE_COLUMNS, LOGGED_EVENT_COLUMNS } from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
 import type { Cell, Database } from "./sqlite-driver.js";
@@ -38,6 +39,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
         JSON.stringify(runIds),
       ).flat(),
     ...createWaitingReads(statements),
+    ...createClusterReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
     readInbox: (runIds) =>
       rows(

@@ -8,6 +8,7 @@ import { parseStoredJson } from "../stored-json.js";
 import { TABLES } from "../tables.js";
 import { threadEntry } from "../thread-entry.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
+import { createClusterVerbs } from "./cluster-verbs.js";
 import { startDatabaseThread, takeSpareThread } from "./database-thread.js";
 import { packAppend, unpackLease, unpackRow, unpackTable } from "./packed-rows.js";
 import { createRowReaders } from "./row-readers.js";
@@ -53,6 +54,7 @@ function createStore(thread: ThreadClient): Store {
     ...createWaitingVerbs(thread),
     ...createInboxVerbs(thread, listeners),
     ...createTokenVerbs(thread, listeners),
+    ...createClusterVerbs(thread),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       await thread.call("ping");

@@ -4,6 +4,7 @@ import { mayDeleteRun } from "../run-rules.js";
 import type { NewDraft, NewInboxCommand, NewToken } from "../store.js";
 import { COLUMNS, TABLES } from "../tables.js";
 import { tokenIsThere } from "../token-rules.js";
+import { createClusterWrites } from "./cluster-verbs.js";
 import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
 import { unpackRow } from "./packed-rows.js";
@@ -43,6 +44,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     },
     ...createLeaseWrites(statements),
     ...createWaitingWrites(statements),
+    ...createClusterWrites(statements),
     sendCommand: (command) => sendCommand(statements, command),
     answerCommand: (id, answer) => {
       const sql = "UPDATE inbox SET answer = ? WHERE id = ? AND answer IS NULL RETURNING run_id";
