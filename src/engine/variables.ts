@@ -1,6 +1,6 @@
 import { loopCount } from "../core/decide/loop-budget.js";
 import type { Output } from "../core/model/events.js";
-import { resolve } from "../core/model/gate.js";
+import { resolve, takesAnyEnd } from "../core/model/gate.js";
 import type { GraphStep } from "../core/model/graph.js";
 import type { Job, Run, Scope } from "../core/model/run.js";
 import { lastErrorSeenBy, seenBriefly, seenError } from "../core/model/seen-error.js";
@@ -95,6 +95,7 @@ export function outputOf(job: Job, step: GraphStep, read: ReadArtifact): Json | 
   if (producer.status === "failed" && producer.handled === "continue_on_failure") return null;
   // Skipped by decision: its dependents run all the same.
   if (producer.status === "skipped" && producer.settledAs === "met") return null;
+  if (producer.settledAs === "lost" && takesAnyEnd(job.step)) return null;
   return producer.output === null ? undefined : valueOfOutput(producer.output, read);
 }
 

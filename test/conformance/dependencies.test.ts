@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { trial } from "../support/harness.js";
 import type { Outcome } from "../support/scripted-worker.js";
+import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";
 
 /** How a step can come out, and what makes it so: `canceled` by a failing step before it, `skipped` by its `if`. */
@@ -105,6 +106,117 @@ describe("depends_on", () => {
     expect(run.order.at(-1)).toBe("d");
     expect(run.times.at(-1)).toBe(20);
     expect(run.run.status).toBe("failed");
+  });
+});
+
+describe("needs: settled", () => {
+  const pairs = ENDS.flatMap((first) => ENDS.map((second) => [first, second] as const));
+
+  it.each(pairs)("runs after b %s and c %s, and takes nothing from how they ended", async (first, second) => {
+    const run = await trial(
+      `steps:\n${stepThatIs("b", first)}${stepThatIs("c", second)}  d: { exec: make, depends_on: [b, c], needs: settled }\n  e: { exec: make, depends_on: d }`,
+      { ...outcomes("b", first), ...outcomes("c", second) },
+    );
+    expect(run.order.slice(-2)).toEqual(["d", "e"]);
+    expect(run.job("e").status).toBe("completed");
+    const failed = [first, second].some((status) => status === "failed" || status === "canceled");
+    expect(run.run.status).toBe(failed ? "failed" : "completed");
+  });
+
+  it("waits until the last of them has ended", async () => {
+    const run = await trial(
+      `steps:
+  quick: { exec: make }
+  slow: { exec: make }
+  then: { exec: make, depends_on: [quick, slow], needs: settled }`,
+      { quick: ["fail"], slow: [{ output: null, takesMs: 50 }] },
+    );
+    expect(trace(run)).toEqual([
+      "start quick",
+      "start slow",
+      "fail quick EXIT_1",
+      "climb quick fail",
+      "failed quick EXIT_1",
+      "ok slow",
+      "start then",
+      "ok then",
+      "run failed EXIT_1",
+    ]);
+    expect(run.times.at(-1)).toBe(50);
+  });
+
+  it("starts an or-group with the first that completes, or when none is left to", async () => {
+    const text = `steps:
+  quick: { exec: make }
+  slow: { exec: make }
+  then: { exec: make, depends_on: ["quick|slow"], needs: settled }`;
+    const one = await trial(text, { slow: [{ output: null, takesMs: 50 }] });
+    expect(trace(one).slice(2, 4)).toEqual(["ok quick", "start then"]);
+    const none = await trial(text, { quick: ["fail"], slow: [{ exit: 1, takesMs: 50 }] });
+    expect(trace(none).slice(-4)).toEqual([
+      "failed slow EXIT_1",
+      "start then",
+      "ok then",
+      "run failed EXIT_1",
+    ]);
+  });
+
+  it("waits for the rungs of a failure, and stays done when an operator retries what failed", async () => {
+    const stage = await Stage.begin(
+      `steps:
+  work: { exec: make, on_fail: { retry: { max: 1 } } }
+  report: { exec: make, depends_on: work, needs: settled }`,
+      { work: ["fail", "fail", "ok"] },
+    );
+    const failed = await stage.rest();
+    expect(failed.order).toEqual(["work", "work", "report"]);
+    expect(failed.run.status).toBe("failed");
+    await stage.operate({ type: "step.retry", job: failed.job("work").id });
+    const run = await (await stage.resume()).rest();
+    expect(run.order).toEqual(["work", "work", "report", "work"]);
+    expect(run.run.status).toBe("completed");
+  });
+
+  it("stays blocked behind a hold, and runs when the hold is resolved as failed", async () => {
+    const stage = await Stage.begin(
+      `unhandled: hold
+steps:
+  work: { exec: make }
+  report: { exec: make, depends_on: work, needs: settled }`,
+      { work: ["fail"] },
+    );
+    const held = await stage.rest();
+    expect(await stage.statuses("work", "report")).toEqual(["pending_failed", "blocked"]);
+    await stage.operate({
+      type: "holds.resolve",
+      items: [{ job: held.job("work").id, action: "fail", output: null, items: null }],
+    });
+    const run = await (await stage.resume()).rest();
+    expect(run.order).toEqual(["work", "report"]);
+    expect(run.run.status).toBe("failed");
+  });
+
+  it("is canceled with the run: fail_fast leaves nothing to start", async () => {
+    const run = await trial(
+      `failure_policy: fail_fast
+steps:
+  work: { exec: make }
+  report: { exec: make, depends_on: work, needs: settled }`,
+      { work: ["fail"] },
+    );
+    expect(run.order).toEqual(["work"]);
+    expect(run.job("report").status).toBe("canceled");
+  });
+
+  it("sees null for the output of what did not complete", async () => {
+    const run = await trial(
+      `steps:
+  good: { exec: make }
+  bad: { exec: make }
+  report: { exec: make, depends_on: [good, bad], needs: settled, if: "outputs.good === 1 && outputs.bad === null" }`,
+      { good: [{ output: 1 }], bad: ["fail"] },
+    );
+    expect(run.job("report").status).toBe("completed");
   });
 });
 

@@ -220,6 +220,7 @@ function placeStep(shape: StepShape, index: number, placed: Placed[]): Keys {
     ...(opens ? { forEach: true } : {}),
     ...(reduces ? { fanout: "reduce", join: shape.join === "at_least" ? { at_least: 2 } : shape.join } : {}),
     ...(shape.hasIf && shape.rare === 0 ? { if: "true" } : {}),
+    ...(shape.continues && shape.rare === 2 && groups.length > 0 && !reduces ? { needs: "settled" } : {}),
     ...(shape.continues && shape.rare === 1 ? { continue_on_failure: true } : {}),
   };
 }

@@ -135,18 +135,22 @@ function dependsOn(job: BookedJob, ancestor: BookedJob): boolean {
   return job.step !== ancestor.step && seen.has(ancestor.step);
 }
 
-/** Every group of `depends_on` had a member that completed (or whose failure was to be passed over) and still holds. */
+/**
+ * Every group of `depends_on` had a member that completed (or whose failure was to be passed over) and still holds; with
+ * `needs: settled` it is enough that all members have ended.
+ */
 export function dependentsWaitForWhatTheyNeed(log: Log, definition: Definition): string | null {
   const book = new JobBook(log, definition);
   if (optionsOf(log).only !== null) return null;
   const met = new Set<number>();
   const joined = new Set<number>();
   const completed = new Set<number>();
+  const ended = new Set<number>();
   const released = new ReleasedTargets();
   for (const { seq, event } of log) {
     released.note(event);
     if (event.type === "attempt.started" && !released.has(event.job)) {
-      const lacking = findUnmet(book, book.of(event.job), met, joined);
+      const lacking = findUnmet(book, book.of(event.job), { met, joined, ended });
       if (lacking !== null) return `at ${seq} ${book.name(event.job)} starts without ${lacking}`;
     }
     // What follows a success is given up with its scope; the success stays.
@@ -155,6 +159,7 @@ export function dependentsWaitForWhatTheyNeed(log: Log, definition: Definition):
     if (event.type === "barrier.closed") for (const id of event.invalidated) completed.delete(id);
     if (event.type === "scope.abandoned") for (const id of completed) met.add(id);
     noteWhatHolds(book, event, met, joined);
+    noteWhatEnded(book, event, ended);
   }
   return null;
 }
@@ -184,16 +189,21 @@ class ReleasedTargets {
   }
 }
 
-function findUnmet(
-  book: JobBook,
-  job: BookedJob,
-  met: ReadonlySet<number>,
-  joined: ReadonlySet<number>,
-): string | null {
+interface Standing {
+  readonly met: ReadonlySet<number>;
+  readonly joined: ReadonlySet<number>;
+  /** Failed, skipped or canceled. */
+  readonly ended: ReadonlySet<number>;
+}
+
+function findUnmet(book: JobBook, job: BookedJob, { met, joined, ended }: Standing): string | null {
   if (job.step.closes !== null && !joined.has(job.id)) return "its join";
   for (const [index, group] of job.step.groups.entries()) {
     if (job.step.branchGroups[index] === true) continue;
-    const holds = group.some((member) => met.has(book.resolve(member, job.scope)?.id ?? -1));
+    const ids = group.map((member) => book.resolve(member, job.scope)?.id ?? -1);
+    const takesAnyEnd = job.step.definition.needs === "settled";
+    const holds =
+      ids.some((id) => met.has(id)) || (takesAnyEnd && ids.every((id) => met.has(id) || ended.has(id)));
     if (!holds) return group.map((member) => member.definition.id).join("|");
   }
   return null;
@@ -236,6 +246,40 @@ function noteWhatHolds(book: JobBook, event: Event, met: Set<number>, joined: Se
         met.delete(id);
         joined.delete(id);
       }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+function noteWhatEnded(book: JobBook, event: Event, ended: Set<number>): void {
+  switch (event.type) {
+    case "job.failed":
+      if (!event.routed) ended.add(event.job);
+      break;
+    case "routes.settled":
+      for (const id of [...event.handled, ...event.unhandled]) ended.add(id);
+      break;
+    case "jobs.canceled":
+    case "jobs.skipped":
+      for (const id of event.jobs) ended.add(id);
+      break;
+    case "scope.abandoned":
+      for (const id of [...event.canceled, ...event.stopping]) ended.add(id);
+      break;
+    case "attempt.started":
+      ended.delete(event.job);
+      break;
+    case "jobs.retried":
+      for (const id of [...event.jobs, ...event.reblocked]) ended.delete(id);
+      break;
+    case "barrier.closed":
+      for (const id of [...event.invalidated, ...event.retired]) ended.delete(id);
+      break;
+    case "scopes.opened": {
+      const prefix = itemsPrefix(book.of(event.job));
+      for (const id of ended) if (book.of(id).scope.startsWith(prefix)) ended.delete(id);
       break;
     }
     default:

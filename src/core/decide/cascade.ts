@@ -1,4 +1,4 @@
-import { gateState, isTainted, reducersWaiting, waitingFor } from "../model/gate.js";
+import { gateState, isTainted, reducersWaiting, takesAnyEnd, waitingFor } from "../model/gate.js";
 import type { Gate, Group, Job } from "../model/run.js";
 import type { Decision } from "./decision.js";
 import { decideJoins } from "./fan-out.js";
@@ -71,7 +71,8 @@ function findLost(decision: Decision, settled: readonly Job[]): Lost {
         found.has(dependent) ||
         dependent.status !== "blocked" ||
         dependent.barrier !== null ||
-        dependent.visitFor !== null
+        dependent.visitFor !== null ||
+        takesAnyEnd(dependent.step)
       )
         return;
       const verdict = counted ? lostByNow(gate) : lostByShadow(shadow, group!, tainted);

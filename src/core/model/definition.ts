@@ -81,6 +81,8 @@ export interface StepDefinition {
   readonly action: ActionDefinition;
   /** All of these groups, any member of each: `[a, "b|c"]` is `[["a"], ["b", "c"]]`. */
   readonly dependsOn: readonly (readonly string[])[];
+  /** It runs once they are all settled, however they ended; missing: once they are completed. */
+  readonly needs?: "settled";
   /** `routed` steps run only when a run list names them. */
   readonly start: "auto" | "routed";
   readonly if: string | null;

@@ -91,7 +91,8 @@ function* scopesAtPath(scope: Scope, path: readonly GraphStep[]): Generator<Scop
 export function settleGates(run: Run, job: Job, as: "met" | "lost", tainted: boolean): void {
   for (const waiting of waitingFor(job)) {
     const before = gateState(waiting.gate);
-    recordMember(waiting.gate, waiting.group, as, tainted);
+    if (as === "lost" && takesAnyEnd(waiting.job.step)) recordAnyEnd(waiting.gate, waiting.group);
+    else recordMember(waiting.gate, waiting.group, as, tainted);
     if (waiting.branch !== null) countBranch(run, waiting.job, before, waiting.gate);
   }
   if (as === "lost" && job.step.definition.forEach) {
@@ -122,6 +123,17 @@ function recordMember(gate: Gate, index: number, as: "met" | "lost", tainted: bo
   if (group.open > 0) return;
   gate.lostGroups += 1;
   if (group.tainted) gate.taintedGroups += 1;
+}
+
+/** `needs: settled`: a dependency that will never complete is waited for no longer, and takes nothing with it. */
+export function takesAnyEnd(step: GraphStep): boolean {
+  return step.definition.needs === "settled";
+}
+
+function recordAnyEnd(gate: Gate, index: number): void {
+  const isLast = gate.groups[index]!.open === 1;
+  if (isLast) recordMember(gate, index, "met", false);
+  else gate.groups[index]!.open -= 1;
 }
 
 /** Keep a reducer's count of branches in step with one branch's gate. */
@@ -156,6 +168,7 @@ export function buildGate(step: GraphStep, scope: Scope, forBranch: boolean): Ga
       else if (job.settledAs === "met") group.met = true;
       else group.tainted ||= isTainting(job);
     }
+    if (group.open === 0 && takesAnyEnd(step)) group.met = true;
     if (group.met) return;
     gate.unmet += 1;
     if (group.open > 0) return;

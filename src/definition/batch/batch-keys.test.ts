@@ -81,6 +81,28 @@ jobs:
     ).toEqual(["INVALID_VALUE 1:8 jobs[0]"]);
   });
 
+  it.each([
+    ["cancel_on_blocking_job_failure: false", "settled"],
+    ["needs: settled", "settled"],
+    ["cancel_on_blocking_job_failure: true", undefined],
+    ["needs: completed", undefined],
+    ["cancel_on_blocking_job_failure: null", undefined],
+  ])("reads %s as needs: %s", (line, needs) => {
+    const text = `jobs: [{ name: a, command: x }, { name: b, command: x, depends_on: a, ${line} }]`;
+    expect(stepsOf(text)[1]!.needs).toBe(needs);
+  });
+
+  it("refuses both spellings, and `needs: settled` on a reducer", () => {
+    expect(
+      summaryOf("jobs: [{ name: a, command: x, needs: settled, cancel_on_blocking_job_failure: false }]"),
+    ).toEqual(["INVALID_VALUE 1:8 jobs[0]"]);
+    expect(
+      summaryOf(
+        "steps: { a: { exec: x, forEach: true }, b: { exec: x, depends_on: a, fanout: reduce, needs: settled } }",
+      ),
+    ).toEqual(["FAN_OUT 1:93 steps.b.needs"]);
+  });
+
   it.each(["parameters: { i: [1] }", "use_pending_failed: true"])("refuses %s beside steps", (line) => {
     const [problem, ...others] = problemsOf(`${line}\nsteps: { a: { exec: x } }`);
     expect(problem).toMatchObject({ code: "UNKNOWN_KEY", line: 1, column: 1 });

@@ -27,7 +27,7 @@ export function expandJobs(
   for (const family of families) {
     const { depends_on: given = [], depends_on_regexes: patterns = [] } = family.draft.keys;
     const flawed = new Set<Unfilled>();
-    checkTermination(family.draft, context);
+    checkSpellings(family.draft, context);
     for (const [place, member] of family.members.entries()) {
       const needed = [
         ...dependencies.resolve(given, member),
@@ -41,7 +41,10 @@ export function expandJobs(
   return entries;
 }
 
-function checkTermination({ keys, node, path }: JobDraft, context: ReadContext): void {
+/** Two ways to write one thing. */
+function checkSpellings({ keys, node, path }: JobDraft, context: ReadContext): void {
+  if (keys.cancel_on_blocking_job_failure !== undefined && keys.needs !== undefined)
+    reportConflict("cancel_on_blocking_job_failure", "needs", node, path, context);
   if (keys.supports_termination?.value === false && keys.kill_grace_ms !== undefined)
     reportConflict("supports_termination", "kill_grace_ms", node, path, context);
 }
@@ -70,6 +73,7 @@ function toEntry(
     use_parameters: _used,
     depends_on_regexes: _patterns,
     supports_termination: orderly,
+    cancel_on_blocking_job_failure: canceled,
     invocation_script: invocation,
     command,
     env,
@@ -87,6 +91,10 @@ function toEntry(
     execution: undefined,
     depends_on,
     description: description && fill(description),
+    needs:
+      canceled === undefined
+        ? shared.needs
+        : { ...canceled, value: canceled.value ? "completed" : "settled" },
     kill_grace_ms: orderly?.value === false ? 0 : shared.kill_grace_ms,
     env: env && new Map([...env].map(([variable, value]) => [variable, fill(value)])),
     cwd: cwd && fill(cwd),

@@ -12,6 +12,12 @@ export function validateFanOut(graph: StepGraph, findings: Findings): readonly (
     if (graph.doubtful[index] === 0) reportFanProblem(problem, index, graph, findings);
   }
   for (const { id, raw } of graph.entries) {
+    const needs = raw?.keys.needs;
+    if (needs?.value === "settled" && raw?.keys.fanout?.value === "reduce") {
+      const message = `\`needs: settled\` on ${quote(id)} contradicts its join`;
+      const hint = "Remove `needs`; `join` says how many branches must complete.";
+      findings.error({ code: "FAN_OUT", message, hint, at: needs.at, path: needs.path });
+    }
     const join = raw?.keys.join;
     if (join === undefined || raw?.keys.fanout?.value === "reduce") continue;
     const message = `\`join\` on ${quote(id)} has no branches to count`;

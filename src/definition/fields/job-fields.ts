@@ -85,6 +85,10 @@ export const JOB_FIELDS = {
     }),
     doc: "Parameters of the file's own `parameters` that this job has too; its own win over them.",
   },
+  cancel_on_blocking_job_failure: {
+    schema: located(boolean()),
+    doc: "The batch form's way to write `needs`: `false` is `settled`, `true` is `completed`.",
+  },
   supports_termination: {
     schema: located(boolean()),
     doc: "`false`: the job cannot end in an orderly way, so it is killed at once, without SIGTERM and `kill_grace_ms`.",

@@ -152,6 +152,11 @@ export const STEP_FIELDS = {
     schema: named("depends_on", names(dependency, "steps' ids")),
     doc: "Steps that must complete first; `b|c` means either.",
   },
+  needs: {
+    schema: located(oneOf(["completed", "settled"])),
+    doc: "`settled`: the step runs once its dependencies have ended, also if they failed, were skipped or canceled.",
+    default: "completed",
+  },
   start: {
     schema: oneOf(["auto", "routed"]),
     doc: "`routed`: runs only when a run list or a transition leads to it. `auto`: starts on its own.",

@@ -144,6 +144,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     ...given("description", keys.description),
     action: raw.action,
     dependsOn,
+    ...(keys.needs?.value === "settled" && dependsOn.length > 0 ? { needs: keys.needs.value } : {}),
     start: keys.start ?? (dependsOn.length === 0 && named.has(id) ? "routed" : "auto"),
     if: keys.if ?? null,
     env: toObject(keys.env) ?? NO_VARIABLES,
