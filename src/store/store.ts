@@ -56,8 +56,8 @@ export interface Store extends ClusterStore {
   readEvents(runId: number, range?: EventRange): Promise<LoggedEvent[]>;
   readJobs(runId: number): Promise<JobRow[]>;
   readJob(id: number): Promise<JobRow | null>;
-  /** What the jobs of a run are called, by id; of all of them, or of some that come after one. */
-  readJobNames(runId: number, range?: { afterId?: number; limit?: number }): Promise<JobName[]>;
+  /** What the jobs of a run are called, by id. */
+  readJobNames(runId: number, range?: JobNameRange): Promise<JobName[]>;
   /** Across runs, by id, after `afterId`. Statuses that are all unsettled: of runs not over, unless one is named. */
   listJobs(filter: JobFilter): Promise<JobRow[]>;
   /** Of all jobs of the run, or of one. */
@@ -193,6 +193,13 @@ export interface JobFilter {
 }
 
 export type JobName = Pick<JobRow, "id" | "step" | "scope">;
+
+export interface JobNameRange {
+  readonly afterId?: number;
+  readonly limit?: number;
+  /** Only jobs of this step. */
+  readonly step?: string;
+}
 
 export interface ClaimRequest {
   readonly owner: LeaseOwner;

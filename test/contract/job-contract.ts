@@ -62,6 +62,8 @@ function oneJob(under: StoreUnderTest): void {
       expect(await under.store.readJobNames(runId)).toEqual(names);
       expect(await under.store.readJobNames(runId, { afterId: names[1]!.id })).toEqual(names.slice(2));
       expect(await under.store.readJobNames(runId, { afterId: names[0]!.id, limit: 1 })).toEqual([names[1]]);
+      expect(await under.store.readJobNames(runId, { step: "step-2" })).toEqual([names[1]]);
+      expect(await under.store.readJobNames(runId, { step: "step-2", afterId: names[1]!.id })).toEqual([]);
       expect(await under.store.readJobNames(404)).toEqual([]);
     });
 

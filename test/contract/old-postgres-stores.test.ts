@@ -18,6 +18,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   3: "sqlite-v3.sql",
   4: "sqlite-v5.sql",
   5: "sqlite-v6.sql",
+  6: "sqlite-v7.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

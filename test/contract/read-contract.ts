@@ -180,14 +180,20 @@ function events(under: StoreUnderTest): void {
         const data = JSON.stringify({ type: "human.answered", job, text: `"job":7, ${reason}\u0000` });
         return { at: 1, type: "human.answered", data };
       };
-      const written = [about(7, "a"), about(77, "b"), canceledEvent("c"), about(7, "d")];
+      const asked = JSON.stringify({ type: "evaluation.requested", id: 8, job: 7, code: "[".repeat(9_000) });
+      const deep = `{"type":"attempt.succeeded","job":8,"output":${"[".repeat(900)}${"]".repeat(900)}}`;
+      const written = [
+        ...[about(7, "a"), about(77, "b"), canceledEvent("c"), about(7, "d")],
+        ...[asked, deep].map((data) => ({ at: 1, type: "", data })),
+      ];
       await store.commit([appendTo(taken, 1, { events: written })]);
       const seqs = async (range: EventRange) =>
         (await store.readEvents(taken.runId, range)).map(({ seq }) => seq);
-      expect(await seqs({ job: 7 })).toEqual([1, 4]);
-      expect(await seqs({ job: 7, afterSeq: 1 })).toEqual([4]);
+      expect(await seqs({ job: 7 })).toEqual([1, 4, 5]);
+      expect(await seqs({ job: 7, afterSeq: 1 })).toEqual([4, 5]);
       expect(await seqs({ job: 7, limit: 1 })).toEqual([1]);
-      expect(await seqs({ job: 8 })).toEqual([]);
+      expect(await seqs({ job: 8 })).toEqual([6]);
+      expect(await seqs({ job: 9 })).toEqual([]);
     });
 
     test("come back in order with number and time, in any part that is asked for", async () => {
@@ -205,6 +211,21 @@ function events(under: StoreUnderTest): void {
       expect(await store.readEvents(taken.runId, { afterSeq: 1, limit: 2 })).toEqual(all.slice(1, 3));
       expect(await store.readEvents(taken.runId, { afterSeq: 5 })).toEqual([]);
       expect(await store.readEvents(taken.runId, { limit: 0 })).toEqual([]);
+    });
+
+    test("of a long log come back whole, all at once or by their job", async () => {
+      const { store } = under;
+      const taken = await takeRun(store);
+      const written = Array.from({ length: 4_500 }, (_, i) => {
+        const event = { type: "human.answered", job: i % 2, text: `e${i}` };
+        return { at: i, type: event.type, data: JSON.stringify(event) };
+      });
+      await store.commit([appendTo(taken, 1, { events: written })]);
+      const all = await store.readEvents(taken.runId);
+      expect(all).toEqual(written.map(({ at, data }, i) => ({ seq: i + 1, at, event: JSON.parse(data) })));
+      expect(await store.readEvents(taken.runId, { afterSeq: 1, limit: 4_100 })).toEqual(all.slice(1, 4_101));
+      expect(await store.readEvents(taken.runId, { job: 1 })).toEqual(all.filter((_, i) => i % 2 === 1));
+      expect(await store.readEvents(taken.runId, { job: 1, limit: 2_100 })).toHaveLength(2_100);
     });
 
     test("of a megabyte come back whole", async () => {

@@ -54,6 +54,26 @@ function storeWith(store: Store, commit: (appends: readonly Append[]) => Promise
 }
 
 describe("an imported document", () => {
+  it("may name the fields of its events in any order: the events of a job are found all the same", async () => {
+    const document = await exported();
+    const events = document.events.map(({ event, ...logged }) => ({
+      ...logged,
+      event: Object.fromEntries(Object.entries(event).reverse()),
+    }));
+    const diagnostics = [];
+    for (const each of [document, { ...document, events }]) {
+      const { run_id } = await bench.call("import_run", { document: each as never });
+      const job = await bench.call("get_job", { run_id, job_id: "b" });
+      diagnostics.push(job.diagnostics.map(({ attempt, rung }) => [attempt, rung]));
+    }
+    expect(diagnostics).toEqual(
+      Array(2).fill([
+        [1, "retry"],
+        [2, "fail"],
+      ]),
+    );
+  });
+
   it("is refused for a time that no event can have, and leaves nothing", async () => {
     const good = await exported();
     const before = await traces();

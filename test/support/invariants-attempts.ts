@@ -1,5 +1,6 @@
 import type { Definition } from "../../src/core/model/definition.js";
 import type { Event, LoggedEvent } from "../../src/core/model/events.js";
+import { EVENT_JOB_PATTERN } from "../../src/store/event-job.js";
 import { JobBook } from "./job-book.js";
 import { forgetVisits, visitsFor } from "./visits.js";
 
@@ -190,6 +191,17 @@ export function everyFailureClimbsOnce(log: Log, definition: Definition): string
   if (!isEnded(log)) return null;
   for (const [job, attempt] of climbing)
     return `the failure of attempt ${attempt} of ${book.name(job)} climbs no ladder`;
+  return null;
+}
+
+/** Stores find the events of one job by this. */
+export function anEventNamesItsJobFirst(log: Log): string | null {
+  const pattern = new RegExp(EVENT_JOB_PATTERN);
+  for (const { seq, event } of log) {
+    const found = pattern.exec(JSON.stringify(event))?.[1];
+    const wanted = "job" in event ? String(event.job) : undefined;
+    if (found !== wanted) return `event ${seq} (${event.type}) does not name its job right after its type`;
+  }
   return null;
 }
 

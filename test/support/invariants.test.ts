@@ -35,6 +35,8 @@ function indexOf(events: readonly Event[], type: Event["type"], nth = 0): number
 
 /** By invariant: a change to the good log that it must notice. */
 const TAMPERINGS: { readonly [invariant: string]: (events: Event[]) => Event[] } = {
+  anEventNamesItsJobFirst: (events) =>
+    events.map(({ type, ...event }) => ({ ...event, type }) as unknown as Event),
   attemptsAreNumberedWithoutGaps: (events) => edit(events, "attempt.started", 2, { attempt: 9 }),
   oneAttemptOfAJobAtATime: (events) => repeat(events, indexOf(events, "attempt.started")),
   everyAttemptEnds: (events) => events.toSpliced(indexOf(events, "attempt.stopped"), 1),

@@ -80,12 +80,19 @@ export function readRunDocument(given: unknown): RunDocument {
 }
 
 function asStored(document: RunDocument): RunDocument {
-  if (document.version === 1) return document;
+  const stored = document.version === 1 ? (event: Event) => event : withStoredKeys;
   const events = document.events.map(({ event, ...logged }) => ({
     ...logged,
-    event: withStoredKeys(event) as Event,
+    event: inOrder(stored(event) as Event),
   }));
   return { ...document, events };
+}
+
+/** Stores find the events of a job by where it stands in them. */
+function inOrder(event: Event): Event {
+  if (!("job" in event)) return event;
+  const { type, job, ...rest } = event;
+  return { type, job, ...rest } as Event;
 }
 
 /** A log has no gaps and begins with the run. */

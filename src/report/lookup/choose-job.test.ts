@@ -18,7 +18,8 @@ const rows: Partial<Store> = {
   readRun: async (id) => (JOBS.some(({ run_id }) => run_id === id) ? ({ id } as RunRow) : null),
   listRuns: async () => [{ id: 4, parent: null } as RunRow],
   readJob: async (id) => JOBS.find((job) => job.id === id) ?? null,
-  readJobNames: async (runId) => JOBS.filter(({ run_id }) => run_id === runId),
+  readJobNames: async (runId, { step } = {}) =>
+    JOBS.filter((job) => job.run_id === runId && (step === undefined || job.step === step)),
 };
 const find = (request: JobRequest) => findJob(rows as Store, request);
 

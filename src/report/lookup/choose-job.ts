@@ -30,7 +30,7 @@ export async function findJob(store: Store, { job_id, run_id, scope }: JobReques
   const name = String(job_id);
   const isId = ONLY_DIGITS.test(name) && Number.isSafeInteger(Number(name));
   const runId = run_id === "last" ? await resolveRun(store, run_id) : run_id;
-  const jobs = runId === undefined ? [] : await store.readJobNames(runId);
+  const jobs = runId === undefined ? [] : await namedJobs(store, { runId, name, scope });
   // A step may be called by a number, too. In its run the step is meant.
   const isStep = jobs.some(({ step }) => step === name);
   const byId = isId && !isStep ? await store.readJob(Number(name)) : null;
@@ -39,6 +39,22 @@ export async function findJob(store: Store, { job_id, run_id, scope }: JobReques
   await requireRun(store, runId);
   if (isId && !isStep) throw noSuchJob(name);
   return requireJob(store, chooseJob(jobs, { runId, name, ...(scope === undefined ? {} : { scope }) }).id);
+}
+
+/** The jobs of the step that is meant; where there is none, all jobs of the run, for whoever has to choose again. */
+async function namedJobs(
+  store: Store,
+  {
+    runId,
+    name,
+    scope,
+  }: { readonly runId: number; readonly name: string; readonly scope: string | undefined },
+): Promise<readonly NamedJob[]> {
+  for (const { step } of scope === undefined ? waysToSplit(name) : [{ step: name }]) {
+    const jobs = await store.readJobNames(runId, { step });
+    if (jobs.length > 0) return jobs;
+  }
+  return ONLY_DIGITS.test(name) ? [] : store.readJobNames(runId);
 }
 
 function inRun(job: JobRow, wanted: number | undefined): JobRow {
@@ -93,17 +109,20 @@ export function noSuchStep(where: string, step: string, known: readonly string[]
   });
 }
 
-/** A step's own name may hold an `@`, so that what is a step comes first. */
 function splitName(
   jobs: readonly NamedJob[],
   { name, scope }: JobReference,
 ): { step: string; scope?: string } {
   if (scope !== undefined) return { step: name, scope };
   const isStep = (text: string): boolean => jobs.some((job) => job.step === text);
-  if (isStep(name)) return { step: name };
+  return [...waysToSplit(name)].find(({ step }) => isStep(step)) ?? { step: name };
+}
+
+/** A step's own name may hold an `@`, so that what is a step comes first. */
+function* waysToSplit(name: string): Generator<{ step: string; scope?: string }> {
+  yield { step: name };
   for (let at = name.indexOf("@"); at > 0; at = name.indexOf("@", at + 1))
-    if (isStep(name.slice(0, at))) return { step: name.slice(0, at), scope: name.slice(at + 1) };
-  return { step: name };
+    yield { step: name.slice(0, at), scope: name.slice(at + 1) };
 }
 
 function inScope<T extends NamedJob>(ofStep: readonly T[], scope: string, runId: number): T {

@@ -34,14 +34,18 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
       return run === undefined ? null : parseRow<RunRow>(run);
     },
     listRuns: async (filter) => listRuns(open(), filter),
-    async readEvents(runId, range = {}) {
-      const events = open().runs.get(runId)?.events ?? [];
-      const from = range.afterSeq ?? 0;
-      const isWhole = range.job !== undefined || range.limit === undefined;
-      const part = events.slice(from, isWhole ? undefined : from + range.limit!);
-      const logged = part.map(({ at, data }, i) => ({ seq: from + i + 1, at, event: parseRow<Event>(data) }));
-      if (range.job === undefined) return logged;
-      return logged.filter(({ event }) => "job" in event && event.job === range.job).slice(0, range.limit);
+    async readEvents(runId, { afterSeq = 0, limit, job } = {}) {
+      const run = open().runs.get(runId);
+      if (run === undefined) return [];
+      if (job === undefined) {
+        const part = run.events.slice(afterSeq, limit === undefined ? undefined : afterSeq + limit);
+        return part.map(({ at, data }, i) => ({ seq: afterSeq + i + 1, at, event: parseRow<Event>(data) }));
+      }
+      const found = run.seqsOf(job).filter((seq) => seq > afterSeq);
+      return found.slice(0, limit).map((seq) => {
+        const { at, data } = run.events[seq - 1]!;
+        return { seq, at, event: parseRow<Event>(data) };
+      });
     },
     readJobs: async (runId) => listJobs(open(), { runId }),
     async readJob(id) {
@@ -51,9 +55,8 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
       }
       return null;
     },
-    async readJobNames(runId, { afterId = 0, limit } = {}) {
-      const jobs = listJobs(open(), { runId, afterId }).slice(0, limit);
-      return jobs.map(({ id, step, scope }) => ({ id, step, scope }));
+    async readJobNames(runId, range = {}) {
+      return listJobs(open(), { runId, ...range }).map(({ id, step, scope }) => ({ id, step, scope }));
     },
     listJobs: async (filter) => listJobs(open(), filter),
     async readAttempts(runId, jobId) {

@@ -2,6 +2,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { FailureHandlerRow, JobRow, RunRow } from "../../core/model/rows.js";
 import { type RunPosition, refuseTakenCause } from "../append-rules.js";
 import type { ServerRow } from "../cluster-rows.js";
+import { EVENT_JOB_PATTERN } from "../event-job.js";
 import { toStorableText } from "../storable-text.js";
 import type {
   Append,
@@ -15,6 +16,8 @@ import type {
   WorkflowRow,
 } from "../store.js";
 
+const EVENT_JOB = new RegExp(EVENT_JOB_PATTERN);
+
 /** Rows are kept as JSON text, so no caller can reach into the store, and values come back as a database gives them. */
 class RunTables {
   run = "";
@@ -24,6 +27,20 @@ class RunTables {
   readonly routes: string[] = [];
   readonly checkpoints = new Map<number, string>();
   readonly patches = new Map<string, Uint8Array>();
+  private readonly seqsByJob = new Map<number, number[]>();
+  private indexed = 0;
+
+  /** The events that are about this job alone. The index is brought up to date when somebody asks. */
+  seqsOf(job: number): readonly number[] {
+    for (; this.indexed < this.events.length; this.indexed += 1) {
+      const about = EVENT_JOB.exec(this.events[this.indexed]!.data)?.[1];
+      if (about === undefined) continue;
+      const seqs = this.seqsByJob.get(Number(about));
+      if (seqs === undefined) this.seqsByJob.set(Number(about), [this.indexed + 1]);
+      else seqs.push(this.indexed + 1);
+    }
+    return this.seqsByJob.get(job) ?? [];
+  }
 }
 
 /** It stays when the lease is given back (`owner` null): the next token must be higher. */

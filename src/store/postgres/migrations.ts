@@ -11,6 +11,7 @@ import {
   COMMIT_FUNCTION,
   DEAD_LETTERS,
   DELETE_FUNCTION,
+  EVENTS_BY_JOB,
   REGISTER_FUNCTION,
   TABLES,
 } from "./schema.js";
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, sql: [CAUSES, CHECKPOINTS].join("\n") },
   { version: 5, sql: WAITING_RUNS },
   { version: 6, sql: CLUSTERS },
+  { version: 7, sql: EVENTS_BY_JOB },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

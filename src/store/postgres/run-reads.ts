@@ -4,6 +4,7 @@ import type { JobFilter, JobName, RunFilter, Store } from "../store.js";
 import { COLUMNS, JOB_COLUMNS_BESIDE_RUN, TABLES } from "../tables.js";
 import { Conditions } from "./conditions.js";
 import type { Database } from "./database.js";
+import { EVENT_JOB } from "./schema.js";
 import { readStoredEvent, readStoredRow, type StoredEvent, type StoredRow } from "./stored-rows.js";
 
 type RunRead =
@@ -28,27 +29,26 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
     },
     listRuns: (filter) => listRuns(db, filter),
     async readEvents(runId, { afterSeq = 0, limit, job } = {}) {
-      // As text: PostgreSQL does not read every JSON, such as one with a NUL in it. So it gives a few too many.
-      const about = job === undefined ? "" : " AND strpos(data, $4) > 0";
       const stored = await db.list<StoredEvent>(
-        `SELECT seq, at, data FROM event WHERE run_id = $1 AND seq > $2${about} ORDER BY seq LIMIT $3::bigint`,
-        ...[runId, afterSeq, (job === undefined ? limit : undefined) ?? null],
-        ...(job === undefined ? [] : [`"job":${job}`]),
+        `SELECT seq, at, data FROM event
+         WHERE run_id = $1 AND seq > $2${job === undefined ? "" : ` AND ${EVENT_JOB} = $4`} ORDER BY seq LIMIT $3::bigint`,
+        ...[runId, afterSeq, limit ?? null, ...(job === undefined ? [] : [job])],
       );
-      const events = stored.map((event) => readStoredEvent(runId, event));
-      if (job === undefined) return events;
-      return events.filter(({ event }) => "job" in event && event.job === job).slice(0, limit);
+      return stored.map((event) => readStoredEvent(runId, event));
     },
     readJobs: (runId) => listJobs(db, { runId }),
     async readJob(id) {
       const [job] = await db.rows<StoredRow>(`SELECT ${COLUMNS.job} FROM job WHERE id = $1`, id);
       return job === undefined ? null : readStoredRow(TABLES.job, job);
     },
-    readJobNames: (runId, { afterId = 0, limit } = {}) =>
-      db.list<JobName>(
-        "SELECT id, step, scope FROM job WHERE run_id = $1 AND id > $2 ORDER BY id LIMIT $3::bigint",
-        ...[runId, afterId, limit ?? null],
-      ),
+    readJobNames: (runId, { afterId, limit, step } = {}) => {
+      const conditions = new Conditions()
+        .demand("run_id = ?", runId)
+        .demand("step = ?", step)
+        .demand("id > ?", afterId);
+      const sql = `SELECT id, step, scope FROM job ${conditions.where} ORDER BY id ${conditions.limit(limit)}`;
+      return db.list<JobName>(sql, ...conditions.parameters);
+    },
     listJobs: (filter) => listJobs(db, filter),
     async readAttempts(runId, jobId) {
       const ofJob = jobId === undefined ? "" : " AND job_id = $2";

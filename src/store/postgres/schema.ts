@@ -1,3 +1,4 @@
+import { EVENT_JOB_PATTERN } from "../event-job.js";
 import { commitFunction, setEach } from "./commit-function.js";
 import { CAUSE_INDEX } from "./postgres-errors.js";
 
@@ -104,6 +105,14 @@ export const DEAD_LETTERS = `
 export const CAUSES = `
   ALTER TABLE run ADD COLUMN cause text COLLATE "C";
   CREATE UNIQUE INDEX ${CAUSE_INDEX} ON run (cause) WHERE cause IS NOT NULL;`;
+
+/**
+ * The job that an event is about, from its text: PostgreSQL reads no JSON with a NUL in it, and none that is very deep. An
+ * expression in an index instead of a column: a server of the version before, which is still at work, fills it too.
+ */
+export const EVENT_JOB = `(substring(left(data, 200) FROM '${EVENT_JOB_PATTERN}')::bigint)`;
+
+export const EVENTS_BY_JOB = `CREATE INDEX event_by_job ON event (run_id, ${EVENT_JOB}, seq);`;
 
 /** The row that is there, or a new version; failure handlers get their ids in the order in which they are given. */
 export const REGISTER_FUNCTION = `

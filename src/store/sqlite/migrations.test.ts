@@ -1,8 +1,9 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import { beforeEach, expect, test } from "vitest";
+import { pieceOf } from "./json-pieces.js";
 import { FIND_CLAIMABLE_RUNS } from "./lease-writes.js";
 import { MIGRATIONS, migrate, readVersion } from "./migrations.js";
-import { findJobs, LIST_OWNERS } from "./read-verbs.js";
+import { findEvents, findJobs, LIST_OWNERS } from "./read-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 
 let db: Database;
@@ -94,8 +95,9 @@ test("runs that want an engine are found without reading all runs", () => {
 
 test("jobs that are not settled are found by way of the runs that are not over", () => {
   migrate(db, "f");
-  const { sql, cells } = findJobs({ status: ["waiting"], afterId: 7 }, true);
-  const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...cells) as { detail: string }[];
+  const source = findJobs({ status: ["waiting"] }, true);
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${pieceOf(source)}`);
+  const steps = plan.all(...source.cells, 7, 1) as { detail: string }[];
   const tables = steps.map(({ detail }) => detail).filter((detail) => /run_by_status|job/.test(detail));
   expect(tables).toEqual([
     expect.stringContaining("SEARCH run USING COVERING INDEX run_by_status"),
@@ -123,9 +125,38 @@ test("a file of version 3 keeps its runs, none of which has a cause, and a run i
 
 test("dead letters are found without reading all jobs", () => {
   migrate(db, "f");
-  const { sql, cells } = findJobs({ deadLetter: true, afterId: 7 }, false);
-  expect(db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...cells)).toMatchObject([
-    { detail: expect.stringContaining("USING INDEX job_dead_letter") },
+  const source = findJobs({ deadLetter: true }, false);
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${pieceOf(source)}`).all(...source.cells, 7, 1);
+  expect(plan.map(({ detail }) => detail)).toContainEqual(
+    expect.stringContaining("USING INDEX job_dead_letter"),
+  );
+});
+
+test("the events of one job are found without reading the others of its run", () => {
+  migrate(db, "f");
+  const source = findEvents(1, 7);
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${pieceOf(source)}`).all(...source.cells, 0, 1);
+  expect(plan.map(({ detail }) => detail)).toContainEqual(
+    expect.stringContaining("SEARCH event USING INDEX event_by_job (run_id=? AND <expr>=? AND seq>?)"),
+  );
+});
+
+test("a file of version 7 finds the events of a job that were written before, and those an older process adds", () => {
+  migrate(db, "f", MIGRATIONS.slice(0, 7));
+  const add = (seq: number, data: string) =>
+    db.prepare("INSERT INTO event (run_id, seq, at, type, data) VALUES (1, ?, 5, 't', ?)").run(seq, data);
+  add(1, '{"type":"t","job":7}');
+  add(2, "{damaged");
+  add(3, '{"type":"t","jobs":[7]}');
+  migrate(db, "f");
+  add(4, '{"type":"t","job":7}');
+  add(5, '{"type":"t","job":8}');
+  add(6, "{damaged");
+  const source = findEvents(1, 7);
+  const [found] = db.prepare(pieceOf(source)).all(...source.cells, 0, 9) as { [column: string]: string }[];
+  expect(JSON.parse(Object.values(found!)[0]!)).toEqual([
+    { seq: 1, at: 5, event: { type: "t", job: 7 } },
+    { seq: 4, at: 5, event: { type: "t", job: 7 } },
   ]);
 });
 

@@ -1,12 +1,10 @@
-import type { LoggedEvent } from "../../core/model/events.js";
 import { toStorableText } from "../storable-text.js";
-import type { Append, JobName, LastLease, Lease } from "../store.js";
+import type { Append, LastLease, Lease } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
 import { type Column, readRow, storedValue, TABLES, type Table } from "../tables.js";
 import type { Cell } from "./sqlite-driver.js";
 
 export const EVENT_COLUMNS = "run_id, seq, at, type, data";
-export const LOGGED_EVENT_COLUMNS = "seq, at, data";
 
 /**
  * Rows travel to and from the database thread as flat lists of cells: copying those is several times cheaper than
@@ -62,12 +60,15 @@ function cellOf(column: Column, row: object): Cell {
 export function unpackTable<Row>(table: Table<Row>, cells: Cells): Row[] {
   const rows: Row[] = [];
   for (let from = 0; from < cells.length; from += table.columns.length)
-    rows.push(
-      readRow(table, ({ kind }, place) =>
-        kind === "mark" ? cells[from + place] === 1 : cells[from + place],
-      ),
-    );
+    rows.push(unpackCells(table, cells, from));
   return rows;
+}
+
+/** The row whose cells begin at this place. */
+export function unpackCells<Row>(table: Table<Row>, cells: Cells, from: number): Row {
+  return readRow(table, ({ kind }, place) =>
+    kind === "mark" ? cells[from + place] === 1 : cells[from + place],
+  );
 }
 
 /** The row, where there is one. */
@@ -90,18 +91,6 @@ function widthOf(columns: string): number {
 /** One row as the database gives it. What it holds is what was packed, so the readers below trust its types. */
 export type Cells = readonly Cell[];
 
-export function unpackEvent(runId: number, [seq, at, data]: Cells): LoggedEvent {
-  const place = () => `event ${seq} of run ${runId} in the table event`;
-  return { seq, at, event: unpackJson(data, place) } as LoggedEvent;
-}
-
-/** From `fence, owner, expires_at`; null: nobody holds it. */
-export const JOB_NAME_COLUMNS = "id, step, scope";
-
-export function unpackJobName([id, step, scope]: Cells): JobName {
-  return { id, step, scope } as JobName;
-}
-
 export const LAST_LEASE_COLUMNS = "run_id, owner, expires_at";
 
 export function unpackLastLease([runId, owner, expiresAt]: Cells): LastLease {
@@ -109,6 +98,7 @@ export function unpackLastLease([runId, owner, expiresAt]: Cells): LastLease {
   return { runId, owner: unpackJson(owner, place), expiresAt } as LastLease;
 }
 
+/** From `fence, owner, expires_at`; null: nobody holds it. */
 export function unpackLease([fence, owner, expiresAt]: Cells): Lease | null {
   const place = () => "an owner in the table lease";
   return owner === null ? null : ({ owner: unpackJson(owner, place), fence, expiresAt } as Lease);

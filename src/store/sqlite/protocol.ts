@@ -5,6 +5,7 @@ import type {
   HeldLease,
   InboxCommand,
   JobFilter,
+  JobNameRange,
   LeaseRequest,
   NewDraft,
   NewInboxCommand,
@@ -16,6 +17,7 @@ import type {
   WaitingRun,
   WorkflowFilter,
 } from "../store.js";
+import type { JsonPiece } from "./json-pieces.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
 
 /** What the database thread can be asked: the port's verbs over packed rows, lists of rows as one flat list. */
@@ -29,12 +31,11 @@ export interface ReadVerbs {
   listDrafts(): Cells;
   readRun(runId: number): Cells | null;
   listRuns(filter: RunFilter): Cells;
-  readEvents(runId: number, afterSeq: number, limit: number | null, job: number | null): Cells;
-  readJobs(runId: number): Cells;
+  readEvents(runId: number, afterSeq: number, limit: number | null, job: number | null): JsonPiece[];
   readJob(id: number): Cells | null;
-  readJobNames(runId: number, afterId: number, limit: number | null): Cells;
+  readJobNames(runId: number, range: JobNameRange): JsonPiece[];
   /** `unfinishedRunsOnly`: jobs of runs that are over are left out. */
-  listJobs(filter: JobFilter, unfinishedRunsOnly: boolean): Cells;
+  listJobs(filter: JobFilter, unfinishedRunsOnly: boolean): JsonPiece[];
   readAttempts(runId: number, jobId: number | null): Cells;
   readRoutes(runId: number): Cells;
   readCheckpoints(runId: number): Cells;

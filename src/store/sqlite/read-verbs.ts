@@ -2,13 +2,17 @@ import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
 import { COLUMNS, JOB_COLUMNS_BESIDE_RUN } from "../tables.js";
 import { createClusterReads } from "./cluster-verbs.js";
-import { type Cells, JOB_NAME_COLUMNS, LAST_LEASE_COLUMNS, LOGGED_EVENT_COLUMNS } from "./packed-rows.js";
+import { type JsonSource, readPieces } from "./json-pieces.js";
+import { EVENT_JOB } from "./migrations.js";
+import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
-import type { Cell, Database } from "./sqlite-driver.js";
+import type { Database } from "./sqlite-driver.js";
 import { Conditions, keepStatements, type Statements } from "./statements.js";
 import { createWaitingReads } from "./waiting-verbs.js";
 
 const NO_LIMIT = -1;
+/** Smaller than every id that anybody gives. */
+const NO_ID = Number.MIN_SAFE_INTEGER;
 
 export const LIST_OWNERS = `
   SELECT lease.owner, max(lease.expires_at) FROM run CROSS JOIN lease ON lease.run_id = run.id
@@ -57,7 +61,6 @@ type RunRead =
   | "readRun"
   | "listRuns"
   | "readEvents"
-  | "readJobs"
   | "readJob"
   | "readJobNames"
   | "listJobs"
@@ -70,21 +73,17 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPa
     readRun: (runId) => row(`SELECT ${COLUMNS.run} FROM run WHERE id = ?`, runId),
     listRuns: (filter) => listRuns(statements, filter),
     readEvents: (runId, afterSeq, limit, job) =>
-      rows(
-        `SELECT ${LOGGED_EVENT_COLUMNS} FROM event WHERE run_id = ? AND seq > ?${job === null ? "" : " AND json_extract(data, '$.job') = ?"} ORDER BY seq LIMIT ?`,
-        ...[runId, afterSeq, ...(job === null ? [] : [job]), limit ?? NO_LIMIT],
-      ).flat(),
-    readJobs: (runId) => rows(`SELECT ${COLUMNS.job} FROM job WHERE run_id = ? ORDER BY id`, runId).flat(),
+      readPieces(statements, findEvents(runId, job), afterSeq, limit),
     readJob: (id) => row(`SELECT ${COLUMNS.job} FROM job WHERE id = ?`, id),
-    readJobNames: (runId, afterId, limit) =>
-      rows(
-        `SELECT ${JOB_NAME_COLUMNS} FROM job WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?`,
-        ...[runId, afterId, limit ?? NO_LIMIT],
-      ).flat(),
-    listJobs: (filter, unfinishedRunsOnly) => {
-      const { sql, cells } = findJobs(filter, unfinishedRunsOnly);
-      return rows(sql, ...cells).flat();
-    },
+    readJobNames: (runId, { afterId, limit, step }) =>
+      readPieces(statements, findJobNames(runId, step), afterId ?? 0, limit ?? null),
+    listJobs: (filter, unfinishedRunsOnly) =>
+      readPieces(
+        statements,
+        findJobs(filter, unfinishedRunsOnly),
+        filter.afterId ?? NO_ID,
+        filter.limit ?? null,
+      ),
     readAttempts: (runId, jobId) =>
       rows(
         `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = ?${jobId === null ? "" : " AND job_id = ?"} ORDER BY job_id, attempt`,
@@ -122,23 +121,45 @@ function listWorkflows({ rows }: Statements, { name, limit, beforeId }: Workflow
   return rows(sql, ...cells, limit ?? NO_LIMIT).flat();
 }
 
+/** In JSON as the port has them. */
+export function findEvents(runId: number, job: number | null): JsonSource {
+  // SQLite takes the whole log of the run for as good a way.
+  const [by, ofJob] = job === null ? ["", ""] : [" INDEXED BY event_by_job", ` AND ${EVENT_JOB} = ?`];
+  return {
+    row: `'{"seq":' || seq || ',"at":' || at || ',"event":' || data || '}'`,
+    key: ["seq", "seq"],
+    select: `SELECT seq, at, data FROM event${by} WHERE run_id = ?${ofJob}`,
+    cells: job === null ? [runId] : [runId, job],
+  };
+}
+
+function findJobNames(runId: number, step: string | undefined): JsonSource {
+  return {
+    row: "json_object('id', id, 'step', step, 'scope', scope)",
+    key: ["id", "id"],
+    select: `SELECT id, step, scope FROM job WHERE run_id = ?${step === undefined ? "" : " AND step = ?"}`,
+    cells: step === undefined ? [runId] : [runId, step],
+  };
+}
+
 /** CROSS JOIN keeps SQLite from reading every job there ever was: the runs come first, then the jobs of each. */
-export function findJobs(
-  filter: JobFilter,
-  unfinishedRunsOnly: boolean,
-): { readonly sql: string; readonly cells: readonly Cell[] } {
+export function findJobs(filter: JobFilter, unfinishedRunsOnly: boolean): JsonSource {
   const { where, cells } = new Conditions()
     .demandOneOf("run.status", unfinishedRunsOnly ? UNFINISHED_RUN_STATUSES : undefined)
     .demand("run.workflow_id = ?", filter.workflowId)
     .demand("job.run_id = ?", filter.runId)
     .demandOneOf("job.status", filter.status)
     .demand("job.step = ?", filter.step)
-    .demandIf(filter.deadLetter === true, "job.dead_letter = 1")
-    .demand("job.id > ?", filter.afterId);
+    .demandIf(filter.deadLetter === true, "job.dead_letter = 1");
   const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
   const from = needsRun ? "run CROSS JOIN job ON job.run_id = run.id" : "job";
-  const sql = `SELECT ${JOB_COLUMNS_BESIDE_RUN} FROM ${from} ${where} ORDER BY job.id LIMIT ?`;
-  return { sql, cells: [...cells, filter.limit ?? NO_LIMIT] };
+  return {
+    row: `json_array(${COLUMNS.job})`,
+    key: ["id", "job.id"],
+    select: `SELECT ${JOB_COLUMNS_BESIDE_RUN} FROM ${from} ${where === "" ? "WHERE true" : where}`,
+    cells,
+    atOnce: needsRun,
+  };
 }
 
 function textOf(row: Cells | null): string | null {

@@ -1,12 +1,13 @@
+import type { LoggedEvent } from "../../core/model/events.js";
+import type { JobRow } from "../../core/model/rows.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
-import type { Store } from "../store.js";
+import type { EventRange, JobFilter, JobName, Store } from "../store.js";
+import { parseStoredJson } from "../stored-json.js";
 import { TABLES } from "../tables.js";
 import {
-  JOB_NAME_COLUMNS,
+  type Cells,
   LAST_LEASE_COLUMNS,
-  LOGGED_EVENT_COLUMNS,
-  unpackEvent,
-  unpackJobName,
+  unpackCells,
   unpackLastLease,
   unpackLease,
   unpackRow,
@@ -43,30 +44,16 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
     async listRuns(filter) {
       return unpackTable(TABLES.run, await thread.call("listRuns", filter));
     },
-    async readEvents(runId, range = {}) {
-      const cells = await thread.call(
-        "readEvents",
-        runId,
-        range.afterSeq ?? 0,
-        range.limit ?? null,
-        range.job ?? null,
-      );
-      return unpackRows(cells, LOGGED_EVENT_COLUMNS, (row) => unpackEvent(runId, row));
-    },
-    async readJobs(runId) {
-      return unpackTable(TABLES.job, await thread.call("readJobs", runId));
-    },
+    readEvents: (runId, range) => readEvents(thread, runId, range),
+    readJobs: (runId) => listJobs(thread, { runId }),
     async readJob(id) {
       return unpackRow(TABLES.job, await thread.call("readJob", id));
     },
-    async readJobNames(runId, { afterId = 0, limit = null } = {}) {
-      const cells = await thread.call("readJobNames", runId, afterId, limit);
-      return unpackRows(cells, JOB_NAME_COLUMNS, unpackJobName);
+    async readJobNames(runId, range = {}) {
+      const pieces = await thread.call("readJobNames", runId, range);
+      return pieces.flatMap(({ json }) => JSON.parse(json) as JobName[]);
     },
-    async listJobs(filter) {
-      const cells = await thread.call("listJobs", filter, asksForUnfinishedRunsOnly(filter));
-      return unpackTable(TABLES.job, cells);
-    },
+    listJobs: (filter) => listJobs(thread, filter),
     async readAttempts(runId, jobId) {
       return unpackTable(TABLES.attempt, await thread.call("readAttempts", runId, jobId ?? null));
     },
@@ -85,6 +72,63 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
       return unpackRows(cells, LAST_LEASE_COLUMNS, unpackLastLease);
     },
   };
+}
+
+async function readEvents(
+  thread: ThreadClient,
+  runId: number,
+  { afterSeq = 0, limit, job }: EventRange = {},
+): Promise<LoggedEvent[]> {
+  const pieces = await thread.call("readEvents", runId, afterSeq, limit ?? null, job ?? null);
+  const events: LoggedEvent[] = [];
+  let after = afterSeq;
+  for (const { json, rows, last } of pieces) {
+    const read = rows === 1 ? readOne(runId, json, last) : readTogether(json);
+    for (const event of read ?? (await readOneByOne(thread, runId, { afterSeq: after, limit: rows, job })))
+      events.push(event);
+    after = last;
+  }
+  return events;
+}
+
+/** Null: one of them is damaged. */
+function readTogether(json: string): LoggedEvent[] | null {
+  try {
+    return JSON.parse(json) as LoggedEvent[];
+  } catch {
+    return null;
+  }
+}
+
+/** Says which one is damaged. */
+async function readOneByOne(
+  thread: ThreadClient,
+  runId: number,
+  {
+    afterSeq,
+    limit,
+    job,
+  }: { readonly afterSeq: number; readonly limit: number; readonly job?: number | undefined },
+): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for (let after = afterSeq; events.length < limit; ) {
+    const [piece] = await thread.call("readEvents", runId, after, 1, job ?? null);
+    if (piece === undefined) break;
+    events.push(...readOne(runId, piece.json, piece.last));
+    after = piece.last;
+  }
+  return events;
+}
+
+function readOne(runId: number, json: string, seq: number): LoggedEvent[] {
+  return parseStoredJson(json, () => `event ${seq} of run ${runId} in the table event`) as LoggedEvent[];
+}
+
+async function listJobs(thread: ThreadClient, filter: JobFilter): Promise<JobRow[]> {
+  const pieces = await thread.call("listJobs", filter, asksForUnfinishedRunsOnly(filter));
+  return pieces.flatMap(({ json }) =>
+    (JSON.parse(json) as Cells[]).map((cells) => unpackCells(TABLES.job, cells, 0)),
+  );
 }
 
 type WorkflowReader = "readFailureHandler" | "listFailureHandlers" | "listWorkflows" | "readWorkflow";
