@@ -1,5 +1,7 @@
 export type { Action, ActionResult, Attempt } from "./action/action.js";
 export { defineAction, type StepContext, type StepFunction } from "./action/function-action.js";
+export { type ClusterEngine, createAllocationProvider } from "./cluster/create-provider.js";
+export type { AllocationProvider } from "./cluster/provider.js";
 export { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "./core/errors/errors.js";
 export type { Definition, StepDefinition } from "./core/model/definition.js";
 export type { Event, EventType, LoggedEvent } from "./core/model/events.js";

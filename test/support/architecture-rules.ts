@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["core"],
   ["definition"],
   ["settings"],
-  ["store", "action", "sandbox", "workspace", "telemetry"],
+  ["store", "action", "sandbox", "workspace", "telemetry", "cluster"],
   ["engine", "worker"],
   ["report"],
   ["operations"],

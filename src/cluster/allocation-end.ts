@@ -1,0 +1,105 @@
+import type { FailureClass } from "../core/model/failure.js";
+import type { AllocationStatus } from "./provider.js";
+
+interface EndTraits {
+  /** Of an attempt that ended with its pilot although it stayed within its own limits. Null: none was lost. */
+  readonly class: FailureClass | null;
+  /** Of a job that had the allocation for itself, so that the allocation's limits were its own. */
+  readonly wideClass: FailureClass | null;
+  readonly nodeSuspect: boolean;
+  readonly words: string;
+}
+
+/** Every end of an allocation and what follows from it, whatever the batch system. */
+const ENDS = {
+  DRAINED: { class: null, wideClass: null, nodeSuspect: false, words: "it ended as it should" },
+  WALLTIME: {
+    class: "infrastructure",
+    wideClass: "resource",
+    nodeSuspect: false,
+    words: "it reached its time limit",
+  },
+  OOM: {
+    class: "infrastructure",
+    wideClass: "resource",
+    nodeSuspect: false,
+    words: "something in it used more memory than it has",
+  },
+  NODE_LOST: {
+    class: "infrastructure",
+    wideClass: "infrastructure",
+    nodeSuspect: true,
+    words: "its node failed, was taken down or did not boot",
+  },
+  PREEMPTED: {
+    class: "infrastructure",
+    wideClass: "infrastructure",
+    nodeSuspect: false,
+    words: "a more important job took its place",
+  },
+  REQUEUED: {
+    class: "infrastructure",
+    wideClass: "infrastructure",
+    nodeSuspect: false,
+    words: "it was put back into the queue",
+  },
+  CANCELED: {
+    class: "infrastructure",
+    wideClass: "deterministic_policy",
+    nodeSuspect: false,
+    words: "it was canceled",
+  },
+  LAUNCH_FAILED: {
+    class: "infrastructure",
+    wideClass: "infrastructure",
+    nodeSuspect: true,
+    words: "its script could not be started",
+  },
+  PILOT_FAILED: {
+    class: "infrastructure",
+    wideClass: "infrastructure",
+    nodeSuspect: false,
+    words: "its script or the worker in it failed",
+  },
+  NEVER_STARTS: {
+    class: "infrastructure",
+    wideClass: "infrastructure",
+    nodeSuspect: false,
+    words: "it waits in the queue and cannot start",
+  },
+  VANISHED: {
+    class: "infrastructure",
+    wideClass: "infrastructure",
+    nodeSuspect: false,
+    words: "neither the queue nor the accounting knows it any more",
+  },
+} as const satisfies Record<string, EndTraits>;
+
+export type AllocationCode = keyof typeof ENDS;
+
+export interface AllocationEnd {
+  readonly code: AllocationCode;
+  readonly class: FailureClass | null;
+  readonly wideClass: FailureClass | null;
+  /** The next allocation is better placed elsewhere. */
+  readonly nodeSuspect: boolean;
+  /** False: the batch system tells two different ends in the same way, and this is the likelier one. */
+  readonly certain: boolean;
+  readonly message: string;
+}
+
+/** An id that both the queue and the accounting have not known for so long is gone. Accounting may be minutes late. */
+export const VANISHED_AFTER_MS = 5 * 60_000;
+
+export function allocationEnd(code: AllocationCode, status: AllocationStatus, certain = true): AllocationEnd {
+  const { words, ...traits } = ENDS[code];
+  return { code, ...traits, certain, message: `allocation ${status.id}: ${words}${nativeWords(status)}` };
+}
+
+function nativeWords({ native }: AllocationStatus): string {
+  const { state, reason, exitCode, signal } = native;
+  const exit =
+    signal !== null && signal > 0 ? `signal ${signal}` : exitCode === null ? null : `exit code ${exitCode}`;
+  const said = [state, reason, exit].filter((part) => part !== null && part !== "");
+  return said.length === 0 ? "" : ` (${said.join(", ")})`;
+}

@@ -1,0 +1,83 @@
+import { spawn } from "node:child_process";
+
+/** Longer than a busy controller takes, shorter than anybody waits. */
+const COMMAND_TIMEOUT_MS = 30_000;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+export interface CommandAnswer {
+  /** Null: it gave none, see `failure`. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Why there is no answer. A command that was not found can be told from one that does not answer. */
+  readonly failure: "missing" | "timeout" | "canceled" | "too_much" | "killed" | null;
+}
+
+export interface CommandOptions {
+  readonly signal: AbortSignal;
+  readonly input?: string;
+  readonly timeoutMs?: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** How a provider reaches its batch system; tests give their own. */
+export type RunCommand = (argv: readonly string[], options: CommandOptions) => Promise<CommandAnswer>;
+
+/** What a provider is made with: the commands and the environment of this process by default. */
+export interface ProviderOptions {
+  readonly run?: RunCommand;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Never rejects and never hangs: a command that does not end in time is killed and left alone. */
+export const runCommand: RunCommand = (argv, options) =>
+  new Promise((resolve) => {
+    const [program = "", ...rest] = argv;
+    const child = spawn(program, rest, { env: { ...options.env }, stdio: "pipe" });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let bytes = 0;
+    const finish = (failure: CommandAnswer["failure"], exitCode: number | null = null): void => {
+      clearTimeout(timer);
+      options.signal.removeEventListener("abort", cancel);
+      if (failure !== null) {
+        child.kill("SIGKILL");
+        // Something that it has started may hold the pipes.
+        for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+        child.unref();
+      }
+      resolve({ exitCode, stdout: textOf(out), stderr: textOf(err), failure });
+    };
+    const cancel = (): void => finish("canceled");
+    const timer = setTimeout(() => finish("timeout"), options.timeoutMs ?? COMMAND_TIMEOUT_MS);
+    const collect = (into: Buffer[]) => (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_OUTPUT_BYTES) finish("too_much");
+      else into.push(chunk);
+    };
+    child.stdout.on("data", collect(out));
+    child.stderr.on("data", collect(err));
+    child.stdin.on("error", () => {});
+    child.on("error", () => finish("missing"));
+    child.on("close", (code) => finish(code === null ? "killed" : null, code));
+    child.stdin.end(options.input ?? "");
+    if (options.signal.aborted) cancel();
+    else options.signal.addEventListener("abort", cancel, { once: true });
+  });
+
+function textOf(chunks: readonly Buffer[]): string {
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** In words, for a message. */
+export function failureWords(argv: readonly string[], answer: CommandAnswer): string {
+  const said = (answer.stderr.trim() || answer.stdout.trim()).slice(0, MAX_SAID_CHARS);
+  const program = argv[0];
+  if (answer.failure === "missing")
+    return `${program} could not be started; is it installed on this machine?`;
+  if (answer.failure !== null)
+    return `${program} did not answer (${answer.failure})${said === "" ? "" : `: ${said}`}`;
+  return `${program} failed with exit code ${answer.exitCode}${said === "" ? "" : `: ${said}`}`;
+}
+
+const MAX_SAID_CHARS = 500;

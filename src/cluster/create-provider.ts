@@ -1,0 +1,17 @@
+import type { ProviderOptions } from "./command.js";
+import type { AllocationProvider } from "./provider.js";
+import { createSlurmProvider } from "./slurm/slurm-provider.js";
+
+/** Every batch system that Daruma can submit to. */
+const PROVIDERS = {
+  slurm: createSlurmProvider,
+} as const satisfies Record<string, (options?: ProviderOptions) => AllocationProvider>;
+
+export type ClusterEngine = keyof typeof PROVIDERS;
+
+export function createAllocationProvider(
+  engine: ClusterEngine,
+  options?: ProviderOptions,
+): AllocationProvider {
+  return PROVIDERS[engine](options);
+}

@@ -1,0 +1,34 @@
+import { type AllocationEnd, allocationEnd, VANISHED_AFTER_MS } from "../allocation-end.js";
+import type { AllocationStatus, KnownOfPilot } from "../provider.js";
+import { STATES } from "./states.js";
+
+/** What slurmd reports as the signal of a script that it could not start, for example for want of its output file. */
+const LAUNCH_ERROR_SIGNAL = 53;
+
+export function classifySlurm(status: AllocationStatus, known: KnownOfPilot): AllocationEnd | null {
+  if (status.stuck) return allocationEnd("NEVER_STARTS", status);
+  if (status.phase === "unknown") return classifyUnknown(status, known);
+  if (status.phase !== "ended") return null;
+  const { state } = status.native;
+  if (state === "FAILED") return classifyFailed(status, known);
+  if (state === "COMPLETED" && !known.registered && !known.cancelAsked)
+    return allocationEnd("PILOT_FAILED", status);
+  const code = STATES[state]?.code;
+  // Only accounting tells why an earlier incarnation ended.
+  const told = state !== "REQUEUED" || status.source === "accounting";
+  return code === undefined ? null : allocationEnd(code, status, told);
+}
+
+function classifyFailed(status: AllocationStatus, known: KnownOfPilot): AllocationEnd {
+  const { peakMemoryBytes, limit, native } = status;
+  if (peakMemoryBytes !== null && limit.memoryBytes !== null && peakMemoryBytes > limit.memoryBytes)
+    return allocationEnd("OOM", status);
+  // JobLaunchFailure is also the reason of a script that was killed while it ran.
+  const notStarted = native.reason === "JobLaunchFailure" || native.signal === LAUNCH_ERROR_SIGNAL;
+  return allocationEnd(!known.registered && notStarted ? "LAUNCH_FAILED" : "PILOT_FAILED", status);
+}
+
+function classifyUnknown(status: AllocationStatus, known: KnownOfPilot): AllocationEnd | null {
+  if (status.source !== "none" || known.unknownForMs < VANISHED_AFTER_MS) return null;
+  return allocationEnd("VANISHED", status, false);
+}

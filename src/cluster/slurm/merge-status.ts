@@ -1,0 +1,150 @@
+import { type AllocationStatus, KEY_PREFIX } from "../provider.js";
+import type { AccountingRow } from "./accounting.js";
+import type { QueueRow } from "./queue.js";
+import { STATES, STUCK_REASONS } from "./states.js";
+
+export interface SlurmAnswers {
+  readonly queue: readonly QueueRow[];
+  readonly accounting: readonly AccountingRow[];
+  /** False: one of them did not answer, or its answer could not be read to the end. */
+  readonly whole: boolean;
+}
+
+/**
+ * Every incarnation of a job. The queue is right about the newest one as long as it remembers it; accounting is late, and
+ * shows a job that has just started as PENDING, but it alone knows the earlier ones.
+ */
+export function mergeStatus(id: string, answers: SlurmAnswers): AllocationStatus[] {
+  const row = answers.queue.find((candidate) => candidate.id === id);
+  const records = recordsOf(id, row?.name, answers.accounting);
+  if (row === undefined) return withoutQueue(id, records, answers);
+  const earlier = Array.from({ length: row.restarts }, (_, restart) =>
+    earlierIncarnation(row, records[restart], restart),
+  );
+  return [...earlier, ofQueue(row, records[row.restarts])];
+}
+
+/** The number of a job may be given again after years or a reset of the controller; its key is never given again. */
+function recordsOf(
+  id: string,
+  nameInQueue: string | undefined,
+  accounting: readonly AccountingRow[],
+): readonly AccountingRow[] {
+  const records = accounting.filter((candidate) => candidate.id === id);
+  const name = nameInQueue ?? records.findLast((record) => record.name !== UNNAMED)?.name;
+  return records.filter((record) => record.name === name || record.name === UNNAMED);
+}
+
+/** What accounting calls a job before the rest of its record has arrived. */
+const UNNAMED = "allocation";
+
+function withoutQueue(
+  id: string,
+  records: readonly AccountingRow[],
+  { whole }: SlurmAnswers,
+): AllocationStatus[] {
+  const source = whole ? "none" : "unreachable";
+  if (records.length === 0) return [unknown(id, source)];
+  const known = records.map((record, restart): AllocationStatus => {
+    if (isOver(record.state)) return ofRecord(record, restart);
+    // A later record proves that this one is over, whatever it still says.
+    if (restart < records.length - 1) return requeued(ofRecord(record, restart));
+    return { ...ofRecord(record, restart), phase: "unknown", source };
+  });
+  // It went back into the queue, so there is another one.
+  return records.at(-1)?.state === "REQUEUED"
+    ? [...known, { ...unknown(id, source), restart: records.length }]
+    : known;
+}
+
+/** The counter of the queue proves that there was one, even where accounting is off or has not heard of it yet. */
+function earlierIncarnation(
+  row: QueueRow,
+  record: AccountingRow | undefined,
+  restart: number,
+): AllocationStatus {
+  if (record !== undefined && isOver(record.state)) return ofRecord(record, restart);
+  return requeued(
+    record === undefined
+      ? { ...unknown(row.id, "queue"), key: keyOf(row.name), restart }
+      : ofRecord(record, restart),
+  );
+}
+
+function requeued(status: AllocationStatus): AllocationStatus {
+  return {
+    ...status,
+    phase: "ended",
+    stuck: false,
+    source: "queue",
+    native: { state: "REQUEUED", reason: null, exitCode: null, signal: null },
+  };
+}
+
+function ofQueue(row: QueueRow, record: AccountingRow | undefined): AllocationStatus {
+  const { phase, stuck } = meaningOf(row.state, row.reason);
+  return {
+    id: row.id,
+    key: keyOf(row.name),
+    restart: row.restarts,
+    phase,
+    stuck,
+    native: { state: row.state, reason: row.reason, exitCode: row.exitCode, signal: row.signal },
+    nodes: row.nodes,
+    startedAt: phase === "pending" ? null : row.startedAt,
+    // Of a job that runs, squeue gives the time at which it must end.
+    endedAt: phase === "ended" ? row.endedAt : null,
+    limit: { runtimeMs: row.runtimeLimitMs, memoryBytes: record?.memoryLimitBytes ?? null },
+    peakMemoryBytes: record?.peakMemoryBytes ?? null,
+    source: "queue",
+  };
+}
+
+function ofRecord(record: AccountingRow, restart: number): AllocationStatus {
+  const { phase, stuck } = meaningOf(record.state, null);
+  return {
+    id: record.id,
+    key: keyOf(record.name),
+    restart,
+    phase,
+    stuck,
+    native: { state: record.state, reason: null, exitCode: record.exitCode, signal: record.signal },
+    nodes: record.nodes,
+    startedAt: record.startedAt,
+    endedAt: record.endedAt,
+    limit: { runtimeMs: record.runtimeLimitMs, memoryBytes: record.memoryLimitBytes },
+    peakMemoryBytes: record.peakMemoryBytes,
+    source: "accounting",
+  };
+}
+
+function unknown(id: string, source: AllocationStatus["source"]): AllocationStatus {
+  return {
+    id,
+    key: null,
+    restart: 0,
+    phase: "unknown",
+    stuck: false,
+    native: { state: "", reason: null, exitCode: null, signal: null },
+    nodes: [],
+    startedAt: null,
+    endedAt: null,
+    limit: { runtimeMs: null, memoryBytes: null },
+    peakMemoryBytes: null,
+    source,
+  };
+}
+
+function meaningOf(state: string, reason: string | null): Pick<AllocationStatus, "phase" | "stuck"> {
+  // A state of a later release: nothing is known of it.
+  const { phase = "unknown", stuck = false } = STATES[state] ?? {};
+  return { phase, stuck: stuck || (phase === "pending" && STUCK_REASONS.has(reason ?? "")) };
+}
+
+function isOver(state: string): boolean {
+  return STATES[state]?.phase === "ended";
+}
+
+function keyOf(name: string): string | null {
+  return name.startsWith(KEY_PREFIX) ? name : null;
+}

@@ -1,0 +1,188 @@
+import { refuse } from "../check-spec.js";
+import {
+  type CommandAnswer,
+  failureWords,
+  type ProviderOptions,
+  type RunCommand,
+  runCommand,
+} from "../command.js";
+import { commandEnvironment } from "../command-environment.js";
+import type {
+  AllocationProvider,
+  AllocationStatus,
+  Plan,
+  ProbeResult,
+  Refusal,
+  Submitted,
+} from "../provider.js";
+import {
+  type AccountingRow,
+  accountingCommand,
+  parseAccounting,
+  recentAccountingCommand,
+} from "./accounting.js";
+import { classifySlurm } from "./classify.js";
+import { mergeStatus } from "./merge-status.js";
+import { planSlurm } from "./plan.js";
+import { parseQueue, QUEUE_COMMAND, type QueueRow } from "./queue.js";
+import { refusalOf } from "./refusals.js";
+import { STATES } from "./states.js";
+import { NODES_COMMAND, PARTITIONS_COMMAND, readTargets } from "./targets.js";
+
+/** A lost answer is looked for within the hour; a server that was down for a day still finds what it had. */
+const LIST_DAYS = 3;
+const KEPT_VARIABLES: ReadonlySet<string> = new Set(["SLURM_CONF"]);
+
+export function createSlurmProvider(options: ProviderOptions = {}): AllocationProvider {
+  return new SlurmProvider(
+    options.run ?? runCommand,
+    commandEnvironment(options.env ?? process.env, KEPT_VARIABLES),
+  );
+}
+
+class SlurmProvider implements AllocationProvider {
+  readonly name = "slurm";
+  readonly plan = planSlurm;
+  readonly classify = classifySlurm;
+
+  constructor(
+    private readonly run: RunCommand,
+    private readonly env: Record<string, string | undefined>,
+  ) {}
+
+  async probe(signal: AbortSignal): Promise<ProbeResult> {
+    const [version, partitions, nodes, config] = await Promise.all(
+      [["sinfo", "--version"], PARTITIONS_COMMAND, NODES_COMMAND, ["scontrol", "show", "config"]].map(
+        (argv) => this.must(argv, signal),
+      ),
+    );
+    const setting = (name: string): string =>
+      new RegExp(`^${name}\\s*= (.*)$`, "m").exec(config!)?.[1]?.trim() ?? "";
+    return {
+      version: version!.trim(),
+      capabilities: {
+        accounting: /slurmdbd|mysql/.test(setting("AccountingStorageType")),
+        requeue: true,
+        memoryEnforced: /cgroup/.test(setting("TaskPlugin")) ? "allocation" : "unknown",
+      },
+      targets: readTargets(partitions!, nodes!),
+    };
+  }
+
+  async submit(plan: Plan, signal: AbortSignal): Promise<Submitted | Refusal> {
+    const queue = await this.queue(signal);
+    const accounting = await this.recent(signal);
+    const there = [...queue.rows, ...accounting.rows].find(({ name }) => name === plan.spec.key);
+    if (there !== undefined) return { id: there.id, found: true };
+    if (!queue.whole) return refuse("BUSY", SILENT_QUEUE, true);
+    const answer = await this.run(plan.argv, { signal, env: this.env, input: plan.script });
+    // `12;cluster` where there are several clusters.
+    const id = /^(\d+)(?:;|$)/m.exec(answer.stdout)?.[1];
+    if (answer.exitCode !== 0 || id === undefined) return refusalOf(plan.argv, answer);
+    return { id, found: false };
+  }
+
+  async status(
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Map<string, readonly AllocationStatus[]>> {
+    const queue = await this.queue(signal);
+    const rows = new Map(queue.rows.map((row) => [row.id, row]));
+    const unsure = ids.filter((id) => !isSettledByQueue(rows.get(id)));
+    const accounting =
+      unsure.length === 0 ? NOTHING : await this.accounting(accountingCommand(unsure), signal);
+    return mergeAll(ids, queue, accounting);
+  }
+
+  async list(keyPrefix: string, signal: AbortSignal): Promise<readonly AllocationStatus[]> {
+    const queue = await this.queue(signal);
+    if (!queue.whole) throw new Error(SILENT_QUEUE);
+    const accounting = await this.recent(signal);
+    const ours = [...accounting.rows, ...queue.rows].filter(({ name }) => name.startsWith(keyPrefix));
+    const merged = mergeAll([...new Set(ours.map(({ id }) => id))], queue, accounting);
+    return [...merged.values()].map((incarnations) => incarnations.at(-1)!);
+  }
+
+  async cancel(id: string, how: "drain" | "now", signal: AbortSignal): Promise<"asked" | "gone"> {
+    const queue = await this.queue(signal);
+    if (!queue.whole) throw new Error(SILENT_QUEUE);
+    const phase = STATES[queue.rows.find((row) => row.id === id)?.state ?? ""]?.phase;
+    if (phase === undefined || phase === "ended") return "gone";
+    // One that starts in between stays, and the next request drains it.
+    const waits = phase === "pending";
+    const options = how === "now" ? [] : waits ? ["--state=PENDING"] : ["--batch", "--signal=USR1"];
+    const argv = ["scancel", ...options, id];
+    const answer = await this.ask(argv, signal);
+    // scancel also fails for one that has just ended; only a silence is worth an error.
+    if (answer.failure !== null) throw new Error(failureWords(argv, answer));
+    return "asked";
+  }
+
+  private async queue(signal: AbortSignal): Promise<Read<QueueRow>> {
+    const answer = await this.ask(QUEUE_COMMAND, signal);
+    return answer.exitCode === 0 ? parseQueue(answer.stdout) : SILENCE;
+  }
+
+  private recent(signal: AbortSignal): Promise<Read<AccountingRow>> {
+    return this.accounting(recentAccountingCommand(LIST_DAYS), signal);
+  }
+
+  private async accounting(argv: readonly string[], signal: AbortSignal): Promise<Read<AccountingRow>> {
+    const answer = await this.ask(argv, signal);
+    // A site without accounting has an answer: nothing is remembered.
+    if (/accounting storage is disabled/i.test(answer.stdout + answer.stderr)) return NOTHING;
+    return answer.exitCode === 0 ? parseAccounting(answer.stdout) : SILENCE;
+  }
+
+  private ask(argv: readonly string[], signal: AbortSignal): Promise<CommandAnswer> {
+    return this.run(argv, { signal, env: { ...this.env, SLURM_TIME_FORMAT: "%s" } });
+  }
+
+  private async must(argv: readonly string[], signal: AbortSignal): Promise<string> {
+    const answer = await this.ask(argv, signal);
+    if (answer.exitCode !== 0) throw new Error(failureWords(argv, answer));
+    return answer.stdout;
+  }
+}
+
+/** What could be read of an answer. */
+interface Read<Row> {
+  readonly rows: readonly Row[];
+  readonly whole: boolean;
+}
+
+const NOTHING = { rows: [], whole: true };
+const SILENCE = { rows: [], whole: false };
+const SILENT_QUEUE = "squeue did not answer, or its answer could not be read";
+
+/** Each row is looked at once, whatever the number of ids. */
+function mergeAll(
+  ids: readonly string[],
+  queue: Read<QueueRow>,
+  accounting: Read<AccountingRow>,
+): Map<string, readonly AllocationStatus[]> {
+  const whole = queue.whole && accounting.whole;
+  const rows = byId(queue.rows);
+  const records = byId(accounting.rows);
+  return new Map(
+    ids.map((id) => [
+      id,
+      mergeStatus(id, { queue: rows.get(id) ?? [], accounting: records.get(id) ?? [], whole }),
+    ]),
+  );
+}
+
+function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.id);
+    if (group === undefined) groups.set(row.id, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+/** Accounting could add nothing: it goes on, and it is the first incarnation. */
+function isSettledByQueue(row: QueueRow | undefined): boolean {
+  return row !== undefined && row.restarts === 0 && STATES[row.state]?.phase !== "ended";
+}
