@@ -258,7 +258,7 @@ export function reportCommand(
     attempt,
     durationMs,
     ok: result.kind === "succeeded",
-    lost: failed?.lost === true,
+    lost: failed?.lost === true || failed?.evicted === true,
     exitCode: failed?.exitCode ?? (result.kind === "succeeded" ? 0 : null),
     message: failed?.message ?? (result.kind === "stopped" ? "stopped" : ""),
   };

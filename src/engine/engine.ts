@@ -79,6 +79,7 @@ export class Engine {
             type: "attempt.start",
             job: id,
             worker: place.worker,
+            ...(place.at === undefined ? {} : { place: place.at }),
             token: options.newToken(),
           }),
         ),

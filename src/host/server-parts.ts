@@ -133,16 +133,10 @@ async function goOn(daruma: Daruma, runId: number, reason: string, key: string):
 }
 
 function shown(worker: ReturnType<WorkerPool["list"]>[number]): WorkerInfo {
-  const { name, slots, used, cpus, memory_bytes, tags, draining, last_seen_at, attempts } = worker;
+  const { id: _id, actions: _actions, registered_at: _at, memory_bytes, attempts, ...rest } = worker;
   return {
-    name,
-    slots,
-    used,
-    cpus,
+    ...rest,
     memory_bytes: memory_bytes === 0 ? null : memory_bytes,
-    tags,
-    draining,
-    last_seen_at,
     attempts: attempts.map(({ job_id, attempt }) => ({ job_id, attempt })),
   };
 }

@@ -43,7 +43,11 @@ export interface WorkerInfo {
   readonly cpus: number;
   readonly memory_bytes: number | null;
   readonly tags: readonly string[];
+  readonly node: string | null;
+  readonly allocation: string | null;
+  readonly restart: number | null;
   readonly draining: boolean;
+  readonly leaves_at: number | null;
   readonly last_seen_at: number;
   readonly attempts: readonly { readonly job_id: number; readonly attempt: number }[];
 }

@@ -1,3 +1,4 @@
+import { NOWHERE } from "../core/model/worker-names.js";
 import type { LocalPart } from "./pool/pool-placement.js";
 import type { PoolWorker } from "./pool/pool-worker.js";
 
@@ -11,7 +12,12 @@ export interface WorkerInfo {
   readonly memory_bytes: number;
   readonly tags: readonly string[];
   readonly actions: readonly string[];
+  readonly node: string | null;
+  readonly allocation: string | null;
+  readonly restart: number | null;
   readonly draining: boolean;
+  /** When it takes nothing any more; null: it stays. */
+  readonly leaves_at: number | null;
   readonly registered_at: number;
   readonly last_seen_at: number;
   readonly attempts: readonly {
@@ -22,8 +28,9 @@ export interface WorkerInfo {
   }[];
 }
 
-export function remoteInfo(worker: PoolWorker): WorkerInfo {
+export function remoteInfo(worker: PoolWorker, now: number, elapsed: number): WorkerInfo {
   const { offer } = worker;
+  const timeLeft = worker.timeLeft(elapsed);
   return {
     id: worker.id,
     name: worker.label,
@@ -33,7 +40,9 @@ export function remoteInfo(worker: PoolWorker): WorkerInfo {
     memory_bytes: offer.memory_bytes,
     tags: offer.tags,
     actions: offer.actions,
+    ...worker.at,
     draining: worker.draining,
+    leaves_at: timeLeft === null ? null : now + timeLeft,
     registered_at: worker.registeredAt,
     last_seen_at: worker.lastSeenAt,
     attempts: [...worker.attempts].map(({ held }) => ({
@@ -55,7 +64,9 @@ export function localInfo({ name, slots, used, tags }: LocalPart, now: number): 
     memory_bytes: 0,
     tags,
     actions: [],
+    ...NOWHERE,
     draining: false,
+    leaves_at: null,
     registered_at: now,
     last_seen_at: now,
     attempts: [],

@@ -3,6 +3,7 @@ import type { FailureContextInput } from "../core/failure/failure-context.js";
 import type { AttemptResult } from "../core/model/commands.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/model/definition.js";
 import type { ClassifiedFailure, Failure, FailureFacts } from "../core/model/failure.js";
+import type { AttemptPlace } from "../core/model/worker-names.js";
 import type { Json } from "../core/text/json.js";
 
 /** One attempt handed to a worker: everything it needs, templates rendered. */
@@ -132,6 +133,8 @@ export interface Needs {
   /** Processors that it asks for by name; 0 where it says nothing. */
   readonly cpus: number;
   readonly memoryBytes: number;
+  /** How long it may take; null where it does not say. */
+  readonly runtimeMs: number | null;
   readonly tags: readonly string[];
   readonly actionType: string;
   /** It works in the run's workspace, which lies in the folder of the process that owns the run. */
@@ -142,6 +145,8 @@ export interface Needs {
 export interface Place {
   /** As the log names it. */
   readonly worker: string;
+  /** Without it nobody knows. */
+  readonly at?: AttemptPlace;
 }
 
 /** An attempt, or a recovery script, that an earlier engine had begun. */

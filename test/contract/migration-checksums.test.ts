@@ -14,6 +14,7 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "6 96f125002e4ee51c57ba0cb07273ea38e5284093fb3798177a30e60c5d661723",
   "7 39d8444af63b67d2eef6c12aa7bb5b0756c404c97d576414dabc204189183602",
   "8 1d831d963a348aa2ad26e3f4614429e87362923f5ce5278767e00cf1b758f61c",
+  "9 71aeab073d36e5576df79055f2079e0cd766dec4279e578e4abec9a22fa9f09d",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
@@ -23,10 +24,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "5 54e89a425cf17dcb15c52704060f7e0acb6aabb6740d42bdbb616468b00bf516",
   "6 cc02154ff3b56dd574c4f67cd0efae136c80bb1f11ed4262414e42eb215fb083",
   "7 5602505c9ed1fdebb37e5f7e9a5bdda8632f6e69645fe4a784923fa3015ddd1c",
+  "8 8ec82af66f5884f5c74bb9c1559d7bb68a4dab3e1807fbdabba933885127b4a5",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "7 a49b556a259524af400edc8665c2970c723214ea7bce8a00ff969232f682a1a2";
+const FUNCTIONS_CHECKSUM = "8 f27ac182ac6aabd775220627276c9fcf195a406617b670bfa3f58ddaa080723e";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

@@ -83,6 +83,9 @@ export function attemptRow(
     started_at: 1_700_000_000_100,
     finished_at: null,
     error: null,
+    node: "node7",
+    allocation: "slurm/1234",
+    restart: 1,
     ...changes,
   };
 }

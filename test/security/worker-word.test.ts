@@ -5,7 +5,11 @@ import { workerRoutes } from "../../src/api/worker-routes.js";
 import { classify } from "../../src/core/failure/classify.js";
 import { hashOfToken } from "../../src/operations/server/tokens.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
-import type { SentReport } from "../../src/worker/pool/protocol.js";
+import {
+  registration as registrationShape,
+  reports as reportsShape,
+  type SentReport,
+} from "../../src/worker/pool/protocol.js";
 import { Bench } from "../core/bench.js";
 import { bareServer, bearer } from "../support/api-server.js";
 import { PoolBench, registration, report } from "../support/pool-bench.js";
@@ -102,8 +106,70 @@ describe("what a worker says of a failure", () => {
   });
 });
 
+describe("what a worker says of its place", () => {
+  it.each([
+    { node: "node1" },
+    { node: "n:1._-x", allocation: "slurm/12_3", restart: 0 },
+    { allocation: "grid.engine/41.7", restart: 2_147_483_647 },
+    { node: null, allocation: null, restart: null, ends_in_ms: null },
+    { ends_in_ms: 0 },
+  ])("is taken: %j", (changes) => {
+    expect(registrationShape.safeParse(registration(changes))).toMatchObject({ success: true });
+  });
+
+  it.each([
+    { node: "" },
+    { node: "a b" },
+    { node: "\u001b[31mred" },
+    { node: "n\u202e" },
+    { node: "-rf" },
+    { node: "n".repeat(201) },
+    { allocation: "slurm" },
+    { allocation: "slurm/" },
+    { allocation: "/1" },
+    { allocation: "a/b/c" },
+    { allocation: "slurm/1\n2" },
+    { allocation: `s/${"1".repeat(200)}` },
+    { restart: -1 },
+    { restart: 1.5 },
+    { restart: 2 ** 31 },
+    { ends_in_ms: -1 },
+    { ends_in_ms: 2 ** 60 },
+    { ends_in_ms: "1" },
+    { elsewhere: "x" },
+  ])("is refused: %j", (changes) => {
+    expect(registrationShape.safeParse(registration(changes as object))).toMatchObject({ success: false });
+  });
+});
+
+describe("an attempt that its worker says was taken from it", () => {
+  it("costs one of the step's restarts each time, and is the step's failure when they are used up", () => {
+    const bench = new Bench("max_recoveries: 2\nsteps: { a: { exec: make } }");
+    for (let time = 0; time < 3; time += 1) {
+      bench.start("a");
+      bench.finish("a", { kind: "failed", facts: { message: "m", evicted: true } });
+    }
+    const granted = bench.events.filter(({ type }) => type === "restart.granted");
+    expect(granted).toHaveLength(2);
+    expect(bench.status("a")).toEqual(["failed"]);
+  });
+
+  it("is believed in nothing but true or false", async () => {
+    const facts = { message: "m", evicted: "yes" } as never;
+    expect(
+      reportsShape.safeParse({ reports: [report({ result: { kind: "failed", facts } })] }),
+    ).toMatchObject({
+      success: false,
+    });
+    expect(await recorded({ kind: "failed", facts: { message: "m", evicted: true } })).toEqual({
+      kind: "failed",
+      facts: { message: "m", evicted: true },
+    });
+  });
+});
+
 describe("a failure that calls itself what only the engine finds out", () => {
-  it.each(["WORKER_LOST", "STALLED"])("is an ordinary one: %s", (code) => {
+  it.each(["WORKER_LOST", "EVICTED", "STALLED"])("is an ordinary one: %s", (code) => {
     const ordinary = { class: "application", retryable: true };
     expect(classify({ message: "m", code })).toMatchObject({ ...ordinary, code: "ACTION_FAILED" });
     const declared = classify({ message: "m", exitCode: 3, declared: { code } });

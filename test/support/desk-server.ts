@@ -7,7 +7,7 @@ import { workerRoutes } from "../../src/api/worker-routes.js";
 import type { AttemptRow, RunRow } from "../../src/core/model/rows.js";
 import { systemClock } from "../../src/engine/clock.js";
 import { WorkerPool } from "../../src/worker/pool/pool.js";
-import type { RemoteWorkerOptions } from "../../src/worker/remote/remote-worker.js";
+import type { RemoteWorkerOptions } from "../../src/worker/remote/remote-worker-options.js";
 import type { Assignment, Needs, Place } from "../../src/worker/worker.js";
 import { LiveWorker } from "./live-worker.js";
 import { assignment, follow, localPart, NEEDS, type Running } from "./pool-bench.js";

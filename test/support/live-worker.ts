@@ -3,7 +3,8 @@ import { createHttpAction } from "../../src/action/http.js";
 import { noopAction } from "../../src/action/noop.js";
 import { createProcessHost } from "../../src/action/process/create-process-host.js";
 import { systemClock } from "../../src/engine/clock.js";
-import { type RemoteWorkerOptions, runRemoteWorker } from "../../src/worker/remote/remote-worker.js";
+import { runRemoteWorker } from "../../src/worker/remote/remote-worker.js";
+import type { RemoteWorkerOptions } from "../../src/worker/remote/remote-worker-options.js";
 
 /** A remote worker inside the test's own process; it speaks HTTP as any other. */
 export class LiveWorker {

@@ -16,6 +16,7 @@ export const NEEDS: Needs = {
   slots: 1,
   cpus: 0,
   memoryBytes: 0,
+  runtimeMs: null,
   tags: [],
   actionType: "command",
   usesWorkspace: false,

@@ -64,18 +64,33 @@ Examples:
       "maximum number of attempts at a time (default: the number of cpus)",
       wholeNumber(1),
     )
-    .option("--cpus <n>", "processors that steps may request (default: all)", wholeNumber(1))
-    .option("--memory <size>", "memory that steps may request, such as 8g (default: all)")
+    .option("--cpus <n>", "processors that steps may request (default: all that it may use)", wholeNumber(1))
+    .option("--memory <size>", "memory that steps may request, such as 8g (default: all that it may use)")
     .option("--tags <list>", "tags that steps may request with runs_on, separated by commas")
+    .option("--token-file <file>", "file with the token, which only its owner may read")
+    .option(
+      "--lifetime <duration>",
+      "how long the worker may stay, such as 10m (default: until it is stopped)",
+    )
+    .option("--drain-before <duration>", "how long before the end of its lifetime it takes no more attempts")
+    .option("--idle-exit <duration>", "leave after being idle for this long")
+    .option(
+      "--allocation <id>",
+      "allocation that it runs in, as CLUSTER/ID (default: Slurm's or Grid Engine's)",
+    )
+    .option("--restart <n>", "how often the allocation was started again (default: the same)", wholeNumber(0))
+    .option("--node <name>", "machine that it runs on (default: the same, or the host's name)")
     .addHelpText(
       "after",
       `
 Logs are sent to the server as they are written. SIGTERM or Ctrl-C lets running attempts finish; a second one ends
 them; a third ends the worker immediately. Several servers, separated by commas, are tried in turn.
+Within an allocation of Slurm or Grid Engine, or a control group, it offers the processors and memory that it has there.
 
 Examples:
   DARUMA_TOKEN=drm_... daruma worker --server https://daruma.example
-  daruma worker --server http://10.0.0.5:7420 --slots 4 --memory 16g --tags gpu,linux`,
+  daruma worker --server http://10.0.0.5:7420 --slots 4 --memory 16g --tags gpu,linux
+  daruma worker --server http://10.0.0.5:7420 --token-file ~/.daruma-token --lifetime 2h --drain-before 5m --idle-exit 1m`,
     )
     .action((flags: WorkerFlags) =>
       act(async (session) => (await import("../commands/serve/worker.js")).worker(flags, session)),

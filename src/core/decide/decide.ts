@@ -3,6 +3,7 @@ import type { Event } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
 import { attemptDuration } from "../model/jobs.js";
 import { findJob, isOver, type Run } from "../model/run.js";
+import { knownPlace, NOWHERE } from "../model/worker-names.js";
 import { mayStart } from "../model/workspace-turn.js";
 import { drain } from "./agenda.js";
 import { Decision } from "./decision.js";
@@ -97,7 +98,7 @@ function apply(decision: Decision, command: Command): void {
     case "set_aside.finish":
       return finishSetAside(decision, command);
     case "attempt.start":
-      return startAttempt(decision, command.job, command.worker, command.token);
+      return startAttempt(decision, command);
     case "attempt.finish": {
       const job = findJob(decision.run, command.job);
       if (job === null || job.status !== "running" || job.attempt !== command.attempt) return;
@@ -206,8 +207,9 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
   }
 }
 
-function startAttempt(decision: Decision, jobId: number, worker: string, token: string): void {
-  const job = findJob(decision.run, jobId);
+function startAttempt(decision: Decision, command: Extract<Command, { type: "attempt.start" }>): void {
+  const { worker, token, place = NOWHERE } = command;
+  const job = findJob(decision.run, command.job);
   if (job === null || !mayStart(decision.run, job) || clearTheWay(decision, job)) return;
   decision.emit({
     type: "attempt.started",
@@ -216,5 +218,6 @@ function startAttempt(decision: Decision, jobId: number, worker: string, token: 
     visit: job.visit,
     worker,
     token,
+    ...knownPlace(place),
   });
 }

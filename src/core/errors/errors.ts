@@ -165,6 +165,10 @@ export const ERROR_CATALOGUE = {
     "The worker or the engine died during the attempt.",
     "Daruma restarts it automatically, up to max_recoveries times. After that, find out why workers die while they run it.",
   ),
+  EVICTED: thenRetry(
+    "What the attempt ran on was taken away: its worker was being stopped, or another process used up the machine's memory.",
+    "Daruma restarts it automatically, up to max_recoveries times. After that, find out why its workers are stopped while they run it.",
+  ),
   CHILD_INVALID: {
     means: "The child run of a `workflow` step could not start.",
     fix: "Correct the child's file, or give it the inputs that it needs; see the message.",

@@ -20,6 +20,7 @@ import {
 import { IS_LAST_ERROR } from "../model/last-error.js";
 import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
 import { noteStepRequest } from "../model/step-request.js";
+import { placeOf } from "../model/worker-names.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { evolveHeal } from "./evolve-heal.js";
@@ -281,6 +282,7 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
     job.attemptVisit = event.visit;
     job.attemptToken = event.token;
     job.attemptWorker = event.worker;
+    job.attemptPlace = placeOf(event);
   });
 }
 

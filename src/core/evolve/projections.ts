@@ -12,6 +12,7 @@ import type {
   RunRow,
 } from "../model/rows.js";
 import { isOver, type Job, jobById, type Run } from "../model/run.js";
+import { placeOf } from "../model/worker-names.js";
 
 export function runRow(run: Run): RunRow {
   return {
@@ -105,6 +106,7 @@ export function attemptRow(run: Run, event: Event, at: number): AttemptRow | nul
         started_at: at,
         finished_at: null,
         error: null,
+        ...placeOf(event),
       };
     }
     case "attempt.succeeded":
@@ -137,6 +139,7 @@ function endedAttempt(
     started_at: job.attemptStartedAt ?? at,
     finished_at: at,
     error,
+    ...job.attemptPlace,
   };
 }
 

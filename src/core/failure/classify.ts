@@ -20,6 +20,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["OOM", "resource"],
   ["WALLTIME", "resource"],
   ["WORKER_LOST", "infrastructure"],
+  ["EVICTED", "infrastructure"],
   ["STORE_FAILED", "infrastructure"],
   ["STORE_GONE", "infrastructure"],
   ["STORE_DAMAGED", "infrastructure"],
@@ -66,8 +67,8 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["STALLED", "infrastructure"],
 ]);
 
-/** What the engine alone finds out. A worker or a step that names one of these has only failed: a lost attempt costs nothing. */
-const ENGINES_CODES: ReadonlySet<string> = new Set(["WORKER_LOST", "STALLED"]);
+/** What the engine or a worker's own watch finds out. An action or a step that names one of these has only failed: a lost attempt costs nothing. */
+const ENGINES_CODES: ReadonlySet<string> = new Set(["WORKER_LOST", "EVICTED", "STALLED"]);
 
 const NETWORK_ERRNOS = new Set(
   "ECONNRESET ECONNREFUSED ECONNABORTED ENOTFOUND EAI_AGAIN EAI_FAIL EAI_NODATA ETIMEDOUT EPIPE EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ENETRESET ENOTCONN EADDRNOTAVAIL EPROTO".split(
@@ -110,6 +111,7 @@ const SIGNAL_NUMBERS: ReadonlyMap<string, number> = new Map(
 const JUDGES: readonly ((facts: FailureFacts) => FailureKind | null)[] = [
   judgeTimeout,
   (facts) => (facts.lost ? { code: "WORKER_LOST", class: "infrastructure" } : null),
+  (facts) => (facts.evicted ? { code: "EVICTED", class: "infrastructure" } : null),
   (facts) => (facts.code === undefined ? null : judgeActionCode(facts.code, facts)),
   (facts) => (facts.httpStatus === undefined ? null : judgeStatus(facts.httpStatus)),
   (facts) => (facts.errno === undefined ? null : judgeErrno(facts.errno)),

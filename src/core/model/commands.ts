@@ -12,6 +12,7 @@ import type {
   WorkspaceNote,
 } from "./events.js";
 import type { FailureFacts } from "./failure.js";
+import type { AttemptPlace } from "./worker-names.js";
 
 /** What happened outside, put to the core. Everything that is not here is a consequence that the core finds itself. */
 export type Command =
@@ -89,7 +90,14 @@ export type Command =
       readonly choices: readonly string[];
       readonly timeoutMs: number | null;
     }
-  | { readonly type: "attempt.start"; readonly job: number; readonly worker: string; readonly token: string }
+  | {
+      readonly type: "attempt.start";
+      readonly job: number;
+      readonly worker: string;
+      readonly token: string;
+      /** Without it nobody knows. */
+      readonly place?: AttemptPlace;
+    }
   | {
       readonly type: "attempt.finish";
       readonly job: number;

@@ -123,6 +123,9 @@ export interface ResourceRequirements {
   readonly runtimeMs: number | null;
 }
 
+/** How long an attempt is thought to take where its step does not say: it is not begun with less time left. */
+export const DEFAULT_RUNTIME_MS = 60_000;
+
 export interface FailureHandler {
   readonly name: string;
   readonly rules: readonly FailureRule[];

@@ -133,6 +133,9 @@ export type Event =
       readonly visit: number;
       readonly worker: string;
       readonly token: string;
+      readonly node?: string | null;
+      readonly allocation?: string | null;
+      readonly restart?: number | null;
     }
   | {
       readonly type: "attempt.succeeded";

@@ -60,6 +60,8 @@ export interface FailureFacts {
   };
   /** The worker or the engine was lost; nothing is known of the attempt. */
   readonly lost?: boolean;
+  /** What it ran on was taken away, by a signal that was meant for its worker or for a neighbour's memory. */
+  readonly evicted?: boolean;
   /** What the attempt has left in the workspace since the last checkpoint; null: nothing, or there is no workspace. */
   readonly diffHash?: string | null;
   /** The first of the files that it has changed there. */

@@ -14,6 +14,7 @@ import {
   type VisitOutcome,
   type VisitRequest,
 } from "./run.js";
+import { NOWHERE } from "./worker-names.js";
 
 const NO_GOTOS: Job["gotos"] = Object.freeze({ failure: 0, success: 0 });
 const NO_RUNGS: Job["climbed"] = Object.freeze([]);
@@ -44,6 +45,7 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     attemptVisit: 0,
     attemptToken: null,
     attemptWorker: null,
+    attemptPlace: NOWHERE,
     visit: 1,
     entered: false,
     gate: OPEN_GATE,

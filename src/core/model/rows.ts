@@ -131,6 +131,9 @@ export interface AttemptRow {
   readonly started_at: number;
   readonly finished_at: number | null;
   readonly error: Failure | null;
+  readonly node: string | null;
+  readonly allocation: string | null;
+  readonly restart: number | null;
 }
 
 export const ATTEMPT_COLUMNS: ColumnsOf<AttemptRow> = {
@@ -144,6 +147,9 @@ export const ATTEMPT_COLUMNS: ColumnsOf<AttemptRow> = {
   started_at: "plain",
   finished_at: "plain",
   error: "json",
+  node: "plain",
+  allocation: "plain",
+  restart: "plain",
 };
 
 /** What a step of the workspace has left. */

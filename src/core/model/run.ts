@@ -17,6 +17,7 @@ import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState } from "./heal-state.js";
 import type { RaisedResources } from "./resources.js";
 import type { JobStatus, RunStatus } from "./rows.js";
+import type { AttemptPlace } from "./worker-names.js";
 import type { WorkspaceState } from "./workspace-state.js";
 
 /** Room for ten million jobs in a run; with it a job's id tells its run. */
@@ -113,6 +114,7 @@ export interface Job {
   attemptVisit: number;
   attemptToken: string | null;
   attemptWorker: string | null;
+  attemptPlace: AttemptPlace;
   visit: number;
   /** The job has become ready in this visit, or its `if` has failed in it. */
   entered: boolean;

@@ -4,3 +4,33 @@ export const LOCAL_WORKER_PREFIX = "local-";
 export function isLocalWorker(name: string): boolean {
   return name.startsWith(LOCAL_WORKER_PREFIX);
 }
+
+/** Where an attempt runs, beside the name of its worker. Null: nobody has said. */
+export interface AttemptPlace {
+  /** The machine. */
+  readonly node: string | null;
+  /** What a scheduler gave its worker, as `CLUSTER/ID`. */
+  readonly allocation: string | null;
+  /** How often the scheduler had started that allocation again: the same id may come several times. */
+  readonly restart: number | null;
+}
+
+export const NOWHERE: AttemptPlace = { node: null, allocation: null, restart: null };
+
+/** The parts of it that are known: what nobody has said takes no room in the log. */
+export function knownPlace({ node, allocation, restart }: AttemptPlace): Partial<AttemptPlace> {
+  return {
+    ...(node === null ? {} : { node }),
+    ...(allocation === null ? {} : { allocation }),
+    ...(restart === null ? {} : { restart }),
+  };
+}
+
+/** Older logs do not say where. */
+export function placeOf({
+  node = null,
+  allocation = null,
+  restart = null,
+}: Partial<AttemptPlace>): AttemptPlace {
+  return node === null && allocation === null && restart === null ? NOWHERE : { node, allocation, restart };
+}

@@ -156,7 +156,15 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
   "visit.requested": { job: jobId, by: jobId, role: text },
   "visit.entered": { job: jobId, visit: count, by: jobId, role: text },
   "visit.left": { job: jobId, by: jobId, role: text, ok: flag },
-  "attempt.started": { ...attemptOf, visit: count, worker: text, token: text },
+  "attempt.started": {
+    ...attemptOf,
+    visit: count,
+    worker: text,
+    token: text,
+    node: text.nullish(),
+    allocation: text.nullish(),
+    restart: count.nullish(),
+  },
   "attempt.succeeded": {
     ...attemptOf,
     output,

@@ -27,6 +27,9 @@ export const getJob = operation({
         attempt: z.number(),
         visit: z.number(),
         worker: z.string(),
+        node: z.string().nullable(),
+        allocation: z.string().nullable(),
+        restart: z.number().nullable(),
         status: z.enum(["running", "succeeded", "failed", "stopped"]),
         started_at: z.string(),
         finished_at: z.string().nullable(),
@@ -66,11 +69,15 @@ async function reportJobDetails(store: Store, request: JobRequest) {
 }
 
 /** Its token stays here: it marks the attempt's processes. */
-function reportAttempt({ attempt, visit, worker, status, started_at, finished_at, error }: AttemptRow) {
+function reportAttempt(row: AttemptRow) {
+  const { attempt, visit, worker, node, allocation, restart, status, started_at, finished_at, error } = row;
   return {
     attempt,
     visit,
     worker,
+    node,
+    allocation,
+    restart,
     status,
     started_at: iso(started_at),
     finished_at: finished_at === null ? null : iso(finished_at),

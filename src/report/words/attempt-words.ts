@@ -8,6 +8,7 @@ import type {
 } from "../../core/model/events.js";
 import type { Failure, FailureClass } from "../../core/model/failure.js";
 import { type Job, jobById } from "../../core/model/run.js";
+import type { AttemptPlace } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { codeOf } from "../../engine/evaluation.js";
@@ -52,8 +53,12 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
       ),
   },
   "attempt.failed": {
-    story: (event, _run, before) =>
-      told(event.job, ...attemptSentences(event, before.lastErrorOf(event.job)), ...noProgressFacts(event)),
+    story: (event, run, before) =>
+      told(
+        event.job,
+        ...attemptSentences(event, jobById(run, event.job).attemptPlace, before.lastErrorOf(event.job)),
+        ...noProgressFacts(event),
+      ),
   },
   "attempt.stopped": {
     note: ({ job, attempt, because }, run) =>
@@ -109,7 +114,7 @@ const CLASS_MEANS: Readonly<Record<FailureClass, string>> = {
   deterministic_contract: "what was asked for is wrong, so asking again cannot help",
   deterministic_policy: "it is not allowed, so asking again cannot help",
   deterministic_repo: "the repository refuses it, so asking again cannot help",
-  infrastructure: "its worker was lost, which is not the step's fault",
+  infrastructure: "what it ran on was lost or taken away, which is not the step's fault",
 };
 
 function goesOn(handled: string | null): string {
@@ -127,9 +132,10 @@ function childFacts({ step }: Job, output: Output): Sentence[] {
 /** The words of a failure are not said again where it is the same as the one before. */
 function attemptSentences(
   { attempt, error, durationMs }: EventOf<"attempt.failed">,
+  place: AttemptPlace,
   before: Failure | null,
 ): Sentence[] {
-  const after = durationText(durationMs);
+  const after = `${durationText(durationMs)}${placeText(place)}`;
   if (before !== null && before.message === error.message && before.code === error.code)
     return [fact(`Attempt ${attempt} failed the same way after ${after} (${error.code}).`)];
   const lastWords = quote(error.stderr_tail.trimEnd().split("\n").at(-1) ?? "");
@@ -140,6 +146,13 @@ function attemptSentences(
       ? []
       : [fact(`Its last line on stderr: "${lastWords}".`)]),
   ];
+}
+
+/** Nothing where nobody has said: in this process, or on a worker of an older version. */
+function placeText({ node, allocation, restart }: AttemptPlace): string {
+  const on = node === null ? "" : ` on ${node}`;
+  if (allocation === null) return on;
+  return `${on} in ${allocation}${restart === null || restart === 0 ? "" : `, restart ${restart}`}`;
 }
 
 function classSentence(error: Failure): Sentence {

@@ -32,6 +32,10 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, sql: WAITING_RUNS },
   { version: 6, sql: CLUSTERS },
   { version: 7, sql: EVENTS_BY_JOB },
+  {
+    version: 8,
+    sql: "ALTER TABLE attempt ADD COLUMN node text, ADD COLUMN allocation text, ADD COLUMN restart integer;",
+  },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

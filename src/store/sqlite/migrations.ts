@@ -173,6 +173,14 @@ export const MIGRATIONS: readonly Migration[] = [
     version: 8,
     sql: `CREATE INDEX event_by_job ON event (run_id, ${EVENT_JOB}, seq);`,
   },
+  {
+    version: 9,
+    sql: `
+      ALTER TABLE attempt ADD COLUMN node TEXT;
+      ALTER TABLE attempt ADD COLUMN allocation TEXT;
+      ALTER TABLE attempt ADD COLUMN restart INTEGER;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

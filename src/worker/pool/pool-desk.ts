@@ -38,7 +38,7 @@ export class PoolDesk {
 
   /** `caller` is the token by which it comes; null where there are none. */
   register(
-    { attempts: held, draining = false, ...offer }: Registration,
+    { attempts: held, draining = false, ends_in_ms: endsInMs = null, ...offer }: Registration,
     caller: number | null = null,
   ): Registered & Verdict {
     const { book, clock } = this;
@@ -46,6 +46,7 @@ export class PoolDesk {
     const worker =
       book.workers.get(offer.instance) ?? new PoolWorker(offer, clock.now(), clock.elapsed(), caller);
     worker.draining = draining;
+    worker.leaveIn(endsInMs, clock.elapsed());
     if (!book.isRegistered(worker)) book.add(worker);
     // What was sent and is not there was in an answer that got lost.
     const listed = new Set(held.map(({ token }) => token));

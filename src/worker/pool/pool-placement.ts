@@ -1,6 +1,6 @@
 import { hasTags } from "../local-room.js";
 import type { Needs, Place, Worker } from "../worker.js";
-import type { PoolWorker } from "./pool-worker.js";
+import { type PoolWorker, runtimeOf } from "./pool-worker.js";
 
 /** The worker in the server's own process. */
 export interface LocalPart extends Worker {
@@ -51,7 +51,8 @@ function findRoomiest(
     if (!worker.isPresent(elapsed)) continue;
     const { free } = worker;
     if (free.slots > 0) hasAnyRoom = true;
-    if (!worker.couldRun(needs) || !worker.hasRoomFor(needs, free)) continue;
+    if (!worker.couldRun(needs) || !worker.hasRoomFor(needs, free) || !worker.hasTimeFor(needs, elapsed))
+      continue;
     const isBetter = best === null || best.label === ratherNot || free.slots > mostFree;
     if (!isBetter || (best !== null && worker.label === ratherNot)) continue;
     best = worker;
@@ -64,7 +65,7 @@ function reserveAt(worker: PoolWorker, needs: Needs): PoolPlace {
   // One object for each place: by it the room is found again.
   const own = { ...needs };
   worker.reserve(own);
-  return { worker: worker.label, remote: { worker, needs: own } };
+  return { worker: worker.label, at: worker.at, remote: { worker, needs: own } };
 }
 
 /** Null: it is not for the server's own worker, whatever its room. */
@@ -94,6 +95,8 @@ export function whyNoPlace(
     return `no connected worker can run actions of type ${needs.actionType}`;
   if (!isForLocal && !able.some((worker) => worker.isBigEnoughFor(needs)))
     return `no connected worker has ${describe(needs)}`;
+  if (!isForLocal && !able.some((worker) => worker.hasTimeFor(needs, elapsed)))
+    return `the workers that could run it leave before its runtime (${runtimeOf(needs)} ms) is over`;
   if (!isForLocal && !able.some((worker) => worker.isPresent(elapsed)))
     return "the workers that could run it do not answer or are stopping";
   return "the workers that can run it are busy";

@@ -1,3 +1,5 @@
+import { DEFAULT_RUNTIME_MS } from "../../core/model/definition.js";
+import type { AttemptPlace } from "../../core/model/worker-names.js";
 import type { TimerPort } from "../attempt-timers.js";
 import { hasTags } from "../local-room.js";
 import type { Needs } from "../worker.js";
@@ -26,6 +28,10 @@ export class PoolWorker {
   /** What it says it holds and no run here has asked for yet, by token. */
   readonly strays = new Map<string, Held>();
   draining = false;
+  /** As records of its attempts say it. */
+  readonly at: AttemptPlace;
+  /** When it takes nothing any more, by the clock that nobody sets; null: it stays. */
+  private endsAt: number | null = null;
   /** By the clock on the wall, as people are told. */
   lastSeenAt: number;
   /** By the clock that nobody sets. */
@@ -39,7 +45,7 @@ export class PoolWorker {
   private answering = false;
 
   constructor(
-    readonly offer: Omit<Registration, "attempts" | "draining">,
+    readonly offer: Omit<Registration, "attempts" | "draining" | "ends_in_ms">,
     /** By the clock on the wall, as people are told. */
     readonly registeredAt: number,
     elapsed: number,
@@ -48,6 +54,23 @@ export class PoolWorker {
   ) {
     this.lastSeenAt = registeredAt;
     this.claimedAt = elapsed;
+    const { node = null, allocation = null, restart = null } = offer;
+    this.at = { node, allocation, restart };
+  }
+
+  /** It has said how long it stays. */
+  leaveIn(ms: number | null, elapsed: number): void {
+    this.endsAt = ms === null ? null : elapsed + ms;
+  }
+
+  /** What it takes now is over before it leaves. */
+  hasTimeFor(needs: Needs, elapsed: number): boolean {
+    return this.endsAt === null || elapsed + runtimeOf(needs) <= this.endsAt;
+  }
+
+  /** How long it stays; null: nobody knows. */
+  timeLeft(elapsed: number): number | null {
+    return this.endsAt === null ? null : Math.max(0, this.endsAt - elapsed);
   }
 
   /** It was heard of: `elapsed` is by the clock that nobody sets. */
@@ -192,6 +215,11 @@ export class PoolWorker {
     }
     claim.answer({ assignments, stop });
   }
+}
+
+/** How long an attempt may take, for a worker that does not stay for ever. */
+export function runtimeOf({ runtimeMs }: Pick<Needs, "runtimeMs">): number {
+  return runtimeMs ?? DEFAULT_RUNTIME_MS;
 }
 
 export function labelOf({ name, instance }: Pick<Registration, "name" | "instance">): string {

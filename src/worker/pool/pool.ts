@@ -30,7 +30,7 @@ export interface WorkerPoolOptions {
 }
 
 /** What a recovery script takes of a worker. */
-const NO_ROOM = { slots: 0, cpus: 0, memoryBytes: 0, usesWorkspace: false };
+const NO_ROOM = { slots: 0, cpus: 0, memoryBytes: 0, runtimeMs: 0, usesWorkspace: false };
 
 /**
  * All workers of a server: the one in its own process and those that have registered at its desk. It keeps nothing on
@@ -122,9 +122,10 @@ export class WorkerPool implements Worker {
   /** The server's own worker first, where it takes anything. */
   list(): WorkerInfo[] {
     const { local, clock } = this.options;
-    const remote = [...this.book.workers.values()].map(remoteInfo);
+    const [now, elapsed] = [clock.now(), clock.elapsed()];
+    const remote = [...this.book.workers.values()].map((worker) => remoteInfo(worker, now, elapsed));
     remote.sort((a, b) => (a.name < b.name ? -1 : 1));
-    return local.slots > 0 ? [localInfo(local, clock.now()), ...remote] : remote;
+    return local.slots > 0 ? [localInfo(local, now), ...remote] : remote;
   }
 
   /** Why an attempt with these needs does not start now. */

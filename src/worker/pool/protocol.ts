@@ -23,6 +23,9 @@ const MAX_HELD = 10_000;
 /** In one heartbeat; others follow with the next. */
 export const MAX_RUNS_MENTIONED = 100;
 const MAX_NAME_CHARS = 100;
+const MAX_PLACE_CHARS = 200;
+/** Stores keep it in 32 bits. */
+const MAX_RESTARTS = 2_147_483_647;
 const MAX_TAGS = 100;
 const MAX_SUMMARY_CHARS = 20_000;
 const MAX_TEXT_CHARS = 32 * 1024;
@@ -49,6 +52,17 @@ const name = z
 const words = z.array(z.string().min(1).max(MAX_NAME_CHARS)).max(MAX_TAGS);
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
+/** Stands in records, tables and on terminals. */
+export const placeName = z
+  .string()
+  .max(MAX_PLACE_CHARS)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/, "letters, digits, dots, dashes, colons and underscores");
+export const allocationName = z
+  .string()
+  .max(MAX_PLACE_CHARS)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9][A-Za-z0-9._[\]-]*$/, "CLUSTER/ID");
+const restarts = z.number().int().min(0).max(MAX_RESTARTS);
+
 /** An attempt or a recovery script, as a worker speaks of it. */
 const held = z.strictObject({ job: count, attempt: count, recovery: z.boolean(), token });
 export type Held = z.infer<typeof held>;
@@ -62,6 +76,13 @@ export const registration = z.strictObject({
   memory_bytes: count,
   tags: words,
   actions: words,
+  /** The machine that it runs on. */
+  node: placeName.nullish(),
+  /** What a scheduler gave it, and how often that was started again. */
+  allocation: allocationName.nullish(),
+  restart: restarts.nullish(),
+  /** After as long it takes nothing any more; without it, it stays. By its own clock: those of two machines differ. */
+  ends_in_ms: count.nullish(),
   /** What it holds: running, or ended and not yet accepted. */
   attempts: z.array(held).max(MAX_HELD),
   /** It takes nothing new. */
@@ -145,6 +166,8 @@ const facts = z.object({
   httpStatus: z.number().int().optional(),
   timeout: z.enum(["wall", "idle"]).optional(),
   code: text.optional(),
+  /** It costs the step one of its restarts, as if the worker had left without a word. */
+  evicted: z.boolean().optional(),
   declared: declared.optional(),
   retryAfterMs: z.number().min(0).optional(),
   stdoutTail: text.optional(),

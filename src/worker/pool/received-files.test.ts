@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { NEEDS } from "../../../test/support/pool-bench.js";
 import type { HeldAttempt } from "../worker.js";
 import { ReceivedFiles } from "./received-files.js";
 
@@ -19,7 +20,7 @@ const HELD: HeldAttempt = {
   token: "t",
   worker: "w",
   recovery: false,
-  needs: { slots: 1, cpus: 0, memoryBytes: 0, tags: [], actionType: "command", usesWorkspace: false },
+  needs: NEEDS,
 };
 
 describe("an output that a worker sends", () => {

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Action } from "../../action/action.js";
-import type { TimerPort } from "../attempt-timers.js";
+import { NOWHERE } from "../../core/model/worker-names.js";
 import { LocalWorker } from "../local-worker.js";
 import { CLAIM_WAIT_MS, type Registration, type ReportAnswer, type Verdict } from "../pool/protocol.js";
 import type { Assignment, Report } from "../worker.js";
@@ -12,30 +11,12 @@ import { sendLogs } from "./delivery.js";
 import { elapsedMs, laterOf, type Moment, thisMoment } from "./elapsed.js";
 import { pause } from "./pause.js";
 import { RemoteAttempt } from "./remote-attempt.js";
+import type { RemoteWorkerOptions } from "./remote-worker-options.js";
 import { RunFolders } from "./run-folders.js";
 import { ServerRefusal } from "./server-client.js";
 import { SlotQueue } from "./slot-queue.js";
-
-export interface RemoteWorkerOptions {
-  /** Tried in turn. */
-  readonly servers: readonly string[];
-  readonly token: string | null;
-  readonly name: string;
-  readonly slots: number;
-  readonly cpus: number;
-  readonly memoryBytes: number;
-  readonly tags: readonly string[];
-  readonly actions: readonly Action[];
-  /** Logs and outputs lie below it, in a folder of this worker's name, until the server has them. */
-  readonly outputDir: string;
-  readonly env?: { readonly [name: string]: string | undefined };
-  /** Aborted: take nothing new, finish what runs, deliver it, leave. */
-  readonly drain: AbortSignal;
-  /** Aborted: end what runs and leave. */
-  readonly end: AbortSignal;
-  readonly log: (line: string) => void;
-  readonly clock: TimerPort;
-}
+import { StopWindow } from "./stop-window.js";
+import { WorkerLife } from "./worker-life.js";
 
 const LOG_PERIOD_MS = 500;
 const LEASE_CHECK_MS = 100;
@@ -68,8 +49,12 @@ class RemoteWorker {
   /** It begins nothing any more. */
   private hasLeft = false;
   private wakeIdle = (): void => {};
+  private readonly life: WorkerLife;
+  private readonly stopWindow: StopWindow;
 
   constructor(private readonly options: RemoteWorkerOptions) {
+    this.life = new WorkerLife(options, options.stay ?? {});
+    this.stopWindow = new StopWindow(options.drain, options.clock);
     this.folders = new RunFolders(options.outputDir, options.name, this.instance, options.log);
     this.slots = new SlotQueue(options.slots);
     this.local = new LocalWorker({
@@ -99,19 +84,21 @@ class RemoteWorker {
   }
 
   async run(): Promise<void> {
-    const { drain, end } = this.options;
-    for (const signal of [drain, end, this.over.signal]) setMaxListeners(0, signal);
+    const { end } = this.options;
+    for (const signal of [this.life.over, end, this.over.signal]) setMaxListeners(0, signal);
     for (const signal of [end, this.over.signal])
       signal.addEventListener("abort", () => this.openClaim?.abort(), { once: true });
     try {
       await this.work();
     } finally {
+      this.life.clear();
       this.folders.close();
     }
   }
 
   private async work(): Promise<void> {
-    const { drain, end, log } = this.options;
+    const { end, log } = this.options;
+    const drain = this.life.over;
     if (!(await this.isConnected())) {
       // Its registration may be on its way: the server must not wait for it.
       await this.leave();
@@ -134,9 +121,9 @@ class RemoteWorker {
 
   /** A wrong token is told at once. False: it was told to stop before it had ever reached a server. */
   private async isConnected(): Promise<boolean> {
-    const { drain, end } = this.options;
+    const { end } = this.options;
     const connected = this.connection.get().then(() => true);
-    const stopped = Promise.race([aborted(drain), aborted(end)]).then(() => false);
+    const stopped = Promise.race([aborted(this.life.over), aborted(end)]).then(() => false);
     connected.catch(() => {});
     return Promise.race([connected, stopped]);
   }
@@ -170,7 +157,7 @@ class RemoteWorker {
   }
 
   private registration(): Registration {
-    const { name, slots, cpus, memoryBytes, tags, actions } = this.options;
+    const { name, slots, cpus, memoryBytes, tags, actions, at = NOWHERE } = this.options;
     return {
       instance: this.instance,
       name,
@@ -179,8 +166,10 @@ class RemoteWorker {
       memory_bytes: memoryBytes,
       tags: [...tags],
       actions: actions.map(({ type }) => type),
+      ...at,
+      ends_in_ms: this.life.leftMs(),
       attempts: this.held(),
-      draining: this.options.drain.aborted,
+      draining: this.life.over.aborted,
     };
   }
 
@@ -226,14 +215,16 @@ class RemoteWorker {
     if (this.hasLeft || this.attempts.has(assignment.token)) return;
     const attempt = new RemoteAttempt(assignment, this.folders.base, sentAt);
     this.attempts.set(attempt.token, attempt);
+    this.life.busy();
     void this.execute(attempt);
   }
 
   private async execute(attempt: RemoteAttempt): Promise<void> {
     const { assignment, controller } = attempt;
     const leave = await this.slots.enter(slotsOf(assignment), controller.signal);
-    const report = leave === null ? STOPPED : await this.local.execute(assignment, null, controller.signal);
+    const reported = leave === null ? STOPPED : await this.local.execute(assignment, null, controller.signal);
     leave?.();
+    const report = await this.stopWindow.judge(reported);
     if (this.attempts.get(attempt.token) !== attempt) return;
     attempt.report = report;
     this.deliveries.wake();
@@ -251,7 +242,7 @@ class RemoteWorker {
     const session = await this.connection.get();
     const sentAt = thisMoment();
     try {
-      const draining = this.options.drain.aborted;
+      const draining = this.life.over.aborted;
       const request = { attempts: this.held(), draining, runs: this.folders.mention(this.busyRuns()) };
       const answer = await session.client.heartbeat(session.worker_id, request, session.heartbeat_ms);
       this.obey(answer, sentAt);
@@ -361,7 +352,9 @@ class RemoteWorker {
 
   private drop(attempt: RemoteAttempt): void {
     if (this.attempts.get(attempt.token) === attempt) this.attempts.delete(attempt.token);
-    if (this.attempts.size === 0) this.wakeIdle();
+    if (this.attempts.size > 0) return;
+    this.life.idle();
+    this.wakeIdle();
   }
 
   private get isLeaving(): boolean {

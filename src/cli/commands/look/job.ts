@@ -35,15 +35,28 @@ function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): stri
 }
 
 function attemptTable(attempts: OutputOf<"get_job">["attempt_history"], width: number): string[] {
-  const rows = attempts.map(({ attempt, status, worker, started_at, finished_at, error }) => [
-    String(attempt),
-    status,
-    worker,
-    clockTime(started_at),
-    clockTime(finished_at),
-    error === null ? "" : oneLine(`${error.code}: ${error.message}`),
+  // Most attempts run in the process itself, and then there is nothing to say of these.
+  const hasNode = attempts.some(({ node }) => node !== null);
+  const hasAllocation = attempts.some(({ allocation }) => allocation !== null);
+  const header = [
+    ...["attempt", "status", "worker"],
+    ...(hasNode ? ["node"] : []),
+    ...(hasAllocation ? ["allocation"] : []),
+    ...["started (UTC)", "ended (UTC)", "error"],
+  ];
+  const rows = attempts.map((each) => [
+    ...[String(each.attempt), each.status, each.worker],
+    ...(hasNode ? [each.node ?? ""] : []),
+    ...(hasAllocation ? [allocationText(each)] : []),
+    ...[clockTime(each.started_at), clockTime(each.finished_at)],
+    each.error === null ? "" : oneLine(`${each.error.code}: ${each.error.message}`),
   ]);
-  return tableLines(["attempt", "status", "worker", "started (UTC)", "ended (UTC)", "error"], rows, width);
+  return tableLines(header, rows, width);
+}
+
+/** A scheduler may start the same allocation several times. */
+function allocationText({ allocation, restart }: OutputOf<"get_job">["attempt_history"][number]): string {
+  return `${allocation ?? ""}${restart === null || restart === 0 ? "" : `, restart ${restart}`}`;
 }
 
 function textOf(value: unknown): string {

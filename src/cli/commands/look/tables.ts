@@ -78,14 +78,16 @@ export const drafts = listOf("list_drafts", {
 
 export const workers = listOf("list_workers", {
   none: "no workers",
-  header: ["name", "used", "slots", "tags", "last seen (UTC)", "state"],
-  row: ({ name, used, slots, tags, last_seen_at, draining }) => [
+  header: ["name", "used", "slots", "tags", "node", "allocation", "last seen (UTC)", "state"],
+  row: ({ name, used, slots, tags, node, allocation, last_seen_at, draining, leaves_at }) => [
     name,
     used,
     slots,
     tags.join(" "),
+    node ?? "",
+    allocation ?? "",
     clockTime(last_seen_at),
-    draining ? "draining" : "",
+    draining ? "draining" : leaves_at === null ? "" : `leaves at ${clockTime(leaves_at)}`,
   ],
 });
 

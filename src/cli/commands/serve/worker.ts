@@ -1,18 +1,24 @@
-import { availableParallelism, hostname, totalmem } from "node:os";
+import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { workerActions } from "../../../action/built-in-actions.js";
 import { createProcessHost } from "../../../action/process/create-process-host.js";
 import { withinOpenFiles } from "../../../action/process/open-file-limit.js";
 import { DarumaError } from "../../../core/errors/errors.js";
+import type { AttemptPlace } from "../../../core/model/worker-names.js";
+import { MAX_DURATION_MS, parseDuration } from "../../../definition/read/duration.js";
 import { parseMemorySize } from "../../../definition/read/memory-size.js";
 import { systemClock } from "../../../engine/clock.js";
 import { createSandbox } from "../../../sandbox/quickjs-sandbox.js";
+import { type Machine, readMachine } from "../../../worker/machine/machine.js";
+import { allocationName, placeName } from "../../../worker/pool/protocol.js";
 import { runRemoteWorker } from "../../../worker/remote/remote-worker.js";
 import { ServerRefusal } from "../../../worker/remote/server-client.js";
+import type { Stay } from "../../../worker/remote/worker-life.js";
 import { outlivePipes } from "../../terminal/broken-pipe.js";
 import { type Session, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { endAtOnce } from "../../terminal/signals.js";
+import { readTokenFile } from "./token-file.js";
 
 export interface WorkerFlags {
   readonly name?: string;
@@ -22,6 +28,15 @@ export interface WorkerFlags {
   readonly memory?: string;
   /** `gpu,linux` */
   readonly tags?: string;
+  readonly tokenFile?: string;
+  /** `10m` */
+  readonly lifetime?: string;
+  readonly drainBefore?: string;
+  readonly idleExit?: string;
+  /** `slurm/1234` */
+  readonly allocation?: string;
+  readonly restart?: number;
+  readonly node?: string;
 }
 
 /** Executes attempts for a server until it is told to stop. */
@@ -38,18 +53,21 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
   const log = (line: string): void => {
     if (!options.quiet) writeLines(session.err, [`${new Date().toISOString()} ${name}: ${line}`]);
   };
-  const cpus = flags.cpus ?? availableParallelism();
+  const machine = readMachine();
+  const cpus = flags.cpus ?? machine.cpus;
   const processes = createProcessHost();
   const sandbox = createSandbox();
   try {
     await runRemoteWorker({
       servers,
-      token: options.token ?? null,
+      token: flags.tokenFile === undefined ? (options.token ?? null) : readTokenFile(flags.tokenFile),
       name,
       slots: withinOpenFiles(flags.slots ?? cpus),
       cpus,
-      memoryBytes: flags.memory === undefined ? totalmem() : bytesOf(flags.memory),
+      memoryBytes: flags.memory === undefined ? machine.memoryBytes : bytesOf(flags.memory),
       tags: listOf(flags.tags),
+      at: placeOf(flags, machine),
+      stay: stayOf(flags),
       actions: workerActions({ processes, sandbox }),
       outputDir: resolve(options.outputDir),
       clock: systemClock,
@@ -62,6 +80,41 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
     await Promise.all([processes.close(), sandbox.close()]);
   }
   return EXIT.completed;
+}
+
+/** What is not given is read from the scheduler's environment. A name that no server would take is left out. */
+function placeOf(flags: WorkerFlags, machine: Machine): AttemptPlace {
+  const { node = machine.node, allocation = machine.allocation, restart = machine.restart } = flags;
+  for (const [flag, value, schema] of [
+    ["--node", flags.node, placeName],
+    ["--allocation", flags.allocation, allocationName],
+  ] as const)
+    if (value !== undefined && !schema.safeParse(value).success)
+      throw new DarumaError("USAGE", `invalid ${flag} ${value}`, {
+        hint:
+          flag === "--node" ? "Write the name of a machine." : "Write it as CLUSTER/ID, such as slurm/1234.",
+      });
+  return {
+    node: placeName.safeParse(node).success ? node : null,
+    allocation: allocationName.safeParse(allocation).success ? allocation : null,
+    restart: allocation === null ? null : (restart ?? 0),
+  };
+}
+
+function stayOf({ lifetime, drainBefore, idleExit }: WorkerFlags): Stay {
+  return {
+    lifetimeMs: durationOf("--lifetime", lifetime),
+    drainBeforeMs: durationOf("--drain-before", drainBefore),
+    idleExitMs: durationOf("--idle-exit", idleExit),
+  };
+}
+
+function durationOf(flag: string, text: string | undefined): number | null {
+  const ms = text === undefined ? null : parseDuration(text);
+  if (text === undefined || (ms !== null && ms <= MAX_DURATION_MS)) return ms;
+  throw new DarumaError("USAGE", `invalid ${flag} ${text}`, {
+    hint: "Write a duration such as 90s, 10m or PT2H, at most 24.8 days.",
+  });
 }
 
 /** The first signal lets what runs finish, the second ends it, the third ends this process at once. */

@@ -1,0 +1,118 @@
+/** The text of a file, null where there is none. */
+export type ReadText = (path: string) => string | null;
+
+/** What the kernel allows the control group of this process, and those above it. Null: no bound. */
+export interface ControlGroup {
+  readonly cpus: number | null;
+  readonly memoryBytes: number | null;
+  /** The file that counts the processes which the kernel has ended for want of memory. */
+  readonly oomFile: string | null;
+}
+
+/** A folder of the control group, and those of all groups above it that can be seen. */
+type Folders = readonly string[];
+
+/** Version 1 says so in bytes, rounded down to pages. */
+const NO_MEMORY_BOUND = 2 ** 60;
+
+/** Version 1, version 2 and both beside each other: each controller is in one of them. */
+export function readControlGroup(read: ReadText): ControlGroup {
+  const groups = (read("/proc/self/cgroup") ?? "").split("\n");
+  const mounts = (read("/proc/self/mountinfo") ?? "").split("\n");
+  const v2 = foldersOf(groupOf(groups, ""), mountOf(mounts, "cgroup2", null));
+  const v1 = (controller: string): Folders =>
+    foldersOf(groupOf(groups, controller), mountOf(mounts, "cgroup", controller));
+  const memory = v1("memory");
+  const [file, oom] =
+    memory.length > 0 ? ["memory.limit_in_bytes", "memory.oom_control"] : ["memory.max", "memory.events"];
+  const folders = memory.length > 0 ? memory : v2;
+  const bounds = folders.map((folder) => boundOf(read(`${folder}/${file}`)));
+  const oomFile = folders[0] === undefined ? null : `${folders[0]}/${oom}`;
+  return {
+    memoryBytes: least(bounds),
+    cpus: least([
+      ...v1("cpu").map((folder) => quotaOfV1(read, folder)),
+      ...v2.map((folder) => quotaOfV2(read(`${folder}/cpu.max`))),
+      cpusetSize(read, v1("cpuset"), "cpuset.effective_cpus"),
+      cpusetSize(read, v2, "cpuset.cpus.effective"),
+    ]),
+    oomFile: oomFile !== null && read(oomFile) !== null ? oomFile : null,
+  };
+}
+
+/** `memory.events` and `memory.oom_control` have a line for it; kernels before 4.13 do not. */
+export function oomKillsIn(text: string): number | null {
+  const found = /^oom_kill (\d+)$/m.exec(text);
+  return found === null ? null : Number(found[1]);
+}
+
+/** Lines are `ID:CONTROLLERS:PATH`; version 2 has none of the controllers' names. */
+function groupOf(groups: readonly string[], controller: string): string | null {
+  for (const line of groups) {
+    const [, controllers, ...path] = line.split(":");
+    if (controllers !== undefined && controllers.split(",").includes(controller)) return path.join(":");
+  }
+  return null;
+}
+
+interface Mount {
+  readonly root: string;
+  readonly at: string;
+}
+
+/** Lines are `ID PARENT DEVICE ROOT POINT OPTIONS [...] - TYPE SOURCE OPTIONS`. */
+function mountOf(mounts: readonly string[], type: string, controller: string | null): Mount | null {
+  for (const line of mounts) {
+    const [before, after] = line.split(" - ");
+    const [kind, , options] = (after ?? "").split(" ");
+    if (kind !== type || (controller !== null && !(options ?? "").split(",").includes(controller))) continue;
+    const [, , , root, at] = before!.split(" ");
+    if (root !== undefined && at !== undefined) return { root, at };
+  }
+  return null;
+}
+
+function foldersOf(group: string | null, mount: Mount | null): Folders {
+  if (group === null || mount === null) return [];
+  // A container sees its own group as the root, and elsewhere the whole path.
+  const inside =
+    mount.root === "/" ? group : group.startsWith(mount.root) ? group.slice(mount.root.length) : "";
+  const names = inside.split("/").filter((name) => name !== "" && name !== "..");
+  return Array.from({ length: names.length + 1 }, (_, up) =>
+    [mount.at, ...names.slice(0, names.length - up)].join("/"),
+  );
+}
+
+function boundOf(text: string | null): number | null {
+  const bytes = text === null || !/^\d+$/.test(text.trim()) ? null : Number(text);
+  return bytes === null || bytes >= NO_MEMORY_BOUND ? null : bytes;
+}
+
+function quotaOfV1(read: ReadText, folder: string): number | null {
+  const quota = Number(read(`${folder}/cpu.cfs_quota_us`) ?? -1);
+  const period = Number(read(`${folder}/cpu.cfs_period_us`) ?? 0);
+  return quota > 0 && period > 0 ? quota / period : null;
+}
+
+/** `max 100000` or `200000 100000`. */
+function quotaOfV2(text: string | null): number | null {
+  const [quota, period] = (text ?? "").trim().split(" ").map(Number);
+  return quota !== undefined && period !== undefined && quota > 0 && period > 0 ? quota / period : null;
+}
+
+/** `0-3,8`; that of the group itself counts those above it already. That of the topmost is the machine, not a bound. */
+function cpusetSize(read: ReadText, folders: Folders, file: string): number | null {
+  const text = folders.length < 2 ? null : read(`${folders[0]}/${file}`);
+  if (text === null || text.trim() === "") return null;
+  let size = 0;
+  for (const part of text.trim().split(",")) {
+    const [first, last] = part.split("-").map(Number);
+    size += (last ?? first!) - first! + 1;
+  }
+  return Number.isSafeInteger(size) && size > 0 ? size : null;
+}
+
+function least(bounds: readonly (number | null)[]): number | null {
+  const known = bounds.filter((bound) => bound !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism, hostname, totalmem } from "node:os";
+import type { AttemptPlace } from "../../core/model/worker-names.js";
+import { readAllocation } from "./allocation-environment.js";
+import { type ControlGroup, type ReadText, readControlGroup } from "./control-group.js";
+
+/** What a worker has to give: its allocation, as far as its control group allows, else the whole machine. */
+export interface Machine extends AttemptPlace {
+  /** Whole ones; at least one. */
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  /** Names of graphics processors, as CUDA_VISIBLE_DEVICES takes them. */
+  readonly gpus: readonly string[];
+  /** The file that counts the processes which the kernel has ended for want of memory. */
+  readonly oomFile: string | null;
+}
+
+/** The machine itself, whoever was given what of it. */
+export interface WholeMachine {
+  readonly node: string;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly gpus: readonly string[];
+}
+
+const MAX_DEVICES = 64;
+
+export function readMachine(env: { readonly [name: string]: string | undefined } = process.env): Machine {
+  return machineOf(env, readControlGroup(readText), wholeMachine());
+}
+
+/** The least of what the allocation, the control group and the machine say; names as the allocation has them. */
+export function machineOf(
+  env: { readonly [name: string]: string | undefined },
+  group: ControlGroup,
+  whole: WholeMachine,
+): Machine {
+  const given = readAllocation(env);
+  const cpus = Math.min(
+    given.cpus ?? Infinity,
+    group.cpus ?? Infinity,
+    given.cpus === null ? whole.cpus : Infinity,
+  );
+  return {
+    node: given.node ?? whole.node,
+    allocation: given.allocation,
+    restart: given.restart,
+    cpus: Math.max(1, Math.floor(cpus)),
+    memoryBytes: Math.min(given.memoryBytes ?? Infinity, group.memoryBytes ?? Infinity, whole.memoryBytes),
+    gpus: given.gpus ?? whole.gpus,
+    oomFile: group.oomFile,
+  };
+}
+
+function wholeMachine(): WholeMachine {
+  const devices = Array.from({ length: MAX_DEVICES }, (_, at) => String(at));
+  return {
+    node: hostname(),
+    cpus: availableParallelism(),
+    memoryBytes: totalmem(),
+    gpus: devices.filter((device) => existsSync(`/dev/nvidia${device}`)),
+  };
+}
+
+const readText: ReadText = (path) => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+};

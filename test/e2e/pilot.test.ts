@@ -1,0 +1,155 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.js";
+import { DarumaProcess, eventually } from "../support/daruma-process.js";
+import { type LiveServer, LiveServers } from "../support/live-server.js";
+
+const WAIT_MS = 60_000;
+const servers = new LiveServers();
+const folder = mkdtempSync(join(tmpdir(), "daruma-pilot-"));
+let pilots: DarumaProcess[] = [];
+
+afterEach(async () => {
+  for (const pilot of pilots) await pilot.kill();
+  pilots = [];
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const SLURM = {
+  SLURM_JOB_ID: "77",
+  SLURM_RESTART_COUNT: "1",
+  SLURMD_NODENAME: "node3",
+  SLURM_CPUS_ON_NODE: "3",
+  SLURM_MEM_PER_NODE: "200",
+  DARUMA_TOKEN: "",
+};
+
+function fly(server: LiveServer, flags: readonly string[] = [], env: object = SLURM): DarumaProcess {
+  const args = ["worker", "--server", server.url, "--name", "pilot", "--output-dir", join(folder, "out")];
+  const pilot = new DarumaProcess("pilot", [...args, ...flags], env as { [name: string]: string });
+  pilot.start();
+  pilots.push(pilot);
+  return pilot;
+}
+
+/** The processes of an attempt, and what starts them: whatever has this text in its environment or arguments. */
+function processesWith(text: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const [environment, line] = ["environ", "cmdline"].map((file) =>
+          readFileSync(`/proc/${pid}/${file}`, "utf8"),
+        );
+        return environment!.includes(text) || line!.includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+describe("a pilot in an allocation", () => {
+  it("registers with a token from a file, and its node, allocation and restart stand in each attempt", async () => {
+    const server = await servers.start({ maxParallel: 0 });
+    const runId = await server.run("steps: { a: { exec: exit 3 } }\nunhandled: fail");
+    const tokens = await server.tokens();
+    const file = join(folder, "token");
+    writeFileSync(file, `${tokens.worker}\n`, { mode: 0o600 });
+    const pilot = fly(server, ["--token-file", file]);
+    await server.until(runId, "failed");
+    const [attempt] = await server.running.store.readAttempts(runId);
+    const place = { node: "node3", allocation: "slurm/77", restart: 1 };
+    expect(attempt).toMatchObject({ status: "failed", ...place });
+    const events = await server.running.store.readEvents(runId);
+    expect(events.find(({ event }) => event.type === "attempt.started")?.event).toMatchObject(place);
+    const environment = { DARUMA_TOKEN: tokens.viewer, DARUMA_SERVER: server.url };
+    const shown = await runCli(["job", "show", String(runId), "a"], environment);
+    expect(shown.stdout).toMatch(/node3 +slurm\/77, restart 1/);
+    const explained = await runCli(["explain", String(runId), "a"], environment);
+    expect(explained.stdout).toMatch(/Attempt 1 failed after .* on node3 in slurm\/77, restart 1: /);
+    const listed = await runCli(["workers", "--json"], environment);
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { slots: 3, cpus: 3, memory_bytes: 200 * 1024 ** 2, ...place },
+    ]);
+    expect(readFileSync(`/proc/${pilot.pid}/environ`, "utf8")).not.toContain(tokens.worker);
+    expect(readFileSync(`/proc/${pilot.pid}/cmdline`, "utf8")).not.toContain(tokens.worker);
+    expect(await pilot.stop()).toBe(0);
+  });
+
+  it.each([
+    ["its steps before itself", false],
+    ["itself before its steps", true],
+  ])(
+    "loses no attempt to its step's account when a signal ends everything at once, %s",
+    async (_, itselfFirst) => {
+      const server = await servers.start({ maxParallel: 0 });
+      const mark = join(folder, `begun-${itselfFirst}`);
+      const first = fly(server);
+      // A plain program, and a shell that tells of the signal by its exit code.
+      const runId = await server.run(`
+unhandled: hold
+steps:
+  plain: { exec: [sleep, "600"], env: { MARK: "${mark}" } }
+  shell: { exec: "trap 'exit 143' TERM; touch ${mark}; sleep 600 & wait", env: { MARK: "${mark}" } }`);
+      await eventually("both steps", WAIT_MS, async () => {
+        const rows = await server.running.store.readAttempts(runId);
+        return existsSync(mark) && rows.length === 2 && processesWith(`MARK=${mark}`).length >= 3;
+      });
+      const steps = processesWith(`MARK=${mark}`);
+      const everything = itselfFirst ? [first.pid, ...steps] : [...steps, first.pid];
+      for (const pid of everything) process.kill(pid, "SIGTERM");
+      expect(await first.ended()).toBe(0);
+      const failed = await eventually("both attempts ended", WAIT_MS, async () => {
+        const rows = await server.running.store.readAttempts(runId);
+        return rows.filter(({ status }) => status === "failed").length === 2 && rows;
+      });
+      expect(failed.map(({ error }) => [error?.code, error?.class])).toEqual([
+        ["EVICTED", "infrastructure"],
+        ["EVICTED", "infrastructure"],
+      ]);
+      const jobs = await server.running.store.readJobs(runId);
+      expect(jobs.map(({ status }) => status)).toEqual(["ready", "ready"]);
+    },
+  );
+
+  it("leaves by itself when it has been idle, after its work is done", async () => {
+    const server = await servers.start({ maxParallel: 0 });
+    const runId = await server.run('steps: { a: { exec: "true" }, b: { exec: "true", depends_on: a } }');
+    const pilot = fly(server, ["--idle-exit", "1500ms"]);
+    await server.until(runId, "completed");
+    expect(await pilot.ended()).toBe(0);
+    expect(pilot.output).toContain("leaves: it was idle for 1500 ms");
+    const { body } = await server.ask("GET", "/api/v1/workers");
+    expect(body.items).toEqual([]);
+  });
+
+  it("is not given what does not fit into its lifetime, and leaves in time", async () => {
+    const server = await servers.start({ maxParallel: 0 });
+    const long = await server.run("steps: { a: { exec: 'true', resource_requirements: { runtime: 2h } } }");
+    const pilot = fly(server, ["--lifetime", "1h1m", "--drain-before", "1m"]);
+    const short = await server.run("steps: { a: { exec: 'true', resource_requirements: { runtime: 30m } } }");
+    await server.until(short, "completed");
+    expect(await server.running.store.readAttempts(long)).toEqual([]);
+    const explained = await runCli(["explain", String(long)], { DARUMA_SERVER: server.url });
+    expect(explained.stdout).toContain("leave before its runtime (7200000 ms) is over");
+    expect(await pilot.stop()).toBe(0);
+    const brief = fly(server, ["--lifetime", "2s", "--drain-before", "1s"]);
+    expect(await brief.ended()).toBe(0);
+    expect(brief.output).toContain("leaves: its time is over");
+  });
+
+  it.each([
+    [["--lifetime", "soon"], "invalid --lifetime soon"],
+    [["--allocation", "77"], "invalid --allocation 77"],
+    [["--node", "a b"], "invalid --node a b"],
+    [["--token-file", "/nonexistent"], "--token-file /nonexistent cannot be read"],
+  ])("is refused at once: %j", async (flags, words) => {
+    const server = await servers.start({ maxParallel: 0 });
+    const pilot = fly(server, flags);
+    expect(await pilot.ended()).toBe(2);
+    expect(pilot.output).toContain(words);
+  });
+});
