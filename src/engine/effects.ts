@@ -10,6 +10,7 @@ import { assignmentFor, type PlannedAssignment, recoveryFor, reportCommand } fro
 import { AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
 import { evaluate, evaluationFor, type PlannedEvaluation } from "./evaluation.js";
+import { failIfOf, judgeSuccess } from "./fail-if.js";
 import type { FailureKeeper } from "./failure-keeper.js";
 import { HUMAN } from "./human-step.js";
 import type { RunHost } from "./run-host.js";
@@ -204,7 +205,20 @@ export class Effects {
   }
 
   private report(host: RunHost, of: Parameters<typeof reportCommand>[0], report: Report): void {
-    this.ports.post(host, reportCommand(of, report), report.settled);
+    const { post, sandbox, clock, readArtifact } = this.ports;
+    const { result } = report;
+    const code = of.recovery ? null : failIfOf(host.run, of.jobId, result);
+    if (code === null || result.kind !== "succeeded")
+      return post(host, reportCommand(of, report), report.settled);
+    void judgeSuccess({
+      sandbox,
+      run: host.run,
+      job: of.jobId,
+      result,
+      code,
+      now: clock.now(),
+      readArtifact,
+    }).then((judged) => post(host, reportCommand(of, { ...report, result: judged }), report.settled));
   }
 
   private planTimer(host: RunHost, job: number): void {

@@ -24,7 +24,11 @@ export function evaluationFor(
 ): PlannedEvaluation {
   const code = codeOf(job, purpose);
   const variables = variablesFor({ run, job, outputs: outputsNamedInCode(code), readArtifact });
-  const evaluation = { code, variables, now, expects: EXPECTS[purpose] };
+  return planEvaluation({ code, variables, now, expects: EXPECTS[purpose] });
+}
+
+export function planEvaluation(evaluation: Evaluation): PlannedEvaluation {
+  const { code, variables } = evaluation;
   const rendering: Rendering = { variables, env: envTemplates(variables, [code]), trees: [] };
   const rendered = renderInPlace(rendering);
   if (rendered === null) return { evaluation, pending: rendering };

@@ -52,6 +52,7 @@ export function isNothing({ env }: Definition, step: StepDefinition): boolean {
     action.type === "noop" &&
     action.output === undefined &&
     step.outputSchema === null &&
+    step.failIf === undefined &&
     step.resources === null &&
     !step.forEach &&
     !step.usesWorkspace &&

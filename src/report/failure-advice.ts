@@ -24,6 +24,7 @@ import { jobName } from "./lookup/job-name.js";
 const IN_DEFINITION: ReadonlySet<string> = new Set<ErrorCode>([
   "TEMPLATE_ERROR",
   "IF_FAILED",
+  "FAIL_IF_ERROR",
   "SCRIPT_ERROR",
   "REQUEST_INVALID",
 ]);

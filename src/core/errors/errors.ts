@@ -272,6 +272,14 @@ export const ERROR_CATALOGUE = {
     next: "`daruma explain RUN` says which and why; once it completes, this one runs.",
     asked: "explain_run says which and why; once it completes, this one runs.",
   },
+  FAIL_IF: thenRetryOrFork(
+    "The attempt succeeded, but the step's `fail_if` is true of its output.",
+    "Look at the output of the attempt; the message has the expression.",
+  ),
+  FAIL_IF_ERROR: inFile(
+    "The step's `fail_if` could not be evaluated.",
+    "Correct the expression; the message says what is wrong.",
+  ),
   IF_FAILED: inFile(
     "The step's `if` could not be evaluated.",
     "Correct the expression; the message says what is wrong.",

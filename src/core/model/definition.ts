@@ -97,6 +97,8 @@ export interface StepDefinition {
   readonly join: Join;
   readonly onFail: FailureRouting;
   readonly onSuccess: Routing;
+  /** An expression over the output of an attempt that succeeded: true makes a failure of it. */
+  readonly failIf?: string;
   /** JSON Schema that the output must fit, or null. */
   readonly outputSchema: Json | null;
   readonly tags: readonly string[];

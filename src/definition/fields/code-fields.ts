@@ -30,8 +30,8 @@ export function checkTemplate(given: PlacedText, context: ReadContext): void {
   else noteNames(given, context.findNames?.inTemplate(text), context);
 }
 
-/** A JavaScript expression of the routing keys: compiled, and bounded in size. */
-export function expression(): Schema<string, string> {
+/** A JavaScript expression of the routing keys: compiled, and bounded in size. `more` are names that only it may use. */
+export function expression(more: readonly string[] = []): Schema<string, string> {
   return text({
     expected: "a JavaScript expression",
     check(code, node, path, context) {
@@ -39,24 +39,30 @@ export function expression(): Schema<string, string> {
       if (bytes > MAX_EXPRESSION_BYTES) {
         const message = `the expression has ${bytes} bytes, more than ${MAX_EXPRESSION_BYTES}`;
         context.findings.error({ code: "EXPRESSION_TOO_LONG", message, at: node.at, path });
-      } else checkCode(code, node, path, context);
+      } else checkCode(code, node, path, context, more);
     },
   });
 }
 
 /** `if: false` switches a step off; YAML reads that as a boolean. */
-export function condition(): Schema<string, string | boolean> {
-  return union(expression(), mapped(boolean(), String));
+export function condition(more: readonly string[] = []): Schema<string, string | boolean> {
+  return union(expression(more), mapped(boolean(), String));
 }
 
 /** JavaScript of a `script` step: compiled, of any size. */
 export function script(): Schema<string, string> {
-  return text({ expected: "JavaScript", check: checkCode });
+  return text({ expected: "JavaScript", check: (...text) => checkCode(...text) });
 }
 
-function checkCode(code: string, node: SourceScalar, path: Path | null, context: ReadContext): void {
+function checkCode(
+  code: string,
+  node: SourceScalar,
+  path: Path | null,
+  context: ReadContext,
+  more: readonly string[] = [],
+): void {
   const problem = context.checkExpression(code);
-  const given: PlacedText = { language: "expression", text: code, node, path };
+  const given: PlacedText = { language: "expression", text: code, node, path, more };
   if (problem !== null) reportSyntax("EXPRESSION_SYNTAX", problem, given, context);
   else noteNames(given, context.findNames?.inExpression(code), context);
 }

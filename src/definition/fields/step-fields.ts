@@ -162,6 +162,10 @@ export const STEP_FIELDS = {
     doc: "`routed`: runs only when a run list or a transition leads to it. `auto`: starts on its own.",
   },
   if: { schema: condition(), doc: "JavaScript; the step is skipped unless it is true." },
+  fail_if: {
+    schema: located(condition(["output"])),
+    doc: "JavaScript over `output`; an attempt that succeeded fails if it is true.",
+  },
   env: { schema: environment, doc: "Environment variables of this step." },
   cwd: {
     schema: text({ check: checkTemplateText }),

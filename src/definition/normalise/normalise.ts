@@ -139,6 +139,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     selfHeal,
   );
   const dependsOn = namesOf(dependencyGroups(keys.depends_on));
+  if (keys.fail_if !== undefined && raw.action.type === "human") reportFailIfOfHuman(keys.fail_if, context);
   return {
     id,
     ...given("description", keys.description),
@@ -158,6 +159,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     join: keys.join?.value ?? JOIN_ALL,
     onFail: failureRouting(raw, healedRetry(retryDefaults, selfHeal), context),
     onSuccess: routing(keys.on_success),
+    ...given("failIf", keys.fail_if?.value),
     outputSchema: keys.outputs ?? null,
     tags: eachOnce(keys.tags),
     runsOn: eachOnce(keys.runs_on),
@@ -215,6 +217,12 @@ function failureRouting(
   const retry = toRetryPolicy(merged);
   if (raw.keys.on_fail === undefined && retry === null) return NO_FAILURE_ROUTING;
   return { ...routing(raw.keys.on_fail), retry };
+}
+
+function reportFailIfOfHuman({ at, path }: Located<string>, { findings }: ReadContext): void {
+  const message = "`fail_if` does not apply to a `human` step: a person's answer is no attempt";
+  const hint = "Remove it, or route by the answer with `on_success` or a transition.";
+  findings.error({ code: "INVALID_VALUE", message, hint, at, path });
 }
 
 /** A `retry` that says when and how but not how often would silently do nothing. */

@@ -10,6 +10,8 @@ export interface PlacedText {
   readonly text: string;
   readonly node: SourceScalar;
   readonly path: Path | null;
+  /** Names that it may use beside those of every text. */
+  readonly more?: readonly string[];
   /** A shell reads what it renders to. */
   readonly shell?: boolean;
   /** The job for which placeholders of the text were filled, and with what. */

@@ -21,7 +21,9 @@ export function checkNamesOf(text: TextWithNames, known: KnownNames, findings: F
     findings.error({ ...problem, at: node.at, path, inside: placeInText(text, part.at) });
   };
   const checker = new NameChecker(known, language, text.text, tell, findings);
-  return names.reads.filter((read) => checker.check(read, names.hidden));
+  return names.reads.filter(
+    (read) => !text.more?.includes(read.path[0]!.name) && checker.check(read, names.hidden),
+  );
 }
 
 export class NameChecker {
