@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { replay } from "../src/core/decide/decision.js";
 import { jobRow, runRow } from "../src/core/evolve/projections.js";
-import type { Definition } from "../src/core/model/definition.js";
 import type { LoggedEvent } from "../src/core/model/events.js";
 import type { ErrorRecord } from "../src/core/model/failure.js";
 import { newRun } from "../src/core/model/new-run.js";
+import { parseStoredDefinition } from "../src/core/model/stored-definition.js";
 import { readRunDocument } from "../src/operations/exchange/read-run-document.js";
 import type { RunDocument } from "../src/operations/exchange/run-document.js";
 import { error as errorSchema } from "../src/operations/record-schemas.js";
@@ -214,7 +214,12 @@ function expectWhole(error: ErrorRecord): void {
 /** What an exported run says: its log, folded. */
 function replayed({ run: { id }, definition, events }: RunDocument): RunReport {
   const [first] = events as readonly LoggedEvent[];
-  const run = newRun(id, JSON.parse(definition) as Definition, first!.event as never, first!.at);
+  const run = newRun(
+    id,
+    parseStoredDefinition(definition, "of the document"),
+    first!.event as never,
+    first!.at,
+  );
   replay(run, events);
   return buildReport(
     runRow(run),

@@ -1,6 +1,6 @@
 import type { Daruma } from "../host/daruma.js";
-import type { RunHandle } from "../host/run-handle.js";
-import { type RunReport, reportRun } from "../report/run-report.js";
+import type { BegunRun } from "../host/run-handle.js";
+import { openReport } from "../report/run-report.js";
 import { type RunSummary, summariseRun } from "../report/run-summary.js";
 import { isTelemetryWanted } from "../telemetry/wanted.js";
 import { commandLine } from "./declare/command-words.js";
@@ -12,13 +12,14 @@ import { outlivePipes } from "./terminal/broken-pipe.js";
 import { type Session, writeJson, writeLines } from "./terminal/channel.js";
 import { EXIT, exitCodeOfStatus } from "./terminal/exit-codes.js";
 import { firstSignal } from "./terminal/signals.js";
+import { writeJsonWithList } from "./terminal/write-json-list.js";
 
 /** Start or resume a run, show how it goes, tell how it ended. The answer is the exit code. */
 export async function followRun(
   session: Session,
   daruma: Daruma,
   { verbose }: FollowFlags,
-  begin: () => Promise<RunHandle>,
+  begin: () => Promise<BegunRun>,
 ): Promise<number> {
   outlivePipes();
   const progress = await chooseProgress(session);
@@ -27,20 +28,17 @@ export async function followRun(
   daruma.onShortage((text) => progress.say(text));
   const telemetry = await telemetryOf(daruma);
   let runId: number | null = null;
-  const ending = begin().then((handle) => {
-    runId = handle.runId;
-    return handle.result;
+  const ending = begin().then(async (begun) => {
+    runId = begun.runId;
+    await begun.ended;
+    return begun.runId;
   });
   try {
     const outcome = await Promise.race([ending, nextInterrupt()]);
     progress.end();
     return outcome === INTERRUPTED
       ? await stopCleanly(session, daruma, runId)
-      : await tellEnd(session, outcome, async () => {
-          const summary = await summariseRun(daruma.store, daruma.outputDir, outcome);
-          // Whoever has seen every line need not see the last ones again.
-          return verbose === true && session.out.isTerminal ? { ...summary, endings: [] } : summary;
-        });
+      : await tellLocalEnd(session, daruma, outcome, verbose === true);
   } finally {
     progress.end();
     // What went wrong has been told; what fails while letting go must not hide it.
@@ -87,29 +85,43 @@ async function stopCleanly(
     `stopping; run ${runId} is interrupted; to continue it: ${commandLine(options, `resume ${runId}`)}`,
   ]);
   if (options.json) {
-    const report = await reportRun(daruma.store, runId);
+    const { report, jobs } = await openReport(daruma.store, runId);
     // This process lets go of it right after.
-    writeJson(out, { ...report, interrupted: report.status === "running" });
+    await writeJsonWithList(out, { ...report, interrupted: report.status === "running" }, "jobs", jobs);
   }
   return EXIT.interrupted;
 }
 
-/** The result of a run, wherever it ran. */
-export async function tellEnd(
+/** Of a run with very many jobs only those are kept that there is something to tell of. */
+async function tellLocalEnd(
   session: Session,
-  report: RunReport,
-  summarise: () => Promise<RunSummary>,
-  seen?: SummaryLook,
+  { store, outputDir }: Daruma,
+  runId: number,
+  hasSeenOutput: boolean,
 ): Promise<number> {
   const { out, options } = session;
-  if (options.json) writeJson(out, report);
+  const { report, jobs } = await openReport(store, runId);
+  if (options.json) await writeJsonWithList(out, report, "jobs", jobs);
   else {
-    const summary = await summarise();
-    const { failureLines, headline, summaryLines } = await import("./render/summary.js");
-    const look = seen ?? localLook(session);
-    if (!options.quiet) writeLines(out, summaryLines(summary, look));
-    else if (report.status !== "completed")
-      writeLines(out, [headline(summary, look.paint), ...failureLines(summary, look)]);
+    const summary = await summariseRun(store, outputDir, report, jobs);
+    // Whoever has seen every line need not see the last ones again.
+    const shown = hasSeenOutput && out.isTerminal ? { ...summary, endings: [] } : summary;
+    await showSummary(session, shown, localLook(session));
   }
   return exitCodeOfStatus(report.status);
+}
+
+/** The result of a run that was made elsewhere. */
+export async function tellEnd(session: Session, summary: RunSummary, look: SummaryLook): Promise<number> {
+  const { report } = summary;
+  if (session.options.json) writeJson(session.out, report);
+  else await showSummary(session, summary, look);
+  return exitCodeOfStatus(report.status);
+}
+
+async function showSummary({ out, options }: Session, summary: RunSummary, look: SummaryLook): Promise<void> {
+  const { failureLines, headline, summaryLines } = await import("./render/summary.js");
+  if (!options.quiet) writeLines(out, summaryLines(summary, look));
+  else if (summary.report.status !== "completed")
+    writeLines(out, [headline(summary, look.paint), ...failureLines(summary, look)]);
 }

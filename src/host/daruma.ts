@@ -24,7 +24,7 @@ import { LocalChildRuns } from "./child-runs.js";
 import { forkOf, newRunOf, plainData } from "./new-run.js";
 import { operateRun } from "./operate-run.js";
 import { type DarumaOptions, openParts, type Parts, type WorkerOf } from "./parts.js";
-import type { RunHandle } from "./run-handle.js";
+import type { BegunRun, RunHandle } from "./run-handle.js";
 
 interface AssembledDaruma {
   readonly daruma: Daruma;
@@ -77,6 +77,16 @@ export class Daruma {
   }
 
   async start(source: string | Definition | Workflow, options: StartOptions = {}): Promise<RunHandle> {
+    return this.reported(await this.begin(source, options));
+  }
+
+  /** Go on with a run whose engine is gone. A run that is over just gives its result. */
+  async resume(runId: number, reason?: string, key: string | null = null): Promise<RunHandle> {
+    return this.reported(await this.takeUp(runId, reason, key));
+  }
+
+  /** For the parts of Daruma itself: `start` for those who want no report, which has every job of the run. */
+  async begin(source: string | Definition | Workflow, options: StartOptions = {}): Promise<BegunRun> {
     const workflow = typeof source === "object" && "definition" in source ? source : this.load(source);
     const asked = newRunOf(workflow, options, this.parts.env);
     const { cause } = asked;
@@ -88,24 +98,22 @@ export class Daruma {
     };
     try {
       const { runId, ended } = await this.engine.start(request);
-      return this.follow(runId, ended);
+      return begun(runId, ended);
     } catch (error) {
       return this.goOnWith(await orRunOf(this.store, cause, error), options);
     }
   }
 
   /** A run that was started before. A server's own are seen to already; else it goes on here, if nobody else runs it. */
-  private async goOnWith(runId: number, { managed }: StartOptions): Promise<RunHandle> {
-    if (managed === true) return this.follow(runId, Promise.resolve());
-    const ended = this.engine.endOf(runId) ?? (await this.engine.retake(runId)).ended;
-    return this.follow(runId, ended);
+  private async goOnWith(runId: number, { managed }: StartOptions): Promise<BegunRun> {
+    if (managed === true) return begun(runId, Promise.resolve());
+    return begun(runId, this.engine.endOf(runId) ?? (await this.engine.retake(runId)).ended);
   }
 
-  /** Go on with a run whose engine is gone. A run that is over just gives its result. */
-  async resume(runId: number, reason?: string, key: string | null = null): Promise<RunHandle> {
+  /** For the parts of Daruma itself: `resume` for those who want no report. */
+  async takeUp(runId: number, reason?: string, key: string | null = null): Promise<BegunRun> {
     await requireOwnRuns(this.store, [{ run: runId }]);
-    const { ended } = await this.engine.resume(runId, reason, key);
-    return this.follow(runId, ended);
+    return begun(runId, (await this.engine.resume(runId, reason, key)).ended);
   }
 
   /** Cancel a run, whoever runs it. */
@@ -200,8 +208,8 @@ export class Daruma {
       now: systemClock.now,
       operate: (runId, command) => this.operate(runId, command),
       runner: {
-        start: async (workflow, options) => (await this.start(workflow, options)).runId,
-        resume: async (runId, reason, key) => void (await this.resume(runId, reason, key)),
+        start: async (workflow, options) => (await this.begin(workflow, options)).runId,
+        resume: async (runId, reason, key) => void (await this.takeUp(runId, reason, key)),
         listWorkers: () => [],
         whyNot: () => "it is waiting for a free slot in this program",
       },
@@ -215,12 +223,20 @@ export class Daruma {
     await this.parts.close();
   }
 
-  private follow(runId: number, ended: Promise<unknown>): RunHandle {
-    const result = ended.then(() => reportRun(this.store, runId));
-    // The caller may look at it later; a loss is no unhandled rejection meanwhile.
-    result.catch(() => {});
-    return { runId, result };
+  private reported({ runId, ended }: BegunRun): RunHandle {
+    return { runId, result: seenLater(ended.then(() => reportRun(this.store, runId))) };
   }
+}
+
+/** Without the run, which may be large and is not needed any more when it has ended. */
+function begun(runId: number, ended: Promise<unknown>): BegunRun {
+  return { runId, ended: seenLater(ended.then(() => {})) };
+}
+
+/** The caller may look at it later; a loss is no unhandled rejection meanwhile. */
+function seenLater<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }
 
 function notOwnedIfLost(error: unknown): "not_owned" {

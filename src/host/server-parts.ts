@@ -31,7 +31,7 @@ export class ServerParts {
     private readonly count: { taken: number },
   ) {
     this.runner = {
-      start: async (workflow, options) => (await daruma.start(workflow, { ...options, managed: true })).runId,
+      start: async (workflow, options) => (await daruma.begin(workflow, { ...options, managed: true })).runId,
       resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
       listWorkers: () => pool.list().map(shown),
       whyNot: (job) => pool.whyNot(needsOf(job).needs),
@@ -125,7 +125,7 @@ export class ServerParts {
 
 async function goOn(daruma: Daruma, runId: number, reason: string, key: string): Promise<void> {
   try {
-    await daruma.resume(runId, reason, key);
+    await daruma.takeUp(runId, reason, key);
   } catch (error) {
     // Whoever has taken it meanwhile goes on with it.
     if (!(error instanceof DarumaError && error.code === "RUN_OWNED")) throw error;

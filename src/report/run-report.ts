@@ -58,11 +58,40 @@ export interface HandledFailure {
   readonly message: string;
 }
 
+/** A run of very many jobs has them read one page after the other. */
+const JOBS_PER_PAGE = 1_000;
+
 export async function reportRun(store: Store, runId: number): Promise<RunReport> {
+  const { report, jobs } = await openReport(store, runId);
+  const all: JobReport[] = [];
+  for await (const job of jobs) all.push(job);
+  return { ...report, jobs: all };
+}
+
+/** A report whose jobs are still to be read, by whoever does not need to have them all at once. */
+export interface OpenReport {
+  /** Without jobs. */
+  readonly report: RunReport;
+  /** To be read once. */
+  readonly jobs: AsyncIterable<JobReport>;
+}
+
+export async function openReport(store: Store, runId: number): Promise<OpenReport> {
   const run = await requireRun(store, runId);
-  const [jobs, routes] = await Promise.all([store.readJobs(runId), store.readRoutes(runId)]);
+  const [failed, routes] = await Promise.all([
+    store.listJobs({ runId, status: ["failed"] }),
+    store.readRoutes(runId),
+  ]);
   const interrupted = (await interruptedRuns(store, [run])).has(runId);
-  return buildReport(run, jobs, routes, interrupted);
+  return { report: { ...buildReport(run, failed, routes, interrupted), jobs: [] }, jobs: jobsOf(store, run) };
+}
+
+async function* jobsOf(store: Store, run: RunRow): AsyncGenerator<JobReport> {
+  for (let afterId: number | undefined = 0; afterId !== undefined; ) {
+    const page: JobRow[] = await store.listJobs({ runId: run.id, afterId, limit: JOBS_PER_PAGE });
+    for (const job of page) yield jobReport(run, job);
+    afterId = page.length < JOBS_PER_PAGE ? undefined : page.at(-1)!.id;
+  }
 }
 
 export function buildReport(
@@ -78,7 +107,7 @@ export function buildReport(
     status: run.status,
     interrupted,
     imported: isImported(run),
-    jobs: jobs.map((job) => Object.assign(jobRecord(run, job), { output: showOutput(job.output) })),
+    jobs: jobs.map((job) => jobReport(run, job)),
     routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
       seq,
       at: iso(at),
@@ -101,6 +130,10 @@ export function buildReport(
     error: runErrorOf(run),
     ...timesOf(run),
   };
+}
+
+function jobReport(run: RunRow, job: JobRow): JobReport {
+  return Object.assign(jobRecord(run, job), { output: showOutput(job.output) });
 }
 
 /** When a run was, for people and programs. */

@@ -1,5 +1,4 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import type { Definition } from "../core/model/definition.js";
 import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { JobStatus } from "../core/model/rows.js";
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
@@ -17,9 +16,13 @@ export interface RunSummary {
   readonly failures: readonly FailedStep[];
   /** What waits for somebody: holds and open questions. */
   readonly holds: readonly WaitingJob[];
+  /** What the queue has given up. */
+  readonly deadLetters: readonly DeadLetter[];
   /** What the last steps of a completed run printed, if it is short. */
   readonly endings: readonly { readonly step: string; readonly text: string }[];
 }
+
+export type DeadLetter = Pick<JobReport, "id" | "step" | "scope">;
 
 export interface FailedStep {
   readonly job_id: number;
@@ -35,6 +38,7 @@ export interface FailedStep {
   readonly stderr_file: string | null;
 }
 
+const NO_STEPS: ReadonlySet<string> = new Set();
 const MAX_ENDINGS = 3;
 const MAX_ENDING_BYTES = 4_096;
 const MAX_ENDING_LINES = 12;
@@ -52,32 +56,73 @@ const STATUS_ORDER: readonly JobStatus[] = [
   "skipped",
 ];
 
-export async function summariseRun(store: Store, outputDir: string, report: RunReport): Promise<RunSummary> {
+/** The jobs are looked through once, and only those that are told of are kept: there may be very many. */
+export async function summariseRun(
+  store: Store,
+  outputDir: string,
+  report: RunReport,
+  jobs: AsyncIterable<JobReport> | Iterable<JobReport> = report.jobs,
+): Promise<RunSummary> {
   const run = await requireRun(store, report.run_id);
-  const failed = report.jobs.filter((job) => job.status === "failed" && !job.handled);
+  const last = report.status === "completed" ? await lastSteps(store, run.definition_hash) : NO_STEPS;
+  const { counts, failed, mayWait, endings } = await lookThrough(jobs, last);
   const log = (job: JobReport, stream: "stdout" | "stderr"): string =>
     logFile(
       outputDir,
       { workflowId: run.workflow_id, jobId: job.id, runId: run.id, attempt: job.attempts },
       stream,
     );
-  const failures = orderFailures(failed, report).map((job) => failedStep(job, (stream) => log(job, stream)));
-  const endings =
-    report.status === "completed"
-      ? await readEndings(store, run.definition_hash, report, (job) => log(job, "stdout"))
-      : [];
-  const mayWait = report.jobs.some(({ status }) => status === "pending_failed" || status === "waiting");
-  const holds = mayWait ? await listHolds(store, { runId: run.id }) : [];
-  return { report, counts: countStatuses(report.jobs), failures, holds, endings };
+  const unhandled = failed.filter((job) => !job.handled);
+  return {
+    report,
+    counts: tellCounts(counts),
+    failures: orderFailures(unhandled, report).map((job) => failedStep(job, (stream) => log(job, stream))),
+    holds: mayWait ? await listHolds(store, { runId: run.id }) : [],
+    deadLetters: deadLettersAmong(failed),
+    endings: readEndings(endings, (job) => log(job, "stdout")),
+  };
 }
 
-function countStatuses(jobs: readonly JobReport[]): string[] {
+export function deadLettersAmong(jobs: readonly JobReport[]): DeadLetter[] {
+  return jobs
+    .filter(({ dead_letter, status }) => dead_letter && status === "failed")
+    .map(({ id, step, scope }) => ({ id, step, scope }));
+}
+
+interface SeenJobs {
+  /** By status: how many failures were not handled, and how many were. */
+  readonly counts: ReadonlyMap<JobStatus, readonly [unhandled: number, handled: number]>;
+  readonly failed: readonly JobReport[];
+  readonly mayWait: boolean;
+  /** Completed jobs of the last steps; one more than are told means that none is. */
+  readonly endings: readonly JobReport[];
+}
+
+async function lookThrough(
+  jobs: AsyncIterable<JobReport> | Iterable<JobReport>,
+  last: ReadonlySet<string>,
+): Promise<SeenJobs> {
+  const counts = new Map<JobStatus, [number, number]>();
+  const failed: JobReport[] = [];
+  const endings: JobReport[] = [];
+  for await (const job of jobs) {
+    const { status, scope, step, handled } = job;
+    const alike = counts.get(status) ?? [0, 0];
+    alike[handled ? 1 : 0] += 1;
+    counts.set(status, alike);
+    if (status === "failed") failed.push(job);
+    const isEnding = scope === "root" && status === "completed" && last.has(step);
+    if (isEnding && endings.length <= MAX_ENDINGS) endings.push(job);
+  }
+  return { counts, failed, endings, mayWait: counts.has("pending_failed") || counts.has("waiting") };
+}
+
+function tellCounts(counts: SeenJobs["counts"]): string[] {
   return STATUS_ORDER.flatMap((status) => {
-    const alike = jobs.filter((job) => job.status === status);
-    const handled = alike.filter((job) => job.handled).length;
+    const [unhandled, handled] = counts.get(status) ?? [0, 0];
     const word = jobStatusWord(status);
     return [
-      ...(alike.length > handled ? [`${alike.length - handled} ${word}`] : []),
+      ...(unhandled > 0 ? [`${unhandled} ${word}`] : []),
       ...(handled > 0 ? [`${handled} ${word} (handled)`] : []),
     ];
   });
@@ -107,18 +152,7 @@ function failedStep(job: JobReport, file: (stream: "stdout" | "stderr") => strin
   };
 }
 
-async function readEndings(
-  store: Store,
-  hash: string,
-  report: RunReport,
-  file: (job: JobReport) => string,
-): Promise<RunSummary["endings"]> {
-  const definition = await store.readDefinition(hash);
-  if (definition === null) return [];
-  const last = lastSteps(parseStoredDefinition(definition, hash));
-  const jobs = report.jobs.filter(
-    (job) => job.scope === "root" && job.status === "completed" && last.has(job.step),
-  );
+function readEndings(jobs: readonly JobReport[], file: (job: JobReport) => string): RunSummary["endings"] {
   if (jobs.length > MAX_ENDINGS) return [];
   return jobs.flatMap((job) => {
     const text = readShortText(file(job));
@@ -127,11 +161,14 @@ async function readEndings(
 }
 
 /** Steps that nothing depends on and that do not only serve to repair or follow others. */
-function lastSteps(definition: Definition): Set<string> {
-  const needed = new Set(definition.steps.flatMap((step) => step.dependsOn.flat()));
-  return new Set(
-    definition.steps.filter((step) => step.start === "auto" && !needed.has(step.id)).map((step) => step.id),
-  );
+async function lastSteps(store: Store, hash: string): Promise<ReadonlySet<string>> {
+  const text = await store.readDefinition(hash);
+  if (text === null) return NO_STEPS;
+  const last = new Set<string>();
+  const { steps } = parseStoredDefinition(text, hash);
+  for (const { id, start } of steps) if (start === "auto") last.add(id);
+  for (const { dependsOn } of steps) for (const group of dependsOn) for (const id of group) last.delete(id);
+  return last;
 }
 
 function readShortText(file: string): string | null {

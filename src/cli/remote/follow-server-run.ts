@@ -165,7 +165,7 @@ class ServerRun {
       const shown = await client.call("get_run", { run_id: runId });
       const summary = summaryOf(shown);
       const look = await lookAt(session, client, [runId]);
-      return await tellEnd(session, summary.report, async () => summary, look);
+      return await tellEnd(session, summary, look);
     } finally {
       stop.abort();
     }

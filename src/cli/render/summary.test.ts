@@ -38,6 +38,7 @@ function lines(report: Partial<RunReport>, rest: Partial<RunSummary> = {}): stri
       counts: ["2 completed"],
       failures: [],
       holds: [],
+      deadLetters: [],
       endings: [],
       ...rest,
     },

@@ -126,14 +126,16 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
       look.isElsewhere ? logsCommand(id, failed, look) : failed[`${stream}_file`];
     lines.push(...failedStepLines(failures, { paint: look.paint, log }));
   }
-  lines.push(...holdLines(summary.holds, look), ...deadLetterLines(report, look));
+  lines.push(...holdLines(summary.holds, look), ...deadLetterLines(summary, look));
   return [...lines, ...nextLines(report, first, look)];
 }
 
 /** What the queue has given up, with what brings it back. How to go on from a hold stands below it. */
-function deadLetterLines({ jobs, imported }: RunReport, { paint, commandLine }: SummaryLook): string[] {
-  if (imported) return [];
-  const dead = jobs.filter(({ dead_letter, status }) => dead_letter && status === "failed");
+function deadLetterLines(
+  { report, deadLetters: dead }: RunSummary,
+  { paint, commandLine }: SummaryLook,
+): string[] {
+  if (report.imported) return [];
   const lines = dead
     .slice(0, MAX_FAILURES)
     .map(

@@ -1,6 +1,7 @@
 import type { Json } from "../../../core/text/json.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import type { RunSummary } from "../../../report/run-summary.js";
+import type { RunReport } from "../../../report/run-report.js";
+import { deadLettersAmong, type RunSummary } from "../../../report/run-summary.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { lookAt } from "../../look.js";
@@ -27,5 +28,6 @@ export const show: Present = async ({ input }, session, client) => {
 export function summaryOf(shown: OutputOf<"get_run">): RunSummary {
   const { summary, state: _state, diagnostics: _diagnostics, ...more } = shown;
   const { live_control: _control, usage: _usage, left_alone: _left, ...report } = more;
-  return { report, ...summary } as unknown as RunSummary;
+  const { jobs } = report as unknown as RunReport;
+  return { report, ...summary, deadLetters: deadLettersAmong(jobs) } as unknown as RunSummary;
 }

@@ -52,6 +52,6 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
       inputs,
       reason: await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON),
     });
-    return daruma.start(workflow, { ...options, ...(flags.key === undefined ? {} : { key: flags.key }) });
+    return daruma.begin(workflow, { ...options, ...(flags.key === undefined ? {} : { key: flags.key }) });
   });
 }

@@ -37,7 +37,7 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
   return followRun(session, daruma, flags, async () => {
     const runId = await resolveRun(daruma.store, reference);
     const reason = await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON);
-    return daruma.resume(runId, reason, flags.key ?? null);
+    return daruma.takeUp(runId, reason, flags.key ?? null);
   });
 }
 

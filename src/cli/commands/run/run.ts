@@ -40,7 +40,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
   return followRun(session, daruma, flags, async () =>
-    daruma.start(workflow ?? (await readStored(file, daruma, clusters)), {
+    daruma.begin(workflow ?? (await readStored(file, daruma, clusters)), {
       inputs,
       context,
       failureRouting: flags.failureRouting,
