@@ -1,9 +1,10 @@
 // Wall time, peak memory and output of whole processes.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 const MEMORY_POLL_MS = 20;
 const DEADLINE_MS = 15 * 60_000;
+const NS_PER_MS = 1e6;
 
 /** Runs one process to its end: `{ wallMs, peakRssBytes | null, stdout }`. Anything but exit code 0 is an error. */
 export function measure(command, args, options = {}) {
@@ -44,15 +45,28 @@ export function measure(command, args, options = {}) {
 }
 
 /** Settings of whoever runs the benchmark, such as their store or server, must not change what is measured. */
-function plainEnvironment() {
+export function plainEnvironment() {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("DARUMA_"));
   return { ...Object.fromEntries(own), NO_COLOR: "1" };
 }
 
-function readPeakRss(pid) {
+export function readPeakRss(pid) {
   try {
     const match = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
     return match === null ? null : Number(match[1]) * 1024;
+  } catch {
+    return null;
+  }
+}
+
+/** CPU time of all threads of a living process, its children apart; null where nobody can say. */
+export function readCpuMs(pid) {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const spentNs = threads.map(
+      (id) => readFileSync(`/proc/${pid}/task/${id}/schedstat`, "utf8").split(" ")[0],
+    );
+    return spentNs.reduce((sum, ns) => sum + Number(ns), 0) / NS_PER_MS;
   } catch {
     return null;
   }

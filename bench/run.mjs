@@ -7,6 +7,7 @@ import { HELP, readOptions } from "./options.mjs";
 import { benchHandOver, benchPostgres } from "./postgres/run.mjs";
 import { SIZES } from "./sizes.mjs";
 import { partAsText } from "./tables.mjs";
+import { benchWorkers } from "./workers.mjs";
 
 const RECORDED = new URL("recorded.json", import.meta.url);
 /** Other programs that want more of each core than this make the figures of little use. */
@@ -19,6 +20,7 @@ const BENCHES = {
   growth: benchGrowth,
   postgres: benchPostgres,
   handOver: benchHandOver,
+  workers: benchWorkers,
 };
 
 const options = readOptions(process.argv.slice(2));

@@ -9,6 +9,7 @@ export const SIZES = {
     growth: { rounds: 3, jobs: [1_000, 10_000, 100_000] },
     postgres: { rounds: 5, wide: 2_000, chain: 300 },
     handOver: { rounds: 3, steps: 200 },
+    workers: { rounds: 1, jobs: [10_000, 100_000] },
   },
   quick: {
     start: { rounds: 5 },
@@ -18,6 +19,7 @@ export const SIZES = {
     growth: { rounds: 1, jobs: [100, 1_000] },
     postgres: { rounds: 1, wide: 200, chain: 50 },
     handOver: { rounds: 1, steps: 20 },
+    workers: { rounds: 1, jobs: [1_000] },
   },
   tiny: {
     start: { rounds: 1 },
@@ -27,6 +29,7 @@ export const SIZES = {
     growth: { rounds: 1, jobs: [3, 4] },
     postgres: { rounds: 1, wide: 3, chain: 2 },
     handOver: { rounds: 1, steps: 3 },
+    workers: { rounds: 1, jobs: [3] },
   },
 };
 

@@ -9,7 +9,7 @@ const recordedFile = new URL("../bench/recorded.json", import.meta.url);
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 
 const count = (value) => value.toLocaleString("en");
-const { start, wide, chain, noop, growth, postgres, handOver } = SIZES.all;
+const { start, wide, chain, noop, growth, postgres, handOver, workers } = SIZES.all;
 /** What a full run measures: part, work, beside what, rounds. */
 const PARTS = [
   ["start", "one step, `true`, from prompt to prompt", "`node -e 0`", start],
@@ -34,6 +34,12 @@ const PARTS = [
     postgres,
   ],
   ["handOver", "from the end of a job to the start of its dependent on another worker", "nothing", handOver],
+  [
+    "workers",
+    `runs of ${workers.jobs.map(count).join(", ")} jobs \`true\` over a server's two workers: jobs a second, memory and CPU of server and workers`,
+    "each other",
+    workers,
+  ],
 ];
 
 const INTRO = `# Benchmarks

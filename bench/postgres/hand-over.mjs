@@ -1,63 +1,44 @@
 // From the end of a job on one worker to the start of its dependent on another: server, two workers and PostgreSQL,
 // each a process of its own. The steps themselves say when they begin and end, so starting a process is part of it.
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { median } from "../measure.mjs";
+import { freshFolder } from "../race.mjs";
+import { runOnServer, withServers } from "../servers.mjs";
 
-const commandLine = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-const PORT = 7_499;
-const url = `http://127.0.0.1:${PORT}`;
+const POLL_MS = 200;
+const NS_PER_MS = 1e6;
 
-export async function handOverMs(postgresUrl, steps) {
-  const folder = mkdtempSync(join(tmpdir(), "daruma-bench-handover-"));
-  const start = (...args) =>
-    spawn(process.execPath, [commandLine, ...args, "--quiet"], { stdio: ["ignore", "ignore", "inherit"] });
-  const children = [
-    start(
-      "serve",
-      "--port",
-      String(PORT),
-      "--store",
-      postgresUrl,
-      "--max-parallel",
-      "0",
-      "--output-dir",
-      folder,
-    ),
-  ];
-  try {
-    while (
-      !(await fetch(`${url}/readyz`).then(
-        (answer) => answer.ok,
-        () => false,
-      ))
-    )
-      await delay(50);
-    for (const tag of ["a", "b"]) {
-      const own = join(folder, tag);
-      children.push(start("worker", "--server", url, "--name", tag, "--tags", tag, "--output-dir", own));
-    }
-    const report = await runChain(steps);
-    const stamps = report.jobs
+/**
+ * Medians over all hand-overs of one run: `{ ms, processMs, engineMs }`. What a worker measures around a program, less
+ * what the program measures itself, is the process's part: start, exit and files. The engine's part is the rest: the
+ * report, the decision, its commit and the assignment.
+ */
+export function handOverMs(store, steps) {
+  const workers = { a: ["--tags", "a"], b: ["--tags", "b"] };
+  return withServers({ folder: freshFolder(), store, workers }, async ({ url }) => {
+    const runId = await runOnServer(url, chainOf(steps), POLL_MS);
+    const { jobs } = await read(`${url}/api/v1/runs/${runId}`);
+    const durations = await durationsOf(url, runId);
+    const stays = jobs
       .sort((one, other) => one.id - other.id)
-      .map(({ output }) =>
-        String(output)
+      .map(({ id, output }) => {
+        const [begin, end] = String(output)
           .split(/\s+/)
-          .map((stamp) => Number(stamp) / 1e6),
-      );
-    return median(stamps.slice(1).map(([begin], index) => begin - stamps[index][1]));
-  } finally {
-    for (const child of children) child.kill("SIGKILL");
-    await delay(500);
-    rmSync(folder, { recursive: true, force: true });
-  }
+          .map((stamp) => Number(stamp) / NS_PER_MS);
+        return { begin, end, around: durations.get(id) - (end - begin) };
+      });
+    const handOvers = stays.slice(1).map((next, index) => {
+      const last = stays[index];
+      // Start and exit are told together; half of each neighbour's is between the two.
+      const processMs = (last.around + next.around) / 2;
+      const ms = next.begin - last.end;
+      return { ms, processMs, engineMs: ms - processMs };
+    });
+    const middle = (key) => median(handOvers.map((one) => one[key]));
+    return { ms: middle("ms"), processMs: middle("processMs"), engineMs: middle("engineMs") };
+  });
 }
 
-async function runChain(length) {
+function chainOf(length) {
   const steps = Object.fromEntries(
     Array.from({ length }, (_, at) => [
       `s${at}`,
@@ -68,16 +49,21 @@ async function runChain(length) {
       },
     ]),
   );
-  const answer = await fetch(`${url}/api/v1/runs`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ source: JSON.stringify({ name: "hand-over", steps }) }),
-  });
-  const { run_id } = await answer.json();
-  for (;;) {
-    const report = await (await fetch(`${url}/api/v1/runs/${run_id}`)).json();
-    if (report.status === "completed") return report;
-    if (report.status === "failed") throw new Error(JSON.stringify(report.error));
-    await delay(200);
+  return { name: "hand-over", steps };
+}
+
+/** By job: what its worker measured. */
+async function durationsOf(url, runId) {
+  const durations = new Map();
+  for (let after = 0; after !== null; ) {
+    const { items, next } = await read(`${url}/api/v1/runs/${runId}/events?after=${after}`);
+    for (const { type, job, duration_ms } of items)
+      if (type === "attempt.succeeded") durations.set(job, duration_ms);
+    after = next;
   }
+  return durations;
+}
+
+async function read(address) {
+  return (await fetch(address)).json();
 }

