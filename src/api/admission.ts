@@ -4,6 +4,7 @@ import type { Principal } from "../operations/context.js";
 import { mayAct, type Role } from "../operations/roles.js";
 import type { Authenticator, Caller } from "./authenticate.js";
 import { checkLocalRequest, checkOrigin } from "./browser-guard.js";
+import { OPEN_DOOR_FRESH_MS } from "./limits.js";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -13,7 +14,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Open to everybody, without a token. */
     public?: true;
-    /** The number of requests is not limited. */
+    /** Of a program of the installation itself: the number of requests is not limited. */
     unlimited?: true;
   }
 }
@@ -39,9 +40,10 @@ export function admitRequests(
     const { "sec-fetch-site": site, "sec-fetch-mode": mode } = request.headers as Record<string, string>;
     const from = { method: request.method, host, origin, site, mode };
     checkOrigin(from, allowedOrigins);
-    if (request.headers.authorization === undefined && !(await authenticator.tokensNeeded()))
-      checkLocalRequest(from, allowedOrigins);
-    request.caller = await authenticator.authenticate(request.headers.authorization, request.ip);
+    const freshMs = request.routeOptions.config?.unlimited === true ? OPEN_DOOR_FRESH_MS : 0;
+    const caller = await authenticator.authenticate(request.headers.authorization, request.ip, freshMs);
+    if (caller.token === null) checkLocalRequest(from, allowedOrigins);
+    request.caller = caller;
   });
 }
 

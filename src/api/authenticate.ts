@@ -39,10 +39,14 @@ export class Authenticator {
     this.tokens.close();
   }
 
-  /** Throws UNAUTHENTICATED, or RATE_LIMITED once an address has guessed too often. */
-  async authenticate(authorization: string | undefined, address: string): Promise<Caller> {
+  /**
+   * Throws UNAUTHENTICATED, or RATE_LIMITED once an address has guessed too often. A request without a token may be
+   * let in for `freshMs` after the first token was made.
+   */
+  async authenticate(authorization: string | undefined, address: string, freshMs = 0): Promise<Caller> {
     if (authorization === undefined) {
-      if (!(await this.tokensNeeded())) return { principal: LOCAL, key: `address ${address}`, token: null };
+      if (!(await this.tokensNeeded(freshMs)))
+        return { principal: LOCAL, key: `address ${address}`, token: null };
       throw new DarumaError("UNAUTHENTICATED", "the request has no token");
     }
     // Looked up even for an address that guesses: else somebody behind the same proxy could lock others out.
@@ -54,8 +58,8 @@ export class Authenticator {
   }
 
   /** A token that was revoked or has expired counts too: the server must not fall open when the last one ends. */
-  async tokensNeeded(): Promise<boolean> {
-    return this.options.requireTokens || (await this.tokens.areThere());
+  private async tokensNeeded(freshMs: number): Promise<boolean> {
+    return this.options.requireTokens || (await this.tokens.areThere(freshMs));
   }
 
   /**

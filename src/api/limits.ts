@@ -34,6 +34,8 @@ export const DEFAULT_RUNS_PER_MINUTE = 1_000;
 export const MAX_WRONG_TOKENS_PER_MINUTE = 60;
 /** So long a token counts without being looked up, and one that was revoked elsewhere may still count. */
 export const TOKEN_FRESH_MS = 30_000;
+/** So long after the first token was made workers without one may still come in: they would else ask the store each time. */
+export const OPEN_DOOR_FRESH_MS = 1_000;
 /** So long it counts while the store cannot say: workers must not lose their attempts to a database that restarts. */
 export const TOKEN_STALE_MS = 5 * 60_000;
 /** A look-up that takes longer is answered from memory meanwhile. */

@@ -125,6 +125,16 @@ describe("what is remembered", () => {
     expect(await memory.areThere()).toBe(true);
     expect(state.asked).toBe(asked);
   });
+
+  it("lets those who ask very often have a no that is a moment old", async () => {
+    const { memory, store, clock, state } = await remembered([]);
+    expect(await memory.areThere(1_000)).toBe(false);
+    await store.putToken({ name: "h", role: "viewer", hash: "h", at: 1, expiresAt: null });
+    clock.now = 999;
+    expect([await memory.areThere(1_000), state.asked]).toEqual([false, 1]);
+    clock.now = 1_000;
+    expect([await memory.areThere(1_000), state.asked]).toEqual([true, 2]);
+  });
 });
 
 const ROW = { id: 1, role: "viewer", created_at: 1, expires_at: null, revoked_at: null };

@@ -37,12 +37,13 @@ export class RememberedTokens {
   }
 
   /**
-   * Tokens are never deleted: once there is one, there always is. That there is none is asked every time, as the first
-   * one closes the door to everybody else.
+   * Tokens are never deleted: once there is one, there always is. That there is none may be known for `freshMs`; by
+   * default it is asked every time, as the first one closes the door to everybody else.
    */
-  async areThere(): Promise<boolean> {
-    if (this.any?.value === true) return true;
-    return this.unlessAway(this.any, async () => {
+  async areThere(freshMs = 0): Promise<boolean> {
+    const { any } = this;
+    if (any !== null && (any.value || this.ageOf(any) < freshMs)) return any.value;
+    return this.unlessAway(any, async () => {
       const value = (await this.store.listTokens()).length > 0;
       this.any = { value, at: this.elapsed() };
       return value;

@@ -71,7 +71,7 @@ export const WORKER_DOCUMENT = {
       name: "register",
       summary: "register with what it offers and holds",
       description:
-        "A worker says its name, its slots, processors, memory and tags, and which attempts it still has from before; the answer is its id and how often it must send a heartbeat.",
+        "A worker says its name, its slots, processors, memory and tags, and which attempts it still has from before; the answer is its id, its session and how often it must send a heartbeat. A worker that missed an answer registers again: what it was given and does not name is given to it again in the new session.",
       ofWorker: false,
       body: registration,
     }),
@@ -97,7 +97,8 @@ export const WORKER_DOCUMENT = {
     post: describeRoute({
       name: "report",
       summary: "what became of attempts",
-      description: "Results of attempts. Each has its own answer; a result that was sent twice counts once.",
+      description:
+        "Results of attempts. Each has its own answer; a result that was sent twice counts once. With the session the answer also brings attempts to execute, as the answer to a claim does.",
       body: reports,
     }),
   },

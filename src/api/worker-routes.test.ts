@@ -12,9 +12,9 @@ async function server() {
   const desk = {
     closeClaims: () => {},
     checkCaller: () => {},
-    report: async (_: string, reports: readonly unknown[]) => {
+    reportAndClaim: async (_: string, { reports }: { readonly reports: readonly unknown[] }) => {
       taken.push(...reports);
-      return [];
+      return { results: [], assignments: [], stop: [] };
     },
     writeOutput: async (_id: string, _token: string, bytes: Buffer) => {
       taken.push(bytes);

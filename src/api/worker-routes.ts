@@ -38,9 +38,12 @@ export function workerRoutes({ desk }: { readonly desk: PoolDesk }): FastifyPlug
     app.post(`${at}/heartbeat`, async (request: WorkerRequest) =>
       desk.heartbeat(request.params.id, read(heartbeat, request.body)),
     );
-    app.post(`${at}/reports`, { bodyLimit: MAX_REPORTS_BYTES }, async (request: WorkerRequest) => ({
-      results: await desk.report(request.params.id, read(reports, request.body).reports),
-    }));
+    app.post(
+      `${at}/reports`,
+      { bodyLimit: MAX_REPORTS_BYTES },
+      async (request: WorkerRequest, reply: FastifyReply) =>
+        desk.reportAndClaim(request.params.id, read(reports, request.body), () => reply.raw.destroyed),
+    );
     app.put(`${at}/logs`, { bodyLimit: MAX_LOG_CHUNK_BYTES }, async (request: WorkerRequest) =>
       desk.writeLog(request.params.id, read(logChunk, request.query), bytesOf(request.body)),
     );

@@ -188,7 +188,7 @@ describe("the live-control document", () => {
   }, async () => {
     const server = await servers.start({ maxParallel: 0 });
     const offer = { slots: 1, cpus: 1, memory_bytes: 1_000_000, tags: [], actions: ["command"] };
-    const registered = await server.ask<{ worker_id: string }>("POST", "/api/v1/workers", {
+    const registered = await server.ask<{ worker_id: string; session: string }>("POST", "/api/v1/workers", {
       body: { instance: "aaaaaaaa-0000", name: "w1", ...offer, attempts: [] },
     });
     const at = `/api/v1/workers/${registered.body.worker_id}`;
@@ -197,7 +197,7 @@ describe("the live-control document", () => {
       "POST",
       `${at}/claim`,
       {
-        body: { received: [] },
+        body: { session: registered.body.session },
       },
     );
     const { token, jobId } = claimed.body.assignments[0]!;

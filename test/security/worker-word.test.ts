@@ -240,9 +240,9 @@ describe("the token of one worker", () => {
     const at = "/workers/aaaaaaaa-0000";
     const beat = { attempts: [], draining: true };
     const hostile: [method: "POST" | "PUT" | "DELETE", path: string, payload?: object | string][] = [
-      ["POST", `${at}/claim`, { received: [], wait_ms: 0 }],
+      ["POST", `${at}/claim`, { session: "s", wait_ms: 0 }],
       ["POST", `${at}/heartbeat`, beat],
-      ["POST", `${at}/reports`, { reports: [report()] }],
+      ["POST", `${at}/reports`, { reports: [report()], session: "s" }],
       ["PUT", `${at}/logs?token=t1&stream=stdout&offset=0`, "x"],
       ["PUT", `${at}/output?token=t1`, "{}"],
       ["DELETE", at],

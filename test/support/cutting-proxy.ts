@@ -13,7 +13,8 @@ export class CuttingProxy {
   readonly #sockets = new Set<Socket>();
   readonly #silent = new WeakSet<Socket>();
   #isSilentForGood = false;
-  #cut: { readonly what: Cut; readonly sign: string } | null = null;
+  #cut: { readonly what: Cut; readonly sign: string; readonly meanwhile: (data: Buffer) => void } | null =
+    null;
 
   private constructor(target: number) {
     this.#server = createServer((client) => this.#join(client, connect(target, "127.0.0.1")));
@@ -32,9 +33,12 @@ export class CuttingProxy {
     return address.port;
   }
 
-  /** Once, for the next question that holds these characters. */
-  cutNext(what: Cut, sign: string): void {
-    this.#cut = { what, sign };
+  /**
+   * Once, for the next question that holds these characters. `meanwhile` is called before the ends see anything: with
+   * the answer that is cut off, or else with the question.
+   */
+  cutNext(what: Cut, sign: string, meanwhile: (data: Buffer) => void = () => {}): void {
+    this.#cut = { what, sign, meanwhile };
   }
 
   get hasCut(): boolean {
@@ -60,6 +64,7 @@ export class CuttingProxy {
 
   #join(client: Socket, server: Socket): void {
     let cut: Cut | null = null;
+    let meanwhile: (data: Buffer) => void = () => {};
     if (this.#isSilentForGood) this.#silent.add(client);
     const end = () => {
       client.destroy();
@@ -75,14 +80,18 @@ export class CuttingProxy {
     client.on("data", (data) => {
       if (this.#cut !== null && data.includes(this.#cut.sign)) {
         cut = this.#cut.what;
+        meanwhile = this.#cut.meanwhile;
         this.#cut = null;
+        if (cut !== "answer") meanwhile(data);
         if (cut === "question") return end();
       }
       if (cut !== "silent question" && !this.#silent.has(client)) server.write(data);
     });
     server.on("data", (data) => {
-      if (cut === "answer") end();
-      else if (cut === null && !this.#silent.has(client)) client.write(data);
+      if (cut === "answer") {
+        meanwhile(data);
+        end();
+      } else if (cut === null && !this.#silent.has(client)) client.write(data);
     });
   }
 }

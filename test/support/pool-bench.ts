@@ -6,7 +6,14 @@ import type { AttemptRow, RunRow } from "../../src/core/model/rows.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import { WorkerPool } from "../../src/worker/pool/pool.js";
 import type { LocalPart } from "../../src/worker/pool/pool-placement.js";
-import type { Held, LiveControl, Registration, SentReport } from "../../src/worker/pool/protocol.js";
+import type {
+  ClaimAnswer,
+  Held,
+  LiveControl,
+  Registration,
+  ReportsAnswer,
+  SentReport,
+} from "../../src/worker/pool/protocol.js";
 import type { Assignment, HeldAttempt, Needs, Report } from "../../src/worker/worker.js";
 import { ManualClock } from "./manual-clock.js";
 
@@ -40,6 +47,8 @@ export class PoolBench {
   /** What the store says of runs. */
   runs: RunRow[] = [];
   pool: WorkerPool = this.open();
+  /** By worker. */
+  private readonly sessions = new Map<string, string>();
 
   constructor() {
     beforeEach(() => {
@@ -74,7 +83,20 @@ export class PoolBench {
   }
 
   register(changes: Partial<Registration> = {}): string {
-    return this.desk.register(registration(changes)).worker_id;
+    const { worker_id, session } = this.desk.register(registration(changes));
+    this.sessions.set(worker_id, session);
+    return worker_id;
+  }
+
+  /** In the worker's last session. */
+  claim(id: string, waitMs?: number, gone: AbortSignal | null = null): Promise<ClaimAnswer> {
+    const session = this.sessions.get(id)!;
+    return this.desk.claim(id, { session, ...(waitMs === undefined ? {} : { wait_ms: waitMs }) }, gone);
+  }
+
+  /** Reports of the worker's last session, which ask for what is next. */
+  reportAndClaim(id: string, ...reports: SentReport[]): Promise<ReportsAnswer> {
+    return this.desk.reportAndClaim(id, { reports, session: this.sessions.get(id)! });
   }
 
   execute(changes: Partial<Assignment> = {}, needs: Needs = NEEDS): Running {
@@ -93,7 +115,7 @@ export class PoolBench {
   async deliver(): Promise<{ id: string; running: Running }> {
     const id = this.register();
     const running = this.execute();
-    await this.desk.claim(id, { received: [] });
+    await this.claim(id);
     return { id, running };
   }
 

@@ -16,6 +16,8 @@ import {
   type Registered,
   type Registration,
   type ReportAnswer,
+  type Reports,
+  type ReportsAnswer,
   type SentReport,
   type Stream,
   type Verdict,
@@ -48,10 +50,8 @@ export class PoolDesk {
     worker.draining = draining;
     worker.leaveIn(endsInMs, clock.elapsed());
     if (!book.isRegistered(worker)) book.add(worker);
-    // What was sent and is not there was in an answer that got lost.
     const listed = new Set(held.map(({ token }) => token));
-    for (const attempt of worker.attempts)
-      if (attempt.delivery === "sent" && !listed.has(attempt.token)) attempt.delivery = "queued";
+    worker.beginSession((token) => listed.has(token));
     const verdict = this.judge(worker, held);
     book.seen(worker);
     book.findWorkersForAll();
@@ -59,6 +59,7 @@ export class PoolDesk {
     book.tellRoom();
     return {
       worker_id: worker.id,
+      session: worker.session,
       lease_ms: book.leaseMs,
       heartbeat_ms: heartbeatMs(book.leaseMs),
       kill_margin_ms: killMarginMs(book.leaseMs),
@@ -74,19 +75,15 @@ export class PoolDesk {
   /** Answers as soon as there is something for the worker. `gone` is aborted if its connection breaks before. */
   claim(
     workerId: string,
-    { received, wait_ms: waitMs = CLAIM_WAIT_MS }: Claim,
+    { session, wait_ms: waitMs = CLAIM_WAIT_MS }: Claim,
     gone: AbortSignal | null = null,
   ): Promise<ClaimAnswer> {
     const { book, clock } = this;
     const worker = book.known(workerId);
     const wasPresent = worker.isPresent(clock.elapsed());
     book.seen(worker);
-    for (const token of received) {
-      const attempt = book.attempts.get(token);
-      if (attempt?.worker === worker && attempt.delivery === "sent") attempt.received();
-    }
-    // What was sent before and has not arrived by now was in an answer that got lost.
-    for (const attempt of worker.attempts) if (attempt.delivery === "sent") attempt.delivery = "queued";
+    // It was long on its way, and the worker no longer waits for it; if it does, it registers again.
+    if (session !== worker.session) throw unknownWorker();
     const answer = worker.openClaim(clock, waitMs, gone);
     if (!wasPresent) {
       book.findWorkersForAll();
@@ -119,6 +116,23 @@ export class PoolDesk {
     const worker = this.book.known(workerId);
     this.book.seen(worker);
     return Promise.all(sent.map((one) => this.takeReport(worker, one)));
+  }
+
+  /** As `report`, and the answer brings what there is to do next; not where `isGone` says that nobody would read it. */
+  async reportAndClaim(
+    workerId: string,
+    { reports: sent, session }: Reports,
+    isGone: () => boolean = () => false,
+  ): Promise<ReportsAnswer> {
+    const worker = this.book.known(workerId);
+    worker.reportsUnderWay += 1;
+    try {
+      const results = await this.report(workerId, sent);
+      if (session === undefined || isGone()) return { results, assignments: [], stop: [] };
+      return { results, ...worker.takeNews(session, this.clock.elapsed()) };
+    } finally {
+      worker.reportsUnderWay -= 1;
+    }
   }
 
   /** How much of the log is here now. Less than `offset`: nothing was written, and the worker goes on from there. */

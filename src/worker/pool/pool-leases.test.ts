@@ -19,7 +19,7 @@ describe("silence", () => {
   it("of a lease's length loses the worker and its attempts; what it says later is stale", async () => {
     const id = bench.register();
     const running = bench.execute();
-    await bench.desk.claim(id, { received: [] });
+    await bench.claim(id);
     bench.clock.advance(LEASE_MS - 1);
     await settle();
     expect(running.told).toEqual([]);
@@ -38,7 +38,7 @@ describe("silence", () => {
   it("is broken by any request", async () => {
     const id = bench.register();
     const running = bench.execute();
-    await bench.desk.claim(id, { received: [] });
+    await bench.claim(id);
     for (let time = 0; time < 4; time += 1) {
       bench.clock.advance(LEASE_MS / 2);
       bench.desk.heartbeat(id, { attempts: [held()], draining: false });
@@ -50,7 +50,7 @@ describe("silence", () => {
   it("about one attempt, twice in a row, loses that one", async () => {
     const id = bench.register();
     const running = bench.execute();
-    await bench.desk.claim(id, { received: [] });
+    await bench.claim(id);
     bench.desk.heartbeat(id, { attempts: [held()], draining: false });
     bench.desk.heartbeat(id, { attempts: [], draining: false });
     await settle();

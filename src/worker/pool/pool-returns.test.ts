@@ -28,7 +28,7 @@ describe("a worker that takes nothing new", () => {
   it("still gets what was placed on it before, as long as it asks", async () => {
     const id = bench.register();
     const commit = bench.begin();
-    const claim = bench.desk.claim(id, { received: [] });
+    const claim = bench.claim(id);
     bench.desk.heartbeat(id, { attempts: [], draining: true });
     const running = commit();
     expect(tokensOf(await claim)).toEqual(["t1"]);
@@ -53,11 +53,11 @@ describe("a worker that takes nothing new", () => {
   it("that is between two claims is given the time to ask again", async () => {
     const id = bench.register();
     const [first, second] = [bench.begin(), bench.begin({ token: "t2" })];
-    void bench.desk.claim(id, { received: [], wait_ms: 0 });
+    void bench.claim(id, 0);
     bench.clock.advance(0);
     bench.desk.heartbeat(id, { attempts: [], draining: true });
     const asked = first();
-    expect(tokensOf(await bench.desk.claim(id, { received: [], wait_ms: 0 }))).toEqual(["t1"]);
+    expect(tokensOf(await bench.claim(id, 0))).toEqual(["t1"]);
     const forgotten = second();
     bench.clock.advance(4_999);
     await settle();
@@ -70,12 +70,12 @@ describe("a worker that takes nothing new", () => {
 
   it("keeps what it may have: the answer that brought it need not be lost", async () => {
     const { id, running } = await bench.deliver();
-    bench.desk.register(registration({ draining: true }));
+    bench.register({ draining: true });
     bench.clock.advance(5_000);
     bench.desk.heartbeat(id, { attempts: [], draining: true });
     await settle();
     expect(running.told).toEqual([]);
-    expect(tokensOf(await bench.desk.claim(id, { received: [] }))).toEqual(["t1"]);
+    expect(tokensOf(await bench.claim(id))).toEqual(["t1"]);
   });
 
   it("gets nothing after it has registered again", () => {
@@ -91,7 +91,7 @@ describe("a worker that was struck off and comes back", () => {
     bench.clock.advance(LEASE_MS);
     const id = bench.register();
     commit();
-    expect(tokensOf(await bench.desk.claim(id, { received: [] }))).toEqual(["t1"]);
+    expect(tokensOf(await bench.claim(id))).toEqual(["t1"]);
   });
 
   it("that does not come back loses the attempt whose start was being committed", async () => {
@@ -176,7 +176,7 @@ describe("an attempt that was lost", () => {
     tell(running, "committed");
     const id = bench.register();
     const again = bench.execute();
-    await bench.desk.claim(id, { received: [] });
+    await bench.claim(id);
     again.controller.abort("released");
     bench.clock.advance(LEASE_MS);
     expect(bench.desk.register(registration({ attempts: [held()] }))).toMatchObject({ lost: [] });
@@ -204,7 +204,7 @@ describe("the clock on the wall", () => {
 
   it("does not keep a claim open, nor an adopted attempt waiting", async () => {
     const id = bench.register();
-    const claim = bench.desk.claim(id, { received: [], wait_ms: 1_000 });
+    const claim = bench.claim(id, 1_000);
     const gone = bench.adopt({ worker: "w2/bbbbbbbb", token: "t2" });
     bench.clock.set(-3_600_000);
     bench.clock.advance(1_000);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { DEFAULT_RUNTIME_MS } from "../../core/model/definition.js";
 import type { AttemptPlace } from "../../core/model/worker-names.js";
 import type { TimerPort } from "../attempt-timers.js";
@@ -10,6 +11,8 @@ import type { ClaimAnswer, Held, Registration } from "./protocol.js";
 const STRAY_SLOTS = 1;
 /** A worker that was silent for longer is given nothing: a live one asks again as soon as it has been answered. */
 export const PRESENT_MS = 5_000;
+
+const NOTHING: ClaimAnswer = { assignments: [], stop: [] };
 
 interface OpenClaim {
   readonly answer: (answer: ClaimAnswer) => void;
@@ -32,6 +35,10 @@ export class PoolWorker {
   readonly at: AttemptPlace;
   /** When it takes nothing any more, by the clock that nobody sets; null: it stays. */
   private endsAt: number | null = null;
+  /** Answers of an earlier one bring nothing: the worker may have given up waiting for them. */
+  session = "";
+  /** Messages with reports that are soon answered, and bring along what there is by then. */
+  reportsUnderWay = 0;
   /** By the clock on the wall, as people are told. */
   lastSeenAt: number;
   /** By the clock that nobody sets. */
@@ -145,6 +152,14 @@ export class PoolWorker {
     return at >= 0;
   }
 
+  /** The worker has said what it has: what else was sent to it was in an answer that got lost. */
+  beginSession(holds: (token: string) => boolean): void {
+    this.closeClaim();
+    this.session = randomUUID();
+    for (const attempt of this.attempts)
+      if (attempt.delivery === "sent" && !holds(attempt.token)) attempt.delivery = "queued";
+  }
+
   /**
    * Keep a claim open until there is something to answer, or its time is over; an older one is answered with nothing.
    * `gone` is aborted if its connection breaks: until the worker comes again it is given nothing.
@@ -173,17 +188,28 @@ export class PoolWorker {
     const { claim } = this;
     this.claim = null;
     claim?.cancelTimer();
-    claim?.answer({ assignments: [], stop: [] });
+    claim?.answer(NOTHING);
   }
 
-  /** There is something for it. Everything that comes in the same turn goes out in one answer. */
+  /**
+   * There is something for it. Everything that comes in the same turn goes out in one answer: that to a report if one
+   * is answered in this turn, so that the claim stays open, else that to the claim.
+   */
   wake(): void {
     if (this.claim === null || this.answering) return;
     this.answering = true;
-    queueMicrotask(() => {
+    const later = this.reportsUnderWay > 0 ? setImmediate : queueMicrotask;
+    later(() => {
       this.answering = false;
       if (this.hasNews()) this.answerClaim();
     });
+  }
+
+  /** What there is for it, to go out in an answer of this session. */
+  takeNews(session: string, elapsed: number): ClaimAnswer {
+    if (session !== this.session) return NOTHING;
+    this.claimedAt = elapsed;
+    return this.hasNews() ? this.news() : NOTHING;
   }
 
   private *takers(): Generator<Needs> {
@@ -202,6 +228,10 @@ export class PoolWorker {
     if (claim === null) return;
     this.claim = null;
     claim.cancelTimer();
+    claim.answer(this.news());
+  }
+
+  private news(): ClaimAnswer {
     const assignments: ClaimAnswer["assignments"][number][] = [];
     const stop: string[] = [];
     for (const attempt of this.attempts) {
@@ -213,7 +243,7 @@ export class PoolWorker {
       if (attempt.stopping) stop.push(attempt.token);
       attempt.isStopNews = false;
     }
-    claim.answer({ assignments, stop });
+    return { assignments, stop };
   }
 }
 

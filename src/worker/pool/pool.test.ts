@@ -97,7 +97,7 @@ describe("places", () => {
     });
     bench.clock.advance(5_000);
     expect(bench.pool.place(NEEDS)).toBe("full");
-    void bench.desk.claim(id, { received: [] });
+    void bench.claim(id);
     expect(rooms).toBe(1);
     expect(bench.pool.place(NEEDS)).not.toBe("full");
   });
@@ -105,7 +105,7 @@ describe("places", () => {
   it("are not on a worker whose claim broke off", () => {
     const id = bench.register();
     const gone = new AbortController();
-    void bench.desk.claim(id, { received: [] }, gone.signal);
+    void bench.claim(id, undefined, gone.signal);
     gone.abort();
     expect(bench.pool.place(NEEDS)).toBe("full");
   });
@@ -125,20 +125,10 @@ describe("places", () => {
 describe("assignments", () => {
   it("answer the claim that waits for them, all of one turn together", async () => {
     const id = bench.register();
-    const claim = bench.desk.claim(id, { received: [] });
+    const claim = bench.claim(id);
     bench.execute();
     bench.execute({ token: "t2", jobId: JOB + 1 });
     expect(tokensOf(await claim)).toEqual(["t1", "t2"]);
-  });
-
-  it("are delivered again until the worker says that it has them", async () => {
-    const id = bench.register();
-    bench.execute();
-    expect(tokensOf(await bench.desk.claim(id, { received: [] }))).toEqual(["t1"]);
-    expect(tokensOf(await bench.desk.claim(id, { received: [] }))).toEqual(["t1"]);
-    const waiting = bench.desk.claim(id, { received: ["t1"] });
-    bench.clock.advance(25_000);
-    expect(tokensOf(await waiting)).toEqual([]);
   });
 
   it("that are no longer wanted are not delivered; one that was is to be stopped", async () => {
@@ -148,8 +138,8 @@ describe("assignments", () => {
     await settle();
     expect(unsent.told).toMatchObject([{ result: { kind: "stopped" }, durationMs: 0 }]);
     const sent = bench.execute({ token: "t2" });
-    expect(tokensOf(await bench.desk.claim(id, { received: [] }))).toEqual(["t2"]);
-    const next = bench.desk.claim(id, { received: ["t2"] });
+    expect(tokensOf(await bench.claim(id))).toEqual(["t2"]);
+    const next = bench.claim(id);
     sent.controller.abort("stopped");
     expect(await next).toEqual({ assignments: [], stop: ["t2"] });
     expect(bench.desk.heartbeat(id, { attempts: [held("t2")], draining: false })).toMatchObject({
@@ -162,7 +152,7 @@ describe("assignments", () => {
   it("of a run that the server lets go of stay with the worker, but are not kept alive", async () => {
     const id = bench.register();
     const running = bench.execute();
-    await bench.desk.claim(id, { received: [] });
+    await bench.claim(id);
     running.controller.abort("released");
     await settle();
     expect(running.told).toEqual([null]);

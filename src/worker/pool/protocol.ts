@@ -92,6 +92,8 @@ export type Registration = z.infer<typeof registration>;
 
 export interface Registered {
   readonly worker_id: string;
+  /** Until the worker registers again: only within it is anything given out. */
+  readonly session: string;
   readonly lease_ms: number;
   readonly heartbeat_ms: number;
   readonly kill_margin_ms: number;
@@ -106,9 +108,14 @@ export interface Verdict {
   readonly lost: readonly string[];
 }
 
+/**
+ * Of the last registration. A worker that missed an answer registers again with what it holds; what it was given and
+ * does not hold is then given to it once more, and answers that are still on their way to it bring nothing.
+ */
+const session = z.string().min(1).max(MAX_NAME_CHARS);
+
 export const claim = z.strictObject({
-  /** Assignments that have arrived. */
-  received: z.array(token).max(MAX_HELD),
+  session,
   wait_ms: z.number().int().min(0).max(CLAIM_WAIT_MS).default(CLAIM_WAIT_MS),
 });
 export type Claim = z.input<typeof claim>;
@@ -122,6 +129,7 @@ export const heartbeat = z.strictObject({
 });
 export type Heartbeat = z.infer<typeof heartbeat>;
 
+/** What there is for a worker to do. */
 export interface ClaimAnswer {
   readonly assignments: readonly Assignment[];
   readonly stop: readonly string[];
@@ -229,7 +237,12 @@ const sentReport = held.extend({
 });
 export type SentReport = z.infer<typeof sentReport>;
 
-export const reports = z.strictObject({ reports: z.array(sentReport).min(1).max(MAX_REPORTS) });
+export const reports = z.strictObject({
+  reports: z.array(sentReport).min(1).max(MAX_REPORTS),
+  /** With it the answer also brings what there is to do next, as the answer to a claim does. */
+  session: session.optional(),
+});
+export type Reports = z.infer<typeof reports>;
 
 /**
  * `accepted`: on record, now or before. `stale`: refused for good (STALE_ATTEMPT). `retry`: keep it and offer it again;
@@ -242,6 +255,10 @@ export interface ReportAnswer {
   readonly have?: { readonly [stream in Stream]: number };
   /** The output that it speaks of is not here. */
   readonly output_missing?: true;
+}
+
+export interface ReportsAnswer extends ClaimAnswer {
+  readonly results: readonly ReportAnswer[];
 }
 
 export const logChunk = z.strictObject({ token, stream, offset: z.coerce.number().int().min(0) });

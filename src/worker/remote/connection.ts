@@ -27,6 +27,8 @@ export class Connection {
   private readonly clients: readonly ServerClient[];
   private current = 0;
   private session: Session | null = null;
+  /** By server: the last registration there. */
+  private readonly sessions = new Map<ServerClient, Session>();
   /** Of the server that was last spoken to. */
   terms: { readonly leaseMs: number; readonly killMarginMs: number } | null = null;
   private connecting: Promise<Session> | null = null;
@@ -52,6 +54,14 @@ export class Connection {
     if (!(error instanceof ServerRefusal)) this.turn();
   }
 
+  /**
+   * What an answer gives out counts. Not once the worker has registered there anew: what it did not name then is given
+   * to it again, and would be begun twice.
+   */
+  isHeard(session: Session): boolean {
+    return this.sessions.get(session.client) === session;
+  }
+
   /** Another server may know what this one does not. */
   moveOn(session: Session): boolean {
     if (this.session !== session || this.clients.length === 1) return false;
@@ -69,9 +79,11 @@ export class Connection {
       this.ports.signal.throwIfAborted();
       const client = this.clients[this.current]!;
       const sentAt = thisMoment();
+      this.sessions.delete(client);
       try {
         const { renewed, stop, lost, ...registered } = await client.register(this.ports.registration());
         this.session = { ...registered, client };
+        this.sessions.set(client, this.session);
         this.terms = { leaseMs: registered.lease_ms, killMarginMs: registered.kill_margin_ms };
         this.ports.log(`connected to ${client.url}`);
         this.ports.onVerdict({ renewed, stop, lost }, sentAt);
@@ -87,8 +99,9 @@ export class Connection {
   }
 }
 
-/** A request that failed says only that it did; its cause says why. */
+/** An error that says only that something failed has a cause that says why; one of several addresses has several. */
 export function rootMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof AggregateError && error.errors.length > 0) return rootMessageOf(error.errors[0]);
   return error.cause instanceof Error ? error.cause.message : error.message;
 }

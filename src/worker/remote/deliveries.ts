@@ -1,6 +1,7 @@
-import { MAX_REPORTS, type ReportAnswer } from "../pool/protocol.js";
+import { type ClaimAnswer, MAX_REPORTS, type ReportAnswer } from "../pool/protocol.js";
 import { type Connection, rootMessageOf, type Session } from "./connection.js";
 import { goBackTo, prepareReport } from "./delivery.js";
+import { type Moment, thisMoment } from "./elapsed.js";
 import { pause } from "./pause.js";
 import type { RemoteAttempt } from "./remote-attempt.js";
 import { ServerRefusal } from "./server-client.js";
@@ -10,6 +11,8 @@ export interface DeliveryPorts {
   readonly connection: Connection;
   /** The server has taken it, or refused it for good. */
   readonly settled: (answer: ReportAnswer) => void;
+  /** The answer to reports that were sent then has brought something to do. */
+  readonly given: (session: Session, answer: ClaimAnswer, sentAt: Moment) => void;
   /** A request for this attempt failed. */
   readonly failed: (session: Session, attempt: RemoteAttempt, error: unknown) => void;
   readonly over: AbortSignal;
@@ -74,10 +77,18 @@ export class Deliveries {
     const attempts = new Map(prepared.map(({ attempt }) => [attempt.token, attempt]));
     try {
       const reports = prepared.map(({ report }) => report);
-      for (const answer of await session.client.report(session.worker_id, reports)) {
-        const attempt = attempts.get(answer.token);
-        if (attempt !== undefined) this.answered(attempt, answer);
+      const sentAt = thisMoment();
+      const answer = await session.client.report(
+        session.worker_id,
+        { reports, session: session.session },
+        session.lease_ms,
+      );
+      // First what is over: its slots are free for what comes.
+      for (const result of answer.results) {
+        const attempt = attempts.get(result.token);
+        if (attempt !== undefined) this.answered(attempt, result);
       }
+      this.ports.given(session, answer, sentAt);
     } catch (error) {
       if (!isAboutContent(error)) {
         this.ports.connection.failed(session, error);

@@ -3,8 +3,9 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { NOWHERE } from "../../core/model/worker-names.js";
 import { LocalWorker } from "../local-worker.js";
-import { CLAIM_WAIT_MS, type Registration, type ReportAnswer, type Verdict } from "../pool/protocol.js";
+import type { ClaimAnswer, Registration, ReportAnswer, Verdict } from "../pool/protocol.js";
 import type { Assignment, Report } from "../worker.js";
+import { Claims } from "./claims.js";
 import { Connection, rootMessageOf, type Session } from "./connection.js";
 import { Deliveries } from "./deliveries.js";
 import { sendLogs } from "./delivery.js";
@@ -24,8 +25,6 @@ const LEASE_CHECK_MS = 100;
 const LEAVE_WAIT_MS = 100;
 /** For a server that does not answer an idle worker that is to leave. */
 const LAST_CLAIM_MS = 2_000;
-/** A claim that failed at once is not repeated at once. */
-const CLAIM_RETRY_MS = 100;
 
 /** Executes attempts for a server on another machine. Resolves when it has left. */
 export async function runRemoteWorker(options: RemoteWorkerOptions): Promise<void> {
@@ -42,10 +41,10 @@ class RemoteWorker {
   private readonly instance = randomUUID();
   /** Nothing is left to be done. */
   private readonly over = new AbortController();
+  private readonly claims: Claims;
   private readonly deliveries: Deliveries;
   /** When the last heartbeat that was answered was sent: since then the server counts the lease of all it gives out. */
   private heardAt = thisMoment();
-  private openClaim: AbortController | null = null;
   /** It begins nothing any more. */
   private hasLeft = false;
   private wakeIdle = (): void => {};
@@ -74,10 +73,19 @@ class RemoteWorker {
       log: options.log,
       signal: AbortSignal.any([options.end, this.over.signal]),
     });
+    const given = (session: Session, answer: ClaimAnswer, sentAt: Moment): void =>
+      this.take(session, answer, sentAt);
+    this.claims = new Claims({
+      connection: this.connection,
+      given,
+      isLeaving: () => this.isLeaving,
+      over: this.over.signal,
+    });
     this.deliveries = new Deliveries({
       attempts: () => this.attempts.values(),
       connection: this.connection,
       settled: (answer) => this.settle(answer),
+      given,
       failed: (session, attempt, error) => this.failedFor(session, attempt, error),
       over: this.over.signal,
     });
@@ -87,7 +95,7 @@ class RemoteWorker {
     const { end } = this.options;
     for (const signal of [this.life.over, end, this.over.signal]) setMaxListeners(0, signal);
     for (const signal of [end, this.over.signal])
-      signal.addEventListener("abort", () => this.openClaim?.abort(), { once: true });
+      signal.addEventListener("abort", () => this.claims.hangUp(), { once: true });
     try {
       await this.work();
     } finally {
@@ -104,7 +112,7 @@ class RemoteWorker {
       await this.leave();
       return this.local.close();
     }
-    const loops = [this.claimLoop(), this.heartbeatLoop(), this.logLoop(), this.leaseLoop()];
+    const loops = [this.claims.loop(), this.heartbeatLoop(), this.logLoop(), this.leaseLoop()];
     const failure = Promise.race(loops.map((loop) => loop.then(() => null))).catch((error: unknown) => error);
     await Promise.race([aborted(drain), aborted(end), failure.then((error) => (error ? 0 : forever))]);
     if (!end.aborted && drain.aborted) {
@@ -136,7 +144,7 @@ class RemoteWorker {
         this.wakeIdle = resolve;
         if (this.attempts.size === 0) resolve();
       });
-      await this.within(LAST_CLAIM_MS, this.claimOnce([], 0));
+      await this.within(LAST_CLAIM_MS, this.claims.once(0));
     } while (this.attempts.size > 0 && !this.options.end.aborted);
   }
 
@@ -146,7 +154,7 @@ class RemoteWorker {
 
   private async leave(): Promise<void> {
     this.hasLeft = true;
-    this.openClaim?.abort();
+    this.claims.hangUp();
     const running = [...this.attempts.values()].filter(({ report }) => report === null);
     await Promise.all(running.map((attempt) => this.kill(attempt)));
     const session = await Promise.race([this.connection.get(), delay(LEAVE_WAIT_MS)]).catch(() => undefined);
@@ -177,41 +185,14 @@ class RemoteWorker {
     return [...this.attempts.values()].map(({ held }) => held);
   }
 
-  private async claimLoop(): Promise<void> {
-    let received: string[] = [];
-    while (!this.isLeaving) {
-      try {
-        received = await this.claimOnce(received, CLAIM_WAIT_MS);
-      } catch (error) {
-        if (this.isLeaving) return;
-        if (error instanceof ServerRefusal && [401, 403].includes(error.status)) throw error;
-        await pause(CLAIM_RETRY_MS, this.over.signal);
-      }
-    }
-  }
-
-  /** Resolves to the tokens that have arrived. */
-  private async claimOnce(received: string[], waitMs: number): Promise<string[]> {
-    const session = await this.connection.get();
-    const sentAt = thisMoment();
-    // A signal for each claim: what is tied to a long-lived one is never let go of.
-    const controller = new AbortController();
-    if (waitMs > 0) this.openClaim = controller;
-    const { signal } = controller;
-    try {
-      if (waitMs > 0 && this.isLeaving) controller.abort();
-      const answer = await session.client.claim(session.worker_id, { received, wait_ms: waitMs }, signal);
-      for (const assignment of answer.assignments) this.begin(assignment, laterOf(sentAt, this.heardAt));
-      for (const token of answer.stop) this.attempts.get(token)?.controller.abort("stopped");
-      return answer.assignments.map(({ token }) => token);
-    } catch (error) {
-      if (!signal.aborted) this.connection.failed(session, error);
-      throw error;
-    }
+  /** What an answer has brought, to a request that was sent then. */
+  private take(session: Session, { assignments, stop }: ClaimAnswer, sentAt: Moment): void {
+    if (this.connection.isHeard(session))
+      for (const assignment of assignments) this.begin(assignment, laterOf(sentAt, this.heardAt));
+    for (const token of stop) this.attempts.get(token)?.controller.abort("stopped");
   }
 
   private begin(assignment: Assignment, sentAt: Moment): void {
-    // The answer that brought it first may have been thought lost.
     if (this.hasLeft || this.attempts.has(assignment.token)) return;
     const attempt = new RemoteAttempt(assignment, this.folders.base, sentAt);
     this.attempts.set(attempt.token, attempt);

@@ -6,11 +6,12 @@ import type {
   HeartbeatAnswer,
   Registered,
   Registration,
-  ReportAnswer,
-  SentReport,
+  Reports,
+  ReportsAnswer,
   Stream,
   Verdict,
 } from "../pool/protocol.js";
+import { HttpExchange } from "./http-exchange.js";
 
 /** For an answer that needs no waiting on the server's side but that of a commit. */
 const ANSWER_TIMEOUT_MS = 20_000;
@@ -35,15 +36,15 @@ export class ServerRefusal extends Error {
   }
 }
 
-/** One server as a worker speaks to it. Throws what `fetch` throws where it cannot be reached. */
+/** One server as a worker speaks to it. Throws what `node:http` throws where it cannot be reached. */
 export class ServerClient {
-  private readonly base: string;
+  private readonly exchange: HttpExchange;
 
   constructor(
     readonly url: string,
     private readonly token: string | null,
   ) {
-    this.base = `${url.replace(/\/+$/, "")}/api/v1/workers`;
+    this.exchange = new HttpExchange(`${url.replace(/\/+$/, "")}/api/v1/workers`);
   }
 
   register(request: Registration): Promise<Registered & Verdict> {
@@ -66,15 +67,9 @@ export class ServerClient {
     return this.send("POST", `/${workerId}/heartbeat`, { json: request, timeoutMs });
   }
 
-  async report(workerId: string, reports: readonly SentReport[]): Promise<readonly ReportAnswer[]> {
-    const { results } = await this.send<{ results: readonly ReportAnswer[] }>(
-      "POST",
-      `/${workerId}/reports`,
-      {
-        json: { reports },
-      },
-    );
-    return results;
+  report(workerId: string, request: Reports, timeoutMs: number): Promise<ReportsAnswer> {
+    const limited = Math.min(timeoutMs, ANSWER_TIMEOUT_MS);
+    return this.send("POST", `/${workerId}/reports`, { json: request, timeoutMs: limited });
   }
 
   sendLog(
@@ -105,19 +100,19 @@ export class ServerClient {
       readonly signal?: AbortSignal;
     },
   ): Promise<T> {
-    const timeout = AbortSignal.timeout(how.timeoutMs ?? ANSWER_TIMEOUT_MS);
     const type = how.json !== undefined ? "application/json" : how.bytes && "application/octet-stream";
-    const response = await fetch(`${this.base}${path}`, {
+    const { status, text } = await this.exchange.send({
       method,
+      path,
       headers: {
         ...(type === undefined ? {} : { "content-type": type }),
         ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
       },
       body: how.json !== undefined ? JSON.stringify(how.json) : (how.bytes ?? null),
-      signal: how.signal === undefined ? timeout : AbortSignal.any([timeout, how.signal]),
+      timeoutMs: how.timeoutMs ?? ANSWER_TIMEOUT_MS,
+      signal: how.signal ?? null,
     });
-    const text = await response.text();
-    if (!response.ok) throw refusalOf(response.status, text);
+    if (status < 200 || status > 299) throw refusalOf(status, text);
     return (text === "" ? null : JSON.parse(text)) as T;
   }
 }

@@ -1,0 +1,59 @@
+import { CLAIM_WAIT_MS, type ClaimAnswer } from "../pool/protocol.js";
+import type { Connection, Session } from "./connection.js";
+import { type Moment, thisMoment } from "./elapsed.js";
+import { pause } from "./pause.js";
+import { ServerRefusal } from "./server-client.js";
+
+export interface ClaimPorts {
+  readonly connection: Connection;
+  /** What the answer to a request that was sent then has brought. */
+  readonly given: (session: Session, answer: ClaimAnswer, sentAt: Moment) => void;
+  readonly isLeaving: () => boolean;
+  readonly over: AbortSignal;
+}
+
+/** A claim that failed at once is not repeated at once. */
+const CLAIM_RETRY_MS = 100;
+
+/** Asks the server for something to do, and waits there while there is nothing. */
+export class Claims {
+  private open: AbortController | null = null;
+
+  constructor(private readonly ports: ClaimPorts) {}
+
+  async loop(): Promise<void> {
+    const { isLeaving, over } = this.ports;
+    while (!isLeaving()) {
+      try {
+        await this.once(CLAIM_WAIT_MS);
+      } catch (error) {
+        if (isLeaving()) return;
+        if (error instanceof ServerRefusal && [401, 403].includes(error.status)) throw error;
+        await pause(CLAIM_RETRY_MS, over);
+      }
+    }
+  }
+
+  async once(waitMs: number): Promise<void> {
+    const { connection, given, isLeaving } = this.ports;
+    const session = await connection.get();
+    const sentAt = thisMoment();
+    // A signal for each claim: what is tied to a long-lived one is never let go of.
+    const controller = new AbortController();
+    if (waitMs > 0) this.open = controller;
+    const { signal } = controller;
+    try {
+      if (waitMs > 0 && isLeaving()) controller.abort();
+      const request = { session: session.session, wait_ms: waitMs };
+      given(session, await session.client.claim(session.worker_id, request, signal), sentAt);
+    } catch (error) {
+      if (!signal.aborted) connection.failed(session, error);
+      throw error;
+    }
+  }
+
+  /** Nothing is waited for any more. */
+  hangUp(): void {
+    this.open?.abort();
+  }
+}
