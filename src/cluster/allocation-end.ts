@@ -1,5 +1,5 @@
 import type { FailureClass } from "../core/model/failure.js";
-import type { AllocationStatus } from "./provider.js";
+import type { AllocationStatus, KnownOfPilot } from "./provider.js";
 
 interface EndTraits {
   /** Of an attempt that ended with its pilot although it stayed within its own limits. Null: none was lost. */
@@ -88,8 +88,10 @@ export interface AllocationEnd {
   readonly message: string;
 }
 
-/** An id that both the queue and the accounting have not known for so long is gone. Accounting may be minutes late. */
-export const VANISHED_AFTER_MS = 5 * 60_000;
+/** An id that neither the queue nor the accounting has known for so long is gone. Accounting may be minutes late. */
+const VANISHED_AFTER_MS = 5 * 60_000;
+/** One whose end was asked for needs less proof: Grid Engine keeps no record of a job that is deleted while it waits. */
+const CANCELED_AFTER_MS = 30_000;
 
 export function allocationEnd(code: AllocationCode, status: AllocationStatus, certain = true): AllocationEnd {
   const { words, ...traits } = ENDS[code];
@@ -102,4 +104,11 @@ function nativeWords({ native }: AllocationStatus): string {
     signal !== null && signal > 0 ? `signal ${signal}` : exitCode === null ? null : `exit code ${exitCode}`;
   const said = [state, reason, exit].filter((part) => part !== null && part !== "");
   return said.length === 0 ? "" : ` (${said.join(", ")})`;
+}
+
+/** Of one that nobody knows. While somebody who might know it does not answer, nothing is said about it. */
+export function classifyUnknown(status: AllocationStatus, known: KnownOfPilot): AllocationEnd | null {
+  if (status.source !== "none") return null;
+  if (known.cancelAsked && known.unknownForMs >= CANCELED_AFTER_MS) return allocationEnd("CANCELED", status);
+  return known.unknownForMs >= VANISHED_AFTER_MS ? allocationEnd("VANISHED", status, false) : null;
 }

@@ -1,10 +1,12 @@
 import type { ProviderOptions } from "./command.js";
+import { createGridEngineProvider } from "./gridengine/gridengine-provider.js";
 import type { AllocationProvider } from "./provider.js";
 import { createSlurmProvider } from "./slurm/slurm-provider.js";
 
 /** Every batch system that Daruma can submit to. */
 const PROVIDERS = {
   slurm: createSlurmProvider,
+  gridengine: createGridEngineProvider,
 } as const satisfies Record<string, (options?: ProviderOptions) => AllocationProvider>;
 
 export type ClusterEngine = keyof typeof PROVIDERS;

@@ -15,6 +15,8 @@ export interface ScriptDialect {
   readonly handBackRequests: 1 | 2;
   /** The batch system signals the process group of the script, so the worker gets its own. */
   readonly ownGroup: boolean;
+  /** The exit code of a script that was told to leave. Null: that of the worker, since the batch system tells the two apart. */
+  readonly toldToLeaveExit: number | null;
   /** A file that asks to drain by being there. Null: the batch system can signal the script. */
   readonly drainFile: string | null;
   readonly before: readonly string[];
@@ -34,6 +36,8 @@ export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): strin
     "#!/bin/bash",
     ...dialect.before,
     "worker=''",
+    "watcher=''",
+    "told_to_leave=''",
     "stop_worker() {",
     '  [ -n "$worker" ] || exit 0',
     '  kill -TERM "$worker" 2>/dev/null',
@@ -41,6 +45,7 @@ export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): strin
     "drain() { stop_worker; }",
     // Two signals of one kind that meet become one, so there is a pause before the one that must count.
     "hand_back() {",
+    "  told_to_leave=yes",
     ...(dialect.handBackRequests === 2 ? ["  stop_worker"] : []),
     "  sleep 0.5",
     "  stop_worker",
@@ -49,7 +54,7 @@ export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): strin
     `trap hand_back ${handBackOn.join(" ")}`,
     ...spec.profile.setup,
     `scratch=$(mktemp -d "\${TMPDIR:-/tmp}/daruma.XXXXXX") || exit ${EXIT_NO_SCRATCH}`,
-    `trap 'cd /; rm -rf "$scratch"' EXIT`,
+    `trap 'cd /; rm -rf "$scratch"; [ -z "$watcher" ] || kill -- "-$watcher"' EXIT`,
     `cd "$scratch" || exit ${EXIT_NO_SCRATCH}`,
     ...(dialect.ownGroup ? ["set -m"] : []),
     workerCommand(spec, dialect),
@@ -63,6 +68,9 @@ export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): strin
     '  wait "$worker" 2>/dev/null',
     "  again=$?",
     '  [ "$again" -ne 127 ] && status=$again',
+    ...(dialect.toldToLeaveExit === null
+      ? []
+      : [`  [ -z "$told_to_leave" ] || exit ${dialect.toldToLeaveExit}`]),
     '  exit "$status"',
     "done",
     "",
@@ -102,6 +110,7 @@ function watchDrainFile(file: string): string[] {
     '    kill -0 "$script" 2>/dev/null || exit',
     `    [ -e ${file} ] && { rm -f ${file}; kill -TERM "$worker"; exit; }`,
     "  done ) &",
+    "watcher=$!",
   ];
 }
 

@@ -58,14 +58,14 @@ export interface Target {
 
 /** What a site adds. Every value is an argument of its own or quoted; only `setup` is shell. */
 export interface Profile {
-  readonly account?: string;
-  readonly qos?: string;
+  readonly account?: string | null;
+  readonly qos?: string | null;
   /** Slurm: `gpu:a100`, to which the number is added. Grid Engine: the resource that counts GPUs. */
-  readonly gres?: string;
+  readonly gres?: string | null;
   /** Grid Engine: the parallel environment that gives several slots on one host. */
-  readonly parallelEnvironment?: string;
+  readonly parallelEnvironment?: string | null;
   /** Grid Engine: the resource in which memory is asked for. */
-  readonly memoryResource?: string;
+  readonly memoryResource?: string | null;
   /** Further options of `sbatch` or `qsub`, one each with its value: `--constraint=avx512`, `-P genomics`. */
   readonly options: readonly string[];
   /** Lines of shell that run before the pilot: `module load node`. */

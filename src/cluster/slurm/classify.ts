@@ -1,4 +1,4 @@
-import { type AllocationEnd, allocationEnd, VANISHED_AFTER_MS } from "../allocation-end.js";
+import { type AllocationEnd, allocationEnd, classifyUnknown } from "../allocation-end.js";
 import type { AllocationStatus, KnownOfPilot } from "../provider.js";
 import { STATES } from "./states.js";
 
@@ -26,9 +26,4 @@ function classifyFailed(status: AllocationStatus, known: KnownOfPilot): Allocati
   // JobLaunchFailure is also the reason of a script that was killed while it ran.
   const notStarted = native.reason === "JobLaunchFailure" || native.signal === LAUNCH_ERROR_SIGNAL;
   return allocationEnd(!known.registered && notStarted ? "LAUNCH_FAILED" : "PILOT_FAILED", status);
-}
-
-function classifyUnknown(status: AllocationStatus, known: KnownOfPilot): AllocationEnd | null {
-  if (status.source !== "none" || known.unknownForMs < VANISHED_AFTER_MS) return null;
-  return allocationEnd("VANISHED", status, false);
 }

@@ -1,14 +1,10 @@
-import { type AllocationStatus, KEY_PREFIX } from "../provider.js";
+import { type Answers, keyOf, unknownStatus } from "../answers.js";
+import type { AllocationStatus } from "../provider.js";
 import type { AccountingRow } from "./accounting.js";
 import type { QueueRow } from "./queue.js";
 import { STATES, STUCK_REASONS } from "./states.js";
 
-export interface SlurmAnswers {
-  readonly queue: readonly QueueRow[];
-  readonly accounting: readonly AccountingRow[];
-  /** False: one of them did not answer, or its answer could not be read to the end. */
-  readonly whole: boolean;
-}
+type SlurmAnswers = Answers<QueueRow, AccountingRow>;
 
 /**
  * Every incarnation of a job. The queue is right about the newest one as long as it remembers it; accounting is late, and
@@ -44,7 +40,7 @@ function withoutQueue(
   { whole }: SlurmAnswers,
 ): AllocationStatus[] {
   const source = whole ? "none" : "unreachable";
-  if (records.length === 0) return [unknown(id, source)];
+  if (records.length === 0) return [unknownStatus(id, 0, source)];
   const known = records.map((record, restart): AllocationStatus => {
     if (isOver(record.state)) return ofRecord(record, restart);
     // A later record proves that this one is over, whatever it still says.
@@ -52,9 +48,7 @@ function withoutQueue(
     return { ...ofRecord(record, restart), phase: "unknown", source };
   });
   // It went back into the queue, so there is another one.
-  return records.at(-1)?.state === "REQUEUED"
-    ? [...known, { ...unknown(id, source), restart: records.length }]
-    : known;
+  return records.at(-1)?.state === "REQUEUED" ? [...known, unknownStatus(id, records.length, source)] : known;
 }
 
 /** The counter of the queue proves that there was one, even where accounting is off or has not heard of it yet. */
@@ -66,7 +60,7 @@ function earlierIncarnation(
   if (record !== undefined && isOver(record.state)) return ofRecord(record, restart);
   return requeued(
     record === undefined
-      ? { ...unknown(row.id, "queue"), key: keyOf(row.name), restart }
+      ? { ...unknownStatus(row.id, restart, "queue"), key: keyOf(row.name) }
       : ofRecord(record, restart),
   );
 }
@@ -118,23 +112,6 @@ function ofRecord(record: AccountingRow, restart: number): AllocationStatus {
   };
 }
 
-function unknown(id: string, source: AllocationStatus["source"]): AllocationStatus {
-  return {
-    id,
-    key: null,
-    restart: 0,
-    phase: "unknown",
-    stuck: false,
-    native: { state: "", reason: null, exitCode: null, signal: null },
-    nodes: [],
-    startedAt: null,
-    endedAt: null,
-    limit: { runtimeMs: null, memoryBytes: null },
-    peakMemoryBytes: null,
-    source,
-  };
-}
-
 function meaningOf(state: string, reason: string | null): Pick<AllocationStatus, "phase" | "stuck"> {
   // A state of a later release: nothing is known of it.
   const { phase = "unknown", stuck = false } = STATES[state] ?? {};
@@ -143,8 +120,4 @@ function meaningOf(state: string, reason: string | null): Pick<AllocationStatus,
 
 function isOver(state: string): boolean {
   return STATES[state]?.phase === "ended";
-}
-
-function keyOf(name: string): string | null {
-  return name.startsWith(KEY_PREFIX) ? name : null;
 }

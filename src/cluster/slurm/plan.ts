@@ -22,6 +22,7 @@ const DIALECT: ScriptDialect = {
   handBackOn: ["TERM"],
   handBackRequests: 1,
   ownGroup: false,
+  toldToLeaveExit: null,
   drainFile: null,
   // What a job starts with srun gets all of the environment, not only what sbatch was told to pass on.
   before: ["export SLURM_EXPORT_ENV=ALL"],

@@ -1,3 +1,4 @@
+import { idsWithKey, mergeAll, NOTHING, type Read, SILENCE } from "../answers.js";
 import { refuse } from "../check-spec.js";
 import {
   type CommandAnswer,
@@ -91,15 +92,15 @@ class SlurmProvider implements AllocationProvider {
     const unsure = ids.filter((id) => !isSettledByQueue(rows.get(id)));
     const accounting =
       unsure.length === 0 ? NOTHING : await this.accounting(accountingCommand(unsure), signal);
-    return mergeAll(ids, queue, accounting);
+    return mergeAll(ids, queue, accounting, mergeStatus);
   }
 
   async list(keyPrefix: string, signal: AbortSignal): Promise<readonly AllocationStatus[]> {
     const queue = await this.queue(signal);
     if (!queue.whole) throw new Error(SILENT_QUEUE);
     const accounting = await this.recent(signal);
-    const ours = [...accounting.rows, ...queue.rows].filter(({ name }) => name.startsWith(keyPrefix));
-    const merged = mergeAll([...new Set(ours.map(({ id }) => id))], queue, accounting);
+    const ids = idsWithKey(keyPrefix, accounting.rows, queue.rows);
+    const merged = mergeAll(ids, queue, accounting, mergeStatus);
     return [...merged.values()].map((incarnations) => incarnations.at(-1)!);
   }
 
@@ -145,42 +146,7 @@ class SlurmProvider implements AllocationProvider {
   }
 }
 
-/** What could be read of an answer. */
-interface Read<Row> {
-  readonly rows: readonly Row[];
-  readonly whole: boolean;
-}
-
-const NOTHING = { rows: [], whole: true };
-const SILENCE = { rows: [], whole: false };
 const SILENT_QUEUE = "squeue did not answer, or its answer could not be read";
-
-/** Each row is looked at once, whatever the number of ids. */
-function mergeAll(
-  ids: readonly string[],
-  queue: Read<QueueRow>,
-  accounting: Read<AccountingRow>,
-): Map<string, readonly AllocationStatus[]> {
-  const whole = queue.whole && accounting.whole;
-  const rows = byId(queue.rows);
-  const records = byId(accounting.rows);
-  return new Map(
-    ids.map((id) => [
-      id,
-      mergeStatus(id, { queue: rows.get(id) ?? [], accounting: records.get(id) ?? [], whole }),
-    ]),
-  );
-}
-
-function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(row.id);
-    if (group === undefined) groups.set(row.id, [row]);
-    else group.push(row);
-  }
-  return groups;
-}
 
 /** Accounting could add nothing: it goes on, and it is the first incarnation. */
 function isSettledByQueue(row: QueueRow | undefined): boolean {

@@ -1,0 +1,139 @@
+import { writeFile } from "node:fs/promises";
+import { idsWithKey, mergeAll, NOTHING, type Read, SILENCE } from "../answers.js";
+import { refuse } from "../check-spec.js";
+import {
+  type CommandAnswer,
+  failureWords,
+  type ProviderOptions,
+  type RunCommand,
+  runCommand,
+} from "../command.js";
+import { commandEnvironment } from "../command-environment.js";
+import {
+  type AllocationProvider,
+  type AllocationStatus,
+  KEY_PREFIX,
+  type Plan,
+  type ProbeResult,
+  type Refusal,
+  type Submitted,
+} from "../provider.js";
+import { type AccountingRow, accountingCommand, parseAccounting, saysNothingIsThere } from "./accounting.js";
+import { classifyGridEngine } from "./classify.js";
+import { mergeStatus } from "./merge-status.js";
+import { planGridEngine } from "./plan.js";
+import { parseOutputPath, parseQueue, QUEUE_COMMAND, type QueueRow } from "./queue.js";
+import { refusalOf } from "./refusals.js";
+import { meaningOfLetters, wasRestarted } from "./states.js";
+import { HOSTS_COMMAND, QUEUES_COMMAND, readTargets } from "./targets.js";
+
+export function createGridEngineProvider(options: ProviderOptions = {}): AllocationProvider {
+  return new GridEngineProvider(
+    options.run ?? runCommand,
+    commandEnvironment(options.env ?? process.env, new Set()),
+  );
+}
+
+class GridEngineProvider implements AllocationProvider {
+  readonly name = "gridengine";
+  readonly plan = planGridEngine;
+  readonly classify = classifyGridEngine;
+
+  constructor(
+    private readonly run: RunCommand,
+    private readonly env: Record<string, string | undefined>,
+  ) {}
+
+  async probe(signal: AbortSignal): Promise<ProbeResult> {
+    const [version, hosts, queues] = await Promise.all(
+      [["qstat", "-help"], HOSTS_COMMAND, QUEUES_COMMAND].map((argv) => this.must(argv, signal)),
+    );
+    return {
+      version: version!.split("\n")[0]!.trim(),
+      // h_vmem limits the address space of each process, and the sum only as it is sampled.
+      capabilities: { accounting: true, requeue: true, memoryEnforced: "process" },
+      targets: readTargets(hosts!, queues!),
+    };
+  }
+
+  async submit(plan: Plan, signal: AbortSignal): Promise<Submitted | Refusal> {
+    const { key } = plan.spec;
+    const queue = await this.queue(signal);
+    const accounting = await this.accounting(key, signal);
+    const there = [...queue.rows, ...accounting.rows].find(({ name }) => name === key);
+    if (there !== undefined) return { id: there.id, found: true };
+    if (!queue.whole || !accounting.whole) return refuse("BUSY", SILENT_QUEUE, true);
+    const answer = await this.ask(plan.argv, signal, plan.script);
+    const id = /^(\d+)\s*$/m.exec(answer.stdout)?.[1];
+    if (answer.exitCode !== 0 || id === undefined) return refusalOf(plan.argv, answer);
+    return { id, found: false };
+  }
+
+  async status(
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Map<string, readonly AllocationStatus[]>> {
+    const queue = await this.queue(signal);
+    const rows = new Map(queue.rows.map((row) => [row.id, row]));
+    const settled = ids.every((id) => isSettledByQueue(rows.get(id)));
+    const accounting = settled ? NOTHING : await this.accounting(KEY_PREFIX, signal);
+    return mergeAll(ids, queue, accounting, mergeStatus);
+  }
+
+  async list(keyPrefix: string, signal: AbortSignal): Promise<readonly AllocationStatus[]> {
+    const queue = await this.queue(signal);
+    if (!queue.whole) throw new Error(SILENT_QUEUE);
+    const accounting = await this.accounting(keyPrefix, signal);
+    const ids = idsWithKey(keyPrefix, accounting.rows, queue.rows);
+    return [...mergeAll(ids, queue, accounting, mergeStatus).values()].map(
+      (incarnations) => incarnations.at(-1)!,
+    );
+  }
+
+  /** Grid Engine cannot send a running job a signal of our choice, so the script watches for a file beside its log. */
+  async cancel(id: string, how: "drain" | "now", signal: AbortSignal): Promise<"asked" | "gone"> {
+    const queue = await this.queue(signal);
+    if (!queue.whole) throw new Error(SILENT_QUEUE);
+    const row = queue.rows.find((candidate) => candidate.id === id);
+    if (row === undefined) return "gone";
+    if (how === "drain" && meaningOfLetters(row.letters).phase !== "pending") {
+      const path = parseOutputPath(await this.must(["qstat", "-j", id, "-xml"], signal));
+      if (path === null) throw new Error(`qstat does not say where the output of job ${id} goes`);
+      await writeFile(`${path}.drain`, "");
+      return "asked";
+    }
+    const argv = ["qdel", id];
+    const answer = await this.ask(argv, signal);
+    // qdel also fails for one that has just ended; only a silence is worth an error.
+    if (answer.failure !== null) throw new Error(failureWords(argv, answer));
+    return "asked";
+  }
+
+  private async queue(signal: AbortSignal): Promise<Read<QueueRow>> {
+    const answer = await this.ask(QUEUE_COMMAND, signal);
+    return answer.exitCode === 0 ? parseQueue(answer.stdout) : SILENCE;
+  }
+
+  private async accounting(keyPrefix: string, signal: AbortSignal): Promise<Read<AccountingRow>> {
+    const answer = await this.ask(accountingCommand(keyPrefix), signal);
+    if (answer.failure === null && saysNothingIsThere(answer.stderr)) return NOTHING;
+    return answer.exitCode === 0 ? parseAccounting(answer.stdout) : SILENCE;
+  }
+
+  private ask(argv: readonly string[], signal: AbortSignal, input = ""): Promise<CommandAnswer> {
+    return this.run(argv, { signal, env: this.env, input });
+  }
+
+  private async must(argv: readonly string[], signal: AbortSignal): Promise<string> {
+    const answer = await this.ask(argv, signal);
+    if (answer.exitCode !== 0) throw new Error(failureWords(argv, answer));
+    return answer.stdout;
+  }
+}
+
+const SILENT_QUEUE = "qstat or qacct did not answer, or the answer could not be read";
+
+/** Accounting could add nothing: it runs or waits, and it is the first incarnation. */
+function isSettledByQueue(row: QueueRow | undefined): boolean {
+  return row !== undefined && !wasRestarted(row.letters) && !meaningOfLetters(row.letters).stuck;
+}

@@ -1,0 +1,106 @@
+import { checkSpec, findTarget, refuse } from "../check-spec.js";
+import { pilotScript, type ScriptDialect } from "../pilot-script.js";
+import { type AllocationSpec, isRefusal, type Plan, type Refusal, type Target } from "../provider.js";
+import { readSiteOptions } from "../site-options.js";
+import { EXIT_TOLD_TO_LEAVE } from "./states.js";
+
+/** What Daruma sets itself, or what would change what qsub does or answers. -V would hand over every secret of the server. */
+const RESERVED: ReadonlySet<string> = new Set(
+  `-N -o -e -i -j -C -S -wd -cwd -terse -sync -now -inherit -t -b -shell -pe -q -masterq -P -v -V -w -notify -h
+  -verify -help -clear -pty`.split(/\s+/),
+);
+const DEFAULT_PARALLEL_ENVIRONMENT = "smp";
+const DEFAULT_MEMORY_RESOURCE = "mem_free";
+/** Counted for each slot. The others are looked up on the host as a whole. */
+const PER_SLOT = /_vmem$|^m_mem_free$/;
+const SECOND_MS = 1000;
+const MEBIBYTE = 1024 ** 2;
+/** Node reserves address space that it never uses: it aborts with a limit of 1 GB and runs with 2 GB. */
+const LEAST_ADDRESS_SPACE = 2 * 1024 ** 3;
+
+/** USR1 comes at s_rt and before a suspension, USR2 before a KILL; both go to the process group of the script. */
+const DIALECT: ScriptDialect = {
+  id: '"$JOB_ID"',
+  restart: `"\${RESTARTED:-0}"`,
+  node: '"$(hostname)"',
+  drainOn: ["USR1"],
+  handBackOn: ["USR2", "TERM"],
+  handBackRequests: 2,
+  ownGroup: true,
+  toldToLeaveExit: EXIT_TOLD_TO_LEAVE,
+  drainFile: '"$SGE_STDOUT_PATH.drain"',
+  before: [],
+};
+
+export function planGridEngine(spec: AllocationSpec, targets: readonly Target[]): Plan | Refusal {
+  // Without a queue any may take it, and qsub itself checks whether one can.
+  const wrong = checkSpec(spec, spec.target === null ? [] : targets) ?? checkOwn(spec);
+  if (wrong !== null) return wrong;
+  const extra = readSiteOptions(spec.profile.options, RESERVED, "single-dash");
+  if (isRefusal(extra)) return extra;
+  return {
+    spec,
+    script: pilotScript(spec, DIALECT),
+    argv: ["qsub", ...ownOptions(spec), ...extra],
+    warnings: warningsFor(spec, findTarget(spec, targets)),
+  };
+}
+
+function ownOptions(spec: AllocationSpec): string[] {
+  const { shape, profile, target } = spec;
+  const hard = shape.runtimeMs / SECOND_MS;
+  const resources = [
+    `h_rt=${Math.ceil(hard)}`,
+    `s_rt=${Math.floor(hard - spec.drainMs / SECOND_MS)}`,
+    memoryRequest(spec),
+    ...(shape.gpus > 0 ? [`${profile.gres ?? "gpu"}=${shape.gpus}`] : []),
+    ...(spec.excludeNodes.length > 0 ? [`hostname=!(${spec.excludeNodes.join("|")})`] : []),
+  ];
+  return [
+    "-terse",
+    // No line of the script is an option.
+    ...["-C", ""],
+    ...["-N", spec.key],
+    ...["-S", "/bin/bash"],
+    ...["-wd", "/"],
+    ...["-o", `:${spec.logFile}`],
+    ...["-j", "y"],
+    ...["-r", "n"],
+    ...["-w", "e"],
+    "-notify",
+    ...["-v", "PATH,LANG"],
+    ...["-l", resources.join(",")],
+    ...(shape.cpus > 1
+      ? ["-pe", profile.parallelEnvironment ?? DEFAULT_PARALLEL_ENVIRONMENT, String(shape.cpus)]
+      : []),
+    ...(target === null ? [] : ["-q", target]),
+    ...(profile.account ? ["-P", profile.account] : []),
+  ];
+}
+
+function memoryRequest({ shape, profile }: AllocationSpec): string {
+  const resource = profile.memoryResource ?? DEFAULT_MEMORY_RESOURCE;
+  const bytes = PER_SLOT.test(resource) ? shape.memoryBytes / shape.cpus : shape.memoryBytes;
+  return `${resource}=${Math.ceil(bytes / MEBIBYTE)}M`;
+}
+
+function checkOwn({ shape, logFile, profile }: AllocationSpec): Refusal | null {
+  if (shape.nodes > 1)
+    return refuse("TOO_BIG", `${shape.nodes} nodes asked for, but on Grid Engine an allocation has 1 node`);
+  // qsub reads these as host, list, variable and escape.
+  if (/[:,$\\]/.test(logFile))
+    return refuse("BAD_OPTION", `the log file ${JSON.stringify(logFile)} has one of : , $ \\ in it`);
+  if (profile.qos) return refuse("BAD_OPTION", "Grid Engine has no qos");
+  return null;
+}
+
+function warningsFor({ shape, profile }: AllocationSpec, target: Target | undefined): string[] {
+  const warnings: string[] = [];
+  const resource = profile.memoryResource ?? DEFAULT_MEMORY_RESOURCE;
+  if (!resource.endsWith("_vmem"))
+    warnings.push(`memory is asked for as ${resource}, which places the job but does not limit it`);
+  else if (shape.memoryBytes < LEAST_ADDRESS_SPACE)
+    warnings.push(`${resource} limits the address space, and the worker needs at least 2 GB of it`);
+  if (target?.preemptible === true) warnings.push(`${target.name} can be suspended by other queues`);
+  return warnings;
+}
