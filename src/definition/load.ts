@@ -7,6 +7,7 @@ import type { StepEntry } from "./fields/step-entries.js";
 import { BATCH_KEYS, workflow } from "./fields/workflow-fields.js";
 import { lintDefinition } from "./lint/lint.js";
 import type { LintFinding } from "./lint/lint-finding.js";
+import { linkFiles } from "./normalise/link-files.js";
 import { normalise, type WorkflowKeys } from "./normalise/normalise.js";
 import { DEFAULTS_PATH, withDefaults } from "./on-fail-defaults.js";
 import { deepFreeze } from "./read/freeze.js";
@@ -71,7 +72,8 @@ export function readDefinition(
   const root = isBatchForm(given) ? withoutNullKeys(given) : given;
   const keys = workflow.read(root, ROOT, context);
   if (keys === undefined) return null;
-  const written = readEntries(keys, root, context);
+  const read = readEntries(keys, root, context);
+  const written = read && linkFiles(read, context);
   const entries = written && withDefaults(written, keys.routing?.defaults?.on_fail, root, context);
   const definition = normalise(keys, entries ?? [], defaultName, context);
   if (entries !== null) {
@@ -123,7 +125,7 @@ function readEntries(
     return null;
   }
   if (jobs !== undefined)
-    return keys.jobs === undefined ? null : expandJobs(keys.jobs, keys.parameters, context);
+    return keys.jobs === undefined ? null : expandJobs({ ...keys, jobs: keys.jobs }, context);
   for (const key of BATCH_KEYS) {
     const entry = written(key);
     if (entry !== undefined) refuseBatchKey(entry, context);

@@ -126,6 +126,7 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
     idleTimeoutMs: definition.idleTimeoutMs,
     killGraceMs: definition.killGraceMs,
     outputSchema: definition.outputSchema,
+    ...(definition.files === undefined ? {} : { files: { ...definition.files, folder: run.folder } }),
     ...(definition.forEach ? { maxItems: run.definition.maxItems } : {}),
     resources: resourcesOf(job, definition),
     runsOn: definition.runsOn ?? [],

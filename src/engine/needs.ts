@@ -53,6 +53,7 @@ export function isNothing({ env }: Definition, step: StepDefinition): boolean {
     action.output === undefined &&
     step.outputSchema === null &&
     step.failIf === undefined &&
+    step.files === undefined &&
     step.resources === null &&
     !step.forEach &&
     !step.usesWorkspace &&

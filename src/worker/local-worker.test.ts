@@ -6,7 +6,8 @@ import { failureOf } from "../../test/support/error-record.js";
 import type { Action, ActionResult, Attempt } from "../action/action.js";
 import { classify } from "../core/failure/classify.js";
 import { contextArtifact, outputArtifact, summaryArtifact } from "./attempt-paths.js";
-import { LocalWorker, type LocalWorkerOptions } from "./local-worker.js";
+import { LocalWorker } from "./local-worker.js";
+import type { LocalWorkerOptions } from "./local-worker-options.js";
 import type { AbortCause, Assignment } from "./worker.js";
 
 const MAX_TEXT_CHARS = 4 * 1024;

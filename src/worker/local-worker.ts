@@ -11,17 +11,18 @@ import { DEFAULT_MAX_LOG_BYTES } from "../core/model/definition.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { LOCAL_WORKER_PREFIX } from "../core/model/worker-names.js";
 import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
-import type { Workspaces } from "../workspace/workspaces.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
 import { noSuchTags, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { resultOfOutput, tooDeep } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
-import { AttemptTimers, type TimerPort } from "./attempt-timers.js";
+import { AttemptTimers } from "./attempt-timers.js";
 import { AttemptWorkspace } from "./attempt-workspace.js";
+import { DeclaredFiles } from "./declared-files.js";
 import { type FailureContextFiles, writeFailureContext } from "./failure-context-files.js";
 import { writeFailureSummary } from "./failure-summary-file.js";
 import { LocalRoom } from "./local-room.js";
+import type { LocalWorkerOptions, OutputPiece } from "./local-worker-options.js";
 import { writePrompt } from "./prompt-files.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
@@ -29,38 +30,12 @@ import { lackedAtStart, Shortages } from "./shortages.js";
 import { workFolder } from "./work-folder.js";
 import type { AbortCause, Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
 
-export interface LocalWorkerOptions {
-  readonly actions: readonly Action[];
-  /** Where logs and artifacts go. */
-  readonly outputDir: string;
-  readonly clock: TimerPort;
-  /** Slots; by default the number of cores. 0: only steps that take none, such as child runs. */
-  readonly maxParallel?: number;
-  /** What steps with `runs_on` may ask for. */
-  readonly tags?: readonly string[];
-  readonly env?: { readonly [name: string]: string | undefined };
-  /** Those of the runs whose files lie in the same output folder. */
-  readonly workspaces?: Workspaces;
-  /** For $DARUMA_API_URL; empty where there is no server. A server knows its own only once it listens. */
-  readonly apiUrl?: string | (() => string);
-  /** People are told what the machine lacks, while attempts wait for it. */
-  readonly tell?: (text: string) => void;
-}
-
-/** What an attempt, or its recovery script, prints; redacted. */
-export interface OutputPiece {
-  readonly jobId: number;
-  readonly step: string;
-  readonly recovery: boolean;
-  readonly stream: "stdout" | "stderr";
-  /** Null: there is no more. */
-  readonly bytes: Uint8Array | null;
-}
-
 /** An action that has come to its end, one way or the other. */
 interface Ran {
   readonly result: ActionResult;
   readonly workspace: AttemptWorkspace | null;
+  /** Of a step that declares any. */
+  readonly files: DeclaredFiles | null;
   readonly tails: Pick<FailureFacts, "stdoutTail" | "stderrTail">;
   /** It was ended for want of memory or time that it had asked for. */
   readonly exceeded: FailureFacts | null;
@@ -158,7 +133,8 @@ export class LocalWorker implements Worker {
   }
 
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<AttemptResult> {
-    const { result, workspace, tails, exceeded, logError } = await this.runStarted(assignment, signal);
+    const ran = await this.runStarted(assignment, signal);
+    const { result, workspace, files, tails, exceeded, logError } = ran;
     if (signal.aborted && !hasFailedItself(result, signal)) return { kind: "stopped" };
     const failed = (facts: FailureFacts): Promise<AttemptResult> =>
       this.failed(assignment, workspace, facts, signal);
@@ -185,6 +161,11 @@ export class LocalWorker implements Worker {
     if (checked.kind === "failed") return failed({ ...tails, ...checked.facts });
     if (checked.kind === "succeeded" && result.usage !== undefined)
       checked = { ...checked, usage: result.usage };
+    if (files !== null && checked.kind === "succeeded") {
+      const made = await files.after();
+      if ("missing" in made) return failed({ ...tails, ...made.missing });
+      checked = { ...checked, files: made.files };
+    }
     if (workspace === null) return checked;
     try {
       // Before the success is told to anybody: what is on record can be brought back.
@@ -244,6 +225,11 @@ export class LocalWorker implements Worker {
     } catch (error) {
       result = { ok: false, failure: workspaceFacts(error) };
     }
+    const files = assignment.files === undefined ? null : new DeclaredFiles(outputDir, assignment, workspace);
+    if (result === null && files !== null) {
+      const missing = await files.before();
+      if (missing !== null) result = { ok: false, failure: missing };
+    }
     const timers = new AttemptTimers(clock, assignment, stop, workspace?.progress ?? null);
     const limits = new ResourceLimits(clock, assignment, () => stop("timeout"));
     const write = (log: typeof stdout) => (chunk: Uint8Array) => {
@@ -262,7 +248,7 @@ export class LocalWorker implements Worker {
     const logError = await closeLogs([stdout, stderr], signal);
     for (const stream of ["stdout", "stderr"] as const) tell(stream)(null);
     const tails = { stdoutTail: stdout.tail(MAX_TAIL_BYTES), stderrTail: stderr.tail(MAX_TAIL_BYTES) };
-    return { result, workspace, tails, exceeded: limits.exceeded, logError };
+    return { result, workspace, files, tails, exceeded: limits.exceeded, logError };
   }
 
   /** The last resort: nobody waits for an attempt that rejects. */

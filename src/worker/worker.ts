@@ -22,6 +22,13 @@ export interface Assignment {
   /** Relative where the run has no folder: it begins at the worker's own folder of the run. */
   readonly cwd: string;
   readonly variables: { readonly [name: string]: Json };
+  /** What it says it needs and makes; relative paths begin at `folder`, those of a workspace step at the workspace. */
+  readonly files?: {
+    readonly inputs: readonly string[];
+    readonly outputs: readonly string[];
+    /** Empty where the run has none. */
+    readonly folder: string;
+  };
   readonly timeoutMs: number | null;
   readonly idleTimeoutMs: number | null;
   readonly killGraceMs: number;

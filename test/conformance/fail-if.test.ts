@@ -93,7 +93,7 @@ describe("fail_if", () => {
       "UNKNOWN_NAME 1:34 steps.a.fail_if",
     ]);
     expect(summaryOf('steps: { a: { type: human, prompt: x, fail_if: "true" } }')).toEqual([
-      "INVALID_VALUE 1:48 steps.a.fail_if",
+      "INVALID_VALUE 1:39 steps.a.fail_if",
     ]);
   });
 });

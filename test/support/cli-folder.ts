@@ -15,7 +15,7 @@ export interface Report {
     status: string;
     attempts: number;
     visits: number;
-    error: { code: string } | null;
+    error: { code: string; class?: string; message?: string } | null;
     output: unknown;
   }[];
   readonly routes: { rung: string; step: string; to: string; reason: string }[];

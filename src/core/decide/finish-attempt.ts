@@ -1,4 +1,5 @@
 import type { AttemptResult } from "../model/commands.js";
+import type { FileFacts } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
 import type { Job } from "../model/run.js";
 import { nextOrdinal } from "../model/workspace-state.js";
@@ -66,11 +67,26 @@ function succeedAttempt(
     checkpoint: made === null ? null : { ...made, ordinal: nextOrdinal(decision.run) },
     durationMs,
   } as const;
-  decision.emit(result.usage === undefined ? succeeded : { ...succeeded, usage: result.usage });
+  decision.emit({
+    ...succeeded,
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
+    ...filesOnRecord(job, result),
+  });
   promoteWorkspace(decision, job);
   if (job.followingUp) return followUp(decision, job);
   if (first) openScopesOf(decision, job);
   decision.add({ kind: "settled", jobs: [job] });
+}
+
+/** Of the files that the step declares; a worker may say what it likes of others. */
+function filesOnRecord(
+  { step }: Job,
+  { files }: Extract<AttemptResult, { kind: "succeeded" }>,
+): { readonly files?: readonly FileFacts[] } {
+  const declared = step.definition.files;
+  if (declared === undefined || files === undefined) return {};
+  const known = { input: new Set(declared.inputs), output: new Set(declared.outputs) };
+  return { files: files.filter(({ role, path }) => known[role].has(path)) };
 }
 
 function failAttempt(decision: Decision, job: Job, facts: FailureFacts, durationMs: number): void {

@@ -272,6 +272,14 @@ export const ERROR_CATALOGUE = {
     next: "`daruma explain RUN` says which and why; once it completes, this one runs.",
     asked: "explain_run says which and why; once it completes, this one runs.",
   },
+  INPUT_MISSING: thenRetryOrFork(
+    "A file that the step names among its inputs is not there.",
+    "Put the file in its place, or correct its path.",
+  ),
+  OUTPUT_MISSING: thenRetryOrFork(
+    "The step succeeded without making a file that it names among its outputs.",
+    "Find out why it was not made, or correct its path.",
+  ),
   FAIL_IF: thenRetryOrFork(
     "The attempt succeeded, but the step's `fail_if` is true of its output.",
     "Look at the output of the attempt; the message has the expression.",

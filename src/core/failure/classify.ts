@@ -34,6 +34,8 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["NOT_AN_ARRAY", "deterministic_contract"],
   ["TOO_MANY_ITEMS", "deterministic_contract"],
   ["IF_FAILED", "deterministic_contract"],
+  ["INPUT_MISSING", "deterministic_contract"],
+  ["OUTPUT_MISSING", "application"],
   ["FAIL_IF", "application"],
   ["FAIL_IF_ERROR", "deterministic_contract"],
   ["REQUEST_INVALID", "deterministic_contract"],

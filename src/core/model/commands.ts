@@ -1,6 +1,7 @@
 import type {
   CheckpointFacts,
   EvaluationResult,
+  FileFacts,
   HoldAction,
   KeptLeftover,
   MovedCheckpoint,
@@ -196,6 +197,8 @@ export type AttemptResult =
       readonly checkpoint?: CheckpointFacts | null;
       /** Of a model call. */
       readonly usage?: TokenUsage;
+      /** For a step that declares any. */
+      readonly files?: readonly FileFacts[];
     }
   | { readonly kind: "failed"; readonly facts: FailureFacts }
   /** The attempt was ended because the engine asked for it. */

@@ -97,6 +97,8 @@ export interface StepDefinition {
   readonly join: Join;
   readonly onFail: FailureRouting;
   readonly onSuccess: Routing;
+  /** Paths; a relative one starts at the workspace, else at the workflow file's folder. */
+  readonly files?: { readonly inputs: readonly string[]; readonly outputs: readonly string[] };
   /** An expression over the output of an attempt that succeeded: true makes a failure of it. */
   readonly failIf?: string;
   /** JSON Schema that the output must fit, or null. */

@@ -146,6 +146,8 @@ export type Event =
       readonly checkpoint: Checkpoint | null;
       /** Of a model call. */
       readonly usage?: TokenUsage;
+      /** Of a step that declares any: inputs as they were before it began, outputs as it left them. */
+      readonly files?: readonly FileFacts[];
       readonly durationMs: number;
     }
   | {
@@ -680,6 +682,17 @@ export interface NoProgress {
 }
 
 /** What a completed step has left in the workspace. The worker makes it before the completion is on record. */
+/** A declared file as an attempt found or left it. */
+export interface FileFacts {
+  readonly role: "input" | "output";
+  /** As the workflow has it. */
+  readonly path: string;
+  /** Null for a folder. */
+  readonly bytes: number | null;
+  readonly modifiedAt: number;
+  readonly sha256: string | null;
+}
+
 export interface CheckpointFacts {
   /** On the run's private ref. */
   readonly commit: string;

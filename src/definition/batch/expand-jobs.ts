@@ -1,27 +1,42 @@
 import type { ActionDefinition } from "../../core/model/definition.js";
 import { checkTemplate } from "../fields/code-fields.js";
+import type { FileDraft } from "../fields/file-fields.js";
 import type { JobDraft, Unfilled } from "../fields/job-fields.js";
 import type { StepKeys } from "../fields/read-step.js";
 import { reportConflict } from "../fields/retry-fields.js";
 import type { StepEntry } from "../fields/step-entries.js";
 import { fillPlaceholders } from "../read/placeholders.js";
 import type { Located, ReadContext } from "../read/schema.js";
+import {
+  buildFamilies,
+  type Family,
+  JOBS,
+  type Member,
+  type ParameterLists,
+  reportUnfillable,
+} from "./families.js";
 import { JobDependencies } from "./job-dependencies.js";
-import type { ParameterLists } from "./job-families.js";
-import { buildFamilies, type JobFamily, type JobMember, reportUnfillable } from "./job-families.js";
+import { buildJobFiles } from "./job-files.js";
 
 /** Dependencies of all jobs together: two large families that share no parameter would need their product. */
 const MAX_DEPENDENCIES = 1_000_000;
 
+/** What a file of the batch form says of its jobs. */
+interface Batch {
+  readonly jobs: readonly JobDraft[];
+  readonly files: readonly FileDraft[] | undefined;
+  readonly parameters: ParameterLists | undefined;
+}
+
 /** The batch form as steps; null where it is open which jobs there are, which was reported. */
 export function expandJobs(
-  drafts: readonly JobDraft[],
-  shared: ParameterLists | undefined,
+  { jobs, files, parameters }: Batch,
   context: ReadContext,
 ): readonly StepEntry[] | null {
   context.findings.tellOncePerPlace();
-  const families = buildFamilies(drafts, shared, context);
-  if (families === null) return null;
+  const families = buildFamilies(jobs, JOBS, parameters, context);
+  const jobFiles = buildJobFiles(files ?? [], parameters, context);
+  if (families === null || jobFiles === null) return null;
   const dependencies = new JobDependencies(families, context);
   const entries: StepEntry[] = [];
   for (const family of families) {
@@ -35,7 +50,8 @@ export function expandJobs(
       ];
       if (dependencies.count > MAX_DEPENDENCIES)
         return reportTooMany([...given, ...patterns], family, context);
-      entries.push(toEntry(family, member, place === 0, needed, flawed, context));
+      const own = { depends_on: needed, files: jobFiles.of(family.draft, member) };
+      entries.push(toEntry(family, member, place === 0, own, flawed, context));
     }
   }
   return entries;
@@ -49,7 +65,7 @@ function checkSpellings({ keys, node, path }: JobDraft, context: ReadContext): v
     reportConflict("supports_termination", "kill_grace_ms", node, path, context);
 }
 
-function reportTooMany(given: readonly Located<string>[], { draft }: JobFamily, context: ReadContext): null {
+function reportTooMany(given: readonly Located<string>[], { draft }: Family, context: ReadContext): null {
   const message = `the jobs of the file have more than ${MAX_DEPENDENCIES} dependencies`;
   const hint =
     "Put one job between the two groups: it depends on every job of the first, and every job of the second depends on it.";
@@ -59,10 +75,10 @@ function reportTooMany(given: readonly Located<string>[], { draft }: JobFamily, 
 }
 
 function toEntry(
-  { draft, name }: JobFamily,
-  member: JobMember,
+  { draft, name }: Family<JobDraft>,
+  member: Member,
   isFirst: boolean,
-  depends_on: readonly Located<string>[],
+  own: Pick<StepKeys, "depends_on" | "files">,
   flawed: Set<Unfilled>,
   context: ReadContext,
 ): StepEntry {
@@ -72,6 +88,10 @@ function toEntry(
     parameter_mode: _mode,
     use_parameters: _used,
     depends_on_regexes: _patterns,
+    input_files: _inputs,
+    input_file_regexes: _inputPatterns,
+    output_files: _outputs,
+    output_file_regexes: _outputPatterns,
     supports_termination: orderly,
     cancel_on_blocking_job_failure: canceled,
     invocation_script: invocation,
@@ -89,7 +109,7 @@ function toEntry(
     fanout: undefined,
     join: undefined,
     execution: undefined,
-    depends_on,
+    ...own,
     description: description && fill(description),
     needs:
       canceled === undefined
@@ -113,7 +133,7 @@ function toEntry(
 }
 
 interface Filling {
-  readonly member: JobMember;
+  readonly member: Member;
   readonly isFirst: boolean;
   readonly shell: boolean;
 }

@@ -11,9 +11,9 @@ import {
   type Schema,
   type Written,
 } from "../read/schema.js";
-import { boolean, oneOf, scalarText, text } from "../read/schema-scalars.js";
+import { boolean, scalarText, text } from "../read/schema-scalars.js";
 import type { SourceMap } from "../read/source-tree.js";
-import { parameters } from "./job-parameters.js";
+import { FAMILY_FIELDS, namesOfBatch, regularExpressions } from "./file-fields.js";
 import {
   belongsOutside,
   environmentOf,
@@ -37,6 +37,7 @@ const {
   env: _env,
   cwd: _cwd,
   description: _description,
+  files: _files,
   ...sharedFields
 } = STEP_FIELDS;
 const FAN_OUT_KEYS: readonly string[] = ["forEach", "for_each", "fanout", "join"];
@@ -62,29 +63,26 @@ export const JOB_FIELDS = {
     doc: "Stands before the command on the same shell line, such as a launcher or a script that prepares the environment and runs its arguments.",
   },
   depends_on_regexes: {
-    schema: listOf(
-      unfilled(text({ expected: "a regular expression", asWritten: true, maxChars: MAX_NAME_PATTERN_CHARS })),
-      {
-        items: "regular expressions",
-      },
-    ),
+    schema: regularExpressions,
     doc: "Regular expressions; every other job whose name one of them is found in must complete first.",
   },
-  parameters: {
-    schema: parameters,
-    doc: "One job is made for each value: `1:3`, `0:100:10`, or a list.",
+  input_files: {
+    schema: namesOfBatch,
+    doc: "Names of files that must be there; the job that makes one comes first.",
   },
-  parameter_mode: {
-    schema: oneOf(["product", "zip"]),
-    doc: "`product`: every combination of values. `zip`: the values side by side.",
-    default: "product",
+  input_file_regexes: {
+    schema: regularExpressions,
+    doc: "The same by regular expressions over files' names.",
   },
-  use_parameters: {
-    schema: listOf(located(text({ asWritten: true, maxChars: MAX_NAME_PATTERN_CHARS })), {
-      items: "parameters' names",
-    }),
-    doc: "Parameters of the file's own `parameters` that this job has too; its own win over them.",
+  output_files: {
+    schema: namesOfBatch,
+    doc: "Names of files that the job makes; one that is missing afterwards is a failure.",
   },
+  output_file_regexes: {
+    schema: regularExpressions,
+    doc: "The same by regular expressions over files' names.",
+  },
+  ...FAMILY_FIELDS,
   cancel_on_blocking_job_failure: {
     schema: located(boolean()),
     doc: "The batch form's way to write `needs`: `false` is `settled`, `true` is `completed`.",

@@ -16,6 +16,7 @@ import {
 } from "../read/schema.js";
 import { boolean, duration, number, oneOf, scalarText, text } from "../read/schema-scalars.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
+import { stepFiles } from "./file-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { resources } from "./resource-fields.js";
 import { MAX_COUNT, reportConflict, retry, retryPolicy } from "./retry-fields.js";
@@ -162,6 +163,10 @@ export const STEP_FIELDS = {
     doc: "`routed`: runs only when a run list or a transition leads to it. `auto`: starts on its own.",
   },
   if: { schema: condition(), doc: "JavaScript; the step is skipped unless it is true." },
+  files: {
+    schema: stepFiles,
+    doc: "Files that the step needs and makes; who makes a file comes before who needs it.",
+  },
   fail_if: {
     schema: located(condition(["output"])),
     doc: "JavaScript over `output`; an attempt that succeeded fails if it is true.",

@@ -20,6 +20,7 @@ import {
 } from "../read/schema.js";
 import { boolean, json, number, oneOf, text } from "../read/schema-scalars.js";
 import { failureHandlers } from "./failure-handler-fields.js";
+import { files } from "./file-fields.js";
 import { jobs } from "./job-fields.js";
 import { parameters } from "./job-parameters.js";
 import { memory, resourceList } from "./resource-fields.js";
@@ -216,6 +217,7 @@ export const WORKFLOW_FIELDS = {
     schema: parameters,
     doc: "Parameters of the batch form that jobs take over by `use_parameters`.",
   },
+  files: { schema: files, doc: "Files of the batch form, which jobs name as inputs and outputs." },
   use_pending_failed: {
     schema: located(boolean()),
     doc: "The batch form's way to write `unhandled`: true is `hold`, false is `fail`.",
@@ -223,6 +225,6 @@ export const WORKFLOW_FIELDS = {
 } as const satisfies Fields;
 
 /** Keys that only a file with `jobs` may have. */
-export const BATCH_KEYS: readonly string[] = ["parameters", "use_pending_failed"];
+export const BATCH_KEYS: readonly string[] = ["parameters", "files", "use_pending_failed"];
 
 export const workflow = object(WORKFLOW_FIELDS);

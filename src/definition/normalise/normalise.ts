@@ -139,7 +139,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     selfHeal,
   );
   const dependsOn = namesOf(dependencyGroups(keys.depends_on));
-  if (keys.fail_if !== undefined && raw.action.type === "human") reportFailIfOfHuman(keys.fail_if, context);
+  if (raw.action.type === "human") refuseKeysOfAttempts(raw, context);
   return {
     id,
     ...given("description", keys.description),
@@ -160,6 +160,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     onFail: failureRouting(raw, healedRetry(retryDefaults, selfHeal), context),
     onSuccess: routing(keys.on_success),
     ...given("failIf", keys.fail_if?.value),
+    ...filesOf(keys.files),
     outputSchema: keys.outputs ?? null,
     tags: eachOnce(keys.tags),
     runsOn: eachOnce(keys.runs_on),
@@ -219,10 +220,16 @@ function failureRouting(
   return { ...routing(raw.keys.on_fail), retry };
 }
 
-function reportFailIfOfHuman({ at, path }: Located<string>, { findings }: ReadContext): void {
-  const message = "`fail_if` does not apply to a `human` step: a person's answer is no attempt";
-  const hint = "Remove it, or route by the answer with `on_success` or a transition.";
-  findings.error({ code: "INVALID_VALUE", message, hint, at, path });
+/** A person's answer is no attempt that could be judged. */
+function refuseKeysOfAttempts({ node, path }: RawStep, { findings }: ReadContext): void {
+  for (const key of ["fail_if", "files"]) {
+    const entry = findEntry(node, key);
+    if (entry === undefined) continue;
+    const message = `\`${key}\` does not apply to a \`human\` step`;
+    const hint = "Remove it, or route by the answer with `on_success` or a transition.";
+    const { keyAt: at } = entry;
+    findings.error({ code: "INVALID_VALUE", message, hint, at, path: childPath(path, key) });
+  }
 }
 
 /** A `retry` that says when and how but not how often would silently do nothing. */
@@ -240,6 +247,12 @@ function reportMissingMax(raw: RawStep, context: ReadContext): void {
     at: entry.keyAt,
     path,
   });
+}
+
+function filesOf(files: StepKeys["files"]): Pick<StepDefinition, "files"> {
+  if (files === undefined) return {};
+  const paths = (given: readonly Located<string>[] | undefined) => eachOnce(given?.map(({ value }) => value));
+  return { files: { inputs: paths(files.inputs), outputs: paths(files.outputs) } };
 }
 
 /** A key that is only there where the file has it: 100,000 steps without one need not say so. */

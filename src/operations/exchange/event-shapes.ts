@@ -171,6 +171,9 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     items,
     checkpoint: checkpoint.nullable(),
     usage: z.looseObject({ provider: text, model: text }).optional(),
+    files: z
+      .array(z.looseObject({ role: z.enum(["input", "output"]), path: text, sha256: text.nullable() }))
+      .optional(),
     durationMs: number,
   },
   "attempt.failed": {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { readFailure } from "../../core/failure/error-record.js";
+import type { LoggedEvent } from "../../core/model/events.js";
 import type { AttemptRow } from "../../core/model/rows.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
 import { jobRecord } from "../../report/job-record.js";
@@ -12,11 +13,19 @@ import { operation } from "../operation.js";
 import { error, job } from "../record-schemas.js";
 import { diagnostics, jobId, json, runOfJob, tokenUsage } from "../schemas.js";
 
+const declaredFile = z.object({
+  role: z.enum(["input", "output"]),
+  path: z.string(),
+  bytes: z.number().nullable(),
+  modified_at: z.string(),
+  sha256: z.string().nullable(),
+});
+
 export const getJob = operation({
   name: "get_job",
   summary: "show a job: its attempts, errors and output",
   description:
-    "Returns one job with its output, `attempt_history` (every attempt with its error, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
+    "Returns one job with its output, `attempt_history` (every attempt with its error, the files that the step declares, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
@@ -35,6 +44,7 @@ export const getJob = operation({
         finished_at: z.string().nullable(),
         error: error.nullable(),
         usage: tokenUsage.nullable(),
+        files: z.array(declaredFile),
       }),
     ),
     diagnostics,
@@ -58,14 +68,30 @@ async function reportJobDetails(store: Store, request: JobRequest) {
   const log = await store.readEvents(run.id, { job: id });
   const usages = usagesOf(log);
   const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
+  const filesIn = filesByAttempt(log);
   return {
     ...jobRecord(run, job),
     output: showOutput(job.output),
     attempt_history: attempts
       .sort((first, second) => first.attempt - second.attempt)
-      .map((attempt) => ({ ...reportAttempt(attempt), usage: usageIn.get(attempt.attempt) ?? null })),
+      .map((attempt) => ({
+        ...reportAttempt(attempt),
+        usage: usageIn.get(attempt.attempt) ?? null,
+        files: filesIn.get(attempt.attempt) ?? [],
+      })),
     diagnostics: diagnosticsOf([job], log),
   };
+}
+
+/** Declared files as each attempt that succeeded found and left them. */
+function filesByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, z.input<typeof declaredFile>[]> {
+  const files = new Map<number, z.input<typeof declaredFile>[]>();
+  for (const { event } of log) {
+    if (event.type !== "attempt.succeeded" || event.files === undefined) continue;
+    const shown = event.files.map(({ modifiedAt, ...file }) => ({ ...file, modified_at: iso(modifiedAt) }));
+    files.set(event.attempt, shown);
+  }
+  return files;
 }
 
 /** Its token stays here: it marks the attempt's processes. */

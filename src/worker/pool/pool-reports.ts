@@ -110,7 +110,7 @@ export class PoolReports {
   private judged(sent: SentReport["result"], { held }: PoolAttempt): AttemptResult | null {
     if (sent.kind === "stopped") return sent;
     if (sent.kind === "failed") return { kind: "failed", facts: withinBounds(sent.facts as FailureFacts) };
-    const { output, usage } = sent;
+    const { output, usage, files } = sent;
     // Only for a forEach step are there any; the engine knows which steps those are.
     const withItems = sent.items !== null;
     try {
@@ -119,7 +119,13 @@ export class PoolReports {
           ? { output: storeOutput(output.value, this.files.outputPath(held)), items: itemsOf(output.value) }
           : this.files.sentOutput(held)!;
       const items = withItems ? seen.items : null;
-      return { kind: "succeeded", output: seen.output, items, ...(usage === undefined ? {} : { usage }) };
+      return {
+        kind: "succeeded",
+        output: seen.output,
+        items,
+        ...(usage === undefined ? {} : { usage }),
+        ...(files === undefined ? {} : { files }),
+      };
     } catch {
       return null;
     }

@@ -31,6 +31,7 @@ const MAX_SUMMARY_CHARS = 20_000;
 const MAX_TEXT_CHARS = 32 * 1024;
 /** As many as max_items can allow; the engine asks for the run's own. */
 const MAX_ITEMS = 1_000_000;
+const MAX_DECLARED_FILES = 100_000;
 const MAX_SLOTS = 100_000;
 
 /** At least three times in a lease. Whole milliseconds: some timers take nothing else. */
@@ -202,6 +203,16 @@ const usage = z.strictObject({
   reasoning_tokens: tokens,
   cached_input_tokens: tokens,
 });
+const file = z.strictObject({
+  role: z.enum(["input", "output"]),
+  path: text,
+  bytes: count.nullable(),
+  modifiedAt: z.number(),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .nullable(),
+});
 const result = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("succeeded"),
@@ -211,6 +222,7 @@ const result = z.discriminatedUnion("kind", [
       .max(MAX_ITEMS)
       .nullable(),
     usage: usage.optional(),
+    files: z.array(file).max(MAX_DECLARED_FILES).optional(),
   }),
   z.strictObject({ kind: z.literal("failed"), facts }),
   z.strictObject({ kind: z.literal("stopped") }),

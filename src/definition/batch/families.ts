@@ -1,43 +1,60 @@
 import type { JobDraft, Unfilled } from "../fields/job-fields.js";
 import { combine, MAX_JOBS, PARAMETER_NAME } from "../fields/job-parameters.js";
 import { checkStepId } from "../fields/step-entries.js";
-import { childPath } from "../read/path.js";
+import { childPath, type Path } from "../read/path.js";
 import { fillPlaceholders, type ParameterValue, type ParameterValues } from "../read/placeholders.js";
 import type { Located, ReadContext } from "../read/schema.js";
-import { findEntry } from "../read/source-tree.js";
+import { findEntry, type SourceMap } from "../read/source-tree.js";
 import { didYouMean, quote } from "../read/suggest.js";
 
-/** The jobs that one entry of the list becomes: one for each combination of its parameters' values. */
-export interface JobFamily {
-  readonly draft: JobDraft;
+/** What one entry of a list becomes: one member for each combination of its parameters' values. */
+export interface Family<D extends Draft = Draft> {
+  readonly draft: D;
   readonly name: Unfilled;
   readonly parameters: ParameterLists;
-  readonly members: readonly JobMember[];
+  readonly members: readonly Member[];
 }
 
-export interface JobMember {
+export interface Member {
   readonly id: string;
   readonly values: ParameterValues;
 }
 
+/** An entry of the batch form that has a name and may have parameters. */
+export interface Draft {
+  readonly keys: Pick<JobDraft["keys"], "name" | "parameters" | "parameter_mode" | "use_parameters">;
+  readonly node: SourceMap;
+  readonly path: Path | null;
+}
+
+/** What the entries of a list are called, how many there may be, and what a name may look like. */
+export interface FamilyKind {
+  readonly items: string;
+  readonly max: number;
+  checkName(name: string, at: number, path: Path | null, context: ReadContext): boolean;
+}
+
+export const JOBS: FamilyKind = { items: "jobs", max: MAX_JOBS, checkName: checkStepId };
+
 export type ParameterLists = ReadonlyMap<string, readonly ParameterValue[]>;
 const NO_PARAMETERS: ParameterLists = new Map();
 
-/** Null once a job's name or parameters are wrong: then nobody can say which jobs there are. */
-export function buildFamilies(
-  drafts: readonly JobDraft[],
+/** Null once a name or parameters are wrong: then nobody can say which members there are. */
+export function buildFamilies<D extends Draft>(
+  drafts: readonly D[],
+  kind: FamilyKind,
   shared: ParameterLists | undefined,
   context: ReadContext,
-): readonly JobFamily[] | null {
-  const families: JobFamily[] = [];
+): readonly Family<D>[] | null {
+  const families: Family<D>[] = [];
   const taken = new Set<string>();
   let sound = true;
   for (const draft of drafts) {
-    const family = buildFamily(draft, shared ?? NO_PARAMETERS, context);
-    if (family !== null && takeNames(family, taken, context)) families.push(family);
+    const family = buildFamily(draft, kind, shared ?? NO_PARAMETERS, context);
+    if (family !== null && takeNames(family, kind, taken, context)) families.push(family);
     else sound = false;
-    if (taken.size > MAX_JOBS) {
-      const message = `the file makes more than ${MAX_JOBS} jobs`;
+    if (taken.size > kind.max) {
+      const message = `the file makes more than ${kind.max} ${kind.items}`;
       const hint = "Give fewer values, or split the file.";
       context.findings.error({ code: "INVALID_VALUE", message, hint, at: draft.node.at, path: draft.path });
       return null;
@@ -46,7 +63,12 @@ export function buildFamilies(
   return sound ? families : null;
 }
 
-function buildFamily(draft: JobDraft, shared: ParameterLists, context: ReadContext): JobFamily | null {
+function buildFamily<D extends Draft>(
+  draft: D,
+  kind: FamilyKind,
+  shared: ParameterLists,
+  context: ReadContext,
+): Family<D> | null {
   const { name, parameters: own, parameter_mode: mode = "product" } = draft.keys;
   const written = findEntry(draft.node, "parameters");
   const isUnreadable =
@@ -58,11 +80,11 @@ function buildFamily(draft: JobDraft, shared: ParameterLists, context: ReadConte
   const parameters = withShared(own, draft.keys.use_parameters, shared, context);
   if (parameters === null) return null;
   const place = { at: written?.keyAt ?? draft.node.at, path: childPath(draft.path, "parameters") };
-  const members: JobMember[] = [];
+  const members: Member[] = [];
   for (const values of combine(parameters, mode, place, context)) {
     const { text, problem } = fillPlaceholders(name.value, values);
     if (problem !== null) return reportUnfillable(problem, name, context);
-    if (!checkStepId(text, name.at, name.path, context)) return null;
+    if (!kind.checkName(text, name.at, name.path, context)) return null;
     members.push({ id: text, values });
   }
   return members.length === 0 ? null : { draft, name, parameters, members };
@@ -105,7 +127,8 @@ export function reportUnfillable(
 
 /** One repeated name a family is told; the others have the same cause. */
 function takeNames(
-  { name, parameters, members }: JobFamily,
+  { name, parameters, members }: Family,
+  { items }: FamilyKind,
   taken: Set<string>,
   context: ReadContext,
 ): boolean {
@@ -114,7 +137,7 @@ function takeNames(
       taken.add(id);
       continue;
     }
-    const message = `two jobs have the name ${quote(id)}`;
+    const message = `two ${items} have the name ${quote(id)}`;
     const hint =
       parameters.size === 0 ? "Rename one of them." : "Put every parameter into the name, as in `train_{i}`.";
     context.findings.error({ code: "DUPLICATE_ID", message, hint, at: name.at, path: name.path });

@@ -1,0 +1,114 @@
+import type { Path } from "../read/path.js";
+import type { Located } from "../read/schema.js";
+import {
+  type Fields,
+  listOf,
+  located,
+  locatedText,
+  mapped,
+  named,
+  object,
+  type ReadOf,
+  type Schema,
+  union,
+  type Written,
+} from "../read/schema.js";
+import { oneOf, type TextOptions, text } from "../read/schema-scalars.js";
+import type { SourceMap } from "../read/source-tree.js";
+import { parameters } from "./job-parameters.js";
+
+const MAX_PATH_CHARS = 4_000;
+const MAX_NAME_CHARS = 1_000;
+
+/** Dependencies follow from paths, so they must stand fast when the file is read. */
+const withoutTemplates: NonNullable<TextOptions["check"]> = (path, node, place, { findings }) => {
+  if (!path.includes("{{") && !path.includes("{%")) return;
+  const message = "a file's path cannot have templates: who needs it is found when the workflow is read";
+  findings.error({ code: "INVALID_VALUE", message, hint: "Write the path out.", at: node.at, path: place });
+};
+
+const filePath = text({
+  expected: "a path",
+  asWritten: true,
+  maxChars: MAX_PATH_CHARS,
+  check: withoutTemplates,
+});
+
+const one = located(filePath);
+const paths = union(
+  mapped(one, (path): readonly Located<string>[] => [path]),
+  listOf(one, { items: "paths" }),
+);
+
+/** The files of a step. */
+export const stepFiles = named(
+  "files",
+  object({
+    inputs: {
+      schema: paths,
+      doc: "Files that must be there; the step that has one as an output comes first.",
+    },
+    outputs: {
+      schema: paths,
+      doc: "Files that the step makes; one that is missing afterwards is a failure.",
+    },
+  }),
+);
+
+const nameOrPattern = locatedText(text({ expected: "a name", asWritten: true, maxChars: MAX_NAME_CHARS }));
+const regularExpression = locatedText(
+  text({ expected: "a regular expression", asWritten: true, maxChars: MAX_NAME_CHARS }),
+);
+export const namesOfBatch = listOf(nameOrPattern, { items: "names" });
+export const regularExpressions = listOf(regularExpression, { items: "regular expressions" });
+
+/** Keys by which an entry of a list of the batch form becomes many. */
+export const FAMILY_FIELDS = {
+  parameters: {
+    schema: parameters,
+    doc: "One is made for each value: `1:3`, `0:100:10`, or a list.",
+  },
+  parameter_mode: {
+    schema: oneOf(["product", "zip"]),
+    doc: "`product`: every combination of values. `zip`: the values side by side.",
+    default: "product",
+  },
+  use_parameters: {
+    schema: listOf(located(text({ asWritten: true, maxChars: MAX_NAME_CHARS })), {
+      items: "parameters' names",
+    }),
+    doc: "Parameters of the file's own `parameters` that this one has too; its own win over them.",
+  },
+} as const satisfies Fields;
+
+const FILE_FIELDS = {
+  name: {
+    schema: locatedText(text({ expected: "a file's name", asWritten: true, maxChars: MAX_NAME_CHARS })),
+    doc: "The name by which jobs refer to the file; with parameters a pattern such as `data_{i}`.",
+    required: true,
+  },
+  path: {
+    schema: locatedText(filePath),
+    doc: "Where it lies; a relative path starts at the workflow file's folder.",
+    required: true,
+  },
+  ...FAMILY_FIELDS,
+} as const satisfies Fields;
+
+/** A file of the batch form as it is written: one for all values of its parameters. */
+export interface FileDraft {
+  readonly keys: ReadOf<typeof FILE_FIELDS>;
+  readonly node: SourceMap;
+  readonly path: Path | null;
+}
+
+const fileMap = object(FILE_FIELDS);
+const file: Schema<FileDraft, Written<typeof fileMap>> = named("file", {
+  ...fileMap,
+  read(node, path, context) {
+    const keys = fileMap.read(node, path, context);
+    return keys === undefined || node.kind !== "map" ? undefined : { keys, node, path };
+  },
+});
+
+export const files = listOf(file, { items: "files" });

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { createReadStream, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { FileFacts } from "../core/model/events.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import type { AttemptWorkspace } from "./attempt-workspace.js";
+import { workFolder } from "./work-folder.js";
+import type { Assignment } from "./worker.js";
+
+type Role = FileFacts["role"];
+const MISSING: { readonly [role in Role]: { readonly code: string; readonly what: string } } = {
+  input: { code: "INPUT_MISSING", what: "the input file" },
+  output: { code: "OUTPUT_MISSING", what: "the step ended without its output file" },
+};
+
+/** The files that a step says it needs and makes. Inputs are looked at before it begins: it may change them. */
+export class DeclaredFiles {
+  private inputs: readonly FileFacts[] = [];
+
+  constructor(
+    private readonly base: string,
+    private readonly assignment: Assignment,
+    private readonly workspace: AttemptWorkspace | null,
+  ) {}
+
+  /** Null: all inputs are there. */
+  async before(): Promise<FailureFacts | null> {
+    const found = await this.describe("input", this.assignment.files?.inputs ?? []);
+    if ("missing" in found) return found.missing;
+    this.inputs = found.files;
+    return null;
+  }
+
+  /** What is to be recorded of inputs and outputs, or which output is missing. */
+  async after(): Promise<{ readonly files: readonly FileFacts[] } | { readonly missing: FailureFacts }> {
+    const found = await this.describe("output", this.assignment.files?.outputs ?? []);
+    return "missing" in found ? found : { files: [...this.inputs, ...found.files] };
+  }
+
+  private async describe(
+    role: Role,
+    paths: readonly string[],
+  ): Promise<{ readonly files: readonly FileFacts[] } | { readonly missing: FailureFacts }> {
+    const files: FileFacts[] = [];
+    for (const path of paths) {
+      const file = this.placeOf(path);
+      try {
+        const { size, mtimeMs, isDirectory } = lookAt(file);
+        const sha256 = isDirectory ? null : await hashOf(file);
+        files.push({ role, path, bytes: isDirectory ? null : size, modifiedAt: Math.round(mtimeMs), sha256 });
+      } catch (error) {
+        const { code, what } = MISSING[role];
+        const { code: errno } = error as NodeJS.ErrnoException;
+        const why = errno === "ENOENT" ? "" : `: ${errno ?? "it cannot be read"}`;
+        const message = role === "input" ? `${what} ${path} is not there${why}` : `${what} ${path}${why}`;
+        return { missing: { code, message } };
+      }
+    }
+    return { files };
+  }
+
+  private placeOf(path: string): string {
+    if (isAbsolute(path)) return path;
+    if (this.workspace !== null) return this.workspace.folder(path);
+    const { runId, files } = this.assignment;
+    return workFolder(this.base, { runId, cwd: `${files!.folder === "" ? "" : `${files!.folder}/`}${path}` });
+  }
+}
+
+function lookAt(file: string): { size: number; mtimeMs: number; isDirectory: boolean } {
+  const found = statSync(file);
+  return { size: found.size, mtimeMs: found.mtimeMs, isDirectory: found.isDirectory() };
+}
+
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex");
+}

@@ -1,0 +1,31 @@
+import type { Action } from "../action/action.js";
+import type { Workspaces } from "../workspace/workspaces.js";
+import type { TimerPort } from "./attempt-timers.js";
+
+export interface LocalWorkerOptions {
+  readonly actions: readonly Action[];
+  /** Where logs and artifacts go. */
+  readonly outputDir: string;
+  readonly clock: TimerPort;
+  /** Slots; by default the number of cores. 0: only steps that take none, such as child runs. */
+  readonly maxParallel?: number;
+  /** What steps with `runs_on` may ask for. */
+  readonly tags?: readonly string[];
+  readonly env?: { readonly [name: string]: string | undefined };
+  /** Those of the runs whose files lie in the same output folder. */
+  readonly workspaces?: Workspaces;
+  /** For $DARUMA_API_URL; empty where there is no server. A server knows its own only once it listens. */
+  readonly apiUrl?: string | (() => string);
+  /** People are told what the machine lacks, while attempts wait for it. */
+  readonly tell?: (text: string) => void;
+}
+
+/** What an attempt, or its recovery script, prints; redacted. */
+export interface OutputPiece {
+  readonly jobId: number;
+  readonly step: string;
+  readonly recovery: boolean;
+  readonly stream: "stdout" | "stderr";
+  /** Null: there is no more. */
+  readonly bytes: Uint8Array | null;
+}
