@@ -19,7 +19,7 @@ export async function followRun(
   session: Session,
   daruma: Daruma,
   { verbose }: FollowFlags,
-  begin: () => Promise<BegunRun>,
+  begin: (say: (text: string) => void) => Promise<BegunRun>,
 ): Promise<number> {
   outlivePipes();
   const progress = await chooseProgress(session);
@@ -28,7 +28,7 @@ export async function followRun(
   daruma.onShortage((text) => progress.say(text));
   const telemetry = await telemetryOf(daruma);
   let runId: number | null = null;
-  const ending = begin().then(async (begun) => {
+  const ending = begin((text) => progress.say(text)).then(async (begun) => {
     runId = begun.runId;
     await begun.ended;
     return begun.runId;

@@ -22,6 +22,8 @@ export const COMMON_FIELDS: ReadonlySet<string> = new Set([
   "file_name",
   "name",
   "cursor",
+  "dry_run",
+  "scope",
 ]);
 
 /**
@@ -34,13 +36,9 @@ export function inputSchemaOf(input: z.ZodType, more: Schema = {}): Schema & { t
     properties?: Schema;
     required?: readonly string[];
   };
-  const fields = Object.entries({ ...properties, ...more }).map(([name, field]) => {
-    const { description: _, ...bare } = field as Schema;
-    return [name, COMMON_FIELDS.has(name) ? bare : field];
-  });
   return {
     type: "object",
-    properties: Object.fromEntries(fields),
+    properties: { ...properties, ...more },
     ...(required === undefined || required.length === 0 ? {} : { required }),
   };
 }
@@ -51,8 +49,23 @@ function shortened(schema: unknown): unknown {
   const { anyOf, ...kept } = schema as Schema;
   const short: Schema = {};
   for (const [key, value] of Object.entries(kept))
-    if (!isNoise(key, value)) short[key] = key === "default" ? value : shortened(value);
+    if (key === "properties") short[key] = shortFields(value as Schema);
+    else if (!isNoise(key, value)) short[key] = key === "default" ? value : shortened(value);
   return anyOf === undefined ? short : { ...short, ...oneOfThem(anyOf as readonly Schema[]) };
+}
+
+function shortFields(fields: Schema): Schema {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      COMMON_FIELDS.has(name) ? bare(name, shortened(field) as Schema) : shortened(field),
+    ]),
+  );
+}
+
+/** Nobody need be told what stands in the log where they give no reason. */
+function bare(name: string, { description: _, default: usual, ...field }: Schema): Schema {
+  return usual === undefined || name === "reason" ? field : { default: usual, ...field };
 }
 
 /** Bounds that no caller means to pass; the operation says so if one does. */

@@ -3,7 +3,8 @@ import type { Refusal } from "../core/decide/operator.js";
 import { type CommandOutcome, type TakenCommand, takeCommand } from "../core/decide/take-command.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { HoldDecision, OperatorCommand } from "../core/model/commands.js";
-import type { Event, LoggedEvent } from "../core/model/events.js";
+import type { Event, JobRaise, LoggedEvent } from "../core/model/events.js";
+import type { Run } from "../core/model/run.js";
 import { loadRun } from "../engine/load-run.js";
 import { readLog } from "../report/lookup/replayed-log.js";
 import { requireRun } from "../report/lookup/run-reference.js";
@@ -56,6 +57,12 @@ export async function findOutcome(
   return outcome;
 }
 
+/** The run as it was when the key was taken; null: it never was. */
+export async function runBefore(store: Store, runId: number, key: string): Promise<Run | null> {
+  const [first] = await eventsWith(store, runId, key);
+  return first === undefined ? null : (await loadRun(store, runId, { beforeSeq: first.seq })).run;
+}
+
 async function eventsWith(store: Store, runId: number, key: string | null): Promise<LoggedEvent[]> {
   const found: LoggedEvent[] = [];
   for await (const logged of readLog(store, runId))
@@ -90,6 +97,10 @@ function wishesOf(events: readonly Event[]): string {
     .join("; ");
 }
 
+function raisedWish(raised: readonly JobRaise[] = []): string {
+  return raised.map(({ job, resource, to }) => ` ${job} ${resource} ${to}`).join("");
+}
+
 function wishOf(event: Event): string | null {
   switch (event.type) {
     case "run.cancel_requested":
@@ -98,7 +109,7 @@ function wishOf(event: Event): string | null {
     case "run.paused":
       return `${event.type} ${event.takeover}`;
     case "jobs.retried":
-      return `${event.action} ${event.jobs.join(" ")} ${event.maxAttempts ?? ""}`;
+      return `${event.action} ${event.jobs.join(" ")} ${event.maxAttempts ?? ""}${raisedWish(event.raised)}`;
     case "operator.goto":
       return `${event.type} ${event.target}`;
     case "reset.reserved":

@@ -25,6 +25,7 @@ import { listEvents } from "./runs/list-events.js";
 import { listRunEvents } from "./runs/list-run-events.js";
 import { listRuns } from "./runs/list-runs.js";
 import { pruneRuns } from "./runs/prune-runs.js";
+import { recoverRun } from "./runs/recover-run.js";
 import { startRun } from "./runs/start-run.js";
 import { listWorkers } from "./server/list-workers.js";
 import { createToken, listTokens, revokeToken } from "./server/tokens.js";
@@ -41,6 +42,7 @@ import { getWorkflow, listWorkflows } from "./workflows/workflows.js";
 export const TABLE = {
   start_run: startRun,
   control_run: controlRun,
+  recover_run: recoverRun,
   list_pending_failed_jobs: listPendingFailedJobs,
   classify_and_resolve_failures: classifyAndResolveFailures,
   list_dead_letters: listDeadLetters,

@@ -12,10 +12,15 @@ export async function redactorFor(
   runId: number,
   env: { readonly [name: string]: string | undefined } = process.env,
 ): Promise<Redactor> {
-  const definition = await definitionOf(store, runId);
-  return createRedactor(
-    (definition?.secrets ?? []).flatMap((name) => (env[name] ? [{ name, value: env[name] }] : [])),
-  );
+  return redactorOf((await definitionOf(store, runId))?.secrets ?? [], env);
+}
+
+/** For somebody who has the run's definition. */
+export function redactorOf(
+  secrets: readonly string[],
+  env: { readonly [name: string]: string | undefined } = process.env,
+): Redactor {
+  return createRedactor(secrets.flatMap((name) => (env[name] ? [{ name, value: env[name] }] : [])));
 }
 
 export async function redacted(store: Store, runId: number, words: string): Promise<string> {

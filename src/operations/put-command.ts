@@ -1,6 +1,7 @@
 import { decide } from "../core/decide/decide.js";
 import { type CommandOutcome, takeCommand } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
+import type { Run } from "../core/model/run.js";
 import { systemClock } from "../engine/clock.js";
 import { loadRun } from "../engine/load-run.js";
 import { ownerOf } from "../report/lookup/run-owner.js";
@@ -31,7 +32,12 @@ export async function tryCommand(
   runId: number,
   command: OperatorCommand,
 ): Promise<CommandAnswer> {
-  const { run } = await loadRun(store, runId);
+  return tryCommandOn(store, (await loadRun(store, runId)).run, command);
+}
+
+/** For somebody who has loaded the run already, and is done with it. */
+export async function tryCommandOn(store: Store, run: Run, command: OperatorCommand): Promise<CommandAnswer> {
+  const { id: runId } = run;
   const taken = takeCommand(run, command, () => decide(run, command, systemClock.now()));
   const outcome = await outcomeOf(store, { runId, command }, taken);
   return { runId, ...outcome, owner: await ownerOf(store, runId) };

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { MAX_DURATION_MS, parseDuration } from "../definition/read/duration.js";
+import { parseMemorySize } from "../definition/read/memory-size.js";
 import { DEFAULT_REASON } from "./operator-words.js";
 
 /** A run by its number, or the newest one that no other run started. */
@@ -143,6 +145,33 @@ export const tokenUsage = z.object({
 });
 
 export const owner = z.object({ host: z.string(), pid: z.number() }).nullable();
+
+/** Bytes, or text with a unit. */
+export const memorySize = z
+  .union([z.number().int().positive(), z.string().max(40)])
+  .transform((given, context) => {
+    const bytes = typeof given === "number" ? given : parseMemorySize(given);
+    if (bytes !== null && bytes > 0) return bytes;
+    context.addIssue({ code: "custom", message: "must be a size such as 512m or 2g, or a number of bytes" });
+    return z.NEVER;
+  });
+
+/** Milliseconds, or text with a unit. */
+export const duration = z
+  .union([z.number().int().positive(), z.string().max(40)])
+  .transform((given, context) => {
+    const ms = typeof given === "number" ? given : parseDuration(given);
+    if (ms !== null && ms > 0 && ms <= MAX_DURATION_MS) return ms;
+    context.addIssue({ code: "custom", message: "must be a duration such as 30m or 4h, at most 24 days" });
+    return z.NEVER;
+  });
+
+/** From what a job had to what it has; memory in bytes, runtime in milliseconds. */
+export const raise = z.object({
+  resource: z.enum(["memory", "runtime"]),
+  from: z.number().nullable(),
+  to: z.number(),
+});
 
 /** What is wrong with a workflow file. */
 export const problem = z.object({

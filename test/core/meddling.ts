@@ -1,5 +1,6 @@
 import type { Command, HoldDecision } from "../../src/core/model/commands.js";
 import type { Job, Run } from "../../src/core/model/run.js";
+import { recoverable } from "../sim/operators.js";
 
 /** A stream of small numbers from a list of choices: the list itself first, then a mix of it for ever. */
 export class Chooser {
@@ -37,6 +38,8 @@ export function meddle(run: Run, chooser: Chooser, key: string): Command {
       return { type: "step.hard_reset", job, reason, key, force: chooser.below(2) === 0 };
     case 9:
       return { type: "step.redrive", job, reason, key };
+    case 7:
+      return { type: "jobs.recover", items: recoverable(run, chooser.below(2) === 0), reason, key };
     case 4:
       return { type: "holds.resolve", items: someHolds(run, chooser), reason, key };
     default: {

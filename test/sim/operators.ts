@@ -1,6 +1,20 @@
-import type { HoldDecision, OperatorCommand } from "../../src/core/model/commands.js";
+import { refusalOf } from "../../src/core/decide/operator.js";
+import { diagnose } from "../../src/core/failure/diagnose.js";
+import type { HoldDecision, OperatorCommand, RecoveredJob } from "../../src/core/model/commands.js";
+import { amountsOf } from "../../src/core/model/resources.js";
 import type { Job, Run } from "../../src/core/model/run.js";
 import type { Random } from "./random.js";
+
+/** What `recover_run` would ask for; the core must never refuse that. */
+export function recoverable(run: Run, retryUnknown: boolean): RecoveredJob[] {
+  const scale = { memory: { factor: 1.5, max: 8 * 1024 ** 2 }, runtime: { factor: 1.4, max: null } };
+  const items = diagnose(run, { scale, retryUnknown }).flatMap(({ job, recovers, raise }) =>
+    recovers ? [{ job: job.id, ...(raise === null ? {} : { amounts: amountsOf([raise]) }) }] : [],
+  );
+  const refused = refusalOf(run, { type: "jobs.recover", items, reason: "", key: null });
+  if (refused !== null && refused.code !== "RUN_OVER") throw new Error(`refused: ${refused.message}`);
+  return items;
+}
 
 /** People who look at the run now and then, and what they come up with. */
 export class Operators {
@@ -33,6 +47,7 @@ export class Operators {
       { type: "step.hard_reset", job, reason, key, force: random.chance(0.5) },
       { type: "step.redrive", job, reason, key },
       { type: "holds.resolve", items: this.decideHolds(run), reason, key },
+      { type: "jobs.recover", items: recoverable(run, random.chance(0.5)), reason, key },
     ]);
   }
 

@@ -1,5 +1,5 @@
 import type { Definition } from "../../src/core/model/definition.js";
-import type { Event, LoggedEvent } from "../../src/core/model/events.js";
+import type { Event, JobRaise, LoggedEvent } from "../../src/core/model/events.js";
 import { itemsPrefix, JobBook } from "./job-book.js";
 import { forgetVisits, visitsFor } from "./visits.js";
 
@@ -70,16 +70,23 @@ export function resourcesOnlyGrow(log: Log, definition: Definition): string | nu
   const book = new JobBook(log, definition);
   const had = new Map<string, number>();
   for (const { seq, event } of log) {
-    if (event.type !== "rule.reserved" || event.raised === undefined) continue;
-    const { resource, from, to } = event.raised;
-    const asked = book.of(event.job).step.definition.resources;
-    const first = (resource === "memory" ? asked?.memoryBytes : asked?.runtimeMs) ?? null;
-    const name = `${book.name(event.job)} ${resource}`;
-    if (from !== (had.get(name) ?? first)) return `at ${seq} ${name} is raised from ${from}`;
-    if (from !== null && to <= from) return `at ${seq} ${name} is raised from ${from} to ${to}`;
-    had.set(name, to);
+    for (const { job, resource, from, to } of raisesIn(event)) {
+      const asked = book.of(job).step.definition.resources;
+      const first = (resource === "memory" ? asked?.memoryBytes : asked?.runtimeMs) ?? null;
+      const name = `${book.name(job)} ${resource}`;
+      if (from !== (had.get(name) ?? first)) return `at ${seq} ${name} is raised from ${from}`;
+      if (from !== null && to <= from) return `at ${seq} ${name} is raised from ${from} to ${to}`;
+      had.set(name, to);
+    }
   }
   return null;
+}
+
+function raisesIn(event: Event): readonly JobRaise[] {
+  if (event.type === "jobs.retried") return event.raised ?? [];
+  return event.type === "rule.reserved" && event.raised !== undefined
+    ? [{ job: event.job, ...event.raised }]
+    : [];
 }
 
 /** A recovery script runs after its reservation, before the job is ready, and never beside an attempt. */

@@ -13,7 +13,7 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
   ],
   "Run:": ["pause", "takeover", "fork", "graph", "schema", "workflows", "workflow", "handlers", "handler"],
   "Look:": ["events", "watch", "jobs", "job", "stats", "definition", "workspace", "artifacts", "artifact"],
-  "Decide:": ["answer", "reset", "resume-from", "hard-reset", "dead-letters", "redrive", "apply"],
+  "Decide:": ["answer", "recover", "reset", "resume-from", "hard-reset", "dead-letters", "redrive", "apply"],
   "Serve:": ["serve", "worker", "mcp", "config", "workers", "token", "prune", "export", "import", "help"],
 };
 

@@ -27,6 +27,18 @@ const input = (what: string): Option => new Option("--input <name=value>", what)
 const reason = (): Option =>
   new Option("--reason <text>", 'the reason, kept in the log (default: "by hand")');
 
+/** Of the commands that get a run up again. */
+const rounds = (usual: number): Option[] => [
+  new Option(
+    "--recovery-hook <command>",
+    "a shell command to run before the jobs of each round; if it fails, nothing is recovered",
+  ),
+  new Option(
+    "--max-rounds <n>",
+    `how often to recover the run, if it fails again (default: ${usual})`,
+  ).argParser(wholeNumber(1)),
+];
+
 const STEP_WORDS = "a step: its id, step@scope, or a job's id";
 const ALTHOUGH_BUSY = "end a step that is running in the workspace first";
 const ONLY_RECORDED =
@@ -64,6 +76,26 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   reset: {
     hides: ONLY_STEPS,
     options: [new Option("--failed-only", "required; only failed, canceled and held steps can be reset")],
+  },
+  recover: {
+    hides: ["job_ids", "key"],
+    words: {
+      max_memory: "never raise memory beyond this, such as 64g",
+      max_runtime: "never raise the runtime beyond this, such as 8h",
+      retry_unknown: "also run jobs again that failed for another reason",
+    },
+    options: [
+      ...rounds(1),
+      new Option(
+        "--max-parallel <n>",
+        "maximum number of attempts at a time (default: the number of cores)",
+      ).argParser(wholeNumber(1)),
+      new Option("--verbose", "also show what steps print, each line prefixed with the step's name"),
+      new Option("--detach", "with --server: recover once, without waiting for the end"),
+      new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
+    ],
+    details:
+      "Every failed or held job is diagnosed: OOM gets more memory, WALLTIME more time, one that was lost with its worker runs\nagain as it is; other failures stay. Then the run goes on, here or at the server.",
   },
   resolve: {
     arguments: [run(), new Argument("[job...]", "job ids, step ids, or step@scope")],

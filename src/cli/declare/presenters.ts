@@ -10,6 +10,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   "hard-reset": async () => (await import("../commands/decide/retry.js")).retry,
   "resume-from": async () => (await import("../commands/decide/retry.js")).retry,
   reset: async () => (await import("../commands/decide/reset.js")).reset,
+  recover: async () => (await import("../commands/recover/recover.js")).recover,
   holds: async () => (await import("../commands/look/holds.js")).holds,
   "dead-letters": async () => (await import("../commands/look/dead-letters.js")).deadLetters,
   redrive: async () => (await import("../commands/decide/redrive.js")).redrive,

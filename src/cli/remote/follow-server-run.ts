@@ -133,7 +133,7 @@ export async function resumeRemotely(
 }
 
 /** A run that goes on at a server, rebuilt here from its log. */
-class ServerRun {
+export class ServerRun {
   private run: Run | null = null;
   private replay: ReplayedRun | null = null;
   private seen = 0;
@@ -155,12 +155,13 @@ class ServerRun {
     }
   }
 
-  async follow(): Promise<number> {
+  /** Until it rests and `again` has nothing more to be done about it. */
+  async follow(again: () => Promise<boolean> = async () => false): Promise<number> {
     const { session, client, runId } = this;
     outlivePipes();
     const stop = new AbortController();
     try {
-      const outcome = await Promise.race([this.untilItRests(stop.signal), nextInterrupt()]);
+      const outcome = await Promise.race([this.untilItStays(stop.signal, again), nextInterrupt()]);
       if (outcome === INTERRUPTED) return await this.interrupt();
       const shown = await client.call("get_run", { run_id: runId });
       const summary = summaryOf(shown);
@@ -169,6 +170,11 @@ class ServerRun {
     } finally {
       stop.abort();
     }
+  }
+
+  private async untilItStays(signal: AbortSignal, again: () => Promise<boolean>): Promise<void> {
+    do await this.untilItRests(signal);
+    while (!signal.aborted && (await again()));
   }
 
   private async untilItRests(signal: AbortSignal): Promise<void> {

@@ -47,6 +47,7 @@ const REOPENING: ReadonlySet<Command["type"]> = new Set([
   "step.hard_reset",
   "step.redrive",
   "run.reset",
+  "jobs.recover",
 ]);
 
 /** A run that is over takes nothing but an operator's wish to go on with it. */
@@ -78,6 +79,7 @@ function apply(decision: Decision, command: Command): void {
     case "step.hard_reset":
     case "step.redrive":
     case "run.reset":
+    case "jobs.recover":
     case "holds.resolve":
       return operate(decision, command);
     case "human.answer":

@@ -1,7 +1,8 @@
 import { type Advice, adviceFor, type ErrorCode } from "../errors/errors.js";
-import type { HoldDecision, OperatorCommand } from "../model/commands.js";
+import type { HoldDecision, OperatorCommand, RecoveredJob } from "../model/commands.js";
 import { gateState } from "../model/gate.js";
 import { jobStatusWord } from "../model/job-status-word.js";
+import { type Amounts, raisesTo, refuseRaise } from "../model/resources.js";
 import type { JobStatus } from "../model/rows.js";
 import { findJob, isOver, type Job, type Run } from "../model/run.js";
 import { refuseItems } from "./item-limit.js";
@@ -47,6 +48,8 @@ export function refusalOf(run: Run, asked: OperatorCommand): Refusal | null {
       return refuseRedrive(run, command);
     case "run.reset":
       return refuseWhileCanceling(run);
+    case "jobs.recover":
+      return refuseWhileCanceling(run) ?? refuseRecovery(run, command.items);
     case "holds.resolve":
       return refuseHolds(run, command.items);
     case "human.answer":
@@ -239,7 +242,7 @@ function refuseRedrive(run: Run, { job: id }: CommandOf<"step.redrive">): Refusa
 }
 
 function refuseHolds(run: Run, items: readonly HoldDecision[]): Refusal | null {
-  for (const { job: id, action, items: given } of items) {
+  for (const { job: id, action, items: given, amounts } of items) {
     const job = findJob(run, id);
     if (job === null) return unknownJob(run, id);
     const step = job.step.definition.id;
@@ -252,10 +255,34 @@ function refuseHolds(run: Run, items: readonly HoldDecision[]): Refusal | null {
     const tooMany = job.step.definition.forEach ? refuseItems(run, job, given?.length ?? 0) : null;
     if (tooMany !== null) return refuse("TOO_MANY_ITEMS", `${step}: ${tooMany.message}`);
     if (job.status !== "pending_failed") return refuse("NOT_HELD", `${step} is ${job.status}, not held`);
+    const notMore = refuseAmounts(job, amounts);
+    if (notMore !== null) return notMore;
   }
-  if (new Set(items.map(({ job }) => job)).size < items.length)
-    return refuse("USAGE", "a job is named twice", "Name it once.");
-  return null;
+  return refuseTwice(items);
+}
+
+function refuseTwice(items: readonly { readonly job: number }[]): Refusal | null {
+  return new Set(items.map(({ job }) => job)).size < items.length
+    ? refuse("USAGE", "a job is named twice", "Name it once.")
+    : null;
+}
+
+function refuseRecovery(run: Run, items: readonly RecoveredJob[]): Refusal | null {
+  for (const { job: id, amounts } of items) {
+    const job = findJob(run, id);
+    const refused =
+      job === null ? unknownJob(run, id) : (refuseAgain(run, job) ?? refuseAmounts(job, amounts));
+    if (refused !== null) return refused;
+  }
+  return refuseTwice(items);
+}
+
+/** Less, or as much again, would end as before. */
+function refuseAmounts(job: Job, amounts: Amounts | undefined): Refusal | null {
+  const why = raisesTo(job, amounts)
+    .map(refuseRaise)
+    .find((each) => each !== null);
+  return why == null ? null : refuse("NOT_RAISED", `${job.step.definition.id}: ${why}`);
 }
 
 function refuseAnswer(run: Run, { job: id, choice }: CommandOf<"human.answer">): Refusal | null {

@@ -1,6 +1,8 @@
 import type { HoldDecision, OperatorCommand } from "../model/commands.js";
+import type { JobRaise, RetriedBy } from "../model/events.js";
 import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "../model/gate.js";
 import { isHandled } from "../model/handled.js";
+import { type Amounts, raisesTo } from "../model/resources.js";
 import { isOver, type Job, jobById, type Run } from "../model/run.js";
 import { abandonScope } from "./abandon.js";
 import { drain } from "./agenda.js";
@@ -53,6 +55,8 @@ export function operate(decision: Decision, asked: OperatorCommand): void {
       return redrive(decision, jobById(run, command.job), command.reason, command.key);
     case "run.reset":
       return resetFailed(decision, command.reason, command.key);
+    case "jobs.recover":
+      return recoverJobs(decision, command);
     case "holds.resolve":
       for (const item of command.items) {
         resolveHold(decision, item, item.reason ?? command.reason, command.key);
@@ -80,7 +84,8 @@ interface Retried {
   readonly jobs: readonly Job[];
   /** Wait again, without being asked to run. */
   readonly reblocked: readonly Job[];
-  readonly action: "retry_step" | "hard_reset_step" | "redrive" | "reset" | "resolve";
+  readonly action: RetriedBy;
+  readonly raised?: readonly JobRaise[];
   readonly maxAttempts?: number | undefined;
   readonly reason: string;
   readonly key: string | null;
@@ -90,7 +95,7 @@ interface Retried {
 
 /** New visits for these jobs; what was canceled or skipped because of them waits for them again. */
 function retryJobs(decision: Decision, retried: Retried): void {
-  const { jobs, reblocked, action, maxAttempts, reason, key, afresh } = retried;
+  const { jobs, reblocked, action, raised = [], maxAttempts, reason, key, afresh } = retried;
   reopen(decision, reason, key);
   const waiting = [...new Set([...reblocked, ...givenUpBehind(decision.run, jobs)])];
   // A transition had brought these here: nothing that they depend on will start them.
@@ -102,6 +107,7 @@ function retryJobs(decision: Decision, retried: Retried): void {
     jobs: jobs.map(({ id }) => id),
     reblocked: waiting.map(({ id }) => id),
     action,
+    ...(raised.length === 0 ? {} : { raised }),
     ...(maxAttempts === undefined ? {} : { maxAttempts }),
     reason,
     key,
@@ -199,14 +205,38 @@ function resumeFrom(decision: Decision, target: Job, reason: string, key: string
 function resetFailed(decision: Decision, reason: string, key: string | null): void {
   const { run } = decision;
   const wanted = new Set(run.jobs.filter((job) => job.scope.open && job.barrier === null && isToReset(job)));
+  beginAgain(decision, wanted, { action: "reset", reason, key });
+}
+
+/** Exactly these, with what they are given. */
+function recoverJobs(
+  decision: Decision,
+  { items, reason, key }: Extract<OperatorCommand, { type: "jobs.recover" }>,
+): void {
+  const wanted = new Set(items.map(({ job }) => jobById(decision.run, job)));
+  const raised = items.flatMap(({ job, amounts }) => raisesOf(decision.run, job, amounts));
+  beginAgain(decision, wanted, { action: "recover", raised, reason, key });
+}
+
+function raisesOf(run: Run, job: number, amounts: Amounts | undefined): JobRaise[] {
+  return raisesTo(jobById(run, job), amounts).map((raise) => ({ job, ...raise }));
+}
+
+function beginAgain(
+  decision: Decision,
+  wanted: ReadonlySet<Job>,
+  how: Pick<Retried, "action" | "raised" | "reason" | "key">,
+): void {
   // These wait until they are routed to again: they had not begun, or what routed to them runs anew itself.
-  const reblocked = [...wanted].filter((job) =>
-    job.routedFrom === null
-      ? !job.entered && job.step.definition.start === "routed"
-      : wanted.has(job.routedFrom.job),
+  const reblocked = new Set(
+    [...wanted].filter((job) =>
+      job.routedFrom === null
+        ? !job.entered && job.step.definition.start === "routed"
+        : wanted.has(job.routedFrom.job),
+    ),
   );
-  const jobs = [...wanted].filter((job) => !reblocked.includes(job));
-  if (jobs.length > 0) retryJobs(decision, { jobs, reblocked, action: "reset", reason, key });
+  const jobs = [...wanted].filter((job) => !reblocked.has(job));
+  if (jobs.length > 0) retryJobs(decision, { jobs, reblocked: [...reblocked], ...how });
 }
 
 /** A repair step's failure belongs to the step it was to repair, which asks for it again if need be. */
@@ -217,7 +247,7 @@ function isToReset(job: Job): boolean {
 
 function resolveHold(
   decision: Decision,
-  { job: id, action, output, items }: HoldDecision,
+  { job: id, action, output, items, amounts }: HoldDecision,
   reason: string,
   key: string | null,
 ): void {
@@ -228,7 +258,14 @@ function resolveHold(
   decision.emit({ type: "hold.resolved", job: id, action, reason, key, output, items });
   switch (action) {
     case "retry":
-      return retryJobs(decision, { jobs: [job], reblocked: [], action: "resolve", reason, key: null });
+      return retryJobs(decision, {
+        jobs: [job],
+        reblocked: [],
+        action: "resolve",
+        raised: raisesOf(decision.run, id, amounts),
+        reason,
+        key: null,
+      });
     case "fail":
       return failJob(decision, job, job.error?.code ?? "FAILED", job.error?.message ?? "failed by decision");
     case "skip":

@@ -564,6 +564,15 @@ export const ERROR_CATALOGUE = {
     next: "`daruma explain RUN STEP` says what it is waiting for. Only a failed or canceled job can be retried.",
     asked: "explain_run says what it is waiting for. Only a failed or canceled job can be retried.",
   },
+  RECOVERY_HOOK_FAILED: {
+    means: "The command given with --recovery-hook failed, so nothing was recovered.",
+    next: "Repair it, or leave it out. The run is as it was.",
+  },
+  NOT_RAISED: {
+    means: "The memory or runtime given to a job is not more than it has, or more than can be given.",
+    next: "Give more than it has (`daruma job show RUN STEP` says how much), or leave the amount out.",
+    asked: "Give more than it has (get_job says how much), or leave the amount out.",
+  },
   STEP_COMPLETED: {
     means: "The step has completed.",
     next: "`daruma resume-from RUN STEP` goes back to it: the step and everything that depends on it run again.",

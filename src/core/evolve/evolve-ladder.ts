@@ -162,6 +162,10 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
     renewRouting(job);
     findAgain(run, job);
   }
+  for (const raise of event.raised ?? []) {
+    const job = jobById(run, raise.job);
+    job.raised = withRaise(job.raised, raise);
+  }
   for (const job of all) job.scope.abandoned = false;
   for (const job of withDependentsStillWaiting(all)) rebuild(job);
 }

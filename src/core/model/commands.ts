@@ -13,6 +13,7 @@ import type {
   WorkspaceNote,
 } from "./events.js";
 import type { FailureFacts } from "./failure.js";
+import type { Amounts } from "./resources.js";
 import type { AttemptPlace } from "./worker-names.js";
 
 /** What happened outside, put to the core. Everything that is not here is a consequence that the core finds itself. */
@@ -162,6 +163,13 @@ export type OperatorCommand =
       readonly key: string | null;
     }
   | { readonly type: "run.reset"; readonly reason: string; readonly key: string | null }
+  /** These jobs run again, with what they are given; all of them or none. */
+  | {
+      readonly type: "jobs.recover";
+      readonly items: readonly RecoveredJob[];
+      readonly reason: string;
+      readonly key: string | null;
+    }
   | {
       readonly type: "holds.resolve";
       readonly items: readonly HoldDecision[];
@@ -177,12 +185,19 @@ export type OperatorCommand =
       readonly key: string | null;
     };
 
+export interface RecoveredJob {
+  readonly job: number;
+  readonly amounts?: Amounts;
+}
+
 export interface HoldDecision {
   readonly job: number;
   readonly action: HoldAction;
   /** For `complete`. */
   readonly output: Output | null;
   readonly items: readonly ScopeItem[] | null;
+  /** For `retry`: what the job has from then on. */
+  readonly amounts?: Amounts;
   /** Instead of the command's. */
   readonly reason?: string;
 }

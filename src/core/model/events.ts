@@ -479,7 +479,9 @@ type OperatorEvent =
       readonly type: "jobs.retried";
       readonly jobs: readonly number[];
       readonly reblocked: readonly number[];
-      readonly action: "retry_step" | "hard_reset_step" | "redrive" | "reset" | "resolve";
+      readonly action: RetriedBy;
+      /** What some of them have more of from now on. */
+      readonly raised?: readonly JobRaise[];
       /** Attempts in all that the job may have: whatever would begin another after that does not. */
       readonly maxAttempts?: number;
       readonly reason: string;
@@ -494,6 +496,13 @@ type OperatorEvent =
       readonly reason?: string;
       readonly key: string | null;
     };
+
+/** What an operator asked for that lets jobs run again. */
+export type RetriedBy = "retry_step" | "hard_reset_step" | "redrive" | "reset" | "recover" | "resolve";
+
+export interface JobRaise extends Raise {
+  readonly job: number;
+}
 
 export type EventType = Event["type"];
 /** An event as it stands in the log. `at` is milliseconds since the epoch. */

@@ -18,6 +18,12 @@ export interface RaisedResources {
   readonly runtimeMs: number | null;
 }
 
+/** What an operator gives a job. */
+export interface Amounts {
+  readonly memoryBytes?: number;
+  readonly runtimeMs?: number;
+}
+
 interface ResourceTraits {
   readonly field: keyof RaisedResources;
   /** Amounts are rounded up to it, because schedulers count in these. */
@@ -96,6 +102,28 @@ export function amountText(resource: Resource, amount: number): string {
 export function raiseText({ resource, from, to }: Raise): string {
   const before = from === null ? "" : `${amountText(resource, from)} -> `;
   return `${resource} ${before}${amountText(resource, to)}`;
+}
+
+/** From what the job has to what it is given. */
+export function raisesTo(job: Pick<Job, "raised" | "step">, amounts: Amounts | undefined): Raise[] {
+  const had = resourcesOf(job, job.step.definition);
+  return RESOURCES.flatMap((resource) => {
+    const to = amounts?.[TRAITS[resource].field];
+    return to === undefined ? [] : [{ resource, from: amountOf(had, resource), to }];
+  });
+}
+
+/** Null: it is more than before, and can be asked for. */
+export function refuseRaise({ resource, from, to }: Raise): string | null {
+  const { most } = TRAITS[resource];
+  if (to > most) return `${resource} can be at most ${amountText(resource, most)}`;
+  if (from === null || to > from) return null;
+  return `${resource} must be more than the ${amountText(resource, from)} it has, not ${amountText(resource, to)}`;
+}
+
+/** The amounts that these come to. */
+export function amountsOf(raises: readonly Raise[]): Amounts {
+  return Object.fromEntries(raises.map(({ resource, to }) => [TRAITS[resource].field, to]));
 }
 
 /** The next larger amount; or why there is none. */

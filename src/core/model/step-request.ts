@@ -5,7 +5,7 @@ export function noteStepRequest(run: Run, event: Event, at: number): void {
   switch (event.type) {
     case "jobs.retried": {
       // A reset or a decision is about many steps, or about what the step's failure means.
-      if (event.action === "reset" || event.action === "resolve") return;
+      if (event.action === "reset" || event.action === "recover" || event.action === "resolve") return;
       run.stepRequest = { action: event.action, job: jobById(run, event.jobs[0]!), at };
       return;
     }

@@ -1,3 +1,4 @@
+import { amountText } from "../../core/model/resources.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { iso } from "../../core/text/iso-time.js";
 import { jobNames } from "../lookup/job-name.js";
@@ -107,6 +108,7 @@ const RETRIED_BY: Readonly<Record<EventOf<"jobs.retried">["action"], string>> = 
   hard_reset_step: "hard-reset",
   redrive: "redrive",
   reset: "reset",
+  recover: "recovery",
   resolve: "resolve",
 };
 
@@ -120,7 +122,8 @@ function retriedNote({ jobs, reblocked, action, reason }: EventOf<"jobs.retried"
   );
 }
 
-function retriedStory({ jobs, reblocked, action, reason }: EventOf<"jobs.retried">, run: Run): Told[] {
+function retriedStory(event: EventOf<"jobs.retried">, run: Run): Told[] {
+  const { jobs, reblocked, action, raised = [], reason } = event;
   return [
     ...jobs.flatMap((id) => {
       const { visit } = jobById(run, id);
@@ -133,6 +136,9 @@ function retriedStory({ jobs, reblocked, action, reason }: EventOf<"jobs.retried
         ),
       );
     }),
+    ...raised.flatMap(({ job, resource, to }) =>
+      told(job, fact(`From now on the step may use ${amountText(resource, to)} of ${resource}.`)),
+    ),
     ...reblocked.flatMap((id) =>
       told(
         id,

@@ -1,0 +1,60 @@
+import type { Daruma } from "../../../host/daruma.js";
+import type { Client } from "../../../operations/client.js";
+import { type RunReference, resolveRun } from "../../declare/run-reference.js";
+import { followRun } from "../../follow-run.js";
+import { ServerRun } from "../../remote/follow-server-run.js";
+import { isServersRun } from "../../remote/who-goes-on.js";
+import { type Session, writeLines } from "../../terminal/channel.js";
+import type { RecoverFlags } from "./recover-flags.js";
+import { Rounds, type RoundsPlan } from "./rounds.js";
+
+interface Asked {
+  readonly flags: RecoverFlags;
+  readonly plan: RoundsPlan;
+  /** Whether the run is first recovered as it is, or followed until it rests. */
+  readonly first: "recover" | "follow";
+}
+
+/** A run that goes on in this process. */
+export function getUpHere(
+  session: Session,
+  daruma: Daruma,
+  reference: RunReference,
+  { flags, plan, first }: Asked,
+): Promise<number> {
+  return followRun(session, daruma, flags, async (say) => {
+    const runId = await resolveRun(daruma.store, reference);
+    const rounds = new Rounds((name, input) => daruma.call(name, input), plan, say);
+    const ended = async (): Promise<void> => {
+      if (first === "recover" && !(await rounds.next(runId))) return;
+      do await (await daruma.takeUp(runId)).ended;
+      while (await rounds.next(runId));
+    };
+    return { runId, ended: ended() };
+  });
+}
+
+/** A run that goes on at a server: this process looks at it, and asks for its recovery. */
+export async function getUpThere(
+  session: Session,
+  client: Client,
+  reference: RunReference,
+  { flags, plan, first }: Asked,
+): Promise<number> {
+  const { run_id } = await client.call("get_run_definition", { run_id: reference });
+  const say = (text: string): void => {
+    if (!session.options.quiet) writeLines(session.err, [text]);
+  };
+  const rounds = new Rounds((name, input) => client.call(name, input), plan, say);
+  const again = async (): Promise<boolean> => {
+    if (!(await rounds.next(run_id))) return false;
+    if (!(await isServersRun(client, session.options, run_id)))
+      await client.call("control_run", { run_id, action: "resume", reason: plan.policy.reason });
+    return true;
+  };
+  const run = new ServerRun(session, client, run_id, flags);
+  // What has happened before is not told again.
+  await run.catchUp();
+  if (first === "recover") await again();
+  return run.follow(again);
+}

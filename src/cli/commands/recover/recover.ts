@@ -1,0 +1,66 @@
+import { Daruma } from "../../../host/daruma.js";
+import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
+import { ownerOf } from "../../../report/lookup/run-owner.js";
+import type { Present } from "../../declare/presenter.js";
+import { type RunReference, resolveRun } from "../../declare/run-reference.js";
+import { existingStore } from "../../existing-store.js";
+import { refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
+import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
+import { EXIT } from "../../terminal/exit-codes.js";
+import { getUpHere, getUpThere } from "./get-up.js";
+import { type RecoverFlags, roundsPlan } from "./recover-flags.js";
+import { recoveryLines } from "./rounds.js";
+
+const DEFAULT_ROUNDS = 1;
+
+/** Get a failed or held run up again and go on with it. */
+export const recover: Present = async ({ input, flags: given }, session, client) => {
+  const flags = given as unknown as RecoverFlags;
+  const { run_id, dry_run, key: _key, ...policy } = input as InputOf<"recover_run">;
+  if (dry_run === true) {
+    const found = await client.call("recover_run", input as InputOf<"recover_run">);
+    tell(session, found, ["dry run; nothing changed", ...recoveryLines(found)]);
+    return EXIT.completed;
+  }
+  const plan = roundsPlan(policy, flags, session, DEFAULT_ROUNDS);
+  const reference = run_id as RunReference;
+  if (session.options.server !== undefined) {
+    refuseLocalFlags(flags);
+    if (flags.detach === true) return recoverAlone(session, client, input as InputOf<"recover_run">);
+    return getUpThere(session, client, reference, { flags, plan, first: "recover" });
+  }
+  refuseServerFlags(flags);
+  if (await isAtWork(session, reference))
+    return recoverAlone(session, client, input as InputOf<"recover_run">);
+  const daruma = await Daruma.open({
+    outputDir: session.options.outputDir,
+    store: await existingStore(session.options),
+    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
+  });
+  return getUpHere(session, daruma, reference, { flags, plan, first: "recover" });
+};
+
+/** Somebody else goes on with it. */
+async function recoverAlone(
+  session: Session,
+  client: Client,
+  input: InputOf<"recover_run">,
+): Promise<number> {
+  const done = await client.call("recover_run", input);
+  tell(session, done, recoveryLines(done));
+  return EXIT.completed;
+}
+
+async function isAtWork({ options }: Session, reference: RunReference): Promise<boolean> {
+  const store = await existingStore(options);
+  try {
+    return (await ownerOf(store, await resolveRun(store, reference))) !== null;
+  } finally {
+    await store.close();
+  }
+}
+
+function tell({ out, options }: Session, answer: OutputOf<"recover_run">, lines: readonly string[]): void {
+  if (options.json) writeJson(out, answer);
+  else if (!options.quiet) writeLines(out, lines);
+}

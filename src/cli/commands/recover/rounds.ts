@@ -1,0 +1,102 @@
+import { DarumaError } from "../../../core/errors/errors.js";
+import type { RunStatus } from "../../../core/model/rows.js";
+import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
+import { nameOf } from "../../../report/lookup/job-name.js";
+
+/** What is done about failures, and by whom; the same in every round. */
+export interface RoundsPlan {
+  readonly policy: Omit<InputOf<"recover_run">, "run_id" | "dry_run" | "job_ids" | "key">;
+  readonly maxRounds: number;
+  /** Called before jobs run again; throws where they must not. */
+  readonly hook: ((round: Round) => Promise<void>) | null;
+  /** Decides about what is held and cannot be recovered. */
+  readonly agent: ((round: Round) => Promise<void>) | null;
+}
+
+export interface Round {
+  readonly runId: number;
+  readonly number: number;
+  readonly jobIds: readonly number[];
+}
+
+type Recovery = OutputOf<"recover_run">;
+
+const MAX_JOBS_TOLD = 20;
+const INDENT = "  ";
+/** Only these ask for somebody to get the run up again. */
+const DOWN: ReadonlySet<RunStatus> = new Set<RunStatus>(["failed", "held"]);
+
+/** Gets a run up again that has failed or is held, at most so many times. */
+export class Rounds {
+  private used = 0;
+
+  constructor(
+    private readonly call: Client["call"],
+    private readonly plan: RoundsPlan,
+    private readonly say: (text: string) => void,
+  ) {}
+
+  /** Asked when the run rests. True: it can go on. */
+  async next(runId: number): Promise<boolean> {
+    const { policy, maxRounds, hook, agent } = this.plan;
+    const found = await this.call("recover_run", { ...policy, run_id: runId, dry_run: true });
+    if (!DOWN.has(found.before)) return false;
+    const isAgents = found.recovered === 0 && agent !== null && found.before === "held";
+    if (found.recovered === 0 && !isAgents) return this.stay(found, "nothing can be recovered");
+    if (this.used === maxRounds) return this.stay(found, `no rounds left (${maxRounds} used)`);
+    this.used += 1;
+    if (isAgents) return this.ask(agent, found);
+    const jobIds = found.jobs.flatMap(({ job_id, recovers }) => (recovers ? [job_id] : []));
+    await hook?.({ runId, number: this.used, jobIds });
+    const done = await this.call("recover_run", { ...policy, run_id: runId, job_ids: jobIds });
+    for (const line of recoveryLines(done)) this.say(`${this.name}: ${line}`);
+    return done.recovered > 0;
+  }
+
+  private get name(): string {
+    return `round ${this.used} of ${this.plan.maxRounds}`;
+  }
+
+  private stay(found: Recovery, why: string): false {
+    this.say(`run ${found.run_id} stays ${found.before}: ${why}`);
+    for (const line of jobLines(found.jobs)) this.say(line);
+    return false;
+  }
+
+  private async ask(agent: NonNullable<RoundsPlan["agent"]>, found: Recovery): Promise<boolean> {
+    const jobIds = found.jobs.map(({ job_id }) => job_id);
+    this.say(`${this.name}: the agent decides about ${counted(jobIds.length)}`);
+    await agent({ runId: found.run_id, number: this.used, jobIds });
+    const { status } = await this.call("get_run", { run_id: found.run_id });
+    if (status !== "held") return true;
+    return this.stay(found, "the agent has not decided everything");
+  }
+}
+
+/** What a recovery does, or would do, in lines. */
+export function recoveryLines({ jobs, recovered, changed, dry_run }: Recovery): string[] {
+  if (recovered === 0) return ["nothing can be recovered", ...jobLines(jobs)];
+  const behind = changed.length - recovered;
+  const all = behind > 0 ? `${counted(recovered)} and ${counted(behind, "dependent")}` : counted(recovered);
+  const run = changed.length === 1 ? "runs" : "run";
+  return [`${all} ${dry_run ? "would run" : run} again`, ...jobLines(jobs)];
+}
+
+function jobLines(jobs: Recovery["jobs"]): string[] {
+  const told = jobs.slice(0, MAX_JOBS_TOLD).map(jobLine);
+  if (jobs.length > told.length) told.push(`${INDENT}… and ${jobs.length - told.length} more`);
+  return told;
+}
+
+function jobLine({ step, scope, code, recovers, explanation }: Recovery["jobs"][number]): string {
+  return `${INDENT}${nameOf(step, scope)} (${code}): ${recovers ? "runs again" : "stays"}: ${explanation}`;
+}
+
+function counted(count: number, noun = "job"): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A hook that failed, or could not be started: nothing is done then. */
+export function hookFailed(command: string, how: string): DarumaError {
+  return new DarumaError("RECOVERY_HOOK_FAILED", `${command}: ${how}`);
+}
