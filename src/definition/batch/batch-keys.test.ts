@@ -103,6 +103,15 @@ jobs:
     ).toEqual(["FAN_OUT 1:93 steps.b.needs"]);
   });
 
+  it.each([
+    ["user_data: [{ name: a }]\njobs: [{ name: a, command: x }]", "UNKNOWN_KEY 1:1 user_data"],
+    ["slurm_schedulers: []\njobs: [{ name: a, command: x }]", "UNKNOWN_KEY 1:1 slurm_schedulers"],
+    ["jobs: [{ name: a, command: x, scheduler: s }]", "UNKNOWN_KEY 1:31 jobs[0].scheduler"],
+  ])("says of a key that it is not supported yet: %s", (text, summary) => {
+    expect(summaryOf(text)).toEqual([summary]);
+    expect(problemsOf(text)[0]!.message).toMatch(/is not supported yet$/);
+  });
+
   it.each(["parameters: { i: [1] }", "use_pending_failed: true"])("refuses %s beside steps", (line) => {
     const [problem, ...others] = problemsOf(`${line}\nsteps: { a: { exec: x } }`);
     expect(problem).toMatchObject({ code: "UNKNOWN_KEY", line: 1, column: 1 });

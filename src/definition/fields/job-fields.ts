@@ -111,8 +111,17 @@ export interface JobDraft {
   readonly unsure: boolean;
 }
 
+/** As those of the whole file. */
+const LATER_JOB_KEYS: readonly string[] = [
+  "scheduler",
+  "input_user_data",
+  "input_user_data_regexes",
+  "output_user_data",
+  "output_user_data_regexes",
+];
+
 const jobMap = object(JOB_FIELDS, {
-  later: LATER_STEP_KEYS,
+  later: [...LATER_STEP_KEYS, ...LATER_JOB_KEYS],
   misplaced(key) {
     if (FAN_OUT_KEYS.includes(key)) return "jobs have no fan-out; use `parameters`, or `steps` for forEach";
     if (ACTION_KEYS.includes(key)) return "a job is always a `command`; use `steps` for other actions";

@@ -227,4 +227,18 @@ export const WORKFLOW_FIELDS = {
 /** Keys that only a file with `jobs` may have. */
 export const BATCH_KEYS: readonly string[] = ["parameters", "files", "use_pending_failed"];
 
-export const workflow = object(WORKFLOW_FIELDS);
+/** Keys of files that people have already, which this version does not honour: better refused than ignored. */
+export const LATER_WORKFLOW_KEYS: readonly string[] = [
+  "user_data",
+  "actions",
+  "resource_monitor",
+  "jobs_sort_method",
+  "slurm_schedulers",
+  "slurm_defaults",
+  "compute_node_expiration_buffer_seconds",
+  "compute_node_wait_for_new_jobs_seconds",
+  "compute_node_ignore_workflow_completion",
+  "compute_node_wait_for_healthy_database_minutes",
+];
+
+export const workflow = object(WORKFLOW_FIELDS, { later: LATER_WORKFLOW_KEYS });
