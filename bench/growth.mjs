@@ -3,9 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { measure } from "./measure.mjs";
 import { figureOf, race } from "./race.mjs";
-import { commandLine, daruma, PARALLEL, workflowText } from "./workloads.mjs";
+import { runOnServer, withServers } from "./servers.mjs";
+import { commandLine, daruma, darumaWith, PARALLEL, workflowText } from "./workloads.mjs";
 
 const MIB = 1024 * 1024;
+const SERVER_POLL_MS = 5;
 /** `STEP` and `JOB` stand for a step that printed a line. */
 const READS = [
   ["logs", "last", "STEP"],
@@ -20,21 +22,35 @@ const READS = [
 const peakMib = ({ peakRssBytes }) => (peakRssBytes === null ? null : peakRssBytes / MIB);
 const jobsOf = (count) => `${count.toLocaleString("en")} jobs`;
 
-export async function benchGrowth({ rounds, jobs }, skipped) {
-  return [await growRuns(rounds, jobs, skipped), await growReads(rounds, jobs, skipped)];
+export async function benchGrowth({ rounds, jobs, serverRuns }, skipped) {
+  return [
+    await growRuns(rounds, jobs, skipped),
+    await growReads(rounds, jobs, skipped),
+    await growServer(serverRuns, skipped),
+  ];
 }
 
+/** `s0` gives a list of `count` items; its one dependent runs for each of them. */
+const fanOut = (count) =>
+  darumaWith(`name: bench
+steps:
+  s0: { type: script, content: "return Array.from({ length: ${count} }, (_, n) => n)", forEach: true }
+  s1: { type: noop, depends_on: [s0] }
+`);
+
 async function growRuns(rounds, sizes, skipped) {
-  const contenders = Object.fromEntries(
-    sizes.map((count) => [jobsOf(count), daruma(count, "wide", "type: noop")]),
-  );
+  const shapes = sizes.flatMap((count) => [
+    { name: jobsOf(count), count, run: daruma(count, "wide", "type: noop") },
+    { name: `forEach of ${count.toLocaleString("en")} items`, count, run: fanOut(count) },
+  ]);
+  const contenders = Object.fromEntries(shapes.map(({ name, run }) => [name, run]));
   const results = await race(contenders, rounds, skipped);
-  const rows = sizes
-    .filter((count) => results.has(jobsOf(count)))
-    .map((count) => {
-      const measurements = results.get(jobsOf(count));
+  const rows = shapes
+    .filter(({ name }) => results.has(name))
+    .map(({ name, count }) => {
+      const measurements = results.get(name);
       return {
-        name: jobsOf(count),
+        name,
         cells: {
           wall: figureOf(measurements.map(({ wallMs }) => wallMs / 1000)),
           engine: figureOf(measurements.map(({ engineMs }) => (engineMs * 1000) / count)),
@@ -80,6 +96,35 @@ async function growReads(rounds, sizes, skipped) {
       { key: `mib${count}`, title: "MiB", digits: 0 },
     ]),
     rows: [...figures].map(([name, cells]) => ({ name, cells })),
+  };
+}
+
+/** One server, which finishes one small run after the other: what it keeps of them shows as growth. */
+async function growServer(counts, skipped) {
+  const finished = (count) => `${count.toLocaleString("en")} finished runs`;
+  const peaks = {};
+  await race(
+    {
+      "a server": (folder) =>
+        withServers({ folder, store: join(folder, "runs.db"), workers: {} }, async ({ url, peakRss }) => {
+          for (let runs = 1; runs <= Math.max(...counts); runs += 1) {
+            await runOnServer(url, { name: "small", steps: { a: { type: "noop" } } }, SERVER_POLL_MS);
+            if (counts.includes(runs)) peaks[runs] = peakRss("server") / MIB;
+          }
+          return {};
+        }),
+    },
+    1,
+    skipped,
+  );
+  return {
+    id: "growth-server",
+    title: "a server that finishes small runs, one after the other",
+    rounds: 1,
+    columns: [{ key: "peak", title: "peak memory, MiB", digits: 0 }],
+    rows: counts
+      .filter((count) => peaks[count] !== undefined)
+      .map((count) => ({ name: finished(count), cells: { peak: figureOf([peaks[count]]) } })),
   };
 }
 

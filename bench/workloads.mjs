@@ -25,7 +25,10 @@ export const running = (command) => `exec: ${JSON.stringify(command)}`;
 
 /** Adds what Daruma says of itself: `engineMs` is `duration_ms` of its JSON, without start-up, loading and exit. */
 export function daruma(count, shape, action) {
-  const text = workflowText(count, shape, action);
+  return darumaWith(workflowText(count, shape, action));
+}
+
+export function darumaWith(text) {
   return async (folder) => {
     const file = join(folder, "bench.yaml");
     writeFileSync(file, text);

@@ -1,6 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { keepSpareThread } from "../store/sqlite/database-thread.js";
 import { runCommandLine } from "./declare/program.js";
+import { growHeapAsUsual } from "./heap-growth.js";
 import { flushStreams, watchPipes } from "./terminal/broken-pipe.js";
 import { outliveTerminal } from "./terminal/closed-terminal.js";
 import { EXIT } from "./terminal/exit-codes.js";
@@ -12,6 +13,7 @@ export async function runToEnd(args: readonly string[], databaseThread: Worker |
   outliveTerminal();
   const exitCode = await runCommandLine(args);
   await flushStreams();
+  growHeapAsUsual();
   return exitCode;
 }
 

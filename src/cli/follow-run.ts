@@ -4,6 +4,7 @@ import { openReport } from "../report/run-report.js";
 import { type RunSummary, summariseRun } from "../report/run-summary.js";
 import { isTelemetryWanted } from "../telemetry/wanted.js";
 import { commandLine } from "./declare/command-words.js";
+import { growHeapSlowlyForRun } from "./heap-growth.js";
 import { localLook } from "./look.js";
 import { noProgress, type Progress } from "./render/progress.js";
 import type { SummaryLook } from "./render/summary.js";
@@ -25,6 +26,7 @@ export async function followRun(
   const progress = await chooseProgress(session);
   if (verbose === true) (await import("./local-output.js")).showOutput(daruma, progress);
   daruma.onCommitted((run, events) => progress.events(run, events));
+  daruma.onCommitted(growHeapSlowlyForRun);
   daruma.onShortage((text) => progress.say(text));
   const telemetry = await telemetryOf(daruma);
   let runId: number | null = null;

@@ -55,6 +55,7 @@ describe("the benchmark", () => {
       "noop",
       "growth-run",
       "growth-read",
+      "growth-server",
       "workers",
     ]);
     for (const { id, rows } of results.parts)

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { z } from "zod";
+import type { RunListener } from "../../src/engine/engine.js";
 import { operateThrough } from "../../src/host/local-operate.js";
 import { ServerParts } from "../../src/host/server-parts.js";
 import type { InputOf, OutputOf } from "../../src/operations/client.js";
@@ -37,6 +38,10 @@ export class OperationBench {
   get withoutRunner(): Context {
     const { store } = this.context;
     return { ...this.context, operate: operateThrough(store), runner: null };
+  }
+
+  onCommitted(listener: RunListener): void {
+    this.parts!.onCommitted(listener);
   }
 
   call<Name extends OperationName>(name: Name, input: InputOf<Name>): Promise<OutputOf<Name>> {

@@ -12,6 +12,7 @@ import { ServerParts } from "../../host/server-parts.js";
 import type { Context, Principal } from "../../operations/context.js";
 import type { Store } from "../../store/store.js";
 import { openTelemetry, type Telemetry } from "../../telemetry/telemetry.js";
+import { growHeapSlowlyForRun } from "../heap-growth.js";
 import { addServerGauges } from "./server-gauges.js";
 import { mcpGroup, workerGroup } from "./server-groups.js";
 
@@ -72,6 +73,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     await checkTokens(store, options.host ?? DEFAULT_HOST);
     parts = await openParts(options, store, outputDir, () => state.url);
     parts.onLoaded((run, log) => telemetry.recall(run, log));
+    parts.onCommitted(growHeapSlowlyForRun);
     parts.onCommitted((run, events) => {
       telemetry.take(run, events);
       for (const { event } of events) {

@@ -1,3 +1,4 @@
+import { added, NONE } from "../../core/model/sparse-lists.js";
 import {
   BAR,
   COLON,
@@ -23,6 +24,7 @@ const NOT_PLAIN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\uf
 /** YAML allows a key 1,024 characters; this stays away from how exactly they are counted. */
 const MAX_KEY_CHARS = 1_000;
 const BLANK_LINE = /^ *$/;
+const MAX_UNINDEXED = 8;
 
 /**
  * Reads the part of YAML that most workflow files are written in, many times as fast as the full parser: block maps
@@ -216,20 +218,34 @@ class PlainReader {
 }
 
 class MapBuilder {
-  private readonly entries = new Map<string, SourceEntry>();
-  private readonly repeated: RepeatedKey[] = [];
+  private readonly entries: SourceEntry[] = [];
+  /** Of a map with many keys; the few keys of a step, of which there may be very many, are looked through. */
+  private index: Map<string, SourceEntry> | null = null;
+  private repeated: readonly RepeatedKey[] = NONE;
 
   constructor(private readonly at: number) {}
 
   add({ value: given, written, style, at }: SourceScalar, value: SourceNode): void {
     const key = typeof given === "string" ? given : written;
     if (given === null || (key === "<<" && style === "plain")) leaveToFullParser();
-    const first = this.entries.get(key);
-    if (first !== undefined) this.repeated.push({ key, at, firstAt: first.keyAt });
-    else this.entries.set(key, { key, keyAt: at, value });
+    const first = this.find(key);
+    if (first !== undefined) this.repeated = added(this.repeated, { key, at, firstAt: first.keyAt });
+    else this.append({ key, keyAt: at, value });
   }
 
   node(): SourceNode {
-    return { kind: "map", at: this.at, entries: [...this.entries.values()], repeated: this.repeated };
+    return { kind: "map", at: this.at, entries: this.entries, repeated: this.repeated };
+  }
+
+  private find(key: string): SourceEntry | undefined {
+    if (this.index !== null) return this.index.get(key);
+    return this.entries.find((entry) => entry.key === key);
+  }
+
+  private append(entry: SourceEntry): void {
+    this.entries.push(entry);
+    if (this.index !== null) this.index.set(entry.key, entry);
+    else if (this.entries.length > MAX_UNINDEXED)
+      this.index = new Map(this.entries.map((each) => [each.key, each]));
   }
 }

@@ -6,6 +6,7 @@ import type { Workflow } from "../../../operations/workflows/workflow.js";
 import { refuseClusterSteps } from "../../../settings/cluster-steps.js";
 import type { Settings } from "../../../settings/settings.js";
 import type { Store } from "../../../store/store.js";
+import { growHeapSlowlyForFile } from "../../heap-growth.js";
 import { readContext, readInputs } from "../../run-variables.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { type GlobalOptions, type Session, writeLines } from "../../terminal/channel.js";
@@ -28,6 +29,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     );
   const early = openEarly(session.options);
   prepareProcessHost();
+  growHeapSlowlyForFile(file);
   const { clusters } = await readSettings(session.options);
   const workflow = flags.stored === true ? null : await readChecked(file, session);
   if (workflow !== null) refuseClusterSteps(workflow.definition, clusters);
