@@ -243,6 +243,20 @@ describe("the options of qsub", () => {
     );
   });
 
+  it("ask for free memory by default, which qsub cannot check beforehand", () => {
+    const { argv, warnings } = plan("gridengine", allocationSpec());
+    expect(argv.join(" ")).toContain("-w n -notify -v PATH,LANG -l h_rt=300,s_rt=240,mem_free=100M");
+    expect(warnings).toEqual(["memory is asked for as mem_free, which places the job but does not limit it"]);
+  });
+
+  it("name no queue where any that is big enough may take it", () => {
+    const provider = createAllocationProvider("gridengine", { env: {} });
+    const small = { ...TARGET, name: "small", perNode: { cpus: 1 } };
+    const wide = allocationSpec({ shape: { ...allocationSpec().shape, cpus: 4 } });
+    expect(isRefusal(provider.plan(wide, [small, TARGET]))).toBe(false);
+    expect(provider.plan(wide, [small])).toMatchObject({ refused: "TOO_BIG" });
+  });
+
   it("refuse what Grid Engine does not have", () => {
     const provider = createAllocationProvider("gridengine", { env: {} });
     const qos = { ...allocationSpec().profile, qos: "high" };

@@ -13,6 +13,8 @@ const DEFAULT_PARALLEL_ENVIRONMENT = "smp";
 const DEFAULT_MEMORY_RESOURCE = "mem_free";
 /** Counted for each slot. The others are looked up on the host as a whole. */
 const PER_SLOT = /_vmem$|^m_mem_free$/;
+/** Measured on a host, not configured. */
+const LOAD_VALUE = /^(mem|virtual|swap)_(free|total|used)$/;
 const SECOND_MS = 1000;
 const MEBIBYTE = 1024 ** 2;
 /** Node reserves address space that it never uses: it aborts with a limit of 1 GB and runs with 2 GB. */
@@ -33,8 +35,7 @@ const DIALECT: ScriptDialect = {
 };
 
 export function planGridEngine(spec: AllocationSpec, targets: readonly Target[]): Plan | Refusal {
-  // Without a queue any may take it, and qsub itself checks whether one can.
-  const wrong = checkSpec(spec, spec.target === null ? [] : targets) ?? checkOwn(spec);
+  const wrong = checkQueues(spec, targets) ?? checkOwn(spec);
   if (wrong !== null) return wrong;
   const extra = readSiteOptions(spec.profile.options, RESERVED, "single-dash");
   if (isRefusal(extra)) return extra;
@@ -44,6 +45,13 @@ export function planGridEngine(spec: AllocationSpec, targets: readonly Target[])
     argv: ["qsub", ...ownOptions(spec), ...extra],
     warnings: warningsFor(spec, findTarget(spec, targets)),
   };
+}
+
+/** Without a queue, any of them may take it. */
+function checkQueues(spec: AllocationSpec, targets: readonly Target[]): Refusal | null {
+  if (spec.target !== null || targets.length === 0) return checkSpec(spec, targets);
+  const refusals = targets.map(({ name }) => checkSpec({ ...spec, target: name }, targets));
+  return refusals.includes(null) ? null : (refusals[0] ?? null);
 }
 
 function ownOptions(spec: AllocationSpec): string[] {
@@ -66,7 +74,8 @@ function ownOptions(spec: AllocationSpec): string[] {
     ...["-o", `:${spec.logFile}`],
     ...["-j", "y"],
     ...["-r", "n"],
-    ...["-w", "e"],
+    // qsub would refuse what it cannot place in an empty cluster, but it takes no load value into account for that.
+    ...["-w", LOAD_VALUE.test(memoryResource(spec)) ? "n" : "e"],
     "-notify",
     ...["-v", "PATH,LANG"],
     ...["-l", resources.join(",")],
@@ -78,8 +87,13 @@ function ownOptions(spec: AllocationSpec): string[] {
   ];
 }
 
-function memoryRequest({ shape, profile }: AllocationSpec): string {
-  const resource = profile.memoryResource ?? DEFAULT_MEMORY_RESOURCE;
+function memoryResource({ profile }: AllocationSpec): string {
+  return profile.memoryResource ?? DEFAULT_MEMORY_RESOURCE;
+}
+
+function memoryRequest(spec: AllocationSpec): string {
+  const { shape } = spec;
+  const resource = memoryResource(spec);
   const bytes = PER_SLOT.test(resource) ? shape.memoryBytes / shape.cpus : shape.memoryBytes;
   return `${resource}=${Math.ceil(bytes / MEBIBYTE)}M`;
 }
@@ -94,9 +108,10 @@ function checkOwn({ shape, logFile, profile }: AllocationSpec): Refusal | null {
   return null;
 }
 
-function warningsFor({ shape, profile }: AllocationSpec, target: Target | undefined): string[] {
+function warningsFor(spec: AllocationSpec, target: Target | undefined): string[] {
+  const { shape } = spec;
   const warnings: string[] = [];
-  const resource = profile.memoryResource ?? DEFAULT_MEMORY_RESOURCE;
+  const resource = memoryResource(spec);
   if (!resource.endsWith("_vmem"))
     warnings.push(`memory is asked for as ${resource}, which places the job but does not limit it`);
   else if (shape.memoryBytes < LEAST_ADDRESS_SPACE)
