@@ -38,8 +38,14 @@ export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): strin
     "worker=''",
     "watcher=''",
     "told_to_leave=''",
+    "leave() {",
+    ...(dialect.toldToLeaveExit === null
+      ? []
+      : [`  [ -z "$told_to_leave" ] || exit ${dialect.toldToLeaveExit}`]),
+    '  exit "$1"',
+    "}",
     "stop_worker() {",
-    '  [ -n "$worker" ] || exit 0',
+    '  [ -n "$worker" ] || leave 0',
     '  kill -TERM "$worker" 2>/dev/null',
     "}",
     "drain() { stop_worker; }",
@@ -68,10 +74,7 @@ export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): strin
     '  wait "$worker" 2>/dev/null',
     "  again=$?",
     '  [ "$again" -ne 127 ] && status=$again',
-    ...(dialect.toldToLeaveExit === null
-      ? []
-      : [`  [ -z "$told_to_leave" ] || exit ${dialect.toldToLeaveExit}`]),
-    '  exit "$status"',
+    '  leave "$status"',
     "done",
     "",
   ].join("\n");
@@ -104,7 +107,6 @@ function workerCommand(spec: AllocationSpec, dialect: ScriptDialect): string {
 
 function watchDrainFile(file: string): string[] {
   return [
-    `rm -f ${file}`,
     "script=$$",
     `( while sleep ${DRAIN_FILE_POLL_S}; do`,
     '    kill -0 "$script" 2>/dev/null || exit',

@@ -77,7 +77,7 @@ const SCENARIOS: readonly Scenario[] = [
     "the time limit, drained in time",
     ["DRAINED", "ready", "stop 1", "finished"],
     async (name) => [
-      ...(await ended(name, "stay", { shape: seconds(40), drainMs: 36_000 })),
+      ...(await ended(name, "stay", { shape: seconds(60), drainMs: 45_000 })),
       ...stepsIn(allocations.log(name)),
     ],
   ),
