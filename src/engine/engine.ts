@@ -13,7 +13,7 @@ import type { EngineOptions } from "./engine-options.js";
 import { GroupCommit } from "./group-commit.js";
 import { type AnsweredEntry, answerEntry, takeEntry } from "./inbox-entry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
-import { loadRun } from "./load-run.js";
+import { loadRun, readRecalledLog } from "./load-run.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
 import { begunSince, heldAttempts, sideWork } from "./occupancy.js";
 import type { LossListener, OwnedRun } from "./owned-run.js";
@@ -159,13 +159,13 @@ export class Engine {
 
   private async load(runId: number, fence: number, then: readonly Command[]): Promise<OwnedRun> {
     const { store } = this.options;
-    const { run, log, nextSeq } = await loadRun(store, runId);
+    const { run, nextSeq } = await loadRun(store, runId);
     const host = new RunHost(run, fence, nextSeq);
     if (host.isOver) {
       await this.leases.release(runId);
       return { runId, run, ended: Promise.resolve(run) };
     }
-    this.listeners.tellLoaded(run, log);
+    if (this.listeners.wantLoaded) this.listeners.tellLoaded(run, await readRecalledLog(store, run));
     try {
       const moved = await takeUpWorkspace(this.workspaces, host, this.options);
       const kept = await this.adoptAttempts(host);

@@ -1,5 +1,6 @@
 import { replay } from "../core/decide/decision.js";
 import { DarumaError } from "../core/errors/errors.js";
+import type { Definition } from "../core/model/definition.js";
 import type { LoggedEvent } from "../core/model/events.js";
 import { newRun } from "../core/model/new-run.js";
 import type { Run } from "../core/model/run.js";
@@ -8,9 +9,12 @@ import type { Store } from "../store/store.js";
 
 export interface LoadedRun {
   readonly run: Run;
-  readonly log: readonly LoggedEvent[];
   readonly nextSeq: number;
 }
+
+const PAGE_EVENTS = 5_000;
+/** Above this the whole log is read sooner than job by job. */
+const MAX_JOBS_ASKED = 1_000;
 
 /** A run as its log tells it, or as it was before one of its events. */
 export async function loadRun(
@@ -18,16 +22,69 @@ export async function loadRun(
   runId: number,
   { beforeSeq }: { readonly beforeSeq?: number } = {},
 ): Promise<LoadedRun> {
-  const limit = beforeSeq === undefined ? {} : { limit: beforeSeq - 1 };
-  const log = await store.readEvents(runId, limit);
-  const first = log[0];
-  if (first === undefined || first.event.type !== "run.created")
+  const [first] = await store.readEvents(runId, { limit: 1 });
+  if (first === undefined || first.event.type !== "run.created" || beforeSeq === 1)
     throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
-  const text = await store.readDefinition(first.event.definitionHash);
+  const definition = await readDefinition(store, runId, first.event.definitionHash);
+  const run = newRun(runId, definition, first.event, first.at);
+  let last = 0;
+  for await (const page of readPages(store, runId, { afterSeq: 0, beforeSeq })) {
+    replay(run, page);
+    last = page.at(-1)!.seq;
+  }
+  run.dirty.clear();
+  return { run, nextSeq: last + 1 };
+}
+
+async function readDefinition(store: Store, runId: number, hash: string): Promise<Definition> {
+  const text = await store.readDefinition(hash);
   if (text === null)
     throw new DarumaError("STORE_FAILED", `the definition of run ${runId} is missing from the store`);
-  const run = newRun(runId, parseStoredDefinition(text, first.event.definitionHash), first.event, first.at);
-  replay(run, log);
-  run.dirty.clear();
-  return { run, log, nextSeq: log.at(-1)!.seq + 1 };
+  return parseStoredDefinition(text, hash);
+}
+
+interface Part {
+  readonly afterSeq: number;
+  readonly beforeSeq?: number | undefined;
+}
+
+/** A log, never all of it at once. While a page is being looked at, the next one is read. */
+export async function* readPages(
+  store: Pick<Store, "readEvents">,
+  runId: number,
+  { afterSeq, beforeSeq = Number.POSITIVE_INFINITY }: Part,
+): AsyncGenerator<readonly LoggedEvent[]> {
+  const read = (after: number): Promise<LoggedEvent[]> => {
+    const limit = Math.max(0, Math.min(PAGE_EVENTS, beforeSeq - 1 - after));
+    const page = store.readEvents(runId, { afterSeq: after, limit });
+    // Looked at when its turn comes, if it does.
+    page.catch(() => {});
+    return page;
+  };
+  for (let [after, next] = [afterSeq, read(afterSeq)]; ; ) {
+    const page = await next;
+    after += PAGE_EVENTS;
+    if (page.length === PAGE_EVENTS) next = read(after);
+    if (page.length > 0) yield page;
+    if (page.length < PAGE_EVENTS) return;
+  }
+}
+
+/**
+ * What of a run's log somebody who counts must know to go on: all that happened to jobs which were begun and have not
+ * completed, and what made jobs begin anew. All others are counted.
+ */
+export async function readRecalledLog(store: Store, run: Run): Promise<LoggedEvent[]> {
+  const open = run.jobs.filter(
+    ({ attempt, climbed, status }) => status !== "completed" && (attempt > 0 || climbed.length > 0),
+  );
+  const log: LoggedEvent[] = [];
+  if (open.length > MAX_JOBS_ASKED) {
+    for await (const page of readPages(store, run.id, { afterSeq: 0 }))
+      for (const each of page) log.push(each);
+    return log;
+  }
+  log.push(...(await store.readEvents(run.id, { types: ["jobs.retried", "barrier.closed"] })));
+  for (const { id } of open) log.push(...(await store.readEvents(run.id, { job: id })));
+  return log.sort((first, second) => first.seq - second.seq);
 }

@@ -7,7 +7,7 @@ export type RunListener = (run: Run, events: readonly LoggedEvent[]) => void;
 /** A commit to a run that no engine has, and that was loaded for it alone. */
 export interface BesideCommit {
   readonly run: Run;
-  /** The run's log before it. */
+  /** What is to be recalled of the run's log before it. */
   readonly log: readonly LoggedEvent[];
   readonly events: readonly LoggedEvent[];
 }
@@ -22,7 +22,7 @@ export class RunListeners {
     return () => this.listeners.delete(listener);
   }
 
-  /** To be called with the log of a run that others have run before, ahead of anything new of it. */
+  /** To be called with what is to be recalled of a run that others have run before, ahead of anything new of it. */
   addForLoaded(listener: RunListener): () => void {
     this.ofLoaded.add(listener);
     return () => this.ofLoaded.delete(listener);
@@ -30,6 +30,10 @@ export class RunListeners {
 
   tell(run: Run, events: readonly LoggedEvent[]): void {
     tellAll(this.listeners, run, events);
+  }
+
+  get wantLoaded(): boolean {
+    return this.ofLoaded.size > 0;
   }
 
   tellLoaded(run: Run, log: readonly LoggedEvent[]): void {

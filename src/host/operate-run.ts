@@ -8,7 +8,7 @@ import type { Run } from "../core/model/run.js";
 import { systemClock } from "../engine/clock.js";
 import { INBOX_POLL_MS } from "../engine/inbox.js";
 import { LeaseKeeper } from "../engine/lease-keeper.js";
-import { loadRun } from "../engine/load-run.js";
+import { loadRun, readRecalledLog } from "../engine/load-run.js";
 import { heldAttempts, mayGoOn } from "../engine/occupancy.js";
 import { RunHost } from "../engine/run-host.js";
 import type { BesideCommit } from "../engine/run-listeners.js";
@@ -90,7 +90,8 @@ async function operateAsOwner(
 /** Nobody runs it: decide and write here. A cancel also ends what may be left of its attempts and child runs. */
 async function operateOrphan(store: Store, request: OperateRequest, fence: number): Promise<TakenCommand> {
   const { runId, command } = request;
-  const { run, log, nextSeq } = await loadRun(store, runId);
+  const { run, nextSeq } = await loadRun(store, runId);
+  const log = request.onCommitted === undefined ? [] : await readRecalledLog(store, run);
   const isTakenBefore = command.key !== null && run.operatorKeys.has(command.key);
   const isCancel = command.type === "run.cancel" && !isTakenBefore && refusalOf(run, command) === null;
   // First, so that a cancel that cannot reach a child can be asked for again.

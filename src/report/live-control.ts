@@ -15,6 +15,9 @@ export function liveControlOf({ paused, stepRequest: asked }: Run): LiveControl 
   };
 }
 
+/** Of a run that nobody has touched. */
+export const NOBODY_STEERS: LiveControl = { paused: false, takeover: false, recovery: null };
+
 /** The same for every run that an engine has, as it last committed it. */
 export class LiveControls {
   private readonly known = new Map<number, LiveControl>();

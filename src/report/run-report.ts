@@ -152,6 +152,9 @@ export function showOutput(output: Output | null): Json {
   return { artifact: output.path, bytes: output.bytes, sha256: output.sha256, preview: output.preview };
 }
 
+/** `state` of a run in which nothing has failed. */
+export const NOTHING_FAILED: Json = { root: { _last_error: null } };
+
 /** `state` of each scope that has any. */
 export function reportState(run: Run): Json {
   const state: { [scope: string]: Json } = {};

@@ -11,7 +11,7 @@ async function statsOf(file: string, script: Script): Promise<RunStats> {
     runAt().definition,
     stepOf,
     (async function* () {
-      yield* log;
+      yield log;
     })(),
   );
   return counter.result();

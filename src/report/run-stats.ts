@@ -56,16 +56,18 @@ export class StatsCounter {
   async addRun(
     definition: Definition,
     stepOf: (job: number) => string,
-    log: AsyncIterable<LoggedEvent>,
+    pages: AsyncIterable<readonly LoggedEvent[]>,
   ): Promise<void> {
     this.runs += 1;
     const types = new Map(definition.steps.map(({ id, action }) => [id, action.type]));
     const jobs = new Map<number, JobCount>();
-    for await (const { event, at } of log) {
-      if (!("job" in event)) continue;
-      const job = jobs.get(event.job) ?? { tries: 0, failedAt: null, retryGranted: false };
-      jobs.set(event.job, job);
-      this.take(event, at, job, types.get(stepOf(event.job)) ?? "unknown");
+    for await (const page of pages) {
+      for (const { event, at } of page) {
+        if (!("job" in event)) continue;
+        const job = jobs.get(event.job) ?? { tries: 0, failedAt: null, retryGranted: false };
+        jobs.set(event.job, job);
+        this.take(event, at, job, types.get(stepOf(event.job)) ?? "unknown");
+      }
     }
   }
 

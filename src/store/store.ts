@@ -1,4 +1,4 @@
-import type { LoggedEvent } from "../core/model/events.js";
+import type { EventType, LoggedEvent } from "../core/model/events.js";
 import type {
   AttemptRow,
   CheckpointRow,
@@ -179,6 +179,8 @@ export interface EventRange {
   readonly limit?: number;
   /** Only events that are about this job alone. */
   readonly job?: number;
+  /** Only events of these types. */
+  readonly types?: readonly EventType[];
 }
 
 export interface JobFilter {

@@ -194,6 +194,11 @@ function events(under: StoreUnderTest): void {
       expect(await seqs({ job: 7, limit: 1 })).toEqual([1]);
       expect(await seqs({ job: 8 })).toEqual([6]);
       expect(await seqs({ job: 9 })).toEqual([]);
+      expect(await seqs({ types: ["run.canceled"] })).toEqual([3]);
+      expect(await seqs({ types: ["human.answered"], limit: 2 })).toEqual([1, 2]);
+      expect(await seqs({ types: ["human.answered", "run.canceled"], afterSeq: 2 })).toEqual([3, 4]);
+      expect(await seqs({ types: ["human.answered"], job: 7 })).toEqual([1, 4]);
+      expect(await seqs({ types: [] })).toEqual([]);
     });
 
     test("come back in order with number and time, in any part that is asked for", async () => {

@@ -21,6 +21,8 @@ const BIDI_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const CONTROLS_BUT_BREAKS = /(?![\t\n])\p{Cc}/gu;
 const LINE_BREAKS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const BLANKS = /\s+/g;
+/** Nearly every text, seen at a glance. */
+const HARMLESS = /^[\t\n -~]*$/;
 
 /** Without escape sequences, each removed whole. */
 export function stripAnsi(text: string): string {
@@ -29,6 +31,7 @@ export function stripAnsi(text: string): string {
 
 /** A text as a terminal may show it: no escape sequences, control characters or marks that turn its order. Lines stay. */
 export function plainText(text: string): string {
+  if (HARMLESS.test(text)) return text;
   return stripAnsi(text).replace(BIDI_MARKS, "").replace(LINE_BREAKS, "\n").replace(CONTROLS_BUT_BREAKS, "");
 }
 

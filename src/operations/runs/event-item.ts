@@ -21,7 +21,15 @@ export type RunEvent = Shown<Event> &
   };
 
 export function eventItem({ seq, at, event }: LoggedEvent, names: EventNames): EventItem {
-  return { seq, at: iso(at), ...names, ...withShownKeys(publicEvent(event)) };
+  return { seq, at: isoAgain(at), ...names, ...withShownKeys(publicEvent(event)) };
+}
+
+let last = { at: 0, text: iso(0) };
+
+/** Many events of a log have the same time. */
+function isoAgain(at: number): string {
+  if (last.at !== at) last = { at, text: iso(at) };
+  return last.text;
 }
 
 /** The token of an attempt marks its processes; who knows it could pass for one of them. */

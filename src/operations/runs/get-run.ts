@@ -1,13 +1,17 @@
 import { z } from "zod";
+import type { Definition } from "../../core/model/definition.js";
+import type { EventType } from "../../core/model/events.js";
 import { loadRun } from "../../engine/load-run.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
-import { liveControlOf } from "../../report/live-control.js";
+import { liveControlOf, NOBODY_STEERS } from "../../report/live-control.js";
 import { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
-import { usagesOf } from "../../report/model-usage.js";
-import { type JobReport, reportRun, reportState } from "../../report/run-report.js";
+import { type AttemptUsage, usagesOf } from "../../report/model-usage.js";
+import { type JobReport, NOTHING_FAILED, reportRun, reportState } from "../../report/run-report.js";
 import { summariseRun } from "../../report/run-summary.js";
+import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
+import { definitionOf } from "../operator-words.js";
 import { error, job, waitingJob } from "../record-schemas.js";
 import { diagnostics, json, runReference, runStatus, tokenUsage } from "../schemas.js";
 import { imported, interrupted } from "./run-shapes.js";
@@ -122,20 +126,47 @@ async function describeRun(
   const runId = await resolveRun(store, reference);
   const report = await reportRun(store, runId);
   const jobs = report.jobs.filter((job) => isChosen(job, choice));
-  const { run, log } = await loadRun(store, runId);
-  const { counts, failures, holds, endings } = await summariseRun(store, outputDir, report);
+  const definition = await definitionOf(store, runId);
+  const summary = await summariseRun(store, outputDir, report);
+  const { counts, failures, holds, endings } = summary;
   return {
     ...report,
     jobs,
     routes: [...report.routes],
     handled_failures: [...report.handled_failures],
-    state: reportState(run),
-    live_control: liveControlOf(run),
-    left_alone: run.workspace.left,
-    diagnostics: diagnosticsOf(jobs, log),
-    usage: usagesOf(log),
+    ...(await standingOf(store, runId)),
+    diagnostics: diagnosticsOf(jobs, await store.readEvents(runId, { types: ["ladder.climbed"] })),
+    usage: await usageOfModels(store, runId, definition),
     summary: { counts: [...counts], failures: [...failures], holds: [...holds], endings: [...endings] },
   };
+}
+
+/** What changes a run in ways that its rows do not tell. */
+const STEERING: readonly EventType[] = [
+  "ladder.climbed",
+  "run.paused",
+  "jobs.retried",
+  "operator.goto",
+  "reset.reserved",
+  "workspace.left",
+];
+
+/** The log is folded only where something of that kind is in it. */
+async function standingOf(store: Store, runId: number) {
+  const isSteered = (await store.readEvents(runId, { types: STEERING, limit: 1 })).length > 0;
+  if (!isSteered) return { state: NOTHING_FAILED, live_control: NOBODY_STEERS, left_alone: null };
+  const { run } = await loadRun(store, runId);
+  return { state: reportState(run), live_control: liveControlOf(run), left_alone: run.workspace.left };
+}
+
+/** Most runs ask no model, and then nothing is read. */
+async function usageOfModels(
+  store: Store,
+  runId: number,
+  definition: Definition | null,
+): Promise<AttemptUsage[]> {
+  if (definition?.steps.some(({ action }) => action.type === "llm_call") !== true) return [];
+  return usagesOf(await store.readEvents(runId, { types: ["attempt.succeeded"] }));
 }
 
 /** What was canceled because of a failure is no failure of its own. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readLog } from "../../report/lookup/replayed-log.js";
+import { readPages } from "../../engine/load-run.js";
 import { resolveRun } from "../../report/lookup/run-reference.js";
 import { type RunStats, StatsCounter } from "../../report/run-stats.js";
 import type { Store } from "../../store/store.js";
@@ -66,8 +66,8 @@ async function collectStats(store: Store, runIds: readonly number[]): Promise<Ru
   for await (const id of runIds.length > 0 ? new Set(runIds) : allRuns(store)) {
     const definition = await definitionOf(store, id);
     if (definition === null) continue;
-    const steps = new Map((await store.readJobs(id)).map((job) => [job.id, job.step]));
-    await counter.addRun(definition, (job) => steps.get(job) ?? "", readLog(store, id));
+    const steps = new Map((await store.readJobNames(id)).map((job) => [job.id, job.step]));
+    await counter.addRun(definition, (job) => steps.get(job) ?? "", readPages(store, id, { afterSeq: 0 }));
   }
   return counter.result();
 }

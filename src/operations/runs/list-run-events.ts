@@ -53,7 +53,10 @@ async function pageOfEvents(store: Store, runId: number, { after, limit }: { aft
   const events = await store.readEvents(runId, { afterSeq: after, limit });
   const names = new JobNames(store);
   const items: EventItem[] = [];
-  for (const logged of events) items.push(eventItem(logged, await names.of(runId, logged.event)));
+  for (const logged of events) {
+    const { event } = logged;
+    items.push(eventItem(logged, names.known(runId, event) ?? (await names.of(runId, event))));
+  }
   return {
     run_id: runId,
     items,

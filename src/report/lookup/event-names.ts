@@ -5,6 +5,8 @@ import type { Store } from "../../store/store.js";
 /** Names of so many runs are kept; older ones are read again. */
 const MAX_RUNS_KNOWN = 200;
 const NAMES_PER_READ = 1_000;
+/** So that a long log takes no more memory than a short one. */
+const MAX_JOBS_KNOWN = 20_000;
 
 /** What the job of an event is called: events name jobs by their ids, people and programs know steps. */
 export interface EventNames {
@@ -28,11 +30,18 @@ export class JobNames {
   constructor(private readonly store: Store) {}
 
   async of(runId: number, event: Event): Promise<EventNames> {
+    const found = this.known(runId, event);
+    if (found !== null) return found;
+    const job = jobOf(event)!;
+    const names = this.runs.get(runId) ?? this.remember(runId);
+    await this.learn(runId, job, names);
+    return names.get(job) ?? NONE;
+  }
+
+  /** Without waiting; null: they must be asked for. */
+  known(runId: number, event: Event): EventNames | null {
     const job = jobOf(event);
-    if (job === null) return NONE;
-    const known = this.runs.get(runId) ?? this.remember(runId);
-    if (!known.has(job)) await this.learn(runId, job, known);
-    return known.get(job) ?? NONE;
+    return job === null ? NONE : (this.runs.get(runId)?.get(job) ?? null);
   }
 
   private remember(runId: number): Map<number, EventNames> {
@@ -44,6 +53,7 @@ export class JobNames {
 
   /** With its neighbours: what stands together in a log is about jobs that were made together. */
   private async learn(runId: number, job: number, known: Map<number, EventNames>): Promise<void> {
+    if (known.size >= MAX_JOBS_KNOWN) known.clear();
     const range = { afterId: job - 1 - (job % NAMES_PER_READ), limit: NAMES_PER_READ };
     for (const { id, step, scope } of await this.store.readJobNames(runId, range))
       known.set(id, { step, scope });

@@ -16,8 +16,13 @@ export function jobNames(run: Run, ids: readonly number[]): string {
   return listNames(ids, (id) => jobName(jobById(run, id)));
 }
 
+/** Those that `listNames` names. */
+export function shownOf<T>(items: readonly T[]): readonly T[] {
+  return items.slice(0, MAX_NAMES);
+}
+
 /** Names only what it shows: the list may have a hundred thousand entries. */
 export function listNames<T>(items: readonly T[], name: (item: T) => string): string {
-  const shown = items.slice(0, MAX_NAMES).map(name).join(", ");
+  const shown = shownOf(items).map(name).join(", ");
   return items.length > MAX_NAMES ? `${shown} and ${items.length - MAX_NAMES} more` : shown;
 }

@@ -10,9 +10,9 @@ import type { Failure } from "../../core/model/failure.js";
 import { findJob, type Run } from "../../core/model/run.js";
 import { iso } from "../../core/text/iso-time.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { jobName, listNames } from "../lookup/job-name.js";
+import { jobName, listNames, shownOf } from "../lookup/job-name.js";
 import { durationText } from "./duration-text.js";
-import { shownKey, withShownKeys } from "./shown-keys.js";
+import { shownKey, storedKey, withShownKeys } from "./shown-keys.js";
 
 const MAX_VALUE_CHARS = 200;
 /** Fields that hold the id of one job, or of several. */
@@ -35,31 +35,60 @@ const JOB_FIELDS = new Set([
 ]);
 /** These hold something else under such a name: the run that was forked, and why the run goes on. */
 const OTHER_FIELDS = new Set(["run.forked from", "job.failed handled"]);
-const HIDDEN_FIELDS = new Set(["type", "token", "definitionHash", "key"]);
+const HIDDEN_FIELDS = new Set(["seq", "at", "type", "token", "definitionHash", "definition_hash", "key"]);
 /** The name of an event's job says these. */
 const NAME_FIELDS = new Set(["step", "scope"]);
 
 /** What an event holds, in one line with names in place of ids: `build attempt 2, error EXIT_1 ...`. */
 export function eventText(run: Run, event: Event): string {
-  return Object.entries(event)
-    .filter(([field, value]) => !HIDDEN_FIELDS.has(field) && !isNothing(value))
-    .filter(([field]) => !("job" in event && NAME_FIELDS.has(field)))
-    .map(([field, value]) => fieldText(run, event.type, field, value))
-    .join(", ");
+  return fieldsText(event, (id) => {
+    const job = findJob(run, id);
+    return job === null ? null : jobName(job);
+  });
+}
+
+/** What a job is called; null: nobody knows it. */
+type NameOfJob = (id: number) => string | null;
+
+/** The same of an event as programs see it, or as it is stored. */
+export function fieldsText(event: { readonly type: EventType }, nameOf: NameOfJob): string {
+  const hasJob = "job" in event;
+  let text = "";
+  for (const key of Object.keys(event)) {
+    const value = (event as { readonly [key: string]: unknown })[key];
+    if (HIDDEN_FIELDS.has(key) || isNothing(value) || (hasJob && NAME_FIELDS.has(key))) continue;
+    text += `${text === "" ? "" : ", "}${fieldText(nameOf, event.type, storedKey(key), value)}`;
+  }
+  return text;
+}
+
+/** The jobs that its line names beside its own. */
+export function othersNamed(event: { readonly type: EventType }): number[] {
+  const ids: unknown[] = [];
+  for (const key of Object.keys(event)) {
+    const field = storedKey(key);
+    if (field !== "lost" && (field === "job" || !holdsJobIds(event.type, field))) continue;
+    const value = (event as { readonly [key: string]: unknown })[key];
+    for (const shown of shownOf([value].flat()))
+      ids.push(field === "lost" ? (shown as { readonly job: number }).job : shown);
+  }
+  return ids.filter((id) => typeof id === "number");
 }
 
 function isNothing(value: unknown): boolean {
-  return value === null || (typeof value === "object" && Object.keys(value as object).length === 0);
+  if (typeof value !== "object" || value === null) return value === null;
+  for (const _ in value) return false;
+  return true;
 }
 
 /** A test compares this with the shapes of all events. */
 export function holdsJobIds(type: EventType, field: string): boolean {
-  return JOB_FIELDS.has(field) && !OTHER_FIELDS.has(`${type} ${field}`);
+  return JOB_FIELDS.has(field) && (field === "job" || !OTHER_FIELDS.has(`${type} ${field}`));
 }
 
-function fieldText(run: Run, type: EventType, field: string, value: unknown): string {
+function fieldText(nameOf: NameOfJob, type: EventType, field: string, value: unknown): string {
   if (holdsJobIds(type, field)) {
-    const names = listNames([value].flat(), (id) => nameOrId(run, id));
+    const names = listNames([value].flat(), (id) => nameOrId(nameOf, id));
     return field === "job" ? names : `${shownKey(field)} ${names}`;
   }
   switch (field) {
@@ -74,7 +103,7 @@ function fieldText(run: Run, type: EventType, field: string, value: unknown): st
     case "output":
       return `output ${outputText(value as Output)}`;
     case "lost":
-      return `lost ${listNames(value as readonly { job: number }[], ({ job }) => nameOrId(run, job))}`;
+      return `lost ${listNames(value as readonly { job: number }[], ({ job }) => nameOrId(nameOf, job))}`;
     case "items":
       return `${(value as readonly unknown[]).length} items`;
     case "durationMs":
@@ -95,9 +124,8 @@ function consideredText(considered: RungConsidered | EdgeConsidered): string {
   return `transition ${edge} to ${to} ${matched ? "taken" : "passed"} (${why})`;
 }
 
-function nameOrId(run: Run, id: unknown): string {
-  const job = typeof id === "number" ? findJob(run, id) : null;
-  return job === null ? String(id) : jobName(job);
+function nameOrId(nameOf: NameOfJob, id: unknown): string {
+  return (typeof id === "number" ? nameOf(id) : null) ?? String(id);
 }
 
 function errorText({ code, class: failureClass, message }: Failure): string {

@@ -63,13 +63,21 @@ export function shownKey(stored: string): string {
   return TO_SHOWN.get(stored) ?? stored;
 }
 
+/** The other way. */
+export function storedKey(shown: string): string {
+  return TO_STORED.get(shown) ?? shown;
+}
+
 function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((entry) => renamed(entry, names));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      names.get(key) ?? key,
-      IS_KEPT.has(key) ? inner : renamed(inner, names),
-    ]),
-  );
+  const result: { [key: string]: unknown } = {};
+  // No `Object.fromEntries`: logs are long, and a list for each field takes three times as long.
+  for (const key of Object.keys(value)) {
+    const inner = (value as { readonly [key: string]: unknown })[key];
+    const shown = IS_KEPT.has(key) || typeof inner !== "object" ? inner : renamed(inner, names);
+    if (key === "__proto__") Object.defineProperty(result, key, { value: shown, enumerable: true });
+    else result[names.get(key) ?? key] = shown;
+  }
+  return result;
 }

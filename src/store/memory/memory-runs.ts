@@ -1,9 +1,9 @@
 import { DarumaError } from "../../core/errors/errors.js";
-import type { Event } from "../../core/model/events.js";
+import type { Event, LoggedEvent } from "../../core/model/events.js";
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/model/rows.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import { mayDeleteRun, UNFINISHED_RUN_STATUSES } from "../run-rules.js";
-import type { JobFilter, RunFilter, Store } from "../store.js";
+import type { EventRange, JobFilter, RunFilter, Store } from "../store.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
 
 type RunVerb =
@@ -34,19 +34,7 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
       return run === undefined ? null : parseRow<RunRow>(run);
     },
     listRuns: async (filter) => listRuns(open(), filter),
-    async readEvents(runId, { afterSeq = 0, limit, job } = {}) {
-      const run = open().runs.get(runId);
-      if (run === undefined) return [];
-      if (job === undefined) {
-        const part = run.events.slice(afterSeq, limit === undefined ? undefined : afterSeq + limit);
-        return part.map(({ at, data }, i) => ({ seq: afterSeq + i + 1, at, event: parseRow<Event>(data) }));
-      }
-      const found = run.seqsOf(job).filter((seq) => seq > afterSeq);
-      return found.slice(0, limit).map((seq) => {
-        const { at, data } = run.events[seq - 1]!;
-        return { seq, at, event: parseRow<Event>(data) };
-      });
-    },
+    readEvents: async (runId, range) => readEvents(open(), runId, range),
     readJobs: async (runId) => listJobs(open(), { runId }),
     async readJob(id) {
       for (const { jobs } of open().runs.values()) {
@@ -86,6 +74,23 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
     },
     deleteRun: async (runId) => deleteRun(open(), runId),
   };
+}
+
+function readEvents(
+  tables: MemoryTables,
+  runId: number,
+  { afterSeq = 0, limit, job, types }: EventRange = {},
+): LoggedEvent[] {
+  const run = tables.runs.get(runId);
+  if (run === undefined) return [];
+  const seqs = job === undefined ? run.seqsAfter(afterSeq) : run.seqsOf(job).filter((seq) => seq > afterSeq);
+  const isAsked = (seq: number): boolean =>
+    types === undefined || (types as readonly string[]).includes(run.events[seq - 1]!.type);
+  const read = (seq: number): LoggedEvent => {
+    const { at, data } = run.events[seq - 1]!;
+    return { seq, at, event: parseRow<Event>(data) };
+  };
+  return seqs.filter(isAsked).slice(0, limit).map(read);
 }
 
 function listRuns(

@@ -30,6 +30,10 @@ class RunTables {
   private readonly seqsByJob = new Map<number, number[]>();
   private indexed = 0;
 
+  seqsAfter(seq: number): readonly number[] {
+    return Array.from({ length: Math.max(0, this.events.length - seq) }, (_, i) => seq + i + 1);
+  }
+
   /** The events that are about this job alone. The index is brought up to date when somebody asks. */
   seqsOf(job: number): readonly number[] {
     for (; this.indexed < this.events.length; this.indexed += 1) {

@@ -28,12 +28,14 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
       return run === undefined ? null : readStoredRow(TABLES.run, run);
     },
     listRuns: (filter) => listRuns(db, filter),
-    async readEvents(runId, { afterSeq = 0, limit, job } = {}) {
-      const stored = await db.list<StoredEvent>(
-        `SELECT seq, at, data FROM event
-         WHERE run_id = $1 AND seq > $2${job === undefined ? "" : ` AND ${EVENT_JOB} = $4`} ORDER BY seq LIMIT $3::bigint`,
-        ...[runId, afterSeq, limit ?? null, ...(job === undefined ? [] : [job])],
-      );
+    async readEvents(runId, { afterSeq = 0, limit, job, types } = {}) {
+      const conditions = new Conditions()
+        .demand("run_id = ?", runId)
+        .demand("seq > ?", afterSeq)
+        .demand(`? = ${EVENT_JOB}`, job)
+        .demandOneOf("type", types);
+      const sql = `SELECT seq, at, data FROM event ${conditions.where} ORDER BY seq ${conditions.limit(limit)}`;
+      const stored = await db.list<StoredEvent>(sql, ...conditions.parameters);
       return stored.map((event) => readStoredEvent(runId, event));
     },
     readJobs: (runId) => listJobs(db, { runId }),

@@ -134,7 +134,7 @@ test("dead letters are found without reading all jobs", () => {
 
 test("the events of one job are found without reading the others of its run", () => {
   migrate(db, "f");
-  const source = findEvents(1, 7);
+  const source = findEvents(1, { job: 7 });
   const plan = db.prepare(`EXPLAIN QUERY PLAN ${pieceOf(source)}`).all(...source.cells, 0, 1);
   expect(plan.map(({ detail }) => detail)).toContainEqual(
     expect.stringContaining("SEARCH event USING INDEX event_by_job (run_id=? AND <expr>=? AND seq>?)"),
@@ -152,7 +152,7 @@ test("a file of version 7 finds the events of a job that were written before, an
   add(4, '{"type":"t","job":7}');
   add(5, '{"type":"t","job":8}');
   add(6, "{damaged");
-  const source = findEvents(1, 7);
+  const source = findEvents(1, { job: 7 });
   const [found] = db.prepare(pieceOf(source)).all(...source.cells, 0, 9) as { [column: string]: string }[];
   expect(JSON.parse(Object.values(found!)[0]!)).toEqual([
     { seq: 1, at: 5, event: { type: "t", job: 7 } },

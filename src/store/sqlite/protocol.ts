@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../core/errors/errors.js";
 import type { AllocationFilter } from "../cluster-rows.js";
 import type {
   ClaimRequest,
+  EventRange,
   HeldLease,
   InboxCommand,
   JobFilter,
@@ -31,7 +32,7 @@ export interface ReadVerbs {
   listDrafts(): Cells;
   readRun(runId: number): Cells | null;
   listRuns(filter: RunFilter): Cells;
-  readEvents(runId: number, afterSeq: number, limit: number | null, job: number | null): JsonPiece[];
+  readEvents(runId: number, range: EventRange): JsonPiece[];
   readJob(id: number): Cells | null;
   readJobNames(runId: number, range: JobNameRange): JsonPiece[];
   /** `unfinishedRunsOnly`: jobs of runs that are over are left out. */

@@ -1,5 +1,5 @@
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
-import type { InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
+import type { EventRange, InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
 import { COLUMNS, JOB_COLUMNS_BESIDE_RUN } from "../tables.js";
 import { createClusterReads } from "./cluster-verbs.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
@@ -72,8 +72,8 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPa
   return {
     readRun: (runId) => row(`SELECT ${COLUMNS.run} FROM run WHERE id = ?`, runId),
     listRuns: (filter) => listRuns(statements, filter),
-    readEvents: (runId, afterSeq, limit, job) =>
-      readPieces(statements, findEvents(runId, job), afterSeq, limit),
+    readEvents: (runId, range) =>
+      readPieces(statements, findEvents(runId, range), range.afterSeq ?? 0, range.limit ?? null),
     readJob: (id) => row(`SELECT ${COLUMNS.job} FROM job WHERE id = ?`, id),
     readJobNames: (runId, { afterId, limit, step }) =>
       readPieces(statements, findJobNames(runId, step), afterId ?? 0, limit ?? null),
@@ -122,14 +122,18 @@ function listWorkflows({ rows }: Statements, { name, limit, beforeId }: Workflow
 }
 
 /** In JSON as the port has them. */
-export function findEvents(runId: number, job: number | null): JsonSource {
+export function findEvents(runId: number, { job, types }: Pick<EventRange, "job" | "types">): JsonSource {
+  const { where, cells } = new Conditions()
+    .demand("run_id = ?", runId)
+    .demand(`${EVENT_JOB} = ?`, job)
+    .demandOneOf("type", types);
   // SQLite takes the whole log of the run for as good a way.
-  const [by, ofJob] = job === null ? ["", ""] : [" INDEXED BY event_by_job", ` AND ${EVENT_JOB} = ?`];
+  const by = job === undefined ? "" : "INDEXED BY event_by_job";
   return {
     row: `'{"seq":' || seq || ',"at":' || at || ',"event":' || data || '}'`,
     key: ["seq", "seq"],
-    select: `SELECT seq, at, data FROM event${by} WHERE run_id = ?${ofJob}`,
-    cells: job === null ? [runId] : [runId, job],
+    select: `SELECT seq, at, data FROM event ${by} ${where}`,
+    cells,
   };
 }
 

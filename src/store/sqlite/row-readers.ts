@@ -77,16 +77,16 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
 async function readEvents(
   thread: ThreadClient,
   runId: number,
-  { afterSeq = 0, limit, job }: EventRange = {},
+  range: EventRange = {},
 ): Promise<LoggedEvent[]> {
-  const pieces = await thread.call("readEvents", runId, afterSeq, limit ?? null, job ?? null);
+  const pieces = await thread.call("readEvents", runId, range);
   const events: LoggedEvent[] = [];
-  let after = afterSeq;
+  let afterSeq = range.afterSeq ?? 0;
   for (const { json, rows, last } of pieces) {
     const read = rows === 1 ? readOne(runId, json, last) : readTogether(json);
-    for (const event of read ?? (await readOneByOne(thread, runId, { afterSeq: after, limit: rows, job })))
+    for (const event of read ?? (await readOneByOne(thread, runId, { ...range, afterSeq })))
       events.push(event);
-    after = last;
+    afterSeq = last;
   }
   return events;
 }
@@ -101,23 +101,18 @@ function readTogether(json: string): LoggedEvent[] | null {
 }
 
 /** Says which one is damaged. */
-async function readOneByOne(
-  thread: ThreadClient,
-  runId: number,
-  {
-    afterSeq,
-    limit,
-    job,
-  }: { readonly afterSeq: number; readonly limit: number; readonly job?: number | undefined },
-): Promise<LoggedEvent[]> {
+async function readOneByOne(thread: ThreadClient, runId: number, range: EventRange): Promise<LoggedEvent[]> {
   const events: LoggedEvent[] = [];
-  for (let after = afterSeq; events.length < limit; ) {
-    const [piece] = await thread.call("readEvents", runId, after, 1, job ?? null);
-    if (piece === undefined) break;
+  for (let afterSeq = range.afterSeq; ; ) {
+    const [piece] = await thread.call("readEvents", runId, {
+      ...range,
+      ...{ afterSeq },
+      limit: 1,
+    } as EventRange);
+    if (piece === undefined) return events;
     events.push(...readOne(runId, piece.json, piece.last));
-    after = piece.last;
+    afterSeq = piece.last;
   }
-  return events;
 }
 
 function readOne(runId: number, json: string, seq: number): LoggedEvent[] {

@@ -1,63 +1,99 @@
-import type { Definition } from "../../../core/model/definition.js";
-import type { Client } from "../../../operations/client.js";
-import { type EventItem, loggedEvent } from "../../../operations/runs/event-item.js";
-import { ReplayedRun } from "../../../report/lookup/replayed-log.js";
+import type { Client, OutputOf } from "../../../operations/client.js";
+import type { EventItem } from "../../../operations/runs/event-item.js";
+import { nameOf } from "../../../report/lookup/job-name.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
-import { eventText } from "../../../report/words/event-text.js";
+import { fieldsText, othersNamed } from "../../../report/words/event-text.js";
 import type { Present } from "../../declare/presenter.js";
 import { shownLine } from "../../render/paint.js";
 import { elapsed } from "../../render/plain-progress.js";
-import { type Channel, jsonText, type Session } from "../../terminal/channel.js";
+import { type Channel, jsonText } from "../../terminal/channel.js";
 
 const PAGE = 1_000;
 const TYPE_WIDTH = 22;
 const SEQ_WIDTH = 5;
+const NAMES_PER_READ = 100;
+/** So that a long log takes no more memory than a short one. */
+const MAX_NAMES_KEPT = 10_000;
 /** Lines are handed over in pieces of this size, so that a long log neither waits for its end nor goes line by line. */
 const PIECE_CHARS = 64 * 1_024;
 
-export const events: Present = async ({ input, flags }, session, client) => {
-  const reference = input.run_id as RunReference;
-  const { line, runId } = await linesFor(client, reference, session);
-  const pieces = new Pieces(session.out);
-  const log = flags.follow === true ? followed(client, runId) : readAll(client, runId);
-  for await (const event of log) pieces.add(`${line(event)}\n`);
+export const events: Present = async ({ input, flags }, { out, options }, client) => {
+  const { run_id: runId, pages } = await readPages(
+    client,
+    input.run_id as RunReference,
+    flags.follow === true,
+  );
+  const pieces = new Pieces(out);
+  const told = new EventLines(client, runId);
+  for await (const page of pages) {
+    if (!options.json) await told.learnNames(page);
+    for (const event of page) pieces.add(`${options.json ? jsonText(event) : told.line(event)}\n`);
+  }
   pieces.flush();
   return 0;
 };
 
-async function linesFor(
-  client: Client,
-  reference: RunReference,
-  { options }: Session,
-): Promise<{ line: (event: EventItem) => string; runId: number }> {
-  const { run_id: runId, definition } = await client.call("get_run_definition", { run_id: reference });
-  if (options.json) return { line: (event) => jsonText(event), runId };
-  const replay = new ReplayedRun(runId, () => definition as unknown as Definition);
-  let startedAt: number | null = null;
-  const line = (event: EventItem): string => {
-    const logged = loggedEvent(event);
-    startedAt ??= logged.at;
-    const run = replay.fold(logged);
-    const seq = String(logged.seq).padStart(SEQ_WIDTH);
-    const text = `${seq} ${elapsed(logged.at - startedAt)}  ${logged.event.type.padEnd(TYPE_WIDTH)} ${eventText(run, logged.event)}`;
-    return shownLine(text.trimEnd());
-  };
-  return { line, runId };
-}
+/** A log as lines, told from the events alone: each carries the name of its job, and the few others are asked for. */
+class EventLines {
+  private readonly names = new Map<number, string>();
+  private startedAt: number | null = null;
 
-async function* readAll(client: Client, runId: number): AsyncGenerator<EventItem> {
-  for (let after = 0; ; ) {
-    const page = await client.call("list_run_events", { run_id: runId, after, limit: PAGE });
-    yield* page.items as EventItem[];
-    if (page.next === null) return;
-    after = page.next;
+  constructor(
+    private readonly client: Client,
+    private readonly runId: number,
+  ) {}
+
+  /** Of the jobs that the lines of these events name beside their own. */
+  async learnNames(page: readonly EventItem[]): Promise<void> {
+    if (this.names.size > MAX_NAMES_KEPT) this.names.clear();
+    for (const event of page)
+      for (const id of othersNamed(event)) if (!this.names.has(id)) await this.learn(id);
+  }
+
+  /** With its neighbours: what stands together in a log is about jobs that were made together. */
+  private async learn(id: number): Promise<void> {
+    const wanted = { run_id: this.runId, after: id - 1, limit: NAMES_PER_READ };
+    const { items } = await this.client.call("list_jobs", wanted);
+    for (const { id: found, step, scope } of items) this.names.set(found, nameOf(step, scope));
+    if (!this.names.has(id)) this.names.set(id, String(id));
+  }
+
+  line(event: EventItem): string {
+    const at = Date.parse(event.at);
+    this.startedAt ??= at;
+    const seq = String(event.seq).padStart(SEQ_WIDTH);
+    const fields = fieldsText(event, (id) => this.nameIn(event, id));
+    const text = `${seq} ${elapsed(at - this.startedAt)}  ${event.type.padEnd(TYPE_WIDTH)} ${fields}`;
+    return shownLine(text.trimEnd());
+  }
+
+  private nameIn({ job, step, scope }: EventItem, id: number): string | null {
+    return id === job && step !== undefined ? nameOf(step, scope ?? "root") : (this.names.get(id) ?? null);
   }
 }
 
-/** Waits for more until the run is over. */
-async function* followed(client: Client, runId: number): AsyncGenerator<EventItem> {
+/** What is in the log, or what comes as well until the run is over. */
+async function readPages(
+  client: Client,
+  reference: RunReference,
+  follow: boolean,
+): Promise<{ run_id: number; pages: AsyncGenerator<EventItem[]> }> {
+  const first = await client.call("list_run_events", { run_id: reference, limit: follow ? 1 : PAGE });
+  const { run_id } = first;
+  return { run_id, pages: follow ? followed(client, run_id) : allPages(client, first) };
+}
+
+async function* allPages(client: Client, first: OutputOf<"list_run_events">): AsyncGenerator<EventItem[]> {
+  for (let page = first; ; ) {
+    yield page.items as EventItem[];
+    if (page.next === null) return;
+    page = await client.call("list_run_events", { run_id: page.run_id, after: page.next, limit: PAGE });
+  }
+}
+
+async function* followed(client: Client, runId: number): AsyncGenerator<EventItem[]> {
   const stream = client.stream("list_run_events", { run_id: runId }, new AbortController().signal);
-  for await (const { data } of stream) yield data as EventItem;
+  for await (const { data } of stream) yield [data as EventItem];
 }
 
 /** Text that is written when much has come together, or nothing more comes at once. */
