@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { builtInActions } from "../action/built-in-actions.js";
 import { functionAction, type StepFunction } from "../action/function-action.js";
@@ -99,7 +99,8 @@ export async function openParts(
     workspaces: new GitWorkspaceKeeper(workspaces, owner.host),
     readArtifact: readOutputArtifact,
     failures: new FailureFiles(outputDir),
-    newToken: () => randomBytes(16).toString("hex"),
+    // Of these Node makes many at a time; bytes it asks the system for each time.
+    newToken: () => randomUUID().replaceAll("-", ""),
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
   });
   const healFiles = new SelfHealFiles(outputDir);

@@ -12,8 +12,8 @@ export const COMMIT_CALL = `SELECT commit_appends($1, $2, $3, $4, $5, $6, $7, $8
 /** A NUL or half a character in JSON, which PostgreSQL does not turn into text. */
 const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
 
-/** The parameters of `COMMIT_CALL`. */
-export function toCommitParameters(appends: readonly Append[], sender: string): Parameter[] {
+/** The parameters of `COMMIT_CALL`; `changes` are notified with the commit. */
+export function toCommitParameters(appends: readonly Append[], changes: readonly string[]): Parameter[] {
   return [
     ...describeAppends(appends),
     ...describeEvents(appends),
@@ -37,7 +37,7 @@ export function toCommitParameters(appends: readonly Append[], sender: string): 
       TABLES.checkpoint,
       appends.flatMap(({ checkpoints = [] }) => checkpoints),
     ),
-    toArrayLiteral(describeChanges(appends).map((change) => `${change}:${sender}`)),
+    toArrayLiteral(changes),
   ];
 }
 
@@ -70,15 +70,6 @@ function describeEvents(appends: readonly Append[]): string[] {
     }
   }
   return [runIds, seqs, times, types, data].map((column) => toArrayLiteral(column));
-}
-
-function describeChanges(appends: readonly Append[]): string[] {
-  const changes = new Set<string>();
-  for (const { runId, events, run } of appends) {
-    if (events.length > 0) changes.add(nameChange("events", runId));
-    if (run?.wanted === true) changes.add(nameChange("wanted", runId));
-  }
-  return [...changes];
 }
 
 /** As it is notified, before the sender's name. */

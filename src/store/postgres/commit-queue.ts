@@ -1,6 +1,7 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { type RunPosition, refuseStaleAppend, refuseTakenCause } from "../append-rules.js";
 import type { Append } from "../store.js";
+import type { Announcements } from "./announcements.js";
 import { COMMIT_CALL, toCommitParameters } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import type { Database } from "./database.js";
@@ -25,7 +26,7 @@ export class CommitQueue {
 
   constructor(
     private readonly db: Database,
-    private readonly sender: string,
+    private readonly announcements: Announcements,
   ) {}
 
   commit(appends: readonly Append[]): Promise<void> {
@@ -74,6 +75,7 @@ export class CommitQueue {
           if (!(error instanceof DarumaError && (mayBeIn || isRepeated))) throw error;
           // Perhaps refused only because the answer of the first try was lost: then this is our own writing.
           if (!(await areIn(session, appends))) throw error;
+          this.announcements.committed(appends, []);
         }
       });
       resolve();
@@ -83,8 +85,10 @@ export class CommitQueue {
   }
 
   async #send(session: Session, appends: readonly Append[]): Promise<void> {
+    const told = this.announcements.within(appends);
     try {
-      await session.rows(COMMIT_CALL, ...toCommitParameters(appends, this.sender));
+      await session.rows(COMMIT_CALL, ...toCommitParameters(appends, told));
+      this.announcements.committed(appends, told);
     } catch (error) {
       if (codeOf(error) === REFUSED_STATE) refuse(error, appends);
       if (isTakenCause(error)) await refuseTakenCauses(session, appends);

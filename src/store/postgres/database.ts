@@ -80,14 +80,15 @@ export class Database implements Pick<Session, "rows"> {
     this.#listener.listen(this.address.schema, call);
   }
 
-  /** Refuses new work now; ends the connections once the work that was called before is done. */
-  close(): Promise<void> {
-    this.#closed ??= this.#end();
+  /** Refuses new work now; ends the connections once the work that was called before is done, and `last` after it. */
+  close(last: Work<void> = async () => {}): Promise<void> {
+    this.#closed ??= this.#end(last);
     return this.#closed;
   }
 
-  async #end(): Promise<void> {
+  async #end(last: Work<void>): Promise<void> {
     await Promise.allSettled([...this.#pending]);
+    await this.#repeat(this.#pool, last, { patienceMs: 0, deadlineMs: LEASE_DEADLINE_MS }).catch(() => {});
     await Promise.all([this.#pool, this.#writer, this.#listener].map((pool) => pool.end()));
   }
 

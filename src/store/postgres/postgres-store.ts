@@ -3,6 +3,7 @@ import { refuseMalformedAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
+import { Announcements } from "./announcements.js";
 import { ChangeFeed } from "./change-feed.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
 import { CommitQueue } from "./commit-queue.js";
@@ -49,7 +50,10 @@ function createStore(db: Database, clock: LeaseClock): Store {
   const sender = randomBytes(SENDER_BYTES).toString("hex");
   const listeners = new ChangeListeners();
   const feed = new ChangeFeed(db, listeners, sender);
-  const queue = new CommitQueue(db, sender);
+  const tellRest = (session: Session): Promise<void> => announcements.tellRest(session);
+  // What could not be told is not told later; whoever waits also looks from time to time.
+  const announcements = new Announcements(sender, () => void db.work(tellRest).catch(() => {}));
+  const queue = new CommitQueue(db, announcements);
   return {
     async reserveRunId() {
       const [reserved] = await db.rows<{ id: number }>("SELECT nextval('run_id') AS id");
@@ -77,7 +81,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
       // A write, since a full disk or a standby still answers reads.
       await db.rows("UPDATE schema_version SET version = version");
     },
-    close: () => db.close(),
+    close: () => db.close(tellRest),
   };
 }
 

@@ -52,7 +52,10 @@ export async function prepareReport(session: Session, attempt: RemoteAttempt): P
           ]
         : [],
     ),
-    summary: existsSync(attempt.summaryFile) ? readFileSync(attempt.summaryFile, "utf8") : null,
+    summary:
+      result.kind === "failed" && existsSync(attempt.summaryFile)
+        ? readFileSync(attempt.summaryFile, "utf8")
+        : null,
   };
 }
 

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { logFile, outputArtifact, summaryArtifact } from "../attempt-paths.js";
 import type { Held } from "../pool/protocol.js";
 import type { Assignment, Report } from "../worker.js";
@@ -46,7 +46,8 @@ export class RemoteAttempt {
 
   /** The server has all of it. */
   removeFiles(): void {
-    for (const { file } of this.logs) rmSync(file, { force: true });
-    for (const file of [this.summaryFile, this.outputFile]) rmSync(file, { force: true });
+    const files = [...this.logs.map(({ file }) => file), this.summaryFile, this.outputFile];
+    // Most attempts leave none of them, and to look is cheaper than to fail.
+    for (const file of files) if (existsSync(file)) rmSync(file, { force: true });
   }
 }
