@@ -20,6 +20,7 @@ const MINUTE_MS = 60_000;
 const DEFAULTS = {
   runtimeMs: 60 * MINUTE_MS,
   jobRuntimeMs: 10 * MINUTE_MS,
+  jobMemoryBytes: 1024 ** 3,
   drainMs: MINUTE_MS,
   idleExitMs: MINUTE_MS,
   maxAllocations: 10,
@@ -31,8 +32,8 @@ const DEFAULTS = {
 const ONLY_FOR: { readonly [key: string]: { readonly type: ClusterType; readonly instead: string } } = {
   partition: { type: "slurm", instead: "Write `queue` for Grid Engine." },
   qos: { type: "slurm", instead: "Remove it, or set it with `options`." },
-  gres: { type: "slurm", instead: "Remove it, or set it with `options`." },
   queue: { type: "gridengine", instead: "Write `partition` for Slurm." },
+  memory_resource: { type: "gridengine", instead: "Remove it; Slurm has one of its own." },
   parallel_environment: { type: "gridengine", instead: "Remove it; Slurm needs none." },
 };
 
@@ -41,8 +42,8 @@ const word = (expected: string) =>
   text({
     expected,
     maxChars: MAX_NAME_CHARS,
-    pattern: /^[\w][\w.:@,+=%/-]*$/,
-    rule: "Use letters, digits and . : @ , + = % / _ -, and no blanks.",
+    pattern: /^[A-Za-z0-9_@][A-Za-z0-9_@.:-]*$/,
+    rule: "Use letters, digits and _ @ . : -, and no blanks.",
   });
 const tag = text({
   expected: "a tag",
@@ -89,6 +90,11 @@ const allocationFields = {
     doc: "How long a job is assumed to take if it has no `runtime`; for planning only.",
     default: "10m",
   },
+  job_memory: {
+    schema: memory,
+    doc: "How much memory a job is assumed to take if it has no `memory`; for planning only.",
+    default: "1g",
+  },
   drain: {
     schema: duration({ min: 1_000 }),
     doc: "How long before its end an allocation takes no new jobs.",
@@ -126,11 +132,18 @@ const clusterFields = {
   partition: { schema: word("a partition"), doc: "Slurm only: the partition." },
   queue: { schema: word("a queue"), doc: "Grid Engine only: the queue." },
   qos: { schema: word("a quality of service"), doc: "Slurm only: the quality of service." },
-  gres: { schema: word("generic resources"), doc: "Slurm only: generic resources of each allocation." },
+  gres: {
+    schema: word("a kind of GPU"),
+    doc: "Kind of GPU, such as `gpu:a100` (Slurm), or the resource that counts GPUs (Grid Engine).",
+    default: "gpu",
+  },
   parallel_environment: {
     schema: word("a parallel environment"),
     doc: "Grid Engine only: the parallel environment that gives several slots on one node.",
-    default: "smp",
+  },
+  memory_resource: {
+    schema: word("a resource"),
+    doc: "Grid Engine only: the resource in which memory is asked for.",
   },
   options: { schema: listOf(option, { items: "options" }), doc: "More options for the submission." },
   setup: { schema: listOf(line, { items: "shell lines" }), doc: "Shell lines that run before the worker." },
@@ -189,6 +202,7 @@ function toCluster(keys: ReadOf<typeof clusterFields>): Omit<ClusterSettings, "n
     qos: keys.qos ?? null,
     gres: keys.gres ?? null,
     parallelEnvironment: keys.parallel_environment ?? null,
+    memoryResource: keys.memory_resource ?? null,
     options: keys.options ?? [],
     setup: keys.setup ?? [],
     program: keys.program ?? ["daruma"],
@@ -200,6 +214,7 @@ function toCluster(keys: ReadOf<typeof clusterFields>): Omit<ClusterSettings, "n
       gpus: allocation?.gpus ?? null,
       runtimeMs: allocation?.runtime ?? DEFAULTS.runtimeMs,
       jobRuntimeMs: allocation?.job_runtime ?? DEFAULTS.jobRuntimeMs,
+      jobMemoryBytes: allocation?.job_memory ?? DEFAULTS.jobMemoryBytes,
       drainMs: allocation?.drain ?? DEFAULTS.drainMs,
       idleExitMs: allocation?.idle_exit ?? DEFAULTS.idleExitMs,
     },

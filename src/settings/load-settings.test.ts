@@ -31,11 +31,23 @@ describe("a settings file", () => {
               qos: null,
               gres: null,
             },
-            ...{ parallelEnvironment: null, options: [], setup: [], program: ["daruma"] },
+            ...{
+              parallelEnvironment: null,
+              memoryResource: null,
+              options: [],
+              setup: [],
+              program: ["daruma"],
+            },
             ...{ folder: null, server: null, autoSchedule: true },
             allocation: {
               ...{ cpus: null, memoryBytes: null, gpus: null },
-              ...{ runtimeMs: 3_600_000, jobRuntimeMs: 600_000, drainMs: 60_000, idleExitMs: 60_000 },
+              ...{
+                runtimeMs: 3_600_000,
+                jobRuntimeMs: 600_000,
+                jobMemoryBytes: 1024 ** 3,
+                drainMs: 60_000,
+                idleExitMs: 60_000,
+              },
             },
             limits: { maxAllocations: 10, maxCpus: null, threshold: 1, cooldownMs: 30_000 },
           },
@@ -53,25 +65,31 @@ clusters:
     account: project-7
     partition: main
     qos: normal
-    gres: gpu:a100:2
+    gres: gpu:a100
     options: ["--constraint=avx2"]
     setup: [module load node]
     program: [/opt/node, /opt/daruma/main.js]
     folder: /shared/daruma
     server: https://login1:7420
-    allocation: { cpus: 16, memory: 64g, gpus: 2, runtime: 4h, job_runtime: 5m, drain: 2m, idle_exit: 30s }
+    allocation: { cpus: 16, memory: 64g, gpus: 2, runtime: 4h, job_runtime: 5m, job_memory: 2g, drain: 2m, idle_exit: 30s }
     limits: { max_allocations: 3, max_cpus: 48, threshold: 5, cooldown: 1m }
     auto_schedule_on_ready_jobs: false
 `);
     expect(loaded.ok && loaded.value.clusters).toEqual([
       {
         ...{ name: "big", type: "slurm", tags: ["hpc", "gpu"], account: "project-7", target: "main" },
-        ...{ qos: "normal", gres: "gpu:a100:2", parallelEnvironment: null, options: ["--constraint=avx2"] },
+        ...{
+          qos: "normal",
+          gres: "gpu:a100",
+          parallelEnvironment: null,
+          memoryResource: null,
+          options: ["--constraint=avx2"],
+        },
         ...{ setup: ["module load node"], program: ["/opt/node", "/opt/daruma/main.js"] },
         ...{ folder: "/shared/daruma", server: "https://login1:7420", autoSchedule: false },
         allocation: {
           ...{ cpus: 16, memoryBytes: 64 * 1024 ** 3, gpus: 2, runtimeMs: 14_400_000 },
-          ...{ jobRuntimeMs: 300_000, drainMs: 120_000, idleExitMs: 30_000 },
+          ...{ jobRuntimeMs: 300_000, jobMemoryBytes: 2 * 1024 ** 3, drainMs: 120_000, idleExitMs: 30_000 },
         },
         limits: { maxAllocations: 3, maxCpus: 48, threshold: 5, cooldownMs: 60_000 },
       },
@@ -96,10 +114,10 @@ clusters:
 
   it("refuses keys of the other scheduler", () => {
     expect(
-      problemsOf("clusters:\n  sge:\n    type: gridengine\n    partition: main\n    gres: gpu:1\n"),
+      problemsOf("clusters:\n  sge:\n    type: gridengine\n    partition: main\n    qos: high\n"),
     ).toEqual([
       "4:5 INVALID_VALUE clusters.sge.partition: `partition` is a key of type slurm, and this cluster is of type gridengine | Write `queue` for Grid Engine.",
-      "5:5 INVALID_VALUE clusters.sge.gres: `gres` is a key of type slurm, and this cluster is of type gridengine | Remove it, or set it with `options`.",
+      "5:5 INVALID_VALUE clusters.sge.qos: `qos` is a key of type slurm, and this cluster is of type gridengine | Remove it, or set it with `options`.",
     ]);
     expect(problemsOf("clusters: { hpc: { type: slurm, queue: main.q } }")[0]).toContain(
       "Write `partition` for Slurm.",

@@ -16,8 +16,10 @@ export interface ClusterSettings {
   /** The partition of Slurm or the queue of Grid Engine; null: the site's default. */
   readonly target: string | null;
   readonly qos: string | null;
+  /** The kind of GPU, to which the number is added. */
   readonly gres: string | null;
   readonly parallelEnvironment: string | null;
+  readonly memoryResource: string | null;
   /** Further options of the submission, as they are. */
   readonly options: readonly string[];
   /** Shell lines that come before the worker in the script. */
@@ -40,8 +42,9 @@ export interface AllocationSettings {
   readonly memoryBytes: number | null;
   readonly gpus: number | null;
   readonly runtimeMs: number;
-  /** What a job is thought to take that says nothing of its `runtime`. */
+  /** What a job is thought to take that says nothing of its `runtime` or `memory`. */
   readonly jobRuntimeMs: number;
+  readonly jobMemoryBytes: number;
   /** How long before its end a worker takes nothing new. */
   readonly drainMs: number;
   /** How long a worker without work stays. */

@@ -169,6 +169,10 @@ export const ERROR_CATALOGUE = {
     "What the attempt ran on was taken away: its worker was being stopped, or another process used up the machine's memory.",
     "Daruma restarts it automatically, up to max_recoveries times. After that, find out why its workers are stopped while they run it.",
   ),
+  ALLOCATION_CANCELED: thenRetry(
+    "Somebody canceled the cluster's allocation that was made for this job alone.",
+    "Find out who canceled it and why, then allow submissions again: `daruma allocations resume CLUSTER`.",
+  ),
   CHILD_INVALID: {
     means: "The child run of a `workflow` step could not start.",
     fix: "Correct the child's file, or give it the inputs that it needs; see the message.",

@@ -47,6 +47,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["CONTENT_FILTERED", "deterministic_policy"],
   ["NO_WORKER", "deterministic_policy"],
   ["ACCESS_DENIED", "deterministic_policy"],
+  ["ALLOCATION_CANCELED", "deterministic_policy"],
   ["REPO_ERROR", "deterministic_repo"],
   ["WORKSPACE_REPO_NOT_FOUND", "deterministic_repo"],
   ["WORKSPACE_REF_NOT_FOUND", "deterministic_repo"],

@@ -1,0 +1,123 @@
+import type { ClusterSettings } from "../../settings/settings.js";
+import type { Shape, Target } from "../provider.js";
+
+/** A ready job for which no connected worker has room. */
+export interface Demand {
+  readonly jobId: number;
+  readonly needs: JobNeeds;
+}
+
+export interface JobNeeds {
+  readonly nodes: number;
+  readonly cpus: number;
+  /** Null: it does not say. */
+  readonly memoryBytes: number | null;
+  readonly gpus: number;
+  readonly runtimeMs: number | null;
+}
+
+/** What a worker itself takes of an allocation's memory. */
+const PILOT_MEMORY_BYTES = 256 * 1024 ** 2;
+/** From the start of an allocation until its worker takes jobs, generously. */
+const START_MS = 60_000;
+
+/** A demand as it is packed: on each node of an allocation, and for as long as it is thought to take. */
+export interface Piece {
+  readonly jobId: number;
+  readonly nodes: number;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly gpus: number;
+  readonly forMs: number;
+  /** How long an allocation for it must last at least; it must not begin where that much time is not left. */
+  readonly leastMs: number;
+}
+
+export type NodeLimits = { readonly [K in "cpus" | "memoryBytes" | "gpus"]: number };
+
+export function pieceOf({ jobId, needs }: Demand, { allocation }: ClusterSettings): Piece {
+  const forMs = needs.runtimeMs ?? allocation.jobRuntimeMs;
+  return {
+    jobId,
+    nodes: needs.nodes,
+    cpus: needs.cpus,
+    memoryBytes: needs.memoryBytes ?? allocation.jobMemoryBytes,
+    gpus: needs.gpus,
+    forMs,
+    leastMs: Math.max(needs.runtimeMs ?? 0, 1) + allocation.drainMs + START_MS,
+  };
+}
+
+/** The most that one allocation may ask of a node: the settings', within what the biggest node has. */
+export function nodeLimits(
+  { allocation }: ClusterSettings,
+  target: Target | null,
+  pieces: readonly Piece[],
+): NodeLimits {
+  const limit = (set: number | null, has: number | undefined, most: number): number =>
+    Math.min(set ?? has ?? most, has ?? Number.POSITIVE_INFINITY);
+  const most = (of: (piece: Piece) => number): number => Math.max(0, ...pieces.map(of));
+  return {
+    // Of a site that tells nothing of its nodes nobody asks for more than one job needs.
+    cpus: limit(
+      allocation.cpus,
+      target?.perNode.cpus,
+      most(({ cpus }) => cpus),
+    ),
+    memoryBytes: limit(
+      allocation.memoryBytes,
+      target?.perNode.memoryBytes,
+      most(({ memoryBytes }) => memoryBytes) + PILOT_MEMORY_BYTES,
+    ),
+    gpus: limit(
+      allocation.gpus,
+      target?.perNode.gpus,
+      most(({ gpus }) => gpus),
+    ),
+  };
+}
+
+/** Why no allocation can ever take it; null: one can. */
+export function whyImpossible(piece: Piece, limits: NodeLimits, target: Target | null): string | null {
+  const { max = {} } = target ?? {};
+  if (max.nodes !== undefined && piece.nodes > max.nodes)
+    return `it needs ${piece.nodes} nodes, and an allocation may have ${max.nodes}`;
+  if (piece.cpus > limits.cpus) return `it needs ${piece.cpus} cpus, and a node has ${limits.cpus}`;
+  if (piece.gpus > limits.gpus) return `it needs ${piece.gpus} gpus, and a node has ${limits.gpus}`;
+  if (piece.memoryBytes > limits.memoryBytes)
+    return `it needs ${piece.memoryBytes} bytes of memory, and a node has ${limits.memoryBytes}`;
+  if (max.runtimeMs !== undefined && piece.leastMs > max.runtimeMs)
+    return `with start and drain it needs ${seconds(piece.leastMs)}, and an allocation may last ${seconds(max.runtimeMs)}`;
+  return null;
+}
+
+/** What to ask for so that these jobs can run beside each other as far as the limits go. */
+export function shapeFor(
+  pieces: readonly Piece[],
+  limits: NodeLimits,
+  { allocation }: ClusterSettings,
+  target: Target | null,
+): Shape {
+  const sum = (of: (piece: Piece) => number): number => pieces.reduce((total, piece) => total + of(piece), 0);
+  const least = Math.max(...pieces.map(({ leastMs }) => leastMs));
+  return {
+    nodes: pieces[0]?.nodes ?? 1,
+    cpus: Math.min(
+      limits.cpus,
+      sum(({ cpus }) => cpus),
+    ),
+    memoryBytes: Math.min(limits.memoryBytes, sum(({ memoryBytes }) => memoryBytes) + PILOT_MEMORY_BYTES),
+    gpus: Math.min(
+      limits.gpus,
+      sum(({ gpus }) => gpus),
+    ),
+    runtimeMs: Math.min(
+      Math.max(allocation.runtimeMs, least),
+      target?.max.runtimeMs ?? Number.POSITIVE_INFINITY,
+    ),
+  };
+}
+
+function seconds(ms: number): string {
+  return `${Math.ceil(ms / 1_000)} s`;
+}

@@ -1,0 +1,191 @@
+import type { ClusterSettings } from "../../settings/settings.js";
+import type { Shape, Target } from "../provider.js";
+import { type Demand, nodeLimits, type Piece, pieceOf, shapeFor, whyImpossible } from "./demand.js";
+import { Bin, bySize, cpusOf } from "./pack.js";
+
+/** An allocation that has not ended, whichever server of the store made it. */
+export interface LiveAllocation {
+  readonly shape: Shape;
+  /** The one job that it is for; null: whatever fits. */
+  readonly jobId: number | null;
+  /** How long jobs of this server can still run in it; 0: it takes none of them. */
+  readonly usableMs: number;
+  /** Its worker has come to the server. */
+  readonly hasPilot: boolean;
+}
+
+/** What all servers of the store know of the cluster. */
+export interface ClusterHistory {
+  readonly suspended: { readonly message: string } | null;
+  readonly failures: number;
+  readonly retryAt: number | null;
+  readonly submittedAt: number | null;
+}
+
+export interface PlanInput {
+  readonly settings: ClusterSettings;
+  /** Null: nothing is known of the place to submit to. */
+  readonly target: Target | null;
+  readonly demands: readonly Demand[];
+  readonly live: readonly LiveAllocation[];
+  readonly history: ClusterHistory;
+  readonly now: number;
+  /** Somebody asks for it: nothing waits for more jobs, for the cooldown, or for being automatic. */
+  readonly byHand?: boolean;
+}
+
+export interface PlannedAllocation {
+  readonly shape: Shape;
+  readonly jobId: number | null;
+  readonly jobs: readonly number[];
+  readonly reason: string;
+}
+
+export interface ScalePlan {
+  readonly submit: readonly PlannedAllocation[];
+  /** Why no more is submitted; null: nothing is left to be. */
+  readonly waits: { readonly kind: WaitKind; readonly message: string } | null;
+  /** When to look again, if nothing happens before. */
+  readonly nextAt: number | null;
+  readonly impossible: readonly { readonly jobId: number; readonly reason: string }[];
+}
+
+export type WaitKind =
+  | "suspended"
+  | "not_automatic"
+  | "backoff"
+  | "probing"
+  | "cooldown"
+  | "threshold"
+  | "max_allocations"
+  | "max_cpus";
+
+/** Few allocations for these jobs, as far as the limits allow. Pure: the same input gives the same plan. */
+export function planAllocations(input: PlanInput): ScalePlan {
+  const { settings, target, demands } = input;
+  const pieces = demands.map((demand) => pieceOf(demand, settings)).sort(bySize);
+  const limits = nodeLimits(settings, target, pieces);
+  const impossible: { jobId: number; reason: string }[] = [];
+  const possible = pieces.filter((piece) => {
+    const reason = whyImpossible(piece, limits, target);
+    if (reason !== null) impossible.push({ jobId: piece.jobId, reason });
+    return reason === null;
+  });
+  const left = withoutRoom(possible, input.live);
+  if (left.length === 0) return { submit: [], waits: null, nextAt: null, impossible };
+  const gate = gateOf(input, left.length);
+  if (gate !== null) return { submit: [], ...gate, impossible };
+  const wanted = [...wideAllocations(left, input), ...packedAllocations(left, input)];
+  return { ...withinCaps(wanted, input), impossible };
+}
+
+/** Those that no allocation which is there, or on its way, will take. */
+function withoutRoom(pieces: readonly Piece[], live: readonly LiveAllocation[]): Piece[] {
+  const bins = live
+    .filter(({ jobId, usableMs }) => jobId === null && usableMs > 0)
+    .map(({ shape, usableMs }) => new Bin(shape, usableMs));
+  const ownOf = new Set(live.map(({ jobId }) => jobId));
+  return pieces.filter((piece) =>
+    piece.nodes > 1 ? !ownOf.has(piece.jobId) : !bins.some((bin) => bin.take(piece)),
+  );
+}
+
+type Gate = Pick<ScalePlan, "waits" | "nextAt">;
+
+function gateOf({ settings, history, live, now, byHand = false }: PlanInput, count: number): Gate | null {
+  const { limits, autoSchedule } = settings;
+  const stop = (kind: WaitKind, message: string, nextAt: number | null = null): Gate => ({
+    waits: { kind, message },
+    nextAt,
+  });
+  if (history.suspended !== null) return stop("suspended", history.suspended.message);
+  if (!autoSchedule && !byHand)
+    return stop("not_automatic", "auto_schedule_on_ready_jobs is off for this cluster");
+  if (history.retryAt !== null && history.retryAt > now)
+    return stop(
+      "backoff",
+      `${history.failures} allocations in a row ended without a worker`,
+      history.retryAt,
+    );
+  if (history.failures > 0 && live.some(({ hasPilot }) => !hasPilot))
+    return stop("probing", "the last allocation ended without a worker; one at a time until one has come");
+  if (byHand) return null;
+  const cooledAt = (history.submittedAt ?? Number.NEGATIVE_INFINITY) + limits.cooldownMs;
+  if (cooledAt > now) return stop("cooldown", "allocations were submitted a moment ago", cooledAt);
+  if (live.length > 0 && count < limits.threshold)
+    return stop(
+      "threshold",
+      `${count} of the ${limits.threshold} jobs that must wait before another allocation`,
+    );
+  return null;
+}
+
+function wideAllocations(pieces: readonly Piece[], { settings, target }: PlanInput): PlannedAllocation[] {
+  return pieces
+    .filter(({ nodes }) => nodes > 1)
+    .map((piece) => ({
+      shape: shapeFor([piece], nodeLimits(settings, target, [piece]), settings, target),
+      jobId: piece.jobId,
+      jobs: [piece.jobId],
+      reason: `job ${piece.jobId} needs ${piece.nodes} nodes, so it has an allocation of its own`,
+    }));
+}
+
+function packedAllocations(pieces: readonly Piece[], { settings, target }: PlanInput): PlannedAllocation[] {
+  const small = pieces.filter(({ nodes }) => nodes === 1);
+  const limits = nodeLimits(settings, target, small);
+  const { drainMs } = settings.allocation;
+  const bins: { bin: Bin; forMs: number }[] = [];
+  for (const piece of small) {
+    if (bins.some(({ bin, forMs }) => piece.leastMs - drainMs <= forMs && bin.take(piece))) continue;
+    const forMs = shapeFor([piece], limits, settings, target).runtimeMs - drainMs;
+    // A job that says nothing of its time is thought to take no longer than an allocation has.
+    const bin = new Bin(limits, Math.max(forMs, piece.forMs));
+    bin.take(piece);
+    bins.push({ bin, forMs });
+  }
+  return bins.map(({ bin }) => ({
+    shape: shapeFor(bin.pieces, limits, settings, target),
+    jobId: null,
+    jobs: bin.pieces.map(({ jobId }) => jobId),
+    reason: bin.pieces.length === 1 ? "1 job is waiting" : `${bin.pieces.length} jobs are waiting`,
+  }));
+}
+
+/** As many as there may be, counted over all servers of the store. */
+function withinCaps(
+  wanted: readonly PlannedAllocation[],
+  { settings, live, history }: PlanInput,
+): Omit<ScalePlan, "impossible"> {
+  const { maxAllocations, maxCpus } = settings.limits;
+  const submit: PlannedAllocation[] = [];
+  let cpusLeft =
+    (maxCpus ?? Number.POSITIVE_INFINITY) - live.reduce((sum, { shape }) => sum + cpusOf(shape), 0);
+  const answer = (kind: WaitKind, message: string): Omit<ScalePlan, "impossible"> => ({
+    submit,
+    waits: { kind, message },
+    nextAt: null,
+  });
+  for (const each of wanted) {
+    if (live.length + submit.length >= maxAllocations)
+      return answer("max_allocations", `the limit of ${maxAllocations} allocations is reached`);
+    // After a failure one shows whether the next ones will do better.
+    if (history.failures > 0 && submit.length === 1)
+      return answer(
+        "probing",
+        "the last allocation ended without a worker; one at a time until one has come",
+      );
+    const shape = shrunk(each, cpusLeft);
+    if (shape === null) return answer("max_cpus", `the limit of ${maxCpus} cpus is reached`);
+    submit.push({ ...each, shape });
+    cpusLeft -= cpusOf(shape);
+  }
+  return { submit, waits: null, nextAt: null };
+}
+
+/** Fewer processors, one for a job at least; a job that has its allocation for itself needs them all. */
+function shrunk({ shape, jobId, jobs }: PlannedAllocation, cpusLeft: number): Shape | null {
+  if (cpusOf(shape) <= cpusLeft) return shape;
+  if (jobId !== null || jobs.length === 1 || cpusLeft < 1) return null;
+  return { ...shape, cpus: cpusLeft };
+}

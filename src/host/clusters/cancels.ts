@@ -1,0 +1,52 @@
+import type { Demand } from "../../cluster/scale/demand.js";
+import { messageOf } from "../../core/text/message-of.js";
+import type { AllocationRow } from "../../store/cluster-rows.js";
+import type { KeeperPorts } from "./keeper-ports.js";
+
+/** One that has been told to end now and still lives is told again after this. */
+const ASK_AGAIN_MS = 60_000;
+/** Jobs must be gone for so long before what waits in the queue for them is canceled. */
+const SURPLUS_MS = 60_000;
+
+/** Ends of allocations that somebody wants. */
+export class Cancels {
+  /** By key: what was asked for, and when. To ask a worker twice to drain means to hand back. */
+  private readonly asked = new Map<string, { readonly how: "drain" | "now"; readonly at: number }>();
+  private idleSince: number | null = null;
+
+  constructor(private readonly ports: KeeperPorts) {}
+
+  /** What waits in the queue for jobs that are no longer there is to leave it. */
+  withSurplus(
+    rows: readonly AllocationRow[],
+    mine: (row: AllocationRow) => boolean,
+    demands: readonly Demand[],
+  ): AllocationRow[] {
+    const elapsed = this.ports.clock.elapsed();
+    this.idleSince = demands.length > 0 ? null : (this.idleSince ?? elapsed);
+    const isIdle = this.idleSince !== null && elapsed - this.idleSince >= SURPLUS_MS;
+    const waiting = new Set(demands.map(({ jobId }) => jobId));
+    return rows.map((row) => {
+      if (!mine(row) || row.state !== "pending" || row.cancel !== null) return row;
+      const isSurplus = row.job_id === null ? isIdle : !waiting.has(row.job_id);
+      return isSurplus ? { ...row, cancel: "drain" as const } : row;
+    });
+  }
+
+  async ask(rows: readonly AllocationRow[], signal: AbortSignal): Promise<void> {
+    const { provider, clock, settings, tell } = this.ports;
+    for (const { key, id, cancel, state } of rows) {
+      if (state === "ended") this.asked.delete(key);
+      if (state === "ended" || cancel === null || id === null) continue;
+      const before = this.asked.get(key);
+      const isRepeated = before?.how === cancel;
+      if (isRepeated && (cancel === "drain" || clock.elapsed() - before!.at < ASK_AGAIN_MS)) continue;
+      try {
+        await provider.cancel(id, cancel, signal);
+        this.asked.set(key, { how: cancel, at: clock.elapsed() });
+      } catch (error) {
+        tell(`cluster ${settings.name}: allocation ${id} cannot be canceled now: ${messageOf(error)}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import { isRefusal, type ProbeResult, type Target } from "../../cluster/provider.js";
+import { planAllocations, type ScalePlan } from "../../cluster/scale/plan-allocations.js";
+import { messageOf } from "../../core/text/message-of.js";
+import type { AllocationRow, ClusterRow, ClusterState } from "../../store/cluster-rows.js";
+import { isSameOwner } from "../../store/lease-rules.js";
+import { Cancels } from "./cancels.js";
+import type { KeeperPorts } from "./keeper-ports.js";
+import { historyOf, liveOf } from "./live-allocations.js";
+import { adopt, Observer } from "./observe.js";
+import { exclude, type Observed, reconcile } from "./reconcile.js";
+import { type Draft, Submitter } from "./submitter.js";
+
+/** How often the batch system is asked. */
+export const POLL_MS = 5_000;
+/** After something has happened here; several at once are one. */
+export const WAKE_MS = 1_000;
+/** How long what the batch system says of its partitions and nodes holds. */
+const PROBE_MS = 10 * 60_000;
+const MAX_TRIES = 5;
+
+/** Looks after one cluster for one server: observes, records, plans, submits, cancels. */
+export class ClusterKeeper {
+  /** What the last look came to. */
+  lastPlan: ScalePlan | null = null;
+  private readonly submitting = new Set<string>();
+  private readonly observer: Observer;
+  private readonly cancels: Cancels;
+  private readonly submitter: Submitter;
+  private readonly stopping = new AbortController();
+  private probed: { readonly result: ProbeResult; readonly at: number } | null = null;
+  private looking: Promise<void> | null = null;
+  private cancelTimer: () => void = () => {};
+  private isWoken = false;
+  private byHand = false;
+  private wasTold = "";
+
+  constructor(private readonly ports: KeeperPorts) {
+    this.observer = new Observer(ports, this.submitting);
+    this.cancels = new Cancels(ports);
+    this.submitter = new Submitter(ports, this.submitting);
+  }
+
+  get name(): string {
+    return this.ports.settings.name;
+  }
+
+  /** Resolves after the first look. */
+  start(): Promise<void> {
+    return this.lookNow();
+  }
+
+  async stop(): Promise<void> {
+    this.cancelTimer();
+    this.stopping.abort();
+    await this.looking;
+  }
+
+  /** Something may have changed; it is looked at soon. */
+  wake(): void {
+    if (this.isWoken || this.stopping.signal.aborted) return;
+    this.isWoken = true;
+    this.schedule(WAKE_MS);
+  }
+
+  /** Somebody wants allocations for what is ready now. */
+  async planNow(): Promise<ScalePlan | null> {
+    await this.looking;
+    this.byHand = true;
+    await this.lookNow();
+    return this.lastPlan;
+  }
+
+  /** The places to submit to; asked now and then. Throws where the batch system does not answer. */
+  async targets(): Promise<readonly Target[]> {
+    const { provider, clock } = this.ports;
+    if (this.probed === null || clock.elapsed() - this.probed.at >= PROBE_MS)
+      this.probed = { result: await provider.probe(this.stopping.signal), at: clock.elapsed() };
+    return this.probed.result.targets;
+  }
+
+  private lookNow(): Promise<void> {
+    this.cancelTimer();
+    this.isWoken = false;
+    this.looking ??= this.look()
+      .then(() => this.tellOnce(""))
+      .catch((error: unknown) => this.tellOnce(`cluster ${this.name}: ${messageOf(error)}`))
+      .finally(() => {
+        this.looking = null;
+        if (!this.stopping.signal.aborted) this.schedule(this.isWoken ? WAKE_MS : POLL_MS);
+      });
+    return this.looking;
+  }
+
+  private schedule(delayMs: number): void {
+    this.cancelTimer();
+    if (this.looking === null) this.cancelTimer = this.ports.clock.after(delayMs, () => void this.lookNow());
+  }
+
+  /** The same trouble every five seconds is told once. */
+  private tellOnce(text: string): void {
+    if (text !== "" && text !== this.wasTold && !this.stopping.signal.aborted) this.ports.tell(text);
+    this.wasTold = text;
+  }
+
+  private async look(): Promise<void> {
+    const { store, owner, clock } = this.ports;
+    const { signal } = this.stopping;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const read = await store.readCluster(this.name);
+      const state = adopt(read, await store.listServers(clock.now()), this.ports);
+      const mine = (row: AllocationRow): boolean => isSameOwner(row.owner, owner);
+      const observed = await this.observer.look(state.allocations.filter(mine), signal);
+      const next = await this.update(state, mine, observed);
+      const drafts = await this.plan(next, mine);
+      if (await this.write(read, next, drafts)) {
+        await this.cancels.ask(next.allocations.filter(mine), signal);
+        for (const draft of drafts) await this.submitter.submit(draft, signal);
+        return;
+      }
+      await this.submitter.drop(drafts);
+    }
+  }
+
+  /** What has ended is told and cleaned up before that is on record: all of it may be done again, none may be left out. */
+  private async update(
+    state: ClusterState,
+    mine: (row: AllocationRow) => boolean,
+    observed: Observed,
+  ): Promise<ClusterState> {
+    const { provider, pilots, failingNodes, clock } = this.ports;
+    const { cluster, allocations, ended } = reconcile(state, mine, observed, provider.classify);
+    for (const { row, restart, end } of ended) {
+      const allocation = `${this.name}/${row.id}`;
+      pilots.allocationEnded({ allocation, restart, end, jobId: row.job_id });
+    }
+    for (const row of allocations) if (row.state === "ended" && mine(row)) await this.cleanUp(row);
+    const nodes = failingNodes().filter((node) => !cluster.excluded.some((each) => each.node === node));
+    const reason = "attempts fail at once on it and not elsewhere";
+    const excluded = nodes.length === 0 ? cluster.excluded : exclude(cluster, nodes, reason, clock.now());
+    const demands = this.ports.demands();
+    return {
+      cluster: { ...cluster, excluded },
+      allocations: this.cancels.withSurplus(allocations, mine, demands),
+    };
+  }
+
+  private async cleanUp({ token_id, folder }: AllocationRow): Promise<void> {
+    const { store, files, clock } = this.ports;
+    files.remove(folder);
+    if (token_id !== null) await store.revokeToken(token_id, clock.now());
+  }
+
+  private async plan(
+    { cluster, allocations }: ClusterState,
+    mine: (row: AllocationRow) => boolean,
+  ): Promise<Draft[]> {
+    const { settings, provider, clock, pilots } = this.ports;
+    const demands = this.ports.demands();
+    this.lastPlan = null;
+    if (demands.length === 0) return [];
+    const targets = await this.targets();
+    const now = clock.now();
+    const target = targets.find(({ name, isDefault }) =>
+      settings.target === null ? isDefault : name === settings.target,
+    );
+    const live = allocations.filter(({ state }) => state !== "ended");
+    this.lastPlan = planAllocations({
+      settings,
+      target: target ?? null,
+      demands,
+      live: live.map((row) => liveOf(row, { isMine: mine(row), settings, pilots, now })),
+      history: historyOf(cluster),
+      now,
+      byHand: this.byHand,
+    });
+    this.byHand = false;
+    return this.submitter.draft(this.lastPlan.submit, cluster, targets, provider);
+  }
+
+  /** Nothing is written where nothing has changed. */
+  private async write(read: ClusterState, next: ClusterState, drafts: readonly Draft[]): Promise<boolean> {
+    const { store, clock } = this.ports;
+    const before = new Map(read.allocations.map((row) => [row.key, JSON.stringify(row)]));
+    const changed = next.allocations.filter((row) => before.get(row.key) !== JSON.stringify(row));
+    const refused = drafts.find(isRefusedDraft)?.refusal ?? null;
+    const rows = drafts.flatMap((draft) => (isRefusedDraft(draft) ? [] : [draft.row]));
+    const cluster: ClusterRow = {
+      ...(refused === null ? next.cluster : this.submitter.afterRefusal(next.cluster, refused)),
+      ...(rows.length === 0 ? {} : { submitted_at: clock.now() }),
+    };
+    const isSame = JSON.stringify(cluster) === JSON.stringify(read.cluster);
+    if (changed.length === 0 && rows.length === 0 && isSame) return true;
+    return store.writeCluster({ cluster, allocations: [...changed, ...rows] });
+  }
+}
+
+function isRefusedDraft(draft: Draft): draft is Extract<Draft, { refusal: object }> {
+  return "refusal" in draft && isRefusal(draft.refusal);
+}

@@ -1,0 +1,55 @@
+import type { AllocationEnd } from "../../cluster/allocation-end.js";
+import type { AllocationProvider } from "../../cluster/provider.js";
+import type { Demand } from "../../cluster/scale/demand.js";
+import type { Clock } from "../../engine/clock.js";
+import type { ClusterSettings } from "../../settings/settings.js";
+import type { LeaseOwner, Store } from "../../store/store.js";
+
+/** What the workers' side knows of allocations, by `CLUSTER/ID`. */
+export interface Pilots {
+  /** A worker of this incarnation has come, be it gone again. */
+  hadPilot(allocation: string, restart: number): boolean;
+  /** A worker of it is connected. */
+  isHere(allocation: string): boolean;
+  /** Its attempts end now, with what the batch system says. May be told twice. */
+  allocationEnded(ended: EndedAllocation): void;
+}
+
+export interface EndedAllocation {
+  readonly allocation: string;
+  readonly restart: number;
+  readonly end: Pick<AllocationEnd, "code" | "message">;
+  /** The one job that it was for. */
+  readonly jobId: number | null;
+}
+
+export interface KeeperPorts {
+  readonly settings: ClusterSettings;
+  readonly provider: AllocationProvider;
+  readonly store: Pick<
+    Store,
+    "readCluster" | "writeCluster" | "readAllocation" | "listServers" | "putToken" | "revokeToken"
+  >;
+  readonly clock: Clock;
+  /** This process. */
+  readonly owner: LeaseOwner;
+  readonly isDead: (owner: LeaseOwner) => boolean;
+  /** Where its workers find this server. */
+  readonly server: () => string;
+  /** Where the files of allocations lie. */
+  readonly folder: string;
+  readonly pilots: Pilots;
+  /** Ready jobs of this server's runs that ask for this cluster. */
+  readonly demands: () => readonly Demand[];
+  /** Nodes on which everything fails at once. */
+  readonly failingNodes: () => readonly string[];
+  readonly files: {
+    readonly write: (folder: string, token: string, script: string) => void;
+    readonly remove: (folder: string) => void;
+  };
+  readonly newKey: () => string;
+  readonly newToken: () => string;
+  readonly hashOf: (token: string) => string;
+  /** A sentence for the server's log. */
+  readonly tell: (text: string) => void;
+}

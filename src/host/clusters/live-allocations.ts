@@ -1,0 +1,33 @@
+import type { ClusterHistory, LiveAllocation } from "../../cluster/scale/plan-allocations.js";
+import type { ClusterSettings } from "../../settings/settings.js";
+import type { AllocationRow, ClusterRow } from "../../store/cluster-rows.js";
+import type { Pilots } from "./keeper-ports.js";
+
+export function historyOf({ suspended, failures, retry_at, submitted_at }: ClusterRow): ClusterHistory {
+  return { suspended, failures, retryAt: retry_at, submittedAt: submitted_at };
+}
+
+/** An allocation as planning sees it. */
+export function liveOf(
+  row: AllocationRow,
+  around: {
+    readonly isMine: boolean;
+    readonly settings: ClusterSettings;
+    readonly pilots: Pilots;
+    readonly now: number;
+  },
+): LiveAllocation {
+  const { shape, job_id: jobId, pilot_at } = row;
+  return { shape, jobId, hasPilot: pilot_at !== null, usableMs: usableMs(row, around) };
+}
+
+/** Workers of another server take none of our jobs, nor does one that is to end or has gone. */
+function usableMs(
+  row: AllocationRow,
+  { isMine, settings, pilots, now }: Parameters<typeof liveOf>[1],
+): number {
+  if (!isMine || row.cancel !== null || row.state === "ending") return 0;
+  if (row.pilot_at !== null && !pilots.isHere(`${row.cluster}/${row.id}`)) return 0;
+  const whole = row.shape.runtimeMs - settings.allocation.drainMs;
+  return row.started_at === null ? whole : Math.max(0, row.started_at + whole - now);
+}

@@ -1,0 +1,200 @@
+import { join } from "node:path";
+import {
+  type AllocationProvider,
+  type AllocationSpec,
+  isRefusal,
+  type Plan,
+  type Refusal,
+  type Target,
+} from "../../cluster/provider.js";
+import type { PlannedAllocation } from "../../cluster/scale/plan-allocations.js";
+import { messageOf } from "../../core/text/message-of.js";
+import type { ClusterSettings } from "../../settings/settings.js";
+import type { AllocationRow, ClusterRow } from "../../store/cluster-rows.js";
+import { allocationPaths } from "./allocation-files.js";
+import { changeAllocation } from "./change-allocation.js";
+import type { KeeperPorts } from "./keeper-ports.js";
+import { afterFailure } from "./reconcile.js";
+
+/** Something that will pass: the scheduler is asked again after as long. */
+const BUSY_MS = 30_000;
+
+/** A row with its script and the text of its token, or why there can be none. */
+export type Draft =
+  | { readonly row: AllocationRow; readonly plan: Plan; readonly token: string }
+  | { readonly refusal: Refusal };
+
+/** From a planned allocation to a submitted one: token, row, files, submission, id, in this order. */
+export class Submitter {
+  constructor(
+    private readonly ports: KeeperPorts,
+    private readonly submitting: Set<string>,
+  ) {}
+
+  /** A refusal of one is a refusal of the site, so that the others are not tried. */
+  async draft(
+    planned: readonly PlannedAllocation[],
+    { excluded }: ClusterRow,
+    targets: readonly Target[],
+    provider: Pick<AllocationProvider, "plan">,
+  ): Promise<Draft[]> {
+    const { settings, store, clock, owner, newKey, newToken, hashOf, server } = this.ports;
+    const now = clock.now();
+    const nodes = excluded.flatMap(({ node, until }) => (until > now ? [node] : []));
+    const drafts: Draft[] = [];
+    for (const each of planned) {
+      const key = newKey();
+      const folder = join(this.ports.folder, key);
+      const plan = provider.plan(specOf(settings, each, { key, folder, server: server(), nodes }), targets);
+      if (isRefusal(plan)) return [...drafts, { refusal: plan }];
+      const token = newToken();
+      const { id: token_id } = await store.putToken({
+        name: `allocation ${key}`,
+        role: "worker",
+        hash: hashOf(token),
+        at: now,
+        expiresAt: null,
+      });
+      drafts.push({
+        row: newRow(settings, each, { key, folder, server: server(), owner, token_id, now }),
+        plan,
+        token,
+      });
+    }
+    return drafts;
+  }
+
+  /** Somebody else changed the cluster meanwhile: nobody will ever use these. */
+  async drop(drafts: readonly Draft[]): Promise<void> {
+    const { store, clock } = this.ports;
+    for (const draft of drafts)
+      if ("row" in draft && draft.row.token_id !== null)
+        await store.revokeToken(draft.row.token_id, clock.now());
+  }
+
+  /** Its row is on record, so that whatever happens from here on, it is found again by its key or given up. */
+  async submit(draft: Draft, signal: AbortSignal): Promise<void> {
+    if (!("row" in draft)) return;
+    const { row, plan, token } = draft;
+    const { provider, files, settings, tell } = this.ports;
+    this.submitting.add(row.key);
+    try {
+      files.write(row.folder, token, plan.script);
+      const answer = await provider.submit(plan, signal);
+      if (isRefusal(answer)) await this.refused(row, answer);
+      else {
+        await this.accepted(row, answer.id);
+        const { nodes, cpus } = row.shape;
+        const size = `${nodes === 1 ? "" : `${nodes} nodes with `}${cpus} ${cpus === 1 ? "cpu" : "cpus"}`;
+        tell(`cluster ${settings.name}: submitted allocation ${answer.id} (${size}): ${row.reason}`);
+      }
+    } catch (error) {
+      // Nobody knows whether it was submitted. The next look finds it by its key, or gives it up.
+      tell(`cluster ${settings.name}: the answer to a submission was lost: ${messageOf(error)}`);
+    } finally {
+      this.submitting.delete(row.key);
+    }
+  }
+
+  /** What a refusal means for the next allocations. */
+  afterRefusal(cluster: ClusterRow, { refused, message, retryable }: Refusal): ClusterRow {
+    const { clock, settings } = this.ports;
+    const now = clock.now();
+    if (retryable) return { ...cluster, retry_at: now + BUSY_MS };
+    if (refused === "TOO_BIG") return afterFailure(cluster, message, now);
+    const why = `${settings.type} refuses allocations (${refused}): ${message}`;
+    return { ...cluster, suspended: { kind: "refused", message: why, at: now } };
+  }
+
+  private async accepted({ key }: AllocationRow, id: string): Promise<void> {
+    const { store, clock, settings } = this.ports;
+    const submitted_at = clock.now();
+    await changeAllocation(store, settings.name, key, (row, cluster) => ({
+      cluster,
+      row: { ...row, id, state: "pending", submitted_at },
+    }));
+  }
+
+  private async refused({ key, folder, token_id }: AllocationRow, refusal: Refusal): Promise<void> {
+    const { store, clock, settings, files, tell } = this.ports;
+    tell(`cluster ${settings.name}: ${settings.type} refused an allocation: ${refusal.message}`);
+    files.remove(folder);
+    if (token_id !== null) await store.revokeToken(token_id, clock.now());
+    const outcome = { code: "REFUSED", message: refusal.message };
+    await changeAllocation(store, settings.name, key, (row, cluster) => ({
+      cluster: this.afterRefusal(cluster, refusal),
+      row: { ...row, state: "ended", ended_at: clock.now(), outcome },
+    }));
+  }
+}
+
+interface DraftPlace {
+  readonly key: string;
+  readonly folder: string;
+  readonly server: string;
+}
+
+/** What the provider makes a script of. */
+export function specOf(
+  settings: ClusterSettings,
+  { shape }: Pick<PlannedAllocation, "shape">,
+  { key, folder, server, nodes }: DraftPlace & { readonly nodes: readonly string[] },
+): AllocationSpec {
+  const { account, qos, gres, parallelEnvironment, memoryResource, options, setup, program } = settings;
+  const { tokenFile, logFile } = allocationPaths(folder);
+  return {
+    key,
+    cluster: settings.name,
+    shape,
+    target: settings.target,
+    tags: settings.tags,
+    excludeNodes: nodes,
+    drainMs: settings.allocation.drainMs,
+    idleExitMs: settings.allocation.idleExitMs,
+    server: settings.server ?? server,
+    tokenFile,
+    logFile,
+    profile: {
+      ...(account === null ? {} : { account }),
+      ...(qos === null ? {} : { qos }),
+      ...(gres === null ? {} : { gres }),
+      ...(parallelEnvironment === null ? {} : { parallelEnvironment }),
+      ...(memoryResource === null ? {} : { memoryResource }),
+      options,
+      setup,
+      program,
+    },
+  };
+}
+
+function newRow(
+  settings: ClusterSettings,
+  { shape, jobId, reason }: PlannedAllocation,
+  made: DraftPlace & Pick<AllocationRow, "owner" | "token_id"> & { readonly now: number },
+): AllocationRow {
+  const { key, folder, server, owner, token_id, now } = made;
+  return {
+    key,
+    cluster: settings.name,
+    id: null,
+    restart: 0,
+    state: "planned",
+    shape,
+    tags: settings.tags,
+    job_id: jobId,
+    reason,
+    server,
+    owner,
+    token_id,
+    folder,
+    nodes: [],
+    cancel: null,
+    created_at: now,
+    submitted_at: null,
+    started_at: null,
+    pilot_at: null,
+    unknown_since: null,
+    ended_at: null,
+    outcome: null,
+  };
+}
