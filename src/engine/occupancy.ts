@@ -21,6 +21,7 @@ function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttem
     attempt: job.attempt,
     token,
     worker: job.attemptWorker ?? "",
+    at: job.attemptPlace,
     recovery,
     needs: recovery ? { ...needs, slots: 0, cpus: 0, memoryBytes: 0 } : needs,
   };

@@ -7,15 +7,24 @@ import { RunClaimer } from "../engine/run-claimer.js";
 import type { Context, Principal, Runner, WorkerInfo } from "../operations/context.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
 import { LiveControls } from "../report/live-control.js";
+import { refuseWorkspaceOnCluster } from "../settings/cluster-steps.js";
+import type { ClusterSettings } from "../settings/settings.js";
 import { isDead } from "../store/lease-owner.js";
+import type { LeaseOwner } from "../store/store.js";
 import { WorkerPool } from "../worker/pool/pool.js";
 import type { PoolDesk } from "../worker/pool/pool-desk.js";
+import { ClusterDuty } from "./clusters/cluster-duty.js";
+import { createProvider } from "./clusters/providers.js";
 import { Daruma } from "./daruma.js";
 import type { DarumaOptions } from "./parts.js";
 
 export interface ServerPartsOptions extends DarumaOptions {
   /** How long a silent worker keeps its attempts. */
   readonly attemptLeaseMs?: number;
+  /** Batch systems on which it may run steps. */
+  readonly clusters?: readonly ClusterSettings[];
+  /** Called with a sentence for the log. */
+  readonly onCluster?: (text: string) => void;
 }
 
 /** A server's engine with all its workers: runs that stay with whichever server has room for them. */
@@ -29,9 +38,14 @@ export class ServerParts {
     private readonly pool: WorkerPool,
     private readonly claimer: RunClaimer,
     private readonly count: { taken: number },
+    private readonly duty: ClusterDuty | null,
+    clusters: readonly ClusterSettings[],
   ) {
     this.runner = {
-      start: async (workflow, options) => (await daruma.begin(workflow, { ...options, managed: true })).runId,
+      start: async (workflow, options) => {
+        refuseWorkspaceOnCluster(workflow.definition, clusters);
+        return (await daruma.begin(workflow, { ...options, managed: true })).runId;
+      },
       resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
       listWorkers: () => pool.list().map(shown),
       whyNot: (job) => pool.whyNot(needsOf(job).needs),
@@ -68,12 +82,15 @@ export class ServerParts {
         count.taken += 1;
       },
     });
-    return new ServerParts(daruma, engine, pool!, claimer, count);
+    const duty = openDuty(options, daruma, { engine, owner, pool: pool! });
+    return new ServerParts(daruma, engine, pool!, claimer, count, duty, options.clusters ?? []);
   }
 
   /** Goes on, from now, with every run that wants an engine and has none. The answer is how many there were. */
   async takeUpRuns(): Promise<number> {
     await this.claimer.start();
+    // Runs first: their attempts are waited for by the time that the end of an allocation is heard of.
+    await this.duty?.start();
     return this.count.taken;
   }
 
@@ -118,9 +135,35 @@ export class ServerParts {
   /** Lets go of every run in good order; another server, or this one when it is back, goes on with it. */
   async close(): Promise<void> {
     await this.workflowReader.close();
+    await this.duty?.stop();
     await this.claimer.stop();
     await this.daruma.close();
   }
+}
+
+function openDuty(
+  { clusters = [], leaseMs, apiUrl = () => "", onCluster = () => {} }: ServerPartsOptions,
+  daruma: Daruma,
+  { engine, owner, pool }: { readonly engine: Engine; readonly owner: LeaseOwner; readonly pool: WorkerPool },
+): ClusterDuty | null {
+  if (clusters.length === 0) return null;
+  const duty = new ClusterDuty({
+    clusters,
+    providerOf: createProvider,
+    store: daruma.store,
+    clock: systemClock,
+    owner,
+    isDead,
+    outputDir: daruma.outputDir,
+    server: apiUrl,
+    pilots: pool.allocations,
+    ownedRuns: () => engine.ownedRuns(),
+    tell: onCluster,
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+  });
+  daruma.onLoaded((run) => duty.take(run, []));
+  daruma.onCommitted((run, events) => duty.take(run, events));
+  return duty;
 }
 
 async function goOn(daruma: Daruma, runId: number, reason: string, key: string): Promise<void> {

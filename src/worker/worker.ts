@@ -165,6 +165,8 @@ export interface HeldAttempt {
   readonly token: string;
   /** The worker that had it; for a recovery script the one that had the failed attempt. */
   readonly worker: string;
+  /** Where that was, as far as it is known. */
+  readonly at?: AttemptPlace;
   readonly recovery: boolean;
   /** What it takes of its worker: no room where it is a recovery script. */
   readonly needs: Needs;

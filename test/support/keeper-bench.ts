@@ -1,10 +1,11 @@
 import type { Demand, JobNeeds } from "../../src/cluster/scale/demand.js";
 import { ClusterKeeper, POLL_MS } from "../../src/host/clusters/cluster-keeper.js";
-import type { EndedAllocation, KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
+import type { KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
 import { loadSettings } from "../../src/settings/load-settings.js";
 import type { ClusterSettings } from "../../src/settings/settings.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { LeaseOwner, Store } from "../../src/store/store.js";
+import type { EndedAllocation } from "../../src/worker/pool/pool-allocations.js";
 import { FakeCluster } from "./fake-cluster.js";
 import { ManualClock } from "./manual-clock.js";
 
@@ -73,6 +74,9 @@ export class KeeperBench {
       },
       demands: () => this.demands,
       failingNodes: () => this.failing,
+      leaveOut: (nodes) => {
+        this.failing = this.failing.filter((node) => !nodes.includes(node));
+      },
       files: {
         write: (folder, token) => files.set(folder, token),
         remove: (folder) => files.delete(folder),

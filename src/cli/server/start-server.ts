@@ -10,6 +10,7 @@ import { isOver, type Run } from "../../core/model/run.js";
 import { openStore } from "../../host/open-store.js";
 import { ServerParts } from "../../host/server-parts.js";
 import type { Context, Principal } from "../../operations/context.js";
+import type { ClusterSettings } from "../../settings/settings.js";
 import type { Store } from "../../store/store.js";
 import { openTelemetry, type Telemetry } from "../../telemetry/telemetry.js";
 import { growHeapSlowlyForRun } from "../heap-growth.js";
@@ -29,6 +30,10 @@ export interface StartServerOptions extends ServerOptions {
   /** How long a run stays with a server, and an attempt with a worker, that gives no sign of life. */
   readonly leaseMs?: number;
   readonly env?: { readonly [name: string]: string | undefined };
+  /** Batch systems on which it may run steps. */
+  readonly clusters?: readonly ClusterSettings[];
+  /** Called with a sentence about allocations, for the log. */
+  readonly onCluster?: (text: string) => void;
   readonly version?: string;
   readonly onRequest?: ApiParts["onRequest"];
   readonly onFault?: ApiParts["onFault"];
@@ -70,7 +75,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   };
   try {
     checkPort(options.port ?? DEFAULT_PORT);
-    await checkTokens(store, options.host ?? DEFAULT_HOST);
+    await checkTokens(store, options);
     parts = await openParts(options, store, outputDir, () => state.url);
     parts.onLoaded((run, log) => telemetry.recall(run, log));
     parts.onCommitted(growHeapSlowlyForRun);
@@ -98,7 +103,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
 }
 
 function openParts(
-  { maxParallel, env, leaseMs }: StartServerOptions,
+  { maxParallel, env, leaseMs, clusters, onCluster }: StartServerOptions,
   store: Store,
   outputDir: string,
   apiUrl: () => string,
@@ -109,6 +114,8 @@ function openParts(
     apiUrl,
     ...(maxParallel === undefined ? {} : { maxParallel }),
     ...(env === undefined ? {} : { env }),
+    ...(clusters === undefined ? {} : { clusters }),
+    ...(onCluster === undefined ? {} : { onCluster }),
     ...(leaseMs === undefined ? {} : { leaseMs, attemptLeaseMs: leaseMs }),
   });
 }
@@ -138,15 +145,24 @@ function apiParts(
   };
 }
 
-async function checkTokens(store: Store, host: string): Promise<void> {
-  if (isLoopbackHost(host)) return;
+/** The first token of an allocation would lock out everybody who has none. */
+async function checkTokens(
+  store: Store,
+  { host = DEFAULT_HOST, clusters = [] }: Pick<StartServerOptions, "host" | "clusters">,
+): Promise<void> {
+  const hasClusters = clusters.length > 0;
+  if (isLoopbackHost(host) && !hasClusters) return;
   const now = Date.now();
   const tokens = await store.listTokens();
   const usable = tokens.some(
     ({ revoked_at, expires_at }) => revoked_at === null && (expires_at === null || expires_at > now),
   );
   const why = tokens.length === 0 ? "there is no token" : "every token is revoked or expired";
-  if (!usable) throw new DarumaError("TOKENS_NEEDED", `${host} is reachable from other machines, and ${why}`);
+  if (usable) return;
+  const reason = hasClusters
+    ? "workers on a cluster need tokens"
+    : `${host} is reachable from other machines`;
+  throw new DarumaError("TOKENS_NEEDED", `${reason}, and ${why}`);
 }
 
 const MAX_PORT = 65_535;

@@ -1,3 +1,4 @@
+import { DEFAULT_RUNTIME_MS } from "../../core/model/definition.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import type { Shape, Target } from "../provider.js";
 
@@ -44,7 +45,7 @@ export function pieceOf({ jobId, needs }: Demand, { allocation }: ClusterSetting
     memoryBytes: needs.memoryBytes ?? allocation.jobMemoryBytes,
     gpus: needs.gpus,
     forMs,
-    leastMs: Math.max(needs.runtimeMs ?? 0, 1) + allocation.drainMs + START_MS,
+    leastMs: (needs.runtimeMs ?? DEFAULT_RUNTIME_MS) + allocation.drainMs + START_MS,
   };
 }
 

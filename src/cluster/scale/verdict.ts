@@ -20,7 +20,7 @@ const WALLTIME_EXIT_CODE = 152;
  * What becomes of an attempt whose allocation has ended: over its own limits it has failed, canceled by others it has
  * failed if the allocation was its own, and everything else is not its fault.
  */
-export function verdictOf(end: AllocationEnd, attempt: EndedAttempt): FailureFacts {
+export function verdictOf(end: Pick<AllocationEnd, "code" | "message">, attempt: EndedAttempt): FailureFacts {
   const { code, message } = end;
   const { hadAllocation, wasAlone, elapsedMs, runtimeMs } = attempt;
   // What somebody alone in an allocation has used is his own, whatever he had asked for.

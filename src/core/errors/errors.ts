@@ -692,9 +692,9 @@ export const ERROR_CATALOGUE = {
     next: "Try again in a moment.",
   },
   TOKENS_NEEDED: {
-    means: "The server would be reachable from other machines, and there is no valid token.",
-    next: "Make one with `daruma token create`, or bind to 127.0.0.1.",
-    asked: "Make one with create_token, or bind to 127.0.0.1.",
+    means: "The server would be reachable from other machines, or has a cluster, and there is no valid token.",
+    next: "Make one with `daruma token create`, or bind to 127.0.0.1 and use no cluster.",
+    asked: "Make one with create_token, or bind to 127.0.0.1 and use no cluster.",
   },
   CLUSTER_NEEDS_SERVER: {
     means: "A step asks for a cluster, and `daruma run` uses no clusters.",

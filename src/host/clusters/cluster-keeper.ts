@@ -18,6 +18,8 @@ export const WAKE_MS = 1_000;
 const PROBE_MS = 10 * 60_000;
 const MAX_TRIES = 5;
 
+const FAILS_AT_ONCE = "attempts fail at once on it and not elsewhere";
+
 /** Looks after one cluster for one server: observes, records, plans, submits, cancels. */
 export class ClusterKeeper {
   /** What the last look came to. */
@@ -113,6 +115,7 @@ export class ClusterKeeper {
       const next = await this.update(state, mine, observed);
       const drafts = await this.plan(next, mine);
       if (await this.write(read, next, drafts)) {
+        this.ports.leaveOut(next.cluster.excluded.map(({ node }) => node));
         await this.cancels.ask(next.allocations.filter(mine), signal);
         for (const draft of drafts) await this.submitter.submit(draft, signal);
         return;
@@ -135,8 +138,8 @@ export class ClusterKeeper {
     }
     for (const row of allocations) if (row.state === "ended" && mine(row)) await this.cleanUp(row);
     const nodes = failingNodes().filter((node) => !cluster.excluded.some((each) => each.node === node));
-    const reason = "attempts fail at once on it and not elsewhere";
-    const excluded = nodes.length === 0 ? cluster.excluded : exclude(cluster, nodes, reason, clock.now());
+    const excluded =
+      nodes.length === 0 ? cluster.excluded : exclude(cluster, nodes, FAILS_AT_ONCE, clock.now());
     const demands = this.ports.demands();
     return {
       cluster: { ...cluster, excluded },

@@ -1,9 +1,9 @@
-import type { AllocationEnd } from "../../cluster/allocation-end.js";
 import type { AllocationProvider } from "../../cluster/provider.js";
 import type { Demand } from "../../cluster/scale/demand.js";
 import type { Clock } from "../../engine/clock.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
+import type { EndedAllocation } from "../../worker/pool/pool-allocations.js";
 
 /** What the workers' side knows of allocations, by `CLUSTER/ID`. */
 export interface Pilots {
@@ -13,14 +13,6 @@ export interface Pilots {
   isHere(allocation: string): boolean;
   /** Its attempts end now, with what the batch system says. May be told twice. */
   allocationEnded(ended: EndedAllocation): void;
-}
-
-export interface EndedAllocation {
-  readonly allocation: string;
-  readonly restart: number;
-  readonly end: Pick<AllocationEnd, "code" | "message">;
-  /** The one job that it was for. */
-  readonly jobId: number | null;
 }
 
 export interface KeeperPorts {
@@ -43,6 +35,8 @@ export interface KeeperPorts {
   readonly demands: () => readonly Demand[];
   /** Nodes on which everything fails at once. */
   readonly failingNodes: () => readonly string[];
+  /** They are left out from now on. */
+  readonly leaveOut: (nodes: readonly string[]) => void;
   readonly files: {
     readonly write: (folder: string, token: string, script: string) => void;
     readonly remove: (folder: string) => void;

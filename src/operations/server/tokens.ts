@@ -89,7 +89,7 @@ async function issue(
   { store, now }: Context,
   { name, role, expires_in }: { name: string; role: Role; expires_in?: string | undefined },
 ) {
-  const token = TOKEN_MARK + randomBytes(TOKEN_BYTES).toString("base64url");
+  const token = newToken();
   const lifeMs = expires_in === undefined ? null : durationOf(expires_in);
   const row = await store.putToken({
     name,
@@ -99,6 +99,10 @@ async function issue(
     expiresAt: lifeMs === null ? null : now() + lifeMs,
   });
   return { ...tokenItem(row), token };
+}
+
+export function newToken(): string {
+  return TOKEN_MARK + randomBytes(TOKEN_BYTES).toString("base64url");
 }
 
 /** What is kept of a token, and what it is found by. */

@@ -23,6 +23,8 @@ export class PoolAttempt {
   reporting: Promise<ReportAnswer> | null = null;
   /** Heartbeats in a row that did not speak of it. */
   missed = 0;
+  /** When this server began to wait for it, by the clock that nobody sets. */
+  since = 0;
   cancelExpiry: () => void = () => {};
   /** Logs that have begun to arrive, here or at the server before. */
   private readonly begun: Set<Stream>;

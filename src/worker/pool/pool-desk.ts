@@ -29,6 +29,9 @@ const MISSED_HEARTBEATS = 2;
 
 /** What remote workers ask of the server. */
 export class PoolDesk {
+  /** Called with each worker that comes, or comes again. */
+  onRegistered: (worker: PoolWorker) => void = () => {};
+
   constructor(
     private readonly book: PoolBook,
     private readonly reports: PoolReports,
@@ -50,6 +53,7 @@ export class PoolDesk {
     worker.draining = draining;
     worker.leaveIn(endsInMs, clock.elapsed());
     if (!book.isRegistered(worker)) book.add(worker);
+    this.onRegistered(worker);
     const listed = new Set(held.map(({ token }) => token));
     worker.beginSession((token) => listed.has(token));
     const verdict = this.judge(worker, held);

@@ -6,6 +6,7 @@ import { hasTags } from "../local-room.js";
 import { withPromptFiles } from "../prompt-files.js";
 import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "../worker.js";
 import { localInfo, remoteInfo, type WorkerInfo } from "../worker-info.js";
+import { PoolAllocations } from "./pool-allocations.js";
 import { PoolAttempt } from "./pool-attempt.js";
 import { PoolBook } from "./pool-book.js";
 import { PoolDesk } from "./pool-desk.js";
@@ -39,6 +40,8 @@ const NO_ROOM = { slots: 0, cpus: 0, memoryBytes: 0, runtimeMs: 0, usesWorkspace
 export class WorkerPool implements Worker {
   /** For the workers on other machines. */
   readonly desk: PoolDesk;
+  /** For those who look after allocations of a cluster. */
+  readonly allocations: PoolAllocations;
   private readonly book: PoolBook;
   private readonly reports: PoolReports;
 
@@ -49,7 +52,9 @@ export class WorkerPool implements Worker {
     this.reports = reports;
     this.book = new PoolBook(clock, leaseMs, reports);
     const ended = new EndedRuns(options.recorded, clock);
+    this.allocations = new PoolAllocations(this.book, clock);
     this.desk = new PoolDesk(this.book, reports, files, ended, clock, options.controlOf ?? (() => null));
+    this.desk.onRegistered = ({ at }) => this.allocations.note(at);
   }
 
   place(needs: Needs, ratherNot: string | null = null): Place | "full" | null {
@@ -150,6 +155,7 @@ export class WorkerPool implements Worker {
 
   private keep(attempt: PoolAttempt): void {
     this.reports.unremember(attempt.token);
+    attempt.since = this.options.clock.elapsed();
     this.book.attempts.set(attempt.token, attempt);
   }
 

@@ -2,6 +2,7 @@ import type { ServerOptions } from "../../../api/server.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Run } from "../../../core/model/run.js";
 import { oneLine } from "../../../core/text/plain-text.js";
+import { settingsOf } from "../../../host/read-settings.js";
 import { serverAddress } from "../../remote/place.js";
 import { type RunningServer, startServer } from "../../server/start-server.js";
 import { outlivePipes } from "../../terminal/broken-pipe.js";
@@ -28,6 +29,7 @@ export interface ServeFlags {
 export async function serve(flags: ServeFlags, session: Session): Promise<number> {
   refuseServer(session);
   outlivePipes();
+  const { clusters } = settingsOf(session.options.config, "beside");
   const stopped = firstSignal();
   const server = await startServer({
     outputDir: session.options.outputDir,
@@ -38,6 +40,8 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     ...(flags.url === undefined ? {} : { url: flags.url }),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
     requireTokens: flags.requireTokens ?? false,
+    clusters,
+    onCluster: (text) => writeLines(session.err, [`${new Date().toISOString()} ${oneLine(text)}`]),
     allowedOrigins: flags.allowOrigin ?? [],
     ...limitsOf(flags),
     ...(flags.lease === undefined ? {} : { leaseMs: flags.lease * 1_000 }),

@@ -1,0 +1,130 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { AllocationProvider } from "../../cluster/provider.js";
+import type { Demand } from "../../cluster/scale/demand.js";
+import type { LoggedEvent } from "../../core/model/events.js";
+import { isOver, type Run } from "../../core/model/run.js";
+import type { Clock } from "../../engine/clock.js";
+import { hashOfToken, newToken } from "../../operations/server/tokens.js";
+import type { ClusterSettings } from "../../settings/settings.js";
+import type { LeaseOwner, Store } from "../../store/store.js";
+import type { PoolAllocations } from "../../worker/pool/pool-allocations.js";
+import { removeAllocationFiles, writeAllocationFiles } from "./allocation-files.js";
+import { ClusterKeeper } from "./cluster-keeper.js";
+import { NodeAttempts } from "./node-attempts.js";
+import { readyDemands } from "./ready-demands.js";
+
+const DEFAULT_LEASE_MS = 30_000;
+/** Servers that have been gone for so long are forgotten. */
+const FORGOTTEN_MS = 24 * 60 * 60_000;
+const KEY_BYTES = 9;
+
+export interface ClusterDutyOptions {
+  readonly clusters: readonly ClusterSettings[];
+  readonly providerOf: (cluster: ClusterSettings) => AllocationProvider;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly owner: LeaseOwner;
+  readonly isDead: (owner: LeaseOwner) => boolean;
+  readonly leaseMs?: number;
+  readonly outputDir: string;
+  readonly server: () => string;
+  readonly pilots: PoolAllocations;
+  /** The runs that this server has now. */
+  readonly ownedRuns: () => readonly number[];
+  readonly tell: (text: string) => void;
+}
+
+/** What a server does for its clusters: knows which jobs wait for them, and looks after each. */
+export class ClusterDuty {
+  readonly keepers: readonly ClusterKeeper[];
+  private readonly runs = new Map<number, Run>();
+  private readonly nodes = new NodeAttempts();
+  private cancelBeat: () => void = () => {};
+  private demands: ReadonlyMap<string, readonly Demand[]> | null = null;
+  private stopped = false;
+
+  constructor(private readonly options: ClusterDutyOptions) {
+    this.keepers = options.clusters.map((settings) => this.keeperOf(settings));
+  }
+
+  /** Resolves when it is known to others and has looked once. */
+  async start(): Promise<void> {
+    await this.beat();
+    await Promise.all(this.keepers.map((keeper) => keeper.start()));
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.cancelBeat();
+    await Promise.all(this.keepers.map((keeper) => keeper.stop()));
+  }
+
+  /** A run of this server has gone on, or has been taken up. */
+  take(run: Run, events: readonly LoggedEvent[]): void {
+    this.runs.set(run.id, run);
+    if (isOver(run)) this.runs.delete(run.id);
+    this.nodes.take(events);
+    for (const keeper of this.keepers) keeper.wake();
+  }
+
+  keeper(name: string): ClusterKeeper | null {
+    return this.keepers.find((each) => each.name === name) ?? null;
+  }
+
+  private keeperOf(settings: ClusterSettings): ClusterKeeper {
+    const { options } = this;
+    const { name } = settings;
+    const folder = settings.folder ?? join(options.outputDir, "clusters");
+    return new ClusterKeeper({
+      settings,
+      provider: options.providerOf(settings),
+      store: options.store,
+      clock: options.clock,
+      owner: options.owner,
+      isDead: options.isDead,
+      server: options.server,
+      folder: join(folder, name),
+      pilots: {
+        hadPilot: (allocation, restart) => options.pilots.hadPilot(allocation, restart),
+        isHere: (allocation) => options.pilots.isHere(allocation),
+        allocationEnded: (ended) => options.pilots.ended(ended),
+      },
+      demands: () => this.demandsOf(name),
+      failingNodes: () => this.nodes.failing(name),
+      leaveOut: (nodes) => this.nodes.forget(name, nodes),
+      files: { write: writeAllocationFiles, remove: removeAllocationFiles },
+      newKey: () => `daruma-${name}-${randomBytes(KEY_BYTES).toString("hex")}`,
+      newToken,
+      hashOf: hashOfToken,
+      tell: options.tell,
+    });
+  }
+
+  /** Counted once for all clusters that look at the same moment. */
+  private demandsOf(cluster: string): readonly Demand[] {
+    if (this.demands === null) {
+      const owned = new Set(this.options.ownedRuns());
+      for (const id of this.runs.keys()) if (!owned.has(id)) this.runs.delete(id);
+      this.demands = readyDemands(this.runs.values(), this.options.clusters);
+      queueMicrotask(() => {
+        this.demands = null;
+      });
+    }
+    return this.demands.get(cluster) ?? [];
+  }
+
+  /** Others take over what is left of a server that has not been heard of for a lease. */
+  private async beat(): Promise<void> {
+    const { store, clock, owner, server, leaseMs = DEFAULT_LEASE_MS } = this.options;
+    const now = clock.now();
+    try {
+      await store.keepServer({ owner, url: server(), expiresAt: now + leaseMs }, now);
+      for (const each of await store.listServers(now))
+        if (each.expiresAt + FORGOTTEN_MS < now) await store.forgetServer(each.owner);
+    } catch {
+      // A store that fails now is asked again at the next beat.
+    }
+    if (!this.stopped) this.cancelBeat = clock.after(leaseMs / 3, () => void this.beat());
+  }
+}

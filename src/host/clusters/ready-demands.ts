@@ -1,0 +1,50 @@
+import type { Demand, JobNeeds } from "../../cluster/scale/demand.js";
+import { actionTraits } from "../../core/model/action-traits.js";
+import type { ResourceRequirements } from "../../core/model/definition.js";
+import { resourcesOf } from "../../core/model/resources.js";
+import type { Job, Run } from "../../core/model/run.js";
+import { mayStart } from "../../core/model/workspace-turn.js";
+import { type ClusterSettings, clusterFor } from "../../settings/settings.js";
+
+/** Jobs that could start now, had somebody room for them, by the cluster that they ask for. */
+export function readyDemands(
+  runs: Iterable<Run>,
+  clusters: readonly ClusterSettings[],
+): ReadonlyMap<string, Demand[]> {
+  const found = new Map<string, Demand[]>(clusters.map(({ name }) => [name, []]));
+  for (const run of runs) {
+    if (run.paused !== null) continue;
+    for (const job of run.ready) {
+      const cluster = clusterOf(job, clusters);
+      if (cluster !== null && mayStart(run, job)) found.get(cluster.name)?.push(demandOf(job));
+    }
+  }
+  return found;
+}
+
+/** The cluster on which a job of this step runs; null: on none. */
+export function clusterOf(
+  { step: { definition } }: Pick<Job, "step">,
+  clusters: readonly ClusterSettings[],
+): ClusterSettings | null {
+  if (actionTraits(definition.action.type).doneBy !== "worker" || definition.usesWorkspace) return null;
+  return clusterFor(definition.runsOn ?? [], clusters);
+}
+
+export function demandOf(job: Pick<Job, "id" | "step" | "raised">): Demand {
+  return { jobId: job.id, needs: jobNeeds(job) };
+}
+
+/** Those of older definitions say nothing of nodes and GPUs. */
+type AskedResources = ResourceRequirements & { readonly nodes?: number; readonly gpus?: number };
+
+function jobNeeds(job: Pick<Job, "step" | "raised">): JobNeeds {
+  const resources: AskedResources | null = resourcesOf(job, job.step.definition);
+  return {
+    nodes: resources?.nodes ?? 1,
+    cpus: resources?.cpus ?? 1,
+    memoryBytes: resources?.memoryBytes ?? null,
+    gpus: resources?.gpus ?? 0,
+    runtimeMs: resources?.runtimeMs ?? null,
+  };
+}

@@ -1,0 +1,79 @@
+import type { AllocationEnd } from "../../cluster/allocation-end.js";
+import { verdictOf } from "../../cluster/scale/verdict.js";
+import type { AttemptPlace } from "../../core/model/worker-names.js";
+import type { TimerPort } from "../attempt-timers.js";
+import type { PoolAttempt } from "./pool-attempt.js";
+import type { PoolBook } from "./pool-book.js";
+
+/** Incarnations of allocations that are remembered after their worker has gone. */
+const MAX_REMEMBERED = 10_000;
+
+export interface EndedAllocation {
+  /** `CLUSTER/ID`. */
+  readonly allocation: string;
+  readonly restart: number;
+  readonly end: Pick<AllocationEnd, "code" | "message">;
+  /** The one job that it was for; null: whatever fitted. */
+  readonly jobId: number | null;
+}
+
+/** What workers show of the allocations that they run in. */
+export class PoolAllocations {
+  private readonly came = new Set<string>();
+
+  constructor(
+    private readonly book: PoolBook,
+    private readonly clock: TimerPort,
+  ) {}
+
+  /** A worker has registered. */
+  note({ allocation, restart }: AttemptPlace): void {
+    if (allocation === null) return;
+    this.came.add(nameOf(allocation, restart));
+    if (this.came.size > MAX_REMEMBERED) this.came.delete(this.came.values().next().value!);
+  }
+
+  /** A worker of this incarnation has come, be it gone again. */
+  hadPilot(allocation: string, restart: number): boolean {
+    return this.came.has(nameOf(allocation, restart));
+  }
+
+  isHere(allocation: string): boolean {
+    for (const { at } of this.book.workers.values()) if (at.allocation === allocation) return true;
+    return false;
+  }
+
+  /** The batch system has ended it: so have its attempts, and its worker is gone. May be told twice. */
+  ended({ allocation, restart, end, jobId }: EndedAllocation): void {
+    const name = nameOf(allocation, restart);
+    const isOfIt = (at: AttemptPlace | undefined): boolean =>
+      at !== undefined && at.allocation !== null && nameOf(at.allocation, at.restart) === name;
+    const attempts = [...this.book.attempts.values()].filter(({ worker, held }) =>
+      isOfIt(worker?.at ?? held.at),
+    );
+    const wasAlone = attempts.length === 1;
+    for (const attempt of attempts) this.judge(attempt, end, jobId === attempt.held.jobId, wasAlone);
+    for (const worker of [...this.book.workers.values()])
+      if (isOfIt(worker.at)) this.book.remove(worker, end.message);
+  }
+
+  private judge(
+    attempt: PoolAttempt,
+    end: EndedAllocation["end"],
+    hadAllocation: boolean,
+    wasAlone: boolean,
+  ): void {
+    // What has arrived is decided by the engine; a script that broke off begins anew.
+    if (attempt.reporting !== null) return;
+    const elapsedMs = this.clock.elapsed() - attempt.since;
+    const { runtimeMs } = attempt.needs;
+    const facts = attempt.held.recovery
+      ? { lost: true, message: end.message }
+      : verdictOf(end, { hadAllocation, wasAlone, elapsedMs, runtimeMs });
+    this.book.end(attempt, { kind: "failed", facts });
+  }
+}
+
+function nameOf(allocation: string, restart: number | null): string {
+  return `${allocation}#${restart ?? 0}`;
+}
