@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { JOB, NEEDS, PoolBench } from "../support/pool-bench.js";
+
+const bench = new PoolBench();
+const PILOT = { tags: ["hpc"], allocation: "hpc/12", restart: 0, node: "node1" };
+
+/** A pilot with attempts of these jobs under way. */
+async function pilotWith(...jobs: readonly number[]) {
+  const worker = bench.register(PILOT);
+  const running = jobs.map((jobId) =>
+    bench.execute({ jobId, token: `t${jobId}` }, { ...NEEDS, runtimeMs: 60_000 }),
+  );
+  await bench.desk.claim(worker, { received: [] });
+  return { worker, running };
+}
+
+const facts = (running: { readonly told: readonly unknown[] }) =>
+  running.told.map((report) => (report as { result: { facts: object } }).result.facts);
+
+function end(code: string, changes: object = {}): void {
+  const message = `allocation 12: ${code}`;
+  bench.pool.allocations.ended({
+    ...{ allocation: "hpc/12", restart: 0, end: { code, message } as never, jobId: null },
+    ...changes,
+  });
+}
+
+describe("when the scheduler has ended an allocation", () => {
+  it("its attempts end at once, without a lease having to run out, and its worker is gone", async () => {
+    const { running } = await pilotWith(JOB, JOB + 1);
+    end("NODE_LOST");
+    await Promise.resolve();
+    for (const each of running)
+      expect(facts(each)).toEqual([{ lost: true, message: "allocation 12: NODE_LOST" }]);
+    expect(bench.pool.list()).toEqual([]);
+    end("NODE_LOST");
+    await Promise.resolve();
+    expect(running.map(({ told }) => told.length)).toEqual([1, 1]);
+  });
+
+  it("for want of memory, the attempt that was alone in it has failed with OOM, neighbours are lost", async () => {
+    const { running } = await pilotWith(JOB);
+    end("OOM");
+    await Promise.resolve();
+    expect(facts(running[0]!)).toEqual([{ code: "OOM", exitCode: 137, message: "allocation 12: OOM" }]);
+  });
+
+  it("at its time limit, only who has passed his own runtime has failed with WALLTIME", async () => {
+    const { running, worker } = await pilotWith(JOB);
+    bench.clock.advance(60_000);
+    bench.desk.heartbeat(worker, { attempts: [], draining: false });
+    const late = bench.execute({ jobId: JOB + 1, token: "late" }, { ...NEEDS, runtimeMs: 60_000 });
+    end("WALLTIME");
+    await Promise.resolve();
+    expect(facts(running[0]!)).toEqual([
+      { code: "WALLTIME", exitCode: 152, message: "allocation 12: WALLTIME" },
+    ]);
+    expect(facts(late)).toEqual([{ lost: true, message: "allocation 12: WALLTIME" }]);
+  });
+
+  it("by somebody's hand, a job that had it for itself has failed for good", async () => {
+    const { running } = await pilotWith(JOB);
+    end("CANCELED", { jobId: JOB });
+    await Promise.resolve();
+    expect(facts(running[0]!)).toEqual([{ code: "ALLOCATION_CANCELED", message: "allocation 12: CANCELED" }]);
+  });
+
+  it("and has begun it again, the attempts of the new incarnation go on", async () => {
+    bench.register({ ...PILOT, instance: "i".repeat(16), name: "again", restart: 1 });
+    const running = bench.execute({ token: "t9" });
+    end("REQUEUED");
+    await Promise.resolve();
+    expect(running.told).toEqual([]);
+    expect(bench.pool.allocations.hadPilot("hpc/12", 1)).toBe(true);
+    expect(bench.pool.allocations.hadPilot("hpc/12", 0)).toBe(false);
+  });
+
+  it("while the server was away, an attempt that is expected back from it ends at once, too", async () => {
+    const at = { node: "node1", allocation: "hpc/12", restart: 0 };
+    const held = {
+      ...{ runId: 1, workflowId: 1, jobId: JOB, attempt: 1, token: "t1", worker: "hpc-12/abc" },
+      ...{ recovery: false, needs: NEEDS, at },
+    };
+    const told: unknown[] = [];
+    void bench.pool.adopt(held, new AbortController().signal)?.then((report) => told.push(report));
+    end("VANISHED");
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+    expect(told).toMatchObject([{ result: { facts: { lost: true } } }]);
+  });
+});
