@@ -10,7 +10,7 @@ async function pilotWith(...jobs: readonly number[]) {
   const running = jobs.map((jobId) =>
     bench.execute({ jobId, token: `t${jobId}` }, { ...NEEDS, runtimeMs: 60_000 }),
   );
-  await bench.desk.claim(worker, { received: [] });
+  await bench.claim(worker);
   return { worker, running };
 }
 
