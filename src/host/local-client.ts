@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { z } from "zod";
 import { DarumaError } from "../core/errors/errors.js";
 import type { Client } from "../operations/client.js";
-import type { Context } from "../operations/context.js";
+import type { ClusterControl, Context } from "../operations/context.js";
 import { checkInput } from "../operations/invalid-input.js";
 import type { Operation, StreamItem } from "../operations/operation.js";
 import { operationOf } from "../operations/operations.js";
@@ -18,6 +18,8 @@ export interface LocalClientOptions {
   readonly outputDir: string;
   /** A database file, or the address of a PostgreSQL database; by default `daruma.db` in the output folder. */
   readonly store?: string | undefined;
+  /** The settings file that was named. */
+  readonly config?: string | undefined;
 }
 
 /** Operations on a store, by this process alone. The store is opened by the first that needs it. */
@@ -58,6 +60,7 @@ class LocalClient {
       now: Date.now,
       operate: operateThrough(store),
       runner: null,
+      clusters: await clustersOf(this.options.config),
       customActions: [],
     };
   }
@@ -73,6 +76,16 @@ class LocalClient {
     }
     return this.opened;
   }
+}
+
+/** What a cluster could be asked for; nobody stays here to ask it. */
+async function clustersOf(config: string | undefined): Promise<ClusterControl | null> {
+  if (config === undefined) return null;
+  const [{ readSettings }, { lookAtClusters }] = await Promise.all([
+    import("./read-settings.js"),
+    import("./clusters/cluster-control.js"),
+  ]);
+  return lookAtClusters(readSettings(config).clusters);
 }
 
 function noRuns(place: string): DarumaError {

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
+import { createAllocationProvider } from "../cluster/create-provider.js";
 import { DarumaError } from "../core/errors/errors.js";
 import { systemClock } from "../engine/clock.js";
 import type { Engine, RunListener } from "../engine/engine.js";
 import { needsOf } from "../engine/needs.js";
 import { RunClaimer } from "../engine/run-claimer.js";
-import type { Context, Principal, Runner, WorkerInfo } from "../operations/context.js";
+import type { ClusterControl, Context, Principal, Runner, WorkerInfo } from "../operations/context.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
 import { LiveControls } from "../report/live-control.js";
 import { refuseWorkspaceOnCluster } from "../settings/cluster-steps.js";
@@ -13,8 +14,8 @@ import { isDead } from "../store/lease-owner.js";
 import type { LeaseOwner } from "../store/store.js";
 import { WorkerPool } from "../worker/pool/pool.js";
 import type { PoolDesk } from "../worker/pool/pool-desk.js";
+import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
-import { createProvider } from "./clusters/providers.js";
 import { Daruma } from "./daruma.js";
 import type { DarumaOptions } from "./parts.js";
 
@@ -39,8 +40,9 @@ export class ServerParts {
     private readonly claimer: RunClaimer,
     private readonly count: { taken: number },
     private readonly duty: ClusterDuty | null,
-    clusters: readonly ClusterSettings[],
+    private readonly options: ServerPartsOptions,
   ) {
+    const { clusters = [] } = options;
     this.runner = {
       start: async (workflow, options) => {
         refuseWorkspaceOnCluster(workflow.definition, clusters);
@@ -83,7 +85,12 @@ export class ServerParts {
       },
     });
     const duty = openDuty(options, daruma, { engine, owner, pool: pool! });
-    return new ServerParts(daruma, engine, pool!, claimer, count, duty, options.clusters ?? []);
+    return new ServerParts(daruma, engine, pool!, claimer, count, duty, options);
+  }
+
+  private get clusters(): ClusterControl | null {
+    const { clusters = [], apiUrl = () => "" } = this.options;
+    return this.duty === null ? null : controlClusters(clusters, this.duty, apiUrl);
   }
 
   /** Goes on, from now, with every run that wants an engine and has none. The answer is how many there were. */
@@ -127,6 +134,7 @@ export class ServerParts {
       now: Date.now,
       operate: (runId, command) => this.daruma.operate(runId, command),
       runner: this.runner,
+      clusters: this.clusters,
       customActions: [],
       workflowReader: this.workflowReader,
     };
@@ -149,7 +157,7 @@ function openDuty(
   if (clusters.length === 0) return null;
   const duty = new ClusterDuty({
     clusters,
-    providerOf: createProvider,
+    providerOf: ({ type }) => createAllocationProvider(type),
     store: daruma.store,
     clock: systemClock,
     owner,

@@ -26,6 +26,9 @@ export const COMMON_FIELDS: ReadonlySet<string> = new Set([
   "scope",
 ]);
 
+/** Fields that only programs and people at a terminal need: agents may give them, but are not told of them. */
+const UNTOLD_FIELDS: ReadonlySet<string> = new Set(["file_name", "encoding"]);
+
 /**
  * The JSON Schema of a tool's input, short: every agent pays for the whole list of tools in each conversation. What
  * only a query string needs (words for booleans, lists with commas) is left out; the operation checks all the rest.
@@ -56,16 +59,18 @@ function shortened(schema: unknown): unknown {
 
 function shortFields(fields: Schema): Schema {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [
-      name,
-      COMMON_FIELDS.has(name) ? bare(name, shortened(field) as Schema) : shortened(field),
-    ]),
+    Object.entries(fields)
+      .filter(([name]) => !UNTOLD_FIELDS.has(name))
+      .map(([name, field]) => [
+        name,
+        COMMON_FIELDS.has(name) ? bare(shortened(field) as Schema) : shortened(field),
+      ]),
   );
 }
 
-/** Nobody need be told what stands in the log where they give no reason. */
-function bare(name: string, { description: _, default: usual, ...field }: Schema): Schema {
-  return usual === undefined || name === "reason" ? field : { default: usual, ...field };
+/** What is usual in a field that means the same everywhere does well enough for nearly everybody. */
+function bare({ description: _, default: _usual, ...field }: Schema): Schema {
+  return field;
 }
 
 /** Bounds that no caller means to pass; the operation says so if one does. */

@@ -1,6 +1,9 @@
+import type { AllocationSpec, Plan, Refusal, Target } from "../cluster/provider.js";
+import type { ScalePlan } from "../cluster/scale/plan-allocations.js";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { Job } from "../core/model/run.js";
+import type { ClusterSettings } from "../settings/settings.js";
 import type { Store } from "../store/store.js";
 import type { Role } from "./roles.js";
 import type { StartOptions } from "./runs/start-options.js";
@@ -17,8 +20,23 @@ export interface Context extends Reading {
   readonly operate: (runId: number, command: OperatorCommand) => Promise<CommandOutcome>;
   /** Who starts and goes on with runs. Null where nothing stays to do so: a command line that looks into a store. */
   readonly runner: Runner | null;
+  /** The clusters of the settings; null where there are no settings. */
+  readonly clusters?: ClusterControl | null;
   /** Called before a run comes into being at somebody's wish; throws TOO_MANY_RUNS. */
   readonly admitRun?: () => void;
+}
+
+/** What operations may do with clusters. */
+export interface ClusterControl {
+  readonly settings: readonly ClusterSettings[];
+  /** Where workers find the server. */
+  server(): string;
+  targets(cluster: string): Promise<readonly Target[]>;
+  planOf(cluster: string, spec: AllocationSpec, targets: readonly Target[]): Plan | Refusal;
+  /** Submit now what the ready jobs of this server need; null: nothing waits for the cluster. */
+  planNow(cluster: string): Promise<ScalePlan | null>;
+  /** Something of it has changed. */
+  wake(cluster: string): void;
 }
 
 export interface Principal {

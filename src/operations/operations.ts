@@ -1,4 +1,6 @@
 import { DarumaError } from "../core/errors/errors.js";
+import { controlAllocations, listAllocations } from "./clusters/allocations.js";
+import { planCluster } from "./clusters/plan-cluster.js";
 import { exportRun } from "./exchange/export-run.js";
 import { importRun } from "./exchange/import-run.js";
 import { answerJob } from "./jobs/answer-job.js";
@@ -79,6 +81,9 @@ export const TABLE = {
   validate_draft: validateDraft,
   publish_workflow: publishWorkflow,
   list_workers: listWorkers,
+  plan_cluster: planCluster,
+  list_allocations: listAllocations,
+  control_allocations: controlAllocations,
   create_token: createToken,
   list_tokens: listTokens,
   revoke_token: revokeToken,

@@ -14,7 +14,10 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
   "Run:": ["pause", "takeover", "fork", "graph", "schema", "workflows", "workflow", "handlers", "handler"],
   "Look:": ["events", "watch", "jobs", "job", "stats", "definition", "workspace", "artifacts", "artifact"],
   "Decide:": ["answer", "recover", "reset", "resume-from", "hard-reset", "dead-letters", "redrive", "apply"],
-  "Serve:": ["serve", "worker", "mcp", "config", "workers", "token", "prune", "export", "import", "help"],
+  "Serve:": [
+    ...["serve", "worker", "mcp", "config", "workers", "cluster", "allocations", "slurm"],
+    ...["token", "prune", "export", "import", "help"],
+  ],
 };
 
 const HEADING_OF = new Map(

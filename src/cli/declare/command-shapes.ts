@@ -45,6 +45,11 @@ const ONLY_RECORDED =
   "The command is only recorded. If no process is running the run, continue it with `daruma resume RUN`.";
 const ONLY_STEPS = ["step_id", "scope", "force", "wait_ms"];
 
+const PLAN_SHAPE: CommandShape = {
+  arguments: [new Argument("<file|run>", "a workflow file, the number of a run, or last")],
+  hides: ["source", "file_name", "run_id"],
+};
+
 export const SHAPES: { readonly [words: string]: CommandShape } = {
   cancel: {
     hides: [...ONLY_STEPS, "reason"],
@@ -161,6 +166,13 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--format <format>", "format of the picture").choices(["mermaid", "dot"]).default("mermaid"),
     ],
   },
+  "allocations list": { hides: ["allocation"] },
+  "slurm allocations": { hides: ["allocation"] },
+  "allocations show": { hides: ["cluster", "live", "limit"] },
+  "allocations logs": { hides: ["cluster", "live", "limit"] },
+  "cluster plan": { ...PLAN_SHAPE, usage: "[options] <file|run>" },
+  "slurm plan": { ...PLAN_SHAPE, usage: "[options] <file|run>" },
+  "slurm regenerate": { ...PLAN_SHAPE, usage: "[options] <run>" },
   list: {
     hides: ["status"],
     options: [new Option("--status <status>", "only runs with this status; repeatable").argParser(collect)],

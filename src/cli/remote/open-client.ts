@@ -6,8 +6,8 @@ export async function openClient(
   options: GlobalOptions,
   reader: "command-line" | "program" = "command-line",
 ): Promise<Client> {
-  const { outputDir, store, server, token } = options;
+  const { outputDir, store, server, token, config } = options;
   if (server !== undefined)
     return (await import("./remote-client.js")).openRemoteClient({ server, token, reader });
-  return (await import("../../host/local-client.js")).openLocalClient({ outputDir, store });
+  return (await import("../../host/local-client.js")).openLocalClient({ outputDir, store, config });
 }

@@ -692,7 +692,8 @@ export const ERROR_CATALOGUE = {
     next: "Try again in a moment.",
   },
   TOKENS_NEEDED: {
-    means: "The server would be reachable from other machines, or has a cluster, and there is no valid token.",
+    means:
+      "The server would be reachable from other machines, or has a cluster, and there is no valid token.",
     next: "Make one with `daruma token create`, or bind to 127.0.0.1 and use no cluster.",
     asked: "Make one with create_token, or bind to 127.0.0.1 and use no cluster.",
   },
@@ -700,6 +701,16 @@ export const ERROR_CATALOGUE = {
     means: "A step asks for a cluster, and `daruma run` uses no clusters.",
     next: "Start a server with `daruma serve --config FILE`, and send it the file: `daruma run FILE --server URL`.",
     asked: "Start the run on a server whose settings have the cluster.",
+  },
+  CLUSTER_NOT_FOUND: {
+    means: "The settings have no such cluster, or no cluster at all.",
+    next: "Name a cluster of daruma.config.yaml; `daruma config check` lists them. Name the file with --config, or ask the server that has it with --server.",
+    asked: "Name a cluster of the server's settings.",
+  },
+  ALLOCATION_NOT_FOUND: {
+    means: "There is no allocation with this id or key.",
+    next: "See `daruma allocations list`.",
+    asked: "See list_allocations.",
   },
   CLUSTER_WORKSPACE: {
     means:

@@ -1,22 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-
-/** Where the files of one allocation lie. */
-export interface AllocationPaths {
-  readonly folder: string;
-  readonly tokenFile: string;
-  readonly scriptFile: string;
-  readonly logFile: string;
-}
-
-export function allocationPaths(folder: string): AllocationPaths {
-  return {
-    folder,
-    tokenFile: join(folder, "token"),
-    scriptFile: join(folder, "script.sh"),
-    logFile: join(folder, "worker.log"),
-  };
-}
+import { allocationPaths } from "../../cluster/scale/allocation-spec.js";
 
 /** For this user alone: whoever reads the token could take jobs, and their secrets with them. */
 export function writeAllocationFiles(folder: string, token: string, script: string): void {

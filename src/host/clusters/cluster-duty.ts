@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { AllocationProvider } from "../../cluster/provider.js";
 import type { Demand } from "../../cluster/scale/demand.js";
+import { readyDemands } from "../../cluster/scale/ready-demands.js";
 import type { LoggedEvent } from "../../core/model/events.js";
 import { isOver, type Run } from "../../core/model/run.js";
 import type { Clock } from "../../engine/clock.js";
@@ -12,7 +13,6 @@ import type { PoolAllocations } from "../../worker/pool/pool-allocations.js";
 import { removeAllocationFiles, writeAllocationFiles } from "./allocation-files.js";
 import { ClusterKeeper } from "./cluster-keeper.js";
 import { NodeAttempts } from "./node-attempts.js";
-import { readyDemands } from "./ready-demands.js";
 
 const DEFAULT_LEASE_MS = 30_000;
 /** Servers that have been gone for so long are forgotten. */

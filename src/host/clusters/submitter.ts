@@ -1,18 +1,17 @@
 import { join } from "node:path";
 import {
   type AllocationProvider,
-  type AllocationSpec,
   isRefusal,
   type Plan,
   type Refusal,
   type Target,
 } from "../../cluster/provider.js";
+import { type AllocationPlace, specOf } from "../../cluster/scale/allocation-spec.js";
 import type { PlannedAllocation } from "../../cluster/scale/plan-allocations.js";
 import { messageOf } from "../../core/text/message-of.js";
 import type { ClusterSettings } from "../../settings/settings.js";
+import { changeAllocation } from "../../store/change-cluster.js";
 import type { AllocationRow, ClusterRow } from "../../store/cluster-rows.js";
-import { allocationPaths } from "./allocation-files.js";
-import { changeAllocation } from "./change-allocation.js";
 import type { KeeperPorts } from "./keeper-ports.js";
 import { afterFailure } from "./reconcile.js";
 
@@ -128,49 +127,10 @@ export class Submitter {
   }
 }
 
-interface DraftPlace {
-  readonly key: string;
-  readonly folder: string;
-  readonly server: string;
-}
-
-/** What the provider makes a script of. */
-export function specOf(
-  settings: ClusterSettings,
-  { shape }: Pick<PlannedAllocation, "shape">,
-  { key, folder, server, nodes }: DraftPlace & { readonly nodes: readonly string[] },
-): AllocationSpec {
-  const { account, qos, gres, parallelEnvironment, memoryResource, options, setup, program } = settings;
-  const { tokenFile, logFile } = allocationPaths(folder);
-  return {
-    key,
-    cluster: settings.name,
-    shape,
-    target: settings.target,
-    tags: settings.tags,
-    excludeNodes: nodes,
-    drainMs: settings.allocation.drainMs,
-    idleExitMs: settings.allocation.idleExitMs,
-    server: settings.server ?? server,
-    tokenFile,
-    logFile,
-    profile: {
-      ...(account === null ? {} : { account }),
-      ...(qos === null ? {} : { qos }),
-      ...(gres === null ? {} : { gres }),
-      ...(parallelEnvironment === null ? {} : { parallelEnvironment }),
-      ...(memoryResource === null ? {} : { memoryResource }),
-      options,
-      setup,
-      program,
-    },
-  };
-}
-
 function newRow(
   settings: ClusterSettings,
   { shape, jobId, reason }: PlannedAllocation,
-  made: DraftPlace & Pick<AllocationRow, "owner" | "token_id"> & { readonly now: number },
+  made: AllocationPlace & Pick<AllocationRow, "owner" | "token_id"> & { readonly now: number },
 ): AllocationRow {
   const { key, folder, server, owner, token_id, now } = made;
   return {

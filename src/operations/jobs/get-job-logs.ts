@@ -23,10 +23,7 @@ const input = z.strictObject({
   job_id: jobId,
   run_id: runOfJob,
   attempt: z.coerce.number().int().min(1).optional().describe("Which attempt; by default the last."),
-  stream: z
-    .enum(["stdout", "stderr", "context", "prompt", "summary"])
-    .optional()
-    .describe("What to read; by default stderr of a failed attempt that printed any, else stdout."),
+  stream: z.enum(["stdout", "stderr", "context", "prompt", "summary"]).optional().describe("What to read."),
   recovery: flag.default(false).describe("Read the recovery script that followed the attempt."),
   offset,
   limit_bytes: limitBytes,

@@ -31,7 +31,7 @@ export const getArtifact = operation({
   name: "get_artifact",
   summary: "print a file that belongs to a run",
   description:
-    "Reads an artifact by a name that list_artifacts gives, such as summaries/j30000001_a1.txt (over REST its slashes may be plain or written as %2F), from byte `offset` on; `next_offset` is where the next piece begins.",
+    "Reads an artifact by a name that list_artifacts gives, such as summaries/j30000001_a1.txt, from byte `offset` on; `next_offset` is where the next piece begins.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

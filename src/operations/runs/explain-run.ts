@@ -21,9 +21,7 @@ const input = z.strictObject({
     .string()
     .optional()
     .describe("Only this job (a step, step@scope or a job id), even if nothing went wrong there."),
-  full: flag
-    .default(false)
-    .describe("Every job separately, with every rung that was considered, its reason, and every cost."),
+  full: flag.default(false).describe("Every job separately."),
 });
 type ExplainRequest = z.output<typeof input>;
 

@@ -26,7 +26,9 @@ export const pruneRuns = operation({
   name: "prune_runs",
   summary: "remove runs that ended long ago, with their logs and artifacts",
   description:
-    "Permanently removes runs that ended before the given age: their log, jobs, output files and artifacts. Unfinished runs are never removed, nor are runs that an unfinished run was forked from. The age of an imported run counts from its original end. With `dry_run` nothing is removed.",
+    "Permanently removes runs that ended before the given age: their log, jobs, output files and artifacts. With `dry_run` nothing is removed.",
+  details:
+    "Unfinished runs are never removed, nor are runs that an unfinished run was forked from. The age of an imported run counts from its original end.",
   role: "admin",
   effect: "destroys",
   input,

@@ -18,7 +18,8 @@ export const saveDraft = operation({
   name: "save_draft",
   summary: "save a workflow text as a draft",
   description:
-    "Stores a workflow text under its name, byte for byte, valid or not. No run uses it until it is published. `based_on` is the revision you edited: if somebody else has saved since, the request is refused with DRAFT_CONFLICT; 0 means that no draft may exist yet.",
+    "Stores a workflow text under its name, byte for byte, valid or not. No run uses it until it is published. If somebody else has saved since `based_on`, it is refused with DRAFT_CONFLICT.",
+  details: "`based_on` is the revision you edited; 0 means that no draft may exist yet.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({

@@ -30,7 +30,7 @@ export const workflowGraph = operation({
   name: "workflow_graph",
   summary: "draw a workflow file, or a run with its steps coloured by status",
   description:
-    "Returns a picture of a workflow text, a stored workflow or a run (coloured by status), as Mermaid or Graphviz text. Failure routes look different from dependencies. Give exactly one of source, workflow and run_id.",
+    "Returns a picture of a workflow text, a stored workflow or a run (coloured by status), as Mermaid or Graphviz text. Give exactly one of source, workflow and run_id.",
   role: "viewer",
   effect: "reads",
   input,

@@ -1,5 +1,5 @@
-import { DarumaError } from "../../core/errors/errors.js";
-import type { AllocationRow, ClusterRow, ClusterStore } from "../../store/cluster-rows.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { AllocationRow, ClusterRow, ClusterStore } from "./cluster-rows.js";
 
 /** Others change the same cluster, but none for long. */
 const MAX_TRIES = 50;

@@ -1,10 +1,10 @@
-import type { Demand, JobNeeds } from "../../cluster/scale/demand.js";
 import { actionTraits } from "../../core/model/action-traits.js";
 import type { ResourceRequirements } from "../../core/model/definition.js";
 import { resourcesOf } from "../../core/model/resources.js";
 import type { Job, Run } from "../../core/model/run.js";
 import { mayStart } from "../../core/model/workspace-turn.js";
 import { type ClusterSettings, clusterFor } from "../../settings/settings.js";
+import type { Demand, JobNeeds } from "./demand.js";
 
 /** Jobs that could start now, had somebody room for them, by the cluster that they ask for. */
 export function readyDemands(

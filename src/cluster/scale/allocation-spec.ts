@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import type { ClusterSettings } from "../../settings/settings.js";
+import type { AllocationSpec } from "../provider.js";
+import type { PlannedAllocation } from "./plan-allocations.js";
+
+/** Where the files of one allocation lie. */
+export interface AllocationPaths {
+  readonly folder: string;
+  readonly tokenFile: string;
+  readonly scriptFile: string;
+  readonly logFile: string;
+}
+
+export function allocationPaths(folder: string): AllocationPaths {
+  return {
+    folder,
+    tokenFile: join(folder, "token"),
+    scriptFile: join(folder, "script.sh"),
+    logFile: join(folder, "worker.log"),
+  };
+}
+
+export interface AllocationPlace {
+  readonly key: string;
+  readonly folder: string;
+  readonly server: string;
+}
+
+/** What the provider makes a script of. */
+export function specOf(
+  settings: ClusterSettings,
+  { shape }: Pick<PlannedAllocation, "shape">,
+  { key, folder, server, nodes }: AllocationPlace & { readonly nodes: readonly string[] },
+): AllocationSpec {
+  const { account, qos, gres, parallelEnvironment, memoryResource, options, setup, program } = settings;
+  const { tokenFile, logFile } = allocationPaths(folder);
+  return {
+    key,
+    cluster: settings.name,
+    shape,
+    target: settings.target,
+    tags: settings.tags,
+    excludeNodes: nodes,
+    drainMs: settings.allocation.drainMs,
+    idleExitMs: settings.allocation.idleExitMs,
+    server: settings.server ?? server,
+    tokenFile,
+    logFile,
+    profile: {
+      ...(account === null ? {} : { account }),
+      ...(qos === null ? {} : { qos }),
+      ...(gres === null ? {} : { gres }),
+      ...(parallelEnvironment === null ? {} : { parallelEnvironment }),
+      ...(memoryResource === null ? {} : { memoryResource }),
+      options,
+      setup,
+      program,
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { z } from "zod";
+import { allocationPaths } from "../../cluster/scale/allocation-spec.js";
+import { DarumaError } from "../../core/errors/errors.js";
+import { iso } from "../../report/run-report.js";
+import { changeAllocation, changeCluster } from "../../store/change-cluster.js";
+import type { Context } from "../context.js";
+import { operation } from "../operation.js";
+import { flag, limit, name } from "../schemas.js";
+import { allocationItem, allocationReference, findAllocation, toItem } from "./allocation-item.js";
+
+const suspension = z.object({
+  cluster: z.string(),
+  kind: z.string(),
+  message: z.string(),
+  since: z.string(),
+});
+
+export const listAllocations = operation({
+  name: "list_allocations",
+  summary: "list allocations on clusters, newest first",
+  description: "Lists allocations on clusters, or one with its log, and suspended clusters.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    allocation: allocationReference.optional(),
+    cluster: name.optional().describe("Only of this cluster."),
+    live: flag.default(false).describe("Only unfinished ones."),
+    limit,
+  }),
+  output: z.object({
+    items: z.array(allocationItem.extend({ log: z.string().optional() })),
+    suspended: z.array(suspension),
+  }),
+  rest: { method: "GET", path: "/allocations" },
+  cli: [
+    { words: "allocations list", positional: [], examples: ["daruma allocations list --live"] },
+    {
+      words: "allocations show",
+      positional: ["allocation"],
+      summary: "show one allocation",
+      examples: ["daruma allocations show 1234"],
+    },
+    {
+      words: "allocations logs",
+      positional: ["allocation"],
+      summary: "print what the worker of an allocation printed",
+      examples: ["daruma allocations logs hpc/1234"],
+    },
+    {
+      words: "slurm allocations",
+      positional: [],
+      examples: ["daruma slurm allocations --cluster hpc --live"],
+    },
+  ],
+  withoutStore: "empty",
+  handler: async (context, { allocation, cluster, live, limit: most }) => {
+    const { store } = context;
+    const suspended = (await store.listClusters()).flatMap(({ name: each, suspended: found }) =>
+      found === null || (cluster !== undefined && each !== cluster)
+        ? []
+        : [{ cluster: each, kind: found.kind, message: found.message, since: iso(found.at) }],
+    );
+    if (allocation !== undefined) {
+      const row = await findAllocation(context, allocation);
+      const log = readEnd(allocationPaths(row.folder).logFile);
+      return { items: [{ ...toItem(row), log }], suspended };
+    }
+    const filter = { live, limit: most, ...(cluster === undefined ? {} : { cluster }) };
+    return { items: (await store.listAllocations(filter)).map(toItem), suspended };
+  },
+});
+
+/** The end of the log is what people look for. */
+const MAX_LOG_BYTES = 64 * 1024;
+
+/** Nothing where there is no log: it has not begun, or lies where this process cannot see it. */
+function readEnd(file: string): string {
+  let descriptor: number | null = null;
+  try {
+    descriptor = openSync(file, "r");
+    const { size } = fstatSync(descriptor);
+    const bytes = Buffer.alloc(Math.min(size, MAX_LOG_BYTES));
+    const read = readSync(descriptor, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.subarray(0, read).toString("utf8");
+  } catch {
+    return "";
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+}
+
+export const controlAllocations = operation({
+  name: "control_allocations",
+  summary: "end an allocation, or let a suspended cluster submit again",
+  description:
+    "Ends an allocation (`drain`: after what it runs; `cancel`: that is restarted elsewhere), or lets a suspended cluster submit again (`resume`).",
+  details:
+    "The server that looks after an allocation ends it within seconds; what its worker hands back is restarted elsewhere, at no cost to its retries. A cluster is suspended after three allocations in a row ended without a worker, after somebody else canceled one, and after the scheduler refused one for good. Resuming it also lets it use nodes again that were left out.",
+  role: "operator",
+  effect: "changes",
+  input: z.strictObject({
+    action: z.enum(["drain", "cancel", "resume"]).describe("What to do."),
+    target: allocationReference.describe("An allocation; for resume a cluster."),
+  }),
+  output: z.object({ target: z.string(), state: z.string() }),
+  rest: { method: "POST", path: "/allocations/control" },
+  cli: [
+    {
+      words: "allocations cancel",
+      positional: ["target"],
+      preset: { action: "cancel" },
+      summary: "end an allocation; what it runs is restarted elsewhere",
+      examples: ["daruma allocations cancel hpc/1234"],
+    },
+    {
+      words: "allocations drain",
+      positional: ["target"],
+      preset: { action: "drain" },
+      summary: "end an allocation once it has finished what it runs",
+      examples: ["daruma allocations drain 1234"],
+    },
+    {
+      words: "allocations resume",
+      positional: ["target"],
+      preset: { action: "resume" },
+      summary: "let a suspended cluster submit allocations again",
+      examples: ["daruma allocations resume hpc"],
+    },
+  ],
+  handler: (context, { action, target }) =>
+    action === "resume" ? resume(context, target) : end(context, target, action),
+});
+
+async function end(context: Context, target: string, action: "drain" | "cancel") {
+  const { key, cluster } = await findAllocation(context, target);
+  const cancel = action === "cancel" ? "now" : "drain";
+  await changeAllocation(context.store, cluster, key, (row, before) => ({
+    cluster: before,
+    row: { ...row, cancel: row.cancel === "now" ? "now" : cancel },
+  }));
+  context.clusters?.wake(cluster);
+  const { state } = (await context.store.readAllocation(key))!;
+  return { target: key, state: state === "ended" ? state : "ending" };
+}
+
+async function resume({ store, clusters }: Context, target: string) {
+  const known = (await store.listClusters()).map((each) => each.name);
+  if (![...known, ...(clusters?.settings ?? []).map((each) => each.name)].includes(target))
+    throw new DarumaError("CLUSTER_NOT_FOUND", `there is no cluster ${target}`);
+  let wasSuspended = false;
+  await changeCluster(store, target, (cluster) => {
+    wasSuspended = cluster.suspended !== null;
+    const fresh = { suspended: null, failures: 0, retry_at: null, excluded: [] };
+    return { cluster: { ...cluster, ...fresh }, allocations: [] };
+  });
+  clusters?.wake(target);
+  return { target, state: wasSuspended ? "resumed" : "was not suspended" };
+}

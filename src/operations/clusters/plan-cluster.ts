@@ -1,0 +1,196 @@
+import { z } from "zod";
+import { isRefusal } from "../../cluster/provider.js";
+import { specOf } from "../../cluster/scale/allocation-spec.js";
+import type { Demand } from "../../cluster/scale/demand.js";
+import { planAllocations, type ScalePlan } from "../../cluster/scale/plan-allocations.js";
+import { clusterOf, demandOf } from "../../cluster/scale/ready-demands.js";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Job, Run } from "../../core/model/run.js";
+import { ReplayedRun, readLog } from "../../report/lookup/replayed-log.js";
+import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
+import type { ClusterSettings } from "../../settings/settings.js";
+import type { ClusterControl, Context } from "../context.js";
+import { operation } from "../operation.js";
+import { fileName, flag, runReference, source } from "../schemas.js";
+import { storedDefinition } from "../workflows/stored-workflows.js";
+import { readTextIn } from "../workflows/workflow-source.js";
+
+const input = z.strictObject({
+  source: source.optional(),
+  file_name: fileName,
+  run_id: runReference.optional(),
+  dry_run: flag.default(false).describe("Only show what would be submitted."),
+});
+type PlanRequest = z.output<typeof input>;
+
+const planned = z.object({
+  cluster: z.string(),
+  type: z.string(),
+  num_nodes: z.number(),
+  cpus: z.number(),
+  memory_bytes: z.number(),
+  gpus: z.number(),
+  runtime_ms: z.number(),
+  steps: z.array(z.string()),
+  reason: z.string(),
+  command: z.string(),
+  script: z.string(),
+  warnings: z.array(z.string()),
+});
+
+export const planCluster = operation({
+  name: "plan_cluster",
+  summary: "plan allocations for a workflow file or a run",
+  description:
+    "Plans allocations for a workflow text or a run's ready jobs. Without `dry_run` the server submits them.",
+  details:
+    "Without `dry_run` a run must be named. What is submitted is what all ready jobs of that server need; it waits for no cooldown and no threshold.",
+  role: "operator",
+  effect: "changes",
+  input,
+  output: z.object({
+    dry_run: z.boolean(),
+    items: z.array(planned),
+    waits: z.array(z.object({ cluster: z.string(), kind: z.string(), message: z.string() })),
+    impossible: z.array(z.object({ cluster: z.string(), step: z.string(), reason: z.string() })),
+  }),
+  rest: { method: "POST", path: "/clusters/plan" },
+  cli: [
+    {
+      words: "cluster plan",
+      positional: [],
+      examples: [
+        "daruma cluster plan sweep.yaml --dry-run",
+        "daruma cluster plan last --server http://login1:7420",
+      ],
+    },
+    {
+      words: "slurm plan",
+      positional: [],
+      preset: { dry_run: true },
+      summary: "show the allocations that a workflow file or a run would get",
+      examples: ["daruma slurm plan sweep.yaml"],
+    },
+    {
+      words: "slurm regenerate",
+      positional: [],
+      preset: { dry_run: false },
+      summary: "submit allocations now for the ready and retried jobs of a run",
+      examples: ["daruma slurm regenerate last --server http://login1:7420"],
+    },
+  ],
+  withoutStore: "empty",
+  handler: plan,
+});
+
+async function plan(context: Context, request: PlanRequest) {
+  const { clusters } = context;
+  if (clusters == null || clusters.settings.length === 0)
+    throw new DarumaError("CLUSTER_NOT_FOUND", "the settings have no clusters");
+  const jobs = await jobsOf(context, request);
+  const names = new Map(jobs.map((job) => [job.id, job.step.definition.id]));
+  const answer = emptyAnswer(request.dry_run);
+  for (const settings of clusters.settings) {
+    const demands = jobs.flatMap((job) =>
+      clusterOf(job, clusters.settings) === settings ? [demandOf(job)] : [],
+    );
+    const scale = await scaleOf(clusters, settings, demands, request.dry_run);
+    const stepOf = (id: number): string => names.get(id) ?? `job ${id}`;
+    if (scale !== null) await describe(answer, clusters, settings, scale, stepOf);
+  }
+  return answer;
+}
+
+function emptyAnswer(dryRun: boolean) {
+  return {
+    dry_run: dryRun,
+    items: [] as z.input<typeof planned>[],
+    waits: [] as { cluster: string; kind: string; message: string }[],
+    impossible: [] as { cluster: string; step: string; reason: string }[],
+  };
+}
+
+async function scaleOf(
+  clusters: ClusterControl,
+  settings: ClusterSettings,
+  demands: readonly Demand[],
+  dryRun: boolean,
+): Promise<ScalePlan | null> {
+  if (!dryRun) return clusters.planNow(settings.name);
+  if (demands.length === 0) return null;
+  const targets = await clusters.targets(settings.name);
+  const target = targets.find(({ name, isDefault }) =>
+    settings.target === null ? isDefault : name === settings.target,
+  );
+  const history = { suspended: null, failures: 0, retryAt: null, submittedAt: null };
+  return planAllocations({
+    ...{ settings, target: target ?? null, demands, live: [], history, now: 0, byHand: true },
+  });
+}
+
+async function describe(
+  answer: ReturnType<typeof emptyAnswer>,
+  clusters: ClusterControl,
+  settings: ClusterSettings,
+  scale: ScalePlan,
+  stepOf: (job: number) => string,
+): Promise<void> {
+  const { name: cluster, type } = settings;
+  const targets = await clusters.targets(cluster);
+  for (const { shape, jobs, reason } of scale.submit) {
+    const place = { key: `daruma-${cluster}-KEY`, folder: `/FOLDER/daruma-${cluster}-KEY`, nodes: [] };
+    const made = clusters.planOf(
+      cluster,
+      specOf(settings, { shape }, { ...place, server: clusters.server() }),
+      targets,
+    );
+    if (isRefusal(made)) {
+      answer.waits.push({ cluster, kind: made.refused, message: made.message });
+      continue;
+    }
+    answer.items.push({
+      ...{ cluster, type, num_nodes: shape.nodes, cpus: shape.cpus, memory_bytes: shape.memoryBytes },
+      ...{ gpus: shape.gpus, runtime_ms: shape.runtimeMs, steps: jobs.map(stepOf), reason },
+      ...{ command: made.argv.join(" "), script: made.script, warnings: [...made.warnings] },
+    });
+  }
+  if (scale.waits !== null) answer.waits.push({ cluster, ...scale.waits });
+  for (const { jobId, reason } of scale.impossible)
+    answer.impossible.push({ cluster, step: stepOf(jobId), reason });
+}
+
+type PlannedJob = Pick<Job, "id" | "step" | "raised">;
+
+async function jobsOf(
+  context: Context,
+  { source: text, run_id, file_name, dry_run }: PlanRequest,
+): Promise<PlannedJob[]> {
+  if ((text === undefined) === (run_id === undefined))
+    throw new DarumaError("INVALID_INPUT", "give exactly one of source and run_id");
+  if (run_id !== undefined) {
+    const run = await replay(context, await resolveRun(context.store, run_id));
+    return [...run.ready];
+  }
+  if (!dry_run)
+    throw new DarumaError(
+      "INVALID_INPUT",
+      "only for a run can allocations be submitted; add --dry-run for a file",
+      {
+        hint: "Add --dry-run, or start the run: the server makes allocations for it.",
+      },
+    );
+  const { definition } = await readTextIn(context, text!, { file: file_name, folder: "/" });
+  return definition.steps.map((step, at) => ({
+    id: at + 1,
+    step: { definition: step } as Job["step"],
+    raised: null,
+  }));
+}
+
+async function replay({ store }: Context, runId: number): Promise<Run> {
+  const row = await requireRun(store, runId);
+  const { definition } = await storedDefinition(store, { ...row, name: row.workflow });
+  const replayed = new ReplayedRun(runId, () => definition);
+  for await (const logged of readLog(store, runId)) replayed.fold(logged);
+  return replayed.now;
+}
