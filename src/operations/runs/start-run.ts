@@ -33,7 +33,7 @@ const input = z.strictObject({
     .string()
     .max(4_096)
     .optional()
-    .describe("An absolute path that relative paths start from; by default the run gets its own folder."),
+    .describe("An absolute path that relative paths start from; by default a folder of its own."),
   inputs: variables.default({}).describe("Inputs of the workflow, by name."),
   context: variables
     .default({})
@@ -55,7 +55,7 @@ export const startRun = operation({
   name: "start_run",
   summary: "run a workflow",
   description:
-    "Starts a run of a stored workflow (`workflow`) or of a workflow text (`source`). It answers as soon as the run is recorded; follow it with get_run. Inputs are stored in plain text: never put a secret there.",
+    "Starts a run of a stored workflow (`workflow`) or of a workflow text (`source`). Follow it with get_run. Inputs are stored in plain text: never put a secret there.",
   details:
     "Inputs or context that look like a password or token are refused. Set secrets in the environment of the worker and name them under `secrets` in the workflow.",
   role: "operator",
