@@ -27,7 +27,16 @@ export async function withServers({ folder, store, workers }, use) {
       }),
     );
   try {
-    const flags = ["--port", String(port), "--max-parallel", "0", "--rate-limit", "0"];
+    const flags = [
+      "--port",
+      String(port),
+      "--max-parallel",
+      "0",
+      "--rate-limit",
+      "0",
+      "--runs-per-minute",
+      "0",
+    ];
     start("server", "serve", ...flags, "--output-dir", join(folder, "server"), "--store", store);
     await untilReady(url, processes.get("server"));
     for (const [name, words] of Object.entries(workers)) {

@@ -79,6 +79,25 @@ function measuredParts() {
   ];
 }
 
+/** Counted by hand with a forced collection after each stage; the figures of a whole run are below, in the part `growth`. */
+const WHERE_MEMORY_GOES = `## Where the memory of a large run goes
+
+A settled job keeps 1.1 KB in the engine's memory, an item of a forEach step 1.3 KB:
+
+| of a noop step | bytes |
+|---|---:|
+| its step in the definition | 398 |
+| its place in the graph, found by its id | 154 |
+| the job | 474 |
+| its output, remembered for \`outputs.history\` | 68 |
+
+A run of 100,000 noop steps peaks at 350 to 370 MB: 75 for the program itself, 110 for its jobs, some 80 for the thread of the database with the first
+commit, which has a row for every job, and the rest is garbage that waits for its collection. With a collection at every step
+the same run peaks at 285 MB, which is the floor of this design. A forEach of 100,000 items peaks at 370 to 400 MB.
+The text of the definition, which has 4 MB, and the report at the end no longer count. A server keeps nothing of a run that has ended:
+after 5,000 runs its heap holds what it held after 100, apart from compiled code.
+`;
+
 function measuredWhere({ measured_at, machine, load_per_core, versions, skipped }) {
   const installed = Object.entries(versions).filter(([, version]) => version !== null);
   const left = skipped.map(({ name, reason }) => `${name} (${reason})`);
@@ -101,7 +120,7 @@ function render(results) {
     results === undefined
       ? ["## Figures", "", "No full run has been recorded yet.", ""]
       : [...measuredWhere(results), ...results.parts.map(partAsMarkdown)];
-  return [INTRO, ...measuredParts(), ...figures].join("\n");
+  return [INTRO, ...measuredParts(), WHERE_MEMORY_GOES, ...figures].join("\n");
 }
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));

@@ -7,6 +7,8 @@ import type { Run } from "../core/model/run.js";
 import { growHeapAsUsual, growHeapSlowlyForFile, growHeapSlowlyForRun } from "./heap-growth.js";
 
 vi.mock("node:v8", () => ({ setFlagsFromString: vi.fn() }));
+const collect = vi.hoisted(() => vi.fn());
+vi.mock("node:vm", () => ({ runInNewContext: () => collect }));
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-heap-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -24,6 +26,7 @@ describe("the growth of the heap", () => {
   beforeEach(() => {
     growHeapAsUsual();
     vi.mocked(setFlagsFromString).mockClear();
+    collect.mockClear();
   });
 
   it("is left alone by small files, small runs and files that are not there", () => {
@@ -41,6 +44,18 @@ describe("the growth of the heap", () => {
     meetLarge();
     growHeapAsUsual();
     growHeapAsUsual();
-    expect(flagsSet()).toEqual(["--heap-growing-percent=50", "--heap-growing-percent=0"]);
+    expect(flagsSet().filter((flag) => flag.startsWith("--heap"))).toEqual([
+      "--heap-growing-percent=30",
+      "--heap-growing-percent=0",
+    ]);
+  });
+
+  it("begins with one collection where the heap has grown with the run already", () => {
+    growHeapSlowlyForFile(fileOf(300_000));
+    expect(collect).not.toHaveBeenCalled();
+    growHeapAsUsual();
+    growHeapSlowlyForRun(runOf(10_000));
+    growHeapSlowlyForRun(runOf(10_001));
+    expect(collect).toHaveBeenCalledOnce();
   });
 });

@@ -23,7 +23,7 @@ import { isTemplate } from "../sandbox/template.js";
 import type { Assignment, FailureSource, Report } from "../worker/worker.js";
 import { LaterOutputs } from "./later-outputs.js";
 import { promptMaterialOf, upstreamOf } from "./prompt-material.js";
-import { envTemplates, outputsOf, type ReadArtifact, variablesFor } from "./variables.js";
+import { envTemplates, outputsReadLater, type ReadArtifact, variablesFor } from "./variables.js";
 
 /** What is known of an attempt when it is decided; `render` adds what a thread must make of its templates. */
 export interface PlannedAssignment {
@@ -54,7 +54,7 @@ export function assignmentFor(
   const variables = needsVariables ? variablesFor({ run, job, outputs: named, readArtifact }) : {};
   const later = isCustom
     ? new LaterOutputs(job.id, job.attempt, () =>
-        outputsOf({ run, job, outputs: withDependencies(job.step, named), readArtifact }),
+        outputsReadLater({ run, job, outputs: withDependencies(job.step, named), readArtifact }),
       )
     : null;
   const seen = later === null ? variables : later.amongst(variables);

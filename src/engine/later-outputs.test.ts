@@ -59,9 +59,29 @@ describe("the outputs that a function may read", () => {
     });
     expect(read).toEqual([]);
     const { variables } = planned.assignment;
-    expect(Object.keys(variables.outputs as object)).toHaveLength(length - 1);
-    expect(variables.outputs).toMatchObject({ s0: "output of s0", s1: "output of s1" });
+    const outputs = variables.outputs as { readonly [step: string]: unknown };
+    expect(Object.keys(outputs)).toHaveLength(length - 1);
+    expect(read).toEqual([]);
+    expect([outputs.s1, outputs.s1]).toEqual(["output of s1", "output of s1"]);
+    expect(read).toEqual(["s1"]);
+    expect(structuredClone(outputs)).toMatchObject({ s0: "output of s0", s1: "output of s1" });
     expect(read).toHaveLength(length - 1);
+  });
+
+  it("fail only the step that reads the one that is gone", () => {
+    const run = chainAtItsEnd(3);
+    const planned = assignmentFor(run, run.jobs.at(-1)!, 0, (path) => {
+      if (path === "s0") throw new Error("no such file");
+      return "here";
+    });
+    const outputs = planned.assignment.variables.outputs as { readonly [step: string]: unknown };
+    expect(outputs.s1).toBe("here");
+    expect(() => outputs.s0).toThrow(
+      expect.objectContaining({
+        code: "ARTIFACT_MISSING",
+        message: "what the step needs cannot be read: no such file",
+      }),
+    );
   });
 
   it("are plain data to whoever copies or sends them", () => {

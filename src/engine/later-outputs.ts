@@ -36,13 +36,30 @@ export class LaterOutputs {
 
   /** The variables with these outputs; once they are read, plain data like the others. */
   amongst(variables: Variables): Variables {
-    const all: { [name: string]: Json } = { ...variables };
-    const shape = { enumerable: true, configurable: true };
-    const become = (value: Json) => {
-      Object.defineProperty(all, "outputs", { ...shape, writable: true, value });
-      return value;
-    };
-    return Object.defineProperty(all, "outputs", { ...shape, get: () => become(this.outputs), set: become });
+    return addReadLater({ ...variables }, "outputs", () => this.outputs);
+  }
+}
+
+/** A property that is read when somebody first looks at it, and from then on is one like any other. */
+export function addReadLater(
+  owner: { [name: string]: Json },
+  name: string,
+  read: () => Json,
+): { [name: string]: Json } {
+  const shape = { enumerable: true, configurable: true };
+  const become = (value: Json) => {
+    Object.defineProperty(owner, name, { ...shape, writable: true, value });
+    return value;
+  };
+  return Object.defineProperty(owner, name, { ...shape, get: () => become(read()), set: become });
+}
+
+/** Where it cannot be read, the step that wants it fails with the right code. */
+export function readOutput(path: string, read: (path: string) => Json): Json {
+  try {
+    return read(path);
+  } catch (error) {
+    throw unreadable(error);
   }
 }
 

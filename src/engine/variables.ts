@@ -6,6 +6,7 @@ import type { Job, Run, Scope } from "../core/model/run.js";
 import { lastErrorSeenBy, seenBriefly, seenError } from "../core/model/seen-error.js";
 import type { Json } from "../core/text/json.js";
 import { isTemplate } from "../sandbox/template.js";
+import { addReadLater, readOutput } from "./later-outputs.js";
 
 /** Reads outputs that were too large for the log. */
 export type ReadArtifact = (path: string) => Json;
@@ -71,32 +72,60 @@ function withoutSecrets(
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
 }
 
-export function outputsOf({ run, job, outputs: named, readArtifact: read }: VariableRequest): Json {
+function outputsOf(request: VariableRequest): Json {
+  return collectOutputs(request, (outputs, name, output) => {
+    outputs[name] = valueOfOutput(output, request.readArtifact);
+  });
+}
+
+/**
+ * The same values, but those that are kept as files are read when somebody looks at them: a function may have very many
+ * steps before it and reads the outputs of few. Whoever copies them gets plain data.
+ */
+export function outputsReadLater(request: VariableRequest): Json {
+  return collectOutputs(request, (outputs, name, output) => {
+    if (output.kind === "value") outputs[name] = output.value;
+    else addReadLater(outputs, name, () => readOutput(output.path, request.readArtifact));
+  });
+}
+
+function collectOutputs(
+  { run, job, outputs: named, readArtifact: read }: VariableRequest,
+  add: (outputs: { [id: string]: Json }, name: string, output: Output) => void,
+): Json {
   const names = named === "all" ? [...run.graph.byId.keys(), "history"] : named;
   const outputs: { [id: string]: Json } = {};
   for (const name of names) {
     const step = run.graph.byId.get(name);
-    if (step === undefined) continue;
-    const value = outputOf(job, step, read);
-    if (value !== undefined) outputs[name] = value;
+    const output = step === undefined ? null : seenOutput(job, step, read);
+    if (output !== null) add(outputs, name, output);
   }
   if (names.includes("history")) outputs.history = historyOf(run, job.scope, read);
   return outputs;
 }
 
-/** An enclosing fan-out's step means its item; a reducer's dependency means the array of its branches. */
 export function outputOf(job: Job, step: GraphStep, read: ReadArtifact): Json | undefined {
+  const output = seenOutput(job, step, read);
+  return output === null ? undefined : valueOfOutput(output, read);
+}
+
+const NO_VALUE: Output = Object.freeze({ kind: "value", value: null });
+
+/** An enclosing fan-out's step means its item; a reducer's dependency means the array of its branches. */
+function seenOutput(job: Job, step: GraphStep, read: ReadArtifact): Output | null {
   for (let scope: Scope | null = job.scope; scope !== null; scope = scope.parent) {
-    if (scope.opener?.step === step && scope.item !== null) return itemValue(scope, read);
+    if (scope.opener?.step === step && scope.item !== null)
+      return { kind: "value", value: itemValue(scope, read) };
   }
-  if (job.step.closes !== null && isInBranch(job, step)) return branchOutputs(job, step, read);
+  if (job.step.closes !== null && isInBranch(job, step))
+    return { kind: "value", value: branchOutputs(job, step, read) };
   const producer = resolve(step, job.scope);
-  if (producer === null) return undefined;
-  if (producer.status === "failed" && producer.handled === "continue_on_failure") return null;
+  if (producer === null) return null;
+  if (producer.status === "failed" && producer.handled === "continue_on_failure") return NO_VALUE;
   // Skipped by decision: its dependents run all the same.
-  if (producer.status === "skipped" && producer.settledAs === "met") return null;
-  if (producer.settledAs === "lost" && takesAnyEnd(job.step)) return null;
-  return producer.output === null ? undefined : valueOfOutput(producer.output, read);
+  if (producer.status === "skipped" && producer.settledAs === "met") return NO_VALUE;
+  if (producer.settledAs === "lost" && takesAnyEnd(job.step)) return NO_VALUE;
+  return producer.output;
 }
 
 function itemValue(scope: Scope, read: ReadArtifact): Json {

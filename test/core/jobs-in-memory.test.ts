@@ -6,6 +6,7 @@ import type { Event } from "../../src/core/model/events.js";
 import { newRun } from "../../src/core/model/new-run.js";
 import type { Job, Run } from "../../src/core/model/run.js";
 import { defineWorkflow } from "../../src/definition/builder.js";
+import { collectGarbage } from "../support/collect-garbage.js";
 import { PLAIN_OPTIONS } from "./drive.js";
 
 type Workflow = Parameters<typeof defineWorkflow>[0];
@@ -41,6 +42,20 @@ function attempt(run: Run, job: Job, result: AttemptResult): void {
     { type: "attempt.finish", job: job.id, attempt: job.attempt + 1, result, durationMs: 0 },
   ];
   for (const command of commands) decide(run, command, 0);
+}
+
+const JOBS = 5_000;
+const MAX_BYTES_A_JOB = 4_096;
+
+/** Of the run that this makes, its definition and graph included. */
+async function bytesAJob(make: () => Run): Promise<number> {
+  await collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const run = make();
+  await collectGarbage();
+  const bytes = process.memoryUsage().heapUsed - before;
+  expect(run.status).toBe("completed");
+  return bytes / run.jobs.length;
 }
 
 /** The fields whose value is an object that this job does not share with the other. */
@@ -99,5 +114,31 @@ describe("what a run of very many jobs holds in memory", () => {
       );
     expect(unlike(a!, b!)).toEqual(["definition"]);
     expect(unlike(a!.definition, b!.definition)).toEqual(["action"]);
+  });
+
+  it(`keeps less than ${MAX_BYTES_A_JOB} bytes for each settled job`, async () => {
+    const bytes = await bytesAJob(() => {
+      const ids = Array.from({ length: JOBS }, (_, n) => `s${n}`);
+      const steps = ids.map((id, n) => [id, { type: "noop", depends_on: n === 0 ? [] : ["s0"] }] as const);
+      const run = start({ name: "many", steps: Object.fromEntries(steps) });
+      for (const job of run.ready) attempt(run, job, NOTHING);
+      return run;
+    });
+    expect(bytes).toBeLessThan(MAX_BYTES_A_JOB);
+  });
+
+  it(`keeps less than ${MAX_BYTES_A_JOB} bytes for each item of a fan-out`, async () => {
+    const bytes = await bytesAJob(() => {
+      const items = Array.from({ length: JOBS }, (_, n) => ({ key: String(n) }));
+      const output = { kind: "value", value: items.map(({ key }) => key) } as const;
+      const run = start({
+        name: "items",
+        steps: { list: { type: "noop", forEach: true }, item: { type: "noop", depends_on: ["list"] } },
+      });
+      for (const job of run.ready)
+        attempt(run, job, job.step.index === 0 ? { kind: "succeeded", output, items } : NOTHING);
+      return run;
+    });
+    expect(bytes).toBeLessThan(MAX_BYTES_A_JOB);
   });
 });
