@@ -63,6 +63,24 @@ npm run docs:benchmarks
 \`\`\`
 `;
 
+const WHERE_TIME_GOES = `## Where the time of a server and its workers goes
+
+Profiles of 5,000 jobs \`true\` over two workers and of a chain on PostgreSQL, on two busy cores. Shares are of the busy time of
+one process; CPU times are those of this machine while it was busy, and about two thirds of that when it is idle.
+
+| what | where it goes |
+|---|---|
+| server, 1.4 ms CPU a job | decisions and dispatch 19 %, sending answers 15 %, reading the definition 13 % (once a run), garbage 6 %, handing commits to the thread of the store 4 % |
+| both workers together, 1.4 ms CPU a job | sending requests 27 %, telling the launcher 9 %, removing files 8 % (less since: only files that exist), garbage 5 % |
+| hand-over, engine | one request, one decision, one commit, one answer. A commit of one row takes 0.36 ms on an idle PostgreSQL of this machine; nothing starts before its start is committed |
+| hand-over, process | start and exit of \`sh\` and its \`date\`; about half of a hand-over |
+| chain on PostgreSQL, a step | 1.5 ms CPU in Daruma and 0.8 ms in the database's process, which does one commit; notifying was 5 % of the latter and is now done once in 25 ms |
+
+Over 20,000 jobs the share of what happens once falls: 1.0 ms a job in the server and 0.8 in the workers, with peaks of 231 and 128 MiB.
+1,000 short jobs a second leave two cores 2 ms for each job, which server, workers, launchers and programs share. What could still be
+saved lies mostly in the exchange of messages: fewer and larger ones.
+`;
+
 function measuredParts() {
   const rows = PARTS.map(
     ([id, work, beside, { rounds }]) => `| \`${id}\` | ${work} | ${beside} | ${rounds} |`,
@@ -120,7 +138,7 @@ function render(results) {
     results === undefined
       ? ["## Figures", "", "No full run has been recorded yet.", ""]
       : [...measuredWhere(results), ...results.parts.map(partAsMarkdown)];
-  return [INTRO, ...measuredParts(), WHERE_MEMORY_GOES, ...figures].join("\n");
+  return [INTRO, ...measuredParts(), WHERE_MEMORY_GOES, WHERE_TIME_GOES, ...figures].join("\n");
 }
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
