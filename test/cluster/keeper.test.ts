@@ -85,7 +85,9 @@ describe("an allocation for ready jobs", () => {
     expect(bench.cluster.questions).toBe(1);
   });
 
-  it("that ended as it should leaves no token, no file, and is replaced for the next jobs", async () => {
+  it("that ended as it should leaves no token, no file, and is replaced for the next jobs", {
+    tags: ["T34"],
+  }, async () => {
     const { bench } = await running();
     expect([...bench.files.keys()]).toEqual(["/shared/daruma-hpc-1"]);
     bench.demands = [];

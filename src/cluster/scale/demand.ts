@@ -99,24 +99,42 @@ export function shapeFor(
   { allocation }: ClusterSettings,
   target: Target | null,
 ): Shape {
-  const sum = (of: (piece: Piece) => number): number => pieces.reduce((total, piece) => total + of(piece), 0);
+  const sum = (of: (piece: Piece) => number, over = pieces): number =>
+    over.reduce((total, piece) => total + of(piece), 0);
+  const cpus = Math.min(
+    limits.cpus,
+    sum((piece) => piece.cpus),
+  );
+  const atOnce = hungriestAtOnce(pieces, cpus);
   const least = Math.max(...pieces.map(({ leastMs }) => leastMs));
   return {
     nodes: pieces[0]?.nodes ?? 1,
-    cpus: Math.min(
-      limits.cpus,
-      sum(({ cpus }) => cpus),
+    cpus,
+    memoryBytes: Math.min(
+      limits.memoryBytes,
+      sum(({ memoryBytes }) => memoryBytes, atOnce) + PILOT_MEMORY_BYTES,
     ),
-    memoryBytes: Math.min(limits.memoryBytes, sum(({ memoryBytes }) => memoryBytes) + PILOT_MEMORY_BYTES),
     gpus: Math.min(
       limits.gpus,
-      sum(({ gpus }) => gpus),
+      sum(({ gpus }) => gpus, atOnce),
     ),
     runtimeMs: Math.min(
       Math.max(allocation.runtimeMs, least),
       target?.max.runtimeMs ?? Number.POSITIVE_INFINITY,
     ),
   };
+}
+
+/** Those with the most memory that have processors at the same time; the others come after them. */
+function hungriestAtOnce(pieces: readonly Piece[], cpus: number): Piece[] {
+  let left = cpus;
+  return [...pieces]
+    .sort((first, second) => second.gpus - first.gpus || second.memoryBytes - first.memoryBytes)
+    .filter((piece) => {
+      const runs = piece.cpus <= left;
+      if (runs) left -= piece.cpus;
+      return runs;
+    });
 }
 
 function seconds(ms: number): string {

@@ -1,0 +1,152 @@
+import { execFile } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { commandLine } from "../cli.js";
+import { DarumaProcess } from "../daruma-process.js";
+import { freePort } from "../free-port.js";
+import { until } from "./real-allocations.js";
+import type { TestCluster } from "./test-cluster.js";
+
+const call = promisify(execFile);
+
+export interface ShownJob {
+  readonly id: number;
+  readonly step: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly error: { readonly code: string; readonly class: string; readonly message: string } | null;
+}
+
+export interface ShownAllocation {
+  readonly key: string;
+  readonly id: string | null;
+  readonly state: string;
+  readonly nodes: readonly string[];
+  readonly end: { readonly code: string } | null;
+}
+
+/** `daruma serve` with one real cluster, as a user starts it, and the command line that asks it. */
+export class ClusterServer {
+  readonly folder = mkdtempSync(join(tmpdir(), "daruma-cluster-"));
+  private readonly env: Record<string, string>;
+  private process: DarumaProcess | null = null;
+  private url = "";
+
+  constructor(
+    private readonly cluster: TestCluster,
+    private readonly keys: string,
+  ) {
+    this.env = Object.fromEntries(
+      Object.entries(cluster.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
+    // Whatever another user could not read must not be hidden by the folder above it.
+    chmodSync(this.folder, 0o755);
+  }
+
+  async start(): Promise<void> {
+    const config = join(this.folder, "daruma.config.yaml");
+    const program = JSON.stringify([process.execPath, commandLine]);
+    const type = this.cluster.engine;
+    writeFileSync(config, `clusters:\n  hpc:\n    type: ${type}\n    program: ${program}\n${this.keys}`);
+    const port = await freePort();
+    this.url = `http://127.0.0.1:${port}`;
+    const out = ["--output-dir", this.outputDir];
+    const { stdout } = await this.local("token", "create", "me", "--role", "admin", "--json", ...out);
+    this.env.DARUMA_TOKEN = (JSON.parse(stdout) as { token: string }).token;
+    const args = ["serve", "--port", String(port), "--max-parallel", "0", "--lease", "20"];
+    this.process = new DarumaProcess("server", [...args, "--config", config, ...out], this.env);
+    await this.begin();
+  }
+
+  get outputDir(): string {
+    return join(this.folder, "out");
+  }
+
+  get log(): string {
+    return this.process?.output ?? "";
+  }
+
+  async killAndStartAgain(): Promise<void> {
+    await this.process!.kill();
+    await this.begin();
+  }
+
+  private async begin(): Promise<void> {
+    const before = this.log.length;
+    this.process!.start();
+    await until("the server listens", async () => this.log.slice(before).includes("listening at"));
+  }
+
+  /** Starts a workflow; the answer is the run's number. */
+  async submit(name: string, text: string): Promise<number> {
+    const file = join(this.folder, `${name}.yaml`);
+    writeFileSync(file, text);
+    const { stdout } = await this.ask("run", file, "--no-folder", "--detach", "--json");
+    return (JSON.parse(stdout) as { run_id: number }).run_id;
+  }
+
+  async jobs(run: number): Promise<readonly ShownJob[]> {
+    const { stdout } = await this.ask("show", String(run), "--json");
+    return (JSON.parse(stdout) as { jobs: ShownJob[] }).jobs;
+  }
+
+  async status(run: number): Promise<string> {
+    const { stdout } = await this.ask("show", String(run), "--json");
+    return (JSON.parse(stdout) as { status: string }).status;
+  }
+
+  async ends(run: number): Promise<string> {
+    let status = "";
+    await until(`run ${run} has ended`, async () => {
+      status = await this.status(run);
+      return status !== "running" && status !== "pending";
+    });
+    return status;
+  }
+
+  async running(run: number, step: string): Promise<void> {
+    await until(`${step} runs`, async () =>
+      (await this.jobs(run)).some((job) => job.step === step && job.status === "running"),
+    );
+  }
+
+  async events(
+    run: number,
+  ): Promise<readonly { readonly type: string; readonly [field: string]: unknown }[]> {
+    const { stdout } = await this.ask("events", String(run), "--json");
+    return stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string });
+  }
+
+  async allocations(...flags: string[]): Promise<readonly ShownAllocation[]> {
+    const { stdout } = await this.ask("allocations", "list", "--json", ...flags);
+    return (JSON.parse(stdout) as { items: ShownAllocation[] }).items;
+  }
+
+  /** The command line, sent to the server. */
+  ask(...args: string[]): Promise<{ stdout: string }> {
+    return this.local(...args, "--server", this.url);
+  }
+
+  tokenFile({ key }: ShownAllocation): string {
+    return join(this.outputDir, "clusters/hpc", key, "token");
+  }
+
+  token(allocation: ShownAllocation): string {
+    return readFileSync(this.tokenFile(allocation), "utf8").trim();
+  }
+
+  async dispose(): Promise<void> {
+    await this.process?.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private local(...args: string[]): Promise<{ stdout: string }> {
+    const options = { env: { ...this.env, NO_COLOR: "1" }, maxBuffer: 1 << 28 };
+    return call(process.execPath, [commandLine, ...args], options);
+  }
+}
