@@ -1,5 +1,5 @@
 import type { ActionDefinition } from "../core/model/definition.js";
-import type { TokenUsage } from "../core/model/events.js";
+import type { ProcessUsage, TokenUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { Json } from "../core/text/json.js";
 import type { HideSecrets } from "./printed-text.js";
@@ -50,14 +50,21 @@ export interface AttemptPrompt {
 export type StopCause = "timeout" | "idle_timeout" | "stopped";
 
 export type ActionResult =
-  | { readonly ok: true; readonly output: Json; readonly usage?: TokenUsage }
-  | {
+  | ({ readonly ok: true; readonly output: Json } & Costs)
+  | ({
       readonly ok: false;
       readonly failure: FailureFacts;
-      readonly usage?: TokenUsage;
       /** Nothing failed: it ended because its signal was aborted with `stopped`. */
       readonly stopped?: true;
-    };
+    } & Costs);
+
+/** Where the action knows them. */
+interface Costs {
+  /** Of a model call. */
+  readonly usage?: TokenUsage;
+  /** Of processes. */
+  readonly used?: ProcessUsage;
+}
 
 /** One kind of step. Settles exactly once; never throws for a failure of the step itself. */
 export interface Action {

@@ -36,7 +36,7 @@ async function runAgent(command: Action, attempt: Attempt): Promise<ActionResult
   if (!result.ok) return profile === null ? result : explain(result, profile, attempt);
   if (profile?.answerIn === undefined || existsSync(attempt.outputFile)) return result;
   const answer = answerOf(transcriptEnd.text(attempt.hideSecrets), profile.answerIn);
-  return answer === undefined ? result : { ok: true, output: answer };
+  return answer === undefined ? result : { ...result, output: answer };
 }
 
 function answerOf(transcriptEnd: string, answerIn: NonNullable<AgentProfile["answerIn"]>): Json | undefined {

@@ -28,6 +28,7 @@ class Trial {
   readonly abort = new AbortController();
   stdout = "";
   stderr = "";
+  used: ActionResult["used"];
   private onOutput = (): void => {};
 
   constructor(
@@ -35,8 +36,11 @@ class Trial {
     private readonly more: { readonly stdin?: string; readonly killGraceMs?: number } = {},
   ) {}
 
-  run(): Promise<ActionResult> {
-    return action.run(this.attempt());
+  /** What its processes used differs from time to time: it is put aside. */
+  async run(): Promise<ActionResult> {
+    const { used, ...result } = await action.run(this.attempt());
+    this.used = used;
+    return result;
   }
 
   stop(cause: StopCause): void {
@@ -213,6 +217,29 @@ describe("the failure of a command", () => {
     const failure = await failureOf(`${print} > "$DARUMA_FAILURE"; exit 9`);
     expect(failure.message).toContain(`exit code 9 ($DARUMA_FAILURE was ignored: ${defect}`);
     expect(failure.declared).toBeUndefined();
+  });
+});
+
+describe.runIf(process.platform === "linux")("what the processes of a command used", () => {
+  it.each([["env true"], ["env false"], ["kill -9 $$"]])("is in the result of %s", async (exec) => {
+    const trial = new Trial(exec);
+    await trial.run();
+    expect(trial.used).toEqual({ peakMemoryBytes: expect.any(Number), cpuMs: expect.any(Number) });
+  });
+
+  it("is in the result of one that was stopped", async () => {
+    const trial = new Trial("echo ready; while :; do sleep 0.01; done");
+    const result = trial.run();
+    await trial.printed("ready");
+    trial.stop("timeout");
+    await result;
+    expect(trial.used).toBeDefined();
+  });
+
+  it("is missing where nothing was started", async () => {
+    const trial = new Trial(["no-such-program-here"]);
+    await trial.run();
+    expect(trial.used).toBeUndefined();
   });
 });
 

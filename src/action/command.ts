@@ -42,6 +42,16 @@ async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionRe
     },
   });
   const { exit, wasEnded } = await endOnAbort(running, attempt);
+  const result = judge(attempt, exit, wasEnded, { stdout, stderr });
+  return exit.usage === undefined ? result : { ...result, used: exit.usage };
+}
+
+function judge(
+  attempt: Attempt,
+  exit: ProcessExit,
+  wasEnded: boolean,
+  { stdout, stderr }: { readonly stdout: HeadCapture; readonly stderr: TailCapture },
+): ActionResult {
   if (wasEnded && !failedByItself(exit, attempt)) return stoppedResult(attempt);
   if (exit.exitCode === 0) return succeed(attempt, stdout);
   return failed(exitFacts(exit, stderr.lastLine(MAX_STDERR_LINE_CHARS, attempt.hideSecrets), attempt));

@@ -249,9 +249,12 @@ function readableVariables(
 /** What a worker's report means to the core. */
 export function reportCommand(
   { jobId: job, attempt, recovery }: Pick<Assignment, "jobId" | "attempt" | "recovery">,
-  { result, durationMs }: Report,
+  { result, durationMs, used }: Report,
 ): Command {
-  if (!recovery) return { type: "attempt.finish", job, attempt, result, durationMs };
+  if (!recovery) {
+    const finish = { type: "attempt.finish", job, attempt, result, durationMs } as const;
+    return used === undefined ? finish : { ...finish, used };
+  }
   const failed = result.kind === "failed" ? result.facts : null;
   return {
     type: "recovery.finish",

@@ -89,10 +89,10 @@ export class LocalWorker implements Worker {
   async execute(assignment: Assignment, _place: Place | null, signal: AbortSignal): Promise<Report> {
     const { clock } = this.options;
     const startedAt = clock.elapsed();
-    const result = await this.attempt(assignment, signal).catch((error: unknown) =>
-      this.notKept(assignment, error),
-    );
-    return { result, durationMs: Math.round(clock.elapsed() - startedAt) };
+    const ended = await this.attempt(assignment, signal).catch((error: unknown) => ({
+      result: this.notKept(assignment, error),
+    }));
+    return { ...ended, durationMs: Math.round(clock.elapsed() - startedAt) };
   }
 
   /** What ran in a process that is gone has gone with it. */
@@ -132,8 +132,14 @@ export class LocalWorker implements Worker {
     return redactor;
   }
 
-  private async attempt(assignment: Assignment, signal: AbortSignal): Promise<AttemptResult> {
+  private async attempt(assignment: Assignment, signal: AbortSignal): Promise<Omit<Report, "durationMs">> {
     const ran = await this.runStarted(assignment, signal);
+    const result = await this.judge(assignment, ran, signal);
+    const { used } = ran.result;
+    return used === undefined ? { result } : { result, used };
+  }
+
+  private async judge(assignment: Assignment, ran: Ran, signal: AbortSignal): Promise<AttemptResult> {
     const { result, workspace, files, tails, exceeded, logError } = ran;
     if (signal.aborted && !hasFailedItself(result, signal)) return { kind: "stopped" };
     const failed = (facts: FailureFacts): Promise<AttemptResult> =>

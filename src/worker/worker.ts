@@ -2,6 +2,7 @@ import type { UpstreamText } from "../core/failure/context-assembly.js";
 import type { FailureContextInput } from "../core/failure/failure-context.js";
 import type { AttemptResult } from "../core/model/commands.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/model/definition.js";
+import type { ProcessUsage } from "../core/model/events.js";
 import type { ClassifiedFailure, Failure, FailureFacts } from "../core/model/failure.js";
 import type { AttemptPlace } from "../core/model/worker-names.js";
 import type { Json } from "../core/text/json.js";
@@ -123,6 +124,8 @@ export interface FailureSource {
 export interface Report {
   readonly result: AttemptResult;
   readonly durationMs: number;
+  /** What the attempt's processes used; missing where nobody can tell. */
+  readonly used?: ProcessUsage;
   /** Called once: what became of the report. */
   readonly settled?: (outcome: ReportOutcome) => void;
 }

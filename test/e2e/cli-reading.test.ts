@@ -53,6 +53,30 @@ describe("commands that look", () => {
     expect(text).toContain("state._last_error in root: build EXIT_3");
   });
 
+  it("job show: the peak memory and the CPU time of each attempt, null where there was no process", async () => {
+    const take = "perl -e '$taken = q(x) x 60_000_000; exit 3'";
+    const retry = "on_fail: { retry: { max: 1 } }";
+    const { run_id } = (
+      await cli.runJson(
+        `name: used\nsteps:\n  hungry: { exec: "${take}", ${retry} }\n  idle: { type: noop }\n`,
+      )
+    ).report;
+    const shown = async (step: string) =>
+      JSON.parse((await cli.daruma("job", "show", String(run_id), step, "--json")).stdout).attempt_history;
+    const attempts = (await shown("hungry")) as { cpu_ms: number; peak_memory_bytes: number }[];
+    expect(attempts).toHaveLength(2);
+    for (const { cpu_ms, peak_memory_bytes } of attempts) {
+      expect(cpu_ms).toBeGreaterThan(0);
+      expect(peak_memory_bytes).toBeGreaterThan(60_000_000);
+      expect(peak_memory_bytes).toBeLessThan(200_000_000);
+    }
+    expect(await shown("idle")).toMatchObject([{ cpu_ms: null, peak_memory_bytes: null }]);
+    const text = (await cli.daruma("job", "show", String(run_id), "hungry")).stdout;
+    expect(text).toMatch(/ended \(UTC\) +cpu +memory +error\n/);
+    expect(text).toMatch(/ ms +\d+(\.\d)? MiB +EXIT_3/);
+    expect((await cli.daruma("job", "show", String(run_id), "idle")).stdout).not.toContain("memory");
+  });
+
   it("tables: nothing is cut where nobody looks at a terminal", async () => {
     const words = `${"a long message ".repeat(8)}end`;
     const file = cli.write(

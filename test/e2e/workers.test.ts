@@ -134,6 +134,13 @@ steps:
     const attempts = await attemptsOf(server, runId);
     expect(attempts.map(({ worker }) => worker.replace(/\/.*/, ""))).toEqual(["w1", "w1", "w1"]);
     const a = attempts.find(({ job_id }) => job_id === runId * 10_000_000 + 1)!;
+    const { body: job } = await server.ask<{ attempt_history: object[] }>(
+      "GET",
+      `/api/v1/jobs/${a.job_id + 1}`,
+    );
+    expect(job.attempt_history).toMatchObject([
+      { peak_memory_bytes: expect.any(Number), cpu_ms: expect.any(Number) },
+    ]);
     const { workflow_id: workflowId } = (await server.running.store.readRun(runId))!;
     const name = { workflowId, jobId: a.job_id, runId, attempt: 1 };
     expect(readFileSync(logFile(server.outputDir, name, "stdout"), "utf8")).toBe("out of a\n");

@@ -1,3 +1,5 @@
+import type { ProcessUsage } from "../../core/model/events.js";
+
 /** Starts processes for attempts. Each runs in a process group of its own, away from the terminal's signals. */
 export interface ProcessHost {
   start(spec: ProcessSpec): RunningProcess;
@@ -34,14 +36,6 @@ export interface ProcessExit {
   readonly spawnError?: SpawnError;
   /** Missing where the host cannot tell. */
   readonly usage?: ProcessUsage;
-}
-
-/** Of all processes that the group has had, as far as they were waited for. */
-export interface ProcessUsage {
-  /** The most memory that one of them had at a time. */
-  readonly peakMemoryBytes: number;
-  /** User and system time of all of them. */
-  readonly cpuMs: number;
 }
 
 export interface SpawnError {

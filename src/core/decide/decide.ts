@@ -104,7 +104,10 @@ function apply(decision: Decision, command: Command): void {
     case "attempt.finish": {
       const job = findJob(decision.run, command.job);
       if (job === null || job.status !== "running" || job.attempt !== command.attempt) return;
-      return finishAttempt(decision, job, command.result, command.durationMs);
+      return finishAttempt(decision, job, command.result, {
+        durationMs: command.durationMs,
+        ...command.used,
+      });
     }
     case "timer.fire": {
       const job = findJob(decision.run, command.job);
@@ -174,12 +177,9 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
   for (const job of lost) {
     const durationMs = attemptDuration(job, decision.now);
     const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
-    finishAttempt(
-      decision,
-      job,
-      job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" },
+    finishAttempt(decision, job, job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" }, {
       durationMs,
-    );
+    });
     drain(decision);
   }
 }
@@ -190,7 +190,7 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
     if (kept.has(job.id)) continue;
     const durationMs = attemptDuration(job, decision.now);
     if (job.stopping !== null) {
-      endStopped(decision, job, durationMs);
+      endStopped(decision, job, { durationMs });
       drain(decision);
       continue;
     }

@@ -1,5 +1,5 @@
 import type { AttemptResult } from "../model/commands.js";
-import type { FileFacts } from "../model/events.js";
+import type { AttemptCost, FileFacts } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
 import type { Job } from "../model/run.js";
 import { nextOrdinal } from "../model/workspace-state.js";
@@ -18,17 +18,17 @@ const STOPPED_UNASKED: FailureFacts = {
   message: "the worker stopped the attempt without being asked to",
 };
 
-export function finishAttempt(decision: Decision, job: Job, result: AttemptResult, durationMs: number): void {
-  if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, durationMs);
+export function finishAttempt(decision: Decision, job: Job, result: AttemptResult, cost: AttemptCost): void {
+  if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, cost);
   switch (result.kind) {
     case "stopped":
-      if (job.stopping === null) return failAttempt(decision, job, STOPPED_UNASKED, durationMs);
-      return endStopped(decision, job, durationMs);
+      if (job.stopping === null) return failAttempt(decision, job, STOPPED_UNASKED, cost);
+      return endStopped(decision, job, cost);
     case "succeeded":
-      if (job.stopping !== null) return endStopped(decision, job, durationMs);
-      return judgeOutput(decision, job, result, durationMs);
+      if (job.stopping !== null) return endStopped(decision, job, cost);
+      return judgeOutput(decision, job, result, cost);
     case "failed":
-      return failAttempt(decision, job, result.facts, durationMs);
+      return failAttempt(decision, job, result.facts, cost);
   }
 }
 
@@ -37,7 +37,7 @@ function judgeOutput(
   decision: Decision,
   job: Job,
   result: Extract<AttemptResult, { kind: "succeeded" }>,
-  durationMs: number,
+  cost: AttemptCost,
 ): void {
   const { items } = result;
   const refuse = (): FailureFacts | null =>
@@ -45,15 +45,15 @@ function judgeOutput(
       ? { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }
       : refuseItems(decision.run, job, items.length);
   const facts = job.step.definition.forEach ? refuse() : null;
-  if (facts !== null) failAttempt(decision, job, facts, durationMs);
-  else succeedAttempt(decision, job, result, durationMs);
+  if (facts !== null) failAttempt(decision, job, facts, cost);
+  else succeedAttempt(decision, job, result, cost);
 }
 
 function succeedAttempt(
   decision: Decision,
   job: Job,
   result: Extract<AttemptResult, { kind: "succeeded" }>,
-  durationMs: number,
+  cost: AttemptCost,
 ): void {
   const first = job.settledAs === null;
   const items = job.step.definition.forEach ? result.items : null;
@@ -65,7 +65,7 @@ function succeedAttempt(
     output: result.output,
     items,
     checkpoint: made === null ? null : { ...made, ordinal: nextOrdinal(decision.run) },
-    durationMs,
+    ...cost,
   } as const;
   decision.emit({
     ...succeeded,
@@ -89,22 +89,22 @@ function filesOnRecord(
   return { files: files.filter(({ role, path }) => known[role].has(path)) };
 }
 
-function failAttempt(decision: Decision, job: Job, facts: FailureFacts, durationMs: number): void {
+function failAttempt(decision: Decision, job: Job, facts: FailureFacts, cost: AttemptCost): void {
   decision.emit({
     type: "attempt.failed",
     job: job.id,
     attempt: job.attempt,
     ...recordAttemptFailure(decision, job, facts),
-    durationMs,
+    ...cost,
   });
   climb(decision, job);
   decision.add({ kind: "barriers" });
 }
 
 /** The attempt ended because the engine wanted it to; a barrier may have waited for just that. */
-export function endStopped(decision: Decision, job: Job, durationMs: number): void {
+export function endStopped(decision: Decision, job: Job, cost: AttemptCost): void {
   const because = job.stopping ?? "canceled";
-  decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, durationMs });
+  decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, ...cost });
   decision.add({ kind: "barriers" });
   if (because !== "reset") decision.add(() => goOnAfterStop(decision, job));
 }

@@ -42,7 +42,7 @@ export function answerHuman(decision: Decision, command: Extract<Command, { type
       decision,
       job,
       { kind: "failed", facts: { code: "REJECTED", message: said } },
-      durationMs,
+      { durationMs },
     );
   }
   const value = { choice: command.choice, text: command.text };
@@ -50,7 +50,7 @@ export function answerHuman(decision: Decision, command: Extract<Command, { type
     decision,
     job,
     { kind: "succeeded", output: { kind: "value", value }, items: null },
-    durationMs,
+    { durationMs },
   );
 }
 
@@ -65,6 +65,6 @@ export function timeOutQuestion(decision: Decision, job: Job): void {
     decision,
     job,
     { kind: "failed", facts: { timeout: "wall", message: "nobody answered in time" } },
-    durationMs,
+    { durationMs },
   );
 }

@@ -6,6 +6,7 @@ import type {
   KeptLeftover,
   MovedCheckpoint,
   Output,
+  ProcessUsage,
   ReusedJob,
   ScopeItem,
   TokenUsage,
@@ -106,6 +107,8 @@ export type Command =
       readonly attempt: number;
       readonly result: AttemptResult;
       readonly durationMs: number;
+      /** Missing where the worker cannot tell. */
+      readonly used?: ProcessUsage;
     }
   /** The time until `dueAt` has passed, whatever the clock on the wall says by now. */
   | { readonly type: "timer.fire"; readonly job: number; readonly dueAt: number }

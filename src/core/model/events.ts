@@ -137,7 +137,7 @@ export type Event =
       readonly allocation?: string | null;
       readonly restart?: number | null;
     }
-  | {
+  | ({
       readonly type: "attempt.succeeded";
       readonly job: number;
       readonly attempt: number;
@@ -148,23 +148,20 @@ export type Event =
       readonly usage?: TokenUsage;
       /** Of a step that declares any: inputs as they were before it began, outputs as it left them. */
       readonly files?: readonly FileFacts[];
-      readonly durationMs: number;
-    }
-  | {
+    } & AttemptCost)
+  | ({
       readonly type: "attempt.failed";
       readonly job: number;
       readonly attempt: number;
       readonly error: Failure;
       readonly noProgress: NoProgress | null;
-      readonly durationMs: number;
-    }
-  | {
+    } & AttemptCost)
+  | ({
       readonly type: "attempt.stopped";
       readonly job: number;
       readonly attempt: number;
       readonly because: StopReason;
-      readonly durationMs: number;
-    }
+    } & AttemptCost)
   /** The step's `if` could not be evaluated: a failure without an attempt, which climbs as any other. */
   | { readonly type: "if.failed"; readonly job: number; readonly error: Failure }
   /** `attempt` is 0, here and in what follows from it, where the step's `if` failed before there was one. */
@@ -745,6 +742,19 @@ export interface KeptLeftover extends AttemptName {
   /** Relative to the run's folder. */
   readonly patch: string;
   readonly files: number;
+}
+
+/** What an attempt took. What its processes used is missing where nobody could tell, and in old logs. */
+export interface AttemptCost extends Partial<ProcessUsage> {
+  readonly durationMs: number;
+}
+
+/** Of all processes that an attempt's process group has had, as far as somebody waited for them. */
+export interface ProcessUsage {
+  /** The most memory that one of them had at a time. */
+  readonly peakMemoryBytes: number;
+  /** User and system time of all of them. */
+  readonly cpuMs: number;
 }
 
 /** What a model call cost, as its provider counts it; null where it does not say. */

@@ -15,6 +15,12 @@ export function sizeText(bytes: number): string {
   return inUnits(bytes, SIZES) ?? `${bytes} bytes`;
 }
 
+/** An amount of memory as it was measured: `12.3 MiB`. */
+export function aboutSize(bytes: number): string {
+  const [unit, size] = SIZES.find(([, unitSize]) => bytes >= unitSize) ?? ["bytes", 1];
+  return `${Number((bytes / size).toFixed(1))} ${unit}`;
+}
+
 /** A duration as it is asked for, exact: `1.5 h`, `42 min`, `90 s`, `250 ms`. */
 export function durationAmount(ms: number): string {
   return inUnits(ms, TIMES) ?? `${ms} ms`;

@@ -38,6 +38,7 @@ const rungs = z.array(z.looseObject({ rung: text, applied: flag, kind: text.opti
 const edges = z.array(z.looseObject({ edge: id, to: text, matched: flag, why: text }));
 const moved = z.array(z.looseObject({ ordinal: count, commit: text })).optional();
 const attemptOf = { job: jobId, attempt: count };
+const cost = { durationMs: number, peakMemoryBytes: count.optional(), cpuMs: number.optional() };
 const outcome = { ok: flag, message: text, durationMs: number };
 const raise = { resource: text, from: number.nullable(), to: number };
 const told = { reason: text, key };
@@ -181,15 +182,15 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     files: z
       .array(z.looseObject({ role: z.enum(["input", "output"]), path: text, sha256: text.nullable() }))
       .optional(),
-    durationMs: number,
+    ...cost,
   },
   "attempt.failed": {
     ...attemptOf,
     error: failure,
     noProgress: z.looseObject({ streak: count, limit: count, oscillation: flag }).nullable(),
-    durationMs: number,
+    ...cost,
   },
-  "attempt.stopped": { ...attemptOf, because: text, durationMs: number },
+  "attempt.stopped": { ...attemptOf, because: text, ...cost },
   "if.failed": { job: jobId, error: failure },
   "ladder.climbed": {
     ...attemptOf,

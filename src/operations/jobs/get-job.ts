@@ -7,6 +7,7 @@ import { jobRecord } from "../../report/job-record.js";
 import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import { usagesOf } from "../../report/model-usage.js";
+import { processUsagesOf, UNKNOWN_USAGE } from "../../report/process-usage.js";
 import { iso, showOutput } from "../../report/run-report.js";
 import type { Store } from "../../store/store.js";
 import { operation } from "../operation.js";
@@ -25,7 +26,7 @@ export const getJob = operation({
   name: "get_job",
   summary: "show a job: its attempts, errors and output",
   description:
-    "Returns one job with its output, `attempt_history` (every attempt with its error, the files that the step declares, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
+    "Returns one job with its output, `attempt_history` (every attempt with its error, the files that the step declares, the peak memory and CPU time of its processes, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
@@ -45,6 +46,11 @@ export const getJob = operation({
         error: error.nullable(),
         usage: tokenUsage.nullable(),
         files: z.array(declaredFile),
+        peak_memory_bytes: z
+          .number()
+          .nullable()
+          .describe("The most memory that one process of the attempt had. Null: not known."),
+        cpu_ms: z.number().nullable().describe("CPU time of all processes of the attempt. Null: not known."),
       }),
     ),
     diagnostics,
@@ -69,6 +75,7 @@ async function reportJobDetails(store: Store, request: JobRequest) {
   const usages = usagesOf(log);
   const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
   const filesIn = filesByAttempt(log);
+  const processUsageIn = processUsagesOf(log);
   return {
     ...jobRecord(run, job),
     output: showOutput(job.output),
@@ -78,6 +85,7 @@ async function reportJobDetails(store: Store, request: JobRequest) {
         ...reportAttempt(attempt),
         usage: usageIn.get(attempt.attempt) ?? null,
         files: filesIn.get(attempt.attempt) ?? [],
+        ...(processUsageIn.get(attempt.attempt) ?? UNKNOWN_USAGE),
       })),
     diagnostics: diagnosticsOf([job], log),
   };

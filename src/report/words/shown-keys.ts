@@ -4,6 +4,7 @@
  */
 export const SHOWN_KEYS = {
   changedFiles: "changed_files",
+  cpuMs: "cpu_ms",
   definitionHash: "definition_hash",
   delayMs: "delay_ms",
   diffHash: "diff_hash",
@@ -19,6 +20,7 @@ export const SHOWN_KEYS = {
   maxLoops: "max_loops",
   noProgress: "no_progress",
   partOf: "part_of",
+  peakMemoryBytes: "peak_memory_bytes",
   queueAttempts: "queue_attempts",
   retryMax: "retry_max",
   runId: "run_id",

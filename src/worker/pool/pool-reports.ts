@@ -82,7 +82,7 @@ export class PoolReports {
 
   private async settle(
     attempt: PoolAttempt,
-    { token, result, duration_ms }: SentReport,
+    { token, result, duration_ms, used }: SentReport,
     files: Promise<ReportAnswer | null> | null,
   ): Promise<ReportAnswer> {
     // A disk that is full now may have room later.
@@ -95,6 +95,9 @@ export class PoolReports {
       const isTaken = attempt.settle({
         result: judged,
         durationMs: duration_ms,
+        ...(used === undefined
+          ? {}
+          : { used: { peakMemoryBytes: used.peak_memory_bytes, cpuMs: used.cpu_ms } }),
         settled: (outcome) => {
           if (outcome === "committed") resolve({ token, outcome: "accepted" });
           else if (outcome === "stale") resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });

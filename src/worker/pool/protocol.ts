@@ -234,6 +234,8 @@ export type Stream = z.infer<typeof stream>;
 
 const sentReport = held.extend({
   duration_ms: z.number().min(0),
+  /** What its processes used, where the worker can tell. */
+  used: z.strictObject({ peak_memory_bytes: count, cpu_ms: count }).optional(),
   result,
   /** The ends of its logs; what came before has been sent. */
   logs: z

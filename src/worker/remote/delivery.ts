@@ -31,7 +31,7 @@ export async function sendLogs({ client, worker_id }: Session, attempt: RemoteAt
 /** Everything that the server must have before it can take the result, and the report itself. */
 export async function prepareReport(session: Session, attempt: RemoteAttempt): Promise<SentReport> {
   await sendLogs(session, attempt);
-  const { result, durationMs } = attempt.report!;
+  const { result, durationMs, used } = attempt.report!;
   const isFile = result.kind === "succeeded" && result.output.kind === "artifact";
   if (isFile && !attempt.isOutputSent) {
     await session.client.sendOutput(session.worker_id, attempt.token, readFileSync(attempt.outputFile));
@@ -40,6 +40,7 @@ export async function prepareReport(session: Session, attempt: RemoteAttempt): P
   return {
     ...attempt.held,
     duration_ms: Math.max(0, durationMs),
+    ...(used === undefined ? {} : { used: { peak_memory_bytes: used.peakMemoryBytes, cpu_ms: used.cpuMs } }),
     result: sentResult(result),
     logs: attempt.logs.flatMap((log) =>
       log.exists

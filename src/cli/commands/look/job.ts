@@ -1,7 +1,10 @@
 import { jobStatusWord } from "../../../core/model/job-status-word.js";
+import { aboutSize } from "../../../core/text/amount-text.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
+import type { ShownUsage } from "../../../report/process-usage.js";
+import { durationText } from "../../../report/words/duration-text.js";
 import { jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
@@ -38,17 +41,21 @@ function attemptTable(attempts: OutputOf<"get_job">["attempt_history"], width: n
   // Most attempts run in the process itself, and then there is nothing to say of these.
   const hasNode = attempts.some(({ node }) => node !== null);
   const hasAllocation = attempts.some(({ allocation }) => allocation !== null);
+  const isMeasured = attempts.some(({ cpu_ms }) => cpu_ms !== null);
   const header = [
     ...["attempt", "status", "worker"],
     ...(hasNode ? ["node"] : []),
     ...(hasAllocation ? ["allocation"] : []),
-    ...["started (UTC)", "ended (UTC)", "error"],
+    ...["started (UTC)", "ended (UTC)"],
+    ...(isMeasured ? ["cpu", "memory"] : []),
+    "error",
   ];
   const rows = attempts.map((each) => [
     ...[String(each.attempt), each.status, each.worker],
     ...(hasNode ? [each.node ?? ""] : []),
     ...(hasAllocation ? [allocationText(each)] : []),
     ...[clockTime(each.started_at), clockTime(each.finished_at)],
+    ...(isMeasured ? usedCells(each) : []),
     each.error === null ? "" : oneLine(`${each.error.code}: ${each.error.message}`),
   ]);
   return tableLines(header, rows, width);
@@ -57,6 +64,13 @@ function attemptTable(attempts: OutputOf<"get_job">["attempt_history"], width: n
 /** A scheduler may start the same allocation several times. */
 function allocationText({ allocation, restart }: OutputOf<"get_job">["attempt_history"][number]): string {
   return `${allocation ?? ""}${restart === null || restart === 0 ? "" : `, restart ${restart}`}`;
+}
+
+function usedCells({ cpu_ms, peak_memory_bytes }: ShownUsage): string[] {
+  return [
+    cpu_ms === null ? "" : durationText(cpu_ms),
+    peak_memory_bytes === null ? "" : aboutSize(peak_memory_bytes),
+  ];
 }
 
 function textOf(value: unknown): string {
