@@ -8,6 +8,10 @@ const PEERS = { make, ninja, xargs, parallel, snakemake };
 const isInstalled = (program) => spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
 const shownName = (program) => (program === "parallel" ? "GNU parallel" : program);
 let installed;
+/** Shell built-ins: no other program is as little work. */
+const SHORTCUTS = new Set(["true"]);
+const SHORTCUT_NOTE =
+  "`true` takes a shortcut in Daruma: a waiting shell runs it and no program is started; the next table has one";
 
 /** The peers that are here; those that are not are named once. */
 function findPeers(skipped) {
@@ -55,7 +59,8 @@ async function wide(id, command, jobs, rounds, skipped) {
     contenders[`${peer}, output to files`] = PEERS[peer](jobs, { command, files: true });
   const results = await race(contenders, rounds, skipped);
   const figure = { key: "rate", title: "jobs/s", digits: 0, of: ({ wallMs }) => jobs / (wallMs / 1000) };
-  const note = `${PARALLEL} at a time; Daruma records each attempt durably and keeps its output in files`;
+  const shortcut = SHORTCUTS.has(command) ? `; ${SHORTCUT_NOTE}` : "";
+  const note = `${PARALLEL} at a time; Daruma records each attempt durably and keeps its output in files${shortcut}`;
   return { id, title: `${jobs} x \`${command}\``, note, rounds, ...compare(results, figure) };
 }
 

@@ -1,11 +1,16 @@
-// Compiles native/launcher to dist/launcher/linux-ARCH, static, so that it runs with any libc. Where there is no compiler
+// Compiles native/launcher to dist/launcher/linux-ARCH, without a libc, so that it runs beside any. Where there is no compiler
 // it is left out: the launcher in Perl then does its work, and nobody needs a compiler to build or to install.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, mkdirSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const CROSS_COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" };
-const FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-static", "-s"];
+const FLAGS = [
+  ...["-std=c11", "-O2", "-Wall", "-Wextra", "-static", "-s", "-fno-pie", "-no-pie"],
+  // No C library: native/launcher/runtime.c has what is needed of one, and the compiler must not call it from within itself.
+  ...["-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-tree-loop-distribute-patterns"],
+  ...["-fno-asynchronous-unwind-tables", "-Wl,--build-id=none"],
+];
 
 const isOwn = (arch) => process.platform === "linux" && process.arch === arch;
 const compilersFor = (arch) => [...(isOwn(arch) ? ["cc", "gcc", "clang"] : []), CROSS_COMPILERS[arch]];

@@ -49,8 +49,10 @@ every program alike. A figure is a median, with the least and the greatest value
 the time of the other program in the same round: below 1 Daruma is faster. Compare ratios between machines, not times.
 
 The programs do not do the same work. Daruma records every attempt durably before and after it runs and keeps what it printed; make, ninja
-and xargs keep nothing, GNU parallel a line for each job. \`true\` is a shell built-in, which Daruma runs in a waiting shell
-without starting a program; \`env true\` is a real program everywhere.
+and xargs keep nothing, GNU parallel a line for each job. \`true\` takes a shortcut in Daruma: it is a shell built-in, which a shell that
+already waits runs in a subshell, and no program is started. So the row says what the engine costs, not what a
+process costs. \`env true\` is a real program everywhere: compare that one, and with make through a shell, because Daruma runs every
+text in \`exec\` by \`sh -c\`.
 
 This page is made from \`bench/recorded.json\` by \`npm run docs:benchmarks\`. To measure anew, on an idle machine:
 

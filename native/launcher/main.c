@@ -77,7 +77,7 @@ int main(void) {
   handle(SIGCHLD);
   handle(SIGPIPE);
   prctl(PR_SET_NAME, "daruma-launcher");
-  prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans of jobs are reaped here */
+  prctl(PR_SET_CHILD_SUBREAPER, 1L); /* orphans of jobs are reaped here */
   if ((null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0 || open_pipe(refusals) < 0) return 1;
   if ((epoll_fd = epoll_create1(EPOLL_CLOEXEC)) < 0 || watch(&commands, STDIN_FILENO) < 0) return 1;
   frame('H', 0, NULL, 0, IS_URGENT);

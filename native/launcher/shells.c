@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,7 +26,8 @@ static char *script_of(const char *folder, const char *line) {
   char *text = malloc(4 * strlen(folder) + strlen(line) + 100);
   if (!text) return NULL;
   char *at = quoted_end(stpcpy(text, "if cd "), folder);
-  sprintf(at, " 2>/dev/null; then (%s\n); echo $? >&3; else echo cd >&3; fi\n", line);
+  at = stpcpy(stpcpy(at, " 2>/dev/null; then ("), line);
+  stpcpy(at, "\n); echo $? >&3; else echo cd >&3; fi\n");
   return text;
 }
 
@@ -75,6 +75,12 @@ int start_in_shell(uint32_t id, const char *folder, const char *line) {
   return 1;
 }
 
+static int number_in(const char *digits) {
+  int number = 0;
+  for (; *digits >= '0' && *digits <= '9'; digits++) number = 10 * number + *digits - '0';
+  return number;
+}
+
 /* The subshell has gone and had no children: what it printed is in the pipes, and the shell can take the next line. */
 void end_in_shell(struct job *shell) {
   char told[TOLD_BYTES + 1] = "";
@@ -84,7 +90,7 @@ void end_in_shell(struct job *shell) {
   drain(&shell->err);
   if (told[0] == 'c') frame_refused(shell->id, REFUSED_FOLDER, STAGE_FOLDER);
   else {
-    shell->status = atoi(told) << 8;
+    shell->status = number_in(told) << 8;
     frame_ended(shell, 0);
   }
   shell->id = 0;

@@ -68,7 +68,7 @@ static _Noreturn void become(const struct program *program) {
   sigset_t none;
   sigemptyset(&none);
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, (long)SIGKILL);
   sigprocmask(SIG_SETMASK, &none, NULL);
   if (dup2(program->stdin_fd, STDIN_FILENO) < 0 || dup2(program->stdout_fd, STDOUT_FILENO) < 0 ||
       dup2(program->stderr_fd, STDERR_FILENO) < 0 || (program->told_fd >= 0 && dup2(program->told_fd, 3) < 0))
