@@ -221,6 +221,9 @@ void signal_job(uint32_t id, int signal) {
 }
 
 _Noreturn void farewell(void) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL); /* the end of a process ends the pause, too */
   for (int try = 0; try < FAREWELL_TRIES; try++) {
     int left = 0;
     while (waitpid(-1, NULL, WNOHANG) > 0) continue;
