@@ -24,7 +24,9 @@ export interface ScriptDialect {
 
 /** Exit codes of the script itself, after sysexits.h: no scratch folder. */
 const EXIT_NO_SCRATCH = 73;
-const DRAIN_FILE_POLL_S = 2;
+const WATCH_POLL_S = 2;
+/** What a worker has to hand its jobs back once its script is gone. */
+const HAND_BACK_S = 5;
 
 /**
  * Starts the worker and passes on what the batch system wants. A worker drains at the first SIGTERM and hands its jobs
@@ -65,7 +67,7 @@ export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): strin
     ...(dialect.ownGroup ? ["set -m"] : []),
     workerCommand(spec, dialect),
     "worker=$!",
-    ...(dialect.drainFile === null ? [] : watchDrainFile(dialect.drainFile)),
+    ...(dialect.drainFile === null ? [] : watchOver(dialect.drainFile)),
     // A signal interrupts `wait`; only the end of the worker ends the script.
     "while :; do",
     '  wait "$worker"',
@@ -105,13 +107,21 @@ function workerCommand(spec: AllocationSpec, dialect: ScriptDialect): string {
   return words.join(" ");
 }
 
-function watchDrainFile(file: string): string[] {
+/**
+ * Beside the worker, in a group of its own: passes a drain on, and ends a worker that has outlived the script. A worker in
+ * a group of its own is not killed with the script, and must not take jobs on a node that is no longer its own.
+ */
+function watchOver(drainFile: string): string[] {
   return [
     "script=$$",
-    `( while sleep ${DRAIN_FILE_POLL_S}; do`,
-    '    kill -0 "$script" 2>/dev/null || exit',
-    `    [ -e ${file} ] && { rm -f ${file}; kill -TERM "$worker"; exit; }`,
-    "  done ) &",
+    `( while sleep ${WATCH_POLL_S}; do`,
+    `    [ -e ${drainFile} ] && rm -f ${drainFile} && kill -TERM "$worker"`,
+    '    kill -0 "$script" 2>/dev/null && continue',
+    '    kill -TERM "$worker" && sleep 0.5 && kill -TERM "$worker"',
+    `    sleep ${HAND_BACK_S}`,
+    '    kill -KILL -- "-$worker"',
+    "    exit",
+    "  done ) 2>/dev/null &",
     "watcher=$!",
   ];
 }

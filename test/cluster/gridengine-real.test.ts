@@ -5,7 +5,7 @@ import type { AllocationSpec, KnownOfPilot } from "../../src/cluster/provider.js
 import { RealAllocations, until } from "../support/cluster/real-allocations.js";
 import { Scenario } from "../support/cluster/scenario.js";
 import { clusterSuite, startGridEngine, whyNoCluster } from "../support/cluster/test-cluster.js";
-import { providerConformance, stepsIn } from "./provider-conformance.js";
+import { killPilot, noPilotIsLeft, providerConformance, stepsIn } from "./provider-conformance.js";
 
 const SIGNAL = new AbortController().signal;
 const SLOWEST_MS = 120_000;
@@ -55,14 +55,17 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(clusterSuite("gridengine", 
       const incarnations = await allocations.end(id);
       expect(incarnations.map((status) => allocations.verdict(status))).toEqual(["REQUEUED?", "pending"]);
       expect(incarnations.map(({ restart }) => restart)).toEqual([0, 1]);
+      // The host is only deaf: what ran on it runs on.
+      killPilot(allocations, "lost-host");
       await allocations.provider.cancel(id, "now", SIGNAL);
     });
   });
 
-  it("leaves nothing in the queue once everything is canceled", async () => {
+  it("leaves nothing in the queue and no process once everything is canceled", async () => {
     const { provider, cluster } = allocations;
     for (const { id } of await provider.list("daruma-", SIGNAL)) await provider.cancel(id, "now", SIGNAL);
     await until("the queue is empty", async () => (await cluster.command("qstat")) === "");
+    await noPilotIsLeft(allocations);
   });
 });
 
@@ -99,20 +102,15 @@ const SCENARIOS: readonly Scenario[] = [
       return [...(await verdicts(id)), ...stepsIn(allocations.log(name))];
     },
   ),
-  new Scenario(
-    "a reschedule by an operator",
-    ["REQUEUED?", "1 running", "--restart=0", "--restart=1"],
-    async (name) => {
-      const id = await started(name, "stay", { profile: rerunnable() });
-      await allocations.cluster.command("qmod", "-rj", id);
-      const [first] = await allocations.end(id);
-      await allocations.ready(name, 2);
-      const second = (await allocations.status(id))[1]!;
-      const restarts = allocations.log(name).match(/--restart=\d+/g) ?? [];
-      await allocations.provider.cancel(id, "now", SIGNAL);
-      return [allocations.verdict(first!), `${second.restart} ${second.phase}`, ...restarts];
-    },
-  ),
+  new Scenario("a reschedule by an operator", ["REQUEUED?", "restart 1"], async (name) => {
+    const id = await started(name, "stay", { profile: rerunnable() });
+    await allocations.cluster.command("qmod", "-rj", id);
+    const [first, second] = await allocations.end(id);
+    await allocations.provider.cancel(id, "now", SIGNAL);
+    // Grid Engine does not always end the first one, so that two may run at once.
+    killPilot(allocations, name);
+    return [allocations.verdict(first!), `restart ${second?.restart}`];
+  }),
   new Scenario("an output file that cannot be written", ["LAUNCH_FAILED", "asked"], async (name) => {
     const id = await allocations.submit(name, "stay", { logFile: "/nonexistent/log" });
     const [verdict] = await verdicts(id, { registered: false });

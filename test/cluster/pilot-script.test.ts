@@ -95,6 +95,14 @@ describe("the script of an allocation", () => {
     expect(readdirSync(folder)).not.toContain("log.drain");
   });
 
+  it("of Grid Engine does not leave a worker behind that only the script could stop", async () => {
+    const script = start("gridengine", "stay");
+    await ready();
+    process.kill(-script.pid!, "SIGKILL");
+    await until("the worker has left", async () => log().includes("handed back"));
+    expect(stepsIn(log())).toEqual(["ready", "stop 1", "stop 2", "handed back"]);
+  });
+
   it.each([
     ["slurm", "exit-3", 3],
     ["gridengine", "exit-3", 3],

@@ -173,11 +173,26 @@ export function stepsIn(log: string): string[] {
     .filter((line) => /^(ready|stop \d|finished|handed back|the child is gone)$/.test(line));
 }
 
+/** Nothing of any pilot runs on, whatever ended its allocation. */
+export async function noPilotIsLeft({ folder }: RealAllocations): Promise<void> {
+  await until("no pilot is left", async () => !commandLines().some((line) => line.includes(folder)));
+}
+
+/** What the death of its machine does, where the machine is this one and lives on. */
+export function killPilot({ folder }: RealAllocations, name: string): void {
+  for (const [pid, line] of processes())
+    if (line.includes(join(folder, `${name}.token`))) process.kill(pid, "SIGKILL");
+}
+
 function commandLines(): string[] {
+  return processes().map(([, line]) => line);
+}
+
+function processes(): [pid: number, commandLine: string][] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => {
     try {
-      return [readFileSync(`/proc/${pid}/cmdline`, "utf8")];
+      return [[Number(pid), readFileSync(`/proc/${pid}/cmdline`, "utf8")]];
     } catch {
       return [];
     }
