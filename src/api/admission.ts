@@ -4,7 +4,7 @@ import type { Principal } from "../operations/context.js";
 import { mayAct, type Role } from "../operations/roles.js";
 import type { Authenticator, Caller } from "./authenticate.js";
 import { checkLocalRequest, checkOrigin } from "./browser-guard.js";
-import { OPEN_DOOR_FRESH_MS } from "./limits.js";
+import { AS_HEADER, OPEN_DOOR_FRESH_MS } from "./limits.js";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -58,8 +58,12 @@ function answerPreflight(reply: FastifyReply): FastifyReply {
 
 export function principalOf(request: FastifyRequest): Principal {
   if (request.caller === null) throw new DarumaError("UNAUTHENTICATED", "the request has no token");
-  return request.caller.principal;
+  const as = request.headers[AS_HEADER];
+  const { principal } = request.caller;
+  return typeof as === "string" && AS_FORM.test(as) ? { ...principal, as } : principal;
 }
+
+const AS_FORM = /^[\w.-]{1,40}$/;
 
 /** Whoever asked may have lost his token since, or is in need of one by now. */
 export function recheckCaller(

@@ -4,6 +4,8 @@ import { MAX_WRAPPED_JSON_LEVELS } from "../core/text/to-json.js";
 export const DEFAULT_PORT = 7420;
 export const DEFAULT_HOST = "127.0.0.1";
 /** Says `command-line` where the one who asks is Daruma's own: hints speak of commands then. */
+/** What a client calls itself, kept in the log beside the name of its token. */
+export const AS_HEADER = "x-daruma-as";
 export const READER_HEADER = "x-daruma-reader";
 export const API_PREFIX = "/api/v1";
 

@@ -11,7 +11,7 @@ import { createMemoryStore } from "../store/memory/memory-store.js";
 import { isPostgresUrl } from "../store/postgres/postgres-address.js";
 import type { Store } from "../store/store.js";
 import { databaseFile, isDatabaseThere } from "./existing-store.js";
-import { operateThrough } from "./local-operate.js";
+import { COMMAND_LINE, operateThrough } from "./local-operate.js";
 import { openStore } from "./open-store.js";
 
 export interface LocalClientOptions {
@@ -56,7 +56,7 @@ class LocalClient {
     return {
       store,
       outputDir,
-      principal: { name: "command line", role: "admin" },
+      principal: COMMAND_LINE,
       now: Date.now,
       operate: operateThrough(store),
       runner: null,

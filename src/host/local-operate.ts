@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
-import type { Context } from "../operations/context.js";
+import type { Context, Principal } from "../operations/context.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { Store } from "../store/store.js";
 import { operateRun } from "./operate-run.js";
+
+/** Who asks where nobody need say so. */
+export const COMMAND_LINE: Principal = { name: "command line", role: "admin" };
 
 /** How a process that runs nothing itself puts commands to runs: as their owner for a moment, or through the inbox. */
 export function operateThrough(store: Store): Context["operate"] {

@@ -41,6 +41,8 @@ export interface ClusterControl {
 
 export interface Principal {
   readonly name: string;
+  /** What it calls itself, such as an agent that somebody has started with his own token. */
+  readonly as?: string;
   readonly role: Role;
 }
 

@@ -7,7 +7,7 @@ import { loadRun } from "../engine/load-run.js";
 import { ownerOf } from "../report/lookup/run-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { outcomeOf } from "./command-outcome.js";
-import type { Context } from "./context.js";
+import type { Context, Principal } from "./context.js";
 
 /** What an operator's command did, or would do. */
 export interface CommandAnswer extends CommandOutcome {
@@ -18,12 +18,17 @@ export interface CommandAnswer extends CommandOutcome {
 
 /** Put a command to a run, whoever runs it, and tell what changed. A refusal is thrown with its code. */
 export async function putCommand(
-  { store, operate }: Pick<Context, "store" | "operate">,
+  { store, operate, principal }: Pick<Context, "store" | "operate" | "principal">,
   runId: number,
   command: OperatorCommand,
 ): Promise<CommandAnswer> {
-  const outcome = await operate(runId, command);
+  const outcome = await operate(runId, { ...command, by: nameOfPrincipal(principal) });
   return { runId, ...outcome, owner: await ownerOf(store, runId) };
+}
+
+/** `ci`, or `agent (ci)` for an agent with that token. */
+function nameOfPrincipal({ name, as }: Principal): string {
+  return as === undefined ? name : `${as} (${name})`;
 }
 
 /** The same answer for a run in memory only: nothing is written. */

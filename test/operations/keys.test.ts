@@ -163,6 +163,7 @@ describe("every operation that changes a run", () => {
     expect(changes.map(({ name }) => name)).toEqual([
       "start_run",
       "control_run",
+      "recover_run",
       "classify_and_resolve_failures",
       "redrive_job",
       "answer_job",

@@ -81,3 +81,49 @@ describe("recover_run", () => {
     expect(await refusalOf(bench.call("recover_run", { run_id: 9_999 }))).toBe("RUN_NOT_FOUND");
   });
 });
+
+describe("classify_and_resolve_failures with corrections", () => {
+  const idOf = async (run_id: number, step: string) =>
+    (await bench.call("get_run", { run_id })).jobs.find((job) => job.step === step)!.id;
+
+  it("gives the retried job what it is told, also as text, and says who asked", {
+    tags: ["T35"],
+  }, async () => {
+    const { run_id } = await bench.run(FLOW);
+    const job_id = await idOf(run_id, "big");
+    const classifications = [{ job_id, action: "retry", reason: "r", memory: "2g", runtime: "90m" } as const];
+    const dry = await bench.call("classify_and_resolve_failures", { classifications, dry_run: true });
+    expect(dry).toMatchObject({ applied: false, results: [{ ok: true }] });
+    await bench.call("classify_and_resolve_failures", { classifications });
+    await bench.settled(run_id);
+    const events = (await bench.context.store.readEvents(run_id)).map(({ event }) => event);
+    expect(events.find(({ type }) => type === "jobs.retried")).toMatchObject({
+      action: "resolve",
+      by: "tester",
+      raised: [
+        { job: job_id, resource: "memory", from: 512 * 1024 ** 2, to: 2 * 1024 ** 3 },
+        { job: job_id, resource: "runtime", from: null, to: 90 * 60_000 },
+      ],
+    });
+    expect(events.find(({ type }) => type === "hold.resolved")).toMatchObject({ by: "tester" });
+  });
+
+  it.each([
+    ["less than it has", "retry", "256m", "NOT_RAISED"],
+    ["as much as it has", "retry", "512m", "NOT_RAISED"],
+    ["an amount for a job that is to fail", "fail", "2g", "INVALID_INPUT"],
+  ] as const)("refuses %s, and decides nothing", { tags: ["T35"] }, async (_, action, memory, code) => {
+    const { run_id } = await bench.run(FLOW);
+    const [big, wrong] = [await idOf(run_id, "big"), await idOf(run_id, "wrong")];
+    const before = (await bench.context.store.readEvents(run_id)).length;
+    const answer = await bench.call("classify_and_resolve_failures", {
+      classifications: [
+        { job_id: wrong, action: "skip" },
+        { job_id: big, action, memory },
+      ],
+      dry_run: true,
+    });
+    expect(answer.results.map(({ error }) => error?.code ?? null)).toEqual([null, code]);
+    expect(await bench.context.store.readEvents(run_id)).toHaveLength(before);
+  });
+});

@@ -103,6 +103,7 @@ Examples:
       "viewer reads, operator also starts runs and decides holds, admin may do everything",
       "operator",
     )
+    .option("--as <name>", "what the log calls whoever decides something through it, such as agent")
     .addHelpText(
       "after",
       `

@@ -172,6 +172,17 @@ export class ServerRun {
     }
   }
 
+  /** False: this process was interrupted before that. */
+  async rested(): Promise<boolean> {
+    outlivePipes();
+    const stop = new AbortController();
+    try {
+      return (await Promise.race([this.untilItRests(stop.signal), nextInterrupt()])) !== INTERRUPTED;
+    } finally {
+      stop.abort();
+    }
+  }
+
   private async untilItStays(signal: AbortSignal, again: () => Promise<boolean>): Promise<void> {
     do await this.untilItRests(signal);
     while (!signal.aborted && (await again()));
@@ -223,10 +234,11 @@ export class ServerRun {
       const request = { run_id: runId, action: "cancel", reason, wait_ms: CANCEL_WAIT_MS } as const;
       const { status } = await client.call("control_run", request);
       writeLines(err, [`run ${runId} is ${status === "running" ? "being canceled" : status}`]);
-    } else
-      writeLines(err, [
-        `detached; run ${runId} continues on the server: ${commandLine(options, `show ${runId}`)}`,
-      ]);
+    } else {
+      const left = options.server === undefined ? "stopped watching" : "detached";
+      const where = options.server === undefined ? "is left as it is" : "continues on the server";
+      writeLines(err, [`${left}; run ${runId} ${where}: ${commandLine(options, `show ${runId}`)}`]);
+    }
     if (options.json)
       writeJson(session.out, summaryOf(await client.call("get_run", { run_id: runId })).report);
     return EXIT.interrupted;

@@ -5,9 +5,10 @@ import type { GlobalOptions } from "../terminal/channel.js";
 export async function openClient(
   options: GlobalOptions,
   reader: "command-line" | "program" = "command-line",
+  as?: string,
 ): Promise<Client> {
   const { outputDir, store, server, token, config } = options;
   if (server !== undefined)
-    return (await import("./remote-client.js")).openRemoteClient({ server, token, reader });
+    return (await import("./remote-client.js")).openRemoteClient({ server, token, reader, as });
   return (await import("../../host/local-client.js")).openLocalClient({ outputDir, store, config });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { READER_HEADER } from "../../api/limits.js";
+import { AS_HEADER, READER_HEADER } from "../../api/limits.js";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../../core/errors/errors.js";
 import type { Problem } from "../../definition/read/problem.js";
 import type { Client } from "../../operations/client.js";
@@ -14,6 +14,8 @@ export interface RemoteClientOptions {
   readonly token?: string | undefined;
   /** Who reads what the server advises; somebody at this command line by default. */
   readonly reader?: "command-line" | "program";
+  /** What the log calls whoever asks, beside the name of the token. */
+  readonly as?: string | undefined;
   /** How long a stream waits for a server that is gone. */
   readonly patienceMs?: number;
 }
@@ -156,11 +158,12 @@ class RemoteClient {
       for (const value of [left.get(field)].flat()) query.append(field, String(value));
       left.delete(field);
     }
-    const { token, reader = "command-line" } = this.options;
+    const { token, as, reader = "command-line" } = this.options;
     const hasBody = rest.method === "POST" || rest.method === "PUT";
     const headers = {
       accept: "application/json",
       [READER_HEADER]: reader,
+      ...(as === undefined ? {} : { [AS_HEADER]: as }),
       ...(hasBody ? { "content-type": "application/json" } : {}),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };

@@ -32,6 +32,8 @@ type AgendaItem = Consequence | (() => void);
  */
 export class Decision {
   readonly events: Event[] = [];
+  /** Who asks for what is being decided, where somebody does. */
+  by: string | null = null;
   /** The next one is the last. */
   private readonly agenda: AgendaItem[] = [];
   /** By the item that is being looked at, in order. */
@@ -45,8 +47,9 @@ export class Decision {
   emit(event: Event): void {
     if (this.added.length > 0)
       throw new Error(`${event.type} is emitted before what was added to the agenda is looked at`);
-    evolve(this.run, event, this.now);
-    this.events.push(event);
+    const signed = this.by !== null && "key" in event ? { ...event, by: this.by } : event;
+    evolve(this.run, signed, this.now);
+    this.events.push(signed);
   }
 
   add(item: AgendaItem): void {

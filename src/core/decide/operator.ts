@@ -22,7 +22,13 @@ export { type Refusal, refusalOf } from "./operator-refusals.js";
 export function operate(decision: Decision, asked: OperatorCommand): void {
   const { run } = decision;
   if ((asked.key !== null && run.operatorKeys.has(asked.key)) || refusalOf(run, asked) !== null) return;
-  const command = asDone(run, asked);
+  decision.by = asked.by ?? null;
+  perform(decision, asDone(run, asked));
+  decision.by = null;
+}
+
+function perform(decision: Decision, command: OperatorCommand): void {
+  const { run } = decision;
   switch (command.type) {
     case "run.cancel":
       return cancelRun(decision, command.reason, command.key);

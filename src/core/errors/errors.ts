@@ -572,6 +572,10 @@ export const ERROR_CATALOGUE = {
     means: "The command given with --recovery-hook failed, so nothing was recovered.",
     next: "Repair it, or leave it out. The run is as it was.",
   },
+  AGENT_FAILED: {
+    means: "The command given with --agent failed or took too long.",
+    next: "See what it printed. What it had decided by then is in the log; the rest is still held.",
+  },
   NOT_RAISED: {
     means: "The memory or runtime given to a job is not more than it has, or more than can be given.",
     next: "Give more than it has (`daruma job show RUN STEP` says how much), or leave the amount out.",

@@ -119,8 +119,10 @@ export type Command =
       readonly result: EvaluationResult;
     };
 
-/** What a person or an agent asks of a run. The same key is taken once, however often it arrives. */
-export type OperatorCommand =
+/** What a person or an agent asks of a run, and who asks. The same key is taken once, however often it arrives. */
+export type OperatorCommand = Wish & { readonly by?: string };
+
+type Wish =
   | { readonly type: "run.cancel"; readonly reason: string; readonly key: string | null }
   | {
       readonly type: "run.pause";

@@ -304,6 +304,7 @@ export type HealEvent =
       readonly max: number | null;
       readonly reason: string;
       readonly key: string | null;
+      readonly by?: string;
     }
   | {
       readonly type: "requeue.scheduled";
@@ -423,6 +424,7 @@ type GotoEvent =
       readonly jobs?: readonly number[];
       readonly reason: string;
       readonly key: string | null;
+      readonly by?: string;
     }
   | {
       readonly type: "barrier.opened";
@@ -452,23 +454,43 @@ type GotoEvent =
       readonly max: number;
     };
 
-/** The first event of what an operator asked for has its key, by which the same command is known again. */
+/**
+ * The first event of what an operator asked for has its key, by which the same command is known again. `by` is who asked:
+ * the name of a token, `command line`, an agent. Older logs do not say.
+ */
 type OperatorEvent =
-  | { readonly type: "run.cancel_requested"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "run.cancel_requested";
+      readonly reason: string;
+      readonly key: string | null;
+      readonly by?: string;
+    }
   | {
       readonly type: "run.paused";
       readonly reason: string;
       readonly key: string | null;
+      readonly by?: string;
       readonly takeover: boolean;
     }
-  | { readonly type: "run.unpaused"; readonly reason: string; readonly key: string | null }
-  | { readonly type: "run.reopened"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "run.unpaused";
+      readonly reason: string;
+      readonly key: string | null;
+      readonly by?: string;
+    }
+  | {
+      readonly type: "run.reopened";
+      readonly reason: string;
+      readonly key: string | null;
+      readonly by?: string;
+    }
   | {
       readonly type: "hold.resolved";
       readonly job: number;
       readonly action: HoldAction;
       readonly reason: string;
       readonly key: string | null;
+      readonly by?: string;
       readonly output: Output | null;
       readonly items: readonly ScopeItem[] | null;
     }
@@ -483,6 +505,7 @@ type OperatorEvent =
       readonly maxAttempts?: number;
       readonly reason: string;
       readonly key: string | null;
+      readonly by?: string;
     }
   | {
       readonly type: "human.answered";
@@ -492,6 +515,7 @@ type OperatorEvent =
       readonly text: string;
       readonly reason?: string;
       readonly key: string | null;
+      readonly by?: string;
     };
 
 /** What an operator asked for that lets jobs run again. */

@@ -41,7 +41,8 @@ const attemptOf = { job: jobId, attempt: count };
 const cost = { durationMs: number, peakMemoryBytes: count.optional(), cpuMs: number.optional() };
 const outcome = { ok: flag, message: text, durationMs: number };
 const raise = { resource: text, from: number.nullable(), to: number };
-const told = { reason: text, key };
+const by = text.optional();
+const told = { reason: text, key, by };
 
 /** Older logs lack some of it, and have a number for the time. */
 const failureFields = {
@@ -269,7 +270,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
   "workspace.promoted": { rebuild: id, job: jobId, path: text },
   "workspace.discarded": { rebuild: id, job: jobId, path: text.nullable(), reason: text },
   "human.asked": { ...attemptOf, prompt: text, choices: texts, dueAt: time.nullable() },
-  "human.answered": { ...attemptOf, choice: text, text, reason: text.optional(), key },
+  "human.answered": { ...attemptOf, choice: text, text, reason: text.optional(), key, by },
   "edge.taken": {
     ...attemptOf,
     edge: id,

@@ -19,7 +19,19 @@ import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { definitionOf, redactorFor } from "../operator-words.js";
 import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
-import { flag, jobChange, jobId, json, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
+import {
+  duration,
+  flag,
+  jobChange,
+  jobId,
+  json,
+  key,
+  memorySize,
+  owner,
+  reason,
+  runOfJob,
+  runStatus,
+} from "../schemas.js";
 
 const MAX_CLASSIFICATIONS = 10_000;
 
@@ -31,6 +43,8 @@ const input = z.strictObject({
         action: z.enum(["retry", "fail", "skip", "complete"]),
         reason,
         output: json.optional().describe("The job's output, for complete."),
+        memory: memorySize.optional().describe("For retry: more memory, such as 8g."),
+        runtime: duration.optional().describe("For retry: more runtime, such as 4h."),
       }),
     )
     .min(1)
@@ -48,7 +62,7 @@ export const classifyAndResolveFailures = operation({
   description:
     "Decides holds, all or none; `job_id` is the `id` of a hold. `retry` runs the job again with fresh budgets (after an outage or a repair); `fail` fails it and cancels what depends on it; `skip` continues without it; `complete` continues as if it had returned `output`. Use `dry_run` first.",
   details:
-    "Every decision is checked before any is applied. If one is refused, nothing changes and the error is DECISIONS_REFUSED, whose `results` say which and why. The decisions of one run are applied in one transaction; several runs are handled one after the other. With `dry_run` nothing changes and the answer says what would happen, including refusals.",
+    "Every decision is checked before any is applied. `retry` may give the job more `memory` or `runtime`, which it keeps; an amount that is not more than it has is refused with NOT_RAISED. If one is refused, nothing changes and the error is DECISIONS_REFUSED, whose `results` say which and why. The decisions of one run are applied in one transaction; several runs are handled one after the other. With `dry_run` nothing changes and the answer says what would happen, including refusals.",
   role: "operator",
   effect: "changes",
   input,
@@ -101,6 +115,9 @@ interface Classification {
   readonly reason: string;
   /** For `complete`. */
   readonly output?: unknown;
+  /** For `retry`, in bytes and milliseconds. */
+  readonly memory?: number | undefined;
+  readonly runtime?: number | undefined;
 }
 
 interface ItemResult {
@@ -186,6 +203,7 @@ function refusalIn(error: unknown): DarumaError {
 
 const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "NOT_HELD",
+  "NOT_RAISED",
   "NOT_AN_ARRAY",
   "TOO_MANY_ITEMS",
   "KEY_REUSED",
@@ -244,9 +262,19 @@ async function decisionFor(
   { store, outputDir }: Context,
   { redactor }: RunPlan,
   job: JobRow,
-  { action, reason, output }: Classification,
+  { action, reason, output, memory, runtime }: Classification,
 ): Promise<HoldDecision> {
-  const said = { job: job.id, action, reason: redactor.redact(reason) };
+  const amounts = {
+    ...(memory === undefined ? {} : { memoryBytes: memory }),
+    ...(runtime === undefined ? {} : { runtimeMs: runtime }),
+  };
+  const hasMore = Object.keys(amounts).length > 0;
+  if (hasMore && action !== "retry")
+    throw new DarumaError(
+      "INVALID_INPUT",
+      `${job.step}: memory and runtime are for retry, not for ${action}`,
+    );
+  const said = { job: job.id, action, reason: redactor.redact(reason), ...(hasMore ? { amounts } : {}) };
   if (action !== "complete" || job.status !== "pending_failed") return { ...said, output: null, items: null };
   const refused = tooDeep(output as Json);
   if (refused !== null) throw new DarumaError("OUTPUT_INVALID", `${job.step}: ${refused.message}`);

@@ -17,10 +17,7 @@ import { interrupted } from "./run-shapes.js";
 
 const input = z.strictObject({
   run_id: runReference,
-  step: z
-    .string()
-    .optional()
-    .describe("Only this job (a step, step@scope or a job id), even if nothing went wrong there."),
+  step: z.string().optional().describe("Only this job: a step, step@scope or a job id."),
   full: flag.default(false).describe("Every job separately."),
 });
 type ExplainRequest = z.output<typeof input>;

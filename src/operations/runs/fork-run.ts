@@ -18,7 +18,7 @@ import {
 
 const input = z.strictObject({
   run_id: runReference,
-  step: z.string().min(1).describe("The first step to run again, with everything that depends on it."),
+  step: z.string().min(1).describe("The first step to run again."),
   source: source
     .optional()
     .describe("A newer text of the workflow; by default the old run's own definition."),

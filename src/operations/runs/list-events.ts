@@ -30,7 +30,14 @@ export const listEvents = operation({
     next: z.string(),
   }),
   rest: { method: "GET", path: "/events" },
-  cli: [{ words: "watch", positional: [], examples: ["daruma watch", "daruma watch --json"] }],
+  cli: [
+    {
+      words: "watch",
+      summary: "watch the events of all runs, or one run until it rests; with --recover get it up again",
+      positional: [],
+      examples: ["daruma watch", "daruma watch --json", "daruma watch last --recover --max-memory 64g"],
+    },
+  ],
   streamFrom: "after",
   handler: ({ store }, input) => eventsSince(store, input),
   stream: ({ store }, { after }, signal) => followEvents(store, after, signal),

@@ -40,13 +40,8 @@ const input = z.strictObject({
     .describe("More variables for expressions and templates, such as pr and files."),
   max_loops: budget.describe("Overrides routing.max_loops."),
   retry_max: budget.describe("Overrides every step's retry.max."),
-  failure_routing: flag
-    .default(true)
-    .describe("False: a failure fails its step immediately; only restarts after a lost worker remain."),
-  only: z
-    .string()
-    .optional()
-    .describe("One attempt of this step (more only after a lost worker), and nothing else."),
+  failure_routing: flag.default(true).describe("False: a failure fails its step at once."),
+  only: z.string().optional().describe("Only one attempt of this step."),
   key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
 });
 type StartRequest = z.output<typeof input>;

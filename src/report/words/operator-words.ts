@@ -64,10 +64,10 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   "hold.resolved": {
     note: ({ job, action, reason }, run) =>
       note("operator", `${nameIn(run, job)}: hold resolved by ${action}: ${short(reason)}`),
-    story: ({ job, action, reason }) =>
+    story: ({ job, action, reason, by }) =>
       steered(
         job,
-        fact(`Somebody resolved the hold by ${action}${because(reason)}: ${RESOLVED_MEANS[action]}.`),
+        fact(`${who(by)} resolved the hold by ${action}${because(reason)}: ${RESOLVED_MEANS[action]}.`),
       ),
   },
   "jobs.retried": { note: retriedNote, story: retriedStory, debug: true },
@@ -95,6 +95,13 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
       steered(job, fact(`The answer was ${choice}${text === "" ? "" : `: "${quote(text)}"`}.`)),
   },
 };
+
+/** A token has a name, and so has an agent; whoever types a command is somebody. */
+function who(by: string | undefined): string {
+  return by === undefined || NAMELESS.has(by) ? "Somebody" : by;
+}
+
+const NAMELESS: ReadonlySet<string> = new Set(["command line", "local", "mcp", "program"]);
 
 const RESOLVED_MEANS: Readonly<Record<EventOf<"hold.resolved">["action"], string>> = {
   retry: "it runs again, with fresh budgets",

@@ -16,6 +16,8 @@ interface ResolveFlags {
   readonly fail?: boolean;
   readonly skip?: boolean;
   readonly complete?: string;
+  readonly memory?: string;
+  readonly runtime?: string;
   readonly dryRun?: boolean;
   readonly reason?: string;
   readonly key?: string;
@@ -38,7 +40,7 @@ export const resolveHolds: Present = async (given, session, client) => {
   const reason = flags.reason ?? DEFAULT_REASON;
   const request = {
     run_id: reference,
-    classifications: jobs.map((job_id) => ({ job_id, action, reason, output })),
+    classifications: jobs.map((job_id) => ({ job_id, action, reason, output, ...moreOf(flags) })),
     dry_run: flags.dryRun === true,
     key: flags.key,
   };
@@ -53,6 +55,10 @@ export const resolveHolds: Present = async (given, session, client) => {
     `resolved by ${action}: ${said}`,
   );
 };
+
+function moreOf({ memory, runtime }: ResolveFlags): Pick<ResolveFlags, "memory" | "runtime"> {
+  return { ...(memory === undefined ? {} : { memory }), ...(runtime === undefined ? {} : { runtime }) };
+}
 
 /** Of one job its own refusal says it all. */
 function throwRefusedAlone(error: unknown): never {

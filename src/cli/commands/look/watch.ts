@@ -1,7 +1,9 @@
+import { DarumaError } from "../../../core/errors/errors.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf } from "../../../operations/client.js";
 import type { RunEventItem } from "../../../operations/runs/event-item.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
+import type { RunReference } from "../../../report/lookup/run-reference.js";
 import type { Present } from "../../declare/presenter.js";
 import { shownLine } from "../../render/paint.js";
 import { jsonText } from "../../terminal/channel.js";
@@ -11,8 +13,14 @@ const TYPE_WIDTH = 22;
 const RUN_WIDTH = 6;
 const MAX_MESSAGE_CHARS = 200;
 
-/** What happens in all runs, one event a line, until somebody has seen enough. */
-export const watch: Present = async ({ input }, { out, options }, client) => {
+/** What happens in all runs, one event a line, until somebody has seen enough; or one run, until it rests. */
+export const watch: Present = async ({ input, args, flags }, session, client) => {
+  const { out, options } = session;
+  const [reference] = args as [RunReference | undefined];
+  if (reference !== undefined)
+    return (await import("../recover/watch-run.js")).watchRun(reference, flags, session, client);
+  if (flags.recover === true)
+    throw new DarumaError("USAGE", "--recover needs a run", { hint: "Write `daruma watch RUN --recover`." });
   const pieces = new Pieces(out);
   const stream = client.stream("list_events", input as InputOf<"list_events">, new AbortController().signal);
   for await (const { data } of stream) {

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { DarumaError, type ErrorCode } from "../../../core/errors/errors.js";
 import type { Daruma } from "../../../host/daruma.js";
 import type { Client } from "../../../operations/client.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
@@ -45,16 +47,39 @@ export async function getUpThere(
   const say = (text: string): void => {
     if (!session.options.quiet) writeLines(session.err, [text]);
   };
-  const rounds = new Rounds((name, input) => client.call(name, input), plan, say);
+  const patient: Client = {
+    call: (name, input) => patiently(() => client.call(name, input)),
+    stream: (name, input, signal) => client.stream(name, input, signal),
+    close: () => client.close(),
+  };
+  const rounds = new Rounds(patient.call, plan, say);
   const again = async (): Promise<boolean> => {
-    if (!(await rounds.next(run_id))) return false;
-    if (!(await isServersRun(client, session.options, run_id)))
-      await client.call("control_run", { run_id, action: "resume", reason: plan.policy.reason });
+    if (plan.maxRounds === 0 || !(await rounds.next(run_id))) return false;
+    if (!(await isServersRun(patient, session.options, run_id)))
+      await patient.call("control_run", { run_id, action: "resume", reason: plan.policy.reason });
     return true;
   };
-  const run = new ServerRun(session, client, run_id, flags);
+  const run = new ServerRun(session, patient, run_id, flags);
   // What has happened before is not told again.
   await run.catchUp();
   if (first === "recover") await again();
   return run.follow(again);
 }
+
+/** A server that is being restarted is waited for, as its streams are. */
+async function patiently<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const isOutage = error instanceof DarumaError && OUTAGES.has(error.code);
+      if (!isOutage || performance.now() > until) throw error;
+    }
+    await delay(RETRY_MS);
+  }
+}
+
+const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["SERVER_UNREACHABLE", "SERVER_STOPPING"]);
+const PATIENCE_MS = 60_000;
+const RETRY_MS = 250;

@@ -1,5 +1,8 @@
+import { DarumaError } from "../../../core/errors/errors.js";
+import { parseDuration } from "../../../definition/read/duration.js";
 import type { FollowFlags } from "../../server/server-flags.js";
-import type { Session } from "../../terminal/channel.js";
+import type { GlobalOptions } from "../../terminal/channel.js";
+import { agent } from "./agent.js";
 import { recoveryHook } from "./recovery-hook.js";
 import type { RoundsPlan } from "./rounds.js";
 
@@ -7,18 +10,29 @@ import type { RoundsPlan } from "./rounds.js";
 export interface RecoverFlags extends FollowFlags {
   readonly recoveryHook?: string;
   readonly maxRounds?: number;
+  readonly agent?: string;
+  readonly agentTimeout?: string;
 }
+
+const DEFAULT_AGENT_TIMEOUT = "30m";
 
 export function roundsPlan(
   policy: RoundsPlan["policy"],
-  { recoveryHook: hook, maxRounds }: RecoverFlags,
-  _session: Session,
+  flags: RecoverFlags,
+  options: GlobalOptions,
   usualRounds: number,
 ): RoundsPlan {
+  const { recoveryHook: hook, maxRounds, agent: command } = flags;
   return {
     policy,
     maxRounds: maxRounds ?? usualRounds,
     hook: hook === undefined ? null : recoveryHook(hook),
-    agent: null,
+    agent: command === undefined ? null : agent(command, agentTimeout(flags), options),
   };
+}
+
+function agentTimeout({ agentTimeout: text = DEFAULT_AGENT_TIMEOUT }: RecoverFlags): number {
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  throw new DarumaError("USAGE", `--agent-timeout: ${text} is not a duration`, { hint: "Write 30m or 2h." });
 }

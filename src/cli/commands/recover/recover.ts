@@ -22,7 +22,7 @@ export const recover: Present = async ({ input, flags: given }, session, client)
     tell(session, found, ["dry run; nothing changed", ...recoveryLines(found)]);
     return EXIT.completed;
   }
-  const plan = roundsPlan(policy, flags, session, DEFAULT_ROUNDS);
+  const plan = roundsPlan(policy, flags, session.options, DEFAULT_ROUNDS);
   const reference = run_id as RunReference;
   if (session.options.server !== undefined) {
     refuseLocalFlags(flags);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { RunStatus } from "../../../core/model/rows.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
@@ -48,7 +49,9 @@ export class Rounds {
     if (isAgents) return this.ask(agent, found);
     const jobIds = found.jobs.flatMap(({ job_id, recovers }) => (recovers ? [job_id] : []));
     await hook?.({ runId, number: this.used, jobIds });
-    const done = await this.call("recover_run", { ...policy, run_id: runId, job_ids: jobIds });
+    // With a key, so that an answer that was lost is not done twice.
+    const key = randomUUID();
+    const done = await this.call("recover_run", { ...policy, run_id: runId, job_ids: jobIds, key });
     for (const line of recoveryLines(done)) this.say(`${this.name}: ${line}`);
     return done.recovered > 0;
   }

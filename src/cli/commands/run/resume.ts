@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Daruma } from "../../../host/daruma.js";
-import { operateThrough } from "../../../host/local-operate.js";
+import { COMMAND_LINE, operateThrough } from "../../../host/local-operate.js";
 import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
 import { putCommand } from "../../../operations/put-command.js";
 import { ownerOf } from "../../../report/lookup/run-owner.js";
@@ -53,7 +53,7 @@ async function liftWhereOwned(
   if (owner === null || (await store.readRun(runId))?.status !== "paused") return false;
   const { key = randomUUID() } = flags;
   const reason = await redacted(store, runId, flags.reason ?? DEFAULT_REASON);
-  const target = { store, operate: operateThrough(store) };
+  const target = { store, operate: operateThrough(store), principal: COMMAND_LINE };
   const answer = await putCommand(target, runId, { type: "run.unpause", reason, key });
   // Where the owner let go of the run meanwhile, the pause is lifted and nobody goes on: then this process does.
   if (answer.owner === null) return false;

@@ -5,6 +5,7 @@ import { ServerParts } from "../../../host/server-parts.js";
 import { createMcpServer } from "../../../mcp/mcp-server.js";
 import type { CallOperation } from "../../../mcp/tools.js";
 import { callOperation } from "../../../operations/call-operation.js";
+import type { Principal } from "../../../operations/context.js";
 import type { OperationName } from "../../../operations/operations.js";
 import { ROLES, type Role } from "../../../operations/roles.js";
 import { openClient } from "../../remote/open-client.js";
@@ -15,6 +16,7 @@ import { readVersion } from "../../version.js";
 
 export interface McpFlags {
   readonly role?: string;
+  readonly as?: string;
 }
 
 interface Door {
@@ -26,7 +28,9 @@ interface Door {
 export async function mcp(flags: McpFlags, session: Session): Promise<number> {
   const role = readRole(flags.role ?? "operator");
   const door =
-    session.options.server === undefined ? await openHere(role, session) : await openRemote(session);
+    session.options.server === undefined
+      ? await openHere({ name: "mcp", role, ...(flags.as === undefined ? {} : { as: flags.as }) }, session)
+      : await openRemote(session, flags.as);
   const server = createMcpServer({ call: door.call, role, version: readVersion() });
   const transport = new StdioServerTransport();
   const told = new Promise<void>((done) => {
@@ -50,22 +54,21 @@ export async function mcp(flags: McpFlags, session: Session): Promise<number> {
 }
 
 /** Runs that are started here go on in this process; those that are not over when it ends wait for the next one. */
-async function openHere(role: Role, { options }: Session): Promise<Door> {
+async function openHere(principal: Principal, { options }: Session): Promise<Door> {
   const { outputDir, store } = options;
   const parts = await ServerParts.open({
     outputDir: resolve(outputDir),
     ...(store === undefined ? {} : { store }),
   });
   await parts.takeUpRuns();
-  const principal = { name: "mcp", role };
   return {
     call: (name, input) => callOperation(parts.context(principal), name, input),
     close: () => parts.close(),
   };
 }
 
-async function openRemote({ options }: Session): Promise<Door> {
-  const client = await openClient(options, "program");
+async function openRemote({ options }: Session, as: string | undefined): Promise<Door> {
+  const client = await openClient(options, "program", as);
   // A wrong address or token is told now, not as the failure of every tool.
   await client.call("list_runs", { limit: 1 });
   return {
