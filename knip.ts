@@ -17,7 +17,7 @@ const config: KnipConfig = {
   // The benchmark installs its peers for itself.
   ignoreDependencies: ["@dbos-inc/dbos-sdk", "openworkflow"],
   // Of the system: tests fill a small file system of their own, make a pipe, run as nobody, and close a terminal.
-  ignoreBinaries: ["mount", "umount", "mkfifo", "setpriv", "script"],
+  ignoreBinaries: ["mount", "umount", "mkfifo", "setpriv", "script", "su"],
 };
 
 export default config;

@@ -171,7 +171,7 @@ export const ERROR_CATALOGUE = {
   ),
   ALLOCATION_CANCELED: thenRetry(
     "Somebody canceled the cluster's allocation that was made for this job alone.",
-    "Find out who canceled it and why, then allow submissions again: `daruma allocations resume CLUSTER`.",
+    "Find out who canceled it and why, and let the cluster submit allocations again.",
   ),
   CHILD_INVALID: {
     means: "The child run of a `workflow` step could not start.",
