@@ -135,7 +135,7 @@ const BAD = [
   "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a, to: b, when: { type: exists } }]",
   "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a, to: b, when: { type: exists, field: nothing } }]",
   "steps: { a: { exec: x }, b: { exec: x } }\ntransitions: [{ from: a, to: b, when: { type: not, condition: { type: and, conditions: [] } } }]",
-  "steps: { a: { exec: x, resource_requirements: { num_gpus: 2 } } }",
+  "steps: { a: { exec: x, resource_requirements: { num_nodes: 0 } } }",
   "steps: { a: { type: human } }",
   "steps: { a: { type: workflow, file: '{{ x }}' } }",
   "steps: []",

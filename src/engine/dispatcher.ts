@@ -2,6 +2,7 @@ import type { AttemptResult, Command } from "../core/model/commands.js";
 import type { Job } from "../core/model/run.js";
 import { mayStart } from "../core/model/workspace-turn.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
+import { isWide } from "../worker/backfill.js";
 import type { Place, Worker } from "../worker/worker.js";
 import { isHumanStep, questionFor } from "./human-step.js";
 import { hasRoomlessSteps, isNothing, needsOf } from "./needs.js";
@@ -29,6 +30,8 @@ export class Dispatcher {
   private readonly rendering = new Set<string>();
   /** Runs with steps that could be passed, were not so much waiting to be committed. */
   readonly heldBack = new Set<RunHost>();
+  /** It waits for more room than is free at a time: a worker keeps its room for it, and it is asked for before all others. */
+  private firstInLine: { readonly host: RunHost; readonly job: Job } | null = null;
 
   constructor(private readonly ports: DispatcherPorts) {}
 
@@ -39,6 +42,7 @@ export class Dispatcher {
     this.firstHost = hosts.length === 0 ? 0 : (this.firstHost + 1) % hosts.length;
     // What nobody has a place for now is not asked for again in this turn.
     const unplaceable = new Set<string>();
+    if (this.firstInLine !== null) this.placeFirst(this.firstInLine, hosts, unplaceable);
     let full = false;
     for (let index = 0; index < hosts.length; index += 1) {
       const host = hosts[(this.firstHost + index) % hosts.length]!;
@@ -62,11 +66,37 @@ export class Dispatcher {
       const { needs, key } = needsOf(job);
       if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
       const place = this.ports.worker.place(needs, failedOn(job));
+      if (place !== "full" && place !== null) {
+        this.ports.start(host, job, place);
+        continue;
+      }
       if (place === "full") full = true;
-      else if (place === null) unplaceable.add(key);
-      else this.ports.start(host, job, place);
+      else unplaceable.add(key);
+      if (this.firstInLine === null) this.lineUp(host, job);
     }
     return full;
+  }
+
+  private placeFirst(
+    { host, job }: { readonly host: RunHost; readonly job: Job },
+    hosts: readonly RunHost[],
+    unplaceable: Set<string>,
+  ): void {
+    const { worker, start } = this.ports;
+    const { run } = host;
+    this.firstInLine = null;
+    worker.keepRoomFor?.(null);
+    if (!hosts.includes(host) || run.paused !== null || !run.ready.has(job) || !mayStart(run, job)) return;
+    const { needs, key } = needsOf(job);
+    const place = worker.place(needs, failedOn(job));
+    if (place !== "full" && place !== null) return start(host, job, place);
+    unplaceable.add(key);
+    this.lineUp(host, job);
+  }
+
+  private lineUp(host: RunHost, job: Job): void {
+    const { needs } = needsOf(job);
+    if (isWide(needs) && this.ports.worker.keepRoomFor?.(needs) === true) this.firstInLine = { host, job };
   }
 
   /** False: it is an attempt like any other, because the worker wants to see it or because it has a failure to write down. */

@@ -29,6 +29,8 @@ function keyedNeeds(step: StepDefinition, resources: ResourceRequirements | null
     slots: actionTraits(action.type).doneBy === "server" ? 0 : (resources?.cpus ?? 1),
     cpus: resources?.cpus ?? 0,
     memoryBytes: resources?.memoryBytes ?? 0,
+    gpus: resources?.gpus ?? 0,
+    nodes: resources?.nodes ?? 1,
     runtimeMs: resources?.runtimeMs ?? step.timeoutMs,
     // Definitions that were stored before there was `runs_on` do not have it.
     tags: step.runsOn ?? [],

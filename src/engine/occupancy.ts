@@ -1,5 +1,6 @@
 import { isInRecovery, type Job, type Run } from "../core/model/run.js";
 import { isLocalWorker } from "../core/model/worker-names.js";
+import { NO_ROOM } from "../worker/room.js";
 import type { HeldAttempt } from "../worker/worker.js";
 import { HUMAN } from "./human-step.js";
 import { needsOf } from "./needs.js";
@@ -23,7 +24,7 @@ function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttem
     worker: job.attemptWorker ?? "",
     at: job.attemptPlace,
     recovery,
-    needs: recovery ? { ...needs, slots: 0, cpus: 0, memoryBytes: 0 } : needs,
+    needs: recovery ? { ...needs, ...NO_ROOM } : needs,
   };
 }
 

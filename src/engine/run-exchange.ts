@@ -1,5 +1,5 @@
 import type { HeldLease, LeaseOwner, Store, WaitingRun } from "../store/store.js";
-import type { Place, Worker } from "../worker/worker.js";
+import type { Needs, Place, Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
 import type { Engine } from "./engine.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
@@ -101,7 +101,9 @@ export class RunExchange {
     const { worker, sees = () => true } = this.options;
     const { needs, paths } = JSON.parse(asks) as RunAsks;
     if (!paths.every(sees)) return null;
-    for (const one of needs) {
+    for (const asked of needs) {
+      // A server of the version before says nothing of these.
+      const one: Needs = { ...{ gpus: 0, nodes: 1, runtimeMs: null }, ...asked };
       const place = worker.place(one);
       if (place !== null && place !== "full") return place;
     }

@@ -62,6 +62,8 @@ export interface WorkerInfo {
   readonly used: number;
   readonly cpus: number;
   readonly memory_bytes: number | null;
+  readonly gpus: number;
+  readonly nodes: number;
   readonly tags: readonly string[];
   readonly node: string | null;
   readonly allocation: string | null;

@@ -44,6 +44,7 @@ export function attemptEnvironment(
     DARUMA_OUTPUT: files.output,
     DARUMA_FAILURE: files.failure,
     DARUMA_API_URL: apiUrl,
+    ...(assignment.gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: assignment.gpus.join(",") }),
     ...(files.failureContext === null ? {} : { DARUMA_FAILURE_CONTEXT: files.failureContext }),
   });
 }

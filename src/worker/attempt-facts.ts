@@ -61,7 +61,3 @@ function endOf(text: string): string {
 function shorten(text: string): string {
   return truncateHeadTail(text, MAX_ERROR_TEXT_CHARS).text;
 }
-
-export function noSuchTags(tags: readonly string[]): string {
-  return `the step runs on ${tags.join(", ")}, which this worker does not offer`;
-}

@@ -1,36 +1,115 @@
+import { mayGoAhead } from "./backfill.js";
+import { fits, type Room, type Taker } from "./room.js";
 import type { Needs, Place } from "./worker.js";
 
+type RoomNeeds = Pick<Needs, "slots" | "memoryBytes" | "gpus" | "runtimeMs">;
+
 interface LocalPlace extends Place {
-  readonly slots: number;
+  readonly taker: Taker;
 }
 
-/** The slots of a worker that takes whatever it is given, counted. */
+/** What there is beside slots. */
+export interface Extent {
+  readonly memoryBytes: number;
+  /** Their names. */
+  readonly gpus: readonly string[];
+}
+
+export interface LocalRoomOptions {
+  /** Asked once, when a step wants any of it; without it there is as much memory as anybody wants, and no gpu. */
+  readonly extent?: () => Extent;
+  /** By the clock that nobody sets. */
+  readonly elapsed?: () => number;
+}
+
+const ENDLESS: Extent = { memoryBytes: Number.POSITIVE_INFINITY, gpus: [] };
+
+/** The room of a worker that takes whatever it is given, counted. Graphics processors are given out by name. */
 export class LocalRoom {
   private readonly held = new Set<LocalPlace>();
-  private inUse = 0;
+  private slotsInUse = 0;
+  private memoryInUse = 0;
+  private readonly gpusInUse = new Set<string>();
+  private keptFor: Room | null = null;
+  private known: Extent | null = null;
 
   constructor(
     private readonly worker: string,
     readonly slots: number,
+    private readonly options: LocalRoomOptions = {},
   ) {}
 
-  /** An attempt that wants more than there is gets in alone. */
-  place({ slots }: Pick<Needs, "slots">): Place | "full" {
-    const fits = this.inUse + slots <= this.slots || (this.inUse === 0 && this.slots > 0);
-    if (slots > 0 && !fits) return "full";
-    const place: LocalPlace = { worker: this.worker, slots };
-    this.held.add(place);
-    this.inUse += slots;
-    return place;
+  /** An attempt that wants more than there is gets in alone; of gpus that there are not it gets none. */
+  place(needs: RoomNeeds): Place | "full" | null {
+    const wanted = this.atMost(needs);
+    const { free } = this;
+    const now = this.options.elapsed?.() ?? 0;
+    if (needs.slots > 0) {
+      if (free.slots <= 0) return "full";
+      if (!fits(wanted, free)) return null;
+      const { runtimeMs } = needs;
+      const takers = (): Taker[] => [...this.held].map(({ taker }) => taker);
+      if (
+        this.keptFor !== null &&
+        !mayGoAhead({ ...wanted, runtimeMs }, this.keptFor, { free, takers: takers(), now })
+      )
+        return null;
+    }
+    const endsAt = needs.runtimeMs === null ? null : now + needs.runtimeMs;
+    return this.take({ ...wanted, endsAt });
+  }
+
+  /** Keep room for one that has none: what comes after it must not delay it. */
+  keepFor(needs: RoomNeeds | null): boolean {
+    this.keptFor = needs === null || this.slots === 0 ? null : this.atMost(needs);
+    return this.keptFor !== null;
   }
 
   release(place: Place): void {
     const held = place as LocalPlace;
-    if (this.held.delete(held)) this.inUse -= held.slots;
+    if (!this.held.delete(held)) return;
+    this.slotsInUse -= held.taker.slots;
+    this.memoryInUse -= held.taker.memoryBytes;
+    for (const gpu of held.gpus ?? []) this.gpusInUse.delete(gpu);
   }
 
   get used(): number {
-    return this.inUse;
+    return this.slotsInUse;
+  }
+
+  get extent(): Extent {
+    this.known ??= this.options.extent?.() ?? ENDLESS;
+    return this.known;
+  }
+
+  private take(taker: Taker): LocalPlace {
+    const names = taker.gpus === 0 ? [] : this.extent.gpus.filter((gpu) => !this.gpusInUse.has(gpu));
+    const gpus = names.slice(0, taker.gpus);
+    const place: LocalPlace = { worker: this.worker, taker, ...(gpus.length === 0 ? {} : { gpus }) };
+    this.held.add(place);
+    this.slotsInUse += taker.slots;
+    this.memoryInUse += taker.memoryBytes;
+    for (const gpu of gpus) this.gpusInUse.add(gpu);
+    return place;
+  }
+
+  private atMost({ slots, memoryBytes, gpus }: RoomNeeds): Room {
+    return {
+      slots: Math.min(slots, this.slots),
+      cpus: 0,
+      memoryBytes: memoryBytes === 0 ? 0 : Math.min(memoryBytes, this.extent.memoryBytes),
+      gpus: gpus === 0 || gpus > this.extent.gpus.length ? 0 : gpus,
+    };
+  }
+
+  private get free(): Room {
+    const isAsked = this.known !== null;
+    return {
+      slots: this.slots - this.slotsInUse,
+      cpus: 0,
+      memoryBytes: (isAsked ? this.extent.memoryBytes : ENDLESS.memoryBytes) - this.memoryInUse,
+      gpus: (isAsked ? this.extent.gpus.length : 0) - this.gpusInUse.size,
+    };
   }
 }
 

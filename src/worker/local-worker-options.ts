@@ -1,6 +1,7 @@
 import type { Action } from "../action/action.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 import type { TimerPort } from "./attempt-timers.js";
+import type { Extent } from "./local-room.js";
 
 export interface LocalWorkerOptions {
   readonly actions: readonly Action[];
@@ -9,6 +10,8 @@ export interface LocalWorkerOptions {
   readonly clock: TimerPort;
   /** Slots; by default the number of cores. 0: only steps that take none, such as child runs. */
   readonly maxParallel?: number;
+  /** What else steps may ask for; by default what this machine, or this process's part of it, has. */
+  readonly machine?: Extent & { readonly nodes: number };
   /** What steps with `runs_on` may ask for. */
   readonly tags?: readonly string[];
   readonly env?: { readonly [name: string]: string | undefined };

@@ -12,7 +12,8 @@ import type { FailureFacts } from "../core/model/failure.js";
 import { LOCAL_WORKER_PREFIX } from "../core/model/worker-names.js";
 import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
-import { noSuchTags, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
+import { notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
+import { lackOf, unknownAction } from "./attempt-lacks.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { resultOfOutput, tooDeep } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
@@ -21,8 +22,9 @@ import { AttemptWorkspace } from "./attempt-workspace.js";
 import { DeclaredFiles } from "./declared-files.js";
 import { type FailureContextFiles, writeFailureContext } from "./failure-context-files.js";
 import { writeFailureSummary } from "./failure-summary-file.js";
-import { LocalRoom } from "./local-room.js";
+import { type Extent, LocalRoom } from "./local-room.js";
 import type { LocalWorkerOptions, OutputPiece } from "./local-worker-options.js";
+import { readMachine } from "./machine/machine.js";
 import { writePrompt } from "./prompt-files.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
@@ -58,7 +60,9 @@ export class LocalWorker implements Worker {
   constructor(private readonly options: LocalWorkerOptions) {
     const { clock, outputDir, tell = () => {} } = options;
     this.shortages = new Shortages({ clock, folder: logFolder(outputDir), tell });
-    this.room = new LocalRoom(this.name, withinOpenFiles(options.maxParallel ?? availableParallelism()));
+    const slots = withinOpenFiles(options.maxParallel ?? availableParallelism());
+    const extent = (): Extent => options.machine ?? readMachine(this.env);
+    this.room = new LocalRoom(this.name, slots, { extent, elapsed: () => clock.elapsed() });
     this.actions = new Map(options.actions.map((action) => [action.type, action]));
     this.env = { ...(options.env ?? process.env) };
     this.inherited = inheritedEnvironment(this.env);
@@ -77,16 +81,25 @@ export class LocalWorker implements Worker {
     return this.options.tags ?? [];
   }
 
+  get extent(): Extent {
+    return this.room.extent;
+  }
+
   /** Tags are looked at when the attempt begins: a lone worker that lacks one must say so, not wait for ever. */
   place(needs: Needs): Place | "full" | null {
     return this.room.place(needs);
+  }
+
+  keepRoomFor(needs: Needs | null): boolean {
+    return this.room.keepFor(needs);
   }
 
   release(place: Place): void {
     this.room.release(place);
   }
 
-  async execute(assignment: Assignment, _place: Place | null, signal: AbortSignal): Promise<Report> {
+  async execute(given: Assignment, place: Place | null, signal: AbortSignal): Promise<Report> {
+    const assignment = place?.gpus === undefined ? given : { ...given, gpus: place.gpus };
     const { clock } = this.options;
     const startedAt = clock.elapsed();
     const ended = await this.attempt(assignment, signal).catch((error: unknown) => ({
@@ -308,21 +321,15 @@ export class LocalWorker implements Worker {
     write: { stdout: (chunk: Uint8Array) => void; stderr: (chunk: Uint8Array) => void },
   ): Promise<ActionResult> {
     if (assignment.failedAlready !== null) return { ok: false, failure: assignment.failedAlready };
-    const missing = assignment.secrets.filter((name) => !this.env[name]);
-    if (missing.length > 0)
-      return { ok: false, failure: { code: "MISSING_SECRET", message: `not set: ${missing.join(", ")}` } };
-    const lacking = assignment.runsOn.filter((tag) => !this.tags.includes(tag));
-    if (lacking.length > 0 && !assignment.recovery)
-      return { ok: false, failure: { code: "NO_WORKER", message: noSuchTags(lacking) } };
+    const lack = lackOf(assignment, {
+      env: this.env,
+      tags: this.tags,
+      nodes: this.options.machine?.nodes ?? 1,
+      extent: () => this.extent,
+    });
+    if (lack !== null) return { ok: false, failure: lack };
     const action = this.actions.get(assignment.action.type);
-    if (action === undefined)
-      return {
-        ok: false,
-        failure: {
-          code: "UNKNOWN_ACTION",
-          message: `no action of type ${assignment.action.type} is registered`,
-        },
-      };
+    if (action === undefined) return { ok: false, failure: unknownAction(assignment) };
     let scratch: string;
     let cwd: string;
     let context: FailureContextFiles | null;

@@ -10,6 +10,8 @@ export interface WorkerInfo {
   readonly used: number;
   readonly cpus: number;
   readonly memory_bytes: number;
+  readonly gpus: number;
+  readonly nodes: number;
   readonly tags: readonly string[];
   readonly actions: readonly string[];
   readonly node: string | null;
@@ -38,6 +40,8 @@ export function remoteInfo(worker: PoolWorker, now: number, elapsed: number): Wo
     used: worker.used.slots,
     cpus: offer.cpus,
     memory_bytes: offer.memory_bytes,
+    gpus: offer.gpus ?? 0,
+    nodes: offer.nodes ?? 1,
     tags: offer.tags,
     actions: offer.actions,
     ...worker.at,
@@ -54,14 +58,16 @@ export function remoteInfo(worker: PoolWorker, now: number, elapsed: number): Wo
   };
 }
 
-export function localInfo({ name, slots, used, tags }: LocalPart, now: number): WorkerInfo {
+export function localInfo({ name, slots, used, tags, extent }: LocalPart, now: number): WorkerInfo {
   return {
     id: name,
     name,
     slots,
     used,
     cpus: slots,
-    memory_bytes: 0,
+    memory_bytes: extent.memoryBytes === Infinity ? 0 : extent.memoryBytes,
+    gpus: extent.gpus.length,
+    nodes: 1,
     tags,
     actions: [],
     ...NOWHERE,

@@ -39,6 +39,8 @@ export interface Assignment {
   /** Of both logs together; without it the default of a workflow. */
   readonly maxLogBytes?: number;
   readonly resources: ResourceRequirements | null;
+  /** Names of the graphics processors that it has to itself; the worker that executes it says which. */
+  readonly gpus?: readonly string[];
   /** Tags that the worker must have. */
   readonly runsOn: readonly string[];
   /** A command that sums up a failed attempt, instead of the built-in summary. */
@@ -143,6 +145,9 @@ export interface Needs {
   /** Processors that it asks for by name; 0 where it says nothing. */
   readonly cpus: number;
   readonly memoryBytes: number;
+  readonly gpus: number;
+  /** Machines at once: more than one has only an allocation that was made for it. */
+  readonly nodes: number;
   /** How long it may take; null where it does not say. */
   readonly runtimeMs: number | null;
   readonly tags: readonly string[];
@@ -157,6 +162,8 @@ export interface Place {
   readonly worker: string;
   /** Without it nobody knows. */
   readonly at?: AttemptPlace;
+  /** Names of the graphics processors that it has to itself; without it none. */
+  readonly gpus?: readonly string[];
 }
 
 /** An attempt, or a recovery script, that an earlier engine had begun. */
@@ -185,6 +192,11 @@ export interface Worker {
    * worker named in `ratherNot` is taken only where no other has room.
    */
   place(needs: Needs, ratherNot?: string | null): Place | "full" | null;
+  /**
+   * Nobody has room for this one: keep the room of the worker that can have it soonest, so that what is placed from now on
+   * does not delay it. Null: for nobody. False: no worker is large enough. Without it small attempts go first.
+   */
+  keepRoomFor?(needs: Needs | null): boolean;
   /** In whose name steps that do nothing are passed without being executed; without it they are executed like others. */
   readonly doesNothingAs?: string;
   /** A step of a workspace with these needs has its turn here sooner or later; without it, nobody knows. */

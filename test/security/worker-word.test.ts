@@ -112,7 +112,7 @@ describe("what a worker says of its place", () => {
     { node: "n:1._-x", allocation: "slurm/12_3", restart: 0 },
     { allocation: "grid.engine/41.7", restart: 2_147_483_647 },
     { node: null, allocation: null, restart: null, ends_in_ms: null },
-    { ends_in_ms: 0 },
+    { ends_in_ms: 0, gpus: 8, nodes: 2 },
   ])("is taken: %j", (changes) => {
     expect(registrationShape.safeParse(registration(changes))).toMatchObject({ success: true });
   });
@@ -136,6 +136,11 @@ describe("what a worker says of its place", () => {
     { ends_in_ms: -1 },
     { ends_in_ms: 2 ** 60 },
     { ends_in_ms: "1" },
+    { gpus: -1 },
+    { gpus: 0.5 },
+    { gpus: 10 ** 9 },
+    { nodes: 0 },
+    { nodes: 10 ** 9 },
     { elsewhere: "x" },
   ])("is refused: %j", (changes) => {
     expect(registrationShape.safeParse(registration(changes as object))).toMatchObject({ success: false });

@@ -55,6 +55,7 @@ export class SimulatedWorkers {
     return {
       // The files of a workspace lie where the engine is.
       place: (needs) => (needs.usesWorkspace ? room.place(needs) : this.placeAnywhere(room.place(needs))),
+      keepRoomFor: (needs) => room.keepFor(needs),
       release: (place) => room.release((place as RemotePlace).inner ?? place),
       ...(this.random.chance(0.3) ? { doesNothingAs: `local-${this.incarnation}` } : {}),
       execute: async (assignment, place, signal) => {
@@ -76,8 +77,8 @@ export class SimulatedWorkers {
     this.unrecorded.push(`job ${assignment.jobId}, attempt ${assignment.attempt}`);
   }
 
-  private placeAnywhere(inner: Place | "full"): Place | "full" {
-    if (inner === "full" || !this.random.chance(this.weather.remote)) return inner;
+  private placeAnywhere(inner: Place | "full" | null): Place | "full" | null {
+    if (inner === "full" || inner === null || !this.random.chance(this.weather.remote)) return inner;
     return { worker: "far-away", inner } as RemotePlace;
   }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import type { AttemptRow, RunRow } from "../../src/core/model/rows.js";
-import { LocalRoom } from "../../src/worker/local-room.js";
+import { type Extent, LocalRoom } from "../../src/worker/local-room.js";
 import { WorkerPool } from "../../src/worker/pool/pool.js";
 import type { LocalPart } from "../../src/worker/pool/pool-placement.js";
 import type {
@@ -23,6 +23,8 @@ export const NEEDS: Needs = {
   slots: 1,
   cpus: 0,
   memoryBytes: 0,
+  gpus: 0,
+  nodes: 1,
   runtimeMs: null,
   tags: [],
   actionType: "command",
@@ -62,9 +64,9 @@ export class PoolBench {
   }
 
   /** Another pool: the server was started again. */
-  open(slots = 0): WorkerPool {
+  open(slots = 0, extent?: Extent): WorkerPool {
     this.pool = new WorkerPool({
-      local: localPart(slots),
+      local: localPart(slots, extent),
       outputDir: this.folder,
       clock: this.clock,
       leaseMs: LEASE_MS,
@@ -136,14 +138,16 @@ export class PoolBench {
   }
 }
 
-export function localPart(slots: number): LocalPart {
-  const room = new LocalRoom("local-1", slots);
+export function localPart(slots: number, extent?: Extent): LocalPart {
+  const room = new LocalRoom("local-1", slots, extent === undefined ? {} : { extent: () => extent });
   return {
     name: "local-1",
     slots,
     used: 0,
     tags: [],
+    extent: room.extent,
     place: (needs) => room.place(needs),
+    keepRoomFor: (needs) => room.keepFor(needs),
     release: (place) => room.release(place),
     execute: async () => ({ result: { kind: "stopped" }, durationMs: 0 }),
     adopt: () => null,

@@ -50,11 +50,15 @@ export class ScriptedWorker implements Worker {
     private readonly script: Script,
     capacity = 8,
   ) {
-    this.room = new LocalRoom(this.name, capacity);
+    this.room = new LocalRoom(this.name, capacity, { elapsed: () => clock.elapsed() });
   }
 
-  place(needs: Needs): Place | "full" {
+  place(needs: Needs): Place | "full" | null {
     return this.room.place(needs);
+  }
+
+  keepRoomFor(needs: Needs | null): boolean {
+    return this.room.keepFor(needs);
   }
 
   release(place: Place): void {

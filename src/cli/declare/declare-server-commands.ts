@@ -66,6 +66,10 @@ Examples:
     )
     .option("--cpus <n>", "processors that steps may request (default: all that it may use)", wholeNumber(1))
     .option("--memory <size>", "memory that steps may request, such as 8g (default: all that it may use)")
+    .option(
+      "--gpus <list>",
+      "GPUs that steps may request: how many, or their names (default: all that it may use)",
+    )
     .option("--tags <list>", "tags that steps may request with runs_on, separated by commas")
     .option("--token-file <file>", "file with the token, which only its owner may read")
     .option(

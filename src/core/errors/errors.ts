@@ -203,8 +203,8 @@ export const ERROR_CATALOGUE = {
     asked: "explain_run shows the answer; control_run with action retry_step asks again.",
   },
   NO_WORKER: inFile(
-    "The step's `runs_on` asks for tags that this worker does not offer.",
-    "Run it on a server that has a worker with these tags, or correct `runs_on`.",
+    "The step asks for tags (`runs_on`), GPUs or machines that this worker does not have.",
+    "Run it on a server that has a worker with these, or correct `runs_on` or `resource_requirements`.",
   ),
   MISSING_SECRET: thenRetry(
     "A variable named in `secrets` is not set.",

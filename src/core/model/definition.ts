@@ -125,6 +125,10 @@ export interface ResourceRequirements {
   readonly cpus: number;
   readonly memoryBytes: number | null;
   readonly runtimeMs: number | null;
+  /** Graphics processors; missing: none. */
+  readonly gpus?: number;
+  /** Machines at once; missing: one. */
+  readonly nodes?: number;
 }
 
 /** How long an attempt is thought to take where its step does not say: it is not begun with less time left. */

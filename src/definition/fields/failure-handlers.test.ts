@@ -141,6 +141,7 @@ describe("resource_requirements", () => {
     ["{ memory: 2g, runtime: 30m }", { cpus: 1, memoryBytes: 2_147_483_648, runtimeMs: 1_800_000 }],
     ["{ memory: 1.5GiB }", { cpus: 1, memoryBytes: 1_610_612_736, runtimeMs: null }],
     ["{ memory: 1000, num_gpus: 0, num_nodes: 1 }", { cpus: 1, memoryBytes: 1000, runtimeMs: null }],
+    ["{ num_gpus: 2, num_nodes: 4 }", { cpus: 1, memoryBytes: null, runtimeMs: null, gpus: 2, nodes: 4 }],
     ["large", { cpus: 8, memoryBytes: 1024, runtimeMs: null }],
   ])("of a step are read: %s", (given, resources) => {
     const text = `resource_requirements: [{ name: large, num_cpus: 8, memory: 1k }]
@@ -153,8 +154,8 @@ steps: { a: { exec: x, resource_requirements: ${given} } }`;
     ["{ memory: 0m }", "`0m` is not a size"],
     ["{ runtime: soon }", "`soon` is not a supported duration"],
     ["{ runtime: 30 }", "expected a duration such as `PT30M` or `30m`, found `30`"],
-    ["{ num_gpus: 1 }", "a count of 1 is not supported yet"],
-    ["{ num_nodes: 2 }", "a count of 2 is not supported yet"],
+    ["{ num_gpus: 1001 }", "`1001` is outside what is allowed: a whole number from 0 to 1000"],
+    ["{ num_nodes: 0 }", "`0` is outside what is allowed: a whole number from 1 to 100000"],
     ["{ num_cpu: 2 }", "unknown key `num_cpu`, did you mean `num_cpus`?"],
     ["large", "the file has no resource requirements `large`"],
   ])("are refused: %s", (given, message) => {

@@ -21,6 +21,8 @@ import { quote } from "../read/suggest.js";
 
 const MAX_NAME_CHARS = 200;
 const MAX_CPUS = 1_000_000;
+const MAX_GPUS = 1_000;
+const MAX_NODES = 100_000;
 const DEFAULT_CPUS = 1;
 
 /** What a step says it needs: written out, or the name of an entry of the file's list. */
@@ -66,29 +68,6 @@ export const runtime = parsedText("a duration such as `PT30M` or `30m`", (writte
   return null;
 });
 
-/** A count of which this version can only honour one value. */
-function onlyCount<const Only extends number>(only: Only): Schema<number, Only> {
-  const { written: _, ...any } = number({ min: 0, max: MAX_CPUS, whole: true });
-  return {
-    ...any,
-    read(node, path, context) {
-      const count = any.read(node, path, context);
-      if (count !== undefined && count !== only) {
-        const message = `a count of ${count} is not supported yet`;
-        context.findings.error({
-          code: "INVALID_VALUE",
-          message,
-          hint: `Write ${only}, or leave the key out.`,
-          at: node.at,
-          path,
-        });
-      }
-      return count;
-    },
-    json: () => ({ const: only }),
-  };
-}
-
 const resourceFields = {
   num_cpus: {
     schema: number({ min: 1, max: MAX_CPUS, whole: true }),
@@ -100,8 +79,16 @@ const resourceFields = {
     doc: "Memory that the step may use, as `512m`, `2g` or bytes; an attempt that uses more is ended.",
   },
   runtime: { schema: runtime, doc: "Time that an attempt may take, as `PT30M` or `30m`." },
-  num_gpus: { schema: onlyCount(0), doc: "Graphics processors; none are managed yet.", default: 0 },
-  num_nodes: { schema: onlyCount(1), doc: "Machines; always one.", default: 1 },
+  num_gpus: {
+    schema: number({ min: 0, max: MAX_GPUS, whole: true }),
+    doc: "Graphics processors that the step has to itself; `CUDA_VISIBLE_DEVICES` names them.",
+    default: 0,
+  },
+  num_nodes: {
+    schema: number({ min: 1, max: MAX_NODES, whole: true }),
+    doc: "Machines at once. More than one has only a cluster's allocation that was made for the step, which starts its processes there itself.",
+    default: 1,
+  },
 } as const satisfies Fields;
 
 function toRequirements(given: ReadOf<typeof resourceFields>): ResourceRequirements {
@@ -109,6 +96,8 @@ function toRequirements(given: ReadOf<typeof resourceFields>): ResourceRequireme
     cpus: given.num_cpus ?? DEFAULT_CPUS,
     memoryBytes: given.memory ?? null,
     runtimeMs: given.runtime ?? null,
+    ...((given.num_gpus ?? 0) === 0 ? {} : { gpus: given.num_gpus! }),
+    ...((given.num_nodes ?? 1) === 1 ? {} : { nodes: given.num_nodes! }),
   };
 }
 

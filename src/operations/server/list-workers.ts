@@ -18,6 +18,8 @@ export const listWorkers = operation({
         used: z.number(),
         cpus: z.number(),
         memory_bytes: z.number().nullable(),
+        gpus: z.number(),
+        nodes: z.number(),
         tags: z.array(z.string()),
         node: z.string().nullable(),
         allocation: z.string().nullable(),

@@ -7,6 +7,7 @@ const SLURM = {
   SLURMD_NODENAME: "node2",
   SLURM_CPUS_ON_NODE: "4",
   SLURM_MEM_PER_NODE: "800",
+  SLURM_JOB_NUM_NODES: "3",
 };
 const GRID_ENGINE = {
   SGE_ROOT: "/opt/sge",
@@ -14,6 +15,7 @@ const GRID_ENGINE = {
   SGE_TASK_ID: "undefined",
   RESTARTED: "0",
   NSLOTS: "6",
+  NHOSTS: "1",
   HOSTNAME: "exec1.example",
   QUEUE: "main.q",
 };
@@ -26,6 +28,7 @@ describe("the allocation of a process, from its environment", () => {
       node: "node2",
       cpus: 4,
       memoryBytes: 800 * 1024 ** 2,
+      nodes: 3,
       gpus: null,
     });
   });
@@ -48,6 +51,7 @@ describe("the allocation of a process, from its environment", () => {
       node: "exec1.example",
       cpus: 6,
       memoryBytes: null,
+      nodes: 1,
       gpus: null,
     });
     expect(readAllocation({ ...GRID_ENGINE, SGE_TASK_ID: "7", RESTARTED: "1" })).toMatchObject({
@@ -63,6 +67,7 @@ describe("the allocation of a process, from its environment", () => {
       node: null,
       cpus: null,
       memoryBytes: null,
+      nodes: null,
       gpus: null,
     };
     expect(readAllocation({})).toEqual(nothing);

@@ -6,6 +6,8 @@ type Environment = { readonly [name: string]: string | undefined };
 export interface AllocationEnvironment extends AttemptPlace {
   readonly cpus: number | null;
   readonly memoryBytes: number | null;
+  /** Machines of the allocation. */
+  readonly nodes: number | null;
   /** Names of graphics processors, as CUDA_VISIBLE_DEVICES takes them. */
   readonly gpus: readonly string[] | null;
 }
@@ -17,7 +19,7 @@ export function readAllocation(env: Environment): AllocationEnvironment {
   if (isSet(env.SLURM_JOB_ID)) return ofSlurm(env, env.SLURM_JOB_ID);
   // Grid Engine sets SGE_TASK_ID for every job; JOB_ID alone may be anybody's.
   if (isSet(env.JOB_ID) && isSet(env.SGE_TASK_ID)) return ofGridEngine(env, env.JOB_ID, env.SGE_TASK_ID);
-  return { ...NOWHERE, cpus: null, memoryBytes: null, gpus: visibleGpus(env) };
+  return { ...NOWHERE, cpus: null, memoryBytes: null, nodes: null, gpus: visibleGpus(env) };
 }
 
 function ofSlurm(env: Environment, id: string): AllocationEnvironment {
@@ -28,6 +30,7 @@ function ofSlurm(env: Environment, id: string): AllocationEnvironment {
     node: env.SLURMD_NODENAME || null,
     cpus: cpus === 0 ? null : cpus,
     memoryBytes: slurmMemory(env, cpus),
+    nodes: countOf(env.SLURM_JOB_NUM_NODES) || null,
     // Within a control group that hides the others they are counted anew: what CUDA is told holds.
     gpus: visibleGpus(env) ?? listOf(env.SLURM_JOB_GPUS),
   };
@@ -49,6 +52,7 @@ function ofGridEngine(env: Environment, id: string, task: string): AllocationEnv
     node: env.HOSTNAME || null,
     cpus: countOf(env.NSLOTS) || null,
     memoryBytes: null,
+    nodes: countOf(env.NHOSTS) || null,
     gpus: visibleGpus(env),
   };
 }

@@ -14,7 +14,7 @@ describe("what a worker has to give", () => {
   it("is the whole machine where nobody has said otherwise", () => {
     expect(machineOf({}, FREE, WHOLE)).toEqual({
       ...{ node: "host", allocation: null, restart: null, oomFile: null },
-      ...{ cpus: 64, memoryBytes: 1_000_000_000_000, gpus: ["0", "1"] },
+      ...{ cpus: 64, memoryBytes: 1_000_000_000_000, nodes: 1, gpus: ["0", "1"] },
     });
   });
 

@@ -9,6 +9,8 @@ export interface Machine extends AttemptPlace {
   /** Whole ones; at least one. */
   readonly cpus: number;
   readonly memoryBytes: number;
+  /** Machines of the allocation, of which this is the first. */
+  readonly nodes: number;
   /** Names of graphics processors, as CUDA_VISIBLE_DEVICES takes them. */
   readonly gpus: readonly string[];
   /** The file that counts the processes which the kernel has ended for want of memory. */
@@ -47,6 +49,7 @@ export function machineOf(
     restart: given.restart,
     cpus: Math.max(1, Math.floor(cpus)),
     memoryBytes: Math.min(given.memoryBytes ?? Infinity, group.memoryBytes ?? Infinity, whole.memoryBytes),
+    nodes: given.nodes ?? 1,
     gpus: given.gpus ?? whole.gpus,
     oomFile: group.oomFile,
   };

@@ -26,6 +26,8 @@ export class PoolAttempt {
   /** When this server began to wait for it, by the clock that nobody sets. */
   since = 0;
   cancelExpiry: () => void = () => {};
+  /** When it is over at the latest, by the clock that nobody sets; null: nobody knows. */
+  endsAt: number | null = null;
   /** Logs that have begun to arrive, here or at the server before. */
   private readonly begun: Set<Stream>;
   private writing: Promise<unknown> = Promise.resolve();

@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { DEFAULT_RUNTIME_MS } from "../../core/model/definition.js";
 import type { AttemptPlace } from "../../core/model/worker-names.js";
 import type { TimerPort } from "../attempt-timers.js";
+import { mayGoAhead, type Occupied } from "../backfill.js";
 import { hasTags } from "../local-room.js";
+import { fits, minus, type Room, type Taker } from "../room.js";
 import type { Needs } from "../worker.js";
 import type { PoolAttempt } from "./pool-attempt.js";
 import type { ClaimAnswer, Held, Registration } from "./protocol.js";
@@ -19,10 +21,10 @@ interface OpenClaim {
   readonly cancelTimer: () => void;
 }
 
-export interface Room {
-  readonly slots: number;
-  readonly cpus: number;
-  readonly memoryBytes: number;
+/** Room that is held for an attempt whose start is being committed. */
+export interface Reservation {
+  readonly needs: Needs;
+  readonly endsAt: number | null;
 }
 
 /** One registered worker as the server sees it: what it offers, what it has, and its open claim. */
@@ -47,7 +49,9 @@ export class PoolWorker {
   private hasHungUp = false;
   /** When it last asked for attempts, by the clock that nobody sets. */
   private claimedAt: number;
-  private reserved: Needs[] = [];
+  private reserved: Reservation[] = [];
+  /** One that waits for room here: others may only go ahead of it if that does not delay it. */
+  keptFor: Needs | null = null;
   private claim: OpenClaim | null = null;
   private answering = false;
 
@@ -106,48 +110,58 @@ export class PoolWorker {
     return this.hasHungUp || elapsed - this.claimedAt >= PRESENT_MS;
   }
 
-  couldRun({ tags, actionType }: Needs): boolean {
-    return hasTags(this.offer.tags, tags) && this.offer.actions.includes(actionType);
+  /** An allocation of several machines was made for one that asks for as many, and is not for others. */
+  couldRun({ tags, actionType, nodes }: Needs): boolean {
+    const { offer } = this;
+    if ((offer.nodes ?? 1) !== nodes) return false;
+    return hasTags(offer.tags, tags) && offer.actions.includes(actionType);
   }
 
   get used(): Room {
-    let [slots, cpus, memoryBytes] = [0, 0, 0];
+    let [slots, cpus, memoryBytes, gpus] = [0, 0, 0, 0];
     for (const { recovery } of this.strays.values()) if (!recovery) slots += STRAY_SLOTS;
-    for (const needs of this.takers()) {
+    const take = (needs: Needs): void => {
       slots += needs.slots;
       cpus += needs.cpus;
       memoryBytes += needs.memoryBytes;
-    }
-    return { slots, cpus, memoryBytes };
+      gpus += needs.gpus;
+    };
+    for (const { needs } of this.reserved) take(needs);
+    for (const attempt of this.attempts) if (!attempt.hasEnded) take(attempt.needs);
+    return { slots, cpus, memoryBytes, gpus };
+  }
+
+  get total(): Room {
+    const { slots, cpus, memory_bytes: memoryBytes, gpus = 0 } = this.offer;
+    return { slots, cpus, memoryBytes, gpus };
   }
 
   get free(): Room {
-    const { slots, cpus, memory_bytes: memoryBytes } = this.offer;
-    const { used } = this;
-    return {
-      slots: slots - used.slots,
-      cpus: cpus - used.cpus,
-      memoryBytes: memoryBytes - used.memoryBytes,
-    };
+    return minus(this.total, this.used);
   }
 
-  hasRoomFor(needs: Needs, room: Room = this.free): boolean {
-    return needs.slots <= room.slots && needs.cpus <= room.cpus && needs.memoryBytes <= room.memoryBytes;
+  /** It has room, and no wider one waits for that. */
+  hasRoomFor(needs: Needs, free: Room, elapsed: number): boolean {
+    if (!fits(needs, free)) return false;
+    return this.keptFor === null || mayGoAhead(needs, this.keptFor, this.occupied(elapsed));
   }
 
   /** Big enough, if it had nothing else to do. */
   isBigEnoughFor(needs: Needs): boolean {
-    const { slots, cpus, memory_bytes: memoryBytes } = this.offer;
-    return this.hasRoomFor(needs, { slots, cpus, memoryBytes });
+    return fits(needs, this.total);
   }
 
-  reserve(needs: Needs): void {
-    this.reserved.push(needs);
+  occupied(now: number): Occupied {
+    return { free: this.free, takers: [...this.takers()], now };
+  }
+
+  reserve(reservation: Reservation): void {
+    this.reserved.push(reservation);
   }
 
   /** False: it was given back already. */
-  unreserve(needs: Needs): boolean {
-    const at = this.reserved.indexOf(needs);
+  unreserve(reservation: Reservation): boolean {
+    const at = this.reserved.indexOf(reservation);
     if (at >= 0) this.reserved.splice(at, 1);
     return at >= 0;
   }
@@ -212,9 +226,10 @@ export class PoolWorker {
     return this.hasNews() ? this.news() : NOTHING;
   }
 
-  private *takers(): Generator<Needs> {
-    yield* this.reserved;
-    for (const attempt of this.attempts) if (!attempt.hasEnded) yield attempt.needs;
+  private *takers(): Generator<Taker> {
+    for (const { needs, endsAt } of this.reserved) yield { ...roomOf(needs), endsAt };
+    for (const { hasEnded, needs, endsAt } of this.attempts)
+      if (!hasEnded) yield { ...roomOf(needs), endsAt };
   }
 
   private hasNews(): boolean {
@@ -245,6 +260,10 @@ export class PoolWorker {
     }
     return { assignments, stop };
   }
+}
+
+function roomOf({ slots, cpus, memoryBytes, gpus }: Needs): Room {
+  return { slots, cpus, memoryBytes, gpus };
 }
 
 /** How long an attempt may take, for a worker that does not stay for ever. */

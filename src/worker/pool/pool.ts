@@ -4,13 +4,14 @@ import { EndedRuns, type RecordedRuns } from "../ended-runs.js";
 import { failureContextFor, writeFailureContext } from "../failure-context-files.js";
 import { hasTags } from "../local-room.js";
 import { withPromptFiles } from "../prompt-files.js";
+import { NO_ROOM } from "../room.js";
 import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "../worker.js";
 import { localInfo, remoteInfo, type WorkerInfo } from "../worker-info.js";
 import { PoolAllocations } from "./pool-allocations.js";
 import { PoolAttempt } from "./pool-attempt.js";
 import { PoolBook } from "./pool-book.js";
 import { PoolDesk } from "./pool-desk.js";
-import { choosePlace, type LocalPart, type PoolPlace, whyNoPlace } from "./pool-placement.js";
+import { choosePlace, keepRoom, type LocalPart, type PoolPlace, whyNoPlace } from "./pool-placement.js";
 import { PoolReports, type RecordedAttempts } from "./pool-reports.js";
 import type { PoolWorker } from "./pool-worker.js";
 import { DEFAULT_ATTEMPT_LEASE_MS, type LiveControl } from "./protocol.js";
@@ -31,7 +32,7 @@ export interface WorkerPoolOptions {
 }
 
 /** What a recovery script takes of a worker. */
-const NO_ROOM = { slots: 0, cpus: 0, memoryBytes: 0, runtimeMs: 0, usesWorkspace: false };
+const NOTHING = { ...NO_ROOM, nodes: 1, runtimeMs: 0, usesWorkspace: false };
 
 /**
  * All workers of a server: the one in its own process and those that have registered at its desk. It keeps nothing on
@@ -62,6 +63,11 @@ export class WorkerPool implements Worker {
     return choosePlace(needs, local, [...this.book.workers.values()], clock.elapsed(), ratherNot);
   }
 
+  keepRoomFor(needs: Needs | null): boolean {
+    const { local, clock } = this.options;
+    return keepRoom(needs, local, [...this.book.workers.values()], clock.elapsed());
+  }
+
   get doesNothingAs(): string {
     return this.options.local.name;
   }
@@ -74,7 +80,7 @@ export class WorkerPool implements Worker {
   release(place: Place): void {
     const { local, remote } = place as PoolPlace;
     if (local !== undefined) this.options.local.release(local);
-    else remote?.worker.unreserve(remote.needs);
+    else remote?.worker.unreserve(remote.reservation);
   }
 
   execute(assignment: Assignment, place: Place | null, signal: AbortSignal): Promise<Report | null> {
@@ -88,9 +94,10 @@ export class WorkerPool implements Worker {
     } catch (error) {
       return Promise.resolve(notWritten(error));
     }
-    remote?.worker.unreserve(remote.needs);
-    const needs = remote?.needs ?? scriptNeeds(assignment);
+    remote?.worker.unreserve(remote.reservation);
+    const { needs, endsAt } = remote?.reservation ?? { needs: scriptNeeds(assignment), endsAt: null };
     const attempt = new PoolAttempt(heldOf(assignment, worker?.label ?? "", needs), "queued", shipped);
+    attempt.endsAt = endsAt;
     this.keep(attempt);
     const reported = this.listen(attempt, signal);
     if (!attempt.isWanted) this.book.drop(attempt);
@@ -214,7 +221,7 @@ function heldOf(assignment: Assignment, worker: string, needs: Needs): HeldAttem
 }
 
 function scriptNeeds({ runsOn, action }: Assignment): Needs {
-  return { ...NO_ROOM, tags: runsOn, actionType: action.type };
+  return { ...NOTHING, tags: runsOn, actionType: action.type };
 }
 
 function notWritten(error: unknown): Report {

@@ -33,6 +33,7 @@ const MAX_TEXT_CHARS = 32 * 1024;
 const MAX_ITEMS = 1_000_000;
 const MAX_DECLARED_FILES = 100_000;
 const MAX_SLOTS = 100_000;
+const MAX_GPUS = 10_000;
 
 /** At least three times in a lease. Whole milliseconds: some timers take nothing else. */
 export function heartbeatMs(leaseMs: number): number {
@@ -75,6 +76,10 @@ export const registration = z.strictObject({
   slots: z.number().int().min(1).max(MAX_SLOTS),
   cpus: z.number().min(0).max(MAX_SLOTS),
   memory_bytes: count,
+  /** Without it none. */
+  gpus: z.number().int().min(0).max(MAX_GPUS).optional(),
+  /** Machines of its allocation, which it alone speaks for; without it one. */
+  nodes: z.number().int().min(1).max(MAX_SLOTS).optional(),
   tags: words,
   actions: words,
   /** The machine that it runs on. */

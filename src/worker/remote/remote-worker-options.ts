@@ -11,6 +11,10 @@ export interface RemoteWorkerOptions {
   readonly slots: number;
   readonly cpus: number;
   readonly memoryBytes: number;
+  /** Names of graphics processors, as CUDA_VISIBLE_DEVICES takes them. */
+  readonly gpus?: readonly string[];
+  /** Machines of its allocation: with more than one it takes only steps that ask for as many. */
+  readonly nodes?: number;
   readonly tags: readonly string[];
   /** Where it runs, as its attempts say. */
   readonly at?: AttemptPlace;

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { NOWHERE } from "../../core/model/worker-names.js";
 import { LocalWorker } from "../local-worker.js";
 import type { ClaimAnswer, Registration, ReportAnswer, Verdict } from "../pool/protocol.js";
+import { NO_ROOM } from "../room.js";
 import type { Assignment, Report } from "../worker.js";
 import { Claims } from "./claims.js";
 import { Connection, rootMessageOf, type Session } from "./connection.js";
@@ -55,12 +56,14 @@ class RemoteWorker {
     this.life = new WorkerLife(options, options.stay ?? {});
     this.stopWindow = new StopWindow(options.drain, options.clock);
     this.folders = new RunFolders(options.outputDir, options.name, this.instance, options.log);
-    this.slots = new SlotQueue(options.slots);
+    const { memoryBytes, gpus = [], nodes = 1 } = options;
+    this.slots = new SlotQueue(options.slots, { memoryBytes, gpus });
     this.local = new LocalWorker({
       actions: options.actions,
       outputDir: this.folders.base,
       clock: options.clock,
       tags: options.tags,
+      machine: { memoryBytes, gpus, nodes },
       apiUrl: () => options.servers[0] ?? "",
       tell: options.log,
       ...(options.env === undefined ? {} : { env: options.env }),
@@ -165,13 +168,25 @@ class RemoteWorker {
   }
 
   private registration(): Registration {
-    const { name, slots, cpus, memoryBytes, tags, actions, at = NOWHERE } = this.options;
+    const {
+      name,
+      slots,
+      cpus,
+      memoryBytes,
+      tags,
+      actions,
+      at = NOWHERE,
+      gpus = [],
+      nodes = 1,
+    } = this.options;
     return {
       instance: this.instance,
       name,
       slots,
       cpus,
       memory_bytes: memoryBytes,
+      gpus: gpus.length,
+      nodes,
       tags: [...tags],
       actions: actions.map(({ type }) => type),
       ...at,
@@ -202,9 +217,10 @@ class RemoteWorker {
 
   private async execute(attempt: RemoteAttempt): Promise<void> {
     const { assignment, controller } = attempt;
-    const leave = await this.slots.enter(slotsOf(assignment), controller.signal);
-    const reported = leave === null ? STOPPED : await this.local.execute(assignment, null, controller.signal);
-    leave?.();
+    const turn = await this.slots.enter(needsOf(assignment), controller.signal);
+    const reported =
+      turn === null ? STOPPED : await this.local.execute(assignment, turn.place, controller.signal);
+    turn?.leave();
     const report = await this.stopWindow.judge(reported);
     if (this.attempts.get(attempt.token) !== attempt) return;
     attempt.report = report;
@@ -345,9 +361,11 @@ class RemoteWorker {
 
 const STOPPED: Report = { result: { kind: "stopped" }, durationMs: 0 };
 
-/** As the server counts them. */
-function slotsOf({ recovery, resources }: Assignment): number {
-  return recovery ? 0 : (resources?.cpus ?? 1);
+/** As the server counts it; a recovery script takes no room. */
+function needsOf({ recovery, resources }: Assignment): Parameters<SlotQueue["enter"]>[0] {
+  const { cpus = 1, memoryBytes, gpus = 0 } = resources ?? {};
+  const taken = { slots: cpus, memoryBytes: memoryBytes ?? 0, gpus, runtimeMs: null };
+  return recovery ? { ...taken, ...NO_ROOM } : taken;
 }
 
 const forever = new Promise<never>(() => {});

@@ -1,50 +1,65 @@
-import { LocalRoom } from "../local-room.js";
+import { type Extent, LocalRoom } from "../local-room.js";
+import type { Needs, Place } from "../worker.js";
+
+type RoomNeeds = Pick<Needs, "slots" | "memoryBytes" | "gpus" | "runtimeMs">;
 
 interface Waiting {
-  readonly slots: number;
-  readonly begin: (leave: () => void) => void;
+  readonly needs: RoomNeeds;
+  readonly begin: (turn: Turn) => void;
+}
+
+/** Room that an attempt has; `leave` is called at its end. */
+export interface Turn {
+  readonly place: Place;
+  readonly leave: () => void;
 }
 
 /**
- * The slots of a remote worker. A server that has just been started may not know of all that runs here: what it gives
- * out beyond the slots waits for its turn, in order.
+ * The room of a remote worker. A server that has just been started may not know of all that runs here: what it gives
+ * out beyond the room waits for its turn, in order.
  */
 export class SlotQueue {
   private readonly room: LocalRoom;
   private readonly waiting: Waiting[] = [];
 
-  constructor(slots: number) {
-    this.room = new LocalRoom("", slots);
+  constructor(slots: number, extent: Extent) {
+    this.room = new LocalRoom("", slots, { extent: () => extent });
   }
 
-  /** Resolves to what must be called at the end; to null if the signal is aborted before its turn comes. */
-  enter(slots: number, signal: AbortSignal): Promise<(() => void) | null> {
-    if (slots === 0) return Promise.resolve(() => {});
+  /** Resolves to null if the signal is aborted before its turn comes. */
+  enter(needs: RoomNeeds, signal: AbortSignal): Promise<Turn | null> {
     return new Promise((resolve) => {
-      const waiting: Waiting = { slots, begin: resolve };
+      const waiting: Waiting = { needs, begin: resolve };
+      if (needs.slots === 0) return this.letIn(waiting);
       this.waiting.push(waiting);
       const giveUp = (): void => {
         const at = this.waiting.indexOf(waiting);
         if (at < 0) return;
         this.waiting.splice(at, 1);
         resolve(null);
-        this.letIn();
+        this.letInNext();
       };
       signal.addEventListener("abort", giveUp, { once: true });
       if (signal.aborted) giveUp();
-      else this.letIn();
+      else this.letInNext();
     });
   }
 
-  private letIn(): void {
+  private letInNext(): void {
     for (let first = this.waiting[0]; first !== undefined; first = this.waiting[0]) {
-      const place = this.room.place(first);
-      if (place === "full") return;
+      if (!this.letIn(first)) return;
       this.waiting.shift();
-      first.begin(() => {
-        this.room.release(place);
-        this.letIn();
-      });
     }
+  }
+
+  private letIn({ needs, begin }: Waiting): boolean {
+    const place = this.room.place(needs);
+    if (place === "full" || place === null) return false;
+    const leave = (): void => {
+      this.room.release(place);
+      this.letInNext();
+    };
+    begin({ place, leave });
+    return true;
   }
 }

@@ -20,12 +20,16 @@ import { EXIT } from "../../terminal/exit-codes.js";
 import { endAtOnce } from "../../terminal/signals.js";
 import { readTokenFile } from "./token-file.js";
 
+const MAX_GPUS = 1_000;
+
 export interface WorkerFlags {
   readonly name?: string;
   readonly slots?: number;
   readonly cpus?: number;
   /** `8g` */
   readonly memory?: string;
+  /** `2`, or `0,3` */
+  readonly gpus?: string;
   /** `gpu,linux` */
   readonly tags?: string;
   readonly tokenFile?: string;
@@ -65,6 +69,8 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
       slots: withinOpenFiles(flags.slots ?? cpus),
       cpus,
       memoryBytes: flags.memory === undefined ? machine.memoryBytes : bytesOf(flags.memory),
+      gpus: flags.gpus === undefined ? machine.gpus : gpusOf(flags.gpus, machine),
+      nodes: machine.nodes,
       tags: listOf(flags.tags),
       at: placeOf(flags, machine),
       stay: stayOf(flags),
@@ -153,6 +159,15 @@ function listOf(text: string | undefined): string[] {
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
+}
+
+/** So many of those that it has, or the first ones where nobody has named any; or these. */
+function gpusOf(text: string, { gpus }: Machine): readonly string[] {
+  if (!/^\d+$/.test(text)) return listOf(text);
+  const count = Number(text);
+  if (gpus.length >= count) return gpus.slice(0, count);
+  if (count <= MAX_GPUS) return Array.from({ length: count }, (_, at) => String(at));
+  throw new DarumaError("USAGE", `invalid --gpus ${text}`, { hint: "Write how many, or their names: 0,1." });
 }
 
 function bytesOf(text: string): number {

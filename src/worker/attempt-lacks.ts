@@ -1,0 +1,36 @@
+import type { FailureFacts } from "../core/model/failure.js";
+import type { Extent } from "./local-room.js";
+import type { Assignment } from "./worker.js";
+
+/** What a worker has for its attempts. */
+export interface Equipment {
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly tags: readonly string[];
+  /** Machines of its allocation. */
+  readonly nodes: number;
+  readonly extent: () => Extent;
+}
+
+/** Why an attempt cannot begin on this worker, whatever room it has; null: it can. */
+export function lackOf(assignment: Assignment, equipment: Equipment): FailureFacts | null {
+  const { secrets, runsOn, resources, recovery } = assignment;
+  const missing = secrets.filter((name) => !equipment.env[name]);
+  if (missing.length > 0) return { code: "MISSING_SECRET", message: `not set: ${missing.join(", ")}` };
+  if (recovery) return null;
+  const tags = runsOn.filter((tag) => !equipment.tags.includes(tag));
+  if (tags.length > 0) return noWorker(`runs on ${tags.join(", ")}, which this worker does not offer`);
+  const { nodes = 1, gpus = 0 } = resources ?? {};
+  if (nodes !== equipment.nodes)
+    return noWorker(`needs ${nodes} machines at once (num_nodes), and this worker has ${equipment.nodes}`);
+  const offered = gpus === 0 ? 0 : equipment.extent().gpus.length;
+  if (gpus > offered) return noWorker(`needs ${gpus} GPUs (num_gpus), and this worker has ${offered}`);
+  return null;
+}
+
+export function unknownAction({ action }: Assignment): FailureFacts {
+  return { code: "UNKNOWN_ACTION", message: `no action of type ${action.type} is registered` };
+}
+
+function noWorker(what: string): FailureFacts {
+  return { code: "NO_WORKER", message: `the step ${what}` };
+}
