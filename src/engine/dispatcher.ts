@@ -2,7 +2,6 @@ import type { AttemptResult, Command } from "../core/model/commands.js";
 import type { Job } from "../core/model/run.js";
 import { mayStart } from "../core/model/workspace-turn.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import { isWide } from "../worker/backfill.js";
 import type { Place, Worker } from "../worker/worker.js";
 import { isHumanStep, questionFor } from "./human-step.js";
 import { hasRoomlessSteps, isNothing, needsOf } from "./needs.js";
@@ -63,7 +62,7 @@ export class Dispatcher {
       // Steps of the workspace run one at a time; this one's turn has not come.
       if (!mayStart(run, job)) continue;
       if (isNothing(run.definition, job.step.definition) && this.passes(host, job)) continue;
-      const { needs, key } = needsOf(job);
+      const { needs, key } = needsOf(job, run.definition);
       if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
       const place = this.ports.worker.place(needs, failedOn(job));
       if (place !== "full" && place !== null) {
@@ -87,7 +86,7 @@ export class Dispatcher {
     this.firstInLine = null;
     worker.keepRoomFor?.(null);
     if (!hosts.includes(host) || run.paused !== null || !run.ready.has(job) || !mayStart(run, job)) return;
-    const { needs, key } = needsOf(job);
+    const { needs, key } = needsOf(job, run.definition);
     const place = worker.place(needs, failedOn(job));
     if (place !== "full" && place !== null) return start(host, job, place);
     unplaceable.add(key);
@@ -95,8 +94,8 @@ export class Dispatcher {
   }
 
   private lineUp(host: RunHost, job: Job): void {
-    const { needs } = needsOf(job);
-    if (isWide(needs) && this.ports.worker.keepRoomFor?.(needs) === true) this.firstInLine = { host, job };
+    const { needs } = needsOf(job, host.run.definition);
+    if (this.ports.worker.keepRoomFor?.(needs) === true) this.firstInLine = { host, job };
   }
 
   /** False: it is an attempt like any other, because the worker wants to see it or because it has a failure to write down. */

@@ -3,7 +3,7 @@ import type { Definition, ResourceRequirements, StepDefinition } from "../core/m
 import { resourcesOf } from "../core/model/resources.js";
 import type { Job } from "../core/model/run.js";
 import { isTemplate } from "../sandbox/template.js";
-import type { Needs } from "../worker/worker.js";
+import { type Needs, PROGRAM, SECRET } from "../worker/worker.js";
 
 export interface KeyedNeeds {
   readonly needs: Needs;
@@ -14,15 +14,22 @@ export interface KeyedNeeds {
 const known = new WeakMap<StepDefinition, KeyedNeeds>();
 
 /** What a job asks of its worker: what its step does, or more where it has passed that. */
-export function needsOf({ step: { definition }, raised }: Pick<Job, "step" | "raised">): KeyedNeeds {
+export function needsOf(
+  { step: { definition }, raised }: Pick<Job, "step" | "raised">,
+  workflow: Pick<Definition, "secrets" | "env">,
+): KeyedNeeds {
   const found = raised === null ? known.get(definition) : undefined;
   if (found !== undefined) return found;
-  const keyed = keyedNeeds(definition, resourcesOf({ raised }, definition));
+  const keyed = keyedNeeds(definition, resourcesOf({ raised }, definition), workflow);
   if (raised === null) known.set(definition, keyed);
   return keyed;
 }
 
-function keyedNeeds(step: StepDefinition, resources: ResourceRequirements | null): KeyedNeeds {
+function keyedNeeds(
+  step: StepDefinition,
+  resources: ResourceRequirements | null,
+  workflow: Pick<Definition, "secrets" | "env">,
+): KeyedNeeds {
   const { action } = step;
   const needs: Needs = {
     // A child run's own steps take slots; its parent waiting with one could leave none for them.
@@ -34,12 +41,27 @@ function keyedNeeds(step: StepDefinition, resources: ResourceRequirements | null
     runtimeMs: resources?.runtimeMs ?? step.timeoutMs,
     // Definitions that were stored before there was `runs_on` do not have it.
     tags: step.runsOn ?? [],
+    wants: wantsOf(step, workflow),
     actionType: action.type,
     // Nor do they have this.
     usesWorkspace: step.usesWorkspace ?? false,
   };
   return { needs, key: JSON.stringify(needs) };
 }
+
+/** A program is known where a step is a list of words that begins with its name, and its PATH is the worker's. */
+function wantsOf(
+  { action, env }: StepDefinition,
+  { secrets, env: shared }: Pick<Definition, "secrets" | "env">,
+): readonly string[] {
+  if (actionTraits(action.type).doneBy !== "worker") return [];
+  const [program] = action.type === "command" && Array.isArray(action.exec) ? action.exec : [];
+  const isKnown =
+    typeof program === "string" && PROGRAM_NAME.test(program) && !("PATH" in env || "PATH" in shared);
+  return [...secrets.map((name) => `${SECRET}${name}`), ...(isKnown ? [`${PROGRAM}${program}`] : [])];
+}
+
+const PROGRAM_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/;
 
 const roomless = new WeakMap<Definition, boolean>();
 

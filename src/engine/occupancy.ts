@@ -1,6 +1,5 @@
 import { isInRecovery, type Job, type Run } from "../core/model/run.js";
 import { isLocalWorker } from "../core/model/worker-names.js";
-import { NO_ROOM } from "../worker/room.js";
 import type { HeldAttempt } from "../worker/worker.js";
 import { HUMAN } from "./human-step.js";
 import { needsOf } from "./needs.js";
@@ -14,7 +13,7 @@ export function heldAttempts(run: Run): HeldAttempt[] {
 
 function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttempt {
   const { id: runId, workflowId } = run;
-  const { needs } = needsOf(job);
+  const { needs } = needsOf(job, run.definition);
   return {
     runId,
     workflowId,
@@ -24,7 +23,7 @@ function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttem
     worker: job.attemptWorker ?? "",
     at: job.attemptPlace,
     recovery,
-    needs: recovery ? { ...needs, ...NO_ROOM } : needs,
+    needs: recovery ? { ...needs, slots: 0, cpus: 0, memoryBytes: 0, gpus: 0 } : needs,
   };
 }
 

@@ -103,7 +103,7 @@ export class RunExchange {
     if (!paths.every(sees)) return null;
     for (const asked of needs) {
       // A server of the version before says nothing of these.
-      const one: Needs = { ...{ gpus: 0, nodes: 1, runtimeMs: null }, ...asked };
+      const one: Needs = { ...{ gpus: 0, nodes: 1, runtimeMs: null, wants: [] }, ...asked };
       const place = worker.place(one);
       if (place !== null && place !== "full") return place;
     }

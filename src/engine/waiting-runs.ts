@@ -59,7 +59,7 @@ function unmetNeeds({ run, hasPending }: RunHost, hasPlace: (needs: KeyedNeeds) 
   const unmet = new Map<string, KeyedNeeds>();
   for (const job of run.ready) {
     if (!mayStart(run, job) || isHumanStep(job)) continue;
-    const keyed = needsOf(job);
+    const keyed = needsOf(job, run.definition);
     if (hasPlace(keyed)) return [];
     unmet.set(keyed.key, keyed);
   }
@@ -79,7 +79,7 @@ function hasWorkHalfDone(run: Run, worker: Worker): boolean {
   if (run.workspace.path === null) return false;
   const mender = treeKeeper(run);
   return run.jobs.some((job) => {
-    const { needs } = needsOf(job);
+    const { needs } = needsOf(job, run.definition);
     const findsWork = job.attempt > 0 || job === mender;
     return needs.usesWorkspace && findsWork && GOES_ON.has(job.status) && worker.hasTurnFor?.(needs) === true;
   });

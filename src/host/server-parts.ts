@@ -50,7 +50,7 @@ export class ServerParts {
       },
       resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
       listWorkers: () => pool.list().map(shown),
-      whyNot: (job) => pool.whyNot(needsOf(job).needs),
+      whyNot: (job, definition) => pool.whyNot(needsOf(job, definition).needs),
     };
   }
 

@@ -2,6 +2,7 @@ import type { AllocationSpec, Plan, Refusal, Target } from "../cluster/provider.
 import type { ScalePlan } from "../cluster/scale/plan-allocations.js";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
+import type { Definition } from "../core/model/definition.js";
 import type { Job } from "../core/model/run.js";
 import type { ClusterSettings } from "../settings/settings.js";
 import type { Store } from "../store/store.js";
@@ -53,7 +54,7 @@ export interface Runner {
   resume(runId: number, reason: string, key: string): Promise<void>;
   listWorkers(): readonly WorkerInfo[];
   /** One sentence: why a ready job has not begun. */
-  whyNot(job: Job): string;
+  whyNot(job: Job, definition: Definition): string;
 }
 
 export interface WorkerInfo {

@@ -51,14 +51,15 @@ describe("the run time that a step asked for", () => {
     const clock = new ManualClock();
     let stops = 0;
     const resources = { cpus: null, memoryBytes: null, runtimeMs: 2_000 } as never;
-    const limits = new ResourceLimits(clock, assignment({ resources }), () => {
+    const stop = (): void => {
       stops += 1;
-    });
+    };
+    const limits = new ResourceLimits(clock, assignment({ resources }), stop, { count: () => null });
     clock.set(-HOUR_MS);
     clock.advance(1_999);
     expect(stops).toBe(0);
     clock.advance(1);
     expect(stops).toBe(1);
-    expect(limits.exceeded).toMatchObject({ code: "WALLTIME" });
+    expect(limits.judge({ ok: true, output: null })).toMatchObject({ code: "WALLTIME" });
   });
 });

@@ -1,4 +1,4 @@
-import { mayGoAhead } from "./backfill.js";
+import { isWide, mayGoAhead } from "./backfill.js";
 import { fits, type Room, type Taker } from "./room.js";
 import type { Needs, Place } from "./worker.js";
 
@@ -61,7 +61,7 @@ export class LocalRoom {
 
   /** Keep room for one that has none: what comes after it must not delay it. */
   keepFor(needs: RoomNeeds | null): boolean {
-    this.keptFor = needs === null || this.slots === 0 ? null : this.atMost(needs);
+    this.keptFor = needs === null || this.slots === 0 || !isWide(needs) ? null : this.atMost(needs);
     return this.keptFor !== null;
   }
 

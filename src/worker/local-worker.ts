@@ -24,7 +24,9 @@ import { type FailureContextFiles, writeFailureContext } from "./failure-context
 import { writeFailureSummary } from "./failure-summary-file.js";
 import { type Extent, LocalRoom } from "./local-room.js";
 import type { LocalWorkerOptions, OutputPiece } from "./local-worker-options.js";
+import { KernelKills } from "./machine/kernel-kills.js";
 import { readMachine } from "./machine/machine.js";
+import { hasWanted } from "./machine/wanted.js";
 import { writePrompt } from "./prompt-files.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
@@ -39,7 +41,7 @@ interface Ran {
   /** Of a step that declares any. */
   readonly files: DeclaredFiles | null;
   readonly tails: Pick<FailureFacts, "stdoutTail" | "stderrTail">;
-  /** It was ended for want of memory or time that it had asked for. */
+  /** It was ended for want of memory or time, its own or the machine's. */
   readonly exceeded: FailureFacts | null;
   readonly logError: unknown;
 }
@@ -56,6 +58,7 @@ export class LocalWorker implements Worker {
   private scratch: string | null = null;
   private outputListener: ((piece: OutputPiece) => void) | null = null;
   private readonly shortages: Shortages;
+  private readonly kills = new KernelKills();
 
   constructor(private readonly options: LocalWorkerOptions) {
     const { clock, outputDir, tell = () => {} } = options;
@@ -88,6 +91,10 @@ export class LocalWorker implements Worker {
   /** Tags are looked at when the attempt begins: a lone worker that lacks one must say so, not wait for ever. */
   place(needs: Needs): Place | "full" | null {
     return this.room.place(needs);
+  }
+
+  hasWanted(wanted: string): boolean {
+    return hasWanted(wanted, this.env);
   }
 
   keepRoomFor(needs: Needs | null): boolean {
@@ -250,7 +257,7 @@ export class LocalWorker implements Worker {
       if (missing !== null) result = { ok: false, failure: missing };
     }
     const timers = new AttemptTimers(clock, assignment, stop, workspace?.progress ?? null);
-    const limits = new ResourceLimits(clock, assignment, () => stop("timeout"));
+    const limits = new ResourceLimits(clock, assignment, () => stop("timeout"), this.kills);
     const write = (log: typeof stdout) => (chunk: Uint8Array) => {
       timers.signOfLife();
       log.write(chunk);
@@ -267,7 +274,7 @@ export class LocalWorker implements Worker {
     const logError = await closeLogs([stdout, stderr], signal);
     for (const stream of ["stdout", "stderr"] as const) tell(stream)(null);
     const tails = { stdoutTail: stdout.tail(MAX_TAIL_BYTES), stderrTail: stderr.tail(MAX_TAIL_BYTES) };
-    return { result, workspace, files, tails, exceeded: limits.exceeded, logError };
+    return { result, workspace, files, tails, exceeded: limits.judge(result), logError };
   }
 
   /** The last resort: nobody waits for an attempt that rejects. */

@@ -1,16 +1,28 @@
+import type { ActionResult } from "../action/action.js";
 import { memoryOfToken } from "../action/process/attempt-processes.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { failureOf } from "../core/model/resources.js";
+import { sizeText } from "../core/text/amount-text.js";
 import type { TimerPort } from "./attempt-timers.js";
 import type { Assignment } from "./worker.js";
 
 /** How often a step with a memory limit is looked at. */
 const MEMORY_POLL_MS = 250;
 
-/** Ends an attempt that takes more time or memory than it asked for. */
+const KILLED_EXIT_CODE = 137;
+
+/** The kernel's count of processes that it has ended here for want of memory; null: nobody counts. */
+export interface KillCounter {
+  count(): number | null;
+}
+
+/** Ends an attempt that takes more time or memory than it asked for, and knows when the system has ended one. */
 export class ResourceLimits {
   /** Set once a limit was passed. */
-  exceeded: FailureFacts | null = null;
+  private exceeded: FailureFacts | null = null;
+  private readonly killsBefore: number | null;
+  /** As far as it was looked at. */
+  private peakBytes = 0;
   private cancel: (() => void) | null = null;
   private poll: (() => void) | null = null;
 
@@ -18,7 +30,9 @@ export class ResourceLimits {
     private readonly clock: TimerPort,
     private readonly assignment: Assignment,
     private readonly stop: () => void,
+    private readonly kills: KillCounter,
   ) {
+    this.killsBefore = kills.count();
     const { resources } = assignment;
     if (resources?.runtimeMs != null) {
       const { runtimeMs } = resources;
@@ -37,6 +51,27 @@ export class ResourceLimits {
     this.poll = null;
   }
 
+  /** Why the attempt has ended, where that is not for the action to say; null: it is. */
+  judge(result: Ended): FailureFacts | null {
+    if (this.exceeded !== null) return this.exceeded;
+    if (result.ok || !wasKilled(result.failure) || !this.wasOutOfMemory()) return null;
+    const asked = this.assignment.resources?.memoryBytes ?? null;
+    const peak = Math.max(this.peakBytes, result.used?.peakMemoryBytes ?? 0);
+    const noMemory = "the system ended it because there was no memory left";
+    if (asked === null || peak === 0) return { ...failureOf("memory"), message: noMemory };
+    const share = `${sizeText(peak)} of the ${sizeText(asked)} it asked for`;
+    if (peak > asked) return { ...failureOf("memory"), message: `${noMemory}; it had used ${share}` };
+    // Others have taken what was meant for it.
+    const message = `${noMemory}, though it had used only ${share}`;
+    return { ...result.failure, evicted: true, message };
+  }
+
+  /** With several attempts at once the kill may have been another's; but this one was killed, too. */
+  private wasOutOfMemory(): boolean {
+    const kills = this.kills.count();
+    return kills !== null && this.killsBefore !== null && kills > this.killsBefore;
+  }
+
   private pass(facts: FailureFacts): void {
     this.exceeded ??= facts;
     this.stop();
@@ -48,6 +83,7 @@ export class ResourceLimits {
       const used = memoryOfToken(this.assignment.token).catch(() => 0);
       void used.then((bytes) => {
         if (this.poll === null) return;
+        this.peakBytes = Math.max(this.peakBytes, bytes);
         if (bytes <= limit) return this.watch(limit);
         this.pass({
           ...failureOf("memory"),
@@ -56,4 +92,12 @@ export class ResourceLimits {
       });
     });
   }
+}
+
+/** An action's result, with what its processes used where that is known. */
+type Ended = ActionResult & { readonly used?: { readonly peakMemoryBytes: number } };
+
+function wasKilled({ signal, exitCode, code, timeout }: FailureFacts): boolean {
+  if (code !== undefined || timeout !== undefined) return false;
+  return signal === undefined ? exitCode === KILLED_EXIT_CODE : signal === "SIGKILL";
 }

@@ -138,6 +138,10 @@ export interface Report {
  */
 export type ReportOutcome = "committed" | "stale" | "not_owned";
 
+/** How server and workers speak of what a step wants beside room: one of these and a name. */
+export const SECRET = "secret ";
+export const PROGRAM = "program ";
+
 /** What an attempt asks of the worker that is to have it. */
 export interface Needs {
   /** One, or as many as it wants processors; 0 for a step that only waits for others. */
@@ -151,6 +155,8 @@ export interface Needs {
   /** How long it may take; null where it does not say. */
   readonly runtimeMs: number | null;
   readonly tags: readonly string[];
+  /** Secrets and programs by name, such as `secret API_KEY` and `program git`. */
+  readonly wants: readonly string[];
   readonly actionType: string;
   /** It works in the run's workspace, which lies in the folder of the process that owns the run. */
   readonly usesWorkspace: boolean;
@@ -194,7 +200,8 @@ export interface Worker {
   place(needs: Needs, ratherNot?: string | null): Place | "full" | null;
   /**
    * Nobody has room for this one: keep the room of the worker that can have it soonest, so that what is placed from now on
-   * does not delay it. Null: for nobody. False: no worker is large enough. Without it small attempts go first.
+   * does not delay it. Null: for nobody. False: it asks for no more than any other, or no worker is large enough. Without
+   * it small attempts go first.
    */
   keepRoomFor?(needs: Needs | null): boolean;
   /** In whose name steps that do nothing are passed without being executed; without it they are executed like others. */

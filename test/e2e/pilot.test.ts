@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -50,6 +59,33 @@ function processesWith(text: string): number[] {
     })
     .map(Number);
 }
+
+/** A control group of version 1 or 2 that this process may make; null: it may not. */
+function makeControlGroup(
+  limitBytes: number,
+): { readonly add: (pid: number) => void; readonly remove: () => void } | null {
+  for (const [base, limit] of [
+    ["/sys/fs/cgroup/memory", "memory.limit_in_bytes"],
+    ["/sys/fs/cgroup", "memory.max"],
+  ] as const) {
+    const group = `${base}/daruma-test-${process.pid}`;
+    try {
+      mkdirSync(group);
+      writeFileSync(`${group}/${limit}`, String(limitBytes));
+      return {
+        add: (pid) => writeFileSync(`${group}/cgroup.procs`, String(pid)),
+        remove: () => rmdirSync(group),
+      };
+    } catch {
+      if (existsSync(group)) rmdirSync(group);
+    }
+  }
+  return null;
+}
+
+const LIMIT_BYTES = 400 * 1024 ** 2;
+const group = makeControlGroup(LIMIT_BYTES);
+afterAll(() => group?.remove());
 
 describe("a pilot in an allocation", () => {
   it("registers with a token from a file, and its node, allocation and restart stand in each attempt", async () => {
@@ -151,5 +187,24 @@ steps:
     const pilot = fly(server, flags);
     expect(await pilot.ended()).toBe(2);
     expect(pilot.output).toContain(words);
+  });
+});
+
+describe.skipIf(group === null)("a pilot in a control group with little memory", () => {
+  it("offers no more than that, and a step that the kernel ends there is out of memory", async () => {
+    const server = await servers.start({ maxParallel: 0 });
+    const pilot = fly(server, [], { DARUMA_TOKEN: "" });
+    group!.add(pilot.pid);
+    await eventually("the pilot", WAIT_MS, () => pilot.output.includes("connected"));
+    const runId = await server.run(`
+unhandled: fail
+steps:
+  hungry: { exec: [perl, -e, '$x = "x" x (600 * 1024 * 1024); sleep 600'] }`);
+    await server.until(runId, "failed");
+    const rows = await server.running.store.readAttempts(runId);
+    const byStep = new Map((await server.running.store.readJobs(runId)).map(({ id, step }) => [id, step]));
+    const errors = Object.fromEntries(rows.map(({ job_id, error }) => [byStep.get(job_id), error]));
+    expect(errors.hungry).toMatchObject({ code: "OOM", class: "resource", exit_code: 137 });
+    await pilot.kill();
   });
 });

@@ -27,6 +27,7 @@ export const NEEDS: Needs = {
   nodes: 1,
   runtimeMs: null,
   tags: [],
+  wants: [],
   actionType: "command",
   usesWorkspace: false,
 };
@@ -94,6 +95,11 @@ export class PoolBench {
   claim(id: string, waitMs?: number, gone: AbortSignal | null = null): Promise<ClaimAnswer> {
     const session = this.sessions.get(id)!;
     return this.desk.claim(id, { session, ...(waitMs === undefined ? {} : { wait_ms: waitMs }) }, gone);
+  }
+
+  /** The next claim of a worker that was asked what it has. */
+  answer(id: string, answers: { readonly [wanted: string]: boolean }): Promise<ClaimAnswer> {
+    return this.desk.claim(id, { session: this.sessions.get(id)!, answers });
   }
 
   /** Reports of the worker's last session, which ask for what is next. */

@@ -137,7 +137,7 @@ export const ERROR_CATALOGUE = {
   ),
   NETWORK_ERROR: thenRetry("A connection failed.", "Check the address and the network."),
   OOM: thenRetryOrFork(
-    "The attempt used more memory than the step's `memory` allows.",
+    "The attempt used more memory than the step's `memory` allows, or the system ended it because there was no memory left.",
     "Make the step use less memory, or raise `memory`.",
   ),
   WALLTIME: thenRetryOrFork(

@@ -127,7 +127,7 @@ function waitingForWorkers(run: Run, runner: Runner): string[] {
   if (run.status !== "running" || run.ready.size === 0) return [];
   const byReason = new Map<string, Job[]>();
   for (const job of run.ready) {
-    const reason = runner.whyNot(job);
+    const reason = runner.whyNot(job, run.definition);
     byReason.set(reason, [...(byReason.get(reason) ?? []), job]);
   }
   return [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { oomKillsIn, readControlGroup } from "./control-group.js";
+import { oomFileOf, oomKillsIn, readControlGroup } from "./control-group.js";
 
 const V1_MOUNTS = `
 31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
@@ -19,6 +19,10 @@ function group(files: { readonly [path: string]: string }) {
   return readControlGroup((path) => files[path] ?? null);
 }
 
+function oomFile(files: { readonly [path: string]: string }) {
+  return oomFileOf((path) => files[path] ?? null);
+}
+
 describe("the control group of a process", () => {
   const memory = "/sys/fs/cgroup/memory/slurm_node1";
   const v1 = {
@@ -31,11 +35,8 @@ describe("the control group of a process", () => {
   };
 
   it("of version 1 has the least memory of all groups above it", () => {
-    expect(group(v1)).toEqual({
-      memoryBytes: 838_860_800,
-      cpus: null,
-      oomFile: `${memory}/uid_0/job_7/step_batch/memory.oom_control`,
-    });
+    expect(group(v1)).toEqual({ memoryBytes: 838_860_800, cpus: null });
+    expect(oomFile(v1)).toBe(`${memory}/uid_0/job_7/step_batch/memory.oom_control`);
   });
 
   it("of version 1 has the least of quota and set of processors", () => {
@@ -55,19 +56,19 @@ describe("the control group of a process", () => {
 
   it("of version 2 has both from its own files and those above it", () => {
     const at = "/sys/fs/cgroup/system.slice";
-    expect(
-      group({
-        "/proc/self/cgroup": V2_GROUPS,
-        "/proc/self/mountinfo": V2_MOUNTS,
-        [`${at}/job_7/step/memory.max`]: "max\n",
-        [`${at}/job_7/memory.max`]: "1073741824\n",
-        [`${at}/memory.max`]: "4294967296\n",
-        [`${at}/job_7/step/cpu.max`]: "max 100000\n",
-        [`${at}/job_7/cpu.max`]: "400000 100000\n",
-        [`${at}/job_7/step/cpuset.cpus.effective`]: "0-7\n",
-        [`${at}/job_7/step/memory.events`]: "low 0\nhigh 0\nmax 9\noom 1\noom_kill 1\n",
-      }),
-    ).toEqual({ memoryBytes: 1_073_741_824, cpus: 4, oomFile: `${at}/job_7/step/memory.events` });
+    const v2 = {
+      "/proc/self/cgroup": V2_GROUPS,
+      "/proc/self/mountinfo": V2_MOUNTS,
+      [`${at}/job_7/step/memory.max`]: "max\n",
+      [`${at}/job_7/memory.max`]: "1073741824\n",
+      [`${at}/memory.max`]: "4294967296\n",
+      [`${at}/job_7/step/cpu.max`]: "max 100000\n",
+      [`${at}/job_7/cpu.max`]: "400000 100000\n",
+      [`${at}/job_7/step/cpuset.cpus.effective`]: "0-7\n",
+      [`${at}/job_7/step/memory.events`]: "low 0\nhigh 0\nmax 9\noom 1\noom_kill 1\n",
+    };
+    expect(group(v2)).toEqual({ memoryBytes: 1_073_741_824, cpus: 4 });
+    expect(oomFile(v2)).toBe(`${at}/job_7/step/memory.events`);
   });
 
   it("of a container is found where the container has its own group as the root", () => {
@@ -83,8 +84,9 @@ describe("the control group of a process", () => {
   });
 
   it("bounds nothing where there is none, or its files say nothing that can be read", () => {
-    const nothing = { cpus: null, memoryBytes: null, oomFile: null };
+    const nothing = { cpus: null, memoryBytes: null };
     expect(group({})).toEqual(nothing);
+    expect(oomFile({})).toBeNull();
     const garbled = { "/proc/self/cgroup": "::\n0::/../../x", "/proc/self/mountinfo": "a b\n - cgroup2" };
     expect(group(garbled)).toEqual(nothing);
     expect(

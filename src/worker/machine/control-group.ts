@@ -5,8 +5,6 @@ export type ReadText = (path: string) => string | null;
 export interface ControlGroup {
   readonly cpus: number | null;
   readonly memoryBytes: number | null;
-  /** The file that counts the processes which the kernel has ended for want of memory. */
-  readonly oomFile: string | null;
 }
 
 /** A folder of the control group, and those of all groups above it that can be seen. */
@@ -17,26 +15,38 @@ const NO_MEMORY_BOUND = 2 ** 60;
 
 /** Version 1, version 2 and both beside each other: each controller is in one of them. */
 export function readControlGroup(read: ReadText): ControlGroup {
-  const groups = (read("/proc/self/cgroup") ?? "").split("\n");
-  const mounts = (read("/proc/self/mountinfo") ?? "").split("\n");
-  const v2 = foldersOf(groupOf(groups, ""), mountOf(mounts, "cgroup2", null));
-  const v1 = (controller: string): Folders =>
-    foldersOf(groupOf(groups, controller), mountOf(mounts, "cgroup", controller));
+  const { v1, v2 } = hierarchies(read);
   const memory = v1("memory");
-  const [file, oom] =
-    memory.length > 0 ? ["memory.limit_in_bytes", "memory.oom_control"] : ["memory.max", "memory.events"];
-  const folders = memory.length > 0 ? memory : v2;
-  const bounds = folders.map((folder) => boundOf(read(`${folder}/${file}`)));
-  const oomFile = folders[0] === undefined ? null : `${folders[0]}/${oom}`;
+  const [folders, file] = memory.length > 0 ? [memory, "memory.limit_in_bytes"] : [v2(), "memory.max"];
   return {
-    memoryBytes: least(bounds),
+    memoryBytes: least(folders.map((folder) => boundOf(read(`${folder}/${file}`)))),
     cpus: least([
       ...v1("cpu").map((folder) => quotaOfV1(read, folder)),
-      ...v2.map((folder) => quotaOfV2(read(`${folder}/cpu.max`))),
+      ...v2().map((folder) => quotaOfV2(read(`${folder}/cpu.max`))),
       cpusetSize(read, v1("cpuset"), "cpuset.effective_cpus"),
-      cpusetSize(read, v2, "cpuset.cpus.effective"),
+      cpusetSize(read, v2(), "cpuset.cpus.effective"),
     ]),
-    oomFile: oomFile !== null && read(oomFile) !== null ? oomFile : null,
+  };
+}
+
+/** The file that counts the processes of the group which the kernel has ended for want of memory; null: there is none. */
+export function oomFileOf(read: ReadText): string | null {
+  const { v1, v2 } = hierarchies(read);
+  const [memory] = v1("memory");
+  const [unified] = v2();
+  const file = memory === undefined ? `${unified ?? ""}/memory.events` : `${memory}/memory.oom_control`;
+  return read(file) === null ? null : file;
+}
+
+function hierarchies(read: ReadText): {
+  readonly v1: (controller: string) => Folders;
+  readonly v2: () => Folders;
+} {
+  const groups = (read("/proc/self/cgroup") ?? "").split("\n");
+  const mounts = (read("/proc/self/mountinfo") ?? "").split("\n");
+  return {
+    v1: (controller) => foldersOf(groupOf(groups, controller), mountOf(mounts, "cgroup", controller)),
+    v2: () => foldersOf(groupOf(groups, ""), mountOf(mounts, "cgroup2", null)),
   };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { machineOf } from "./machine.js";
 
 const WHOLE = { node: "host", cpus: 64, memoryBytes: 1_000_000_000_000, gpus: ["0", "1"] };
-const FREE = { cpus: null, memoryBytes: null, oomFile: null };
+const FREE = { cpus: null, memoryBytes: null };
 const SLURM = {
   SLURM_JOB_ID: "9",
   SLURMD_NODENAME: "node1",
@@ -13,7 +13,7 @@ const SLURM = {
 describe("what a worker has to give", () => {
   it("is the whole machine where nobody has said otherwise", () => {
     expect(machineOf({}, FREE, WHOLE)).toEqual({
-      ...{ node: "host", allocation: null, restart: null, oomFile: null },
+      ...{ node: "host", allocation: null, restart: null },
       ...{ cpus: 64, memoryBytes: 1_000_000_000_000, nodes: 1, gpus: ["0", "1"] },
     });
   });

@@ -13,8 +13,6 @@ export interface Machine extends AttemptPlace {
   readonly nodes: number;
   /** Names of graphics processors, as CUDA_VISIBLE_DEVICES takes them. */
   readonly gpus: readonly string[];
-  /** The file that counts the processes which the kernel has ended for want of memory. */
-  readonly oomFile: string | null;
 }
 
 /** The machine itself, whoever was given what of it. */
@@ -51,7 +49,6 @@ export function machineOf(
     memoryBytes: Math.min(given.memoryBytes ?? Infinity, group.memoryBytes ?? Infinity, whole.memoryBytes),
     nodes: given.nodes ?? 1,
     gpus: given.gpus ?? whole.gpus,
-    oomFile: group.oomFile,
   };
 }
 

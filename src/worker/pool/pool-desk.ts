@@ -52,6 +52,7 @@ export class PoolDesk {
       book.workers.get(offer.instance) ?? new PoolWorker(offer, clock.now(), clock.elapsed(), caller);
     worker.draining = draining;
     worker.leaveIn(endsInMs, clock.elapsed());
+    worker.askAgain();
     if (!book.isRegistered(worker)) book.add(worker);
     this.onRegistered(worker);
     const listed = new Set(held.map(({ token }) => token));
@@ -79,7 +80,7 @@ export class PoolDesk {
   /** Answers as soon as there is something for the worker. `gone` is aborted if its connection breaks before. */
   claim(
     workerId: string,
-    { session, wait_ms: waitMs = CLAIM_WAIT_MS }: Claim,
+    { session, wait_ms: waitMs = CLAIM_WAIT_MS, answers }: Claim,
     gone: AbortSignal | null = null,
   ): Promise<ClaimAnswer> {
     const { book, clock } = this;
@@ -88,8 +89,9 @@ export class PoolDesk {
     book.seen(worker);
     // It was long on its way, and the worker no longer waits for it; if it does, it registers again.
     if (session !== worker.session) throw unknownWorker();
+    if (answers !== undefined) worker.learn(answers);
     const answer = worker.openClaim(clock, waitMs, gone);
-    if (!wasPresent) {
+    if (!wasPresent || answers !== undefined) {
       book.findWorkersForAll();
       book.tellRoom();
     }

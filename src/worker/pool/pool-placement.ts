@@ -1,5 +1,5 @@
 import { sizeText } from "../../core/text/amount-text.js";
-import { beginningOf } from "../backfill.js";
+import { beginningOf, isWide } from "../backfill.js";
 import { type Extent, hasTags } from "../local-room.js";
 import type { Needs, Place, Worker } from "../worker.js";
 import { type PoolWorker, type Reservation, runtimeOf } from "./pool-worker.js";
@@ -13,6 +13,8 @@ export interface LocalPart extends Worker {
   readonly tags: readonly string[];
   /** Beside slots; asked for only where a step wants any of it. */
   readonly extent: Extent;
+  /** A secret or a program by name. */
+  hasWanted?(wanted: string): boolean;
 }
 
 /** Room here or there. */
@@ -56,7 +58,7 @@ function findRoomiest(
     const { free } = worker;
     if (free.slots > 0) hasAnyRoom = true;
     if (!worker.couldRun(needs) || !worker.hasTimeFor(needs, elapsed)) continue;
-    if (!worker.hasRoomFor(needs, free, elapsed)) continue;
+    if (!worker.hasRoomFor(needs, free, elapsed) || !worker.hasWanted(needs)) continue;
     const isBetter = best === null || best.label === ratherNot || free.slots > mostFree;
     if (!isBetter || (best !== null && worker.label === ratherNot)) continue;
     best = worker;
@@ -90,12 +92,18 @@ function isForHome(needs: Needs, local: LocalPart, workers: readonly PoolWorker[
   const { tags, nodes, gpus, memoryBytes } = needs;
   if (local.slots === 0 || nodes > 1 || !hasTags(local.tags, tags)) return false;
   if (gpus > 0 && gpus > local.extent.gpus.length) return false;
+  // Alone it tells what it lacks; beside others it leaves the step to them.
+  if (workers.length > 0 && lackedAtHome(needs, local).length > 0 && !needs.usesWorkspace) return false;
   const isTooLarge = memoryBytes > 0 && memoryBytes > local.extent.memoryBytes;
   return (
     !isTooLarge ||
     needs.usesWorkspace ||
     !workers.some((one) => one.couldRun(needs) && one.isBigEnoughFor(needs))
   );
+}
+
+function lackedAtHome({ wants }: Needs, local: LocalPart): readonly string[] {
+  return wants.filter((wanted) => local.hasWanted?.(wanted) === false);
 }
 
 /**
@@ -110,9 +118,10 @@ export function keepRoom(
 ): boolean {
   for (const worker of workers) worker.keptFor = null;
   local.keepRoomFor?.(null);
-  if (needs === null) return false;
+  if (needs === null || !isWide(needs)) return false;
   const able = workers.filter(
     (one) =>
+      one.hasWanted(needs) &&
       one.isPresent(elapsed) &&
       one.couldRun(needs) &&
       one.isBigEnoughFor(needs) &&
@@ -162,6 +171,8 @@ export function whyNoPlace(
   const isForLocal = isForHome(needs, local, workers);
   if (able.length === 0 && !isForLocal)
     return `no connected worker can run actions of type ${needs.actionType}`;
+  const lacked = needs.wants.filter((wanted) => able.every((worker) => worker.lacks(wanted)));
+  if (!isForLocal && lacked.length > 0) return `no connected worker has the ${lacked.join(", the ")}`;
   if (!isForLocal && !able.some((worker) => worker.isBigEnoughFor(needs)))
     return `no connected worker has ${describe(needs)}`;
   if (!isForLocal && !able.some((worker) => worker.hasTimeFor(needs, elapsed)))

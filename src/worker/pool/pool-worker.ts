@@ -7,7 +7,7 @@ import { hasTags } from "../local-room.js";
 import { fits, minus, type Room, type Taker } from "../room.js";
 import type { Needs } from "../worker.js";
 import type { PoolAttempt } from "./pool-attempt.js";
-import type { ClaimAnswer, Held, Registration } from "./protocol.js";
+import { type ClaimAnswer, type Held, MAX_ASKED, type Registration } from "./protocol.js";
 
 /** What a worker takes for an attempt that it holds and that no run here has asked for yet. */
 const STRAY_SLOTS = 1;
@@ -52,6 +52,11 @@ export class PoolWorker {
   private reserved: Reservation[] = [];
   /** One that waits for room here: others may only go ahead of it if that does not delay it. */
   keptFor: Needs | null = null;
+  /** Of secrets and programs, by name. */
+  private readonly said = new Map<string, boolean>();
+  /** To be asked, and asked without an answer yet. */
+  private readonly questions = new Set<string>();
+  private readonly asked = new Set<string>();
   private claim: OpenClaim | null = null;
   private answering = false;
 
@@ -115,6 +120,31 @@ export class PoolWorker {
     const { offer } = this;
     if ((offer.nodes ?? 1) !== nodes) return false;
     return hasTags(offer.tags, tags) && offer.actions.includes(actionType);
+  }
+
+  /** It has all that is wanted beside room. What nobody has asked it yet is asked now, and it is told of room then. */
+  hasWanted({ wants }: Needs): boolean {
+    for (const wanted of wants)
+      if (!this.said.has(wanted) && !this.asked.has(wanted)) this.questions.add(wanted);
+    if (this.questions.size > 0) this.wake();
+    return wants.every((wanted) => this.said.get(wanted) === true);
+  }
+
+  /** It has registered again: what it was asked may have been in an answer that got lost. */
+  askAgain(): void {
+    for (const wanted of this.asked) this.questions.add(wanted);
+    this.asked.clear();
+  }
+
+  /** It has said that it does not have this. */
+  lacks(wanted: string): boolean {
+    return this.said.get(wanted) === false;
+  }
+
+  /** Only what it was asked counts. */
+  learn(answers: { readonly [wanted: string]: boolean }): void {
+    for (const [wanted, has] of Object.entries(answers))
+      if (this.asked.delete(wanted)) this.said.set(wanted, has);
   }
 
   get used(): Room {
@@ -194,7 +224,7 @@ export class PoolWorker {
         this.hasHungUp = true;
       };
       gone?.addEventListener("abort", hangUp, { once: true });
-      if (this.hasNews()) this.wake();
+      if (this.hasNews() || this.questions.size > 0) this.wake();
     });
   }
 
@@ -215,7 +245,7 @@ export class PoolWorker {
     const later = this.reportsUnderWay > 0 ? setImmediate : queueMicrotask;
     later(() => {
       this.answering = false;
-      if (this.hasNews()) this.answerClaim();
+      if (this.hasNews() || this.questions.size > 0) this.answerClaim();
     });
   }
 
@@ -243,7 +273,12 @@ export class PoolWorker {
     if (claim === null) return;
     this.claim = null;
     claim.cancelTimer();
-    claim.answer(this.news());
+    const asks = [...this.questions].slice(0, MAX_ASKED);
+    for (const wanted of asks) {
+      this.questions.delete(wanted);
+      this.asked.add(wanted);
+    }
+    claim.answer(asks.length === 0 ? this.news() : { ...this.news(), asks });
   }
 
   private news(): ClaimAnswer {

@@ -32,7 +32,7 @@ export interface WorkerPoolOptions {
 }
 
 /** What a recovery script takes of a worker. */
-const NOTHING = { ...NO_ROOM, nodes: 1, runtimeMs: 0, usesWorkspace: false };
+const NOTHING = { ...NO_ROOM, wants: [], nodes: 1, runtimeMs: 0, usesWorkspace: false };
 
 /**
  * All workers of a server: the one in its own process and those that have registered at its desk. It keeps nothing on

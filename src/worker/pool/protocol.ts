@@ -27,6 +27,8 @@ const MAX_PLACE_CHARS = 200;
 /** Stores keep it in 32 bits. */
 const MAX_RESTARTS = 2_147_483_647;
 const MAX_TAGS = 100;
+/** Secrets and programs asked for in one answer; others follow. */
+export const MAX_ASKED = 500;
 const MAX_SUMMARY_CHARS = 20_000;
 const MAX_TEXT_CHARS = 32 * 1024;
 /** As many as max_items can allow; the engine asks for the run's own. */
@@ -122,6 +124,11 @@ const session = z.string().min(1).max(MAX_NAME_CHARS);
 
 export const claim = z.strictObject({
   session,
+  /** Whether it has what the last answer asked for. */
+  answers: z
+    .record(z.string().max(MAX_TEXT_CHARS), z.boolean())
+    .refine((answers) => Object.keys(answers).length <= MAX_ASKED, "too many answers")
+    .optional(),
   wait_ms: z.number().int().min(0).max(CLAIM_WAIT_MS).default(CLAIM_WAIT_MS),
 });
 export type Claim = z.input<typeof claim>;
@@ -139,6 +146,8 @@ export type Heartbeat = z.infer<typeof heartbeat>;
 export interface ClaimAnswer {
   readonly assignments: readonly Assignment[];
   readonly stop: readonly string[];
+  /** Secrets and programs, by name: the next claim is to say whether the worker has them. */
+  readonly asks?: readonly string[];
 }
 
 /** What people want of a run: the live-control document. */

@@ -9,6 +9,8 @@ export interface ClaimPorts {
   /** What the answer to a request that was sent then has brought. */
   readonly given: (session: Session, answer: ClaimAnswer, sentAt: Moment) => void;
   readonly isLeaving: () => boolean;
+  /** Whether this worker has a secret or a program, by name. */
+  readonly hasWanted: (wanted: string) => boolean;
   readonly over: AbortSignal;
 }
 
@@ -18,6 +20,8 @@ const CLAIM_RETRY_MS = 100;
 /** Asks the server for something to do, and waits there while there is nothing. */
 export class Claims {
   private open: AbortController | null = null;
+  /** What the last answer asked for. */
+  private asked: readonly string[] = [];
 
   constructor(private readonly ports: ClaimPorts) {}
 
@@ -35,7 +39,7 @@ export class Claims {
   }
 
   async once(waitMs: number): Promise<void> {
-    const { connection, given, isLeaving } = this.ports;
+    const { connection, given, isLeaving, hasWanted } = this.ports;
     const session = await connection.get();
     const sentAt = thisMoment();
     // A signal for each claim: what is tied to a long-lived one is never let go of.
@@ -44,8 +48,14 @@ export class Claims {
     const { signal } = controller;
     try {
       if (waitMs > 0 && isLeaving()) controller.abort();
-      const request = { session: session.session, wait_ms: waitMs };
-      given(session, await session.client.claim(session.worker_id, request, signal), sentAt);
+      const answers = Object.fromEntries(this.asked.map((wanted) => [wanted, hasWanted(wanted)]));
+      const request = {
+        ...{ session: session.session, wait_ms: waitMs },
+        ...(this.asked.length === 0 ? {} : { answers }),
+      };
+      const answer = await session.client.claim(session.worker_id, request, signal);
+      this.asked = answer.asks ?? [];
+      given(session, answer, sentAt);
     } catch (error) {
       if (!signal.aborted) connection.failed(session, error);
       throw error;

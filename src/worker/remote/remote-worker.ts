@@ -82,6 +82,7 @@ class RemoteWorker {
       connection: this.connection,
       given,
       isLeaving: () => this.isLeaving,
+      hasWanted: (wanted) => this.local.hasWanted(wanted),
       over: this.over.signal,
     });
     this.deliveries = new Deliveries({

@@ -52,8 +52,8 @@ export class StopWindow {
 }
 
 /** Null: it ended in another way, or Daruma has ended it for a reason of its own. */
-function stoppingSignalOf({ signal, exitCode, code, timeout }: FailureFacts): string | null {
-  if (code !== undefined || timeout !== undefined) return null;
+function stoppingSignalOf({ signal, exitCode, code, timeout, evicted }: FailureFacts): string | null {
+  if (code !== undefined || timeout !== undefined || evicted === true) return null;
   if (signal !== undefined) return STOPPING.has(signal) ? signal : null;
   for (const [name, number] of STOPPING) if (exitCode === SIGNAL_EXIT_BASE + number) return name;
   return null;

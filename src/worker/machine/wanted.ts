@@ -1,0 +1,20 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { PROGRAM, SECRET } from "../worker.js";
+
+/** Whether this process has it: a variable that is not empty, or a program on its PATH. Values stay here. */
+export function hasWanted(wanted: string, env: { readonly [name: string]: string | undefined }): boolean {
+  if (wanted.startsWith(SECRET)) return Boolean(env[wanted.slice(SECRET.length)]);
+  if (!wanted.startsWith(PROGRAM)) return false;
+  const program = wanted.slice(PROGRAM.length);
+  return (env.PATH ?? "").split(delimiter).some((folder) => isProgram(join(folder || ".", program)));
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
