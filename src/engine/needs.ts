@@ -2,8 +2,9 @@ import { actionTraits } from "../core/model/action-traits.js";
 import type { Definition, ResourceRequirements, StepDefinition } from "../core/model/definition.js";
 import { resourcesOf } from "../core/model/resources.js";
 import type { Job } from "../core/model/run.js";
+import { PROGRAM, SECRET } from "../core/model/worker-names.js";
 import { isTemplate } from "../sandbox/template.js";
-import { type Needs, PROGRAM, SECRET } from "../worker/worker.js";
+import type { Needs } from "../worker/worker.js";
 
 export interface KeyedNeeds {
   readonly needs: Needs;

@@ -138,10 +138,6 @@ export interface Report {
  */
 export type ReportOutcome = "committed" | "stale" | "not_owned";
 
-/** How server and workers speak of what a step wants beside room: one of these and a name. */
-export const SECRET = "secret ";
-export const PROGRAM = "program ";
-
 /** What an attempt asks of the worker that is to have it. */
 export interface Needs {
   /** One, or as many as it wants processors; 0 for a step that only waits for others. */

@@ -34,3 +34,7 @@ export function placeOf({
 }: Partial<AttemptPlace>): AttemptPlace {
   return node === null && allocation === null && restart === null ? NOWHERE : { node, allocation, restart };
 }
+
+/** How server and workers speak of what a step wants beside room: one of these and a name. */
+export const SECRET = "secret ";
+export const PROGRAM = "program ";
