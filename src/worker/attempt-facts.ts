@@ -1,9 +1,11 @@
+import type { ActionResult } from "../action/action.js";
 import { MAX_TAIL_BYTES } from "../action/log-file.js";
 import { LogTail } from "../action/log-tail.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { truncateHeadTail } from "../core/text/head-tail.js";
 import { messageOf } from "../core/text/message-of.js";
+import type { AbortCause } from "./worker.js";
 
 /** Of a message or a stack; an action may give any length, and each goes into the log and every row. */
 const MAX_ERROR_TEXT_CHARS = 4 * 1024;
@@ -60,4 +62,12 @@ function endOf(text: string): string {
 
 function shorten(text: string): string {
   return truncateHeadTail(text, MAX_ERROR_TEXT_CHARS).text;
+}
+
+/**
+ * A failure of its own is told even of an attempt that nobody wants any more: it may say what was wrong. Not where this
+ * engine lets go of the run, since the step begins anew with the next one.
+ */
+export function hasFailedItself(result: ActionResult, signal: AbortSignal): boolean {
+  return !result.ok && result.stopped !== true && (signal.reason as AbortCause) !== "released";
 }

@@ -12,7 +12,7 @@ import type { FailureFacts } from "../core/model/failure.js";
 import { LOCAL_WORKER_PREFIX } from "../core/model/worker-names.js";
 import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
-import { notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
+import { hasFailedItself, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
 import { lackOf, unknownAction } from "./attempt-lacks.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { resultOfOutput, tooDeep } from "./attempt-output.js";
@@ -32,7 +32,7 @@ import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
 import { lackedAtStart, Shortages } from "./shortages.js";
 import { workFolder } from "./work-folder.js";
-import type { AbortCause, Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
+import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
 
 /** An action that has come to its end, one way or the other. */
 interface Ran {
@@ -392,12 +392,4 @@ export class LocalWorker implements Worker {
     this.scratch ??= makeScratchFolder();
     return this.scratch;
   }
-}
-
-/**
- * A failure of its own is told even of an attempt that nobody wants any more: it may say what was wrong. Not where this
- * engine lets go of the run, since the step begins anew with the next one.
- */
-function hasFailedItself(result: ActionResult, signal: AbortSignal): boolean {
-  return !result.ok && result.stopped !== true && (signal.reason as AbortCause) !== "released";
 }

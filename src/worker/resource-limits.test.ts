@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { assignment } from "../../test/support/pool-bench.js";
-import type { ActionResult } from "../action/action.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { ResourceLimits } from "./resource-limits.js";
 
@@ -19,7 +18,7 @@ function judge(
   });
   limits.clear();
   const used = peak === undefined ? {} : { used: { peakMemoryBytes: peak, cpuMs: 1 } };
-  return limits.judge({ ok: false, failure: { message: "ended", ...facts }, ...used } as ActionResult);
+  return limits.judge({ ok: false, failure: { message: "ended", ...facts }, ...used });
 }
 
 const OOM = { code: "OOM", exitCode: 137 };

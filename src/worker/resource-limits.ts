@@ -52,7 +52,7 @@ export class ResourceLimits {
   }
 
   /** Why the attempt has ended, where that is not for the action to say; null: it is. */
-  judge(result: Ended): FailureFacts | null {
+  judge(result: ActionResult): FailureFacts | null {
     if (this.exceeded !== null) return this.exceeded;
     if (result.ok || !wasKilled(result.failure) || !this.wasOutOfMemory()) return null;
     const asked = this.assignment.resources?.memoryBytes ?? null;
@@ -93,9 +93,6 @@ export class ResourceLimits {
     });
   }
 }
-
-/** An action's result, with what its processes used where that is known. */
-type Ended = ActionResult & { readonly used?: { readonly peakMemoryBytes: number } };
 
 function wasKilled({ signal, exitCode, code, timeout }: FailureFacts): boolean {
   if (code !== undefined || timeout !== undefined) return false;
