@@ -12,12 +12,19 @@ const SERVER_POLL_MS = 5;
 const READS = [
   ["logs", "last", "STEP"],
   ["job", "show", "JOB"],
+  ["job", "show", "last", "STEP"],
   ["explain", "last", "STEP"],
+  ["explain", "last"],
   ["show", "last"],
+  ["show", "last", "--json"],
   ["events", "last"],
+  ["events", "last", "--json"],
   ["stats", "last"],
+  ["graph", "last"],
   ["list"],
 ];
+/** Of a run in which all but one step are over: to load it, run that step, and end. */
+const RESUME = "resume last";
 
 const peakMib = ({ peakRssBytes }) => (peakRssBytes === null ? null : peakRssBytes / MIB);
 const jobsOf = (count) => `${count.toLocaleString("en")} jobs`;
@@ -72,7 +79,7 @@ async function growRuns(rounds, sizes, skipped) {
 }
 
 async function growReads(rounds, sizes, skipped) {
-  const figures = new Map(READS.map((words) => [words.join(" "), {}]));
+  const figures = new Map([...READS.map((words) => words.join(" ")), RESUME].map((name) => [name, {}]));
   for (const count of sizes) {
     const prepared = await race(
       { [`a run of ${jobsOf(count)}`]: (folder) => makeRun(folder, count) },
@@ -84,6 +91,11 @@ async function growReads(rounds, sizes, skipped) {
     for (const [name, measurements] of await race(readersOf(run), rounds, skipped)) {
       figures.get(name)[`ms${count}`] = figureOf(measurements.map(({ wallMs }) => wallMs));
       figures.get(name)[`mib${count}`] = figureOf(measurements.map(peakMib));
+    }
+    const resumed = await race({ [RESUME]: (folder) => resumeRun(folder, count) }, 1, skipped);
+    for (const measurements of resumed.values()) {
+      figures.get(RESUME)[`ms${count}`] = figureOf(measurements.map(({ wallMs }) => wallMs));
+      figures.get(RESUME)[`mib${count}`] = figureOf(measurements.map(peakMib));
     }
   }
   return {
@@ -134,6 +146,20 @@ async function makeRun(folder, count) {
   const { stdout } = await callDaruma(folder, ["run", file, "--json", "--max-parallel", String(PARALLEL)]);
   const job = JSON.parse(stdout).jobs.find(({ step }) => step === "talker");
   return { folder, job: String(job.id) };
+}
+
+/** The step that fails is held, so that the run rests with all else done. */
+async function resumeRun(folder, count) {
+  const file = join(folder, "held.yaml");
+  const steps = workflowText(count - 1, "wide", "type: noop");
+  writeFileSync(file, `unhandled: hold\n${steps}  gate: { exec: test -e open }\n`);
+  const run = [commandLine, "run", file, "--quiet", "--max-parallel", String(PARALLEL)];
+  const words = [process.execPath, ...run, "--output-dir", join(folder, "state")];
+  // A held run ends with an exit code of its own.
+  await measure("sh", ["-c", '"$@" || true', "sh", ...words], { cwd: folder });
+  await callDaruma(folder, ["job", "set", "last", "gate", "ready"]);
+  writeFileSync(join(folder, "open"), "");
+  return callDaruma(folder, ["resume", "last"]);
 }
 
 function readersOf({ folder, job }) {

@@ -54,6 +54,28 @@ describe("the story of a run", () => {
     expect(text).toMatch(/Left: 1 of 2 retries of visit 1, 10 of 10 loops of root\.$/);
   });
 
+  it("knows of a job that only completed when it is asked for, and when more happens to it", async () => {
+    const text = `
+steps:
+  first: { type: noop }
+  other: { type: noop }
+  test: { type: noop, depends_on: [first, other], on_fail: { goto: first } }
+`;
+    const script: Script = { test: ["fail", "ok"] };
+    expect(await briefly(text, script, "other")).toEqual([
+      expect.stringContaining("3 of 3 steps completed, 1 failure."),
+      ...["", "other: completed", "  Attempt 1 completed in 0 ms."],
+    ]);
+    expect(await briefly(text, script, "first")).toEqual([
+      expect.stringContaining("3 of 3 steps completed, 1 failure."),
+      ...["", "first: completed", "  Attempt 1 completed in 0 ms.", "  Visit 2 began (goto from test)."],
+      "  Attempt 2 completed in 0 ms.",
+    ]);
+    const { runAt, log } = await replayedTrial(text, script);
+    const { stories } = tellStories(recorded(runAt(), log));
+    expect(stories.map(({ job }) => job.step.definition.id)).toEqual(["first", "test"]);
+  });
+
   it("does not take an output for a child run because it looks like one", async () => {
     const output = { run_id: 5, outputs: {} };
     const text = await story("steps: { a: { type: noop } }", { a: [{ output }] }, "a");

@@ -5,7 +5,7 @@ import { whoseTree } from "../core/model/workspace-turn.js";
 import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
 import { jobName, listNames } from "./lookup/job-name.js";
 import { endedText } from "./words/duration-text.js";
-import { type JobStory, type RecordedRun, tellStories } from "./words/job-story.js";
+import { type JobStory, type RecordedRun, type ToldRun, tellStories } from "./words/job-story.js";
 import { budgetSentence } from "./words/left-budgets.js";
 import { runSentences } from "./words/run-story.js";
 import { isFact, textOf } from "./words/sentence.js";
@@ -45,15 +45,22 @@ export interface Explained {
 
 /** The story of a run in lines, from its log alone: what failed and why, what was tried, what it blocks. */
 export function explain(recorded: RecordedRun, options: ExplainOptions = {}): Explained {
+  return explainTold(tellStories(recorded), options);
+}
+
+export function explainTold(
+  { run, stories, runEvents, storyOf }: ToldRun,
+  options: ExplainOptions = {},
+): Explained {
   const { step, full = false } = options;
-  const { run, stories } = tellStories(recorded);
   const wanted = step === undefined ? null : jobsNamed(run, step);
-  const told = stories.filter(({ job, failures, steered }) =>
-    wanted === null ? failures > 0 || steered : wanted.includes(job),
-  );
+  const told =
+    wanted === null
+      ? stories.filter(({ failures, steered }) => failures > 0 || steered)
+      : wanted.flatMap((job) => storyOf(job) ?? []).sort((first, second) => first.place - second.place);
   const lines = [
     overview(run, stories, options.interrupted === true) + (told.length === 0 ? errorText(run) : ""),
-    ...(step === undefined ? runSentences(run, recorded.log) : []),
+    ...(step === undefined ? runSentences(run, runEvents) : []),
     ...(full ? told.flatMap((story) => chapter(run, story)) : outlines(run, told)),
     ...(wanted === null ? [] : untouched(run, step!, wanted, told)),
   ];

@@ -1,13 +1,15 @@
 import { z } from "zod";
 import { isHandled } from "../../core/model/handled.js";
 import type { Job, Run } from "../../core/model/run.js";
+import { readPages } from "../../engine/load-run.js";
 import { ADVICE_KINDS, advice, adviceLines, commandOf } from "../../report/advice.js";
 import { explainCommand } from "../../report/advised-commands.js";
-import { explain } from "../../report/explain.js";
+import { explainTold } from "../../report/explain.js";
 import { jobName, listNames } from "../../report/lookup/job-name.js";
 import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { adviseOn } from "../../report/next-steps.js";
+import { RunTeller } from "../../report/words/job-story.js";
 import type { Store } from "../../store/store.js";
 import type { Context, Runner } from "../context.js";
 import { operation } from "../operation.js";
@@ -75,10 +77,11 @@ async function explainAndAdvise({ store, runner }: Context, { run_id, step, full
   const row = await requireRun(store, runId);
   const interrupted = (await interruptedRuns(store, [row])).has(runId);
   const { definition } = await storedDefinition(store, { ...row, name: row.workflow });
-  const story = explain(
-    { runId, definition, log: await store.readEvents(runId) },
-    { full, interrupted, ...(step === undefined ? {} : { step }) },
-  );
+  // A story needs the run as it was at each event, for its loops and budgets: the log is folded, once, page by page.
+  const teller = new RunTeller(runId, definition);
+  for await (const page of readPages(store, runId, { afterSeq: 0 }))
+    for (const logged of page) teller.hear(logged);
+  const story = explainTold(teller.told(), { full, interrupted, ...(step === undefined ? {} : { step }) });
   const { run } = story;
   const lines = [...story.lines, ...(runner === null ? [] : waitingForWorkers(run, runner))];
   const advised = adviseOn(run, {

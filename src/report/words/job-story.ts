@@ -10,6 +10,8 @@ import { wordsOf } from "./words.js";
 /** What happened to one job, in sentences, oldest first. */
 export interface JobStory {
   readonly job: Job;
+  /** Its first event among those of the run: stories are told in this order. */
+  readonly place: number;
   readonly sentences: Sentence[];
   /** Failed attempts, and failures without one. */
   failures: number;
@@ -26,16 +28,55 @@ export interface RecordedRun {
   readonly log: readonly LoggedEvent[];
 }
 
-/** The run at the end of its log, and a story for each job that the log speaks of, in the order of their first events. */
-export function tellStories({ runId, definition, log }: RecordedRun): { run: Run; stories: JobStory[] } {
-  const replay = new ReplayedRun(runId, () => definition);
-  const teller = new StoryTeller();
-  for (const logged of log) teller.take(replay.fold(logged), logged.event);
-  return { run: replay.now, stories: [...teller.stories.values()] };
+/** What a log says, once it was heard to its end. */
+export interface ToldRun {
+  /** As its log left it. */
+  readonly run: Run;
+  /** Of each job that more happened to than an attempt that completed, in the order of their first events. */
+  readonly stories: readonly JobStory[];
+  /** The events that are told of the run as a whole. */
+  readonly runEvents: readonly LoggedEvent[];
+  /** Null: the log does not speak of it. */
+  storyOf(job: Job): JobStory | null;
+}
+
+export function tellStories({ runId, definition, log }: RecordedRun): ToldRun {
+  const teller = new RunTeller(runId, definition);
+  for (const logged of log) teller.hear(logged);
+  return teller.told();
+}
+
+/** Hears a log event by event, so that nobody need have it all in memory, and folds it once. */
+export class RunTeller {
+  private readonly replay: ReplayedRun;
+  private readonly teller = new StoryTeller();
+  private readonly runEvents: LoggedEvent[] = [];
+
+  constructor(runId: number, definition: Definition) {
+    this.replay = new ReplayedRun(runId, () => definition);
+  }
+
+  hear(logged: LoggedEvent): void {
+    this.teller.take(this.replay.fold(logged), logged.event);
+    if (wordsOf(logged.event).runStory !== undefined) this.runEvents.push(logged);
+  }
+
+  told(): ToldRun {
+    const { replay, teller, runEvents } = this;
+    const run = replay.now;
+    const stories = [...teller.stories.values()].sort((first, second) => first.place - second.place);
+    return { run, stories, runEvents, storyOf: ({ id }) => teller.find(run, id) };
+  }
 }
 
 class StoryTeller implements StorySoFar {
   readonly stories = new Map<number, JobStory>();
+  /**
+   * Jobs of which nothing is known but that an attempt completed. In a large run nearly all are; they get a story when
+   * there is more to say, or somebody asks.
+   */
+  private readonly uneventful = new Map<number, { readonly event: Event; readonly place: number }>();
+  private heard = 0;
   lastFailed: number | null = null;
   forkedFrom = 0;
   private lastJump: Jump | null = null;
@@ -43,6 +84,11 @@ class StoryTeller implements StorySoFar {
 
   /** `run` is the run just after the event. */
   take(run: Run, event: Event): void {
+    this.heard += 1;
+    if (event.type === "attempt.succeeded" && !this.isTold(event.job)) {
+      this.uneventful.set(event.job, { event, place: this.heard });
+      return;
+    }
     this.remember(event);
     for (const { job, sentences, steered } of wordsOf(event).story?.(event, run, this) ?? []) {
       if (sentences.length === 0) continue;
@@ -70,7 +116,11 @@ class StoryTeller implements StorySoFar {
   }
 
   isTold(job: number): boolean {
-    return this.stories.has(job);
+    return this.stories.has(job) || this.uneventful.has(job);
+  }
+
+  find(run: Run, job: number): JobStory | null {
+    return this.isTold(job) ? this.storyOf(run, job) : null;
   }
 
   /** A job may fail without a failed attempt, for want of a repair. */
@@ -85,10 +135,19 @@ class StoryTeller implements StorySoFar {
 
   private storyOf(run: Run, id: number): JobStory {
     let story = this.stories.get(id);
-    if (story === undefined) {
-      story = { job: jobById(run, id), sentences: [], failures: 0, steered: false, lastError: null };
-      this.stories.set(id, story);
-    }
+    if (story !== undefined) return story;
+    const before = this.uneventful.get(id);
+    const told = before === undefined ? [] : (wordsOf(before.event).story?.(before.event, run, this) ?? []);
+    this.uneventful.delete(id);
+    story = {
+      job: jobById(run, id),
+      place: before?.place ?? this.heard,
+      sentences: told.flatMap(({ sentences }) => sentences),
+      failures: 0,
+      steered: false,
+      lastError: null,
+    };
+    this.stories.set(id, story);
     return story;
   }
 }

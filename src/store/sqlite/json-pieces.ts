@@ -3,7 +3,7 @@ import type { Statements } from "./statements.js";
 
 /**
  * Rows that are many travel as JSON: SQLite writes, and V8 reads, one long text several times faster than a cell after
- * the other. 100,000 jobs, in ms of CPU: cells 700, JSON 230; their 200,000 events: 670 and 330.
+ * the other. To take 100,000 jobs out of SQLite, in ms of CPU: cells 390, JSON 74; their 200,000 events: 209 and 94.
  */
 export interface JsonPiece {
   /** A list. */
