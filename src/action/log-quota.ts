@@ -1,5 +1,8 @@
 const MEBIBYTE = 1024 * 1024;
 
+/** What the notice ends with: a log that ends otherwise is whole. */
+export const NOTICE_END = "]\n";
+
 /** How much the logs of one attempt may still take, all together. */
 export class LogQuota {
   private left: number;
@@ -19,7 +22,7 @@ export class LogQuota {
   notice(): Uint8Array {
     const size = this.bytes >= MEBIBYTE ? `${Math.floor(this.bytes / MEBIBYTE)} MiB` : `${this.bytes} bytes`;
     return Buffer.from(
-      `\n[daruma: the logs of this attempt have reached max_log (${size}); the rest is dropped]\n`,
+      `\n[daruma: the logs of this attempt have reached max_log (${size}); the rest is dropped${NOTICE_END}`,
     );
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
+import { NOTICE_END } from "../../action/log-quota.js";
 import type { AttemptStatus, JobRow } from "../../core/model/rows.js";
 import { changesOf } from "../../report/lookup/changes.js";
 import { findJob } from "../../report/lookup/choose-job.js";
@@ -105,19 +106,17 @@ interface FoundFile {
   readonly manifest: string | null;
   /** Of both logs of the attempt. */
   readonly logBytes: number;
+  /** One of them ends as a log does from which something was dropped. */
+  readonly mayBeCut: boolean;
 }
-
-/** The line that says that something was dropped is about as long by itself. */
-const SURELY_WHOLE_BYTES = 80;
 
 async function readJobLog(context: Context, request: JobLogRequest): Promise<JobLog> {
-  const { logBytes, ...piece } = await readPiece(context, request);
-  return { ...piece, truncated: await isTruncated(context, piece.run_id, logBytes) };
+  const { logBytes, mayBeCut, ...piece } = await readPiece(context, request);
+  return { ...piece, truncated: mayBeCut && (await isTruncated(context, piece.run_id, logBytes)) };
 }
 
-/** Where something was dropped, a line that says so stands beyond the limit. */
+/** Where something was dropped, a line that says so stands beyond the limit. The definition that has it may be large. */
 async function isTruncated({ store }: Context, runId: number, logBytes: number): Promise<boolean> {
-  if (logBytes < SURELY_WHOLE_BYTES) return false;
   const definition = await definitionOf(store, runId);
   return definition !== null && logBytes > definition.maxLogBytes;
 }
@@ -125,10 +124,11 @@ async function isTruncated({ store }: Context, runId: number, logBytes: number):
 async function readPiece(
   context: Context,
   request: JobLogRequest,
-): Promise<Omit<JobLog, "truncated"> & Pick<FoundFile, "logBytes">> {
+): Promise<Omit<JobLog, "truncated"> & Pick<FoundFile, "logBytes" | "mayBeCut">> {
   const job = await findJob(context.store, request);
   const { recovery, offset, limit_bytes: limitBytes, tail_bytes: tailBytes, encoding } = request;
-  const { attempt, status, file, manifest, stream, logBytes } = await findFile(context, request, job);
+  const found = await findFile(context, request, job);
+  const { attempt, status, file, manifest, stream, logBytes, mayBeCut } = found;
   return {
     job_id: job.id,
     run_id: job.run_id,
@@ -141,6 +141,7 @@ async function readPiece(
     file,
     manifest: manifest === null ? null : (JSON.parse(readFileSync(manifest, "utf8")) as unknown),
     logBytes,
+    mayBeCut,
     ...readPart(file, { offset, limitBytes, tailBytes, encoding }),
   };
 }
@@ -154,7 +155,7 @@ async function findFile(
   if (stream !== undefined && stream !== "stdout" && stream !== "stderr") {
     const found = await findArtifact(store, outputDir, { ...request, kind: stream });
     const { attempt: of, file, manifest } = found;
-    return { stream, attempt: of, status: null, file, manifest, logBytes: 0 };
+    return { stream, attempt: of, status: null, file, manifest, logBytes: 0, mayBeCut: false };
   }
   const found = recovery
     ? await findRecoveryLogs(store, outputDir, request)
@@ -162,7 +163,13 @@ async function findFile(
   const chosen = stream ?? tellingStream(found);
   const { attempt: number, status } = found;
   const logBytes = sizeOf(found.stdout) + sizeOf(found.stderr);
-  return { stream: chosen, attempt: number, status, file: found[chosen], manifest: null, logBytes };
+  const mayBeCut = endsLikeNotice(found.stdout) || endsLikeNotice(found.stderr);
+  return { stream: chosen, attempt: number, status, file: found[chosen], manifest: null, logBytes, mayBeCut };
+}
+
+function endsLikeNotice(file: string): boolean {
+  const end = NOTICE_END.length;
+  return readPart(file, { offset: 0, tailBytes: end, limitBytes: end, encoding: "utf8" }).text === NOTICE_END;
 }
 
 function sizeOf(file: string): number {
