@@ -119,6 +119,14 @@ describe("status on Grid Engine", () => {
     expect(await phases(between.provider)).toEqual(["0 ended (accounting)", "1 unknown (none)"]);
   });
 
+  it("goes on where the record is that of an earlier incarnation, which outlived its reschedule", async () => {
+    const later = queued("Rr").replace("11:05:01", "11:05:30");
+    const { provider } = gridengine({ qstat: later, qacct: record("0", 0) });
+    expect(await phases(provider)).toEqual(["0 ended (accounting)", "1 running (queue)"]);
+    const same = gridengine({ qstat: queued("Rr"), qacct: record("0", 0) });
+    expect(await phases(same.provider)).toEqual(["0 ended (accounting)"]);
+  });
+
   it("takes the reason of a job in error from its record", async () => {
     const { provider } = gridengine({
       qstat: queued("Eqw"),

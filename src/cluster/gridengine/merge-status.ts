@@ -16,7 +16,10 @@ export function mergeStatus(
   const records = recordsOf(id, row?.name, accounting);
   const ended = records.map(ofRecord);
   const last = records.at(-1);
-  const isOver = last !== undefined && meaningOfFailed(last.failed) !== "REQUEUED";
+  const isOver =
+    last !== undefined &&
+    meaningOfFailed(last.failed) !== "REQUEUED" &&
+    !(row !== undefined && beganAfter(row, last));
   if (row === undefined)
     return isOver ? ended : [...ended, unknownStatus(id, ended.length, whole ? "none" : "unreachable")];
   if (isOver)
@@ -24,6 +27,11 @@ export function mergeStatus(
   // The letter R proves that there was an incarnation before this one, even if accounting has not heard of it.
   const earlier = ended.length === 0 && wasRestarted(row.letters) ? [requeued(row)] : ended;
   return [...earlier, ofQueue(row, earlier.length)];
+}
+
+/** The first incarnation of a rescheduled job may live on, and end while the next one runs. */
+function beganAfter(row: QueueRow, record: AccountingRow): boolean {
+  return row.startedAt !== null && record.endedAt !== null && row.startedAt > record.endedAt;
 }
 
 /** The number of a job is given again after a few million jobs; its key is never given again. */
