@@ -54,7 +54,7 @@ already waits runs in a subshell, and no program is started. So the row says wha
 process costs. \`env true\` is a real program everywhere: compare that one, and with make through a shell, because Daruma runs every
 text in \`exec\` by \`sh -c\`.
 
-This page is made from \`bench/recorded.json\` by \`npm run docs:benchmarks\`. To measure anew, on an idle machine:
+This page is made from \`bench/recorded.json\` by \`npm run docs:benchmarks\`. To measure again, on an idle machine:
 
 <!-- not run: takes most of an hour -->
 \`\`\`sh
@@ -65,13 +65,14 @@ npm run docs:benchmarks
 \`\`\`
 `;
 
-/** Profiles are not made anew with every run of the benchmark; their figures are shares to reason with, not to compare. */
+/** Profiles are not repeated with every run of the benchmark; their figures are shares to reason with, not to compare. */
 const WHERE_A_STEP_GOES = `## Where the time of a step goes
 
 Measured on 2 shared cores with Node 20: times with real-time priority, CPU time with \`perf\`.
 
-**One step** takes 2.3 to 2.4 times as long as \`node -e 0\` (minima 147 and 62 ms), above the aim of 2.2. The main thread uses 1.85 times the CPU
-time of \`node -e 0\`, and no more can be saved by doing things side by side. Of about 150 ms:
+**One step** takes 2.3 to 2.65 times as long as \`node -e 0\`, above the aim of 2.2. That is the range of several sets of 9 to 13 rounds on a busy
+machine; the compiled launcher and the one in Perl cannot be told apart there. The main thread uses 1.85 times the CPU time of
+\`node -e 0\`, so running more at the same time would save little. The times of one traced run, rounded, about 150 ms in all:
 
 | ms | what |
 |---:|---|
@@ -84,14 +85,16 @@ time of \`node -e 0\`, and no more can be saved by doing things side by side. Of
 | 6 | closing: the log of the database is put into its file, the launcher and the thread end |
 
 Spread over these are some 25 ms in which V8 compiles 600 functions of Node's own modules (streams, sockets, child processes,
-threads), in every process anew. It keeps no code of these; only a snapshot of a started program would have them, and Node takes one by
-an option only, which a program in the \`PATH\` cannot give. Loading less of Node (compression, promises of files, cryptography) was tried:
-6 of 220 ms of CPU for all three, and cryptography is needed for tokens. The floor is near 1.9.
+threads), again in every process. It does not cache their code; only a snapshot of a started program would contain it, and Node loads one only
+by an option, which a program in the \`PATH\` cannot give. Loading less of Node (compression, promises of files, cryptography) was tried:
+cryptography alone saves 6 of 220 ms of CPU, but tokens need it; the other two save about 1 ms, which is within the noise. The CPU time of the
+main thread in two profiles suggests that the ratio cannot fall much below 1.9; this is inferred, not measured.
 
 **A process** (\`env true\`, 2,000 wide) takes 3.9 ms of CPU in all, 2.3 with make through a shell, 4.6 with the launcher in Perl. The shell
-and the program are 2.3, as with make; the launcher 0.1; the rest is the record: 0.6 on the main thread, 0.3 for SQLite,
-0.3 for files, the rest of a step's share of the start. The launcher is woken twice for each process, by the command and by the process's end,
-reads 280 bytes and writes 42. A step costs 8 context switches (make 4), one of a chain 14 (31 before).
+and the program are 2.3, as with make; the launcher 0.1; the rest is the record. How that divides is an estimate from one profile of 500 steps:
+0.6 on the main thread, 0.3 for SQLite, 0.3 for files, and the step's share of the start. The launcher is woken twice for each process, by the command and by the process's end,
+reads 280 bytes and writes 42. A step costs 8 context switches (make 4); a step of a chain costs 14
+with the compiled launcher and 19 with the one in Perl, in one run each.
 `;
 
 const WHERE_TIME_GOES = `## Where the time of a server and its workers goes
