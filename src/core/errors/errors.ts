@@ -578,8 +578,7 @@ export const ERROR_CATALOGUE = {
   },
   NOT_RAISED: {
     means: "The memory or runtime given to a job is not more than it has, or more than can be given.",
-    next: "Give more than it has (`daruma job show RUN STEP` says how much), or leave the amount out.",
-    asked: "Give more than it has (get_job says how much), or leave the amount out.",
+    next: "Give more than the message says it has, or leave the amount out.",
   },
   STEP_COMPLETED: {
     means: "The step has completed.",
