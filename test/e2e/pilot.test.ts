@@ -151,6 +151,24 @@ steps:
     },
   );
 
+  it("is not given a step whose secret or program it lacks, which waits for one that has it", async () => {
+    const server = await servers.start({ maxParallel: 0 });
+    const poor = fly(server, [], { DARUMA_TOKEN: "" });
+    const runId = await server.run(`
+secrets: [PILOT_KEY]
+steps: { a: { exec: [sh, -c, 'test -n "$PILOT_KEY"'] } }`);
+    await eventually("a reason", WAIT_MS, async () => {
+      const { stdout } = await runCli(["explain", String(runId)], { DARUMA_SERVER: server.url });
+      return stdout.includes("no connected worker has the secret PILOT_KEY");
+    });
+    expect(await server.running.store.readAttempts(runId)).toEqual([]);
+    const rich = fly(server, ["--name", "rich"], { DARUMA_TOKEN: "", PILOT_KEY: "a-secret-of-some-length" });
+    await server.until(runId, "completed");
+    const [attempt] = await server.running.store.readAttempts(runId);
+    expect(attempt?.worker).toMatch(/^rich\//);
+    expect([await poor.stop(), await rich.stop()]).toEqual([0, 0]);
+  });
+
   it("leaves by itself when it has been idle, after its work is done", async () => {
     const server = await servers.start({ maxParallel: 0 });
     const runId = await server.run('steps: { a: { exec: "true" }, b: { exec: "true", depends_on: a } }');
