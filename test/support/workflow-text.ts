@@ -7,7 +7,7 @@ import { nameFinder } from "../../src/sandbox/names/find-names.js";
 import { checkTemplate } from "../../src/sandbox/template.js";
 
 /** Looks into expressions and templates as the product does. */
-export const REAL_CHECKS = { checkExpression, checkTemplate, findNames: nameFinder };
+export const REAL_CHECKS = { checkExpression, checkTemplate, compilePattern, findNames: nameFinder };
 
 const options: LoadOptions = {
   file: "flow.yaml",

@@ -11,7 +11,7 @@ export const listJobs = operation({
   name: "list_jobs",
   summary: "list jobs: the steps of runs, with their status",
   description:
-    "Lists jobs across runs by id: one job is one step in one run and scope. `error` is the whole record of its failure. Filter by status (such as pending_failed), run, workflow or step; `next` is the `after` of the next page, null at the end.",
+    "Lists jobs across runs by id: one job is one step in one run and scope. `error` is the whole record of its failure. Filter by status (such as pending_failed), run, workflow or step; `next` is the `after` of the next page.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

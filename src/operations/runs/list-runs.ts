@@ -39,7 +39,7 @@ export const listRuns = operation({
   name: "list_runs",
   summary: "list runs, newest first",
   description:
-    "Lists runs with their status, newest first. Filter by status or workflow; `next` is the `before` of the next page, null at the end.",
+    "Lists runs with their status, newest first. Filter by status or workflow; `next` is the `before` of the next page.",
   role: "viewer",
   effect: "reads",
   input,
