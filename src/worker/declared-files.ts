@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { createReadStream, statSync } from "node:fs";
+import { constants, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { FileFacts } from "../core/model/events.js";
@@ -24,31 +25,36 @@ export class DeclaredFiles {
     private readonly workspace: AttemptWorkspace | null,
   ) {}
 
-  /** Null: all inputs are there. */
-  async before(): Promise<FailureFacts | null> {
-    const found = await this.describe("input", this.assignment.files?.inputs ?? []);
+  /** Null: all inputs are there. What is left to be read once `signal` is aborted goes without its hash. */
+  async before(signal: AbortSignal): Promise<FailureFacts | null> {
+    const found = await this.describe("input", this.assignment.files?.inputs ?? [], signal);
     if ("missing" in found) return found.missing;
     this.inputs = found.files;
     return null;
   }
 
   /** What is to be recorded of inputs and outputs, or which output is missing. */
-  async after(): Promise<{ readonly files: readonly FileFacts[] } | { readonly missing: FailureFacts }> {
-    const found = await this.describe("output", this.assignment.files?.outputs ?? []);
+  async after(
+    signal: AbortSignal,
+  ): Promise<{ readonly files: readonly FileFacts[] } | { readonly missing: FailureFacts }> {
+    const found = await this.describe("output", this.assignment.files?.outputs ?? [], signal);
     return "missing" in found ? found : { files: [...this.inputs, ...found.files] };
   }
 
   private async describe(
     role: Role,
     paths: readonly string[],
+    signal: AbortSignal,
   ): Promise<{ readonly files: readonly FileFacts[] } | { readonly missing: FailureFacts }> {
     const files: FileFacts[] = [];
     for (const path of paths) {
       const file = this.placeOf(path);
       try {
-        const { size, mtimeMs, isDirectory } = lookAt(file);
-        const sha256 = isDirectory ? null : await hashOf(file);
-        files.push({ role, path, bytes: isDirectory ? null : size, modifiedAt: Math.round(mtimeMs), sha256 });
+        const found = statSync(file);
+        // A folder has nothing to hash; a pipe or a device may never come to an end.
+        const bytes = found.isFile() ? found.size : null;
+        const sha256 = bytes === null ? null : await hashOf(file, bytes, signal);
+        files.push({ role, path, bytes, modifiedAt: Math.round(found.mtimeMs), sha256 });
       } catch (error) {
         const { code, what } = MISSING[role];
         const { code: errno } = error as NodeJS.ErrnoException;
@@ -68,13 +74,18 @@ export class DeclaredFiles {
   }
 }
 
-function lookAt(file: string): { size: number; mtimeMs: number; isDirectory: boolean } {
-  const found = statSync(file);
-  return { size: found.size, mtimeMs: found.mtimeMs, isDirectory: found.isDirectory() };
-}
-
-async function hashOf(file: string): Promise<string> {
+/** Of as many bytes as it had when it was looked at: somebody may still write to it. Null: nobody waits for it any more. */
+async function hashOf(file: string, bytes: number, signal: AbortSignal): Promise<string | null> {
   const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash);
+  // Should a pipe have taken its place, this does not wait for a writer.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (bytes > 0) await pipeline(handle.createReadStream({ end: bytes - 1 }), hash, { signal });
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  } finally {
+    await handle.close();
+  }
   return hash.digest("hex");
 }

@@ -188,7 +188,7 @@ export class LocalWorker implements Worker {
     if (checked.kind === "succeeded" && result.usage !== undefined)
       checked = { ...checked, usage: result.usage };
     if (files !== null && checked.kind === "succeeded") {
-      const made = await files.after();
+      const made = await files.after(signal);
       if ("missing" in made) return failed({ ...tails, ...made.missing });
       checked = { ...checked, files: made.files };
     }
@@ -253,7 +253,7 @@ export class LocalWorker implements Worker {
     }
     const files = assignment.files === undefined ? null : new DeclaredFiles(outputDir, assignment, workspace);
     if (result === null && files !== null) {
-      const missing = await files.before();
+      const missing = await files.before(controller.signal);
       if (missing !== null) result = { ok: false, failure: missing };
     }
     const timers = new AttemptTimers(clock, assignment, stop, workspace?.progress ?? null);

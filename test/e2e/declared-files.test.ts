@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -47,5 +48,21 @@ steps:
     expect(report.jobs[0]!.error!.message).toBe("the input file nowhere.csv is not there");
     expect(report.jobs[1]!.error!.message).toBe("the step ended without its output file never.csv");
     expect(existsSync(join(cli.path, "began"))).toBe(false);
+  });
+
+  it("that are pipes or devices are recorded without being read: they would never come to an end", async () => {
+    execFileSync("mkfifo", [join(cli.path, "pipe")]);
+    const { exitCode, report } = await cli.runJson(`
+name: endless
+steps:
+  reads: { exec: "true", files: { inputs: [pipe, /dev/zero], outputs: pipe } }
+`);
+    expect(exitCode).toBe(0);
+    const { stdout } = await cli.daruma("job", "show", String(report.run_id), "reads", "--json");
+    expect(JSON.parse(stdout).attempt_history[0].files).toMatchObject([
+      { role: "input", path: "pipe", bytes: null, sha256: null },
+      { role: "input", path: "/dev/zero", bytes: null, sha256: null },
+      { role: "output", path: "pipe", bytes: null, sha256: null },
+    ]);
   });
 });
