@@ -17,6 +17,11 @@ export function refuse(refused: RefusalCode, message: string, retryable = false)
   return { refused, message, retryable };
 }
 
+/** It may have been submitted all the same, and is found by its key then. */
+export function answerLost(message: string): Refusal {
+  return { ...refuse("BUSY", message, true), answerLost: true };
+}
+
 /** What is wrong with a spec whatever the batch system; null: nothing. */
 export function checkSpec(spec: AllocationSpec, targets: readonly Target[]): Refusal | null {
   return checkValues(spec) ?? checkTarget(spec, targets);

@@ -69,6 +69,11 @@ function textOf(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString("utf8");
 }
 
+/** It may have done what it was asked, and only its answer is missing. */
+export function mayHaveWorked({ failure, exitCode }: CommandAnswer): boolean {
+  return exitCode === 0 || (failure !== null && failure !== "missing");
+}
+
 /** In words, for a message. */
 export function failureWords(argv: readonly string[], answer: CommandAnswer): string {
   const said = (answer.stderr.trim() || answer.stdout.trim()).slice(0, MAX_SAID_CHARS);

@@ -110,6 +110,8 @@ export interface Refusal {
   readonly message: string;
   /** The same again may be accepted later. */
   readonly retryable: boolean;
+  /** Nobody knows whether it was accepted: its answer was lost. It is looked for by its key before anything else. */
+  readonly answerLost?: true;
 }
 
 export function isRefusal(answer: object): answer is Refusal {

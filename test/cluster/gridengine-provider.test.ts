@@ -211,6 +211,22 @@ describe("submit on Grid Engine", () => {
     expect(await provider.submit(plan, SIGNAL)).toMatchObject({ refused, retryable });
   });
 
+  it.each([
+    [{ failure: "timeout" as const }, true],
+    [
+      {
+        exitCode: 1,
+        stderr: "failed receiving gdi request response (got syncron message receive timeout error)",
+      },
+      true,
+    ],
+    [{ exitCode: 1, stderr: "error: commlib error: got select error (Connection refused)" }, undefined],
+  ])("knows whether it may have been accepted all the same: %o", async (qsub, lost) => {
+    const answer = await gridengine({ qstat: EMPTY, qacct: NO_RECORD, qsub }).provider.submit(plan, SIGNAL);
+    expect(answer).toMatchObject({ refused: "BUSY", retryable: true, ...(lost && { answerLost: true }) });
+    expect("answerLost" in answer).toBe(lost === true);
+  });
+
   it("submits nothing while it cannot look for the key first", async () => {
     const { commands, provider } = gridengine({ qstat: EMPTY, qacct: { failure: "timeout" }, qsub: "99\n" });
     expect(await provider.submit(plan, SIGNAL)).toMatchObject({ refused: "BUSY", retryable: true });

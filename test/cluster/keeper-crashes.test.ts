@@ -96,7 +96,7 @@ async function story(seed: number): Promise<void> {
         ? []
         : jobs(random.between(0, 20 - 1), { memoryBytes: 1, runtimeMs: 55 * 60_000 });
     if (random.between(0, 5 - 1) === 0)
-      bench.cluster.answers.push(random.between(0, 2 - 1) === 0 ? "lost" : "never");
+      bench.cluster.answers.push((["lost", "never", "timed_out"] as const)[random.between(0, 3 - 1)]!);
     bench.cluster.isSilent = random.between(0, 8 - 1) === 0;
     const ids = bench.cluster.inQueue();
     const id = ids[random.between(0, Math.max(0, ids.length - 1))];

@@ -324,17 +324,20 @@ describe("a refusal", () => {
 });
 
 describe("a lost answer", () => {
-  it("of a submission that came about is found by its key", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
-    bench.demands = jobs(1);
-    bench.cluster.answers.push("lost");
-    await bench.keeper().start();
-    expect(await bench.rows()).toEqual(["- planned"]);
-    await bench.polls(1);
-    expect(await bench.rows()).toEqual(["1 pending"]);
-    await bench.polls(30);
-    expect(bench.cluster.submitted).toEqual(["daruma-hpc-1"]);
-  });
+  it.each(["lost", "timed_out"] as const)(
+    "of a submission that came about is found by its key: %s",
+    async (answer) => {
+      const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+      bench.demands = jobs(1);
+      bench.cluster.answers.push(answer);
+      await bench.keeper().start();
+      expect(await bench.rows()).toEqual(["- planned"]);
+      await bench.polls(1);
+      expect(await bench.rows()).toEqual(["1 pending"]);
+      await bench.polls(30);
+      expect(bench.cluster.submitted).toEqual(["daruma-hpc-1"]);
+    },
+  );
 
   it("of one that did not is given up after a minute, and another key is submitted", async () => {
     const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));

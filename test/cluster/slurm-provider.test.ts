@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { CommandAnswer } from "../../src/cluster/command.js";
 import { createAllocationProvider } from "../../src/cluster/create-provider.js";
-import type { AllocationProvider, AllocationSpec, Plan } from "../../src/cluster/provider.js";
+import type { AllocationProvider, AllocationSpec, Plan, Refusal } from "../../src/cluster/provider.js";
 import { isRefusal } from "../../src/cluster/provider.js";
 import { allocationSpec } from "../support/allocation-spec.js";
 import { ScriptedCommands } from "../support/scripted-commands.js";
@@ -166,6 +167,24 @@ describe("submit on Slurm", () => {
     const silent = slurm({ squeue: { failure: "timeout" }, sacct: HEADER, sbatch: "99\n" });
     expect(await silent.provider.submit(plan, SIGNAL)).toMatchObject({ refused: "BUSY", retryable: true });
     expect(silent.commands.programs).not.toContain("sbatch");
+  });
+
+  it.each<[string, string | Partial<CommandAnswer>, true | undefined]>([
+    ["sbatch hangs", { failure: "timeout" }, true],
+    ["sbatch is killed with the server", { failure: "canceled" }, true],
+    ["sbatch is not there", { failure: "missing" }, undefined],
+    ["sbatch prints no id", "ok\n", true],
+    ["the controller is slow", { exitCode: 1, stderr: "Socket timed out on send/recv operation" }, true],
+    [
+      "nobody listens",
+      { exitCode: 1, stderr: "Unable to contact slurm controller (connect failure)" },
+      undefined,
+    ],
+    ["it is denied", { exitCode: 1, stderr: "Access/permission denied" }, undefined],
+  ])("knows whether it may have been accepted all the same: %s", async (_, sbatch, lost) => {
+    const answer = await slurm({ squeue: "", sacct: HEADER, sbatch }).provider.submit(plan, SIGNAL);
+    expect(answer).toMatchObject({ refused: expect.any(String) });
+    expect((answer as Refusal).answerLost).toBe(lost);
   });
 });
 

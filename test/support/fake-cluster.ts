@@ -1,3 +1,4 @@
+import { answerLost } from "../../src/cluster/check-spec.js";
 import {
   type AllocationProvider,
   type AllocationStatus,
@@ -31,7 +32,7 @@ export class FakeCluster implements AllocationProvider {
   readonly plans = new Map<string, Plan>();
   readonly canceled: string[] = [];
   /** What the next submissions are answered with. */
-  readonly answers: (Refusal | "lost" | "never")[] = [];
+  readonly answers: (Refusal | "lost" | "never" | "timed_out")[] = [];
   targets: readonly Target[] = [MAIN];
   isSilent = false;
   questions = 0;
@@ -58,6 +59,7 @@ export class FakeCluster implements AllocationProvider {
     const id = String(this.nextId++);
     this.known.set(id, [status(id, key)]);
     if (answer === "lost") throw new Error("the answer was lost");
+    if (answer === "timed_out") return answerLost("sbatch did not answer");
     return { id, found: false };
   }
 

@@ -1,5 +1,5 @@
-import { refuse } from "../check-spec.js";
-import { type CommandAnswer, failureWords } from "../command.js";
+import { answerLost, refuse } from "../check-spec.js";
+import { type CommandAnswer, failureWords, mayHaveWorked } from "../command.js";
 import type { Refusal, RefusalCode } from "../provider.js";
 
 /** What qsub says when it does not take a job. The first that matches counts. */
@@ -11,9 +11,12 @@ const REFUSALS: readonly (readonly [RegExp, RefusalCode])[] = [
   [/invalid|unknown|does not exist|missing|expected/i, "BAD_OPTION"],
 ];
 
+/** The request has gone out, and no answer has come: the master may still take the job. */
+const NO_ANSWER = /timeout|failed receiving gdi|got read error/i;
+
 export function refusalOf(argv: readonly string[], answer: CommandAnswer): Refusal {
   const message = failureWords(argv, answer);
-  // It may have been submitted all the same; the next try finds it by its key.
+  if (mayHaveWorked(answer) || NO_ANSWER.test(answer.stderr)) return answerLost(message);
   if (answer.failure !== null) return refuse("BUSY", message, true);
   const [, code = "DENIED"] = REFUSALS.find(([pattern]) => pattern.test(answer.stderr + answer.stdout)) ?? [];
   return refuse(code, message, code === "BUSY");

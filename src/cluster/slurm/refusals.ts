@@ -1,5 +1,5 @@
-import { refuse } from "../check-spec.js";
-import { type CommandAnswer, failureWords } from "../command.js";
+import { answerLost, refuse } from "../check-spec.js";
+import { type CommandAnswer, failureWords, mayHaveWorked } from "../command.js";
 import type { Refusal, RefusalCode } from "../provider.js";
 
 /** What sbatch says when it does not take a job. The first that matches counts. */
@@ -17,9 +17,12 @@ const REFUSALS: readonly (readonly [RegExp, RefusalCode])[] = [
   [/unrecognized option|invalid|unknown|bad |ambiguous|requires an argument/i, "BAD_OPTION"],
 ];
 
+/** The request has gone out, and no answer has come: sbatch gives up after MessageTimeout, the controller goes on. */
+const NO_ANSWER = /timed out|(send|receive|shutdown) failure|zero bytes|unexpected message/i;
+
 export function refusalOf(argv: readonly string[], answer: CommandAnswer): Refusal {
   const message = failureWords(argv, answer);
-  // It may have been submitted all the same; the next try finds it by its key.
+  if (mayHaveWorked(answer) || NO_ANSWER.test(answer.stderr)) return answerLost(message);
   if (answer.failure !== null) return refuse("BUSY", message, true);
   const [, code = "DENIED"] = REFUSALS.find(([pattern]) => pattern.test(answer.stderr)) ?? [];
   return refuse(code, message, code === "BUSY");

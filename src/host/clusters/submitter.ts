@@ -80,7 +80,8 @@ export class Submitter {
     try {
       files.write(row.folder, token, plan.script);
       const answer = await provider.submit(plan, signal);
-      if (isRefusal(answer)) await this.refused(row, answer);
+      if (isRefusal(answer) && answer.answerLost) this.tellLost(answer.message);
+      else if (isRefusal(answer)) await this.refused(row, answer);
       else {
         await this.accepted(row, answer.id);
         const { nodes, cpus } = row.shape;
@@ -88,11 +89,15 @@ export class Submitter {
         tell(`cluster ${settings.name}: submitted allocation ${answer.id} (${size}): ${row.reason}`);
       }
     } catch (error) {
-      // Nobody knows whether it was submitted. The next look finds it by its key, or gives it up.
-      tell(`cluster ${settings.name}: the answer to a submission was lost: ${messageOf(error)}`);
+      this.tellLost(messageOf(error));
     } finally {
       this.submitting.delete(row.key);
     }
+  }
+
+  /** Nobody knows whether it was submitted. The next look finds it by its key, or gives it up. */
+  private tellLost(why: string): void {
+    this.ports.tell(`cluster ${this.ports.settings.name}: the answer to a submission was lost: ${why}`);
   }
 
   /** What a refusal means for the next allocations. */
