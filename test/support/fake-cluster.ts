@@ -35,12 +35,15 @@ export class FakeCluster implements AllocationProvider {
   readonly answers: (Refusal | "lost" | "never" | "timed_out")[] = [];
   targets: readonly Target[] = [MAIN];
   isSilent = false;
+  /** Only what it has to offer cannot be told. */
+  isUnprobed = false;
   questions = 0;
   private readonly known = new Map<string, AllocationStatus[]>();
   private nextId = 1;
 
   async probe() {
     this.refuseSilence();
+    if (this.isUnprobed) throw new Error("scontrol does not answer");
     return {
       version: "fake",
       capabilities: { accounting: true, requeue: true, memoryEnforced: "allocation" as const },

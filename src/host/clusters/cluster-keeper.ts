@@ -15,7 +15,9 @@ export const POLL_MS = 5_000;
 /** After something has happened here; several at once are one. */
 export const WAKE_MS = 1_000;
 /** How long what the batch system says of its partitions and nodes holds. */
-const PROBE_MS = 10 * 60_000;
+export const PROBE_MS = 10 * 60_000;
+/** Workers that a server had before it was started again are back by then. */
+export const RETURN_MS = 20_000;
 const MAX_TRIES = 5;
 
 const FAILS_AT_ONCE = "attempts fail at once on it and not elsewhere";
@@ -34,9 +36,11 @@ export class ClusterKeeper {
   private cancelTimer: () => void = () => {};
   private isWoken = false;
   private byHand = false;
+  private readonly beganAt: number;
   private wasTold = "";
 
   constructor(private readonly ports: KeeperPorts) {
+    this.beganAt = ports.clock.elapsed();
     this.observer = new Observer(ports, this.submitting);
     this.cancels = new Cancels(ports);
     this.submitter = new Submitter(ports, this.submitting);
@@ -107,17 +111,25 @@ export class ClusterKeeper {
   private async look(): Promise<void> {
     const { store, owner, clock } = this.ports;
     const { signal } = this.stopping;
+    const { byHand } = this;
+    this.byHand = false;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const read = await store.readCluster(this.name);
       const state = adopt(read, await store.listServers(clock.now()), this.ports);
       const mine = (row: AllocationRow): boolean => isSameOwner(row.owner, owner);
       const observed = await this.observer.look(state.allocations.filter(mine), signal);
       const next = await this.update(state, mine, observed);
-      const drafts = await this.plan(next, mine);
+      let trouble: unknown = null;
+      // A batch system that cannot be planned for is looked after all the same: what has ended, what is to be canceled.
+      const drafts = await this.plan(next, mine, byHand).catch((error: unknown): Draft[] => {
+        trouble = error;
+        return [];
+      });
       if (await this.write(read, next, drafts)) {
         this.ports.leaveOut(next.cluster.excluded.map(({ node }) => node));
         await this.cancels.ask(next.allocations.filter(mine), signal);
         for (const draft of drafts) await this.submitter.submit(draft, signal);
+        if (trouble !== null) throw trouble;
         return;
       }
       await this.submitter.drop(drafts);
@@ -156,6 +168,7 @@ export class ClusterKeeper {
   private async plan(
     { cluster, allocations }: ClusterState,
     mine: (row: AllocationRow) => boolean,
+    byHand: boolean,
   ): Promise<Draft[]> {
     const { settings, provider, clock, pilots } = this.ports;
     const demands = this.ports.demands();
@@ -166,17 +179,17 @@ export class ClusterKeeper {
     const target = targets.find(({ name, isDefault }) =>
       settings.target === null ? isDefault : name === settings.target,
     );
+    const expectsPilots = clock.elapsed() - this.beganAt < RETURN_MS;
     const live = allocations.filter(({ state }) => state !== "ended");
     this.lastPlan = planAllocations({
       settings,
       target: target ?? null,
       demands,
-      live: live.map((row) => liveOf(row, { isMine: mine(row), settings, pilots, now })),
+      live: live.map((row) => liveOf(row, { isMine: mine(row), settings, pilots, expectsPilots, now })),
       history: historyOf(cluster),
       now,
-      byHand: this.byHand,
+      byHand,
     });
-    this.byHand = false;
     return this.submitter.draft(this.lastPlan.submit, cluster, targets, provider);
   }
 

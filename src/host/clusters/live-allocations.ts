@@ -14,6 +14,8 @@ export function liveOf(
     readonly isMine: boolean;
     readonly settings: ClusterSettings;
     readonly pilots: Pilots;
+    /** This server has just begun: workers that had come to it before are on their way back. */
+    readonly expectsPilots: boolean;
     readonly now: number;
   },
 ): LiveAllocation {
@@ -24,10 +26,11 @@ export function liveOf(
 /** Workers of another server take none of our jobs, nor does one that is to end or has gone. */
 function usableMs(
   row: AllocationRow,
-  { isMine, settings, pilots, now }: Parameters<typeof liveOf>[1],
+  { isMine, settings, pilots, expectsPilots, now }: Parameters<typeof liveOf>[1],
 ): number {
   if (!isMine || row.cancel !== null || row.state === "ending") return 0;
-  if (row.pilot_at !== null && !pilots.isHere(`${row.cluster}/${row.id}`)) return 0;
+  const isAway = row.pilot_at !== null && !pilots.isHere(`${row.cluster}/${row.id}`);
+  if (isAway && !expectsPilots) return 0;
   const whole = row.shape.runtimeMs - settings.allocation.drainMs;
   return row.started_at === null ? whole : Math.max(0, row.started_at + whole - now);
 }

@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { POLL_MS, PROBE_MS, RETURN_MS } from "../../src/host/clusters/cluster-keeper.js";
+import type { KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
+import type { ClusterState } from "../../src/store/cluster-rows.js";
+import { jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
+
+/** A server with one allocation whose worker has come. */
+async function running() {
+  const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+  bench.demands = jobs(1, { memoryBytes: 1024 ** 2, runtimeMs: 60_000 });
+  const keeper = bench.keeper();
+  await bench.keepServer(1, 10 * 60 * 60_000);
+  await keeper.start();
+  bench.begin("1");
+  await bench.polls();
+  return { bench, keeper };
+}
+
+describe("a batch system that does not say what it has", () => {
+  it("is looked after all the same: ends are told, and what somebody wants canceled is", async () => {
+    const { bench } = await running();
+    bench.cluster.isUnprobed = true;
+    bench.clock.advance(PROBE_MS);
+    await settled();
+    const { cluster, allocations } = await bench.store.readCluster("hpc");
+    await bench.store.writeCluster({ cluster, allocations: [{ ...allocations[0]!, cancel: "now" }] });
+    await bench.polls(2);
+    expect(bench.cluster.canceled).toEqual(["1 now"]);
+    expect(await bench.rows()).toEqual(["1 ended DRAINED"]);
+    expect(bench.told.slice(1)).toEqual(["cluster hpc: scontrol does not answer"]);
+    expect(bench.cluster.submitted).toHaveLength(1);
+  });
+});
+
+describe("a request for allocations now", () => {
+  it("is over once it is answered: later jobs are nobody's request", async () => {
+    const bench = new KeeperBench(settingsOf("    auto_schedule_on_ready_jobs: false\n"));
+    const keeper = bench.keeper();
+    await keeper.start();
+    await keeper.planNow();
+    bench.demands = jobs(1);
+    await bench.polls(3);
+    expect(bench.cluster.submitted).toEqual([]);
+  });
+
+  it("holds although another server changes the cluster at the same moment", async () => {
+    const bench = new KeeperBench(settingsOf("    auto_schedule_on_ready_jobs: false\n"));
+    bench.demands = jobs(1);
+    let isFirst = true;
+    const store: KeeperPorts["store"] = new Proxy(bench.store, {
+      get: (target, name) =>
+        name !== "writeCluster"
+          ? Reflect.get(target, name)
+          : async (state: ClusterState) => {
+              if (!isFirst) return target.writeCluster(state);
+              isFirst = false;
+              return false;
+            },
+    });
+    await bench.keeper(1, { store }).planNow();
+    expect(bench.cluster.submitted).toHaveLength(1);
+  });
+});
+
+describe("a server that was started again", () => {
+  it("gives the workers of its allocations time to come back before it submits others", async () => {
+    const { bench } = await running();
+    bench.clock.forget();
+    bench.dead.add(1);
+    bench.gone.add("hpc/1");
+    await bench.keepServer(2, 10 * 60 * 60_000);
+    await bench.keeper(2).start();
+    await bench.polls(RETURN_MS / POLL_MS - 1);
+    expect(bench.cluster.submitted).toHaveLength(1);
+    await bench.polls(1);
+    expect(bench.cluster.submitted).toHaveLength(2);
+  });
+
+  it("submits no others once they are back", async () => {
+    const { bench } = await running();
+    bench.clock.forget();
+    bench.dead.add(1);
+    bench.gone.add("hpc/1");
+    await bench.keepServer(2, 10 * 60 * 60_000);
+    await bench.keeper(2).start();
+    bench.gone.clear();
+    await bench.polls(2 * (RETURN_MS / POLL_MS));
+    expect(bench.cluster.submitted).toHaveLength(1);
+  });
+});
