@@ -54,7 +54,7 @@ describe("what a worker sends", () => {
     for (const value of [
       nested(MAX_RESULT_DEPTH),
       nested(20_000),
-      '{"a":'.repeat(20_000) + "1" + "}".repeat(20_000),
+      `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`,
     ])
       expect(await report(value)).toEqual([400, "MALFORMED_REQUEST"]);
     expect([taken.length, faults]).toEqual([1, []]);

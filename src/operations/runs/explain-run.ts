@@ -28,7 +28,7 @@ export const explainRun = operation({
   name: "explain_run",
   summary: "explain why a run, or one step of it, went the way it did",
   description:
-    "Explains why a run went the way it did: what failed, what was tried, what it blocks, and in `advice` what can be done now, as `calls` of operations. Jobs that failed alike are described once; `full` describes each, with every rung of the failure ladder, its reason and its cost. Read this first when a run did not go as expected.",
+    "Explains why a run went the way it did: what failed, what was tried, what it blocks, and in `advice` what can be done now, as `calls` of operations. Jobs that failed alike are described once; `full` describes each, with every rung of the failure ladder, its reason and its cost. Read this first.",
   role: "viewer",
   effect: "reads",
   input,

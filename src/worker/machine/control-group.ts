@@ -60,7 +60,7 @@ export function oomKillsIn(text: string): number | null {
 function groupOf(groups: readonly string[], controller: string): string | null {
   for (const line of groups) {
     const [, controllers, ...path] = line.split(":");
-    if (controllers !== undefined && controllers.split(",").includes(controller)) return path.join(":");
+    if (controllers?.split(",").includes(controller)) return path.join(":");
   }
   return null;
 }
