@@ -31,12 +31,11 @@ const reason = (): Option =>
 const rounds = (usual: number): Option[] => [
   new Option(
     "--recovery-hook <command>",
-    "a shell command to run before the jobs of each round; if it fails, nothing is recovered",
+    "a shell command to run before each recovery; if it fails, nothing is recovered",
   ),
-  new Option(
-    "--max-rounds <n>",
-    `how often to recover the run, if it fails again (default: ${usual})`,
-  ).argParser(wholeNumber(1)),
+  new Option("--max-rounds <n>", `maximum number of times to recover the run (default: ${usual})`).argParser(
+    wholeNumber(1),
+  ),
 ];
 
 const STEP_WORDS = "a step: its id, step@scope, or a job's id";
@@ -100,7 +99,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
     details:
-      "Every failed or held job is diagnosed: OOM gets more memory, WALLTIME more time, one that was lost with its worker runs\nagain as it is; other failures stay. Then the run goes on, here or at the server.",
+      "Every failed or held job is diagnosed: OOM gets more memory, WALLTIME more time, one that was lost with its worker runs\nagain as it is; other failures stay. Then the run continues, here or on the server.",
   },
   resolve: {
     arguments: [run(), new Argument("[job...]", "job ids, step ids, or step@scope")],
@@ -186,10 +185,13 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     ],
     hides: ["limit"],
     options: [
-      new Option("--recover", "when the run has failed or is held: recover it and go on"),
+      new Option("--recover", "when the run has failed or is held: recover it and keep watching"),
       ...rounds(3),
-      new Option("--agent <command>", "a shell command that decides what is still held, with an MCP server"),
-      new Option("--agent-timeout <duration>", "how long it may take (default: 30m)"),
+      new Option(
+        "--agent <command>",
+        "with --recover: a shell command, such as an agent, that decides what stays held; it gets an MCP server",
+      ),
+      new Option("--agent-timeout <duration>", "how long the agent may take (default: 30m)"),
       new Option("--memory-factor <n>", "after OOM: memory times this (default: 1.5)"),
       new Option("--max-memory <size>", "never raise memory beyond this, such as 64g"),
       new Option("--runtime-factor <n>", "after WALLTIME: runtime times this (default: 1.4)"),

@@ -76,14 +76,24 @@ Examples:
       "--lifetime <duration>",
       "how long the worker may stay, such as 10m (default: until it is stopped)",
     )
-    .option("--drain-before <duration>", "how long before the end of its lifetime it takes no more attempts")
-    .option("--idle-exit <duration>", "leave after being idle for this long")
+    .option(
+      "--drain-before <duration>",
+      "how long before the end of its lifetime it takes no more attempts (default: 0)",
+    )
+    .option("--idle-exit <duration>", "how long the worker may be idle before it leaves (default: it stays)")
     .option(
       "--allocation <id>",
-      "allocation that it runs in, as CLUSTER/ID (default: Slurm's or Grid Engine's)",
+      "allocation that it runs in, as CLUSTER/ID (default: what Slurm or Grid Engine says)",
     )
-    .option("--restart <n>", "how often the allocation was started again (default: the same)", wholeNumber(0))
-    .option("--node <name>", "machine that it runs on (default: the same, or the host's name)")
+    .option(
+      "--restart <n>",
+      "how often the allocation was started again (default: what Slurm or Grid Engine says)",
+      wholeNumber(0),
+    )
+    .option(
+      "--node <name>",
+      "machine that it runs on (default: what Slurm or Grid Engine says, otherwise the host's name)",
+    )
     .addHelpText(
       "after",
       `

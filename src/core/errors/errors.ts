@@ -285,7 +285,7 @@ export const ERROR_CATALOGUE = {
     "Find out why it was not made, or correct its path.",
   ),
   FAIL_IF: thenRetryOrFork(
-    "The attempt succeeded, but the step's `fail_if` is true of its output.",
+    "The attempt succeeded, but the step's `fail_if` is true for its output.",
     "Look at the output of the attempt; the message has the expression.",
   ),
   FAIL_IF_ERROR: inFile(

@@ -60,7 +60,7 @@ export const planCluster = operation({
       words: "cluster plan",
       positional: [],
       examples: [
-        "daruma cluster plan sweep.yaml --dry-run",
+        "daruma cluster plan sweep.yaml --dry-run --config daruma.config.yaml",
         "daruma cluster plan last --server http://login1:7420",
       ],
     },
@@ -69,7 +69,7 @@ export const planCluster = operation({
       positional: [],
       preset: { dry_run: true },
       summary: "show the allocations that a workflow file or a run would get",
-      examples: ["daruma slurm plan sweep.yaml"],
+      examples: ["daruma slurm plan sweep.yaml --config daruma.config.yaml"],
     },
     {
       words: "slurm regenerate",
@@ -172,13 +172,9 @@ async function jobsOf(
     return [...run.ready];
   }
   if (!dry_run)
-    throw new DarumaError(
-      "INVALID_INPUT",
-      "only for a run can allocations be submitted; add --dry-run for a file",
-      {
-        hint: "Add --dry-run, or start the run: the server makes allocations for it.",
-      },
-    );
+    throw new DarumaError("INVALID_INPUT", "allocations can be submitted only for a run, not for a file", {
+      hint: "Add --dry-run, or start the run: the server makes allocations for it.",
+    });
   const { definition } = await readTextIn(context, text!, { file: file_name, folder: "/" });
   return definition.steps.map((step, at) => ({
     id: at + 1,

@@ -33,7 +33,8 @@ export const listEvents = operation({
   cli: [
     {
       words: "watch",
-      summary: "watch the events of all runs, or one run until it rests; with --recover get it up again",
+      summary:
+        "watch the events of all runs, or one run until it is over or held; with --recover recover it then",
       positional: [],
       examples: ["daruma watch", "daruma watch --json", "daruma watch last --recover --max-memory 64g"],
     },
