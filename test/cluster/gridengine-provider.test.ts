@@ -263,6 +263,11 @@ describe("cancel on Grid Engine", () => {
     expect(await gridengine({ qstat: EMPTY }).provider.cancel("7", "now", SIGNAL)).toBe("gone");
     const silent = gridengine({ qstat: { failure: "timeout" } });
     await expect(silent.provider.cancel("7", "now", SIGNAL)).rejects.toThrow("did not answer");
+    const unheard = gridengine({
+      qstat: queued("r"),
+      qdel: { exitCode: 1, stderr: "error: commlib error: got select error (Connection refused)" },
+    });
+    await expect(unheard.provider.cancel("7", "now", SIGNAL)).rejects.toThrow("commlib error");
   });
 });
 

@@ -123,6 +123,35 @@ describe("status on Slurm", () => {
   });
 });
 
+describe("cancel on Slurm", () => {
+  const PENDING = "7|PENDING|Priority|0|0||0|0|5:00|daruma-a|\n";
+
+  it("drains a job that has started while it was to leave the queue", async () => {
+    const { commands } = slurm({ squeue: PENDING, scancel: "" });
+    const provider = createAllocationProvider("slurm", {
+      env: {},
+      run: (argv, options) => {
+        if (argv[0] === "scancel") commands.answer("squeue", RUNNING);
+        return commands.run(argv, options);
+      },
+    });
+    expect(await provider.cancel("7", "drain", SIGNAL)).toBe("asked");
+    expect(commands.calls.filter(([program]) => program === "scancel")).toEqual([
+      ["scancel", "--state=PENDING", "7"],
+      ["scancel", "--batch", "--signal=USR1", "7"],
+    ]);
+  });
+
+  it("has asked only if the controller has heard it, or the job has just ended", async () => {
+    const stderr = "Unable to contact slurm controller (connect failure)";
+    const unheard = slurm({ squeue: RUNNING, scancel: { exitCode: 1, stderr } });
+    await expect(unheard.provider.cancel("7", "drain", SIGNAL)).rejects.toThrow(stderr);
+    const ended = "Kill job error on job id 7: Job/step already completing or completed";
+    const over = slurm({ squeue: RUNNING, scancel: { exitCode: 1, stderr: ended } });
+    expect(await over.provider.cancel("7", "drain", SIGNAL)).toBe("asked");
+  });
+});
+
 describe("submit on Slurm", () => {
   const plan = planned(createAllocationProvider("slurm", { env: {} }), allocationSpec({ key: "daruma-a" }));
 

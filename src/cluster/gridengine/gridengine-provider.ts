@@ -105,7 +105,8 @@ class GridEngineProvider implements AllocationProvider {
     const argv = ["qdel", id];
     const answer = await this.ask(argv, signal);
     // qdel also fails for one that has just ended; only a silence is worth an error.
-    if (answer.failure !== null) throw new Error(failureWords(argv, answer));
+    if (answer.exitCode !== 0 && refusalOf(argv, answer).refused === "BUSY")
+      throw new Error(failureWords(argv, answer));
     return "asked";
   }
 

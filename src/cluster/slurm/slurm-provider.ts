@@ -11,6 +11,7 @@ import { commandEnvironment } from "../command-environment.js";
 import type {
   AllocationProvider,
   AllocationStatus,
+  Phase,
   Plan,
   ProbeResult,
   Refusal,
@@ -105,18 +106,30 @@ class SlurmProvider implements AllocationProvider {
   }
 
   async cancel(id: string, how: "drain" | "now", signal: AbortSignal): Promise<"asked" | "gone"> {
+    let phase = await this.phaseOf(id, signal);
+    if (phase === undefined || phase === "ended") return "gone";
+    if (how === "drain" && phase === "pending") {
+      await this.scancel(["--state=PENDING", id], signal);
+      // One that has started in between is still there.
+      phase = await this.phaseOf(id, signal);
+      if (phase !== "starting" && phase !== "running") return "asked";
+    }
+    await this.scancel(how === "now" ? [id] : ["--batch", "--signal=USR1", id], signal);
+    return "asked";
+  }
+
+  private async phaseOf(id: string, signal: AbortSignal): Promise<Phase | undefined> {
     const queue = await this.queue(signal);
     if (!queue.whole) throw new Error(SILENT_QUEUE);
-    const phase = STATES[queue.rows.find((row) => row.id === id)?.state ?? ""]?.phase;
-    if (phase === undefined || phase === "ended") return "gone";
-    // One that starts in between stays, and the next request drains it.
-    const waits = phase === "pending";
-    const options = how === "now" ? [] : waits ? ["--state=PENDING"] : ["--batch", "--signal=USR1"];
-    const argv = ["scancel", ...options, id];
+    return STATES[queue.rows.find((row) => row.id === id)?.state ?? ""]?.phase;
+  }
+
+  /** It also fails for one that has just ended; only a silence is worth an error. */
+  private async scancel(words: readonly string[], signal: AbortSignal): Promise<void> {
+    const argv = ["scancel", ...words];
     const answer = await this.ask(argv, signal);
-    // scancel also fails for one that has just ended; only a silence is worth an error.
-    if (answer.failure !== null) throw new Error(failureWords(argv, answer));
-    return "asked";
+    if (answer.exitCode !== 0 && refusalOf(argv, answer).refused === "BUSY")
+      throw new Error(failureWords(argv, answer));
   }
 
   private async queue(signal: AbortSignal): Promise<Read<QueueRow>> {
