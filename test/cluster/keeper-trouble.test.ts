@@ -88,3 +88,44 @@ describe("a server that was started again", () => {
     expect(bench.cluster.submitted).toHaveLength(1);
   });
 });
+
+describe("workers that can do nothing for the jobs that wait", () => {
+  /** An allocation comes, its worker does nothing, and it leaves. */
+  async function idle(bench: KeeperBench, id: number): Promise<void> {
+    bench.begin(String(id));
+    await bench.polls();
+    bench.cluster.end(String(id), "COMPLETED");
+    await bench.polls(2);
+  }
+
+  it("are not sent for again and again: after three the cluster is suspended", async () => {
+    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    bench.demands = jobs(1);
+    await bench.keeper().start();
+    for (const id of [1, 2, 3]) await idle(bench, id);
+    await bench.polls(100);
+    expect(bench.cluster.submitted).toHaveLength(3);
+    const { cluster } = await bench.store.readCluster("hpc");
+    expect(cluster.suspended).toMatchObject({
+      kind: "no_work",
+      message: expect.stringContaining("lack something that the jobs need, such as a secret"),
+    });
+    await bench.store.writeCluster({ cluster: { ...cluster, suspended: null }, allocations: [] });
+    await bench.polls();
+    expect(bench.cluster.submitted).toHaveLength(4);
+    await idle(bench, 4);
+    expect(bench.cluster.submitted).toHaveLength(5);
+  });
+
+  it("are those of a cluster on which nothing begins: any attempt there counts anew", async () => {
+    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    bench.demands = jobs(1);
+    await bench.keeper().start();
+    for (const id of [1, 2, 3, 4, 5]) {
+      if (id % 2 === 0) bench.starts += 1;
+      await idle(bench, id);
+    }
+    expect(bench.cluster.submitted).toHaveLength(6);
+    expect((await bench.store.readCluster("hpc")).cluster.suspended).toBeNull();
+  });
+});

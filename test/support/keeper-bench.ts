@@ -44,6 +44,8 @@ export class KeeperBench {
   readonly files = new Map<string, string>();
   demands: Demand[] = [];
   failing: string[] = [];
+  /** Attempts that have begun on the cluster. */
+  starts = 0;
   private serial = 0;
 
   constructor(
@@ -73,6 +75,7 @@ export class KeeperBench {
         allocationEnded: (ended) => this.ended.push(ended),
       },
       demands: () => this.demands,
+      starts: () => this.starts,
       failingNodes: () => this.failing,
       leaveOut: (nodes) => {
         this.failing = this.failing.filter((node) => !nodes.includes(node));

@@ -91,6 +91,7 @@ export class ClusterDuty {
         allocationEnded: (ended) => options.pilots.ended(ended),
       },
       demands: () => this.demandsOf(name),
+      starts: () => this.nodes.startsOn(name),
       failingNodes: () => this.nodes.failing(name),
       leaveOut: (nodes) => this.nodes.forget(name, nodes),
       files: { write: writeAllocationFiles, remove: removeAllocationFiles },

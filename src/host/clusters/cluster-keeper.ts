@@ -9,6 +9,7 @@ import { historyOf, liveOf } from "./live-allocations.js";
 import { adopt, Observer } from "./observe.js";
 import { exclude, type Observed, reconcile } from "./reconcile.js";
 import { type Draft, Submitter } from "./submitter.js";
+import { UselessPilots } from "./useless-pilots.js";
 
 /** How often the batch system is asked. */
 export const POLL_MS = 5_000;
@@ -37,12 +38,14 @@ export class ClusterKeeper {
   private isWoken = false;
   private byHand = false;
   private readonly beganAt: number;
+  private readonly useless: UselessPilots;
   private wasTold = "";
 
   constructor(private readonly ports: KeeperPorts) {
     this.beganAt = ports.clock.elapsed();
     this.observer = new Observer(ports, this.submitting);
     this.cancels = new Cancels(ports);
+    this.useless = new UselessPilots(ports);
     this.submitter = new Submitter(ports, this.submitting);
   }
 
@@ -154,7 +157,7 @@ export class ClusterKeeper {
       nodes.length === 0 ? cluster.excluded : exclude(cluster, nodes, FAILS_AT_ONCE, clock.now());
     const demands = this.ports.demands();
     return {
-      cluster: { ...cluster, excluded },
+      cluster: this.useless.judge({ ...cluster, excluded }, allocations.filter(mine), demands),
       allocations: this.cancels.withSurplus(allocations, mine, demands),
     };
   }

@@ -33,6 +33,8 @@ export interface KeeperPorts {
   readonly pilots: Pilots;
   /** Ready jobs of this server's runs that ask for this cluster. */
   readonly demands: () => readonly Demand[];
+  /** How many attempts have begun on it, as far as this process knows. */
+  readonly starts: () => number;
   /** Nodes on which everything fails at once. */
   readonly failingNodes: () => readonly string[];
   /** They are left out from now on. */

@@ -6,13 +6,17 @@ export class NodeAttempts {
   /** By job: where its attempt runs. */
   private readonly underWay = new Map<number, { readonly cluster: string; readonly node: string }>();
   private readonly nodes = new Map<string, FailingNodes>();
+  /** By cluster: attempts that have begun on it. */
+  private readonly starts = new Map<string, number>();
 
   take(events: readonly LoggedEvent[]): void {
     for (const { event } of events) {
       if (event.type === "attempt.started") {
         const [cluster] = (event.allocation ?? "").split("/");
+        if (cluster) this.starts.set(cluster, this.startsOn(cluster) + 1);
         if (cluster && event.node) this.underWay.set(event.job, { cluster, node: event.node });
-      } else if (event.type === "attempt.succeeded" || event.type === "attempt.failed") {
+      } else if (event.type === "attempt.stopped") this.underWay.delete(event.job);
+      else if (event.type === "attempt.succeeded" || event.type === "attempt.failed") {
         const place = this.underWay.get(event.job);
         this.underWay.delete(event.job);
         // What the node's allocation took down with it is judged by the allocation's own end.
@@ -23,6 +27,10 @@ export class NodeAttempts {
         this.of(place.cluster).note({ node: place.node, jobId, succeeded, durationMs });
       }
     }
+  }
+
+  startsOn(cluster: string): number {
+    return this.starts.get(cluster) ?? 0;
   }
 
   failing(cluster: string): readonly string[] {

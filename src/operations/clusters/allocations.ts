@@ -96,7 +96,7 @@ export const controlAllocations = operation({
   description:
     "Ends an allocation (`drain`: after what it runs; `cancel`: that is restarted elsewhere), or lets a suspended cluster submit again (`resume`).",
   details:
-    "The server that looks after an allocation ends it within seconds; what its worker hands back is restarted elsewhere, at no cost to its retries. A cluster is suspended after three allocations in a row ended without a worker, after somebody else canceled one, and after the scheduler refused one for good. Resuming it also lets it use nodes again that were left out.",
+    "The server that looks after an allocation ends it within seconds; what its worker hands back is restarted elsewhere, at no cost to its retries. A cluster is suspended after three allocations in a row ended without a worker, after three whose workers could run none of the waiting jobs, after somebody else canceled one, and after the scheduler refused one for good. Resuming it also lets it use nodes again that were left out.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({
