@@ -57,6 +57,7 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   INTERNAL: 500,
   STALLED: 500,
   PLATFORM: 500,
+  CLUSTER_UNREACHABLE: 503,
   LEASE_LOST: 503,
   NO_RUNNER: 503,
   RUN_NOT_HERE: 503,
@@ -71,6 +72,7 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
 
 /** Above 500, but no fault: what they say may be told, and nobody need look into it. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "CLUSTER_UNREACHABLE",
   "NO_RUNNER",
   "RUN_NOT_HERE",
   "SERVER_STOPPING",

@@ -50,6 +50,14 @@ describe("plan_cluster", () => {
     expect(item?.script).toContain("worker --server=");
   });
 
+  it("says that the batch system does not answer, with its words", async () => {
+    const context = contextWith();
+    const silent = { ...context.clusters!, targets: () => Promise.reject(new Error("sinfo did not answer")) };
+    await expect(
+      callOperation({ ...context, clusters: silent }, "plan_cluster", { source: WORKFLOW, dry_run: true }),
+    ).rejects.toMatchObject({ code: "CLUSTER_UNREACHABLE", message: "hpc: sinfo did not answer" });
+  });
+
   it("submits nothing for a file, and plans nothing without clusters", async () => {
     await expect(callOperation(contextWith(), "plan_cluster", { source: WORKFLOW })).rejects.toMatchObject({
       code: "INVALID_INPUT",

@@ -173,7 +173,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   "allocations logs": { hides: ["cluster", "live", "limit"] },
   "cluster plan": { ...PLAN_SHAPE, usage: "[options] <file|run>" },
   "slurm plan": { ...PLAN_SHAPE, usage: "[options] <file|run>" },
-  "slurm regenerate": { ...PLAN_SHAPE, usage: "[options] <run>" },
+  "slurm regenerate": { ...PLAN_SHAPE, arguments: [new Argument("<run>", "the number of a run, or last")] },
   list: {
     hides: ["status"],
     options: [new Option("--status <status>", "only runs with this status; repeatable").argParser(collect)],

@@ -11,9 +11,9 @@ import type { Given } from "./presenter.js";
 import { presenterOf } from "./presenters.js";
 
 const GROUPS: { readonly [word: string]: string } = {
-  allocations: "machines that a cluster has given, or is asked for",
-  cluster: "plan what a cluster is asked for",
-  slurm: "the same for those who know Slurm: plan, regenerate, allocations",
+  allocations: "jobs of a cluster that run workers: list, show, end them",
+  cluster: "plan allocations on a cluster",
+  slurm: "cluster plan and allocations, under names that users of Slurm know",
   job: "show one job, or decide it",
   token: "tokens for the server",
   workflow: "stored workflows: drafts, versions, publishing",

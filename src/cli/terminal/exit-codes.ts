@@ -13,6 +13,7 @@ export const EXIT = {
 
 /** Not the fault of the command line or the file. Everything else that is refused before a run is bad usage. */
 const INFRASTRUCTURE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "CLUSTER_UNREACHABLE",
   "INTERNAL",
   "LEASE_LOST",
   "RUN_OWNED",

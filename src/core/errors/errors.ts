@@ -707,8 +707,14 @@ export const ERROR_CATALOGUE = {
   },
   CLUSTER_NOT_FOUND: {
     means: "The settings have no such cluster, or no cluster at all.",
-    next: "Name a cluster of daruma.config.yaml; `daruma config check` lists them. Name the file with --config, or ask the server that has it with --server.",
+    next: "Name the settings file with --config, or ask the server that has it with --server. `daruma config check FILE` lists the clusters of a file.",
     asked: "Name a cluster of the server's settings.",
+  },
+  CLUSTER_UNREACHABLE: {
+    means:
+      "The batch system of a cluster does not answer, or its commands are not installed on this machine.",
+    next: "Run the command on a machine where `sinfo` or `qstat` works, or ask the server that has the cluster with --server.",
+    asked: "Try again when the batch system answers; the message has its words.",
   },
   ALLOCATION_NOT_FOUND: {
     means: "There is no allocation with this id or key.",

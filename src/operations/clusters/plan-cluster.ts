@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { isRefusal } from "../../cluster/provider.js";
+import { isRefusal, type Target } from "../../cluster/provider.js";
 import { specOf } from "../../cluster/scale/allocation-spec.js";
 import type { Demand } from "../../cluster/scale/demand.js";
 import { planAllocations, type ScalePlan } from "../../cluster/scale/plan-allocations.js";
 import { clusterOf, demandOf } from "../../cluster/scale/ready-demands.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Job, Run } from "../../core/model/run.js";
+import { messageOf } from "../../core/text/message-of.js";
 import { ReplayedRun, readLog } from "../../report/lookup/replayed-log.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { ClusterSettings } from "../../settings/settings.js";
@@ -86,7 +87,7 @@ export const planCluster = operation({
 async function plan(context: Context, request: PlanRequest) {
   const { clusters } = context;
   if (clusters == null || clusters.settings.length === 0)
-    throw new DarumaError("CLUSTER_NOT_FOUND", "the settings have no clusters");
+    throw new DarumaError("CLUSTER_NOT_FOUND", "no clusters are known here");
   const jobs = await jobsOf(context, request);
   const names = new Map(jobs.map((job) => [job.id, job.step.definition.id]));
   const answer = emptyAnswer(request.dry_run);
@@ -118,7 +119,7 @@ async function scaleOf(
 ): Promise<ScalePlan | null> {
   if (!dryRun) return clusters.planNow(settings.name);
   if (demands.length === 0) return null;
-  const targets = await clusters.targets(settings.name);
+  const targets = await targetsOf(clusters, settings.name);
   const target = targets.find(({ name, isDefault }) =>
     settings.target === null ? isDefault : name === settings.target,
   );
@@ -136,7 +137,7 @@ async function describe(
   stepOf: (job: number) => string,
 ): Promise<void> {
   const { name: cluster, type } = settings;
-  const targets = await clusters.targets(cluster);
+  const targets = await targetsOf(clusters, cluster);
   for (const { shape, jobs, reason } of scale.submit) {
     const place = { key: `daruma-${cluster}-KEY`, folder: `/FOLDER/daruma-${cluster}-KEY`, nodes: [] };
     const made = clusters.planOf(
@@ -159,6 +160,16 @@ async function describe(
     answer.impossible.push({ cluster, step: stepOf(jobId), reason });
 }
 
+/** A batch system that does not answer is no fault of Daruma. */
+async function targetsOf(clusters: ClusterControl, name: string): Promise<readonly Target[]> {
+  try {
+    return await clusters.targets(name);
+  } catch (error) {
+    if (error instanceof DarumaError) throw error;
+    throw new DarumaError("CLUSTER_UNREACHABLE", `${name}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 type PlannedJob = Pick<Job, "id" | "step" | "raised">;
 
 async function jobsOf(
@@ -173,7 +184,7 @@ async function jobsOf(
   }
   if (!dry_run)
     throw new DarumaError("INVALID_INPUT", "allocations can be submitted only for a run, not for a file", {
-      hint: "Add --dry-run, or start the run: the server makes allocations for it.",
+      hint: "Start the run: the server makes allocations for it. To see the plan for a file, ask for a dry run.",
     });
   const { definition } = await readTextIn(context, text!, { file: file_name, folder: "/" });
   return definition.steps.map((step, at) => ({
