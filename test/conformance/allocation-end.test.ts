@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { JOB, NEEDS, PoolBench } from "../support/pool-bench.js";
+import { JOB, NEEDS, PoolBench, registration } from "../support/pool-bench.js";
 
 const bench = new PoolBench();
 const PILOT = { tags: ["hpc"], allocation: "hpc/12", restart: 0, node: "node1" };
@@ -24,6 +24,15 @@ function end(code: string, changes: object = {}): void {
     ...changes,
   });
 }
+
+describe("a worker that says that it runs in an allocation", () => {
+  it("is believed only if it comes with the token that was made for that allocation", () => {
+    const { pool, desk } = new PoolBench();
+    desk.register(registration(PILOT), 7);
+    expect([7, 8].map((token) => pool.allocations.hadPilot("hpc/12", 0, token))).toEqual([true, false]);
+    expect([7, 8].map((token) => pool.allocations.isHere("hpc/12", token))).toEqual([true, false]);
+  });
+});
 
 describe("when the scheduler has ended an allocation", () => {
   it("its attempts end at once, without a lease having to run out, and its worker is gone", async () => {
@@ -71,8 +80,8 @@ describe("when the scheduler has ended an allocation", () => {
     end("REQUEUED");
     await Promise.resolve();
     expect(running.told).toEqual([]);
-    expect(bench.pool.allocations.hadPilot("hpc/12", 1)).toBe(true);
-    expect(bench.pool.allocations.hadPilot("hpc/12", 0)).toBe(false);
+    expect(bench.pool.allocations.hadPilot("hpc/12", 1, null)).toBe(true);
+    expect(bench.pool.allocations.hadPilot("hpc/12", 0, null)).toBe(false);
   });
 
   it("while the server was away, an attempt that is expected back from it ends at once, too", async () => {

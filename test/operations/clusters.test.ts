@@ -1,3 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callOperation } from "../../src/operations/call-operation.js";
 import type { ClusterControl, Context } from "../../src/operations/context.js";
@@ -92,6 +96,21 @@ describe("allocations", () => {
     await expect(
       callOperation(context, "control_allocations", { action: "drain", target: "7" }),
     ).rejects.toMatchObject({ code: "ALLOCATION_NOT_FOUND" });
+  });
+
+  it("whose log is a pipe do not keep the server waiting for somebody to write to it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "daruma-allocations-"));
+    const bench = new KeeperBench();
+    bench.demands = jobs(1);
+    await bench.keeper(1, { folder }).start();
+    const [row] = await bench.store.listAllocations({});
+    mkdirSync(row!.folder);
+    execFileSync("mkfifo", [join(row!.folder, "worker.log")]);
+    const context = contextWith({ store: bench.store });
+    expect(await callOperation(context, "list_allocations", { allocation: "1" })).toMatchObject({
+      items: [{ state: "pending", log: "" }],
+    });
+    rmSync(folder, { recursive: true });
   });
 
   it("of a suspended cluster are submitted again after resume", async () => {

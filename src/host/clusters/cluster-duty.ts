@@ -86,8 +86,8 @@ export class ClusterDuty {
       server: options.server,
       folder: join(folder, name),
       pilots: {
-        hadPilot: (allocation, restart) => options.pilots.hadPilot(allocation, restart),
-        isHere: (allocation) => options.pilots.isHere(allocation),
+        hadPilot: (...of) => options.pilots.hadPilot(...of),
+        isHere: (...of) => options.pilots.isHere(...of),
         allocationEnded: (ended) => options.pilots.ended(ended),
       },
       demands: () => this.demandsOf(name),

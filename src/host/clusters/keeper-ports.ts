@@ -5,12 +5,12 @@ import type { ClusterSettings } from "../../settings/settings.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
 import type { EndedAllocation } from "../../worker/pool/pool-allocations.js";
 
-/** What the workers' side knows of allocations, by `CLUSTER/ID`. */
+/** What the workers' side knows of allocations, by `CLUSTER/ID` and by the token that was made for them. */
 export interface Pilots {
   /** A worker of this incarnation has come, be it gone again. */
-  hadPilot(allocation: string, restart: number): boolean;
+  hadPilot(allocation: string, restart: number, token: number | null): boolean;
   /** A worker of it is connected. */
-  isHere(allocation: string): boolean;
+  isHere(allocation: string, token: number | null): boolean;
   /** Its attempts end now, with what the batch system says. May be told twice. */
   allocationEnded(ended: EndedAllocation): void;
 }

@@ -29,7 +29,7 @@ function usableMs(
   { isMine, settings, pilots, expectsPilots, now }: Parameters<typeof liveOf>[1],
 ): number {
   if (!isMine || row.cancel !== null || row.state === "ending") return 0;
-  const isAway = row.pilot_at !== null && !pilots.isHere(`${row.cluster}/${row.id}`);
+  const isAway = row.pilot_at !== null && !pilots.isHere(`${row.cluster}/${row.id}`, row.token_id);
   if (isAway && !expectsPilots) return 0;
   const whole = row.shape.runtimeMs - settings.allocation.drainMs;
   return row.started_at === null ? whole : Math.max(0, row.started_at + whole - now);

@@ -24,7 +24,7 @@ export class Observer {
     return {
       statuses,
       found: lost || this.isSearchDue() ? await this.search(rows, signal) : null,
-      hadPilot: (row, restart) => pilots.hadPilot(`${settings.name}/${row.id}`, restart),
+      hadPilot: (row, restart) => pilots.hadPilot(`${settings.name}/${row.id}`, restart, row.token_id),
       submitting: this.submitting,
       now: clock.now(),
     };

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
 import { allocationPaths } from "../../cluster/scale/allocation-spec.js";
 import { DarumaError } from "../../core/errors/errors.js";
@@ -78,7 +78,8 @@ const MAX_LOG_BYTES = 64 * 1024;
 function readEnd(file: string): string {
   let descriptor: number | null = null;
   try {
-    descriptor = openSync(file, "r");
+    // A pipe in its place, which any step of this user could put there, would be waited for.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const { size } = fstatSync(descriptor);
     const bytes = Buffer.alloc(Math.min(size, MAX_LOG_BYTES));
     const read = readSync(descriptor, bytes, 0, bytes.length, size - bytes.length);

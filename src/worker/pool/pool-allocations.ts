@@ -26,20 +26,22 @@ export class PoolAllocations {
     private readonly clock: TimerPort,
   ) {}
 
-  /** A worker has registered. */
-  note({ allocation, restart }: AttemptPlace): void {
+  /** A worker has registered with this token; null where there are none. */
+  note({ allocation, restart }: AttemptPlace, caller: number | null): void {
     if (allocation === null) return;
-    this.came.add(nameOf(allocation, restart));
+    this.came.add(cameAs(nameOf(allocation, restart), caller));
     if (this.came.size > MAX_REMEMBERED) this.came.delete(this.came.values().next().value!);
   }
 
-  /** A worker of this incarnation has come, be it gone again. */
-  hadPilot(allocation: string, restart: number): boolean {
-    return this.came.has(nameOf(allocation, restart));
+  /** A worker of this incarnation has come, be it gone again. One with another token only says that it is of it. */
+  hadPilot(allocation: string, restart: number, token: number | null): boolean {
+    const name = nameOf(allocation, restart);
+    return this.came.has(cameAs(name, token)) || this.came.has(cameAs(name, null));
   }
 
-  isHere(allocation: string): boolean {
-    for (const { at } of this.book.workers.values()) if (at.allocation === allocation) return true;
+  isHere(allocation: string, token: number | null): boolean {
+    for (const { at, caller } of this.book.workers.values())
+      if (at.allocation === allocation && (caller === null || caller === token)) return true;
     return false;
   }
 
@@ -72,6 +74,10 @@ export class PoolAllocations {
       : verdictOf(end, { hadAllocation, wasAlone, elapsedMs, runtimeMs });
     this.book.end(attempt, { kind: "failed", facts });
   }
+}
+
+function cameAs(name: string, caller: number | null): string {
+  return `${name} by ${caller}`;
 }
 
 function nameOf(allocation: string, restart: number | null): string {

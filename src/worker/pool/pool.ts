@@ -55,7 +55,7 @@ export class WorkerPool implements Worker {
     const ended = new EndedRuns(options.recorded, clock);
     this.allocations = new PoolAllocations(this.book, clock);
     this.desk = new PoolDesk(this.book, reports, files, ended, clock, options.controlOf ?? (() => null));
-    this.desk.onRegistered = ({ at }) => this.allocations.note(at);
+    this.desk.onRegistered = ({ at, caller }) => this.allocations.note(at, caller);
   }
 
   place(needs: Needs, ratherNot: string | null = null): Place | "full" | null {
