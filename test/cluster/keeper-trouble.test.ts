@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { POLL_MS, PROBE_MS, RETURN_MS } from "../../src/host/clusters/cluster-keeper.js";
 import type { KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
+import { EXPLAINED_MS } from "../../src/host/clusters/live-allocations.js";
 import type { ClusterState } from "../../src/store/cluster-rows.js";
 import { jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
 
@@ -29,6 +30,36 @@ describe("a batch system that does not say what it has", () => {
     expect(await bench.rows()).toEqual(["1 ended DRAINED"]);
     expect(bench.told.slice(1)).toEqual(["cluster hpc: scontrol does not answer"]);
     expect(bench.cluster.submitted).toHaveLength(1);
+  });
+});
+
+describe("an allocation that is leaving for an unknown reason", () => {
+  it("stops submitting until it is known that nobody canceled it", async () => {
+    const { bench } = await running();
+    bench.cluster.leave("1");
+    await bench.polls(2);
+    expect(bench.cluster.submitted).toHaveLength(1);
+    bench.cluster.end("1", "NODE_FAIL");
+    await bench.polls();
+    expect(bench.cluster.submitted).toHaveLength(2);
+  });
+
+  it("was canceled by somebody: nothing has been submitted since", async () => {
+    const { bench } = await running();
+    bench.cluster.leave("1");
+    await bench.polls(2);
+    bench.cluster.end("1", "CANCELLED");
+    await bench.polls(3);
+    expect(bench.cluster.submitted).toHaveLength(1);
+  });
+
+  it("does not stop it for longer than a node may take to say so", async () => {
+    const { bench } = await running();
+    bench.cluster.leave("1");
+    await bench.polls(EXPLAINED_MS / POLL_MS);
+    expect(bench.cluster.submitted).toHaveLength(1);
+    await bench.polls();
+    expect(bench.cluster.submitted).toHaveLength(2);
   });
 });
 

@@ -111,6 +111,18 @@ describe("status on Slurm", () => {
     expect(await phases(provider)).toEqual(["0 ended (accounting)"]);
   });
 
+  it.each([
+    ["4:59", 299, "WALLTIME"],
+    ["5:00", 9, "PREEMPTED"],
+  ])("takes a TIMEOUT with the limit %s after %i s for %s", async (limit, seconds, code) => {
+    const { provider } = slurm({
+      squeue: `7|TIMEOUT|TimeLimit|0|0|node1|1000|${1000 + seconds}|${limit}|daruma-a|\n`,
+    });
+    const [status] = (await provider.status(["7"], SIGNAL)).get("7")!;
+    const end = provider.classify(status!, { registered: true, cancelAsked: false, unknownForMs: 0 });
+    expect(end).toMatchObject({ code, wideClass: code === "WALLTIME" ? "resource" : "infrastructure" });
+  });
+
   it("marks a job that no scheduler will ever start", async () => {
     const { provider } = slurm({ squeue: "7|PENDING|PartitionTimeLimit|0|0||0|0|5:00|daruma-a|\n" });
     const [status] = (await provider.status(["7"], SIGNAL)).get("7")!;

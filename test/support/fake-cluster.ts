@@ -101,6 +101,11 @@ export class FakeCluster implements AllocationProvider {
     this.change(id, { phase: "ended", source: "accounting", native: { ...native(state), exitCode } });
   }
 
+  /** It is being taken down; why is not said yet. */
+  leave(id: string): void {
+    this.change(id, { phase: "ending", native: native("COMPLETING") });
+  }
+
   stick(id: string): void {
     this.change(id, { stuck: true });
   }

@@ -17,7 +17,7 @@ function plan(input: Partial<PlanInput>) {
 
 function live(changes: Partial<LiveAllocation> = {}): LiveAllocation {
   const shape = { nodes: 1, cpus: 4, memoryBytes: 4000 * MIB, gpus: 0, runtimeMs: HOUR_MS };
-  return { shape, jobId: null, usableMs: HOUR_MS, hasPilot: true, ...changes };
+  return { shape, jobId: null, usableMs: HOUR_MS, hasPilot: true, endsUnexplained: false, ...changes };
 }
 
 const limited = (limits: string) => settingsOf(`    limits: { ${limits} }\n`);

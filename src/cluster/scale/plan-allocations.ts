@@ -12,6 +12,8 @@ export interface LiveAllocation {
   readonly usableMs: number;
   /** Its worker has come to the server. */
   readonly hasPilot: boolean;
+  /** It is leaving, and the batch system does not say yet why: perhaps nothing more is to be submitted. */
+  readonly endsUnexplained: boolean;
 }
 
 /** What all servers of the store know of the cluster. */
@@ -55,6 +57,7 @@ export type WaitKind =
   | "not_automatic"
   | "backoff"
   | "probing"
+  | "ending"
   | "cooldown"
   | "threshold"
   | "max_allocations"
@@ -110,6 +113,8 @@ function gateOf({ settings, history, live, now, byHand = false }: PlanInput, cou
   if (history.failures > 0 && live.some(({ hasPilot }) => !hasPilot))
     return stop("probing", "the last allocation ended without a worker; one at a time until one has come");
   if (byHand) return null;
+  if (live.some(({ endsUnexplained }) => endsUnexplained))
+    return stop("ending", "an allocation is ending, and the batch system does not say yet why");
   const cooledAt = (history.submittedAt ?? Number.NEGATIVE_INFINITY) + limits.cooldownMs;
   if (cooledAt > now) return stop("cooldown", "allocations were submitted a moment ago", cooledAt);
   if (live.length > 0 && count < limits.threshold)

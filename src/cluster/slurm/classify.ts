@@ -5,6 +5,9 @@ import { STATES } from "./states.js";
 /** What slurmd reports as the signal of a script that it could not start, for example for want of its output file. */
 const LAUNCH_ERROR_SIGNAL = 53;
 
+/** Slurm tells times in seconds. */
+const CLOCK_STEP_MS = 2_000;
+
 export function classifySlurm(status: AllocationStatus, known: KnownOfPilot): AllocationEnd | null {
   if (status.stuck) return allocationEnd("NEVER_STARTS", status);
   if (status.phase === "unknown") return classifyUnknown(status, known);
@@ -13,10 +16,20 @@ export function classifySlurm(status: AllocationStatus, known: KnownOfPilot): Al
   if (state === "FAILED") return classifyFailed(status, known);
   if (state === "COMPLETED" && !known.registered && !known.cancelAsked)
     return allocationEnd("PILOT_FAILED", status);
+  if (state === "TIMEOUT" && endedEarly(status)) return allocationEnd("PREEMPTED", status, false);
   const code = STATES[state]?.code;
   // Only accounting tells why an earlier incarnation ended.
   const told = state !== "REQUEUED" || status.source === "accounting";
   return code === undefined ? null : allocationEnd(code, status, told);
+}
+
+/**
+ * For a preemption with a grace time Slurm moves the end of the job forward, and calls a script that leaves after it timed
+ * out. The same goes for one whose reservation ends.
+ */
+function endedEarly({ startedAt, endedAt, limit }: AllocationStatus): boolean {
+  if (startedAt === null || endedAt === null || limit.runtimeMs === null) return false;
+  return endedAt - startedAt < limit.runtimeMs - CLOCK_STEP_MS;
 }
 
 function classifyFailed(status: AllocationStatus, known: KnownOfPilot): AllocationEnd {

@@ -32,6 +32,8 @@ export class ClusterKeeper {
   private readonly cancels: Cancels;
   private readonly submitter: Submitter;
   private readonly stopping = new AbortController();
+  /** By key: since when an allocation has been leaving. */
+  private endingSince: ReadonlyMap<string, number> = new Map();
   private probed: { readonly result: ProbeResult; readonly at: number } | null = null;
   private looking: Promise<void> | null = null;
   private cancelTimer: () => void = () => {};
@@ -184,16 +186,34 @@ export class ClusterKeeper {
     );
     const expectsPilots = clock.elapsed() - this.beganAt < RETURN_MS;
     const live = allocations.filter(({ state }) => state !== "ended");
+    const endingForMs = this.endingTimes(live);
     this.lastPlan = planAllocations({
       settings,
       target: target ?? null,
       demands,
-      live: live.map((row) => liveOf(row, { isMine: mine(row), settings, pilots, expectsPilots, now })),
+      live: live.map((row) =>
+        liveOf(row, {
+          isMine: mine(row),
+          settings,
+          pilots,
+          expectsPilots,
+          endingForMs: endingForMs(row),
+          now,
+        }),
+      ),
       history: historyOf(cluster),
       now,
       byHand,
     });
     return this.submitter.draft(this.lastPlan.submit, cluster, targets, provider);
+  }
+
+  private endingTimes(live: readonly AllocationRow[]): (row: AllocationRow) => number {
+    const elapsed = this.ports.clock.elapsed();
+    const since = (key: string): number => this.endingSince.get(key) ?? elapsed;
+    const ending = live.filter(({ state }) => state === "ending");
+    this.endingSince = new Map(ending.map(({ key }) => [key, since(key)]));
+    return ({ key }) => elapsed - since(key);
   }
 
   /** Nothing is written where nothing has changed. */

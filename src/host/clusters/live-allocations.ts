@@ -3,6 +3,9 @@ import type { ClusterSettings } from "../../settings/settings.js";
 import type { AllocationRow, ClusterRow } from "../../store/cluster-rows.js";
 import type { Pilots } from "./keeper-ports.js";
 
+/** So long other jobs wait to hear why an allocation ends. A node that does not answer may keep it ending for minutes. */
+export const EXPLAINED_MS = 20_000;
+
 export function historyOf({ suspended, failures, retry_at, submitted_at }: ClusterRow): ClusterHistory {
   return { suspended, failures, retryAt: retry_at, submittedAt: submitted_at };
 }
@@ -16,11 +19,20 @@ export function liveOf(
     readonly pilots: Pilots;
     /** This server has just begun: workers that had come to it before are on their way back. */
     readonly expectsPilots: boolean;
+    /** How long it has been leaving. */
+    readonly endingForMs: number;
     readonly now: number;
   },
 ): LiveAllocation {
-  const { shape, job_id: jobId, pilot_at } = row;
-  return { shape, jobId, hasPilot: pilot_at !== null, usableMs: usableMs(row, around) };
+  const { shape, job_id: jobId, pilot_at, state, cancel } = row;
+  const { isMine, endingForMs } = around;
+  return {
+    shape,
+    jobId,
+    hasPilot: pilot_at !== null,
+    usableMs: usableMs(row, around),
+    endsUnexplained: isMine && state === "ending" && cancel === null && endingForMs < EXPLAINED_MS,
+  };
 }
 
 /** Workers of another server take none of our jobs, nor does one that is to end or has gone. */
