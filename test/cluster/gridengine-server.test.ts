@@ -26,7 +26,7 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(
   () => {
     beforeAll(async () => {
       cluster = await startGridEngine();
-      server = new ClusterServer(cluster, KEYS);
+      server = new ClusterServer(cluster, { hpc: KEYS });
       await server.start();
     }, 120_000);
     afterAll(async () => {

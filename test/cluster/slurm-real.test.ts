@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AllocationSpec, KnownOfPilot } from "../../src/cluster/provider.js";
+import { killMachine } from "../support/cluster/kill-machine.js";
 import { RealAllocations, until } from "../support/cluster/real-allocations.js";
 import { Scenario } from "../support/cluster/scenario.js";
 import { clusterSuite, startSlurm, whyNoCluster } from "../support/cluster/test-cluster.js";
@@ -103,7 +104,7 @@ const SCENARIOS: readonly Scenario[] = [
   new Scenario("a machine that dies", ["NODE_LOST"], async (name) => {
     const node = nodeNumber(5);
     const id = await started(name, "stay", on(node));
-    killMachine(node, id);
+    killMachine(allocations.cluster, node, id);
     return verdicts(id);
   }),
   new Scenario("a preemption that ends it", ["PREEMPTED"], async (name) => {
@@ -198,37 +199,6 @@ function cpus(count: number): AllocationSpec["shape"] {
 
 function requeue(): AllocationSpec["profile"] {
   return { options: ["--requeue"], setup: [], program: [] };
-}
-
-/** As if its power had gone: the daemon of the node and all that runs in the job are killed at once. */
-function killMachine(node: string, id: string): void {
-  const { folder } = allocations.cluster;
-  process.kill(Number(readFileSync(join(folder, `run/slurmd-${node}.pid`), "utf8")), "SIGKILL");
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    const belongs =
-      environmentOf(pid).includes(`SLURM_JOB_ID=${id}`) &&
-      environmentOf(pid).includes(`SLURM_CONF=${folder}/etc/slurm.conf`);
-    if (belongs || isStepDaemon(pid, node)) process.kill(Number(pid), "SIGKILL");
-  }
-}
-
-function environmentOf(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-  } catch {
-    return [];
-  }
-}
-
-/** It calls itself slurmstepd, and keeps files of its node open. */
-function isStepDaemon(pid: string, node: string): boolean {
-  try {
-    if (!readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("slurmstepd")) return false;
-    const open = readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`);
-    return open.some((link) => existsSync(link) && readlinkSync(link).includes(node));
-  } catch {
-    return false;
-  }
 }
 
 function later<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {

@@ -2,16 +2,25 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ClusterServer } from "../support/cluster/cluster-server.js";
+import { ClusterServer, type ShownAttempt } from "../support/cluster/cluster-server.js";
+import { killMachine } from "../support/cluster/kill-machine.js";
 import { until } from "../support/cluster/real-allocations.js";
 import { clusterSuite, startSlurm, type TestCluster, whyNoCluster } from "../support/cluster/test-cluster.js";
 
 const TIMEOUT = { timeout: 170_000 };
-const KEYS = `    tags: [hpc]
-    partition: main
-    allocation: { runtime: 10m, drain: 5s, idle_exit: 4s, job_memory: 100m, job_runtime: 5s }
+const ALLOCATION = `    allocation: { runtime: 10m, drain: 5s, idle_exit: 4s, job_memory: 100m, job_runtime: 5s }
     limits: { max_allocations: 3, cooldown: 1s }
 `;
+/** A preempted job of `spot` goes back into the queue, one of `spotkill` ends. */
+const CLUSTERS = {
+  hpc: `    partition: main\n${ALLOCATION}`,
+  spot: `    partition: spot\n    options: [--requeue]\n${ALLOCATION.replace("max_allocations: 3", "max_allocations: 1")}`,
+  spotkill: `    partition: spotkill\n${ALLOCATION}`,
+};
+
+const LONG_AT_FIRST = "test $DARUMA_ATTEMPT_ID -gt 1 || sleep 100";
+/** By its worker that was told to stop, or by the batch system if the worker had no time to say so. */
+const TAKEN_AWAY = /^(EVICTED|WORKER_LOST) infrastructure$/;
 
 let cluster: TestCluster;
 let server: ClusterServer;
@@ -19,7 +28,7 @@ let server: ClusterServer;
 describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "a server with a real Slurm"), () => {
   beforeAll(async () => {
     cluster = await startSlurm({ nodes: 3 });
-    server = new ClusterServer(cluster, KEYS);
+    server = new ClusterServer(cluster, CLUSTERS);
     await server.start();
   }, 120_000);
   afterAll(async () => {
@@ -126,8 +135,7 @@ describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "a server 
     await idle();
     const run = await server.submit("node", steps("sleep 8"));
     await server.running(run, "a");
-    const [first] = await server.allocations("--live");
-    const node = first!.nodes[0]!;
+    const [{ node }] = (await server.attempts(run, "a")) as [ShownAttempt];
     await cluster.command("scontrol", "update", `nodename=${node}`, "state=down", "reason=test");
     expect(await server.ends(run)).toBe("completed");
     const events = await server.events(run);
@@ -212,8 +220,141 @@ steps:
     await idle();
     expect(await cluster.command("squeue", "--noheader")).toBe("");
   });
+
+  it(
+    "gives a job wider than a node an allocation of its own, in which srun starts its ranks",
+    TIMEOUT,
+    async () => {
+      const run = await server.submit(
+        "wide",
+        `steps:
+  ranks:
+    exec: srun --ntasks=2 --ntasks-per-node=1 sh -c 'echo rank $SLURM_PROCID on $SLURMD_NODENAME'
+    runs_on: [hpc]
+    resource_requirements: { num_nodes: 2, memory: 100m, runtime: 5m }
+`,
+      );
+      expect(await server.ends(run)).toBe("completed");
+      const [attempt, ...more] = await server.attempts(run, "ranks");
+      expect([attempt?.ends, more]).toEqual([["succeeded"], []]);
+      const own = (await server.allocations()).find(({ id }) => `hpc/${id}#0` === attempt!.place)!;
+      expect(own.nodes).toHaveLength(2);
+      const { stdout } = await server.ask("logs", String(run), "ranks");
+      expect(stdout.trim().split("\n").sort()).toEqual(
+        [...own.nodes].sort().map((node, rank) => `rank ${rank} on ${node}`),
+      );
+    },
+  );
+
+  it("restarts the job of a requeued allocation, in its next incarnation", TIMEOUT, async () => {
+    const run = await server.submit("requeued", steps(LONG_AT_FIRST, "spot"));
+    await server.running(run, "a");
+    const id = await idOf(run, "a");
+    await cluster.command("scontrol", "requeue", id);
+    await startAgain(id);
+    expect(await server.ends(run)).toBe("completed");
+    expect(await server.attempts(run, "a")).toMatchObject([
+      { place: `spot/${id}#0`, ends: [expect.stringMatching(TAKEN_AWAY)] },
+      { place: `spot/${id}#1`, ends: ["succeeded"] },
+    ]);
+  });
+
+  it("gives a job more memory by its rule and more time by recover", TIMEOUT, async () => {
+    const run = await server.submit(
+      "more",
+      `failure_handlers:
+  - name: more
+    rules: [{ exit_codes: [137], max_retries: 2, scale: { memory: 8 } }]
+steps:
+  hungry:
+    exec: 'head -c 150m /dev/zero | tail -c 140m | (sleep 1; wc -c)'
+    runs_on: [hpc]
+    failure_handler: more
+    resource_requirements: { memory: 64m, runtime: 2m }
+  slow:
+    exec: sleep 5
+    runs_on: [hpc]
+    resource_requirements: { memory: 64m, runtime: 3s }
+`,
+    );
+    expect(await server.ends(run)).toBe("failed");
+    const hungry = await server.attempts(run, "hungry");
+    expect(hungry.map(({ ends }) => ends)).toEqual([["OOM resource"], ["succeeded"]]);
+    expect(hungry[1]!.place).not.toBe(hungry[0]!.place);
+    await server.ask("recover", String(run));
+    const slow = await server.attempts(run, "slow");
+    expect(slow.map(({ ends }) => ends)).toEqual([["WALLTIME resource"], ["succeeded"]]);
+    const raised = (await server.events(run)).flatMap((event) => event.raised ?? []);
+    expect(raised).toMatchObject([
+      { resource: "memory", from: 64 * 1024 ** 2, to: 512 * 1024 ** 2 },
+      { resource: "runtime", from: 3_000, to: 60_000 },
+    ]);
+  });
+
+  it("restarts what a more important job takes the place of, requeued or ended", TIMEOUT, async () => {
+    await idle();
+    const run = await server.submit(
+      "preempted",
+      `steps:
+  requeued: { exec: "${LONG_AT_FIRST}", runs_on: [spot], resource_requirements: { memory: 100m, runtime: 5m } }
+  ended: { exec: "${LONG_AT_FIRST}", runs_on: [spotkill], resource_requirements: { memory: 100m, runtime: 5m } }
+`,
+    );
+    await server.running(run, "requeued");
+    await server.running(run, "ended");
+    const [requeued, ended] = [await idOf(run, "requeued"), await idOf(run, "ended")];
+    const urgent = ["--partition=urgent", "--nodes=3", "--exclusive", "--output=/dev/null", "--wrap=sleep 1"];
+    await cluster.command("sbatch", ...urgent);
+    await startAgain(requeued);
+    expect(await server.ends(run)).toBe("completed");
+    expect(await server.attempts(run, "requeued")).toMatchObject([
+      { place: `spot/${requeued}#0`, ends: [expect.stringMatching(TAKEN_AWAY)] },
+      { place: `spot/${requeued}#1`, ends: ["succeeded"] },
+    ]);
+    const again = await server.attempts(run, "ended");
+    expect(again).toMatchObject([
+      { place: `spotkill/${ended}#0`, ends: [expect.stringMatching(TAKEN_AWAY)] },
+      { ends: ["succeeded"] },
+    ]);
+    expect(again[1]!.place).not.toBe(again[0]!.place);
+    await idle();
+    const ends = new Map((await server.allocations()).map(({ id, end }) => [id, end?.code]));
+    expect([ends.get(ended), ends.get(requeued)]).toEqual(["PREEMPTED", "DRAINED"]);
+  });
+
+  it("restarts elsewhere what ran on a machine that dies", TIMEOUT, async () => {
+    await idle();
+    const run = await server.submit("dead", steps(LONG_AT_FIRST));
+    await server.running(run, "a");
+    const id = await idOf(run, "a");
+    const [{ node }] = (await server.attempts(run, "a")) as [ShownAttempt];
+    killMachine(cluster, node, id);
+    expect(await server.ends(run)).toBe("completed");
+    const attempts = await server.attempts(run, "a");
+    expect(attempts.map(({ ends }) => ends)).toEqual([["WORKER_LOST infrastructure"], ["succeeded"]]);
+    expect(attempts[1]!.node).not.toBe(node);
+    await until("Slurm has given the machine up", async () => {
+      const found = (await server.allocations()).find((each) => each.id === id);
+      return found?.end?.code === "NODE_LOST";
+    });
+  });
+
+  /** The number that Slurm gave the allocation of a step's first attempt. */
+  async function idOf(run: number, step: string): Promise<string> {
+    const [first] = await server.attempts(run, step);
+    return /\/(\d+)#/.exec(first!.place)![1]!;
+  }
+
+  /** By itself a requeued job waits for two minutes, and Slurm takes the request only when it has cleaned up. */
+  async function startAgain(id: string): Promise<void> {
+    await until(`job ${id} runs again`, async () => {
+      await cluster.command("scontrol", "update", `jobid=${id}`, "StartTime=now").catch(() => "");
+      const told = await cluster.command("scontrol", "show", "job", id);
+      return told.includes("JobState=RUNNING") && told.includes("Restarts=1");
+    });
+  }
 });
 
-function steps(exec: string): string {
-  return `steps:\n  a: { exec: "${exec}", runs_on: [hpc], resource_requirements: { memory: 100m, runtime: 5m } }\n`;
+function steps(exec: string, on = "hpc"): string {
+  return `steps:\n  a: { exec: "${exec}", runs_on: [${on}], resource_requirements: { memory: 100m, runtime: 5m } }\n`;
 }

@@ -21,13 +21,32 @@ export interface ShownJob {
 
 export interface ShownAllocation {
   readonly key: string;
+  readonly cluster: string;
   readonly id: string | null;
   readonly state: string;
   readonly nodes: readonly string[];
   readonly end: { readonly code: string } | null;
 }
 
-/** `daruma serve` with one real cluster, as a user starts it, and the command line that asks it. */
+export interface ShownAttempt {
+  /** `CLUSTER/ID#RESTART`. */
+  readonly place: string;
+  readonly node: string;
+  /** `succeeded`, `stopped`, or code and class of the failure. One for each attempt that is accounted for once. */
+  readonly ends: readonly string[];
+}
+
+type ShownEvent = { readonly type: string; readonly [field: string]: unknown };
+
+const ATTEMPT_ENDS: ReadonlySet<string> = new Set(["attempt.succeeded", "attempt.failed", "attempt.stopped"]);
+
+function endOf({ type, error }: ShownEvent): string {
+  if (type !== "attempt.failed") return type.slice("attempt.".length);
+  const failure = error as { readonly code: string; readonly class: string };
+  return `${failure.code} ${failure.class}`;
+}
+
+/** `daruma serve` with a real batch system, as a user starts it, and the command line that asks it. */
 export class ClusterServer {
   readonly folder = mkdtempSync(join(tmpdir(), "daruma-cluster-"));
   private readonly env: Record<string, string>;
@@ -36,7 +55,8 @@ export class ClusterServer {
 
   constructor(
     private readonly cluster: TestCluster,
-    private readonly keys: string,
+    /** The settings of each cluster, by its name. */
+    private readonly clusters: Readonly<Record<string, string>>,
   ) {
     this.env = Object.fromEntries(
       Object.entries(cluster.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -49,7 +69,10 @@ export class ClusterServer {
     const config = join(this.folder, "daruma.config.yaml");
     const program = JSON.stringify([process.execPath, commandLine]);
     const type = this.cluster.engine;
-    writeFileSync(config, `clusters:\n  hpc:\n    type: ${type}\n    program: ${program}\n${this.keys}`);
+    const clusters = Object.entries(this.clusters).map(
+      ([name, keys]) => `  ${name}:\n    type: ${type}\n    program: ${program}\n${keys}`,
+    );
+    writeFileSync(config, `clusters:\n${clusters.join("")}`);
     const port = await freePort();
     this.url = `http://127.0.0.1:${port}`;
     const out = ["--output-dir", this.outputDir];
@@ -112,14 +135,26 @@ export class ClusterServer {
     );
   }
 
-  async events(
-    run: number,
-  ): Promise<readonly { readonly type: string; readonly [field: string]: unknown }[]> {
+  async events(run: number): Promise<readonly ShownEvent[]> {
     const { stdout } = await this.ask("events", String(run), "--json");
     return stdout
       .trim()
       .split("\n")
-      .map((line) => JSON.parse(line) as { type: string });
+      .map((line) => JSON.parse(line) as ShownEvent);
+  }
+
+  /** Every attempt of a step in order: where it ran, and each event that ended it. */
+  async attempts(run: number, step: string): Promise<readonly ShownAttempt[]> {
+    const events = await this.events(run);
+    const job = (await this.jobs(run)).find((each) => each.step === step)!.id;
+    const started = events.filter((event) => event.type === "attempt.started" && event.job === job);
+    return started.map(({ attempt, node, allocation, restart }) => ({
+      place: `${allocation}#${restart}`,
+      node: String(node),
+      ends: events
+        .filter((event) => ATTEMPT_ENDS.has(event.type) && event.job === job && event.attempt === attempt)
+        .map(endOf),
+    }));
   }
 
   async allocations(...flags: string[]): Promise<readonly ShownAllocation[]> {
