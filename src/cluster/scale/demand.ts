@@ -1,5 +1,6 @@
 import { DEFAULT_RUNTIME_MS } from "../../core/model/definition.js";
-import type { ClusterSettings } from "../../settings/settings.js";
+import type { Resource } from "../../core/model/resources.js";
+import type { AllocationSettings, ClusterSettings } from "../../settings/settings.js";
 import type { Shape, Target } from "../provider.js";
 
 /** A ready job for which no connected worker has room. */
@@ -45,7 +46,35 @@ export function pieceOf({ jobId, needs }: Demand, { allocation }: ClusterSetting
     memoryBytes: needs.memoryBytes ?? allocation.jobMemoryBytes,
     gpus: needs.gpus,
     forMs,
-    leastMs: (needs.runtimeMs ?? DEFAULT_RUNTIME_MS) + allocation.drainMs + START_MS,
+    leastMs: (needs.runtimeMs ?? DEFAULT_RUNTIME_MS) + aroundJobMs(allocation),
+  };
+}
+
+/** What an allocation must last beyond the job that it is for. */
+function aroundJobMs({ drainMs }: AllocationSettings): number {
+  return drainMs + START_MS;
+}
+
+/** The place that a cluster submits to; null: the batch system does not tell of it. */
+export function targetOf(settings: ClusterSettings, targets: readonly Target[]): Target | null {
+  const isIt = ({ name, isDefault }: Target): boolean =>
+    settings.target === null ? isDefault : name === settings.target;
+  return targets.find(isIt) ?? null;
+}
+
+/** The most that one job may ask for and not be impossible; null: no limit is known. */
+export function jobLimits(
+  { allocation }: ClusterSettings,
+  target: Target | null,
+): Readonly<Record<Resource, number | null>> {
+  const { max = {}, perNode = {} } = target ?? {};
+  const memory = Math.min(
+    allocation.memoryBytes ?? Number.POSITIVE_INFINITY,
+    perNode.memoryBytes ?? Number.POSITIVE_INFINITY,
+  );
+  return {
+    memory: Number.isFinite(memory) ? memory : null,
+    runtime: max.runtimeMs === undefined ? null : Math.max(0, max.runtimeMs - aroundJobMs(allocation)),
   };
 }
 

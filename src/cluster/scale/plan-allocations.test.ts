@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MAIN } from "../../../test/support/fake-cluster.js";
 import { demand, jobs, settingsOf } from "../../../test/support/keeper-bench.js";
+import { jobLimits } from "./demand.js";
 import { type LiveAllocation, type PlanInput, planAllocations } from "./plan-allocations.js";
 
 const NOW = 1_000_000_000;
@@ -22,6 +23,19 @@ function live(changes: Partial<LiveAllocation> = {}): LiveAllocation {
 
 const limited = (limits: string) => settingsOf(`    limits: { ${limits} }\n`);
 const shapesOf = (input: Partial<PlanInput>) => plan(input).submit.map(({ shape }) => shape);
+
+describe("the limits of one job", () => {
+  it("are the most that an allocation can still be made for", () => {
+    const target = { ...MAIN, max: { runtimeMs: HOUR_MS } };
+    const settings = settingsOf("    allocation: { memory: 3g, drain: 5m }\n");
+    const { memory, runtime } = jobLimits(settings, target);
+    const impossible = (memoryBytes: number, runtimeMs: number) =>
+      plan({ settings, target, demands: [demand(1, { memoryBytes, runtimeMs })] }).impossible.length;
+    expect([memory, runtime]).toEqual([3 * 1024 * MIB, HOUR_MS - 6 * 60_000]);
+    expect(impossible(memory!, runtime!)).toBe(0);
+    expect([impossible(memory! + 1, runtime!), impossible(memory!, runtime! + 1)]).toEqual([1, 1]);
+  });
+});
 
 describe("packing", () => {
   it("asks for what one job needs, with room for the worker and time to start and drain", () => {

@@ -32,14 +32,28 @@ export interface Finding {
   readonly code: string;
   readonly recovers: boolean;
   readonly raise: Raise | null;
+  /** The most that it may be given; null: no limit is known, or nothing is raised. */
+  readonly limit: Limit | null;
   readonly why: FindingKind;
   readonly reason: string;
 }
+
+/** `cluster`: the one whose limit it is; null: whoever recovers the run has set it. */
+export interface Limit {
+  readonly amount: number;
+  readonly cluster: string | null;
+}
+
+/** What a cluster has at most; `trouble`: why that cannot be told now. `amount` null: it has no limit. */
+export type ClusterLimit =
+  | { readonly cluster: string; readonly amount: number | null }
+  | { readonly cluster: string; readonly trouble: string };
 
 export type FindingKind =
   | "raised"
   | "retried"
   | "at_resource_limit"
+  | "limit_unknown"
   | "nothing_to_raise"
   | "unknown_failure"
   | "nothing_recovered";
@@ -48,6 +62,8 @@ export interface RecoveryPolicy {
   readonly scale: Required<Scale>;
   /** Jobs whose failure is none of the known ones run again as well. */
   readonly retryUnknown: boolean;
+  /** The limit of the cluster that the job runs on, which no other limit passes; null: it runs on none. */
+  readonly limitOf?: (job: Job, resource: Resource) => ClusterLimit | null;
 }
 
 /** Every job of the run that failed unhandled or is held, and what would be done about it. */
@@ -76,16 +92,16 @@ function troubleOf(job: Job): Failure | null {
   }
 }
 
-function findingFor(job: Job, failure: Failure, { scale, retryUnknown }: RecoveryPolicy): Finding {
+function findingFor(job: Job, failure: Failure, policy: RecoveryPolicy): Finding {
   const { code } = failure;
   const resource = passedResource(code) ?? passedResource(failure.cause?.code ?? "");
-  if (resource !== null) return scaled(job, code, resource, { scale, retryUnknown });
-  const again = { job, code, recovers: true, raise: null, why: "retried" } as const;
+  if (resource !== null) return scaled(job, code, resource, policy);
+  const again = { job, code, recovers: true, raise: null, limit: null, why: "retried" } as const;
   if (job.status === "canceled")
     return { ...again, diagnosis: "prevented", reason: "fail_fast ended it because of another failure" };
   if (traitsOf(failure.class).lost)
     return { ...again, diagnosis: "lost", reason: "it was lost with its worker" };
-  if (retryUnknown)
+  if (policy.retryUnknown)
     return { ...again, diagnosis: "unknown", reason: "it runs again as it is (retry_unknown)" };
   return {
     ...again,
@@ -96,44 +112,49 @@ function findingFor(job: Job, failure: Failure, { scale, retryUnknown }: Recover
   };
 }
 
-function scaled(
-  job: Job,
-  code: string,
-  resource: Resource,
-  { scale, retryUnknown }: RecoveryPolicy,
-): Finding {
-  const raising = raiseBy(
-    resource,
-    amountOf(resourcesOf(job, job.step.definition), resource),
-    scale[resource],
-  );
-  const about = { job, diagnosis: resource, code };
+function scaled(job: Job, code: string, resource: Resource, policy: RecoveryPolicy): Finding {
+  const { scale, retryUnknown } = policy;
+  const has = amountOf(resourcesOf(job, job.step.definition), resource);
+  const onCluster = policy.limitOf?.(job, resource) ?? null;
+  const limit = lowestLimit(scale[resource].max, onCluster);
+  const raising = raiseBy(resource, has, { ...scale[resource], max: limit?.amount ?? null });
+  const stays = { job, diagnosis: resource, code, recovers: false, raise: null, limit };
   switch (raising.kind) {
-    case "raised":
-      return {
-        ...about,
-        recovers: true,
-        raise: raising.raise,
-        why: "raised",
-        reason: raiseText(raising.raise),
-      };
-    case "at_resource_limit":
-      return {
-        ...about,
-        recovers: false,
-        raise: null,
-        why: raising.kind,
-        reason: `${resource} is at its limit (${amountText(resource, raising.limit)})`,
-      };
+    case "raised": {
+      const { raise } = raising;
+      if (onCluster !== null && "trouble" in onCluster) {
+        const reason = `the limits of cluster ${onCluster.cluster} are not known now: ${onCluster.trouble}`;
+        return { ...stays, why: "limit_unknown", reason };
+      }
+      const reason =
+        raiseText(raise) + (raise.to === limit?.amount ? ofCluster(limit, ", the limit of ") : "");
+      return { ...stays, recovers: true, raise, why: "raised", reason };
+    }
+    case "at_resource_limit": {
+      const most = amountText(resource, raising.limit) + ofCluster(limit, ", ");
+      return { ...stays, why: raising.kind, reason: `${resource} is at its limit (${most})` };
+    }
     case "nothing_to_raise":
       return {
-        ...about,
+        ...stays,
         recovers: retryUnknown,
-        raise: null,
+        limit: null,
         why: retryUnknown ? "retried" : raising.kind,
         reason: `the step has no \`${resource}\` in resource_requirements that could be raised${retryUnknown ? "; it runs again as it is (retry_unknown)" : ""}`,
       };
   }
+}
+
+/** Whoever recovers a run may set a lower limit than the cluster's, and no higher one. */
+function lowestLimit(set: number | null, onCluster: ClusterLimit | null): Limit | null {
+  const most = onCluster !== null && "amount" in onCluster ? onCluster.amount : null;
+  if (onCluster !== null && most !== null && (set === null || most < set))
+    return { amount: most, cluster: onCluster.cluster };
+  return set === null ? null : { amount: set, cluster: null };
+}
+
+function ofCluster(limit: Limit | null, before: string): string {
+  return limit?.cluster == null ? "" : `${before}cluster ${limit.cluster}`;
 }
 
 function left(finding: Finding): Finding {

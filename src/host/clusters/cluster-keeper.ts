@@ -1,4 +1,5 @@
 import { isRefusal, type ProbeResult, type Target } from "../../cluster/provider.js";
+import { targetOf } from "../../cluster/scale/demand.js";
 import { planAllocations, type ScalePlan } from "../../cluster/scale/plan-allocations.js";
 import { messageOf } from "../../core/text/message-of.js";
 import type { AllocationRow, ClusterRow, ClusterState } from "../../store/cluster-rows.js";
@@ -181,15 +182,12 @@ export class ClusterKeeper {
     if (demands.length === 0) return [];
     const targets = await this.targets();
     const now = clock.now();
-    const target = targets.find(({ name, isDefault }) =>
-      settings.target === null ? isDefault : name === settings.target,
-    );
     const expectsPilots = clock.elapsed() - this.beganAt < RETURN_MS;
     const live = allocations.filter(({ state }) => state !== "ended");
     const endingForMs = this.endingTimes(live);
     this.lastPlan = planAllocations({
       settings,
-      target: target ?? null,
+      target: targetOf(settings, targets),
       demands,
       live: live.map((row) =>
         liveOf(row, {

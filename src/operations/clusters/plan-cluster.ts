@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isRefusal, type Target } from "../../cluster/provider.js";
 import { specOf } from "../../cluster/scale/allocation-spec.js";
-import type { Demand } from "../../cluster/scale/demand.js";
+import { type Demand, targetOf } from "../../cluster/scale/demand.js";
 import { planAllocations, type ScalePlan } from "../../cluster/scale/plan-allocations.js";
 import { clusterOf, demandOf } from "../../cluster/scale/ready-demands.js";
 import { DarumaError } from "../../core/errors/errors.js";
@@ -119,13 +119,10 @@ async function scaleOf(
 ): Promise<ScalePlan | null> {
   if (!dryRun) return clusters.planNow(settings.name);
   if (demands.length === 0) return null;
-  const targets = await targetsOf(clusters, settings.name);
-  const target = targets.find(({ name, isDefault }) =>
-    settings.target === null ? isDefault : name === settings.target,
-  );
+  const target = targetOf(settings, await targetsOf(clusters, settings.name));
   const history = { suspended: null, failures: 0, retryAt: null, submittedAt: null };
   return planAllocations({
-    ...{ settings, target: target ?? null, demands, live: [], history, now: 0, byHand: true },
+    ...{ settings, target, demands, live: [], history, now: 0, byHand: true },
   });
 }
 

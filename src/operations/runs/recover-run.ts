@@ -1,12 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { type Diagnosis, diagnose, type Finding, type FindingKind } from "../../core/failure/diagnose.js";
+import {
+  type Diagnosis,
+  diagnose,
+  type Finding,
+  type FindingKind,
+  type RecoveryPolicy,
+} from "../../core/failure/diagnose.js";
 import type { OperatorCommand } from "../../core/model/commands.js";
 import { amountsOf } from "../../core/model/resources.js";
 import type { Run } from "../../core/model/run.js";
 import { loadRun } from "../../engine/load-run.js";
 import { ownerOf } from "../../report/lookup/run-owner.js";
 import { resolveRun } from "../../report/lookup/run-reference.js";
+import { limitsOnClusters } from "../clusters/limits-on-clusters.js";
 import { runBefore } from "../command-outcome.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
@@ -36,6 +43,7 @@ const KINDS = [
   "raised",
   "retried",
   "at_resource_limit",
+  "limit_unknown",
   "nothing_to_raise",
   "unknown_failure",
   "nothing_recovered",
@@ -46,6 +54,9 @@ const DEFAULT_RUNTIME_FACTOR = 1.4;
 const MAX_JOBS = 100_000;
 
 const factor = z.coerce.number().min(1.01).max(100);
+
+/** In bytes or milliseconds; `cluster` null: the request's own. */
+const limit = z.object({ amount: z.number(), cluster: z.string().nullable() });
 
 const input = z.strictObject({
   run_id: runReference,
@@ -71,7 +82,7 @@ export const recoverRun = operation({
   description:
     "Diagnoses every failed or held job and runs again what can be helped: OOM with more memory, WALLTIME with more runtime, lost ones as they are. Others stay. Use `dry_run` first.",
   details:
-    "`jobs` says for each job what was found and done, and why: `why` for programs, `explanation` for people. What depends on a recovered job runs too; all in one transaction. An amount is never lowered or kept; at a limit, or without a requirement to raise, the job stays. The job keeps what it is given. Jobs that `fail_fast` ended run again too. With `dry_run` nothing changes.",
+    "`jobs` says for each job what was found and done, and why: `why` for programs, `explanation` for people. What depends on a recovered job runs too; all in one transaction. An amount is never lowered or kept; at a limit (`limit`: the request's, or lower that of the cluster the job runs on), or without a requirement to raise, the job stays. The job keeps what it is given. Jobs that `fail_fast` ended run again too. With `dry_run` nothing changes.",
   role: "operator",
   effect: "changes",
   input,
@@ -90,6 +101,7 @@ export const recoverRun = operation({
         diagnosis: z.enum(DIAGNOSES),
         recovers: z.boolean(),
         raise: raise.nullable(),
+        limit: limit.nullable(),
         why: z.enum(KINDS),
         explanation: z.string(),
       }),
@@ -124,7 +136,7 @@ async function recover(context: Context, request: RecoverRequest) {
   const then = request.key === undefined ? null : await runBefore(store, runId, key);
   const run = then ?? (await loadRun(store, runId)).run;
   const reason = redactorOf(run.definition.secrets).redact(request.reason);
-  const findings = findIn(run, request);
+  const findings = await findIn(context, run, request);
   const jobs = findings.map(shownFinding);
   const items = findings
     .filter(({ recovers }) => recovers)
@@ -163,25 +175,37 @@ async function answerOf(
 
 type Selected = Omit<Finding, "why"> & { readonly why: (typeof KINDS)[number] };
 
-function findIn(run: Run, request: RecoverRequest): Selected[] {
+async function findIn(context: Context, run: Run, request: RecoverRequest): Promise<Selected[]> {
   const { memory_factor, max_memory = null, runtime_factor, max_runtime = null, job_ids } = request;
-  const findings = diagnose(run, {
+  const policy: RecoveryPolicy = {
     scale: {
       memory: { factor: memory_factor, max: max_memory },
       runtime: { factor: runtime_factor, max: max_runtime },
     },
     retryUnknown: request.retry_unknown,
-  });
+  };
+  const alone = diagnose(run, policy);
+  const raised = alone.flatMap(({ job, raise }) => (raise === null ? [] : [job]));
+  // Clusters are asked only where something would be raised on them.
+  const limitOf = await limitsOnClusters(context, raised);
+  const findings = limitOf === null ? alone : diagnose(run, { ...policy, limitOf });
   if (job_ids === undefined) return findings;
   const wanted = new Set(job_ids);
   return findings.map((finding) =>
     finding.recovers && !wanted.has(finding.job.id)
-      ? { ...finding, recovers: false, raise: null, why: "not_selected", reason: "it is not among job_ids" }
+      ? {
+          ...finding,
+          recovers: false,
+          raise: null,
+          limit: null,
+          why: "not_selected",
+          reason: "it is not among job_ids",
+        }
       : finding,
   );
 }
 
-function shownFinding({ job, code, diagnosis, recovers, raise, why, reason }: Selected) {
+function shownFinding({ job, code, diagnosis, recovers, raise, limit, why, reason }: Selected) {
   return {
     job_id: job.id,
     step: job.step.definition.id,
@@ -190,6 +214,7 @@ function shownFinding({ job, code, diagnosis, recovers, raise, why, reason }: Se
     diagnosis,
     recovers,
     raise,
+    limit,
     why,
     explanation: reason,
   };
