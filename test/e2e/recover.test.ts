@@ -109,6 +109,9 @@ describe("daruma recover", () => {
     const started = await runCli(["run", file, "--json", ...at]);
     expect(started.exitCode).toBe(1);
     const id = String((JSON.parse(started.stdout) as { run_id: number }).run_id);
+    const hooked = await runCli(["recover", id, "--detach", "--recovery-hook", "true", ...at]);
+    expect(hooked.exitCode).toBe(2);
+    expect(hooked.stderr).toContain("--recovery-hook and --max-rounds do not apply");
     const alone = await runCli(["recover", id, "--detach", "--json", ...at]);
     expect(JSON.parse(alone.stdout)).toMatchObject({ recovered: 1, status: "running" });
     await runCli(["resume", id, ...at]);

@@ -1,3 +1,4 @@
+import { DarumaError } from "../../../core/errors/errors.js";
 import { Daruma } from "../../../host/daruma.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import { ownerOf } from "../../../report/lookup/run-owner.js";
@@ -26,12 +27,17 @@ export const recover: Present = async ({ input, flags: given }, session, client)
   const reference = run_id as RunReference;
   if (session.options.server !== undefined) {
     refuseLocalFlags(flags);
-    if (flags.detach === true) return recoverAlone(session, client, input as InputOf<"recover_run">);
+    if (flags.detach === true) {
+      refuseRounds(flags, "with --detach nobody stays to run them");
+      return recoverAlone(session, client, input as InputOf<"recover_run">);
+    }
     return getUpThere(session, client, reference, { flags, plan, first: "recover" });
   }
   refuseServerFlags(flags);
-  if (await isAtWork(session, reference))
+  if (await isAtWork(session, reference)) {
+    refuseRounds(flags, "another process has the run and continues it");
     return recoverAlone(session, client, input as InputOf<"recover_run">);
+  }
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
     store: await existingStore(session.options),
@@ -39,6 +45,13 @@ export const recover: Present = async ({ input, flags: given }, session, client)
   });
   return getUpHere(session, daruma, reference, { flags, plan, first: "recover" });
 };
+
+function refuseRounds({ recoveryHook, maxRounds }: RecoverFlags, because: string): void {
+  if (recoveryHook === undefined && maxRounds === undefined) return;
+  throw new DarumaError("USAGE", `--recovery-hook and --max-rounds do not apply: ${because}`, {
+    hint: "Leave them out, or use `daruma watch RUN --recover`, which waits for the end of the run.",
+  });
+}
 
 /** Somebody else goes on with it. */
 async function recoverAlone(
