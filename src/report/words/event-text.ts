@@ -83,6 +83,8 @@ function isNothing(value: unknown): boolean {
 
 /** A test compares this with the shapes of all events. */
 export function holdsJobIds(type: EventType, field: string): boolean {
+  // Of a visit a job asks; of a command a person or an agent does.
+  if (field === "by") return type.startsWith("visit.");
   return JOB_FIELDS.has(field) && (field === "job" || !OTHER_FIELDS.has(`${type} ${field}`));
 }
 
