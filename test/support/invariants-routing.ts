@@ -146,10 +146,16 @@ export function dependentsWaitForWhatTheyNeed(log: Log, definition: Definition):
   const joined = new Set<number>();
   const completed = new Set<number>();
   const ended = new Set<number>();
+  /** Ready with all that they need: a retry of what had ended does not block them again. */
+  const cleared = new Set<number>();
   const released = new ReleasedTargets();
   for (const { seq, event } of log) {
     released.note(event);
-    if (event.type === "attempt.started" && !released.has(event.job)) {
+    if (event.type === "jobs.ready")
+      for (const id of event.jobs)
+        if (findUnmet(book, book.of(id), { met, joined, ended }) === null) cleared.add(id);
+    for (const id of begunAgain(event)) cleared.delete(id);
+    if (event.type === "attempt.started" && !released.has(event.job) && !cleared.has(event.job)) {
       const lacking = findUnmet(book, book.of(event.job), { met, joined, ended });
       if (lacking !== null) return `at ${seq} ${book.name(event.job)} starts without ${lacking}`;
     }
@@ -251,6 +257,12 @@ function noteWhatHolds(book: JobBook, event: Event, met: Set<number>, joined: Se
     default:
       break;
   }
+}
+
+/** Jobs whose visit is over: they wait for what they need again. */
+function begunAgain(event: Event): readonly number[] {
+  if (event.type === "jobs.retried") return [...event.jobs, ...event.reblocked];
+  return event.type === "barrier.closed" ? [...event.invalidated, ...event.retired] : [];
 }
 
 function noteWhatEnded(book: JobBook, event: Event, ended: Set<number>): void {

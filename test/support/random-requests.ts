@@ -189,7 +189,8 @@ function fromSchema(schema: Schema, known: KnownValues): fc.Arbitrary<unknown> {
 
 /** Mostly a small one that fits, seldom any. */
 function numberOf({ minimum = 0, exclusiveMinimum, maximum }: Schema): fc.Arbitrary<number> {
-  const min = typeof exclusiveMinimum === "number" ? exclusiveMinimum + 1 : Math.max(Number(minimum), 0);
+  const least = typeof exclusiveMinimum === "number" ? exclusiveMinimum + 1 : Math.max(Number(minimum), 0);
+  const min = Math.ceil(least);
   const max = typeof maximum === "number" ? Math.min(maximum, min + 50) : min + 50;
   return fc.oneof(
     { weight: 10, arbitrary: fc.integer({ min, max }) },

@@ -81,6 +81,7 @@ export const planCluster = operation({
     },
   ],
   withoutStore: "empty",
+  actsOn: ({ run_id }) => (run_id === undefined ? [] : [{ run: run_id }]),
   handler: plan,
 });
 
