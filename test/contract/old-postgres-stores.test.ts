@@ -19,6 +19,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   4: "sqlite-v5.sql",
   5: "sqlite-v6.sql",
   6: "sqlite-v7.sql",
+  7: "sqlite-v8.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 
