@@ -72,7 +72,7 @@ describe("the benchmark", () => {
       .find(({ id }) => id === "growth-read")!
       .rows.filter(({ cells }) => cells.ms3 && cells.ms4);
     expect(reads.map(({ name }) => name.split(" ")[0])).toEqual(
-      "logs job explain show events stats list".split(" "),
+      "logs job job explain explain show show events events stats graph list resume".split(" "),
     );
   });
 
