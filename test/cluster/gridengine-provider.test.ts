@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createAllocationProvider } from "../../src/cluster/create-provider.js";
-import { type AllocationProvider, isRefusal, type Plan } from "../../src/cluster/provider.js";
+import { isRefusal, type Plan } from "../../src/cluster/provider.js";
 import { allocationSpec } from "../support/allocation-spec.js";
-import { ScriptedCommands } from "../support/scripted-commands.js";
+import { phasesOf, scriptedProvider } from "../support/scripted-commands.js";
 
 const SIGNAL = new AbortController().signal;
 const EMPTY = "<?xml version='1.0'?>\n<job_info>\n</job_info>\n";
@@ -34,18 +34,8 @@ category     -l h_rt=60,h_vmem=1G -pe smp 2
 `;
 }
 
-function gridengine(answers: ConstructorParameters<typeof ScriptedCommands>[0]): {
-  readonly commands: ScriptedCommands;
-  readonly provider: AllocationProvider;
-} {
-  const commands = new ScriptedCommands(answers);
-  return { commands, provider: createAllocationProvider("gridengine", { run: commands.run, env: {} }) };
-}
-
-async function phases(provider: AllocationProvider, id = "7"): Promise<string[]> {
-  const incarnations = (await provider.status([id], SIGNAL)).get(id) ?? [];
-  return incarnations.map(({ restart, phase, source }) => `${restart} ${phase} (${source})`);
-}
+type Answers = Parameters<typeof scriptedProvider>[1];
+const gridengine = (answers: Answers) => scriptedProvider("gridengine", answers);
 
 describe("status on Grid Engine", () => {
   it("reads what the queue says of a running job, and asks nobody else", async () => {
@@ -92,7 +82,7 @@ describe("status on Grid Engine", () => {
     ["qacct fails", { qstat: EMPTY, qacct: { exitCode: 1, stderr: "Segmentation fault" } }],
     ["qacct is cut short in the record", { qstat: EMPTY, qacct: record("0", 0).slice(0, 200) }],
   ])("is unknown and unreachable where %s", async (_, answers) => {
-    expect(await phases(gridengine(answers).provider)).toEqual(["0 unknown (unreachable)"]);
+    expect(await phasesOf(gridengine(answers).provider)).toEqual(["0 unknown (unreachable)"]);
   });
 
   it.each([
@@ -100,7 +90,7 @@ describe("status on Grid Engine", () => {
     ["has no file yet", { exitCode: 1, stderr: "/cell/common/accounting: No such file or directory\n" }],
     ["has only records of others", record("0", 0, "8", "daruma-b")],
   ])("is unknown, not ended, where the queue has forgotten and accounting %s", async (_, qacct) => {
-    expect(await phases(gridengine({ qstat: EMPTY, qacct }).provider)).toEqual(["0 unknown (none)"]);
+    expect(await phasesOf(gridengine({ qstat: EMPTY, qacct }).provider)).toEqual(["0 unknown (none)"]);
   });
 
   it("counts incarnations by the records, and by the letter R where accounting lags behind", async () => {
@@ -108,23 +98,23 @@ describe("status on Grid Engine", () => {
       qstat: queued("Rr"),
       qacct: record("25  : rescheduling", 0) + record("25  : rescheduling", 99),
     });
-    expect(await phases(twice.provider)).toEqual([
+    expect(await phasesOf(twice.provider)).toEqual([
       "0 ended (accounting)",
       "1 ended (accounting)",
       "2 running (queue)",
     ]);
     const late = gridengine({ qstat: queued("Rr"), qacct: NO_RECORD });
-    expect(await phases(late.provider)).toEqual(["0 ended (queue)", "1 running (queue)"]);
+    expect(await phasesOf(late.provider)).toEqual(["0 ended (queue)", "1 running (queue)"]);
     const between = gridengine({ qstat: EMPTY, qacct: record("25  : rescheduling", 0) });
-    expect(await phases(between.provider)).toEqual(["0 ended (accounting)", "1 unknown (none)"]);
+    expect(await phasesOf(between.provider)).toEqual(["0 ended (accounting)", "1 unknown (none)"]);
   });
 
   it("goes on where the record is that of an earlier incarnation, which outlived its reschedule", async () => {
     const later = queued("Rr").replace("11:05:01", "11:05:30");
     const { provider } = gridengine({ qstat: later, qacct: record("0", 0) });
-    expect(await phases(provider)).toEqual(["0 ended (accounting)", "1 running (queue)"]);
+    expect(await phasesOf(provider)).toEqual(["0 ended (accounting)", "1 running (queue)"]);
     const same = gridengine({ qstat: queued("Rr"), qacct: record("0", 0) });
-    expect(await phases(same.provider)).toEqual(["0 ended (accounting)"]);
+    expect(await phasesOf(same.provider)).toEqual(["0 ended (accounting)"]);
   });
 
   it("takes the reason of a job in error from its record", async () => {

@@ -4,24 +4,14 @@ import { createAllocationProvider } from "../../src/cluster/create-provider.js";
 import type { AllocationProvider, AllocationSpec, Plan, Refusal } from "../../src/cluster/provider.js";
 import { isRefusal } from "../../src/cluster/provider.js";
 import { allocationSpec } from "../support/allocation-spec.js";
-import { ScriptedCommands } from "../support/scripted-commands.js";
+import { phasesOf, scriptedProvider } from "../support/scripted-commands.js";
 
 const SIGNAL = new AbortController().signal;
 const HEADER = "JobID|State|ExitCode|NodeList|Start|End|Timelimit|ReqMem|MaxRSS|JobName";
 const RUNNING = "7|RUNNING|None|0|0|node[1-2]|1794740557|1794740857|5:00|daruma-a|\n";
 
-function slurm(answers: ConstructorParameters<typeof ScriptedCommands>[0]): {
-  readonly commands: ScriptedCommands;
-  readonly provider: AllocationProvider;
-} {
-  const commands = new ScriptedCommands(answers);
-  return { commands, provider: createAllocationProvider("slurm", { run: commands.run, env: {} }) };
-}
-
-async function phases(provider: AllocationProvider, id = "7"): Promise<string[]> {
-  const incarnations = (await provider.status([id], SIGNAL)).get(id) ?? [];
-  return incarnations.map(({ restart, phase, source }) => `${restart} ${phase} (${source})`);
-}
+type Answers = Parameters<typeof scriptedProvider>[1];
+const slurm = (answers: Answers) => scriptedProvider("slurm", answers);
 
 describe("status on Slurm", () => {
   it("reads what the queue says of a running job, and asks nobody else", async () => {
@@ -66,17 +56,17 @@ describe("status on Slurm", () => {
     ["sacct prints garbage", { squeue: "", sacct: "Segmentation fault\n" }],
     ["sacct is cut short", { squeue: "", sacct: `${HEADER}\n7|COMPLETED|0:0|no` }],
   ])("is unknown and unreachable where %s", async (_, answers) => {
-    expect(await phases(slurm(answers).provider)).toEqual(["0 unknown (unreachable)"]);
+    expect(await phasesOf(slurm(answers).provider)).toEqual(["0 unknown (unreachable)"]);
   });
 
   it("is unknown, not ended, where the queue has forgotten and accounting has not heard", async () => {
     const late = slurm({ squeue: "", sacct: HEADER });
-    expect(await phases(late.provider)).toEqual(["0 unknown (none)"]);
+    expect(await phasesOf(late.provider)).toEqual(["0 unknown (none)"]);
     const stale = slurm({
       squeue: "",
       sacct: `${HEADER}\n7|RUNNING|0:0|node1|1|Unknown|00:05:00|50M||daruma-a\n`,
     });
-    expect(await phases(stale.provider)).toEqual(["0 unknown (none)"]);
+    expect(await phasesOf(stale.provider)).toEqual(["0 unknown (none)"]);
   });
 
   it("is unknown where the queue has forgotten and accounting is off", async () => {
@@ -84,7 +74,7 @@ describe("status on Slurm", () => {
       squeue: "",
       sacct: { exitCode: 1, stderr: "Slurm accounting storage is disabled\n" },
     });
-    expect(await phases(provider)).toEqual(["0 unknown (none)"]);
+    expect(await phasesOf(provider)).toEqual(["0 unknown (none)"]);
   });
 
   it("takes an end from accounting while the controller is silent", async () => {
@@ -92,7 +82,7 @@ describe("status on Slurm", () => {
       squeue: { failure: "timeout" },
       sacct: `${HEADER}\n7|TIMEOUT|0:0|node1|1|2|00:05:00|50M||daruma-a\n`,
     });
-    expect(await phases(provider)).toEqual(["0 ended (accounting)"]);
+    expect(await phasesOf(provider)).toEqual(["0 ended (accounting)"]);
   });
 
   it("counts incarnations by the queue where accounting lags behind", async () => {
@@ -100,7 +90,11 @@ describe("status on Slurm", () => {
       squeue: RUNNING.replace("|None|0|", "|None|2|"),
       sacct: `${HEADER}\n7|NODE_FAIL|0:0|node1|1|2|00:05:00|50M||daruma-a\n`,
     });
-    expect(await phases(provider)).toEqual(["0 ended (accounting)", "1 ended (queue)", "2 running (queue)"]);
+    expect(await phasesOf(provider)).toEqual([
+      "0 ended (accounting)",
+      "1 ended (queue)",
+      "2 running (queue)",
+    ]);
   });
 
   it("ignores records of an older job that had the same number", async () => {
@@ -108,7 +102,7 @@ describe("status on Slurm", () => {
       squeue: "",
       sacct: `${HEADER}\n7|FAILED|1:0|node1|1|2|00:05:00|50M||assembly\n7|COMPLETED|0:0|node1|3|4|00:05:00|50M||daruma-a\n`,
     });
-    expect(await phases(provider)).toEqual(["0 ended (accounting)"]);
+    expect(await phasesOf(provider)).toEqual(["0 ended (accounting)"]);
   });
 
   it.each([

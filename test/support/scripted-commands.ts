@@ -1,4 +1,6 @@
 import type { CommandAnswer, RunCommand } from "../../src/cluster/command.js";
+import { createAllocationProvider } from "../../src/cluster/create-provider.js";
+import type { AllocationProvider } from "../../src/cluster/provider.js";
 
 /** What a command answers: a text with exit code 0, or any answer. */
 type Scripted = string | Partial<CommandAnswer>;
@@ -30,4 +32,19 @@ export class ScriptedCommands {
 function answerOf(part: Partial<CommandAnswer>): CommandAnswer {
   const failed = part.failure !== undefined && part.failure !== null;
   return { exitCode: failed ? null : 0, stdout: "", stderr: "", failure: null, ...part };
+}
+
+/** A provider whose batch system gives these answers. */
+export function scriptedProvider(
+  type: Parameters<typeof createAllocationProvider>[0],
+  answers: ConstructorParameters<typeof ScriptedCommands>[0],
+): { readonly commands: ScriptedCommands; readonly provider: AllocationProvider } {
+  const commands = new ScriptedCommands(answers);
+  return { commands, provider: createAllocationProvider(type, { run: commands.run, env: {} }) };
+}
+
+/** `RESTART PHASE (SOURCE)` of each incarnation. */
+export async function phasesOf(provider: AllocationProvider, id = "7"): Promise<string[]> {
+  const incarnations = (await provider.status([id], new AbortController().signal)).get(id) ?? [];
+  return incarnations.map(({ restart, phase, source }) => `${restart} ${phase} (${source})`);
 }

@@ -1,13 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { idsWithKey, mergeAll, NOTHING, type Read, SILENCE } from "../answers.js";
 import { refuse } from "../check-spec.js";
-import {
-  type CommandAnswer,
-  failureWords,
-  type ProviderOptions,
-  type RunCommand,
-  runCommand,
-} from "../command.js";
+import { type ProviderOptions, runCommand } from "../command.js";
 import { commandEnvironment } from "../command-environment.js";
 import {
   type AllocationProvider,
@@ -18,6 +12,7 @@ import {
   type Refusal,
   type Submitted,
 } from "../provider.js";
+import { SchedulerCommands } from "../scheduler-commands.js";
 import { type AccountingRow, accountingCommand, parseAccounting, saysNothingIsThere } from "./accounting.js";
 import { classifyGridEngine } from "./classify.js";
 import { mergeStatus } from "./merge-status.js";
@@ -28,10 +23,8 @@ import { meaningOfLetters, wasRestarted } from "./states.js";
 import { HOSTS_COMMAND, QUEUES_COMMAND, readTargets } from "./targets.js";
 
 export function createGridEngineProvider(options: ProviderOptions = {}): AllocationProvider {
-  return new GridEngineProvider(
-    options.run ?? runCommand,
-    commandEnvironment(options.env ?? process.env, new Set()),
-  );
+  const env = commandEnvironment(options.env ?? process.env, new Set());
+  return new GridEngineProvider(new SchedulerCommands(options.run ?? runCommand, env));
 }
 
 class GridEngineProvider implements AllocationProvider {
@@ -39,14 +32,11 @@ class GridEngineProvider implements AllocationProvider {
   readonly plan = planGridEngine;
   readonly classify = classifyGridEngine;
 
-  constructor(
-    private readonly run: RunCommand,
-    private readonly env: Record<string, string | undefined>,
-  ) {}
+  constructor(private readonly commands: SchedulerCommands) {}
 
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     const [version, hosts, queues] = await Promise.all(
-      [["qstat", "-help"], HOSTS_COMMAND, QUEUES_COMMAND].map((argv) => this.must(argv, signal)),
+      [["qstat", "-help"], HOSTS_COMMAND, QUEUES_COMMAND].map((argv) => this.commands.must(argv, signal)),
     );
     return {
       version: version!.split("\n")[0]!.trim(),
@@ -63,7 +53,7 @@ class GridEngineProvider implements AllocationProvider {
     const there = [...queue.rows, ...accounting.rows].find(({ name }) => name === key);
     if (there !== undefined) return { id: there.id, found: true };
     if (!queue.whole || !accounting.whole) return refuse("BUSY", SILENT_QUEUE, true);
-    const answer = await this.ask(plan.argv, signal, plan.script);
+    const answer = await this.commands.ask(plan.argv, signal, plan.script);
     const id = /^(\d+)\s*$/m.exec(answer.stdout)?.[1];
     if (answer.exitCode !== 0 || id === undefined) return refusalOf(plan.argv, answer);
     return { id, found: false };
@@ -97,38 +87,24 @@ class GridEngineProvider implements AllocationProvider {
     const row = queue.rows.find((candidate) => candidate.id === id);
     if (row === undefined) return "gone";
     if (how === "drain" && meaningOfLetters(row.letters).phase !== "pending") {
-      const path = parseOutputPath(await this.must(["qstat", "-j", id, "-xml"], signal));
+      const path = parseOutputPath(await this.commands.must(["qstat", "-j", id, "-xml"], signal));
       if (path === null) throw new Error(`qstat does not say where the output of job ${id} goes`);
       await writeFile(`${path}.drain`, "");
       return "asked";
     }
-    const argv = ["qdel", id];
-    const answer = await this.ask(argv, signal);
-    // qdel also fails for one that has just ended; only a silence is worth an error.
-    if (answer.exitCode !== 0 && refusalOf(argv, answer).refused === "BUSY")
-      throw new Error(failureWords(argv, answer));
+    await this.commands.end(["qdel", id], signal, refusalOf);
     return "asked";
   }
 
   private async queue(signal: AbortSignal): Promise<Read<QueueRow>> {
-    const answer = await this.ask(QUEUE_COMMAND, signal);
+    const answer = await this.commands.ask(QUEUE_COMMAND, signal);
     return answer.exitCode === 0 ? parseQueue(answer.stdout) : SILENCE;
   }
 
   private async accounting(keyPrefix: string, signal: AbortSignal): Promise<Read<AccountingRow>> {
-    const answer = await this.ask(accountingCommand(keyPrefix), signal);
+    const answer = await this.commands.ask(accountingCommand(keyPrefix), signal);
     if (answer.failure === null && saysNothingIsThere(answer.stderr)) return NOTHING;
     return answer.exitCode === 0 ? parseAccounting(answer.stdout) : SILENCE;
-  }
-
-  private ask(argv: readonly string[], signal: AbortSignal, input = ""): Promise<CommandAnswer> {
-    return this.run(argv, { signal, env: this.env, input });
-  }
-
-  private async must(argv: readonly string[], signal: AbortSignal): Promise<string> {
-    const answer = await this.ask(argv, signal);
-    if (answer.exitCode !== 0) throw new Error(failureWords(argv, answer));
-    return answer.stdout;
   }
 }
 

@@ -1,12 +1,6 @@
 import { idsWithKey, mergeAll, NOTHING, type Read, SILENCE } from "../answers.js";
 import { refuse } from "../check-spec.js";
-import {
-  type CommandAnswer,
-  failureWords,
-  type ProviderOptions,
-  type RunCommand,
-  runCommand,
-} from "../command.js";
+import { type ProviderOptions, type RunCommand, runCommand } from "../command.js";
 import { commandEnvironment } from "../command-environment.js";
 import type {
   AllocationProvider,
@@ -17,6 +11,7 @@ import type {
   Refusal,
   Submitted,
 } from "../provider.js";
+import { SchedulerCommands } from "../scheduler-commands.js";
 import {
   type AccountingRow,
   accountingCommand,
@@ -46,16 +41,19 @@ class SlurmProvider implements AllocationProvider {
   readonly name = "slurm";
   readonly plan = planSlurm;
   readonly classify = classifySlurm;
+  private readonly commands: SchedulerCommands;
 
   constructor(
     private readonly run: RunCommand,
     private readonly env: Record<string, string | undefined>,
-  ) {}
+  ) {
+    this.commands = new SchedulerCommands(run, { ...env, SLURM_TIME_FORMAT: "%s" });
+  }
 
   async probe(signal: AbortSignal): Promise<ProbeResult> {
     const [version, partitions, nodes, config] = await Promise.all(
       [["sinfo", "--version"], PARTITIONS_COMMAND, NODES_COMMAND, ["scontrol", "show", "config"]].map(
-        (argv) => this.must(argv, signal),
+        (argv) => this.commands.must(argv, signal),
       ),
     );
     const setting = (name: string): string =>
@@ -124,16 +122,12 @@ class SlurmProvider implements AllocationProvider {
     return STATES[queue.rows.find((row) => row.id === id)?.state ?? ""]?.phase;
   }
 
-  /** It also fails for one that has just ended; only a silence is worth an error. */
-  private async scancel(words: readonly string[], signal: AbortSignal): Promise<void> {
-    const argv = ["scancel", ...words];
-    const answer = await this.ask(argv, signal);
-    if (answer.exitCode !== 0 && refusalOf(argv, answer).refused === "BUSY")
-      throw new Error(failureWords(argv, answer));
+  private scancel(words: readonly string[], signal: AbortSignal): Promise<void> {
+    return this.commands.end(["scancel", ...words], signal, refusalOf);
   }
 
   private async queue(signal: AbortSignal): Promise<Read<QueueRow>> {
-    const answer = await this.ask(QUEUE_COMMAND, signal);
+    const answer = await this.commands.ask(QUEUE_COMMAND, signal);
     return answer.exitCode === 0 ? parseQueue(answer.stdout) : SILENCE;
   }
 
@@ -142,20 +136,10 @@ class SlurmProvider implements AllocationProvider {
   }
 
   private async accounting(argv: readonly string[], signal: AbortSignal): Promise<Read<AccountingRow>> {
-    const answer = await this.ask(argv, signal);
+    const answer = await this.commands.ask(argv, signal);
     // A site without accounting has an answer: nothing is remembered.
     if (/accounting storage is disabled/i.test(answer.stdout + answer.stderr)) return NOTHING;
     return answer.exitCode === 0 ? parseAccounting(answer.stdout) : SILENCE;
-  }
-
-  private ask(argv: readonly string[], signal: AbortSignal): Promise<CommandAnswer> {
-    return this.run(argv, { signal, env: { ...this.env, SLURM_TIME_FORMAT: "%s" } });
-  }
-
-  private async must(argv: readonly string[], signal: AbortSignal): Promise<string> {
-    const answer = await this.ask(argv, signal);
-    if (answer.exitCode !== 0) throw new Error(failureWords(argv, answer));
-    return answer.stdout;
   }
 }
 
