@@ -5,6 +5,8 @@ it.each([
   [["run", "a.yaml"], {}, true],
   [["--output-dir", "x", "resume", "3"], {}, true],
   [["list"], {}, false],
+  [["run", "--help"], {}, false],
+  [["resume", "-h"], {}, false],
   [[], {}, false],
   [["run", "a.yaml", "--store", "postgres://db/x"], {}, false],
   [["--server=http://127.0.0.1:7420", "run", "a.yaml"], {}, false],

@@ -7,5 +7,5 @@ const RUNNING_WORDS = new Set(["run", "resume"]);
 /** Whether a command will open a SQLite database for sure, as far as its words tell without the whole program. */
 export function needsDatabase(args: readonly string[], env: Environment): boolean {
   if (!RUNNING_WORDS.has(commandWord(args)) || env.DARUMA_STORE || env.DARUMA_SERVER) return false;
-  return !args.some((word) => /^--(store|server)(=|$)/.test(word));
+  return !args.some((word) => /^(-h$|--help$|--(store|server)(=|$))/.test(word));
 }

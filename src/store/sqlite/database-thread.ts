@@ -1,11 +1,21 @@
 import { Worker } from "node:worker_threads";
+import { NativeGate } from "./native-gate.js";
 
 let spare: Worker | null = null;
+/** Of all threads of this process, which are many in a program that opens many stores. */
+const gates = new Set<NativeGate>();
+process.once("exit", () => {
+  for (const gate of gates) gate.shut();
+});
 
 /** Starts the thread that will own a connection. With nothing to do it keeps no program alive. */
 export function startDatabaseThread(entry: URL): Worker {
-  const thread = new Worker(entry, { name: "daruma-sqlite", execArgv: [] });
+  const memory = NativeGate.memory();
+  const thread = new Worker(entry, { name: "daruma-sqlite", execArgv: [], workerData: memory });
   thread.unref();
+  const gate = new NativeGate(memory);
+  gates.add(gate);
+  thread.once("exit", () => gates.delete(gate));
   return thread;
 }
 

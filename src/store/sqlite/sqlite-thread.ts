@@ -1,4 +1,5 @@
-import { type MessagePort, parentPort, receiveMessageOnPort } from "node:worker_threads";
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { NativeGate } from "./native-gate.js";
 import { openDatabase } from "./open-database.js";
 import type { ReadVerbs, Request, Response, Verb, WriteVerbs } from "./protocol.js";
 import { createReadVerbs } from "./read-verbs.js";
@@ -25,9 +26,9 @@ class DatabaseThread {
   #file = "";
   #open: OpenDatabase | null = null;
 
-  constructor(port: MessagePort) {
+  constructor(port: MessagePort, gate: NativeGate) {
     this.#port = port;
-    port.on("message", (first: Request) => this.#serve([first, ...this.#takeWaiting()]));
+    port.on("message", (first: Request) => gate.pass(() => this.#serve([first, ...this.#takeWaiting()])));
   }
 
   #takeWaiting(): Request[] {
@@ -131,6 +132,7 @@ function preloadDriver(): void {
 }
 
 if (parentPort !== null) {
-  new DatabaseThread(parentPort);
-  preloadDriver();
+  const gate = new NativeGate(workerData as SharedArrayBuffer);
+  new DatabaseThread(parentPort, gate);
+  gate.pass(preloadDriver);
 }
