@@ -63,8 +63,11 @@ export class LiveServer {
     return this.running.url;
   }
 
-  tokens(): Promise<RoleTokens> {
-    return putRoleTokens(this.running.store);
+  /** Workers may come in without one for a moment after the first was made: it is over when this answers. */
+  async tokens(): Promise<RoleTokens> {
+    const tokens = await putRoleTokens(this.running.store);
+    while ((await this.ask("PUT", "/api/v1/workers/nobody/logs")).status !== 401) await delay(20);
+    return tokens;
   }
 
   async ask<T = Record<string, unknown>>(
