@@ -1,13 +1,13 @@
 import type { Definition } from "../core/model/definition.js";
 import { withoutNullKeys } from "./batch/absent-keys.js";
-import { expandJobs } from "./batch/expand-jobs.js";
+import { type ExpandedBatch, expandJobs } from "./batch/expand-jobs.js";
 import { KnownNames } from "./check/references/known-names.js";
 import { validateGraph } from "./check/validate-graph.js";
 import type { StepEntry } from "./fields/step-entries.js";
 import { BATCH_KEYS, workflow } from "./fields/workflow-fields.js";
 import { lintDefinition } from "./lint/lint.js";
 import type { LintFinding } from "./lint/lint-finding.js";
-import { linkFiles } from "./normalise/link-files.js";
+import { linkProducers } from "./normalise/link-producers.js";
 import { normalise, type WorkflowKeys } from "./normalise/normalise.js";
 import { DEFAULTS_PATH, withDefaults } from "./on-fail-defaults.js";
 import { deepFreeze } from "./read/freeze.js";
@@ -73,9 +73,9 @@ export function readDefinition(
   const keys = workflow.read(root, ROOT, context);
   if (keys === undefined) return null;
   const read = readEntries(keys, root, context);
-  const written = read && linkFiles(read, context);
+  const written = read && linkProducers(read.entries, context);
   const entries = written && withDefaults(written, keys.routing?.defaults?.on_fail, root, context);
-  const definition = normalise(keys, entries ?? [], defaultName, context);
+  const definition = normalise(keys, { userData: {}, ...read, entries: entries ?? [] }, defaultName, context);
   if (entries !== null) {
     const routed = new Set(definition.steps.flatMap((step) => (step.start === "routed" ? [step.id] : [])));
     const transitions = keys.transitions ?? [];
@@ -102,7 +102,7 @@ function readEntries(
   keys: WorkflowKeys,
   root: SourceNode,
   context: ReadContext,
-): readonly StepEntry[] | null {
+): (Pick<ExpandedBatch, "entries"> & Partial<ExpandedBatch>) | null {
   const written = (key: string) => (root.kind === "map" ? findEntry(root, key) : undefined);
   const steps = written("steps") ?? written("checks");
   const jobs = written("jobs");
@@ -130,7 +130,7 @@ function readEntries(
     const entry = written(key);
     if (entry !== undefined) refuseBatchKey(entry, context);
   }
-  return keys.steps ?? null;
+  return keys.steps === undefined ? null : { entries: keys.steps };
 }
 
 function refuseBatchKey({ key, keyAt }: SourceEntry, { findings }: ReadContext): void {

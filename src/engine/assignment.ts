@@ -1,12 +1,19 @@
 import { isAbsolute, join } from "node:path";
 import { matchRule } from "../core/decide/ladder/rule.js";
 import { actionTraits, isBuiltInAction } from "../core/model/action-traits.js";
+import { bytesOf, givenUserData, MAX_GIVEN_USER_DATA_BYTES } from "../core/model/batch/user-data.js";
 import type { Command } from "../core/model/commands.js";
-import { type ActionDefinition, DEFAULT_RECOVERY_TIMEOUT_MS } from "../core/model/definition.js";
+import {
+  type ActionDefinition,
+  DEFAULT_RECOVERY_TIMEOUT_MS,
+  type StepDefinition,
+} from "../core/model/definition.js";
+import type { FailureFacts } from "../core/model/failure.js";
 import type { GraphStep } from "../core/model/graph.js";
 import { resourcesOf } from "../core/model/resources.js";
 import type { Job, Run } from "../core/model/run.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/model/workspace-state.js";
+import { aboutSize, sizeText } from "../core/text/amount-text.js";
 import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import { outputsNamedInCode, outputsNamedInTemplate } from "../sandbox/names/find-names.js";
@@ -58,7 +65,13 @@ export function assignmentFor(
       )
     : null;
   const seen = later === null ? variables : later.amongst(variables);
-  const base = { ...conditionsOf(run, job, now, readArtifact), variables: seen };
+  const conditions = conditionsOf(run, job, now, readArtifact);
+  const excess = excessOf(conditions);
+  const base = {
+    ...conditions,
+    ...(excess === null ? {} : { userData: { given: {}, outputs: [] } }),
+    variables: seen,
+  };
   // The worker knows where the workspace lies now.
   const folder = definition.usesWorkspace ? "" : run.folder;
   const readers = isCustom ? ["env"] : [...templates, code ?? ""];
@@ -80,7 +93,7 @@ export function assignmentFor(
       action: { ...(action as object), ...verbatim } as ActionDefinition,
       env: env as { [name: string]: string },
       cwd: isAbsolute(cwd as string) ? (cwd as string) : join(folder, cwd as string),
-      failedAlready: null,
+      failedAlready: excess,
     }),
     failed: (message) => ({
       ...base,
@@ -127,6 +140,7 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
     killGraceMs: definition.killGraceMs,
     outputSchema: definition.outputSchema,
     ...(definition.files === undefined ? {} : { files: { ...definition.files, folder: run.folder } }),
+    ...userDataOf(run, definition),
     ...(definition.forEach ? { maxItems: run.definition.maxItems } : {}),
     resources: resourcesOf(job, definition),
     runsOn: definition.runsOn ?? [],
@@ -139,6 +153,20 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
     ...assignedWorkspaceOf(run, job),
     ...promptMaterialOf(run, job, readArtifact),
   };
+}
+
+function userDataOf(run: Run, { userData }: StepDefinition): Pick<Assignment, "userData"> {
+  if (userData === undefined) return {};
+  return { userData: { given: givenUserData(run, userData.inputs), outputs: userData.outputs } };
+}
+
+/** All of it travels with the assignment. */
+function excessOf({ userData }: Pick<Assignment, "userData">): FailureFacts | null {
+  if (userData === undefined) return null;
+  const bytes = bytesOf(userData.given);
+  if (bytes <= MAX_GIVEN_USER_DATA_BYTES) return null;
+  const message = `the user data that the job reads is ${aboutSize(bytes)} of JSON; the limit is ${sizeText(MAX_GIVEN_USER_DATA_BYTES)}`;
+  return { code: "USER_DATA_TOO_LARGE", message };
 }
 
 function identityOf(run: Run, job: Job, now: number) {

@@ -79,6 +79,7 @@ export function isNothing({ env }: Definition, step: StepDefinition): boolean {
     step.outputSchema === null &&
     step.failIf === undefined &&
     step.files === undefined &&
+    step.userData === undefined &&
     step.resources === null &&
     !step.forEach &&
     !step.usesWorkspace &&

@@ -19,7 +19,7 @@ import { resultOfOutput, tooDeep } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers } from "./attempt-timers.js";
 import { AttemptWorkspace } from "./attempt-workspace.js";
-import { DeclaredFiles } from "./declared-files.js";
+import { DeclaredData } from "./declared-data.js";
 import { type FailureContextFiles, writeFailureContext } from "./failure-context-files.js";
 import { writeFailureSummary } from "./failure-summary-file.js";
 import { type Extent, LocalRoom } from "./local-room.js";
@@ -38,8 +38,7 @@ import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./wo
 interface Ran {
   readonly result: ActionResult;
   readonly workspace: AttemptWorkspace | null;
-  /** Of a step that declares any. */
-  readonly files: DeclaredFiles | null;
+  readonly declared: DeclaredData;
   readonly tails: Pick<FailureFacts, "stdoutTail" | "stderrTail">;
   /** It was ended for want of memory or time, its own or the machine's. */
   readonly exceeded: FailureFacts | null;
@@ -154,13 +153,13 @@ export class LocalWorker implements Worker {
 
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<Omit<Report, "durationMs">> {
     const ran = await this.runStarted(assignment, signal);
-    const result = await this.judge(assignment, ran, signal);
+    const result = await this.judge(assignment, ran, signal).finally(() => ran.declared.clear());
     const { used } = ran.result;
     return used === undefined ? { result } : { result, used };
   }
 
   private async judge(assignment: Assignment, ran: Ran, signal: AbortSignal): Promise<AttemptResult> {
-    const { result, workspace, files, tails, exceeded, logError } = ran;
+    const { result, workspace, declared, tails, exceeded, logError } = ran;
     if (signal.aborted && !hasFailedItself(result, signal)) return { kind: "stopped" };
     const failed = (facts: FailureFacts): Promise<AttemptResult> =>
       this.failed(assignment, workspace, facts, signal);
@@ -187,10 +186,10 @@ export class LocalWorker implements Worker {
     if (checked.kind === "failed") return failed({ ...tails, ...checked.facts });
     if (checked.kind === "succeeded" && result.usage !== undefined)
       checked = { ...checked, usage: result.usage };
-    if (files !== null && checked.kind === "succeeded") {
-      const made = await files.after(signal);
-      if ("missing" in made) return failed({ ...tails, ...made.missing });
-      checked = { ...checked, files: made.files };
+    if (checked.kind === "succeeded") {
+      const kept = await declared.after(signal);
+      if ("missing" in kept) return failed({ ...tails, ...kept.missing });
+      checked = { ...checked, ...kept.made };
     }
     if (workspace === null) return checked;
     try {
@@ -251,11 +250,10 @@ export class LocalWorker implements Worker {
     } catch (error) {
       result = { ok: false, failure: workspaceFacts(error) };
     }
-    const files = assignment.files === undefined ? null : new DeclaredFiles(outputDir, assignment, workspace);
-    if (result === null && files !== null) {
-      const missing = await files.before(controller.signal);
-      if (missing !== null) result = { ok: false, failure: missing };
-    }
+    const scratch = (): string => this.scratchOf(assignment);
+    const declared = new DeclaredData(assignment, { base: outputDir, workspace, redactor, scratch });
+    const missing = result === null ? await declared.before(controller.signal) : null;
+    if (missing !== null) result = { ok: false, failure: missing };
     const timers = new AttemptTimers(clock, assignment, stop, workspace?.progress ?? null);
     const limits = new ResourceLimits(clock, assignment, () => stop("timeout"), this.kills);
     const write = (log: typeof stdout) => (chunk: Uint8Array) => {
@@ -264,7 +262,7 @@ export class LocalWorker implements Worker {
     };
     try {
       const writes = { stdout: write(stdout), stderr: write(stderr) };
-      result ??= await this.act(assignment, workspace, controller.signal, writes);
+      result ??= await this.act(declared.equipped, workspace, controller.signal, writes);
     } catch (error) {
       result = { ok: false, failure: thrownFacts(error) };
     }
@@ -274,7 +272,7 @@ export class LocalWorker implements Worker {
     const logError = await closeLogs([stdout, stderr], signal);
     for (const stream of ["stdout", "stderr"] as const) tell(stream)(null);
     const tails = { stdoutTail: stdout.tail(MAX_TAIL_BYTES), stderrTail: stderr.tail(MAX_TAIL_BYTES) };
-    return { result, workspace, files, tails, exceeded: limits.judge(result), logError };
+    return { result, workspace, declared, tails, exceeded: limits.judge(result), logError };
   }
 
   /** The last resort: nobody waits for an attempt that rejects. */
@@ -342,7 +340,7 @@ export class LocalWorker implements Worker {
     let context: FailureContextFiles | null;
     let prompt: AttemptPrompt | null;
     try {
-      scratch = join(this.scratchFolder(), `j${assignment.jobId}_a${assignment.attempt}`);
+      scratch = this.scratchOf(assignment);
       cwd = this.folderOf(assignment, workspace);
       context = writeFailureContext(this.options.outputDir, assignment);
       prompt =
@@ -388,8 +386,8 @@ export class LocalWorker implements Worker {
   }
 
   /** Raw step outputs lie here until they are read and redacted: out of the output folder, readable by nobody else. */
-  private scratchFolder(): string {
+  private scratchOf({ jobId, attempt }: Assignment): string {
     this.scratch ??= makeScratchFolder();
-    return this.scratch;
+    return join(this.scratch, `j${jobId}_a${attempt}`);
   }
 }

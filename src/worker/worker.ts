@@ -1,5 +1,6 @@
 import type { UpstreamText } from "../core/failure/context-assembly.js";
 import type { FailureContextInput } from "../core/failure/failure-context.js";
+import type { UserData } from "../core/model/batch/user-data.js";
 import type { AttemptResult } from "../core/model/commands.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/model/definition.js";
 import type { ProcessUsage } from "../core/model/events.js";
@@ -30,6 +31,8 @@ export interface Assignment {
     /** Empty where the run has none. */
     readonly folder: string;
   };
+  /** The values that it reads, and the names of those that it writes. */
+  readonly userData?: { readonly given: UserData; readonly outputs: readonly string[] };
   readonly timeoutMs: number | null;
   readonly idleTimeoutMs: number | null;
   readonly killGraceMs: number;

@@ -42,6 +42,7 @@ export function snapshotRun(run: Run): unknown {
     failed: ids(run.failed),
     held: ids(run.held),
     routed: ids(run.routed),
+    userData: [...run.userData],
     reuse: [...run.reuse],
     operatorKeys: [...run.operatorKeys],
     workspace: snapshotWorkspace(run),

@@ -1,3 +1,4 @@
+import type { UserData } from "../../src/core/model/batch/user-data.js";
 import type { AttemptResult } from "../../src/core/model/commands.js";
 import type { CheckpointFacts } from "../../src/core/model/events.js";
 import type { FailureFacts } from "../../src/core/model/failure.js";
@@ -24,6 +25,7 @@ export type Outcome =
       readonly output: Json;
       readonly takesMs?: number;
       readonly checkpoint?: CheckpointFacts;
+      readonly userData?: UserData;
       readonly endsWith?: number;
     }
   | { readonly facts: FailureFacts; readonly takesMs?: number };
@@ -148,7 +150,8 @@ function resultOf(outcome: Outcome): AttemptResult {
     };
   }
   if ("facts" in outcome) return { kind: "failed", facts: outcome.facts };
-  return { ...succeeded(outcome.output), checkpoint: outcome.checkpoint ?? null };
+  const { output, checkpoint = null, userData } = outcome;
+  return { ...succeeded(output), checkpoint, ...(userData === undefined ? {} : { userData }) };
 }
 
 /** What a step of the workspace leaves when it completes. */

@@ -1,3 +1,4 @@
+import { refuseUserData, type UserData } from "../model/batch/user-data.js";
 import type { AttemptResult } from "../model/commands.js";
 import type { AttemptCost, FileFacts } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
@@ -32,7 +33,10 @@ export function finishAttempt(decision: Decision, job: Job, result: AttemptResul
   }
 }
 
-/** A forEach step's output becomes scopes: one that cannot is the step's failure, before any is opened. */
+/**
+ * A forEach step's output becomes scopes: one that cannot is the step's failure, before any is opened. So is user data that
+ * a worker did not bring although others will read it.
+ */
 function judgeOutput(
   decision: Decision,
   job: Job,
@@ -44,7 +48,8 @@ function judgeOutput(
     items === null
       ? { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }
       : refuseItems(decision.run, job, items.length);
-  const facts = job.step.definition.forEach ? refuse() : null;
+  const { definition } = job.step;
+  const facts = definition.forEach ? refuse() : refuseUserData(definition, result.userData ?? {});
   if (facts !== null) failAttempt(decision, job, facts, cost);
   else succeedAttempt(decision, job, result, cost);
 }
@@ -71,6 +76,7 @@ function succeedAttempt(
     ...succeeded,
     ...(result.usage === undefined ? {} : { usage: result.usage }),
     ...filesOnRecord(job, result),
+    ...userDataOnRecord(job, result),
   });
   promoteWorkspace(decision, job);
   if (job.followingUp) return followUp(decision, job);
@@ -87,6 +93,14 @@ function filesOnRecord(
   if (declared === undefined || files === undefined) return {};
   const known = { input: new Set(declared.inputs), output: new Set(declared.outputs) };
   return { files: files.filter(({ role, path }) => known[role].has(path)) };
+}
+
+function userDataOnRecord(
+  { step }: Job,
+  { userData }: Extract<AttemptResult, { kind: "succeeded" }>,
+): { readonly userData?: UserData } {
+  const isWritten = (step.definition.userData?.outputs ?? []).length > 0;
+  return isWritten && userData !== undefined ? { userData } : {};
 }
 
 function failAttempt(decision: Decision, job: Job, facts: FailureFacts, cost: AttemptCost): void {

@@ -64,7 +64,9 @@ export function reuse(decision: Decision, job: Job): boolean {
   const key = `${job.scope.id} ${job.step.definition.id}`;
   const reused = job.entered || job.visit > 1 ? undefined : run.reuse.get(key);
   if (reused === undefined) return false;
-  decision.emit({ type: "job.reused", job: job.id, output: reused.output, items: reused.items });
+  const { output, items, userData } = reused;
+  const written = userData === undefined ? {} : { userData };
+  decision.emit({ type: "job.reused", job: job.id, output, items, ...written });
   decision.add({ kind: "fan_out", job });
   decision.add({ kind: "settled", jobs: [job] });
   return true;

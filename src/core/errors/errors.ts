@@ -149,8 +149,8 @@ export const ERROR_CATALOGUE = {
     "Correct the template: what it names must exist when the step starts.",
   ),
   OUTPUT_INVALID: thenRetryOrFork(
-    "The output does not match the step's schema (`outputs`), or contains something that JSON cannot represent.",
-    "Correct what the step writes to stdout or $DARUMA_OUTPUT.",
+    "The output does not match the step's schema (`outputs`), or contains something that JSON cannot represent; or the user data that a job wrote is not what it names.",
+    "Correct what the step writes to stdout, $DARUMA_OUTPUT or $DARUMA_USER_DATA_OUT.",
   ),
   SCRIPT_ERROR: inFile("The script threw an error.", "Correct the script; the message says what it threw."),
   SPAWN_ERROR: thenRetry(
@@ -281,8 +281,12 @@ export const ERROR_CATALOGUE = {
     "Put the file in its place, or correct its path.",
   ),
   OUTPUT_MISSING: thenRetryOrFork(
-    "The step succeeded without making a file that it names among its outputs.",
-    "Find out why it was not made, or correct its path.",
+    "The step succeeded without making a file, or writing user data, that it names among its outputs.",
+    "Find out why it was not made, or correct its path or name.",
+  ),
+  USER_DATA_TOO_LARGE: thenRetryOrFork(
+    "The user data that the job reads is too large to be handed to it.",
+    "Write large values to files, and name these in `files`.",
   ),
   FAIL_IF: thenRetryOrFork(
     "The attempt succeeded, but the step's `fail_if` is true for its output.",

@@ -1,4 +1,5 @@
 import { jobFailure, judgeEnding } from "../failure/error-record.js";
+import { keepUserData } from "../model/batch/user-data.js";
 import type { Event } from "../model/events.js";
 import { settleGates, withDependentsStillWaiting } from "../model/gate.js";
 import { NEW_QUEUE_STATE } from "../model/heal-state.js";
@@ -204,6 +205,7 @@ function reuseJob(run: Run, event: Payload<"job.reused">, _at: number): void {
   job.entered = true;
   job.output = event.output;
   job.items = event.items;
+  keepUserData(run, event.userData);
   rememberOutput(job, event.output);
   settle(run, job, "completed", "met");
 }

@@ -1,5 +1,6 @@
 import { jobFailure, judgeEnding, readFailure, runError } from "../failure/error-record.js";
 import { noteFailure } from "../failure/no-progress.js";
+import { keepUserData } from "../model/batch/user-data.js";
 import type { Event } from "../model/events.js";
 import { traitsOf } from "../model/failure.js";
 import { settleGates } from "../model/gate.js";
@@ -295,6 +296,7 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): voi
   job.error = null;
   job.output = event.output;
   job.items = event.items;
+  keepUserData(run, event.userData);
   rememberOutput(job, event.output);
   job.scope.lastError = null;
   if (!hasFollowUps(job.step)) return settle(run, job, "completed", "met");

@@ -36,6 +36,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["IF_FAILED", "deterministic_contract"],
   ["INPUT_MISSING", "deterministic_contract"],
   ["OUTPUT_MISSING", "application"],
+  ["USER_DATA_TOO_LARGE", "deterministic_contract"],
   ["FAIL_IF", "application"],
   ["FAIL_IF_ERROR", "deterministic_contract"],
   ["REQUEST_INVALID", "deterministic_contract"],

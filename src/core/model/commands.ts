@@ -1,3 +1,4 @@
+import type { UserData } from "./batch/user-data.js";
 import type {
   CheckpointFacts,
   EvaluationResult,
@@ -219,6 +220,8 @@ export type AttemptResult =
       readonly usage?: TokenUsage;
       /** For a step that declares any. */
       readonly files?: readonly FileFacts[];
+      /** For a job that writes any. */
+      readonly userData?: UserData;
     }
   | { readonly kind: "failed"; readonly facts: FailureFacts }
   /** The attempt was ended because the engine asked for it. */

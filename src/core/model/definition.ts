@@ -1,4 +1,5 @@
 import type { Json } from "../text/json.js";
+import type { UserData } from "./batch/user-data.js";
 import { classesWith, type FailureClass } from "./failure.js";
 import type { Resource } from "./resources.js";
 
@@ -32,6 +33,10 @@ export interface Definition {
   readonly selfHeal: SelfHeal | null;
   /** Null: no failure is put back into the queue. */
   readonly queue: QueuePolicy | null;
+  /** What values that jobs read are until a job writes them. */
+  readonly userData?: UserData;
+  /** In which order ready jobs start; missing: in the order in which they became ready. */
+  readonly jobsSortMethod?: JobsSortMethod;
   /** In file order. */
   readonly transitions: readonly Transition[];
   /** In file order; a step's place here is its index everywhere. */
@@ -64,6 +69,9 @@ export interface QueuePolicy {
   readonly backoff: Backoff;
   readonly classes: readonly FailureClass[];
 }
+
+/** What counts most comes first; of each, the most first. */
+export type JobsSortMethod = "gpus_runtime_memory" | "gpus_memory_runtime";
 
 export type FailurePolicy = "finish_independent" | "fail_fast";
 
@@ -99,6 +107,13 @@ export interface StepDefinition {
   readonly onSuccess: Routing;
   /** Paths; a relative one starts at the workspace, else at the workflow file's folder. */
   readonly files?: { readonly inputs: readonly string[]; readonly outputs: readonly string[] };
+  /** Names of the values that it reads and writes. */
+  readonly userData?: {
+    readonly inputs: readonly string[];
+    readonly outputs: readonly string[];
+    /** One of the outputs begins anew in each run: a fork does not take them over. */
+    readonly ephemeral?: true;
+  };
   /** An expression over the output of an attempt that succeeded: true makes a failure of it. */
   readonly failIf?: string;
   /** JSON Schema that the output must fit, or null. */

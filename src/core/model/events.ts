@@ -1,4 +1,5 @@
 import type { Json } from "../text/json.js";
+import type { UserData } from "./batch/user-data.js";
 import type { Failure } from "./failure.js";
 import type { Raise } from "./resources.js";
 
@@ -104,6 +105,7 @@ export type Event =
       readonly job: number;
       readonly output: Output;
       readonly items: readonly ScopeItem[] | null;
+      readonly userData?: UserData;
     }
   | { readonly type: "job.held"; readonly job: number; readonly code: string; readonly message: string }
   | {
@@ -148,6 +150,8 @@ export type Event =
       readonly usage?: TokenUsage;
       /** Of a step that declares any: inputs as they were before it began, outputs as it left them. */
       readonly files?: readonly FileFacts[];
+      /** Of a job that writes any. */
+      readonly userData?: UserData;
     } & AttemptCost)
   | ({
       readonly type: "attempt.failed";
@@ -696,6 +700,7 @@ export interface ReusedJob {
   readonly step: string;
   readonly output: Output;
   readonly items: readonly ScopeItem[] | null;
+  readonly userData?: UserData;
 }
 
 /** Why a step is to go on in a fresh workspace. */

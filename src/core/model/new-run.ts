@@ -1,3 +1,4 @@
+import { readyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type { Event } from "./events.js";
 import { buildGraph } from "./graph.js";
@@ -58,11 +59,12 @@ export function newRun(
     fatal: null,
     scopes: new Map([[root.id, root]]),
     jobs: [],
-    ready: new Set(),
+    ready: readyJobs(definition.jobsSortMethod),
     running: new Set(),
     failed: new Set(),
     held: new Set(),
     routed: new Set(),
+    userData: new Map(),
     reuse: new Map(),
     operatorKeys: new Set(),
     busy: 0,

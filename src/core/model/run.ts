@@ -1,4 +1,5 @@
 import type { Json } from "../text/json.js";
+import type { ReadyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type {
   EvaluationPurpose,
@@ -56,14 +57,16 @@ export interface Run {
   readonly scopes: Map<string, Scope>;
   /** By n; a job's id is `id * 10^7 + n`, n from 1. */
   readonly jobs: Job[];
-  /** In the order in which they became ready. */
-  readonly ready: Set<Job>;
+  /** In the order in which they are to start. */
+  readonly ready: ReadyJobs;
   readonly running: Set<Job>;
   readonly failed: Set<Job>;
   /** Jobs that wait for somebody to decide. */
   readonly held: Set<Job>;
   /** Failed jobs whose route may still lead somewhere: their dependents have not been told. */
   readonly routed: Set<Job>;
+  /** By name: the values that jobs have written. */
+  readonly userData: Map<string, Json>;
   /** Of a forked run, by scope and step: what it need not do again. */
   readonly reuse: Map<string, ReusedJob>;
   /** Keys of the operator commands that have been taken. */

@@ -104,7 +104,6 @@ jobs:
   });
 
   it.each([
-    ["user_data: [{ name: a }]\njobs: [{ name: a, command: x }]", "UNKNOWN_KEY 1:1 user_data"],
     ["slurm_schedulers: []\njobs: [{ name: a, command: x }]", "UNKNOWN_KEY 1:1 slurm_schedulers"],
     ["jobs: [{ name: a, command: x, scheduler: s }]", "UNKNOWN_KEY 1:31 jobs[0].scheduler"],
   ])("says of a key that it is not supported yet: %s", (text, summary) => {

@@ -1,3 +1,4 @@
+import type { UserData } from "../../core/model/batch/user-data.js";
 import type { ActionDefinition } from "../../core/model/definition.js";
 import { checkTemplate } from "../fields/code-fields.js";
 import type { FileDraft } from "../fields/file-fields.js";
@@ -5,6 +6,7 @@ import type { JobDraft, Unfilled } from "../fields/job-fields.js";
 import type { StepKeys } from "../fields/read-step.js";
 import { reportConflict } from "../fields/retry-fields.js";
 import type { StepEntry } from "../fields/step-entries.js";
+import type { UserDataDraft } from "../fields/user-data-fields.js";
 import { fillPlaceholders } from "../read/placeholders.js";
 import type { Located, ReadContext } from "../read/schema.js";
 import {
@@ -17,6 +19,7 @@ import {
 } from "./families.js";
 import { JobDependencies } from "./job-dependencies.js";
 import { buildJobFiles } from "./job-files.js";
+import { buildJobUserData } from "./job-user-data.js";
 
 /** Dependencies of all jobs together: two large families that share no parameter would need their product. */
 const MAX_DEPENDENCIES = 1_000_000;
@@ -25,18 +28,25 @@ const MAX_DEPENDENCIES = 1_000_000;
 interface Batch {
   readonly jobs: readonly JobDraft[];
   readonly files: readonly FileDraft[] | undefined;
+  readonly user_data: readonly UserDataDraft[] | undefined;
   readonly parameters: ParameterLists | undefined;
+}
+
+export interface ExpandedBatch {
+  readonly entries: readonly StepEntry[];
+  readonly userData: UserData;
 }
 
 /** The batch form as steps; null where it is open which jobs there are, which was reported. */
 export function expandJobs(
-  { jobs, files, parameters }: Batch,
+  { jobs, files, user_data, parameters }: Batch,
   context: ReadContext,
-): readonly StepEntry[] | null {
+): ExpandedBatch | null {
   context.findings.tellOncePerPlace();
   const families = buildFamilies(jobs, JOBS, parameters, context);
   const jobFiles = buildJobFiles(files ?? [], parameters, context);
-  if (families === null || jobFiles === null) return null;
+  const jobUserData = buildJobUserData(user_data ?? [], parameters, context);
+  if (families === null || jobFiles === null || jobUserData === null) return null;
   const dependencies = new JobDependencies(families, context);
   const entries: StepEntry[] = [];
   for (const family of families) {
@@ -51,10 +61,13 @@ export function expandJobs(
       if (dependencies.count > MAX_DEPENDENCIES)
         return reportTooMany([...given, ...patterns], family, context);
       const own = { depends_on: needed, files: jobFiles.of(family.draft, member) };
-      entries.push(toEntry(family, member, place === 0, own, flawed, context));
+      const entry = toEntry(family, member, place === 0, own, flawed, context);
+      const userData = jobUserData.of(family.draft, member);
+      entries.push(userData === undefined ? entry : { ...entry, raw: { ...entry.raw!, userData } });
     }
   }
-  return entries;
+  jobUserData.checkGiven(entries, context);
+  return { entries, userData: jobUserData.initial };
 }
 
 /** Two ways to write one thing. */
@@ -92,6 +105,10 @@ function toEntry(
     input_file_regexes: _inputPatterns,
     output_files: _outputs,
     output_file_regexes: _outputPatterns,
+    input_user_data: _dataInputs,
+    input_user_data_regexes: _dataInputPatterns,
+    output_user_data: _dataOutputs,
+    output_user_data_regexes: _dataOutputPatterns,
     supports_termination: orderly,
     cancel_on_blocking_job_failure: canceled,
     invocation_script: invocation,

@@ -4,6 +4,8 @@ import type { Findings } from "../read/problem.js";
 import type { ReadContext } from "../read/schema.js";
 import { quote } from "../read/suggest.js";
 
+const OWNER = { job: "job's", file: "file's", "user data": "user data's" };
+
 /** Regular expressions over names, unanchored. */
 export class NamePatterns {
   private readonly known = new Map<string, readonly string[]>();
@@ -17,7 +19,7 @@ export class NamePatterns {
   found(
     { value, at, path }: Unfilled,
     values: ParameterValues,
-    what: "job" | "file",
+    what: "job" | "file" | "user data",
     findings: Findings,
     asking: string | null = null,
   ): readonly string[] {
@@ -30,7 +32,7 @@ export class NamePatterns {
     }
     const others = asking === null ? matched : matched.filter((name) => name !== asking);
     if (others.length === 0) {
-      const message = `${quote(value)} is found in no ${asking === null ? "" : "other "}${what}'s name`;
+      const message = `${quote(value)} is found in no ${asking === null ? "" : "other "}${OWNER[what]} name`;
       const hint = "Correct the regular expression, or remove it.";
       findings.warn({ code: "NO_EFFECT", message, hint, at, path });
     }

@@ -82,6 +82,22 @@ export const JOB_FIELDS = {
     schema: regularExpressions,
     doc: "The same by regular expressions over files' names.",
   },
+  input_user_data: {
+    schema: namesOfBatch,
+    doc: "Names of values that the job reads from the file $DARUMA_USER_DATA_IN; the job that writes one comes first.",
+  },
+  input_user_data_regexes: {
+    schema: regularExpressions,
+    doc: "The same by regular expressions over values' names.",
+  },
+  output_user_data: {
+    schema: namesOfBatch,
+    doc: "Names of values that the job writes to the file $DARUMA_USER_DATA_OUT; one that is missing afterwards is a failure.",
+  },
+  output_user_data_regexes: {
+    schema: regularExpressions,
+    doc: "The same by regular expressions over values' names.",
+  },
   ...FAMILY_FIELDS,
   cancel_on_blocking_job_failure: {
     schema: located(boolean()),
@@ -112,13 +128,7 @@ export interface JobDraft {
 }
 
 /** As those of the whole file. */
-const LATER_JOB_KEYS: readonly string[] = [
-  "scheduler",
-  "input_user_data",
-  "input_user_data_regexes",
-  "output_user_data",
-  "output_user_data_regexes",
-];
+const LATER_JOB_KEYS: readonly string[] = ["scheduler"];
 
 const jobMap = object(JOB_FIELDS, {
   later: [...LATER_STEP_KEYS, ...LATER_JOB_KEYS],

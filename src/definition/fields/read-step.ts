@@ -6,6 +6,7 @@ import {
   type Fields,
   type JsonDefinitions,
   type JsonSchema,
+  type Located,
   object,
   type ReadContext,
   type ReadOf,
@@ -22,8 +23,16 @@ import { belongsOutside, LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
 export type StepKeys = ReadOf<typeof STEP_FIELDS>;
 
 /** A step as its file gives it, before defaults and references are settled. */
+/** What a job of the batch form reads and writes by name. */
+export interface RawUserData {
+  readonly inputs: readonly Located<string>[];
+  readonly outputs: readonly Located<string>[];
+  readonly ephemeral: boolean;
+}
+
 export interface RawStep {
   readonly keys: StepKeys;
+  readonly userData?: RawUserData | undefined;
   readonly action: ActionDefinition;
   readonly node: SourceMap;
   readonly path: Path | null;

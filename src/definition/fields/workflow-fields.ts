@@ -29,6 +29,7 @@ import { queue, selfHeal, workspace } from "./self-heal-fields.js";
 import { steps } from "./step-entries.js";
 import { environment, MAX_DESCRIPTION_CHARS, onFail } from "./step-fields.js";
 import { transitions } from "./transition-fields.js";
+import { userData } from "./user-data-fields.js";
 
 export const INPUT_TYPES = [
   "string",
@@ -218,6 +219,15 @@ export const WORKFLOW_FIELDS = {
     doc: "Parameters of the batch form that jobs take over by `use_parameters`.",
   },
   files: { schema: files, doc: "Files of the batch form, which jobs name as inputs and outputs." },
+  user_data: {
+    schema: userData,
+    doc: "Values of the batch form, which jobs read and write by name.",
+  },
+  jobs_sort_method: {
+    schema: oneOf(["gpus_runtime_memory", "gpus_memory_runtime", "none"]),
+    doc: "Which ready jobs start first: those that ask for the most GPUs, then the most time and memory, or memory and time. `none`: in the order in which they become ready.",
+    default: "none",
+  },
   use_pending_failed: {
     schema: located(boolean()),
     doc: "The batch form's way to write `unhandled`: true is `hold`, false is `fail`.",
@@ -225,14 +235,12 @@ export const WORKFLOW_FIELDS = {
 } as const satisfies Fields;
 
 /** Keys that only a file with `jobs` may have. */
-export const BATCH_KEYS: readonly string[] = ["parameters", "files", "use_pending_failed"];
+export const BATCH_KEYS: readonly string[] = ["parameters", "files", "user_data", "use_pending_failed"];
 
 /** Keys of files that people have already, which this version does not honour: better refused than ignored. */
 export const LATER_WORKFLOW_KEYS: readonly string[] = [
-  "user_data",
   "actions",
   "resource_monitor",
-  "jobs_sort_method",
   "slurm_schedulers",
   "slurm_defaults",
   "compute_node_expiration_buffer_seconds",

@@ -1,3 +1,4 @@
+import type { UserData } from "../../core/model/batch/user-data.js";
 import {
   DEFAULT_KILL_GRACE_MS,
   DEFAULT_MAX_ITEMS,
@@ -15,7 +16,7 @@ import { mapped, NONE } from "../../core/model/sparse-lists.js";
 import { JOIN_ALL, NO_FAILURE_ROUTING, NO_ROUTING, NO_VARIABLES } from "../../core/model/step-defaults.js";
 import { toObject } from "../fields/action-fields.js";
 import { keyVariables } from "../fields/agent-fields.js";
-import type { RawStep, StepKeys } from "../fields/read-step.js";
+import type { RawStep, RawUserData, StepKeys } from "../fields/read-step.js";
 import { type RetryDraft, reportConflict } from "../fields/retry-fields.js";
 import type { StepEntry } from "../fields/step-entries.js";
 import type { TransitionDraft } from "../fields/transition-fields.js";
@@ -44,7 +45,7 @@ interface Surroundings {
 /** Defaults filled in (those of `on_fail` but for `retry` are in the entries already), other spellings folded, references turned into ids. */
 export function normalise(
   keys: WorkflowKeys,
-  entries: readonly StepEntry[],
+  { entries, userData }: { readonly entries: readonly StepEntry[]; readonly userData: UserData },
   nameFromFile: string,
   context: ReadContext,
 ): Definition {
@@ -81,6 +82,8 @@ export function normalise(
     workspace: keys.workspace ?? null,
     selfHeal: keys.self_heal ?? null,
     queue: keys.queue ?? null,
+    ...(Object.keys(userData).length === 0 ? {} : { userData }),
+    ...sortMethod(keys),
     transitions: normaliseTransitions(keys.transitions ?? []),
     steps: entries.flatMap((entry) =>
       entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, surroundings)],
@@ -161,6 +164,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     onSuccess: routing(keys.on_success),
     ...given("failIf", keys.fail_if?.value),
     ...filesOf(keys.files),
+    ...userDataOf(raw.userData),
     outputSchema: keys.outputs ?? null,
     tags: eachOnce(keys.tags),
     runsOn: eachOnce(keys.runs_on),
@@ -253,6 +257,17 @@ function filesOf(files: StepKeys["files"]): Pick<StepDefinition, "files"> {
   if (files === undefined) return {};
   const paths = (given: readonly Located<string>[] | undefined) => eachOnce(given?.map(({ value }) => value));
   return { files: { inputs: paths(files.inputs), outputs: paths(files.outputs) } };
+}
+
+function userDataOf(given: RawUserData | undefined): Pick<StepDefinition, "userData"> {
+  if (given === undefined) return {};
+  const names = (located: readonly Located<string>[]) => eachOnce(located.map(({ value }) => value));
+  const data = { inputs: names(given.inputs), outputs: names(given.outputs) };
+  return { userData: given.ephemeral ? { ...data, ephemeral: true } : data };
+}
+
+function sortMethod({ jobs_sort_method: method }: WorkflowKeys): Pick<Definition, "jobsSortMethod"> {
+  return method === undefined || method === "none" ? {} : { jobsSortMethod: method };
 }
 
 /** A key that is only there where the file has it: 100,000 steps without one need not say so. */

@@ -113,7 +113,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     from: id,
     step: text,
     reason: text,
-    reuse: z.array(z.looseObject({ scope: text, step: text, output, items })),
+    reuse: z.array(z.looseObject({ scope: text, step: text, output, items, userData: named.optional() })),
   },
   "run.completed": { handled: jobIds },
   "run.failed": { code: text, message: text, unhandled: jobIds },
@@ -149,7 +149,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     partOf: jobId.nullable(),
     routed: flag,
   },
-  "job.reused": { job: jobId, output, items },
+  "job.reused": { job: jobId, output, items, userData: named.optional() },
   "job.held": { job: jobId, code: text, message: text },
   "hold.resolved": { job: jobId, action: text, ...told, output: output.nullable(), items },
   "jobs.retried": {
@@ -183,6 +183,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     files: z
       .array(z.looseObject({ role: z.enum(["input", "output"]), path: text, sha256: text.nullable() }))
       .optional(),
+    userData: named.optional(),
     ...cost,
   },
   "attempt.failed": {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { readFailure } from "../../core/failure/error-record.js";
+import type { UserData } from "../../core/model/batch/user-data.js";
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { AttemptRow } from "../../core/model/rows.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
@@ -26,7 +27,7 @@ export const getJob = operation({
   name: "get_job",
   summary: "show a job: its attempts, errors and output",
   description:
-    "Returns one job with its output, `attempt_history` (every attempt with its error, the files that the step declares, the peak memory and CPU time of its processes, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
+    "Returns one job with its output, `attempt_history` (every attempt with its error, the files that the step declares, the user data that it wrote, the peak memory and CPU time of its processes, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
@@ -46,6 +47,7 @@ export const getJob = operation({
         error: error.nullable(),
         usage: tokenUsage.nullable(),
         files: z.array(declaredFile),
+        user_data: z.record(z.string(), json).describe("What the attempt wrote, by name."),
         peak_memory_bytes: z
           .number()
           .nullable()
@@ -75,6 +77,7 @@ async function reportJobDetails(store: Store, request: JobRequest) {
   const usages = usagesOf(log);
   const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
   const filesIn = filesByAttempt(log);
+  const userDataIn = userDataByAttempt(log);
   const processUsageIn = processUsagesOf(log);
   return {
     ...jobRecord(run, job),
@@ -85,6 +88,7 @@ async function reportJobDetails(store: Store, request: JobRequest) {
         ...reportAttempt(attempt),
         usage: usageIn.get(attempt.attempt) ?? null,
         files: filesIn.get(attempt.attempt) ?? [],
+        user_data: userDataIn.get(attempt.attempt) ?? {},
         ...(processUsageIn.get(attempt.attempt) ?? UNKNOWN_USAGE),
       })),
     diagnostics: diagnosticsOf([job], log),
@@ -100,6 +104,16 @@ function filesByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, z.inpu
     files.set(event.attempt, shown);
   }
   return files;
+}
+
+function userDataByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, UserData> {
+  return new Map(
+    log.flatMap(({ event }): [number, UserData][] =>
+      event.type === "attempt.succeeded" && event.userData !== undefined
+        ? [[event.attempt, event.userData]]
+        : [],
+    ),
+  );
 }
 
 /** Its token stays here: it marks the attempt's processes. */

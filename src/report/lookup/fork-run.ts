@@ -1,11 +1,13 @@
 import { DarumaError } from "../../core/errors/errors.js";
+import { writtenUserData } from "../../core/model/batch/user-data.js";
 import type { ReusedJob } from "../../core/model/events.js";
 import { type Graph, type GraphStep, isAncestor } from "../../core/model/graph.js";
 import type { Job, Run } from "../../core/model/run.js";
 
 /**
  * What a run forked at `step` need not do again: every completed job that neither is the step nor depends on it, as
- * long as the (perhaps newer) workflow still has its step.
+ * long as the (perhaps newer) workflow still has its step. A step that writes ephemeral user data is done again, and what
+ * depends on it.
  */
 export function reusableJobs(old: Run, step: string, graph: Graph): ReusedJob[] {
   const from = graph.byId.get(step);
@@ -17,15 +19,23 @@ export function reusableJobs(old: Run, step: string, graph: Graph): ReusedJob[] 
     step: job.step.definition.id,
     output: job.output!,
     items: job.items,
+    ...writtenUserData(old, graph.byId.get(job.step.definition.id)!.definition),
   }));
 }
 
 function reusable(old: Run, from: GraphStep, graph: Graph): Job[] {
+  const again = stepsDoneAgain(from, graph);
   return old.jobs.filter((job) => {
     const now = graph.byId.get(job.step.definition.id);
-    if (now === undefined || now === from || isAncestor(from, now)) return false;
+    if (now === undefined || again.has(now)) return false;
     return job.status === "completed" && job.output !== null && job.scope.open;
   });
+}
+
+function stepsDoneAgain(from: GraphStep, { steps }: Graph): ReadonlySet<GraphStep> {
+  const again = new Set([from, ...steps.filter(({ definition }) => definition.userData?.ephemeral)]);
+  for (const step of again) for (const dependent of step.dependents) again.add(dependent.step);
+  return again;
 }
 
 /** A step that a fork would not do again, although what it did to the files is in the other run's workspace. */

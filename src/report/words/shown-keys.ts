@@ -27,11 +27,21 @@ export const SHOWN_KEYS = {
   selectedEdgeId: "selected_edge_id",
   targetNodeId: "target_node_id",
   targetNodeKey: "target_node_key",
+  userData: "user_data",
   workflowId: "workflow_id",
 } as const;
 
 /** What lies below these is the user's own, or is stored as it is shown. */
-export const KEPT_BELOW = ["inputs", "context", "value", "items", "error", "usage"] as const;
+export const KEPT_BELOW = [
+  "inputs",
+  "context",
+  "value",
+  "items",
+  "error",
+  "usage",
+  "userData",
+  "user_data",
+] as const;
 
 type Renamed = typeof SHOWN_KEYS;
 type Kept = (typeof KEPT_BELOW)[number];

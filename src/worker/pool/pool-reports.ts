@@ -113,7 +113,7 @@ export class PoolReports {
   private judged(sent: SentReport["result"], { held }: PoolAttempt): AttemptResult | null {
     if (sent.kind === "stopped") return sent;
     if (sent.kind === "failed") return { kind: "failed", facts: withinBounds(sent.facts as FailureFacts) };
-    const { output, usage, files } = sent;
+    const { output, usage, files, userData } = sent;
     // Only for a forEach step are there any; the engine knows which steps those are.
     const withItems = sent.items !== null;
     try {
@@ -128,6 +128,7 @@ export class PoolReports {
         items,
         ...(usage === undefined ? {} : { usage }),
         ...(files === undefined ? {} : { files }),
+        ...(userData === undefined ? {} : { userData }),
       };
     } catch {
       return null;

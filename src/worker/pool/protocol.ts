@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { bytesOf, MAX_USER_DATA_BYTES } from "../../core/model/batch/user-data.js";
 import { LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
 import type { Assignment } from "../worker.js";
@@ -237,6 +238,10 @@ const result = z.discriminatedUnion("kind", [
       .nullable(),
     usage: usage.optional(),
     files: z.array(file).max(MAX_DECLARED_FILES).optional(),
+    userData: z
+      .record(z.string(), json)
+      .refine((written) => bytesOf(written) <= MAX_USER_DATA_BYTES, "too much user data")
+      .optional(),
   }),
   z.strictObject({ kind: z.literal("failed"), facts }),
   z.strictObject({ kind: z.literal("stopped") }),

@@ -1,0 +1,62 @@
+import type { Unfilled } from "../fields/job-fields.js";
+import type { Located, ReadContext } from "../read/schema.js";
+import { didYouMean, quote } from "../read/suggest.js";
+import type { Family, Member } from "./families.js";
+import { FamilyNames } from "./family-names.js";
+import { NamePatterns } from "./name-patterns.js";
+
+/** What one item of a list of the file is called, and the key of the list. */
+interface ItemWords {
+  readonly what: "file" | "user data";
+  readonly list: string;
+}
+
+/** The items of a list of the file, as jobs refer to them: by name, by the pattern of a family, by regular expressions. */
+export class NamedItems {
+  private readonly names: FamilyNames;
+  private readonly patterns: NamePatterns;
+
+  constructor(
+    families: readonly Family[],
+    /** By name: what takes its place in a step. */
+    private readonly values: ReadonlyMap<string, string>,
+    private readonly words: ItemWords,
+    private readonly context: ReadContext,
+  ) {
+    this.names = new FamilyNames(families);
+    this.patterns = new NamePatterns([...values.keys()], context.compilePattern);
+  }
+
+  of(
+    given: readonly Unfilled[] | undefined,
+    regexes: readonly Unfilled[] | undefined,
+    member: Member,
+  ): readonly Located<string>[] {
+    return [...this.named(given, member), ...this.matching(regexes, member)];
+  }
+
+  private named(given: readonly Unfilled[] = [], { values }: Member): Located<string>[] {
+    const { what, list } = this.words;
+    return given.flatMap(({ value, at, path }) =>
+      this.names.find(value, values).flatMap((name) => {
+        const found = this.values.get(name);
+        if (found !== undefined) return [{ value: found, at, path }];
+        const { findings } = this.context;
+        const suggestion = didYouMean(findings.suggester.nearest(name, [...this.values.keys()]));
+        const message = `there is no ${what} ${quote(name)} in the list \`${list}\`${suggestion}`;
+        const hint = `Fix the name, or add the ${what} to the list.`;
+        findings.error({ code: "INVALID_VALUE", message, hint, at, path });
+        return [];
+      }),
+    );
+  }
+
+  private matching(given: readonly Unfilled[] = [], { values }: Member): Located<string>[] {
+    return given.flatMap((pattern) => {
+      const { at, path } = pattern;
+      return this.patterns
+        .found(pattern, values, this.words.what, this.context.findings)
+        .map((name) => ({ value: this.values.get(name)!, at, path }));
+    });
+  }
+}

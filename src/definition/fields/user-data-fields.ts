@@ -1,0 +1,53 @@
+import type { Path } from "../read/path.js";
+import {
+  type Fields,
+  listOf,
+  located,
+  locatedText,
+  named,
+  object,
+  type ReadOf,
+  type Schema,
+  type Written,
+} from "../read/schema.js";
+import { boolean, json, text } from "../read/schema-scalars.js";
+import type { SourceMap } from "../read/source-tree.js";
+import { FAMILY_FIELDS } from "./file-fields.js";
+
+const MAX_NAME_CHARS = 1_000;
+
+const USER_DATA_FIELDS = {
+  name: {
+    schema: locatedText(text({ expected: "a name", asWritten: true, maxChars: MAX_NAME_CHARS })),
+    doc: "The name by which jobs refer to the value; with parameters a pattern such as `rate_{i}`.",
+    required: true,
+  },
+  data: {
+    schema: located(json()),
+    doc: "The value until a job writes it: any JSON. Without it, a job must write the value first.",
+  },
+  is_ephemeral: {
+    schema: boolean(),
+    doc: "true: a fork does not take the value over; the job that writes it runs again.",
+    default: false,
+  },
+  ...FAMILY_FIELDS,
+} as const satisfies Fields;
+
+/** A value of the batch form as it is written: one for all values of its parameters. */
+export interface UserDataDraft {
+  readonly keys: ReadOf<typeof USER_DATA_FIELDS>;
+  readonly node: SourceMap;
+  readonly path: Path | null;
+}
+
+const entryMap = object(USER_DATA_FIELDS);
+const entry: Schema<UserDataDraft, Written<typeof entryMap>> = named("user_data", {
+  ...entryMap,
+  read(node, path, context) {
+    const keys = entryMap.read(node, path, context);
+    return keys === undefined || node.kind !== "map" ? undefined : { keys, node, path };
+  },
+});
+
+export const userData = listOf(entry, { items: "user data" });
