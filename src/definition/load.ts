@@ -1,6 +1,8 @@
 import type { Definition } from "../core/model/definition.js";
 import { withoutNullKeys } from "./batch/absent-keys.js";
+import { addActionSteps } from "./batch/action-steps.js";
 import { type ExpandedBatch, expandJobs } from "./batch/expand-jobs.js";
+import { type FileSchedulers, fileSchedulers } from "./batch/job-schedulers.js";
 import { KnownNames } from "./check/references/known-names.js";
 import { validateGraph } from "./check/validate-graph.js";
 import type { StepEntry } from "./fields/step-entries.js";
@@ -8,7 +10,7 @@ import { BATCH_KEYS, workflow } from "./fields/workflow-fields.js";
 import { lintDefinition } from "./lint/lint.js";
 import type { LintFinding } from "./lint/lint-finding.js";
 import { linkProducers } from "./normalise/link-producers.js";
-import { normalise, type WorkflowKeys } from "./normalise/normalise.js";
+import { normalise, routedTargets, type WorkflowKeys } from "./normalise/normalise.js";
 import { DEFAULTS_PATH, withDefaults } from "./on-fail-defaults.js";
 import { deepFreeze } from "./read/freeze.js";
 import type { NameFinder } from "./read/names-in-text.js";
@@ -74,8 +76,11 @@ export function readDefinition(
   if (keys === undefined) return null;
   const read = readEntries(keys, root, context);
   const written = read && linkProducers(read.entries, context);
-  const entries = written && withDefaults(written, keys.routing?.defaults?.on_fail, root, context);
-  const definition = normalise(keys, { userData: {}, ...read, entries: entries ?? [] }, defaultName, context);
+  const own = written && withDefaults(written, keys.routing?.defaults?.on_fail, root, context);
+  const entries = own && addActionSteps(own, read.actions, routedTargets(keys, own), context);
+  const schedulers = entries && fileSchedulers(keys, read, entries, context);
+  const plain = normalise(keys, { userData: {}, ...read, entries: entries ?? [] }, defaultName, context);
+  const definition = withSchedulers(plain, schedulers);
   if (entries !== null) {
     const routed = new Set(definition.steps.flatMap((step) => (step.start === "routed" ? [step.id] : [])));
     const transitions = keys.transitions ?? [];
@@ -89,6 +94,20 @@ export function readDefinition(
   return { definition: deepFreeze(definition), entries };
 }
 
+function withSchedulers(definition: Definition, schedulers: FileSchedulers | null): Definition {
+  if (schedulers === null) return definition;
+  const { steps, ...rest } = definition;
+  const of = (id: string) => schedulers.of.get(id);
+  return {
+    ...rest,
+    schedulers: schedulers.requests,
+    steps: steps.map((step) => {
+      const scheduler = step.runsOn.length > 0 ? undefined : of(step.id);
+      return scheduler === undefined ? step : { ...step, scheduler };
+    }),
+  };
+}
+
 function refusePattern(): SyntaxProblem {
   return { message: "nothing here can match them" };
 }
@@ -98,11 +117,7 @@ function isBatchForm(root: SourceNode): boolean {
 }
 
 /** The steps of the file, whichever of its two forms it has; null where they are missing or could not be read. */
-function readEntries(
-  keys: WorkflowKeys,
-  root: SourceNode,
-  context: ReadContext,
-): (Pick<ExpandedBatch, "entries"> & Partial<ExpandedBatch>) | null {
+function readEntries(keys: WorkflowKeys, root: SourceNode, context: ReadContext): ExpandedBatch | null {
   const written = (key: string) => (root.kind === "map" ? findEntry(root, key) : undefined);
   const steps = written("steps") ?? written("checks");
   const jobs = written("jobs");
@@ -130,7 +145,9 @@ function readEntries(
     const entry = written(key);
     if (entry !== undefined) refuseBatchKey(entry, context);
   }
-  return keys.steps === undefined ? null : { entries: keys.steps };
+  return keys.steps === undefined
+    ? null
+    : { entries: keys.steps, userData: {}, named: new Map(), actions: [] };
 }
 
 function refuseBatchKey({ key, keyAt }: SourceEntry, { findings }: ReadContext): void {

@@ -39,8 +39,34 @@ export interface Definition {
   readonly jobsSortMethod?: JobsSortMethod;
   /** In file order. */
   readonly transitions: readonly Transition[];
+  /** What steps ask of a batch system that they run on, by name. */
+  readonly schedulers?: readonly SchedulerRequest[];
   /** In file order; a step's place here is its index everywhere. */
   readonly steps: readonly StepDefinition[];
+}
+
+/** What a file asks of a batch system for some of its steps. A cluster's settings say how much of it is allowed. */
+export interface SchedulerRequest {
+  readonly name: string;
+  readonly account: string | null;
+  readonly partition: string | null;
+  readonly qos: string | null;
+  /** The kind of GPU, such as `gpu:a100`. */
+  readonly gres: string | null;
+  /** What an allocation has on each node at least; null: what its jobs need. */
+  readonly gpus: number | null;
+  readonly cpus: number | null;
+  readonly memoryBytes: number | null;
+  readonly runtimeMs: number | null;
+  /** Long options of the submission: `--constraint=skylake`. */
+  readonly options: readonly string[];
+  /** Nodes at a time; null: as many as the cluster allows. */
+  readonly maxNodes: number | null;
+  /** Jobs at a time in one allocation; null: as many as fit. */
+  readonly maxParallelJobs: number | null;
+  /** How long before its end an allocation takes no new jobs, and how long it stays without any. */
+  readonly drainMs: number | null;
+  readonly idleExitMs: number | null;
 }
 
 /** As the file gives it: what `ref` means is settled when a run begins. */
@@ -121,6 +147,8 @@ export interface StepDefinition {
   readonly tags: readonly string[];
   /** Tags that a worker must have to run this step. */
   readonly runsOn: readonly string[];
+  /** The file's request by which it runs on a batch system, where there is one. */
+  readonly scheduler?: string;
   readonly group: string | null;
   /** Name of the failure handler whose rules answer this step's exit codes. */
   readonly failureHandler: string | null;

@@ -6,9 +6,12 @@ import type { JobDraft, Unfilled } from "../fields/job-fields.js";
 import type { StepKeys } from "../fields/read-step.js";
 import { reportConflict } from "../fields/retry-fields.js";
 import type { StepEntry } from "../fields/step-entries.js";
+import type { ActionDraft } from "../fields/trigger-fields.js";
 import type { UserDataDraft } from "../fields/user-data-fields.js";
 import { fillPlaceholders } from "../read/placeholders.js";
 import type { Located, ReadContext } from "../read/schema.js";
+import type { WatchedAction } from "./action-steps.js";
+import { MAX_DEPENDENCIES, reportTooManyDependencies } from "./dependency-limit.js";
 import {
   buildFamilies,
   type Family,
@@ -19,10 +22,8 @@ import {
 } from "./families.js";
 import { JobDependencies } from "./job-dependencies.js";
 import { buildJobFiles } from "./job-files.js";
+import type { SchedulerUse } from "./job-schedulers.js";
 import { buildJobUserData } from "./job-user-data.js";
-
-/** Dependencies of all jobs together: two large families that share no parameter would need their product. */
-const MAX_DEPENDENCIES = 1_000_000;
 
 /** What a file of the batch form says of its jobs. */
 interface Batch {
@@ -30,16 +31,17 @@ interface Batch {
   readonly files: readonly FileDraft[] | undefined;
   readonly user_data: readonly UserDataDraft[] | undefined;
   readonly parameters: ParameterLists | undefined;
+  readonly actions: readonly ActionDraft[] | undefined;
 }
 
-export interface ExpandedBatch {
-  readonly entries: readonly StepEntry[];
+/** The jobs as steps, with what else the file says of them by their names. */
+export interface ExpandedBatch extends SchedulerUse {
   readonly userData: UserData;
 }
 
 /** The batch form as steps; null where it is open which jobs there are, which was reported. */
 export function expandJobs(
-  { jobs, files, user_data, parameters }: Batch,
+  { jobs, files, user_data, parameters, actions = [] }: Batch,
   context: ReadContext,
 ): ExpandedBatch | null {
   context.findings.tellOncePerPlace();
@@ -49,6 +51,7 @@ export function expandJobs(
   if (families === null || jobFiles === null || jobUserData === null) return null;
   const dependencies = new JobDependencies(families, context);
   const entries: StepEntry[] = [];
+  const named = new Map<string, Located<string>>();
   for (const family of families) {
     const { depends_on: given = [], depends_on_regexes: patterns = [] } = family.draft.keys;
     const flawed = new Set<Unfilled>();
@@ -60,6 +63,7 @@ export function expandJobs(
       ];
       if (dependencies.count > MAX_DEPENDENCIES)
         return reportTooMany([...given, ...patterns], family, context);
+      if (family.draft.keys.scheduler !== undefined) named.set(member.id, family.draft.keys.scheduler);
       const own = { depends_on: needed, files: jobFiles.of(family.draft, member) };
       const entry = toEntry(family, member, place === 0, own, flawed, context);
       const userData = jobUserData.of(family.draft, member);
@@ -67,7 +71,18 @@ export function expandJobs(
     }
   }
   jobUserData.checkGiven(entries, context);
-  return { entries, userData: jobUserData.initial };
+  const watched = watchedActions(actions, dependencies);
+  return { entries, userData: jobUserData.initial, named, actions: watched };
+}
+
+function watchedActions(drafts: readonly ActionDraft[], dependencies: JobDependencies): WatchedAction[] {
+  return drafts.flatMap((draft, index): WatchedAction[] => {
+    const { jobs: names = [], job_name_regexes: patterns = [] } = draft.keys;
+    const jobs = dependencies.select(names, patterns);
+    // What is wrong with the names was told, or warned of: nothing ever happens with jobs that are not there.
+    if (jobs.length === 0 && names.length + patterns.length > 0) return [];
+    return [{ draft, place: index + 1, jobs }];
+  });
 }
 
 /** Two ways to write one thing. */
@@ -76,15 +91,13 @@ function checkSpellings({ keys, node, path }: JobDraft, context: ReadContext): v
     reportConflict("cancel_on_blocking_job_failure", "needs", node, path, context);
   if (keys.supports_termination?.value === false && keys.kill_grace_ms !== undefined)
     reportConflict("supports_termination", "kill_grace_ms", node, path, context);
+  if (keys.scheduler !== undefined && keys.runs_on !== undefined)
+    reportConflict("scheduler", "runs_on", node, path, context);
 }
 
 function reportTooMany(given: readonly Located<string>[], { draft }: Family, context: ReadContext): null {
-  const message = `the jobs of the file have more than ${MAX_DEPENDENCIES} dependencies`;
-  const hint =
-    "Put one job between the two groups: it depends on every job of the first, and every job of the second depends on it.";
   const { at, path } = given[0] ?? { at: draft.node.at, path: draft.path };
-  context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
-  return null;
+  return reportTooManyDependencies(at, path, context);
 }
 
 function toEntry(
@@ -112,6 +125,7 @@ function toEntry(
     supports_termination: orderly,
     cancel_on_blocking_job_failure: canceled,
     invocation_script: invocation,
+    scheduler: _scheduler,
     command,
     env,
     cwd,

@@ -1,6 +1,8 @@
 import type { Unfilled } from "../fields/job-fields.js";
+import type { ParameterValues } from "../read/placeholders.js";
 import type { Findings } from "../read/problem.js";
 import type { Located, ReadContext } from "../read/schema.js";
+import { didYouMean, quote } from "../read/suggest.js";
 import type { Family, Member } from "./families.js";
 import { FamilyNames } from "./family-names.js";
 import { NamePatterns } from "./name-patterns.js";
@@ -12,10 +14,12 @@ export class JobDependencies {
   private readonly findings: Findings;
   private readonly names: FamilyNames;
   private readonly patterns: NamePatterns;
+  private readonly ids: ReadonlySet<string>;
 
   constructor(families: readonly Family[], { findings, compilePattern }: ReadContext) {
     this.findings = findings;
     const names = families.flatMap(({ members }) => members.map(({ id }) => id));
+    this.ids = new Set(names);
     this.patterns = new NamePatterns(names, compilePattern);
     this.names = new FamilyNames(families);
   }
@@ -39,5 +43,24 @@ export class JobDependencies {
       this.count += others.length;
       return others.map((name) => ({ value: name, at, path }));
     });
+  }
+
+  /** The jobs that somebody else names, by name, by family or by regular expression; each once. */
+  select(names: readonly Unfilled[], patterns: readonly Unfilled[]): readonly string[] {
+    const none: ParameterValues = new Map();
+    const found = [
+      ...names.flatMap((name) => this.names.find(name.value, none).filter((id) => this.isKnown(id, name))),
+      ...patterns.flatMap((pattern) => this.patterns.found(pattern, none, "job", this.findings)),
+    ];
+    return [...new Set(found)];
+  }
+
+  private isKnown(id: string, { at, path }: Unfilled): boolean {
+    if (this.ids.has(id)) return true;
+    const { findings } = this;
+    const suggestion = didYouMean(findings.suggester.nearest(id, [...this.ids]));
+    const message = `there is no job ${quote(id)}${suggestion}`;
+    findings.error({ code: "UNKNOWN_STEP", message, hint: "Fix the name, or add the job.", at, path });
+    return false;
   }
 }

@@ -99,6 +99,10 @@ export const JOB_FIELDS = {
     doc: "The same by regular expressions over values' names.",
   },
   ...FAMILY_FIELDS,
+  scheduler: {
+    schema: located(text({ asWritten: true, maxChars: MAX_NAME_PATTERN_CHARS })),
+    doc: "The entry of `slurm_schedulers` by which the job runs on a cluster.",
+  },
   cancel_on_blocking_job_failure: {
     schema: located(boolean()),
     doc: "The batch form's way to write `needs`: `false` is `settled`, `true` is `completed`.",
@@ -127,11 +131,8 @@ export interface JobDraft {
   readonly unsure: boolean;
 }
 
-/** As those of the whole file. */
-const LATER_JOB_KEYS: readonly string[] = ["scheduler"];
-
 const jobMap = object(JOB_FIELDS, {
-  later: [...LATER_STEP_KEYS, ...LATER_JOB_KEYS],
+  later: LATER_STEP_KEYS,
   misplaced(key) {
     if (FAN_OUT_KEYS.includes(key)) return "jobs have no fan-out; use `parameters`, or `steps` for forEach";
     if (ACTION_KEYS.includes(key)) return "a job is always a `command`; use `steps` for other actions";

@@ -5,6 +5,7 @@ import {
   type InputDefinition,
 } from "../../core/model/definition.js";
 import type { Json } from "../../core/text/json.js";
+import { MAX_DURATION_MS } from "../read/duration.js";
 import type { Path } from "../read/path.js";
 import {
   type Fields,
@@ -25,10 +26,12 @@ import { jobs } from "./job-fields.js";
 import { parameters } from "./job-parameters.js";
 import { memory, resourceList } from "./resource-fields.js";
 import { MAX_COUNT } from "./retry-fields.js";
+import { schedulerDefaults, schedulers } from "./scheduler-fields.js";
 import { queue, selfHeal, workspace } from "./self-heal-fields.js";
 import { steps } from "./step-entries.js";
 import { environment, MAX_DESCRIPTION_CHARS, onFail } from "./step-fields.js";
 import { transitions } from "./transition-fields.js";
+import { actions } from "./trigger-fields.js";
 import { userData } from "./user-data-fields.js";
 
 export const INPUT_TYPES = [
@@ -111,6 +114,9 @@ const contextName = text({
   rule: "Give the name of a key at the top of the context.",
   maxChars: MAX_NAME_CHARS,
 });
+
+const MAX_SECONDS = MAX_DURATION_MS / 1_000;
+const seconds = number({ min: 0, max: MAX_SECONDS, whole: false });
 
 export const WORKFLOW_FIELDS = {
   version: { schema: text({ asWritten: true, maxChars: 50 }), doc: "The version of the file's format." },
@@ -232,15 +238,43 @@ export const WORKFLOW_FIELDS = {
     schema: located(boolean()),
     doc: "The batch form's way to write `unhandled`: true is `hold`, false is `fail`.",
   },
+  actions: {
+    schema: actions,
+    doc: "Commands of the batch form that run at the start, at the end, or around some jobs, and nodes that jobs need.",
+  },
+  slurm_schedulers: {
+    schema: schedulers,
+    doc: "What jobs of the batch form ask of Slurm, within what the settings of a cluster allow.",
+  },
+  slurm_defaults: {
+    schema: schedulerDefaults,
+    doc: "Options of sbatch for all `slurm_schedulers`, within what the settings of a cluster allow.",
+  },
+  compute_node_expiration_buffer_seconds: {
+    schema: located(seconds),
+    doc: "How long before its end an allocation takes no new jobs, if that is longer than the cluster's `drain`.",
+  },
+  compute_node_wait_for_new_jobs_seconds: {
+    schema: located(seconds),
+    doc: "How long an allocation without jobs stays, at most as long as the cluster's settings allow.",
+  },
+  compute_node_ignore_workflow_completion: {
+    schema: located(boolean()),
+    doc: "`true`: an allocation without jobs stays as long as the cluster's settings allow.",
+  },
+  compute_node_wait_for_healthy_database_minutes: {
+    schema: number({ min: 0, max: MAX_COUNT, whole: false }),
+    doc: "How long workers try to reach a server that does not answer. They always try until their allocation ends.",
+  },
 } as const satisfies Fields;
 
 /** Keys that only a file with `jobs` may have. */
-export const BATCH_KEYS: readonly string[] = ["parameters", "files", "user_data", "use_pending_failed"];
-
-/** Keys of files that people have already, which this version does not honour: better refused than ignored. */
-export const LATER_WORKFLOW_KEYS: readonly string[] = [
+export const BATCH_KEYS: readonly string[] = [
+  "parameters",
+  "files",
+  "user_data",
+  "use_pending_failed",
   "actions",
-  "resource_monitor",
   "slurm_schedulers",
   "slurm_defaults",
   "compute_node_expiration_buffer_seconds",
@@ -248,5 +282,8 @@ export const LATER_WORKFLOW_KEYS: readonly string[] = [
   "compute_node_ignore_workflow_completion",
   "compute_node_wait_for_healthy_database_minutes",
 ];
+
+/** Keys of files that people have already, which this version does not honour: better refused than ignored. */
+export const LATER_WORKFLOW_KEYS: readonly string[] = ["resource_monitor"];
 
 export const workflow = object(WORKFLOW_FIELDS, { later: LATER_WORKFLOW_KEYS });

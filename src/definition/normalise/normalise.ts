@@ -103,7 +103,7 @@ function unhandled({ unhandled, use_pending_failed: held, jobs }: WorkflowKeys, 
 }
 
 /** Every step that a `run` list or a transition names; a default's list too, should no step have it. */
-function routedTargets(
+export function routedTargets(
   { routing, transitions = [] }: WorkflowKeys,
   entries: readonly StepEntry[],
 ): ReadonlySet<string> {

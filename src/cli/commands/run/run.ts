@@ -54,6 +54,9 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   );
 }
 
+const NO_CLUSTER =
+  "warning: the workflow asks for Slurm; daruma run starts its jobs on this machine (for a cluster, start daruma serve and add --server)";
+
 /** Before anything is made: a broken file leaves no trace. */
 async function readChecked(file: string, session: Session): Promise<Workflow> {
   const { readWorkflow, readWorkflowText } = await import("../../../operations/workflows/workflow-source.js");
@@ -63,6 +66,8 @@ async function readChecked(file: string, session: Session): Promise<Workflow> {
     const { problemLines } = await import("../../terminal/report-error.js");
     writeLines(session.err, problemLines(workflow.warnings, "warning", session.err.paint));
   }
+  if (workflow.definition.schedulers !== undefined && !session.options.quiet)
+    writeLines(session.err, [NO_CLUSTER]);
   return workflow;
 }
 
