@@ -46,8 +46,25 @@ export async function writeCode(root) {
   return [...library, ...commandLine];
 }
 
+/** What a snapshot of a run must have been made with: the rules by which logs are folded. */
+function coreId(root) {
+  const folder = join(root, "src/core");
+  const files = readdirSync(folder, { recursive: true }).filter((file) => /(?<!\.test)\.ts$/.test(file));
+  const hash = createHash("sha256");
+  for (const file of files.sort()) hash.update(`${file}\n${readFileSync(join(folder, file), "utf8")}\n`);
+  return JSON.stringify(hash.digest("hex"));
+}
+
 async function writeLibrary(root) {
-  const common = { absWorkingDir: root, format: "esm", platform: "node", target: TARGET, metafile: true };
+  const define = { DARUMA_CORE: coreId(root) };
+  const common = {
+    absWorkingDir: root,
+    format: "esm",
+    platform: "node",
+    target: TARGET,
+    metafile: true,
+    define,
+  };
   const entryPoints = ["src/index.ts", ...THREADS];
   const reached = await build({
     ...common,
@@ -86,7 +103,7 @@ async function writeCommandLine(root) {
     external: NOT_BUNDLED,
     // Every package that is left out can be required; an `import` would start Node's other loader.
     supported: { "dynamic-import": false },
-    define: { "import.meta.url": "__moduleUrl", "performance.now": "__now" },
+    define: { "import.meta.url": "__moduleUrl", "performance.now": "__now", DARUMA_CORE: coreId(root) },
     banner: { js: BANNER },
   };
   const program = await build({

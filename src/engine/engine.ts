@@ -54,7 +54,7 @@ export class Engine {
   private stopping = false;
 
   constructor(private readonly options: EngineOptions) {
-    this.commits = new GroupCommit(options.store, {
+    this.commits = new GroupCommit(options, {
       committed: (host, events) => this.committed(host, events),
       refused: (host, error) => this.discard(host, error),
     });
@@ -159,8 +159,8 @@ export class Engine {
 
   private async load(runId: number, fence: number, then: readonly Command[]): Promise<OwnedRun> {
     const { store } = this.options;
-    const { run, nextSeq } = await loadRun(store, runId);
-    const host = new RunHost(run, fence, nextSeq);
+    const { run, nextSeq, snapshotSeq } = await loadRun(store, runId);
+    const host = new RunHost(run, fence, nextSeq, snapshotSeq);
     if (host.isOver) {
       await this.leases.release(runId);
       return { runId, run, ended: Promise.resolve(run) };

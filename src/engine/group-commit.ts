@@ -1,6 +1,8 @@
 import type { LoggedEvent } from "../core/model/events.js";
 import type { Store } from "../store/store.js";
+import type { EngineOptions } from "./engine-options.js";
 import type { RunHost } from "./run-host.js";
+import { SnapshotKeeper } from "./snapshot/snapshot-keeper.js";
 
 /** What the engine does once its events are safe. */
 export type Effect = () => void;
@@ -29,11 +31,16 @@ interface Batch {
 export class GroupCommit {
   private effects: Waiting[] = [];
   private inFlight: Promise<void> | null = null;
+  private readonly store: Store;
+  private readonly snapshots: SnapshotKeeper;
 
   constructor(
-    private readonly store: Store,
+    { store, snapshotEvents }: Pick<EngineOptions, "store" | "snapshotEvents">,
     private readonly listener: CommitListener,
-  ) {}
+  ) {
+    this.store = store;
+    this.snapshots = new SnapshotKeeper(store, snapshotEvents);
+  }
 
   afterCommit(host: RunHost, effect: Effect, dropped: Effect | null = null): void {
     this.effects.push({ host, effect, dropped });
@@ -67,6 +74,8 @@ export class GroupCommit {
   private drain(host: RunHost, batch: Batch[]): void {
     try {
       batch.push({ host, drained: host.drain() });
+      const writeSnapshot = this.snapshots.take(host);
+      if (writeSnapshot !== null) this.afterCommit(host, writeSnapshot);
     } catch (error) {
       this.listener.refused(host, error);
     }

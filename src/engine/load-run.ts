@@ -5,18 +5,21 @@ import type { LoggedEvent } from "../core/model/events.js";
 import { newRun } from "../core/model/new-run.js";
 import type { Run } from "../core/model/run.js";
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
-import type { Store } from "../store/store.js";
+import type { Store, StoredSnapshot } from "../store/store.js";
+import { unpackRun } from "./snapshot/pack-run.js";
 
 export interface LoadedRun {
   readonly run: Run;
   readonly nextSeq: number;
+  /** The event up to which a snapshot had it; 0: there was none to use. */
+  readonly snapshotSeq: number;
 }
 
 const PAGE_EVENTS = 5_000;
 /** Above this the whole log is read sooner than job by job. */
 const MAX_JOBS_ASKED = 1_000;
 
-/** A run as its log tells it, or as it was before one of its events. */
+/** A run as its log tells it, or as it was before one of its events. What a snapshot has is not read again. */
 export async function loadRun(
   store: Store,
   runId: number,
@@ -25,15 +28,37 @@ export async function loadRun(
   const [first] = await store.readEvents(runId, { limit: 1 });
   if (first === undefined || first.event.type !== "run.created" || beforeSeq === 1)
     throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
-  const definition = await readDefinition(store, runId, first.event.definitionHash);
-  const run = newRun(runId, definition, first.event, first.at);
-  let last = 0;
-  for await (const page of readPages(store, runId, { afterSeq: 0, beforeSeq })) {
+  const { event, at } = first;
+  const [definition, snapshot] = await Promise.all([
+    readDefinition(store, runId, event.definitionHash),
+    readSnapshot(store, runId, beforeSeq),
+  ]);
+  const begin = (): Run => newRun(runId, definition, event, at);
+  let run = begin();
+  let snapshotSeq = 0;
+  if (snapshot !== null) {
+    if (unpackRun(run, snapshot)) snapshotSeq = snapshot.seq;
+    else run = begin();
+  }
+  let last = snapshotSeq;
+  for await (const page of readPages(store, runId, { afterSeq: snapshotSeq, beforeSeq })) {
     replay(run, page);
     last = page.at(-1)!.seq;
   }
   run.dirty.clear();
-  return { run, nextSeq: last + 1 };
+  return { run, nextSeq: last + 1, snapshotSeq };
+}
+
+/** Null: there is none, it is of a later time, or of a longer log than this one. */
+async function readSnapshot(
+  store: Store,
+  runId: number,
+  beforeSeq = Number.POSITIVE_INFINITY,
+): Promise<StoredSnapshot | null> {
+  const snapshot = await store.readSnapshot(runId);
+  if (snapshot === null || snapshot.seq >= beforeSeq) return null;
+  const [there] = await store.readEvents(runId, { afterSeq: snapshot.seq - 1, limit: 1 });
+  return there === undefined ? null : snapshot;
 }
 
 async function readDefinition(store: Store, runId: number, hash: string): Promise<Definition> {

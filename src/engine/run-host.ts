@@ -40,6 +40,8 @@ export class RunHost {
     readonly run: Run,
     public fence: number,
     private nextSeq: number,
+    /** The event up to which a snapshot has the run, or was to have it; 0: there is none. */
+    public snapshotSeq = 0,
   ) {
     this.writtenRow = nextSeq === 1 ? null : rowMark(run);
     if (nextSeq > 1) run.dirty.clear();

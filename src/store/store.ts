@@ -68,6 +68,9 @@ export interface Store extends ClusterStore {
   /** The patch of a checkpoint of a run that is on record. One that is there under the same hash stays as it is. */
   putPatch(patch: StoredPatch): Promise<void>;
   readPatch(runId: number, diffHash: string): Promise<Uint8Array | null>;
+  /** What a run that is on record was at one event, in place of the one before. It goes with its run. */
+  putSnapshot(snapshot: StoredSnapshot): Promise<void>;
+  readSnapshot(runId: number): Promise<StoredSnapshot | null>;
 
   /**
    * Take the run for `owner`. Free, expired (`expiresAt <= now`, on the clock that the store holds leases against) or owned by the same owner: granted with a new, higher
@@ -273,6 +276,17 @@ export interface Append {
 export interface StoredPatch {
   readonly runId: number;
   readonly diffHash: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The store neither reads nor believes it: whoever takes it checks it, and has the log if it is worth nothing. */
+export interface StoredSnapshot {
+  readonly runId: number;
+  /** The last event that is in it. */
+  readonly seq: number;
+  readonly version: string;
+  /** Of the bytes. */
+  readonly sha256: string;
   readonly bytes: Uint8Array;
 }
 

@@ -32,6 +32,7 @@ async function putWholeRun(store: Store, status: RunStatus): Promise<number> {
     checkpoints: [checkpointRow(runId, 1)],
   }));
   await store.putPatch({ runId: run, diffHash: PATCH, bytes: Uint8Array.of(1, 2) });
+  await store.putSnapshot({ runId: run, seq: 1, version: "v", sha256: "s", bytes: Uint8Array.of(3) });
   return run;
 }
 
@@ -44,13 +45,23 @@ async function everythingOf(store: Store, runId: number): Promise<unknown> {
     routes: await store.readRoutes(runId),
     checkpoints: await store.readCheckpoints(runId),
     patch: await store.readPatch(runId, PATCH),
+    snapshot: await store.readSnapshot(runId),
     lease: await store.readLease(runId),
     inbox: await store.readInbox([runId]),
   };
 }
 
 const NOTHING = {
-  ...{ run: null, events: [], jobs: [], attempts: [], routes: [], checkpoints: [], patch: null },
+  ...{
+    run: null,
+    events: [],
+    jobs: [],
+    attempts: [],
+    routes: [],
+    checkpoints: [],
+    patch: null,
+    snapshot: null,
+  },
   ...{ lease: null, inbox: [] },
 };
 

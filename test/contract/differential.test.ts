@@ -240,6 +240,16 @@ const patch = call(
   async (store, id, diffHash, bytes) =>
     (await store.readRun(id)) === null ? "no run" : store.putPatch({ runId: id, diffHash, bytes }),
 );
+const snapshot = call(
+  "putSnapshot",
+  fc.tuple(runId, fc.integer({ min: 1, max: 9 }), fc.uint8Array({ maxLength: 8 })),
+  async (store, id, seq, bytes) => {
+    if ((await store.readRun(id)) === null) return "no run";
+    await store.putSnapshot({ runId: id, seq, version: "v1", sha256: "s", bytes });
+    const { bytes: found, ...rest } = (await store.readSnapshot(id))!;
+    return { ...rest, bytes: Array.from(found) };
+  },
+);
 const draftName = fc.constantFrom("d1", "d2");
 const draft = call(
   "saveDraft",
@@ -287,7 +297,7 @@ const anyCall = fc.oneof(
   { weight: 4, arbitrary: acquire },
   { weight: 3, arbitrary: remove },
   ...[renew, release, send, answer, register, reserve, list, handler, follow].map(rarely),
-  ...[patch, claim, draft, dropDraft, token, revoke, versions, jobs].map(rarely),
+  ...[patch, snapshot, claim, draft, dropDraft, token, revoke, versions, jobs].map(rarely),
 );
 
 function rarely(arbitrary: fc.Arbitrary<Call>): { weight: number; arbitrary: fc.Arbitrary<Call> } {

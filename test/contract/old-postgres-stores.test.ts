@@ -20,6 +20,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   5: "sqlite-v6.sql",
   6: "sqlite-v7.sql",
   7: "sqlite-v8.sql",
+  8: "sqlite-v9.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

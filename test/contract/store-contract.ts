@@ -13,6 +13,7 @@ import { inboxContract } from "./inbox-contract.js";
 import { jobContract } from "./job-contract.js";
 import { leaseContract } from "./lease-contract.js";
 import { readContract } from "./read-contract.js";
+import { snapshotContract } from "./snapshot-contract.js";
 import { tokenContract } from "./token-contract.js";
 import { waitingContract } from "./waiting-contract.js";
 import { workflowContract } from "./workflow-contract.js";
@@ -60,6 +61,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     claimContract(underTest);
     waitingContract(underTest);
     checkpointContract(underTest);
+    snapshotContract(underTest);
     inboxContract(underTest);
     deleteContract(underTest);
     tokenContract(underTest);

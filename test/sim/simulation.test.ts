@@ -1,6 +1,21 @@
 import { describe, expect, it } from "vitest";
+import { replay } from "../../src/core/decide/decision.js";
+import type { Event } from "../../src/core/model/events.js";
+import { newRun } from "../../src/core/model/new-run.js";
+import type { Run } from "../../src/core/model/run.js";
 import { findViolations } from "../support/invariants.js";
-import { Simulation } from "./simulation.js";
+import { snapshotRun } from "../support/run-snapshot.js";
+import { type SimResult, Simulation } from "./simulation.js";
+
+/** Of the log alone, whatever snapshots there are. */
+function replayWhole({ run: { id, definition }, log }: SimResult): Run {
+  const { event, at } = log[0]!;
+  const run = newRun(id, definition, event as Extract<Event, { type: "run.created" }>, at);
+  replay(run, log);
+  return run;
+}
+
+const tell = (run: Run): string => JSON.stringify(snapshotRun(run));
 
 /** SEED=n replays one story; SIM_SEEDS=n tells how many to try. */
 const only = process.env.SEED === undefined ? null : Number(process.env.SEED);
@@ -17,6 +32,7 @@ describe("the engine in rough weather", () => {
         if (only !== null && process.env.SHOW_LOG === "1")
           for (const { seq, event } of result.log) console.log(seq, JSON.stringify(event));
         expect(["completed", "failed", "canceled"], `seed ${seed}`).toContain(result.run.status);
+        expect(tell(result.run), `seed ${seed}`).toBe(tell(replayWhole(result)));
         expect(result.mixed, `seed ${seed}\n${result.text}`).toEqual([]);
         expect(result.unrecorded, `seed ${seed}\n${result.text}`).toEqual([]);
         expect(findViolations(result.log, result.definition), `seed ${seed}\n${result.text}`).toEqual([]);

@@ -131,6 +131,8 @@ export class Stage {
       workspaces: this.workspaces,
       sandbox: this.options.sandbox ?? plainSandbox,
       isDead: () => true,
+      // So that whoever resumes here does so from a snapshot.
+      snapshotEvents: 1,
     });
   }
 

@@ -8,6 +8,7 @@ import {
   leaveVisitEarly,
   rebuildGate,
 } from "../model/jobs.js";
+import { newBarrier } from "../model/new-run.js";
 import {
   type Barrier,
   change,
@@ -24,7 +25,7 @@ import { addBranch } from "./evolve-scopes.js";
 /** Nothing in a barrier starts any more: what was ready, waiting or climbing lets go; what runs is being ended. */
 export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.opened" }>): void {
   run.nextBarrier = Math.max(run.nextBarrier, event.barrier + 1);
-  const barrier = run.barriers.get(event.barrier) ?? newBarrier(run, event.barrier);
+  const barrier = run.barriers.get(event.barrier) ?? addBarrier(run, event.barrier);
   // What was restored for fewer members must be done again for all of them.
   barrier.rebuild = null;
   barrier.restored = null;
@@ -68,15 +69,8 @@ function routedFrom(run: Run, event: Extract<Event, { type: "barrier.opened" }>)
   return { job: source, attempt: source.attempt, edge: event.edge ?? 0, failure: source.error };
 }
 
-function newBarrier(run: Run, id: number): Barrier {
-  const barrier: Barrier = {
-    id,
-    targets: new Map(),
-    members: new Set(),
-    endingAttempts: new Set(),
-    rebuild: null,
-    restored: null,
-  };
+function addBarrier(run: Run, id: number): Barrier {
+  const barrier = newBarrier(id);
   run.barriers.set(id, barrier);
   return barrier;
 }

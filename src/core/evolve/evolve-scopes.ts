@@ -1,11 +1,8 @@
 import type { Event, ScopeItem } from "../model/events.js";
 import { buildGate, gateState, isTainted, meetJoin, reducersWaiting } from "../model/gate.js";
 import { addJob, invalidate, rebuildGate, renewRouting } from "../model/jobs.js";
+import { NO_BRANCH_GATES, newScope } from "../model/new-run.js";
 import { type Job, jobById, type Run, type Scope } from "../model/run.js";
-
-/** Shared: most items have neither fan-outs nor reducers of their own. */
-const NO_SCOPES: Scope["children"] = new Map();
-const NO_BRANCH_GATES: Scope["branchGates"] = new Map();
 
 /**
  * A forEach job has completed: one scope an item, with a job for each step inside. A later visit of the forEach job
@@ -29,21 +26,8 @@ export function openScopes(run: Run, opener: Job, generation: number, items: rea
 }
 
 function addScope(run: Run, opener: Job, index: number): Scope {
-  const scope: Scope = {
-    id: `${opener.scope.id}/${opener.step.definition.id}[${index}]`,
-    parent: opener.scope,
-    depth: opener.scope.depth + 1,
-    opener,
-    item: null,
-    open: true,
-    generation: 0,
-    abandoned: false,
-    loops: 0,
-    lastError: null,
-    jobs: new Map(),
-    children: NO_SCOPES,
-    branchGates: NO_BRANCH_GATES,
-  };
+  const id = `${opener.scope.id}/${opener.step.definition.id}[${index}]`;
+  const scope = newScope(id, opener.scope, opener);
   run.scopes.set(scope.id, scope);
   return scope;
 }

@@ -7,8 +7,8 @@ import type { JobStatus } from "./rows.js";
 import {
   type BeforeVisit,
   change,
-  JOB_IDS_PER_RUN,
   type Job,
+  nextJobId,
   type Run,
   type Scope,
   type VisitOutcome,
@@ -33,10 +33,10 @@ const NEVER_VISITED: BeforeVisit = Object.freeze({
   routedFrom: null,
 });
 
-/** Add a job to its scope; its id is the next of the run. */
-export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
-  const job: Job = {
-    id: run.id * JOB_IDS_PER_RUN + run.jobs.length + 1,
+/** A job to which nothing has happened yet. */
+export function newJob(id: number, step: GraphStep, scope: Scope): Job {
+  return {
+    id,
     step,
     scope,
     status: "blocked",
@@ -88,6 +88,11 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
     visitFor: null,
     beforeVisit: NEVER_VISITED,
   };
+}
+
+/** Add a job to its scope; its id is the next of the run. */
+export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
+  const job = newJob(nextJobId(run), step, scope);
   run.jobs.push(job);
   scope.jobs.set(step, job);
   run.dirty.add(job);

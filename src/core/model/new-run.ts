@@ -2,8 +2,41 @@ import { readyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type { Event } from "./events.js";
 import { buildGraph } from "./graph.js";
-import type { Run, Scope } from "./run.js";
+import type { Barrier, Job, Run, Scope } from "./run.js";
 import { newWorkspaceState } from "./workspace-state.js";
+
+/** Shared: most items have neither fan-outs nor reducers of their own. */
+const NO_SCOPES: Scope["children"] = new Map();
+export const NO_BRANCH_GATES: Scope["branchGates"] = new Map();
+
+export function newScope(id: string, parent: Scope | null, opener: Job | null): Scope {
+  return {
+    id,
+    parent,
+    depth: parent === null ? 0 : parent.depth + 1,
+    opener,
+    item: null,
+    open: true,
+    generation: 0,
+    abandoned: false,
+    loops: 0,
+    lastError: null,
+    jobs: new Map(),
+    children: NO_SCOPES,
+    branchGates: NO_BRANCH_GATES,
+  };
+}
+
+export function newBarrier(id: number): Barrier {
+  return {
+    id,
+    targets: new Map(),
+    members: new Set(),
+    endingAttempts: new Set(),
+    rebuild: null,
+    restored: null,
+  };
+}
 
 /** A run before its first event is folded in. */
 export function newRun(
@@ -12,21 +45,8 @@ export function newRun(
   created: Extract<Event, { type: "run.created" }>,
   at: number,
 ): Run {
-  const root: Scope = {
-    id: "root",
-    parent: null,
-    depth: 0,
-    opener: null,
-    item: null,
-    open: true,
-    generation: 1,
-    abandoned: false,
-    loops: 0,
-    lastError: null,
-    jobs: new Map(),
-    children: new Map(),
-    branchGates: new Map(),
-  };
+  const root = newScope("root", null, null);
+  root.generation = 1;
   return {
     id,
     definition,

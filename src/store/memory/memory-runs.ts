@@ -20,6 +20,8 @@ type RunVerb =
   | "readCheckpoints"
   | "putPatch"
   | "readPatch"
+  | "putSnapshot"
+  | "readSnapshot"
   | "deleteRun";
 
 export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
@@ -71,6 +73,15 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
     async readPatch(runId, diffHash) {
       const bytes = open().runs.get(runId)?.patches.get(diffHash);
       return bytes === undefined ? null : Uint8Array.from(bytes);
+    },
+    async putSnapshot({ bytes, ...snapshot }) {
+      const run = open().runs.get(snapshot.runId);
+      if (run === undefined) throw new DarumaError("STORE_FAILED", `there is no run ${snapshot.runId}`);
+      run.snapshot = { ...snapshot, bytes: Uint8Array.from(bytes) };
+    },
+    async readSnapshot(runId) {
+      const snapshot = open().runs.get(runId)?.snapshot ?? null;
+      return snapshot === null ? null : { ...snapshot, bytes: Uint8Array.from(snapshot.bytes) };
     },
     deleteRun: async (runId) => deleteRun(open(), runId),
   };

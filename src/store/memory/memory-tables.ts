@@ -11,6 +11,7 @@ import type {
   LeaseOwner,
   NewInboxCommand,
   SerialisedEvent,
+  StoredSnapshot,
   TokenRow,
   WaitingRun,
   WorkflowRow,
@@ -27,6 +28,7 @@ class RunTables {
   readonly routes: string[] = [];
   readonly checkpoints = new Map<number, string>();
   readonly patches = new Map<string, Uint8Array>();
+  snapshot: StoredSnapshot | null = null;
   private readonly seqsByJob = new Map<number, number[]>();
   private indexed = 0;
 

@@ -15,6 +15,7 @@ import {
   REGISTER_FUNCTION,
   TABLES,
 } from "./schema.js";
+import { SNAPSHOTS } from "./snapshot-verbs.js";
 import { WAITING_RUNS } from "./waiting-verbs.js";
 
 interface Migration {
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
     version: 8,
     sql: "ALTER TABLE attempt ADD COLUMN node text, ADD COLUMN allocation text, ADD COLUMN restart integer;",
   },
+  { version: 9, sql: SNAPSHOTS },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

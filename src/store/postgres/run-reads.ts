@@ -5,6 +5,7 @@ import { COLUMNS, JOB_COLUMNS_BESIDE_RUN, TABLES } from "../tables.js";
 import { Conditions } from "./conditions.js";
 import type { Database } from "./database.js";
 import { EVENT_JOB } from "./schema.js";
+import { createSnapshotVerbs } from "./snapshot-verbs.js";
 import { readStoredEvent, readStoredRow, type StoredEvent, type StoredRow } from "./stored-rows.js";
 
 type RunRead =
@@ -19,7 +20,9 @@ type RunRead =
   | "readRoutes"
   | "readCheckpoints"
   | "putPatch"
-  | "readPatch";
+  | "readPatch"
+  | "putSnapshot"
+  | "readSnapshot";
 
 export function createRunReads(db: Database): Pick<Store, RunRead> {
   return {
@@ -67,6 +70,7 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
       return (await db.list<StoredRow>(sql, runId)).map((row) => readStoredRow(TABLES.checkpoint, row));
     },
     ...createPatchVerbs(db),
+    ...createSnapshotVerbs(db),
   };
 }
 

@@ -181,6 +181,14 @@ export const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE attempt ADD COLUMN restart INTEGER;
     `,
   },
+  {
+    version: 10,
+    sql: `
+      CREATE TABLE snapshot (
+        run_id INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE, seq INTEGER NOT NULL, version TEXT NOT NULL,
+        sha256 TEXT NOT NULL, bytes BLOB NOT NULL);
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

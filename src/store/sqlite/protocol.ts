@@ -15,6 +15,7 @@ import type {
   RegisteredWorkflow,
   RunFilter,
   StoredPatch,
+  StoredSnapshot,
   WaitingRun,
   WorkflowFilter,
 } from "../store.js";
@@ -41,6 +42,7 @@ export interface ReadVerbs {
   readRoutes(runId: number): Cells;
   readCheckpoints(runId: number): Cells;
   readPatch(runId: number, diffHash: string): Uint8Array | null;
+  readSnapshot(runId: number): StoredSnapshot | null;
   readLease(runId: number): Cells | null;
   readLastLeases(runIds: readonly number[]): Cells;
   /** Each owner as the JSON that stands in its leases. */
@@ -66,6 +68,7 @@ export interface WriteVerbs {
   reserveRunId(): number;
   commit(appends: readonly PackedAppend[]): null;
   putPatch(patch: StoredPatch): null;
+  putSnapshot(snapshot: StoredSnapshot): null;
   /** The new token, or the lease that stands in the way. */
   acquireLease(request: LeaseRequest): number | Cells;
   /** The runs whose lease is no longer held under this token. */

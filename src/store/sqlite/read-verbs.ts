@@ -65,7 +65,8 @@ type RunRead =
   | "readJobNames"
   | "listJobs"
   | "readAttempts";
-type RunPartRead = "readRoutes" | "readCheckpoints" | "readPatch";
+type SnapshotCells = readonly [seq: number, version: string, sha256: string, bytes: Uint8Array | null];
+type RunPartRead = "readRoutes" | "readCheckpoints" | "readPatch" | "readSnapshot";
 
 function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPartRead> {
   const { row, rows } = statements;
@@ -96,6 +97,13 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPa
     readPatch: (runId, diffHash) => {
       const found = row("SELECT bytes FROM patch WHERE run_id = ? AND diff_hash = ?", runId, diffHash);
       return found === null ? null : ((found[0] ?? new Uint8Array()) as Uint8Array);
+    },
+    readSnapshot: (runId) => {
+      const sql = "SELECT seq, version, sha256, bytes FROM snapshot WHERE run_id = ?";
+      const found = row(sql, runId);
+      if (found === null) return null;
+      const [seq, version, sha256, bytes] = found as readonly unknown[] as SnapshotCells;
+      return { runId, seq, version, sha256, bytes: bytes ?? new Uint8Array() };
     },
   };
 }

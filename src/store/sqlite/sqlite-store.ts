@@ -47,6 +47,10 @@ function createStore(thread: ThreadClient): Store {
       await thread.call("putPatch", patch);
     },
     readPatch: (runId, diffHash) => thread.call("readPatch", runId, diffHash),
+    async putSnapshot(snapshot) {
+      await thread.call("putSnapshot", snapshot);
+    },
+    readSnapshot: (runId) => thread.call("readSnapshot", runId),
     deleteRun: (runId) => thread.call("deleteRun", runId),
     ...createRowReaders(thread),
     ...createDraftVerbs(thread),

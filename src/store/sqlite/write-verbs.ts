@@ -42,6 +42,13 @@ export function createWriteVerbs(db: Database): WriteVerbs {
       );
       return null;
     },
+    putSnapshot: ({ runId, seq, version, sha256, bytes }) => {
+      run(
+        "INSERT OR REPLACE INTO snapshot (run_id, seq, version, sha256, bytes) VALUES (?, ?, ?, ?, coalesce(?, x''))",
+        ...[runId, seq, version, sha256, bytes],
+      );
+      return null;
+    },
     ...createLeaseWrites(statements),
     ...createWaitingWrites(statements),
     ...createClusterWrites(statements),

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
+import type { Run } from "../../core/model/run.js";
+import { decodeRun } from "../../core/snapshot/decode-run.js";
+import { encodeRun } from "../../core/snapshot/encode-run.js";
+import { SNAPSHOT_VERSION } from "../../core/snapshot/snapshot-form.js";
+import type { StoredSnapshot } from "../../store/store.js";
+
+/** Before compression. A run that is larger has none: its log is read instead. */
+export const MAX_SNAPSHOT_BYTES = 256 * 1_024 * 1_024;
+/** Speed counts more than size here, and at this level 15 MB of a plain run become 1. */
+const LEVEL = 1;
+const CHUNK_CHARS = 256 * 1_024;
+/** In its own thread, unless it is done sooner than that thread would begin. */
+const AT_ONCE_BYTES = 64 * 1_024;
+const NEWLINE = 10;
+
+/** The run as it is now, still to be compressed; null: it is too large. */
+export function copyRun(run: Run, maxBytes = MAX_SNAPSHOT_BYTES): Buffer[] | null {
+  const chunks: Buffer[] = [];
+  let [text, bytes] = ["", 0];
+  const put = (): boolean => {
+    const chunk = Buffer.from(text);
+    text = "";
+    bytes += chunk.length;
+    return bytes <= maxBytes && chunks.push(chunk) > 0;
+  };
+  for (const line of encodeRun(run)) {
+    text += `${line}\n`;
+    if (text.length >= CHUNK_CHARS && !put()) return null;
+  }
+  return put() ? chunks : null;
+}
+
+export async function packCopy(copy: readonly Buffer[], runId: number, seq: number): Promise<StoredSnapshot> {
+  const bytes = await compress(Buffer.concat(copy));
+  return { runId, seq, version: SNAPSHOT_VERSION, sha256: digestOf(bytes), bytes };
+}
+
+async function compress(bytes: Buffer): Promise<Uint8Array> {
+  if (bytes.length <= AT_ONCE_BYTES) return deflateRawSync(bytes, { level: LEVEL });
+  return new Promise((resolve, reject) => {
+    deflateRaw(bytes, { level: LEVEL }, (error, packed) =>
+      error === null ? resolve(packed) : reject(error),
+    );
+  });
+}
+
+/** Into a run that `newRun` has just made. False: it is not whole, or not for this version; the run is spoilt then. */
+export function unpackRun(run: Run, { version, sha256, bytes }: StoredSnapshot): boolean {
+  if (version !== SNAPSHOT_VERSION || digestOf(bytes) !== sha256) return false;
+  try {
+    decodeRun(run, linesOf(inflateRawSync(bytes)));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** One by one: as one text it would be there twice. */
+function* linesOf(bytes: Buffer): Generator<string> {
+  for (
+    let [from, to] = [0, bytes.indexOf(NEWLINE)];
+    to >= 0;
+    from = to + 1, to = bytes.indexOf(NEWLINE, from)
+  )
+    yield bytes.toString("utf8", from, to);
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
