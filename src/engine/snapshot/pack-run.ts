@@ -7,7 +7,7 @@ import { SNAPSHOT_VERSION } from "../../core/snapshot/snapshot-form.js";
 import type { StoredSnapshot } from "../../store/store.js";
 
 /** Before compression. A run that is larger has none: its log is read instead. */
-export const MAX_SNAPSHOT_BYTES = 256 * 1_024 * 1_024;
+const MAX_SNAPSHOT_BYTES = 256 * 1_024 * 1_024;
 /** Speed counts more than size here, and at this level 15 MB of a plain run become 1. */
 const LEVEL = 1;
 const CHUNK_CHARS = 256 * 1_024;
