@@ -1,23 +1,25 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AllocationSpec, KnownOfPilot } from "../../src/cluster/provider.js";
-import { RealAllocations, until } from "../support/cluster/real-allocations.js";
+import type { AllocationCode } from "../../src/cluster/allocation-end.js";
+import type { AllocationSpec, AllocationStatus, KnownOfPilot } from "../../src/cluster/provider.js";
+import { REAL_CLUSTER_TIMEOUT_MS, RealAllocations, until } from "../support/cluster/real-allocations.js";
 import { Scenario } from "../support/cluster/scenario.js";
 import { clusterSuite, startGridEngine, whyNoCluster } from "../support/cluster/test-cluster.js";
 import { killPilot, noPilotIsLeft, providerConformance, stepsIn } from "./provider-conformance.js";
 
 const SIGNAL = new AbortController().signal;
-const SLOWEST_MS = 120_000;
+const SUITE = clusterSuite("gridengine", "a real Grid Engine");
+const TIMEOUT = { timeout: REAL_CLUSTER_TIMEOUT_MS };
 
 let allocations: RealAllocations;
 
-describe.skipIf(whyNoCluster("gridengine") !== null)(clusterSuite("gridengine", "a real Grid Engine"), () => {
+describe.skipIf(whyNoCluster("gridengine") !== null)(SUITE, TIMEOUT, () => {
   beforeAll(async () => {
     allocations = new RealAllocations(await startGridEngine());
     for (const scenario of SCENARIOS) scenario.begin();
-  });
-  afterAll(() => allocations.dispose());
+  }, REAL_CLUSTER_TIMEOUT_MS);
+  afterAll(() => allocations.dispose(), REAL_CLUSTER_TIMEOUT_MS);
 
   describe("an allocation", () => {
     providerConformance(() => allocations, {
@@ -37,22 +39,20 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(clusterSuite("gridengine", 
   });
 
   describe.each(SCENARIOS)("$name", (scenario) => {
-    it(`ends as ${scenario.expected.join(", then ")}`, { timeout: SLOWEST_MS }, async () => {
+    it(`ends as ${scenario.expected.join(", then ")}`, async () => {
       expect(await scenario.outcome()).toEqual(scenario.expected);
     });
   });
 
   describe("a host that is lost", () => {
-    it("ends its jobs as requeued, which Grid Engine does not tell from a reschedule", {
-      timeout: SLOWEST_MS,
-    }, async () => {
+    it("ends its jobs as requeued, which Grid Engine does not tell from a reschedule", async () => {
       await Promise.allSettled(SCENARIOS.map((scenario) => scenario.outcome()));
       const id = await started("lost-host", "stay", { profile: rerunnable() });
       process.kill(
         Number(readFileSync(join(allocations.cluster.folder, "run/execd.pid"), "utf8")),
         "SIGKILL",
       );
-      const incarnations = await allocations.end(id);
+      const incarnations = await requeuedOnce(id);
       expect(incarnations.map((status) => allocations.verdict(status))).toEqual(["REQUEUED?", "pending"]);
       expect(incarnations.map(({ restart }) => restart)).toEqual([0, 1]);
       // The host is only deaf: what ran on it runs on.
@@ -72,7 +72,9 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(clusterSuite("gridengine", 
 const SCENARIOS: readonly Scenario[] = [
   new Scenario("a pilot that exits with 0", ["DRAINED"], (name) => ended(name, "exit-0")),
   new Scenario("a pilot that exits with 3", ["PILOT_FAILED"], (name) => ended(name, "exit-3")),
-  new Scenario("a script that is killed", ["PILOT_FAILED?"], (name) => ended(name, "kill-script")),
+  new Scenario("a script that is killed", ["PILOT_FAILED?"], (name) =>
+    ended(name, "kill-script", {}, {}, "PILOT_FAILED"),
+  ),
   new Scenario("a pilot that never reached the server", ["PILOT_FAILED"], (name) =>
     ended(name, "exit-0", {}, { registered: false }),
   ),
@@ -105,7 +107,7 @@ const SCENARIOS: readonly Scenario[] = [
   new Scenario("a reschedule by an operator", ["REQUEUED?", "restart 1"], async (name) => {
     const id = await started(name, "stay", { profile: rerunnable() });
     await allocations.cluster.command("qmod", "-rj", id);
-    const [first, second] = await allocations.end(id);
+    const [first, second] = await requeuedOnce(id);
     await allocations.provider.cancel(id, "now", SIGNAL);
     // Grid Engine does not always end the first one, so that two may run at once.
     killPilot(allocations, name);
@@ -113,13 +115,15 @@ const SCENARIOS: readonly Scenario[] = [
   }),
   new Scenario("an output file that cannot be written", ["LAUNCH_FAILED", "asked"], async (name) => {
     const id = await allocations.submit(name, "stay", { logFile: "/nonexistent/log" });
-    const [verdict] = await verdicts(id, { registered: false });
+    let verdict = "";
+    // In error it never starts, and why is known when accounting has its record.
+    await until("it is known why it could not start", async () => {
+      const [status] = await allocations.end(id, { registered: false });
+      verdict = allocations.verdict(status!, { registered: false });
+      return verdict !== "NEVER_STARTS";
+    });
     // It stays in the queue in error until somebody removes it.
-    const [status] = await allocations.status(id);
-    return [
-      verdict!,
-      status?.phase === "pending" ? await allocations.provider.cancel(id, "now", SIGNAL) : "asked",
-    ];
+    return [verdict, await allocations.provider.cancel(id, "now", SIGNAL)];
   }),
   new Scenario("a job that is held", ["NEVER_STARTS"], async (name) => {
     const id = await allocations.submit(name, "stay", {
@@ -135,8 +139,9 @@ async function ended(
   mode: string,
   change: Partial<AllocationSpec> = {},
   known: Partial<KnownOfPilot> = {},
+  guess?: AllocationCode,
 ): Promise<string[]> {
-  return verdicts(await allocations.submit(name, mode, change), known);
+  return verdicts(await allocations.submit(name, mode, change), known, guess);
 }
 
 async function started(name: string, mode: string, change: Partial<AllocationSpec> = {}): Promise<string> {
@@ -145,8 +150,22 @@ async function started(name: string, mode: string, change: Partial<AllocationSpe
   return id;
 }
 
-async function verdicts(id: string, known: Partial<KnownOfPilot> = {}): Promise<string[]> {
-  return (await allocations.end(id, known)).map((status) => allocations.verdict(status, known));
+async function verdicts(
+  id: string,
+  known: Partial<KnownOfPilot> = {},
+  guess?: AllocationCode,
+): Promise<string[]> {
+  return (await allocations.end(id, known, guess)).map((status) => allocations.verdict(status, known));
+}
+
+/** Both incarnations: the record of the first may be there before the queue tells of the second. */
+async function requeuedOnce(id: string): Promise<readonly AllocationStatus[]> {
+  let incarnations: readonly AllocationStatus[] = [];
+  await until(`allocation ${id} is back in the queue`, async () => {
+    incarnations = await allocations.end(id, {}, "REQUEUED");
+    return incarnations[1] !== undefined && incarnations[1].phase !== "unknown";
+  });
+  return incarnations;
 }
 
 function seconds(count: number): AllocationSpec["shape"] {

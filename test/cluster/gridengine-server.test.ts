@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClusterServer } from "../support/cluster/cluster-server.js";
-import { until } from "../support/cluster/real-allocations.js";
+import { REAL_CLUSTER_TIMEOUT_MS, until } from "../support/cluster/real-allocations.js";
 import {
   clusterSuite,
   startGridEngine,
@@ -10,7 +10,7 @@ import {
   whyNoCluster,
 } from "../support/cluster/test-cluster.js";
 
-const TIMEOUT = { timeout: 170_000 };
+const TIMEOUT = { timeout: REAL_CLUSTER_TIMEOUT_MS };
 const KEYS = `    tags: [hpc]
     queue: main.q
     parallel_environment: smp
@@ -28,21 +28,22 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(
       cluster = await startGridEngine();
       server = new ClusterServer(cluster, { hpc: KEYS });
       await server.start();
-    }, 120_000);
+    }, REAL_CLUSTER_TIMEOUT_MS);
     afterAll(async () => {
       await server.dispose();
       await cluster.stop();
-    });
+    }, REAL_CLUSTER_TIMEOUT_MS);
 
     it("runs 40 jobs, each once, shows nobody a token, and leaves the queue empty", TIMEOUT, async () => {
+      const gate = server.gate("many");
       const run = await server.submit(
         "many",
         `jobs:
   - name: job_{i}
-    command: sleep 0.5
+    command: ${gate.command}
     parameters: { i: "1:40" }
     runs_on: [hpc]
-    resource_requirements: { num_cpus: 1, memory: 100m, runtime: 30s }
+    resource_requirements: { num_cpus: 1, memory: 100m, runtime: 5m }
 `,
       );
       await until("a job runs", async () =>
@@ -52,6 +53,7 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(
       const canary = server.token(allocation!);
       expect(await cluster.command("qstat", "-j", allocation!.id!)).not.toContain(canary);
       expect(spawnSync("grep", ["-rlF", canary, cluster.folder]).stdout.toString()).toBe("");
+      gate.open();
       expect(await server.ends(run)).toBe("completed");
       const started = (await server.events(run)).filter(({ type }) => type === "attempt.started");
       expect(started).toHaveLength(40);
@@ -63,7 +65,7 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(
     it("restarts a job whose allocation somebody deletes, once the cluster is resumed", TIMEOUT, async () => {
       const run = await server.submit(
         "deleted",
-        `steps:\n  a: { exec: "sleep 8", runs_on: [hpc], resource_requirements: { memory: 100m, runtime: 5m } }\n`,
+        `steps:\n  a: { exec: "test $DARUMA_ATTEMPT_ID -gt 1 || sleep 100", runs_on: [hpc], resource_requirements: { memory: 100m, runtime: 5m } }\n`,
       );
       await server.running(run, "a");
       const [allocation] = await server.allocations("--live");

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { runCommand } from "../../src/cluster/command.js";
 import { type AllocationSpec, isRefusal } from "../../src/cluster/provider.js";
+import { signalProcess } from "../support/cluster/kill-machine.js";
 import { type RealAllocations, until } from "../support/cluster/real-allocations.js";
 
 const run = promisify(execFile);
@@ -181,7 +182,7 @@ export async function noPilotIsLeft({ folder }: RealAllocations): Promise<void> 
 /** What the death of its machine does, where the machine is this one and lives on. */
 export function killPilot({ folder }: RealAllocations, name: string): void {
   for (const [pid, line] of processes())
-    if (line.includes(join(folder, `${name}.token`))) process.kill(pid, "SIGKILL");
+    if (line.includes(join(folder, `${name}.token`))) signalProcess(pid, "SIGKILL");
 }
 
 function commandLines(): string[] {

@@ -3,24 +3,24 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AllocationSpec, KnownOfPilot } from "../../src/cluster/provider.js";
 import { killMachine } from "../support/cluster/kill-machine.js";
-import { RealAllocations, until } from "../support/cluster/real-allocations.js";
+import { REAL_CLUSTER_TIMEOUT_MS, RealAllocations, until } from "../support/cluster/real-allocations.js";
 import { Scenario } from "../support/cluster/scenario.js";
 import { clusterSuite, startSlurm, whyNoCluster } from "../support/cluster/test-cluster.js";
 import { providerConformance, stepsIn } from "./provider-conformance.js";
 
 const SIGNAL = new AbortController().signal;
 const MINUTE_MS = 60_000;
-/** Slurm looks at time limits every half minute, and a machine is dead only when it has been silent for a while. */
-const SLOWEST_MS = 180_000;
+
+const TIMEOUT = { timeout: REAL_CLUSTER_TIMEOUT_MS };
 
 let allocations: RealAllocations;
 
-describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "a real Slurm"), () => {
+describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "a real Slurm"), TIMEOUT, () => {
   beforeAll(async () => {
     allocations = new RealAllocations(await startSlurm({ nodes: 5 }));
     for (const scenario of SCENARIOS) scenario.begin();
-  });
-  afterAll(() => allocations.dispose());
+  }, REAL_CLUSTER_TIMEOUT_MS);
+  afterAll(() => allocations.dispose(), REAL_CLUSTER_TIMEOUT_MS);
 
   describe("an allocation", () => {
     providerConformance(() => allocations, {
@@ -42,7 +42,7 @@ describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "a real Sl
   });
 
   describe.each(SCENARIOS)("$name", (scenario) => {
-    it(`ends as ${scenario.expected.join(", then ")}`, { timeout: SLOWEST_MS }, async (context) => {
+    it(`ends as ${scenario.expected.join(", then ")}`, async (context) => {
       if (
         scenario.needsMemoryLimit &&
         readFileSync(join(allocations.cluster.folder, "memory-limited"), "utf8").trim() === "no"

@@ -162,6 +162,15 @@ export class ClusterServer {
     return (JSON.parse(stdout) as { items: ShownAllocation[] }).items;
   }
 
+  /** A command for a step that runs until the test opens the gate, however long the test takes for that. */
+  gate(name: string): { readonly command: string; readonly open: () => void } {
+    const file = join(this.folder, `${name}.gate`);
+    return {
+      command: `until test -e ${file}; do sleep 0.2; done`,
+      open: () => writeFileSync(file, ""),
+    };
+  }
+
   /** The command line, sent to the server. */
   ask(...args: string[]): Promise<{ stdout: string }> {
     return this.local(...args, "--server", this.url);

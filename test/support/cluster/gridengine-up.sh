@@ -11,7 +11,7 @@ set -eu
 folder=$(mkdir -p "${1:?folder}" && cd "$1" && pwd)
 . "$(dirname "$0")/daemons.sh"
 read -r master_port host_port <<<"${PORTS:?}"
-notify=${NOTIFY:-3}
+notify=${NOTIFY:-8}
 host=$(hostname -s)
 readonly SLOTS=12 PACKAGE=/usr/share/gridengine TOOLS=/usr/lib/gridengine
 cd "$folder"
@@ -52,7 +52,7 @@ change() {
 }
 
 # Root may submit, a silent host is given up soon, and accounting is written at once.
-change execd_spool_dir "$folder/spool/execd" min_uid 0 min_gid 0 load_report_time 00:00:03 max_unheard 00:00:08 \
+change execd_spool_dir "$folder/spool/execd" min_uid 0 min_gid 0 load_report_time 00:00:03 max_unheard 00:00:15 \
   reschedule_unknown 00:00:05 mailer /bin/true execd_params ENABLE_ADDGRP_KILL=true \
   reporting_params "accounting=true reporting=false flush_time=00:00:01 accounting_flush_time=00:00:00 joblog=false sharelog=00:00:00" \
   <"$PACKAGE/default-configuration" >setup/configuration
@@ -65,7 +65,7 @@ change execd_spool_dir "$folder/spool/execd" min_uid 0 min_gid 0 load_report_tim
 } >setup/log 2>&1
 
 setsid sge_qmaster >run/qmaster.out 2>&1 </dev/null
-wait_until 30 "the master answers" qconf -sh
+wait_until 120 "the master answers" qconf -sh
 {
   qconf -as "$host"
   qconf -ah "$host"
@@ -98,6 +98,6 @@ SETTINGS
 } >>setup/log 2>&1
 setsid sge_execd >run/execd.out 2>&1 </dev/null
 host_answers() { qhost -h "$host" | tail -1 | grep -qE 'lx-.* [0-9.]+ +[0-9.]+[GM]'; }
-wait_until 30 "the host reports its load" host_answers
+wait_until 120 "the host reports its load" host_answers
 queue_is_open() { qstat -f -q main.q | grep main.q@ && ! qstat -f -q main.q | grep -qE '(-NA-|au| u *$)'; }
-wait_until 30 "the queue is open" queue_is_open
+wait_until 120 "the queue is open" queue_is_open

@@ -2,14 +2,42 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { TestCluster } from "./test-cluster.js";
 
-/** As if its power had gone: the daemon of the node and all that runs in the job are killed at once. */
+/**
+ * As if its power had gone: the daemon of the node and all that runs in the job end at once. They are stopped first, so
+ * that none lives to see another one die and to tell of it.
+ */
 export function killMachine({ folder }: TestCluster, node: string, id: string): void {
-  process.kill(Number(readFileSync(join(folder, `run/slurmd-${node}.pid`), "utf8")), "SIGKILL");
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    const belongs =
-      environmentOf(pid).includes(`SLURM_JOB_ID=${id}`) &&
-      environmentOf(pid).includes(`SLURM_CONF=${folder}/etc/slurm.conf`);
-    if (belongs || isStepDaemon(pid, node)) process.kill(Number(pid), "SIGKILL");
+  const daemon = Number(readFileSync(join(folder, `run/slurmd-${node}.pid`), "utf8"));
+  signalProcess(daemon, "SIGSTOP");
+  const stopped = new Set([daemon]);
+  for (let before = 0; before < stopped.size; ) {
+    before = stopped.size;
+    for (const pid of processesOf(folder, node, id)) {
+      signalProcess(pid, "SIGSTOP");
+      stopped.add(pid);
+    }
+  }
+  for (const pid of stopped) signalProcess(pid, "SIGKILL");
+}
+
+function processesOf(folder: string, node: string, id: string): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => belongs(pid, folder, id) || isStepDaemon(pid, node)).map(Number);
+}
+
+function belongs(pid: string, folder: string, id: string): boolean {
+  const environment = environmentOf(pid);
+  return (
+    environment.includes(`SLURM_JOB_ID=${id}`) && environment.includes(`SLURM_CONF=${folder}/etc/slurm.conf`)
+  );
+}
+
+/** It may have ended since it was seen. */
+export function signalProcess(pid: number, name: "SIGSTOP" | "SIGKILL"): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }
 

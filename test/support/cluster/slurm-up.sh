@@ -35,7 +35,7 @@ start_database() {
     --bind-address=127.0.0.1 --port="$database_port" --pid-file="$folder/run/mariadbd.pid" \
     --innodb-buffer-pool-size=64M --innodb-log-file-size=16M --innodb-lock-wait-timeout=900 \
     --innodb-flush-log-at-trx-commit=2 --log-error="$folder/log/mariadbd.log" >/dev/null 2>&1 </dev/null &
-  wait_until 60 "the database answers" query "select 1"
+  wait_until 120 "the database answers" query "select 1"
   query "create database slurm_acct_db;
     create user slurm@'127.0.0.1' identified by 'slurm'; create user slurm@localhost identified by 'slurm';
     grant all on slurm_acct_db.* to slurm@'127.0.0.1'; grant all on slurm_acct_db.* to slurm@localhost;"
@@ -115,8 +115,8 @@ SlurmctldParameters=preempt_send_user_signal
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=1
 $(accounting_settings)
-KillWait=${KILL_WAIT:-2}
-SlurmdTimeout=${NODE_TIMEOUT:-10}
+KillWait=${KILL_WAIT:-6}
+SlurmdTimeout=${NODE_TIMEOUT:-20}
 UnkillableStepTimeout=60
 OverTimeLimit=0
 InactiveLimit=0
@@ -150,15 +150,15 @@ echo "export SLURM_CONF=$SLURM_CONF" >env
 if [ "$accounting" = yes ]; then
   start_database
   setsid slurmdbd -D >>log/slurmdbd.out 2>&1 </dev/null &
-  wait_until 60 "accounting answers" port_answers "$accounting_port"
+  wait_until 120 "accounting answers" port_answers "$accounting_port"
   sacctmgr --immediate add cluster fixture >/dev/null 2>&1 || true
 fi
 slurmctld -f "$SLURM_CONF" -i
 controller_is_up() { scontrol ping | grep -q UP; }
-wait_until 60 "the controller answers" controller_is_up
+wait_until 120 "the controller answers" controller_is_up
 for node in $nodes; do
   mkdir -p "spool-$node"
   slurmd -f "$SLURM_CONF" -N "$node"
 done
 nodes_are_idle() { [ "$(sinfo --noheader --Node --partition=main --format=%T | grep -c idle)" -eq "$(wc -w <<<"$nodes")" ]; }
-wait_until 60 "all nodes are idle" nodes_are_idle
+wait_until 120 "all nodes are idle" nodes_are_idle
