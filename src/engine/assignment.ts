@@ -10,7 +10,7 @@ import {
 } from "../core/model/definition.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { GraphStep } from "../core/model/graph.js";
-import { resourcesOf } from "../core/model/resources.js";
+import { passedResource, resourcesOf } from "../core/model/resources.js";
 import type { Job, Run } from "../core/model/run.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/model/workspace-state.js";
 import { aboutSize, sizeText } from "../core/text/amount-text.js";
@@ -27,7 +27,7 @@ import {
 } from "../sandbox/render-step.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { isTemplate } from "../sandbox/template.js";
-import type { Assignment, FailureSource, Report } from "../worker/worker.js";
+import type { Assignment, FailureSource, Report, Worker } from "../worker/worker.js";
 import { LaterOutputs } from "./later-outputs.js";
 import { promptMaterialOf, upstreamOf } from "./prompt-material.js";
 import { envTemplates, outputsReadLater, type ReadArtifact, variablesFor } from "./variables.js";
@@ -294,6 +294,20 @@ export function reportCommand(
     exitCode: failed?.exitCode ?? (result.kind === "succeeded" ? 0 : null),
     message: failed?.message ?? (result.kind === "stopped" ? "stopped" : ""),
   };
+}
+
+/** A failure for want of memory or time, with the most of it that the job can be given. Others are as they were. */
+export function withResourceLimit(
+  worker: Pick<Worker, "mostOf">,
+  { step }: Pick<Job, "step">,
+  report: Report,
+): Report {
+  const { result } = report;
+  if (result.kind !== "failed") return report;
+  const resource = passedResource(result.facts.code ?? "");
+  const limit = resource === null ? null : worker.mostOf?.(step.definition.runsOn ?? [], resource);
+  if (limit == null) return report;
+  return { ...report, result: { ...result, facts: { ...result.facts, resourceLimit: limit } } };
 }
 
 /** The action's keys that are templates, and those that are not. */

@@ -6,7 +6,13 @@ import { isLocalWorker } from "../core/model/worker-names.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { HeldAttempt, Place, Report, ReportOutcome, Worker } from "../worker/worker.js";
-import { assignmentFor, type PlannedAssignment, recoveryFor, reportCommand } from "./assignment.js";
+import {
+  assignmentFor,
+  type PlannedAssignment,
+  recoveryFor,
+  reportCommand,
+  withResourceLimit,
+} from "./assignment.js";
 import { AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
 import { evaluate, evaluationFor, type PlannedEvaluation } from "./evaluation.js";
@@ -204,8 +210,9 @@ export class Effects {
     );
   }
 
-  private report(host: RunHost, of: Parameters<typeof reportCommand>[0], report: Report): void {
-    const { post, sandbox, clock, readArtifact } = this.ports;
+  private report(host: RunHost, of: Parameters<typeof reportCommand>[0], told: Report): void {
+    const { post, sandbox, clock, readArtifact, worker } = this.ports;
+    const report = withResourceLimit(worker, jobById(host.run, of.jobId), told);
     const { result } = report;
     const code = of.recovery ? null : failIfOf(host.run, of.jobId, result);
     if (code === null || result.kind !== "succeeded")

@@ -169,6 +169,7 @@ function openDuty(
     tell: onCluster,
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });
+  pool.allocations.mostOf = (runsOn, resource) => duty.mostOf(runsOn, resource);
   daruma.onLoaded((run) => duty.take(run, []));
   daruma.onCommitted((run, events) => duty.take(run, events));
   return duty;

@@ -26,6 +26,10 @@ const errorFields = z
     stack_trace: z.string().nullable(),
     diff_hash: z.string().nullable(),
     changed_files: z.array(z.string()),
+    resource_limit: z
+      .object({ amount: z.number(), cluster: z.string().nullable() })
+      .optional()
+      .describe("After OOM or WALLTIME: the most that the cluster gives a job."),
     original_class: failureClass.nullable(),
     cause: z
       .lazy((): z.ZodType => error.nullable())

@@ -5,6 +5,7 @@ import type { AttemptResult } from "../core/model/commands.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/model/definition.js";
 import type { ProcessUsage } from "../core/model/events.js";
 import type { ClassifiedFailure, Failure, FailureFacts } from "../core/model/failure.js";
+import type { Limit, Resource } from "../core/model/resources.js";
 import type { AttemptPlace } from "../core/model/worker-names.js";
 import type { Json } from "../core/text/json.js";
 
@@ -207,6 +208,8 @@ export interface Worker {
   readonly doesNothingAs?: string;
   /** A step of a workspace with these needs has its turn here sooner or later; without it, nobody knows. */
   hasTurnFor?(needs: Needs): boolean;
+  /** The most of a resource that an attempt with these tags can be given; null: no limit is known. */
+  mostOf?(runsOn: readonly string[], resource: Resource): Limit | null;
   /** Give back a place: its attempt has reported, or no attempt came to it. */
   release(place: Place): void;
   /**

@@ -15,7 +15,7 @@ const ALLOCATION = `    allocation: { runtime: 10m, drain: 5s, idle_exit: 4s, jo
 const CLUSTERS = {
   hpc: `    partition: main\n${ALLOCATION}`,
   spot: `    partition: spot\n    options: [--requeue]\n${ALLOCATION.replace("max_allocations: 3", "max_allocations: 1")}`,
-  spotkill: `    partition: spotkill\n${ALLOCATION}`,
+  spotkill: `    partition: spotkill\n${ALLOCATION.replace("runtime: 10m", "runtime: 10m, memory: 400m")}`,
 };
 
 const LONG_AT_FIRST = "test $DARUMA_ATTEMPT_ID -gt 1 || sleep 100";
@@ -250,6 +250,27 @@ steps:
     },
   );
 
+  it("fails a job wider than a node for good when somebody cancels its allocation", TIMEOUT, async () => {
+    await idle();
+    const run = await server.submit(
+      "wide-canceled",
+      `unhandled: fail
+steps:
+  ranks:
+    exec: srun --ntasks=2 --ntasks-per-node=1 sleep 300
+    runs_on: [hpc]
+    resource_requirements: { num_nodes: 2, memory: 100m, runtime: 5m }
+`,
+    );
+    await server.running(run, "ranks");
+    await cluster.command("scancel", await idOf(run, "ranks"));
+    expect(await server.ends(run)).toBe("failed");
+    expect((await server.attempts(run, "ranks")).map(({ ends }) => ends)).toEqual([
+      ["ALLOCATION_CANCELED deterministic_policy"],
+    ]);
+    await server.ask("allocations", "resume", "hpc");
+  });
+
   it("restarts the job of a requeued allocation, in its next incarnation", TIMEOUT, async () => {
     const run = await server.submit("requeued", steps(LONG_AT_FIRST, "spot"));
     await server.running(run, "a");
@@ -263,7 +284,7 @@ steps:
     ]);
   });
 
-  it("gives a job more memory by its rule and more time by recover", TIMEOUT, async () => {
+  it("gives a job more memory by its rule, up to the cluster's limit, and more time by recover", TIMEOUT, async () => {
     const run = await server.submit(
       "more",
       `failure_handlers:
@@ -272,7 +293,7 @@ steps:
 steps:
   hungry:
     exec: 'head -c 150m /dev/zero | tail -c 140m | (sleep 1; wc -c)'
-    runs_on: [hpc]
+    runs_on: [spotkill]
     failure_handler: more
     resource_requirements: { memory: 64m, runtime: 2m }
   slow:
@@ -290,7 +311,7 @@ steps:
     expect(slow.map(({ ends }) => ends)).toEqual([["WALLTIME resource"], ["succeeded"]]);
     const raised = (await server.events(run)).flatMap((event) => event.raised ?? []);
     expect(raised).toMatchObject([
-      { resource: "memory", from: 64 * 1024 ** 2, to: 512 * 1024 ** 2 },
+      { resource: "memory", from: 64 * 1024 ** 2, to: 400 * 1024 ** 2 },
       { resource: "runtime", from: 3_000, to: 60_000 },
     ]);
   });

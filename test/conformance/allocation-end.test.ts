@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { JOB, NEEDS, PoolBench, registration } from "../support/pool-bench.js";
+import { VERDICT_MS } from "../../src/worker/pool/pool-attempt.js";
+import { JOB, NEEDS, PoolBench, registration, report, settle } from "../support/pool-bench.js";
 
 const bench = new PoolBench();
 const PILOT = { tags: ["hpc"], allocation: "hpc/12", restart: 0, node: "node1" };
@@ -31,6 +32,62 @@ describe("a worker that says that it runs in an allocation", () => {
     desk.register(registration(PILOT), 7);
     expect([7, 8].map((token) => pool.allocations.hadPilot("hpc/12", 0, token))).toEqual([true, false]);
     expect([7, 8].map((token) => pool.allocations.isHere("hpc/12", token))).toEqual([true, false]);
+  });
+});
+
+/** A pilot with the attempt of a job that is wider than a node, which was ended by a signal with its pilot. */
+async function evictedWide() {
+  const worker = bench.register({ ...PILOT, nodes: 2 });
+  const running = bench.execute({}, { ...NEEDS, nodes: 2 });
+  await bench.claim(worker);
+  const facts = { evicted: true, signal: "SIGTERM", message: "ended with its worker" };
+  const tell = async () =>
+    (await bench.desk.report(worker, [report({ result: { kind: "failed", facts } })]))[0]!.outcome;
+  return { worker, running, tell };
+}
+
+describe("a job that has an allocation to itself and is ended with its worker", () => {
+  it("waits for what the scheduler says, and has failed if somebody canceled its allocation", async () => {
+    const { worker, running, tell } = await evictedWide();
+    expect(await tell()).toBe("retry");
+    bench.desk.deregister(worker);
+    bench.clock.advance(VERDICT_MS - 1);
+    await settle();
+    expect(running.told).toEqual([]);
+    end("CANCELED", { jobId: JOB });
+    await settle();
+    expect(facts(running)).toEqual([{ code: "ALLOCATION_CANCELED", message: "allocation 12: CANCELED" }]);
+  });
+
+  it("is restarted if its allocation made room for a more important one", async () => {
+    const { worker, running } = await evictedWide();
+    bench.desk.deregister(worker);
+    end("PREEMPTED", { jobId: JOB });
+    await settle();
+    expect(facts(running)).toEqual([{ lost: true, message: "allocation 12: PREEMPTED" }]);
+  });
+
+  it("is restarted when the scheduler has said nothing for a minute, whether its worker is gone or not", async () => {
+    const gone = await evictedWide();
+    bench.desk.deregister(gone.worker);
+    bench.clock.advance(VERDICT_MS);
+    await settle();
+    expect(facts(gone.running)).toEqual([{ lost: true, message: "its worker has left" }]);
+    bench.pool = bench.open();
+    const here = await evictedWide();
+    expect(await here.tell()).toBe("retry");
+    bench.clock.advance(VERDICT_MS);
+    void here.tell();
+    await settle();
+    expect(facts(here.running)).toMatchObject([{ evicted: true }]);
+  });
+
+  it("is restarted at once where it was never begun", async () => {
+    const worker = bench.register({ ...PILOT, nodes: 2 });
+    const running = bench.execute({}, { ...NEEDS, nodes: 2 });
+    bench.desk.deregister(worker);
+    await settle();
+    expect(facts(running)).toEqual([{ lost: true, message: "its worker has left" }]);
   });
 });
 

@@ -152,6 +152,34 @@ steps:
     expect(run.run.status).toBe("completed");
   });
 
+  it("goes up to the limit of the cluster that the job runs on, and passes there, naming the cluster", {
+    tags: ["T35"],
+  }, async () => {
+    const { script, limits } = limited([{ ...OOM, takesMs: 1000 }, OOM, OOM]);
+    const text = flow("{ exit_codes: [137], max_retries: 9, scale: { memory: 1.5, max_memory: 4g } }");
+    const stage = await Stage.begin(
+      text.replace('job: { exec: "true"', 'job: { exec: "true", runs_on: [hpc]'),
+      script,
+    );
+    const asked: unknown[] = [];
+    stage.worker.mostOf = (...of) => {
+      asked.push(of);
+      return { amount: 1000 * MIB, cluster: "hpc" };
+    };
+    const run = await stage.rest();
+    expect(limits.map((each) => each!.memoryBytes! / MIB)).toEqual([512, 768, 1000]);
+    expect(asked).toEqual(Array(3).fill([["hpc"], "memory"]));
+    const last = run.events("ladder.climbed").at(-1)!;
+    expect(last.considered.find(({ rung }) => rung === "rule")).toMatchObject({
+      kind: "at_resource_limit",
+      reason: "h: memory is at its limit (1000 MiB, cluster hpc)",
+    });
+    expect(run.events("attempt.failed").at(-1)!.error.resource_limit).toEqual({
+      amount: 1000 * MIB,
+      cluster: "hpc",
+    });
+  });
+
   it("a crash between the reservation and the attempt neither loses nor doubles it", {
     tags: ["T35"],
   }, async () => {

@@ -145,6 +145,12 @@ describe("recover_run on a server with a cluster", () => {
     );
   });
 
+  it("knows the limits without a server too, where it was given the settings", async () => {
+    const bench = await Bench.failed();
+    const answer = await bench.recover({}, settingsOf(), { runner: null });
+    expect(explained(answer)).toContain("big: memory 3000 MiB -> 4000 MiB, the limit of cluster hpc");
+  });
+
   it("has no limit where the cluster has none, and asks none that no raised job runs on", async () => {
     const bench = await Bench.failed();
     bench.cluster.targets = [{ ...MAIN, perNode: {} }];
@@ -153,7 +159,6 @@ describe("recover_run on a server with a cluster", () => {
     );
     const elsewhere = await Bench.failed(FLOW.replaceAll("runs_on: [hpc]", "runs_on: [other]"));
     await elsewhere.recover();
-    await bench.recover({}, settingsOf(), { runner: null });
     expect([bench.probes, elsewhere.probes]).toEqual([1, 0]);
   });
 });

@@ -44,6 +44,8 @@ export class ScriptedWorker implements Worker {
   readonly stopped: string[] = [];
   /** What it is told to end goes on to its end all the same. */
   deaf = false;
+  /** What can be had at most where it works. */
+  mostOf: NonNullable<Worker["mostOf"]> = () => null;
   private readonly counts = new Map<string, number>();
   private readonly room: LocalRoom;
 

@@ -40,6 +40,7 @@ export function recordFailure(
     signature: failureSignature(classified),
     diff_hash: facts.diffHash ?? null,
     changed_files: facts.changedFiles ?? [],
+    ...(facts.resourceLimit === undefined ? {} : { resource_limit: facts.resourceLimit }),
     original_class: null,
     cause: null,
   };

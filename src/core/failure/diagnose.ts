@@ -5,6 +5,9 @@ import { isHandled } from "../model/handled.js";
 import {
   amountOf,
   amountText,
+  type Limit,
+  limitOwner,
+  lowestLimit,
   passedResource,
   type Raise,
   type Resource,
@@ -36,12 +39,6 @@ export interface Finding {
   readonly limit: Limit | null;
   readonly why: FindingKind;
   readonly reason: string;
-}
-
-/** `cluster`: the one whose limit it is; null: whoever recovers the run has set it. */
-export interface Limit {
-  readonly amount: number;
-  readonly cluster: string | null;
 }
 
 /** What a cluster has at most; `trouble`: why that cannot be told now. `amount` null: it has no limit. */
@@ -116,7 +113,7 @@ function scaled(job: Job, code: string, resource: Resource, policy: RecoveryPoli
   const { scale, retryUnknown } = policy;
   const has = amountOf(resourcesOf(job, job.step.definition), resource);
   const onCluster = policy.limitOf?.(job, resource) ?? null;
-  const limit = lowestLimit(scale[resource].max, onCluster);
+  const limit = lowestLimit(scale[resource].max, knownLimit(onCluster));
   const raising = raiseBy(resource, has, { ...scale[resource], max: limit?.amount ?? null });
   const stays = { job, diagnosis: resource, code, recovers: false, raise: null, limit };
   switch (raising.kind) {
@@ -127,11 +124,11 @@ function scaled(job: Job, code: string, resource: Resource, policy: RecoveryPoli
         return { ...stays, why: "limit_unknown", reason };
       }
       const reason =
-        raiseText(raise) + (raise.to === limit?.amount ? ofCluster(limit, ", the limit of ") : "");
+        raiseText(raise) + (raise.to === limit?.amount ? limitOwner(limit, ", the limit of ") : "");
       return { ...stays, recovers: true, raise, why: "raised", reason };
     }
     case "at_resource_limit": {
-      const most = amountText(resource, raising.limit) + ofCluster(limit, ", ");
+      const most = amountText(resource, raising.limit) + limitOwner(limit, ", ");
       return { ...stays, why: raising.kind, reason: `${resource} is at its limit (${most})` };
     }
     case "nothing_to_raise":
@@ -145,16 +142,9 @@ function scaled(job: Job, code: string, resource: Resource, policy: RecoveryPoli
   }
 }
 
-/** Whoever recovers a run may set a lower limit than the cluster's, and no higher one. */
-function lowestLimit(set: number | null, onCluster: ClusterLimit | null): Limit | null {
-  const most = onCluster !== null && "amount" in onCluster ? onCluster.amount : null;
-  if (onCluster !== null && most !== null && (set === null || most < set))
-    return { amount: most, cluster: onCluster.cluster };
-  return set === null ? null : { amount: set, cluster: null };
-}
-
-function ofCluster(limit: Limit | null, before: string): string {
-  return limit?.cluster == null ? "" : `${before}cluster ${limit.cluster}`;
+function knownLimit(onCluster: ClusterLimit | null): Limit | null {
+  if (onCluster === null || "trouble" in onCluster || onCluster.amount === null) return null;
+  return { amount: onCluster.amount, cluster: onCluster.cluster };
 }
 
 function left(finding: Finding): Finding {

@@ -1,3 +1,5 @@
+import type { Limit } from "./resources.js";
+
 interface ClassTraits {
   /** Retried where `retry.on` does not say otherwise. */
   readonly retried: boolean;
@@ -62,6 +64,8 @@ export interface FailureFacts {
   readonly lost?: boolean;
   /** What it ran on was taken away, by a signal that was meant for its worker or for a neighbour's memory. */
   readonly evicted?: boolean;
+  /** The most that the job can be given of what it has passed, where it runs on a cluster that has a limit. */
+  readonly resourceLimit?: Limit;
   /** What the attempt has left in the workspace since the last checkpoint; null: nothing, or there is no workspace. */
   readonly diffHash?: string | null;
   /** The first of the files that it has changed there. */
@@ -103,6 +107,8 @@ export interface ErrorRecord {
   readonly diff_hash: string | null;
   /** Of a workspace step: the first of the files that the attempt has changed. */
   readonly changed_files: readonly string[];
+  /** Of a job that was over its memory or runtime: the most of it that its cluster can give. Missing: no limit is known. */
+  readonly resource_limit?: Limit;
   /** What the failure was before it became `stuck_no_progress` for want of progress. */
   readonly original_class: FailureClass | null;
   /** Where something else than that ended the job, such as its loop budget: the failure of its last attempt. */

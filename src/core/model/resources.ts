@@ -5,6 +5,23 @@ import type { Job } from "./run.js";
 /** What an attempt can pass, and what can be raised then. */
 export type Resource = "memory" | "runtime";
 
+/** The most that a job may be given. `cluster`: the one whose limit it is; null: whoever raises it has set it. */
+export interface Limit {
+  readonly amount: number;
+  readonly cluster: string | null;
+}
+
+/** The lower of two limits: whoever raises an amount may set less than the cluster has, and no more. */
+export function lowestLimit(set: number | null, onCluster: Limit | null): Limit | null {
+  if (onCluster !== null && (set === null || onCluster.amount < set)) return onCluster;
+  return set === null ? null : { amount: set, cluster: null };
+}
+
+/** `, cluster hpc` after the comma or words given; nothing where the limit is no cluster's. */
+export function limitOwner(limit: Limit | null, before: string): string {
+  return limit?.cluster == null ? "" : `${before}cluster ${limit.cluster}`;
+}
+
 /** More of one resource than the job had. Memory in bytes, runtime in milliseconds; `from` null: it had no limit. */
 export interface Raise {
   readonly resource: Resource;

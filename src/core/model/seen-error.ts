@@ -25,6 +25,7 @@ const RECORD_FIELDS: { readonly [field in keyof ErrorRecord]: true } = {
   stack_trace: true,
   diff_hash: true,
   changed_files: true,
+  resource_limit: true,
   original_class: true,
   cause: true,
 };

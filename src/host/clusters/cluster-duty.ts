@@ -4,10 +4,11 @@ import type { AllocationProvider } from "../../cluster/provider.js";
 import type { Demand } from "../../cluster/scale/demand.js";
 import { readyDemands } from "../../cluster/scale/ready-demands.js";
 import type { LoggedEvent } from "../../core/model/events.js";
+import type { Limit, Resource } from "../../core/model/resources.js";
 import { isOver, type Run } from "../../core/model/run.js";
 import type { Clock } from "../../engine/clock.js";
 import { hashOfToken, newToken } from "../../operations/server/tokens.js";
-import type { ClusterSettings } from "../../settings/settings.js";
+import { type ClusterSettings, clusterFor } from "../../settings/settings.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
 import type { PoolAllocations } from "../../worker/pool/pool-allocations.js";
 import { removeAllocationFiles, writeAllocationFiles } from "./allocation-files.js";
@@ -66,6 +67,13 @@ export class ClusterDuty {
     if (isOver(run)) this.runs.delete(run.id);
     this.nodes.take(events);
     for (const keeper of this.keepers) keeper.wake();
+  }
+
+  /** The most of a resource that a job with these tags can be given, as far as it is known without asking now. */
+  mostOf(runsOn: readonly string[], resource: Resource): Limit | null {
+    const cluster = clusterFor(runsOn, this.options.clusters);
+    const amount = cluster === null ? null : (this.keeper(cluster.name)?.knownLimits()?.[resource] ?? null);
+    return cluster === null || amount === null ? null : { amount, cluster: cluster.name };
   }
 
   keeper(name: string): ClusterKeeper | null {

@@ -1,5 +1,5 @@
 import { isRefusal, type ProbeResult, type Target } from "../../cluster/provider.js";
-import { targetOf } from "../../cluster/scale/demand.js";
+import { jobLimits, targetOf } from "../../cluster/scale/demand.js";
 import { planAllocations, type ScalePlan } from "../../cluster/scale/plan-allocations.js";
 import { messageOf } from "../../core/text/message-of.js";
 import type { AllocationRow, ClusterRow, ClusterState } from "../../store/cluster-rows.js";
@@ -88,6 +88,12 @@ export class ClusterKeeper {
     if (this.probed === null || clock.elapsed() - this.probed.at >= PROBE_MS)
       this.probed = { result: await provider.probe(this.stopping.signal), at: clock.elapsed() };
     return this.probed.result.targets;
+  }
+
+  /** What one job may ask for; null: the batch system has not been asked yet. */
+  knownLimits(): ReturnType<typeof jobLimits> | null {
+    const { settings } = this.ports;
+    return this.probed === null ? null : jobLimits(settings, targetOf(settings, this.probed.result.targets));
   }
 
   private lookNow(): Promise<void> {

@@ -10,12 +10,8 @@ import type { ClusterControl, Context } from "../context.js";
 type LimitOf = NonNullable<RecoveryPolicy["limitOf"]>;
 
 /** What these jobs may be given where they run; each cluster is asked once. Null: none of them runs on a cluster. */
-export async function limitsOnClusters(
-  { clusters, runner }: Context,
-  jobs: readonly Job[],
-): Promise<LimitOf | null> {
-  // Who only looks into a store has no workers on a cluster, whatever settings it was given.
-  if (clusters == null || runner === null) return null;
+export async function limitsOnClusters({ clusters }: Context, jobs: readonly Job[]): Promise<LimitOf | null> {
+  if (clusters == null) return null;
   const asked = new Set(jobs.flatMap((job) => clusterOf(job, clusters.settings) ?? []));
   if (asked.size === 0) return null;
   const limits = new Map<ClusterSettings, (resource: Resource) => ClusterLimit>();

@@ -65,6 +65,7 @@ const failureFields = {
   stack_trace: text.nullish(),
   diff_hash: text.nullish(),
   changed_files: texts.optional(),
+  resource_limit: z.looseObject({ amount: number, cluster: text.nullable() }).optional(),
   original_class: text.nullish(),
 };
 const failure = z.looseObject({ ...failureFields, cause: z.looseObject(failureFields).nullish() });

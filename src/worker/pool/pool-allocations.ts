@@ -1,5 +1,6 @@
 import type { AllocationEnd } from "../../cluster/allocation-end.js";
 import { verdictOf } from "../../cluster/scale/verdict.js";
+import type { Limit, Resource } from "../../core/model/resources.js";
 import type { AttemptPlace } from "../../core/model/worker-names.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { PoolAttempt } from "./pool-attempt.js";
@@ -19,6 +20,8 @@ export interface EndedAllocation {
 
 /** What workers show of the allocations that they run in. */
 export class PoolAllocations {
+  /** The most that a job can be given where these tags lead. Whoever looks after clusters knows it. */
+  mostOf: (runsOn: readonly string[], resource: Resource) => Limit | null = () => null;
   private readonly came = new Set<string>();
 
   constructor(
@@ -50,9 +53,7 @@ export class PoolAllocations {
     const name = nameOf(allocation, restart);
     const isOfIt = (at: AttemptPlace | undefined): boolean =>
       at !== undefined && at.allocation !== null && nameOf(at.allocation, at.restart) === name;
-    const attempts = [...this.book.attempts.values()].filter(({ worker, held }) =>
-      isOfIt(worker?.at ?? held.at),
-    );
+    const attempts = [...this.book.attempts.values()].filter(({ at }) => isOfIt(at));
     const wasAlone = attempts.length === 1;
     for (const attempt of attempts) this.judge(attempt, end, jobId === attempt.held.jobId, wasAlone);
     for (const worker of [...this.book.workers.values()])

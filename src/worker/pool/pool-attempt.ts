@@ -1,3 +1,4 @@
+import type { AttemptPlace } from "../../core/model/worker-names.js";
 import type { Assignment, HeldAttempt, Needs, Report } from "../worker.js";
 import type { PoolWorker } from "./pool-worker.js";
 import type { ReportAnswer, Stream } from "./protocol.js";
@@ -5,6 +6,9 @@ import type { ReceivedFiles } from "./received-files.js";
 
 /** `queued`: to be sent. `sent`: in an answer that may have been lost. `received`: the worker has it. */
 export type Delivery = "queued" | "sent" | "received";
+
+/** So long the end of an attempt waits for what the batch system says of its allocation. */
+export const VERDICT_MS = 60_000;
 
 /** An attempt or recovery script that this server has, or expects to find, on a remote worker. */
 export class PoolAttempt {
@@ -21,6 +25,8 @@ export class PoolAttempt {
   hasEnded = false;
   /** A report that is being committed. */
   reporting: Promise<ReportAnswer> | null = null;
+  /** When its worker first said that it was ended with the worker, by the clock that nobody sets. */
+  evictedAt: number | null = null;
   /** Heartbeats in a row that did not speak of it. */
   missed = 0;
   /** When this server began to wait for it, by the clock that nobody sets. */
@@ -31,6 +37,7 @@ export class PoolAttempt {
   /** Logs that have begun to arrive, here or at the server before. */
   private readonly begun: Set<Stream>;
   private writing: Promise<unknown> = Promise.resolve();
+  private lastAt: AttemptPlace | undefined;
 
   constructor(
     readonly held: HeldAttempt,
@@ -52,6 +59,17 @@ export class PoolAttempt {
   /** What it takes of its worker. */
   get needs(): Needs {
     return this.held.needs;
+  }
+
+  /** Where it is, or was when it was last seen. */
+  get at(): AttemptPlace | undefined {
+    return this.worker?.at ?? this.lastAt ?? this.held.at;
+  }
+
+  /** It has an allocation to itself: if that ends under it, only the batch system knows whether that is its own fault. */
+  get awaitsVerdict(): boolean {
+    const isAlone = this.needs.nodes > 1 && (this.at?.allocation ?? null) !== null;
+    return isAlone && !this.isUnsent && !this.held.recovery;
   }
 
   /** No worker can have begun it. */
@@ -78,6 +96,7 @@ export class PoolAttempt {
   putOn(worker: PoolWorker): void {
     this.leave();
     this.worker = worker;
+    this.lastAt = worker.at;
     worker.attempts.add(this);
     worker.strays.delete(this.token);
   }

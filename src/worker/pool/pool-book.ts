@@ -1,7 +1,7 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { Report, ReportOutcome } from "../worker.js";
-import type { PoolAttempt } from "./pool-attempt.js";
+import { type PoolAttempt, VERDICT_MS } from "./pool-attempt.js";
 import type { PoolReports } from "./pool-reports.js";
 import { labelOf, type PoolWorker, PRESENT_MS } from "./pool-worker.js";
 import type { Registration } from "./protocol.js";
@@ -79,6 +79,17 @@ export class PoolBook {
     this.timers.delete(worker);
     worker.closeClaim();
     for (const attempt of [...worker.attempts]) this.lose(attempt, why);
+  }
+
+  /** It leaves by itself, and nothing that it had goes on. */
+  letGo(worker: PoolWorker): void {
+    const why = "its worker has left";
+    for (const attempt of [...worker.attempts]) {
+      if (!attempt.awaitsVerdict) continue;
+      attempt.leave();
+      attempt.cancelExpiry = this.clock.after(VERDICT_MS, () => this.lose(attempt, why));
+    }
+    this.remove(worker, why);
   }
 
   /** An attempt of an earlier engine: some worker has it, or will come back with it, or it is lost. */

@@ -155,9 +155,8 @@ export class PoolDesk {
     return this.files.writeOutput(this.book.heldBy(workerId, token).held, bytes);
   }
 
-  /** It has gone, and nothing that it had goes on. */
   deregister(workerId: string): void {
-    this.book.remove(this.book.known(workerId), "its worker has left");
+    this.book.letGo(this.book.known(workerId));
   }
 
   private takeReport(worker: PoolWorker, sent: SentReport): Promise<ReportAnswer> {

@@ -4,7 +4,8 @@ import type { AttemptRow, JobRow } from "../../core/model/rows.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { withinBounds } from "../attempt-facts.js";
 import { itemsOf, storeOutput } from "../attempt-output.js";
-import type { PoolAttempt } from "./pool-attempt.js";
+import type { TimerPort } from "../attempt-timers.js";
+import { type PoolAttempt, VERDICT_MS } from "./pool-attempt.js";
 import { type ReportAnswer, type SentReport, stream } from "./protocol.js";
 import type { ReceivedFiles } from "./received-files.js";
 
@@ -24,6 +25,7 @@ export class PoolReports {
   constructor(
     private readonly files: ReceivedFiles,
     private readonly recorded: RecordedAttempts,
+    private readonly clock: Pick<TimerPort, "elapsed">,
   ) {}
 
   isOver(token: string): boolean {
@@ -89,7 +91,7 @@ export class PoolReports {
     const lacking = files === null ? null : await files.catch(() => notHere(token));
     if (lacking !== null) return lacking;
     const judged = this.judged(result, attempt);
-    if (judged === null) return notHere(token);
+    if (judged === null || this.mustWait(attempt, judged)) return notHere(token);
     attempt.hasEnded = true;
     return new Promise((resolve) => {
       const isTaken = attempt.settle({
@@ -107,6 +109,13 @@ export class PoolReports {
       // Its run was let go of while the files were written.
       if (!isTaken) resolve(notHere(token));
     });
+  }
+
+  /** Why its allocation ends is for the batch system to say; its worker offers the report again until it leaves. */
+  private mustWait(attempt: PoolAttempt, result: AttemptResult): boolean {
+    if (result.kind !== "failed" || result.facts.evicted !== true || !attempt.awaitsVerdict) return false;
+    attempt.evictedAt ??= this.clock.elapsed();
+    return this.clock.elapsed() - attempt.evictedAt < VERDICT_MS;
   }
 
   /** What goes on record: of an output what this server sees for itself, whatever the worker says. Null: it cannot now. */

@@ -1,3 +1,4 @@
+import type { Limit, Resource } from "../../core/model/resources.js";
 import { isLocalWorker } from "../../core/model/worker-names.js";
 import type { TimerPort } from "../attempt-timers.js";
 import { EndedRuns, type RecordedRuns } from "../ended-runs.js";
@@ -49,7 +50,7 @@ export class WorkerPool implements Worker {
   constructor(private readonly options: WorkerPoolOptions) {
     const { clock, leaseMs = DEFAULT_ATTEMPT_LEASE_MS } = options;
     const files = new ReceivedFiles(options.outputDir);
-    const reports = new PoolReports(files, options.recorded);
+    const reports = new PoolReports(files, options.recorded, clock);
     this.reports = reports;
     this.book = new PoolBook(clock, leaseMs, reports);
     const ended = new EndedRuns(options.recorded, clock);
@@ -75,6 +76,10 @@ export class WorkerPool implements Worker {
   hasTurnFor({ tags }: Needs): boolean {
     const { local } = this.options;
     return local.slots > 0 && hasTags(local.tags, tags);
+  }
+
+  mostOf(runsOn: readonly string[], resource: Resource): Limit | null {
+    return this.allocations.mostOf(runsOn, resource);
   }
 
   release(place: Place): void {

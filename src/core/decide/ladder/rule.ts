@@ -4,6 +4,9 @@ import type { Failure } from "../../model/failure.js";
 import {
   amountOf,
   amountText,
+  type Limit,
+  limitOwner,
+  lowestLimit,
   passedResource,
   type Raise,
   type Raising,
@@ -83,7 +86,10 @@ interface MatchedRule {
   readonly index: number;
 }
 
-type NoRaise = Exclude<Raising, { kind: "raised" }> & { readonly resource: Resource };
+type NoRaise = Exclude<Raising, { kind: "raised" }> & {
+  readonly resource: Resource;
+  readonly limitIs: Limit | null;
+};
 
 /** Exactly one rule is matched: one that names the code, whatever its place, else the catch-all. */
 export function matchRule(run: Run, job: Job, failure: Failure): RuleMatch {
@@ -106,16 +112,20 @@ export function matchRule(run: Run, job: Job, failure: Failure): RuleMatch {
   const scale = resource === null ? undefined : rule.scale?.[resource];
   if (resource === null || scale === undefined)
     return { outcome: "Retried", handler, rule, index, raise: null };
-  const raising = raiseBy(resource, amountOf(resourcesOf(job, job.step.definition), resource), scale);
+  const limitIs = lowestLimit(scale.max, failure.resource_limit ?? null);
+  const raising = raiseBy(resource, amountOf(resourcesOf(job, job.step.definition), resource), {
+    ...scale,
+    max: limitIs?.amount ?? null,
+  });
   return raising.kind === "raised"
     ? { outcome: "Retried", handler, rule, index, raise: raising.raise }
-    : { outcome: "LimitReached", handler, rule, index, why: { ...raising, resource } };
+    : { outcome: "LimitReached", handler, rule, index, why: { ...raising, resource, limitIs } };
 }
 
 function limitReason(why: NoRaise): string {
   return why.kind === "nothing_to_raise"
     ? `the step has no \`${why.resource}\` in resource_requirements that could be raised`
-    : `${why.resource} is at its limit (${amountText(why.resource, why.limit)})`;
+    : `${why.resource} is at its limit (${amountText(why.resource, why.limit)}${limitOwner(why.limitIs, ", ")})`;
 }
 
 export function handlerOutcome(run: Run, job: Job, failure: Failure): HandlerOutcome {
