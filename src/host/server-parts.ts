@@ -50,7 +50,7 @@ export class ServerParts {
       },
       resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
       listWorkers: () => pool.list().map(shown),
-      whyNot: (job, definition) => pool.whyNot(needsOf(job, definition).needs),
+      whyNot: (job, definition) => this.duty?.whyNever(job.id) ?? pool.whyNot(needsOf(job, definition).needs),
     };
   }
 

@@ -36,6 +36,8 @@ export interface ClusterControl {
   planOf(cluster: string, spec: AllocationSpec, targets: readonly Target[]): Plan | Refusal;
   /** Submit now what the ready jobs of this server need; null: nothing waits for the cluster. */
   planNow(cluster: string): Promise<ScalePlan | null>;
+  /** Jobs that no allocation can ever take, as far as was seen at the last look. */
+  impossible(): readonly { readonly cluster: string; readonly jobId: number; readonly reason: string }[];
   /** Something of it has changed. */
   wake(cluster: string): void;
 }

@@ -3,7 +3,7 @@ import { POLL_MS, PROBE_MS, RETURN_MS } from "../../src/host/clusters/cluster-ke
 import type { KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
 import { EXPLAINED_MS } from "../../src/host/clusters/live-allocations.js";
 import type { ClusterState } from "../../src/store/cluster-rows.js";
-import { jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
+import { demand, jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
 
 /** A server with one allocation whose worker has come. */
 async function running() {
@@ -30,6 +30,46 @@ describe("a batch system that does not say what it has", () => {
     expect(await bench.rows()).toEqual(["1 ended DRAINED"]);
     expect(bench.told.slice(1)).toEqual(["cluster hpc: scontrol does not answer"]);
     expect(bench.cluster.submitted).toHaveLength(1);
+  });
+});
+
+describe("a scheduler that refuses an allocation as too big", () => {
+  const TOO_BIG = { refused: "TOO_BIG", message: "no node has that much", retryable: false } as const;
+
+  async function refused() {
+    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    bench.demands = [demand(1, { cpus: 4, memoryBytes: 3000 * 1024 ** 2 }), demand(2)];
+    bench.cluster.answers.push(TOO_BIG);
+    const keeper = bench.keeper();
+    await bench.keepServer(1, 10 * 60 * 60_000);
+    await keeper.start();
+    await bench.polls(2);
+    return { bench, keeper };
+  }
+
+  it("stops the job that needs it, and neither the cluster nor the other jobs", async () => {
+    const { bench, keeper } = await refused();
+    expect(await bench.rows()).toEqual(["- ended REFUSED", "1 pending"]);
+    expect((await bench.store.readCluster("hpc")).cluster).toMatchObject({ suspended: null, failures: 0 });
+    expect([...keeper.impossible]).toEqual([
+      [1, "slurm refuses an allocation for it: no node has that much"],
+    ]);
+    bench.begin("1");
+    bench.demands = bench.demands.slice(0, 1);
+    await bench.polls(20);
+    expect(bench.cluster.submitted).toHaveLength(1);
+  });
+
+  it("is asked again when somebody wants it, and after an hour", async () => {
+    const { bench, keeper } = await refused();
+    bench.cluster.answers.push(TOO_BIG);
+    await keeper.planNow();
+    await bench.polls();
+    expect(await bench.rows()).toEqual(["- ended REFUSED", "1 pending", "- ended REFUSED"]);
+    expect(keeper.impossible.has(1)).toBe(true);
+    await bench.polls((60 * 60_000) / POLL_MS);
+    expect(bench.cluster.submitted.length).toBeGreaterThan(1);
+    expect(keeper.impossible.size).toBe(0);
   });
 });
 

@@ -6,7 +6,7 @@ import { killMachine } from "../support/cluster/kill-machine.js";
 import { REAL_CLUSTER_TIMEOUT_MS, RealAllocations, until } from "../support/cluster/real-allocations.js";
 import { Scenario } from "../support/cluster/scenario.js";
 import { clusterSuite, startSlurm, whyNoCluster } from "../support/cluster/test-cluster.js";
-import { providerConformance, stepsIn } from "./provider-conformance.js";
+import { noPilotIsLeft, providerConformance, stepsIn } from "./provider-conformance.js";
 
 const SIGNAL = new AbortController().signal;
 const MINUTE_MS = 60_000;
@@ -52,11 +52,12 @@ describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "a real Sl
     });
   });
 
-  it("leaves nothing in the queue once everything is canceled", async () => {
+  it("leaves nothing in the queue and no process once everything is canceled", async () => {
     await Promise.allSettled(SCENARIOS.map((scenario) => scenario.outcome()));
     const { provider, cluster } = allocations;
     for (const { id } of await provider.list("daruma-", SIGNAL)) await provider.cancel(id, "now", SIGNAL);
     await until("the queue is empty", async () => (await cluster.command("squeue", "--noheader")) === "");
+    await noPilotIsLeft(allocations);
   });
 });
 

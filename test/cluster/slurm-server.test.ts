@@ -134,6 +134,29 @@ describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "a server 
     ]);
   });
 
+  it(
+    "says of a job that is larger than a node that it can never run, and runs the others",
+    TIMEOUT,
+    async () => {
+      const run = await server.submit(
+        "larger",
+        `steps:
+  large: { exec: "true", runs_on: [hpc], resource_requirements: { num_cpus: 99 } }
+  small: { exec: "true", runs_on: [hpc] }
+`,
+      );
+      await until("small has run", async () =>
+        (await server.jobs(run)).some(({ step, status }) => step === "small" && status === "completed"),
+      );
+      const why = "it needs 99 cpus, and a node has 4";
+      const told = async (...words: string[]) => (await server.ask(...words)).stdout;
+      expect(await told("explain", String(run))).toContain(`large; cluster hpc can never run it: ${why}.`);
+      const { id } = (await server.jobs(run)).find(({ step }) => step === "large")!;
+      expect(await told("allocations", "list")).toContain(`hpc: job ${id} can never run there: ${why}`);
+      await server.ask("cancel", String(run));
+    },
+  );
+
   it("restarts the job elsewhere when its node goes down, and leaves that node out", TIMEOUT, async () => {
     await idle();
     const run = await server.submit("node", steps(LONG_AT_FIRST));
@@ -284,10 +307,13 @@ steps:
     ]);
   });
 
-  it("gives a job more memory by its rule, up to the cluster's limit, and more time by recover", TIMEOUT, async () => {
-    const run = await server.submit(
-      "more",
-      `failure_handlers:
+  it(
+    "gives a job more memory by its rule, up to the cluster's limit, and more time by recover",
+    TIMEOUT,
+    async () => {
+      const run = await server.submit(
+        "more",
+        `failure_handlers:
   - name: more
     rules: [{ exit_codes: [137], max_retries: 2, scale: { memory: 8 } }]
 steps:
@@ -301,20 +327,21 @@ steps:
     runs_on: [hpc]
     resource_requirements: { memory: 64m, runtime: 3s }
 `,
-    );
-    expect(await server.ends(run)).toBe("failed");
-    const hungry = await server.attempts(run, "hungry");
-    expect(hungry.map(({ ends }) => ends)).toEqual([["OOM resource"], ["succeeded"]]);
-    expect(hungry[1]!.place).not.toBe(hungry[0]!.place);
-    await server.ask("recover", String(run));
-    const slow = await server.attempts(run, "slow");
-    expect(slow.map(({ ends }) => ends)).toEqual([["WALLTIME resource"], ["succeeded"]]);
-    const raised = (await server.events(run)).flatMap((event) => event.raised ?? []);
-    expect(raised).toMatchObject([
-      { resource: "memory", from: 64 * 1024 ** 2, to: 400 * 1024 ** 2 },
-      { resource: "runtime", from: 3_000, to: 60_000 },
-    ]);
-  });
+      );
+      expect(await server.ends(run)).toBe("failed");
+      const hungry = await server.attempts(run, "hungry");
+      expect(hungry.map(({ ends }) => ends)).toEqual([["OOM resource"], ["succeeded"]]);
+      expect(hungry[1]!.place).not.toBe(hungry[0]!.place);
+      await server.ask("recover", String(run));
+      const slow = await server.attempts(run, "slow");
+      expect(slow.map(({ ends }) => ends)).toEqual([["WALLTIME resource"], ["succeeded"]]);
+      const raised = (await server.events(run)).flatMap((event) => event.raised ?? []);
+      expect(raised).toMatchObject([
+        { resource: "memory", from: 64 * 1024 ** 2, to: 400 * 1024 ** 2 },
+        { resource: "runtime", from: 3_000, to: 60_000 },
+      ]);
+    },
+  );
 
   it("restarts what a more important job takes the place of, requeued or ended", TIMEOUT, async () => {
     await idle();

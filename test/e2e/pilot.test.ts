@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -11,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { runCli } from "../support/cli.js";
+import { commandLine, runCli } from "../support/cli.js";
 import { DarumaProcess, eventually } from "../support/daruma-process.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
 
@@ -167,6 +168,22 @@ steps: { a: { exec: [sh, -c, 'test -n "$PILOT_KEY"'] } }`);
     const [attempt] = await server.running.store.readAttempts(runId);
     expect(attempt?.worker).toMatch(/^rich\//);
     expect([await poor.stop(), await rich.stop()]).toEqual([0, 0]);
+  });
+
+  it("leaves when the script of its allocation is killed alone, and ends what it runs", async () => {
+    const server = await servers.start({ maxParallel: 0 });
+    const mark = join(folder, "orphan");
+    const runId = await server.run(`steps: { a: { exec: [sleep, "600"], env: { MARK: "${mark}" } } }`);
+    const flags = `worker --server ${server.url} --name orphan --allocation hpc/5 --output-dir ${mark}`;
+    const script = spawn("bash", ["-c", `${process.execPath} ${commandLine} ${flags} & wait`]);
+    await eventually("the step", WAIT_MS, async () => processesWith(`MARK=${mark}`).length > 0);
+    script.kill("SIGKILL");
+    await eventually("nothing is left", WAIT_MS, async () => processesWith(mark).length === 0);
+    const [attempt] = await eventually("its end", WAIT_MS, async () => {
+      const rows = await server.running.store.readAttempts(runId);
+      return rows[0]?.status === "failed" && rows;
+    });
+    expect(attempt!.error).toMatchObject({ code: "WORKER_LOST", message: "its worker has left" });
   });
 
   it("leaves by itself when it has been idle, after its work is done", async () => {

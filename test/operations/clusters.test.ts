@@ -25,6 +25,7 @@ function contextWith(changes: Partial<Context> = {}): Context {
     targets: async () => cluster.targets,
     planOf: (_name, spec, targets) => cluster.plan(spec, targets),
     planNow: async () => null,
+    impossible: () => [],
     wake: () => {},
   };
   return {

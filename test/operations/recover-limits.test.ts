@@ -53,6 +53,7 @@ class Bench {
       },
       planOf: (_name, spec, targets) => this.cluster.plan(spec, targets),
       planNow: async () => null,
+      impossible: () => [],
       wake: () => {},
     };
     const context: Context = {

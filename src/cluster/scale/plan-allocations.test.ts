@@ -2,7 +2,12 @@ import { describe, expect, it } from "vitest";
 import { MAIN } from "../../../test/support/fake-cluster.js";
 import { demand, jobs, settingsOf } from "../../../test/support/keeper-bench.js";
 import { jobLimits } from "./demand.js";
-import { type LiveAllocation, type PlanInput, planAllocations } from "./plan-allocations.js";
+import {
+  type LiveAllocation,
+  type PlanInput,
+  type PlannedAllocation,
+  planAllocations,
+} from "./plan-allocations.js";
 
 const NOW = 1_000_000_000;
 const MIB = 1024 ** 2;
@@ -34,6 +39,39 @@ describe("the limits of one job", () => {
     expect([memory, runtime]).toEqual([3 * 1024 * MIB, HOUR_MS - 6 * 60_000]);
     expect(impossible(memory!, runtime!)).toBe(0);
     expect([impossible(memory! + 1, runtime!), impossible(memory!, runtime! + 1)]).toEqual([1, 1]);
+  });
+});
+
+describe("what the scheduler has refused as too big", () => {
+  const refused = (shape: PlannedAllocation["shape"]) => ({ shape, message: "over the limit" });
+
+  it("for several jobs together is planned for each of them", () => {
+    const demands = jobs(3, { cpus: 2 });
+    const [together, ...others] = plan({ demands }).submit;
+    expect([together!.jobs, others]).toEqual([[1, 2, 3], []]);
+    const again = plan({ demands, tooBig: [refused(together!.shape)] });
+    expect(again.submit.map(({ jobs: each, shape }) => [each, shape.cpus])).toEqual([
+      [[1], 2],
+      [[2], 2],
+      [[3], 2],
+    ]);
+    expect(again.impossible).toEqual([]);
+  });
+
+  it("for one job is impossible for it and for all that need no less, and for no other", () => {
+    const [alone] = plan({ demands: [demand(1, { cpus: 2, memoryBytes: 1000 * MIB })] }).submit;
+    const demands = [
+      demand(1, { cpus: 2, memoryBytes: 1000 * MIB }),
+      demand(2, { cpus: 3, memoryBytes: 1000 * MIB }),
+      demand(3, { cpus: 1, memoryBytes: 2000 * MIB }),
+    ];
+    const { submit, impossible } = plan({ demands, tooBig: [refused(alone!.shape)] });
+    expect(submit.map(({ jobs: each }) => each)).toEqual([[3]]);
+    const reason = "slurm refuses an allocation for it: over the limit";
+    expect(impossible).toEqual([
+      { jobId: 2, reason },
+      { jobId: 1, reason },
+    ]);
   });
 });
 

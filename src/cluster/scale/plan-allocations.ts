@@ -2,6 +2,7 @@ import type { ClusterSettings } from "../../settings/settings.js";
 import type { Shape, Target } from "../provider.js";
 import { type Demand, nodeLimits, type Piece, pieceOf, shapeFor, whyImpossible } from "./demand.js";
 import { Bin, bySize, cpusOf } from "./pack.js";
+import { type RefusedShape, whyTooBig } from "./too-big.js";
 
 /** An allocation that has not ended, whichever server of the store made it. */
 export interface LiveAllocation {
@@ -32,6 +33,8 @@ export interface PlanInput {
   readonly live: readonly LiveAllocation[];
   readonly history: ClusterHistory;
   readonly now: number;
+  /** What the scheduler has refused as too big. */
+  readonly tooBig?: readonly RefusedShape[];
   /** Somebody asks for it: nothing waits for more jobs, for the cooldown, or for being automatic. */
   readonly byHand?: boolean;
 }
@@ -70,7 +73,7 @@ export function planAllocations(input: PlanInput): ScalePlan {
   const limits = nodeLimits(settings, target, pieces);
   const impossible: { jobId: number; reason: string }[] = [];
   const possible = pieces.filter((piece) => {
-    const reason = whyImpossible(piece, limits, target);
+    const reason = whyImpossible(piece, limits, target) ?? whyRefused(piece, input);
     if (reason !== null) impossible.push({ jobId: piece.jobId, reason });
     return reason === null;
   });
@@ -80,6 +83,14 @@ export function planAllocations(input: PlanInput): ScalePlan {
   if (gate !== null) return { submit: [], ...gate, impossible };
   const wanted = [...wideAllocations(left, input), ...packedAllocations(left, input)];
   return { ...withinCaps(wanted, input), impossible };
+}
+
+/** Even an allocation for it alone is more than the scheduler accepts. */
+function whyRefused(piece: Piece, { settings, target, tooBig = [] }: PlanInput): string | null {
+  if (tooBig.length === 0) return null;
+  const alone = shapeFor([piece], nodeLimits(settings, target, [piece]), settings, target);
+  const said = whyTooBig(alone, tooBig);
+  return said === null ? null : `${settings.type} refuses an allocation for it: ${said}`;
 }
 
 /** Those that no allocation which is there, or on its way, will take. */
@@ -136,7 +147,8 @@ function wideAllocations(pieces: readonly Piece[], { settings, target }: PlanInp
     }));
 }
 
-function packedAllocations(pieces: readonly Piece[], { settings, target }: PlanInput): PlannedAllocation[] {
+function packedAllocations(pieces: readonly Piece[], input: PlanInput): PlannedAllocation[] {
+  const { settings, target, tooBig = [] } = input;
   const small = pieces.filter(({ nodes }) => nodes === 1);
   const limits = nodeLimits(settings, target, small);
   const { drainMs } = settings.allocation;
@@ -149,12 +161,19 @@ function packedAllocations(pieces: readonly Piece[], { settings, target }: PlanI
     bin.take(piece);
     bins.push({ bin, forMs });
   }
-  return bins.map(({ bin }) => ({
-    shape: shapeFor(bin.pieces, limits, settings, target),
+  const planned = (packed: readonly Piece[]): PlannedAllocation => ({
+    shape: shapeFor(packed, limits, settings, target),
     jobId: null,
-    jobs: bin.pieces.map(({ jobId }) => jobId),
-    reason: bin.pieces.length === 1 ? "1 job is waiting" : `${bin.pieces.length} jobs are waiting`,
-  }));
+    jobs: packed.map(({ jobId }) => jobId),
+    reason: packed.length === 1 ? "1 job is waiting" : `${packed.length} jobs are waiting`,
+  });
+  return bins.flatMap(({ bin }) => {
+    const together = planned(bin.pieces);
+    // More than the scheduler accepts: each job can have one of its own, which others use after it.
+    return whyTooBig(together.shape, tooBig) === null
+      ? [together]
+      : bin.pieces.map((piece) => planned([piece]));
+  });
 }
 
 /** As many as there may be, counted over all servers of the store. */

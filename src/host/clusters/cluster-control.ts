@@ -23,6 +23,7 @@ export function controlClusters(
     targets: (name) => keeper(name).targets(),
     planOf: (name, spec, targets) => providers(name).plan(spec, targets),
     planNow: (name) => keeper(name).planNow(),
+    impossible: () => duty.impossible(),
     wake: (name) => duty.keeper(name)?.wake(),
   };
 }
@@ -38,6 +39,7 @@ export function lookAtClusters(settings: readonly ClusterSettings[]): ClusterCon
     planNow: () => {
       throw new DarumaError("NO_RUNNER", "only a server can submit allocations");
     },
+    impossible: () => [],
     wake: () => {},
   };
 }

@@ -69,6 +69,20 @@ export class ClusterDuty {
     for (const keeper of this.keepers) keeper.wake();
   }
 
+  /** Jobs that no allocation can ever take, and why. */
+  impossible(): { readonly cluster: string; readonly jobId: number; readonly reason: string }[] {
+    return this.keepers.flatMap(({ name: cluster, impossible }) =>
+      Array.from(impossible, ([jobId, reason]) => ({ cluster, jobId, reason })),
+    );
+  }
+
+  /** Null: an allocation can take it, or nobody has looked yet. */
+  whyNever(jobId: number): string | null {
+    const keeper = this.keepers.find(({ impossible }) => impossible.has(jobId));
+    if (keeper === undefined) return null;
+    return `cluster ${keeper.name} can never run it: ${keeper.impossible.get(jobId)}`;
+  }
+
   /** The most of a resource that a job with these tags can be given, as far as it is known without asking now. */
   mostOf(runsOn: readonly string[], resource: Resource): Limit | null {
     const cluster = clusterFor(runsOn, this.options.clusters);

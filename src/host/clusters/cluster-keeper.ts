@@ -28,6 +28,8 @@ const FAILS_AT_ONCE = "attempts fail at once on it and not elsewhere";
 export class ClusterKeeper {
   /** What the last look came to. */
   lastPlan: ScalePlan | null = null;
+  /** Why no allocation can take a job, by its id, as of the last look that planned. */
+  impossible: ReadonlyMap<number, string> = new Map();
   private readonly submitting = new Set<string>();
   private readonly observer: Observer;
   private readonly cancels: Cancels;
@@ -185,7 +187,11 @@ export class ClusterKeeper {
     const { settings, provider, clock, pilots } = this.ports;
     const demands = this.ports.demands();
     this.lastPlan = null;
-    if (demands.length === 0) return [];
+    if (demands.length === 0) {
+      this.impossible = new Map();
+      return [];
+    }
+    if (byHand) this.submitter.forgetTooBig();
     const targets = await this.targets();
     const now = clock.now();
     const expectsPilots = clock.elapsed() - this.beganAt < RETURN_MS;
@@ -207,8 +213,10 @@ export class ClusterKeeper {
       ),
       history: historyOf(cluster),
       now,
+      tooBig: this.submitter.tooBig,
       byHand,
     });
+    this.impossible = new Map(this.lastPlan.impossible.map(({ jobId, reason }) => [jobId, reason]));
     return this.submitter.draft(this.lastPlan.submit, cluster, targets, provider);
   }
 

@@ -4,19 +4,23 @@ import {
   isRefusal,
   type Plan,
   type Refusal,
+  type Shape,
   type Target,
 } from "../../cluster/provider.js";
 import { type AllocationPlace, specOf } from "../../cluster/scale/allocation-spec.js";
 import type { PlannedAllocation } from "../../cluster/scale/plan-allocations.js";
+import type { RefusedShape } from "../../cluster/scale/too-big.js";
 import { messageOf } from "../../core/text/message-of.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import { changeAllocation } from "../../store/change-cluster.js";
 import type { AllocationRow, ClusterRow } from "../../store/cluster-rows.js";
 import type { KeeperPorts } from "./keeper-ports.js";
-import { afterFailure } from "./reconcile.js";
 
 /** Something that will pass: the scheduler is asked again after as long. */
 const BUSY_MS = 30_000;
+/** What was too big is tried again after as long: a site may have raised its limits. */
+const TOO_BIG_MS = 60 * 60_000;
+const MAX_TOO_BIG = 1_000;
 
 /** A row with its script and the text of its token, or why there can be none. */
 export type Draft =
@@ -25,12 +29,31 @@ export type Draft =
 
 /** From a planned allocation to a submitted one: token, row, files, submission, id, in this order. */
 export class Submitter {
+  private refusedShapes: readonly (RefusedShape & { readonly at: number })[] = [];
+
   constructor(
     private readonly ports: KeeperPorts,
     private readonly submitting: Set<string>,
   ) {}
 
-  /** A refusal of one is a refusal of the site, so that the others are not tried. */
+  /** What the scheduler has refused of late as more than it allows: the jobs that need it, not the cluster, are in trouble. */
+  get tooBig(): readonly RefusedShape[] {
+    const { clock } = this.ports;
+    this.refusedShapes = this.refusedShapes.filter(({ at }) => clock.elapsed() - at < TOO_BIG_MS);
+    return this.refusedShapes;
+  }
+
+  /** Somebody wants it to be tried again. */
+  forgetTooBig(): void {
+    this.refusedShapes = [];
+  }
+
+  private noteTooBig(shape: Shape, message: string): void {
+    const at = this.ports.clock.elapsed();
+    this.refusedShapes = [...this.refusedShapes, { shape, message, at }].slice(-MAX_TOO_BIG);
+  }
+
+  /** A refusal of one is a refusal of the site, so that the others are not tried; but one may be too big. */
   async draft(
     planned: readonly PlannedAllocation[],
     { excluded }: ClusterRow,
@@ -45,6 +68,10 @@ export class Submitter {
       const key = newKey();
       const folder = join(this.ports.folder, key);
       const plan = provider.plan(specOf(settings, each, { key, folder, server: server(), nodes }), targets);
+      if (isRefusal(plan) && plan.refused === "TOO_BIG") {
+        this.noteTooBig(each.shape, plan.message);
+        continue;
+      }
       if (isRefusal(plan)) return [...drafts, { refusal: plan }];
       const token = newToken();
       const { id: token_id } = await store.putToken({
@@ -105,7 +132,7 @@ export class Submitter {
     const { clock, settings } = this.ports;
     const now = clock.now();
     if (retryable) return { ...cluster, retry_at: now + BUSY_MS };
-    if (refused === "TOO_BIG") return afterFailure(cluster, message, now);
+    if (refused === "TOO_BIG") return cluster;
     const why = `${settings.type} refuses allocations (${refused}): ${message}`;
     return { ...cluster, suspended: { kind: "refused", message: why, at: now } };
   }
@@ -119,8 +146,9 @@ export class Submitter {
     }));
   }
 
-  private async refused({ key, folder, token_id }: AllocationRow, refusal: Refusal): Promise<void> {
+  private async refused({ key, folder, token_id, shape }: AllocationRow, refusal: Refusal): Promise<void> {
     const { store, clock, settings, files, tell } = this.ports;
+    if (refusal.refused === "TOO_BIG") this.noteTooBig(shape, refusal.message);
     tell(`cluster ${settings.name}: ${settings.type} refused an allocation: ${refusal.message}`);
     files.remove(folder);
     if (token_id !== null) await store.revokeToken(token_id, clock.now());

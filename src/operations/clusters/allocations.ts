@@ -31,6 +31,11 @@ export const listAllocations = operation({
   output: z.object({
     items: z.array(allocationItem.extend({ log: z.string().optional() })),
     suspended: z.array(suspension),
+    impossible: z
+      .array(
+        z.object({ cluster: z.string(), reason: z.string(), jobs: z.number(), job_ids: z.array(z.number()) }),
+      )
+      .describe("Ready jobs that no allocation can take; at most 20 ids each."),
   }),
   rest: { method: "GET", path: "/allocations" },
   cli: [
@@ -56,6 +61,7 @@ export const listAllocations = operation({
   withoutStore: "empty",
   handler: async (context, { allocation, cluster, live, limit: most }) => {
     const { store } = context;
+    const impossible = impossibleIn(context, cluster);
     const suspended = (await store.listClusters()).flatMap(({ name: each, suspended: found }) =>
       found === null || (cluster !== undefined && each !== cluster)
         ? []
@@ -64,12 +70,27 @@ export const listAllocations = operation({
     if (allocation !== undefined) {
       const row = await findAllocation(context, allocation);
       const log = readEnd(allocationPaths(row.folder).logFile);
-      return { items: [{ ...toItem(row), log }], suspended };
+      return { items: [{ ...toItem(row), log }], suspended, impossible };
     }
     const filter = { live, limit: most, ...(cluster === undefined ? {} : { cluster }) };
-    return { items: (await store.listAllocations(filter)).map(toItem), suspended };
+    return { items: (await store.listAllocations(filter)).map(toItem), suspended, impossible };
   },
 });
+
+const MAX_NAMED_JOBS = 20;
+
+/** By cluster and reason: a sweep of thousands has one. */
+function impossibleIn({ clusters }: Context, only: string | undefined) {
+  const found = new Map<string, { cluster: string; reason: string; jobs: number; job_ids: number[] }>();
+  for (const { cluster, jobId, reason } of clusters?.impossible() ?? []) {
+    if (only !== undefined && cluster !== only) continue;
+    const same = found.get(`${cluster} ${reason}`) ?? { cluster, reason, jobs: 0, job_ids: [] };
+    same.jobs += 1;
+    if (same.job_ids.length < MAX_NAMED_JOBS) same.job_ids.push(jobId);
+    found.set(`${cluster} ${reason}`, same);
+  }
+  return [...found.values()];
+}
 
 /** The end of the log is what people look for. */
 const MAX_LOG_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # stub-pilot.sh MODE worker FLAG...: stands in for a worker on a real cluster. Like a worker it finishes what it runs at the
-# first SIGTERM and hands it back at the second, and says so in its log.
+# first SIGTERM and hands it back at the second, and says so in its log. Like a worker it leaves when its script is gone.
 mode=$1
 shift 2
 stops=0
@@ -32,6 +32,7 @@ esac
 finish_at=0
 while [ "$SECONDS" -lt 600 ]; do
   sleep 0.1
+  kill -0 "$PPID" 2>/dev/null || exit 0
   [ "$stops" -ge 1 ] && [ "$finish_at" -eq 0 ] && finish_at=$((SECONDS + 5))
   if [ "$finish_at" -gt 0 ] && [ "$SECONDS" -ge "$finish_at" ]; then
     echo finished

@@ -60,6 +60,10 @@ export const listAllocations: Present = async ({ input }, { out, options }, clie
       writeLines(out, [
         `${cluster} is suspended: ${oneLine(message)}. To go on: daruma allocations resume ${cluster}`,
       ]);
+    for (const { cluster, jobs, job_ids, reason } of answer.impossible) {
+      const who = jobs === 1 ? `job ${job_ids[0]}` : `${jobs} jobs (${job_ids[0]}, ...)`;
+      writeLines(out, [`${cluster}: ${who} can never run there: ${oneLine(reason)}`]);
+    }
   }
   return 0;
 };

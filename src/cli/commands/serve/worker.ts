@@ -61,6 +61,8 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
   const cpus = flags.cpus ?? machine.cpus;
   const processes = createProcessHost();
   const sandbox = createSandbox();
+  const { drain, end } = stopSignals(log);
+  const forgetScript = flags.allocation === undefined ? () => {} : watchScript(log, drain, end);
   try {
     await runRemoteWorker({
       servers,
@@ -78,11 +80,13 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
       outputDir: resolve(options.outputDir),
       clock: systemClock,
       log,
-      ...stopSignals(log),
+      drain: drain.signal,
+      end: end.signal,
     });
   } catch (error) {
     throw error instanceof ServerRefusal ? told(error) : error;
   } finally {
+    forgetScript();
     await Promise.all([processes.close(), sandbox.close()]);
   }
   return EXIT.completed;
@@ -125,8 +129,8 @@ function durationOf(flag: string, text: string | undefined): number | null {
 
 /** The first signal lets what runs finish, the second ends it, the third ends this process at once. */
 function stopSignals(log: (line: string) => void): {
-  readonly drain: AbortSignal;
-  readonly end: AbortSignal;
+  readonly drain: AbortController;
+  readonly end: AbortController;
 } {
   const [drain, end] = [new AbortController(), new AbortController()];
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -140,7 +144,24 @@ function stopSignals(log: (line: string) => void): {
       (drain.signal.aborted ? end : drain).abort();
     });
   }
-  return { drain: drain.signal, end: end.signal };
+  return { drain, end };
+}
+
+const SCRIPT_POLL_MS = 2_000;
+
+/** A worker whose script was killed alone may be overlooked by the batch system, and has no right to its node any more. */
+function watchScript(log: (line: string) => void, ...stops: readonly AbortController[]): () => void {
+  const script = process.ppid;
+  let cancel = (): void => {};
+  const look = (): void => {
+    if (process.ppid === script) cancel = systemClock.after(SCRIPT_POLL_MS, look);
+    else {
+      log("the script of its allocation is gone: ending the running attempts");
+      for (const stop of stops) stop.abort();
+    }
+  };
+  look();
+  return () => cancel();
 }
 
 function told(refusal: ServerRefusal): Error {
