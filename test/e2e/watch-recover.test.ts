@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { repositoryRoot, runCli } from "../support/cli.js";
@@ -106,6 +106,35 @@ describe("daruma watch RUN", () => {
     ]);
     const { stdout } = await cli.daruma("explain", "last", "--full");
     expect(stdout).toContain("agent (mcp) resolved the hold by retry");
+  });
+
+  it("gives the agent neither Daruma's own keys nor the run's secrets, and a token that is its own and ends with it", async () => {
+    const [home, port] = [join(cli.path, "guarded"), await freePort()];
+    const local = ["--output-dir", home];
+    const made = await runCli(["token", "create", "boss", "--role", "admin", "--json", ...local]);
+    const { token: boss } = JSON.parse(made.stdout) as { token: string };
+    await serve(port, home);
+    const at = ["--server", `http://127.0.0.1:${port}`];
+    const keys = {
+      DARUMA_TOKEN: boss,
+      DARUMA_STORE: "",
+      API_KEY: "a-secret-of-some-length",
+      OWN_KEY: "mine",
+    };
+    const text = "unhandled: hold\nsecrets: [API_KEY]\nsteps: { a: { exec: exit 1 } }\n";
+    await runCli(["run", cli.write("held.yaml", text), ...at], keys);
+    const seen = join(cli.path, "seen");
+    const command = `env > ${seen}; cat $DARUMA_MCP_CONFIG >> ${seen}; ${agent({ action: "skip" })}`;
+    const { exitCode } = await runCli(["watch", "last", "--recover", "--agent", command, ...at], keys);
+    expect(exitCode).toBe(0);
+    const told = readFileSync(seen, "utf8");
+    for (const kept of [boss, "a-secret-of-some-length", "DARUMA_STORE="]) expect(told).not.toContain(kept);
+    expect(told).toContain("OWN_KEY=mine");
+    const [, own] = JSON.parse((await runCli(["token", "list", "--json", ...local])).stdout) as object[];
+    expect(own).toMatchObject({ name: "watch of run 1", role: "operator" });
+    expect(own).toMatchObject({ revoked_at: expect.any(String), expires_at: expect.any(String) });
+    const listed = await runCli(["events", "last", "--json", ...at], keys);
+    expect(listed.stdout).toContain('"by":"agent (watch of run 1)"');
   });
 
   it("stops where the agent leaves the hold, fails or takes too long", async () => {

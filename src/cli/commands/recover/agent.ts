@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { DarumaError } from "../../../core/errors/errors.js";
+import type { Client } from "../../../operations/client.js";
 import type { GlobalOptions } from "../../terminal/channel.js";
-import type { Round } from "./rounds.js";
+import type { AskAgent, Round } from "./rounds.js";
 
 /** Between being asked to end and being ended. */
 const KILL_GRACE_MS = 5_000;
@@ -17,22 +18,61 @@ const AGENT = "agent";
  * `--agent`: a shell command that is told on stdin what to decide, and finds in `$DARUMA_MCP_CONFIG` an MCP server for it.
  * What it decides is in the log as the agent's. It is ended, with all it started, when its time is over.
  */
-export function agent(
-  command: string,
-  timeoutMs: number,
-  options: GlobalOptions,
-): (round: Round) => Promise<void> {
-  return async (round) => {
+export function agent(command: string, timeoutMs: number, options: GlobalOptions): AskAgent {
+  return async (round, call) => {
     const folder = mkdtempSync(join(tmpdir(), "daruma-agent-"));
+    const own = await tokenFor(round, timeoutMs, options, call);
     try {
       const config = join(folder, "mcp.json");
-      writeFileSync(config, JSON.stringify(mcpConfig(options), null, 2), { mode: PRIVATE });
-      await run(command, timeoutMs, round, config);
+      const place = { ...options, token: own?.token ?? options.token };
+      writeFileSync(config, JSON.stringify(mcpConfig(place), null, 2), { mode: PRIVATE });
+      await run(command, timeoutMs, round, await environmentFor(round, config, call));
     } finally {
       rmSync(folder, { recursive: true, force: true });
+      if (own !== null) await call("revoke_token", { id: own.id }).catch(() => {});
     }
   };
 }
+
+/**
+ * A token of its own, which does what an operator's does for as long as it may take. Null: there are no tokens, or the
+ * caller may make none and is no more than an operator himself.
+ */
+async function tokenFor(
+  { runId }: Round,
+  timeoutMs: number,
+  { server, token }: GlobalOptions,
+  call: Client["call"],
+): Promise<{ readonly id: number; readonly token: string } | null> {
+  if (server === undefined || token === undefined) return null;
+  const expires_in = `${Math.ceil((timeoutMs + KILL_GRACE_MS) / 1000)}s`;
+  try {
+    return await call("create_token", { name: `watch of run ${runId}`, role: "operator", expires_in });
+  } catch (error) {
+    if (error instanceof DarumaError && error.code === "FORBIDDEN") return null;
+    throw error;
+  }
+}
+
+/** The caller's, without what opens Daruma itself and without the run's secrets. */
+async function environmentFor(
+  { runId, number }: Round,
+  config: string,
+  call: Client["call"],
+): Promise<NodeJS.ProcessEnv> {
+  const { definition } = await call("get_run_definition", { run_id: runId });
+  const kept = { ...process.env };
+  for (const name of [...OPENING, ...((definition.secrets ?? []) as string[])]) delete kept[name];
+  return {
+    ...kept,
+    DARUMA_MCP_CONFIG: config,
+    DARUMA_RUN_ID: String(runId),
+    DARUMA_ROUND: String(number),
+  };
+}
+
+/** A store's address may have a password in it. */
+const OPENING = ["DARUMA_TOKEN", "DARUMA_STORE"];
 
 /** In the form that MCP clients read; the same runs, and no more than an operator may do. */
 function mcpConfig({ server, store, outputDir, token }: GlobalOptions): object {
@@ -50,18 +90,17 @@ function mcpConfig({ server, store, outputDir, token }: GlobalOptions): object {
   return { mcpServers: { daruma: { command: process.execPath, args, env } } };
 }
 
-async function run(command: string, timeoutMs: number, round: Round, config: string): Promise<void> {
-  const { runId, number, jobIds } = round;
+async function run(
+  command: string,
+  timeoutMs: number,
+  { runId, jobIds }: Round,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
   const child = spawn("sh", ["-c", command], {
     detached: true,
     // stdout belongs to the result of the command.
     stdio: ["pipe", 2, 2],
-    env: {
-      ...process.env,
-      DARUMA_MCP_CONFIG: config,
-      DARUMA_RUN_ID: String(runId),
-      DARUMA_ROUND: String(number),
-    },
+    env,
   });
   child.stdin?.on("error", () => {});
   child.stdin?.end(taskOf(runId, jobIds.length));

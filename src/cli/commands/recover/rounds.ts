@@ -11,8 +11,10 @@ export interface RoundsPlan {
   /** Called before jobs run again; throws where they must not. */
   readonly hook: ((round: Round) => Promise<void>) | null;
   /** Decides about what is held and cannot be recovered. */
-  readonly agent: ((round: Round) => Promise<void>) | null;
+  readonly agent: AskAgent | null;
 }
+
+export type AskAgent = (round: Round, call: Client["call"]) => Promise<void>;
 
 export interface Round {
   readonly runId: number;
@@ -69,7 +71,7 @@ export class Rounds {
   private async ask(agent: NonNullable<RoundsPlan["agent"]>, found: Recovery): Promise<boolean> {
     const jobIds = found.jobs.map(({ job_id }) => job_id);
     this.say(`${this.name}: the agent decides about ${counted(jobIds.length)}`);
-    await agent({ runId: found.run_id, number: this.used, jobIds });
+    await agent({ runId: found.run_id, number: this.used, jobIds }, this.call);
     const { status } = await this.call("get_run", { run_id: found.run_id });
     if (status !== "held") return true;
     return this.stay(found, "the agent has not decided everything");
