@@ -1,0 +1,60 @@
+import { afterAll, beforeAll } from "vitest";
+import { ClusterServer } from "./cluster-server.js";
+import { REAL_CLUSTER_TIMEOUT_MS, until } from "./real-allocations.js";
+import { startSlurm, type TestCluster } from "./test-cluster.js";
+
+const ALLOCATION = `    allocation: { runtime: 10m, drain: 5s, idle_exit: 4s, job_memory: 100m, job_runtime: 5s }
+    limits: { max_allocations: 3, cooldown: 1s }
+`;
+/** A preempted job of `spot` goes back into the queue, one of `spotkill` ends. */
+const CLUSTERS = {
+  hpc: `    partition: main\n${ALLOCATION}`,
+  spot: `    partition: spot\n    options: [--requeue]\n${ALLOCATION.replace("max_allocations: 3", "max_allocations: 1")}`,
+  spotkill: `    partition: spotkill\n${ALLOCATION.replace("runtime: 10m", "runtime: 10m, memory: 400m")}`,
+};
+
+/** Of a step that is to run until something happens to it, and to be over at once when it runs again. */
+export const LONG_AT_FIRST = "test $DARUMA_ATTEMPT_ID -gt 1 || sleep 250";
+
+/** A server with a real Slurm of three nodes, for the tests of one file. */
+export class SlurmServer {
+  cluster!: TestCluster;
+  server!: ClusterServer;
+
+  constructor() {
+    beforeAll(async () => {
+      this.cluster = await startSlurm({ nodes: 3 });
+      this.server = new ClusterServer(this.cluster, CLUSTERS);
+      await this.server.start();
+    }, REAL_CLUSTER_TIMEOUT_MS);
+    afterAll(async () => {
+      await this.server.dispose();
+      await this.cluster.stop();
+    }, REAL_CLUSTER_TIMEOUT_MS);
+  }
+
+  /** No allocation of an earlier test is left. */
+  idle(): Promise<void> {
+    return until("the queue is empty", async () => (await this.server.allocations("--live")).length === 0);
+  }
+
+  /** The number that Slurm gave the allocation of a step's first attempt. */
+  async idOf(run: number, step: string): Promise<string> {
+    const [first] = await this.server.attempts(run, step);
+    return /\/(\d+)#/.exec(first!.place)![1]!;
+  }
+
+  /** By itself a requeued job waits for two minutes, and Slurm takes the request only when it has cleaned up. */
+  async startAgain(id: string): Promise<void> {
+    await until(`job ${id} has started again`, async () => {
+      await this.cluster.command("scontrol", "update", `jobid=${id}`, "StartTime=now").catch(() => "");
+      const told = await this.cluster.command("scontrol", "show", "job", id);
+      return told.includes("Restarts=1") && /JobState=(RUNNING|COMPLETING|COMPLETED)/.test(told);
+    });
+  }
+}
+
+/** A workflow with the one step `a`. */
+export function steps(exec: string, on = "hpc"): string {
+  return `steps:\n  a: { exec: "${exec}", runs_on: [${on}], resource_requirements: { memory: 100m, runtime: 5m } }\n`;
+}
