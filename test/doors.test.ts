@@ -6,7 +6,7 @@ import { renderOperations } from "../scripts/operations-document.mjs";
 import { openApiDocument } from "../src/api/openapi.js";
 import { COMMAND_GROUPS } from "../src/cli/declare/command-groups.js";
 import { createProgram } from "../src/cli/declare/program.js";
-import { toolsFor } from "../src/mcp/tools.js";
+import { callTool, toolsFor } from "../src/mcp/tools.js";
 import type { Operation } from "../src/operations/operation.js";
 import { OPERATIONS, TABLE } from "../src/operations/operations.js";
 import { ROLES } from "../src/operations/roles.js";
@@ -52,12 +52,19 @@ describe("the three doors", () => {
     expect(new Set(routes).size).toBe(routes.length);
   });
 
-  it("MCP has a tool for every operation, and none besides", () => {
+  it("MCP has a tool for every operation that is not only for people, and none besides", () => {
+    const tools = OPERATIONS.filter(({ onlyForPeople }) => onlyForPeople !== true);
     expect(
       toolsFor("admin")
         .map(({ name }) => name)
         .sort(),
-    ).toEqual(NAMES);
+    ).toEqual(tools.map(({ name }) => name).sort());
+    expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual(["diff_run"]);
+  });
+
+  it("MCP does not do by its name what is only for people", async () => {
+    const answer = await callTool(async () => ({}), "admin", "diff_run", {});
+    expect(answer).toMatchObject({ isError: true });
   });
 
   it("the list of MCP tools costs an agent less than 25 KB", () => {

@@ -19,10 +19,11 @@ export interface NewRun {
   readonly inputs: { readonly [name: string]: Json };
   readonly context: { readonly [name: string]: Json };
   readonly options: RunOptions;
-  /** The run goes on from a step of another. */
+  /** The run takes over what another has done. */
   readonly fork?: {
     readonly from: number;
-    readonly step: string;
+    /** Missing: it goes on wherever something has changed. */
+    readonly step?: string;
     readonly reason: string;
     readonly reuse: readonly ReusedJob[];
   };

@@ -4,7 +4,7 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { Definition } from "../core/model/definition.js";
 import { systemClock } from "../engine/clock.js";
-import type { Engine, NewRun, RunListener } from "../engine/engine.js";
+import type { Engine, RunListener } from "../engine/engine.js";
 import type { InputOf, OutputOf } from "../operations/client.js";
 import { outcomeOf } from "../operations/command-outcome.js";
 import type { Context } from "../operations/context.js";
@@ -21,7 +21,7 @@ import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { childFile } from "./child-file.js";
 import { LocalChildRuns } from "./child-runs.js";
-import { forkOf, newRunOf, plainData } from "./new-run.js";
+import { newRunOf, plainData, withTakenOver } from "./new-run.js";
 import { operateRun } from "./operate-run.js";
 import { type DarumaOptions, openParts, type Parts, type WorkerOf } from "./parts.js";
 import type { BegunRun, RunHandle } from "./run-handle.js";
@@ -92,10 +92,7 @@ export class Daruma {
     const { cause } = asked;
     const first = cause === undefined ? null : await findRunOf(this.store, cause);
     if (first !== null) return this.goOnWith(first, options);
-    const request: NewRun = {
-      ...asked,
-      ...(options.fork === undefined ? {} : { fork: await forkOf(this.store, options.fork, workflow) }),
-    };
+    const request = await withTakenOver(this.store, asked, options);
     try {
       const { runId, ended } = await this.engine.start(request);
       return begun(runId, ended);

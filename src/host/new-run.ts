@@ -4,9 +4,11 @@ import type { RunOptions } from "../core/model/events.js";
 import { buildGraph } from "../core/model/graph.js";
 import type { Json } from "../core/text/json.js";
 import { NotJson, toJson } from "../core/text/to-json.js";
-import { resolveInputs } from "../definition/check/validate-inputs.js";
 import type { NewRun } from "../engine/engine.js";
 import { loadRun } from "../engine/load-run.js";
+import { readRecordedJobs, takenOver } from "../operations/reuse/recorded-jobs.js";
+import { planFrom } from "../operations/reuse/reuse-run.js";
+import { checkedInputs } from "../operations/runs/checked-inputs.js";
 import { causeOfKey } from "../operations/runs/run-cause.js";
 import type { StartOptions } from "../operations/runs/start-options.js";
 import { checkPackages } from "../operations/workflows/check-packages.js";
@@ -32,6 +34,7 @@ export function newRunOf(
   checkSecrets(secrets, env, { inputs, context }, text);
   if (options.managed !== true) checkPackages(definition);
   if (options.only !== undefined) checkOnly(definition, options.only);
+  checkReuse(options);
   const cause = options.key === undefined ? options.cause : causeOfKey(options.key, asked(workflow, options));
   return {
     definition,
@@ -48,15 +51,31 @@ export function newRunOf(
   };
 }
 
+/** The new run with what it takes over from another, if it was to take over something. */
+export async function withTakenOver(
+  store: Store,
+  request: NewRun,
+  { fork: asked, reuse }: StartOptions,
+): Promise<NewRun> {
+  if (asked === undefined && reuse === undefined) return request;
+  const fork =
+    asked === undefined
+      ? (await planFrom(store, reuse!, request))?.fork
+      : await forkOf(store, asked, request.definition);
+  const reused = { from: fork?.from ?? null, jobs: fork?.reuse.length ?? 0 };
+  return { ...request, ...(fork === undefined ? {} : { fork }), options: { ...request.options, reused } };
+}
+
 /** What a fork takes over from the run that it goes on from. */
-export async function forkOf(
+async function forkOf(
   store: Store,
   { run: from, step, reason = "" }: NonNullable<StartOptions["fork"]>,
-  { definition }: Workflow,
+  definition: Definition,
 ): Promise<NonNullable<NewRun["fork"]>> {
   await requireOwnRuns(store, [{ run: from }]);
   const { run } = await loadRun(store, from);
-  return { from, step, reason, reuse: reusableJobs(run, step, buildGraph(definition)) };
+  const jobs = reusableJobs(run, step, buildGraph(definition));
+  return { from, step, reason, reuse: takenOver(run, jobs, await readRecordedJobs(store, run)) };
 }
 
 /** What a program gives goes into the log: it is refused where JSON would lose some of it. */
@@ -70,15 +89,6 @@ export function plainData<T extends object>(given: T, name: string): T {
       cause: error,
     });
   }
-}
-
-function checkedInputs(
-  definition: Definition,
-  given: { readonly [name: string]: Json },
-): { readonly [name: string]: Json } {
-  const resolved = resolveInputs(definition, given);
-  if (resolved.ok) return resolved.inputs;
-  throw new DarumaError("INVALID_INPUT", resolved.problems.map(({ message }) => message).join("; "));
 }
 
 /** One step alone has no items to run in. */
@@ -96,9 +106,27 @@ function checkOnly(definition: Definition, only: string): void {
   }
 }
 
+/** Each of them says by itself which steps run. */
+function checkReuse({ reuse, only, fork }: StartOptions): void {
+  if (reuse === undefined || (only === undefined && fork === undefined)) return;
+  const other = only === undefined ? "fork" : "only";
+  throw new DarumaError("INVALID_INPUT", `reuse and ${other} cannot be combined: each says which steps run`);
+}
+
 /** What a start asks for, so that the same key cannot come to mean another run. */
-function asked({ hash }: Workflow, { inputs = {}, context = {}, fork, ...options }: StartOptions): object {
-  return { hash, inputs, context, options: runOptions(options), fork: fork ?? null };
+function asked(
+  { hash }: Workflow,
+  { inputs = {}, context = {}, fork, reuse, ...options }: StartOptions,
+): object {
+  return {
+    hash,
+    inputs,
+    context,
+    options: runOptions(options),
+    fork: fork ?? null,
+    // Without it the request is what it always was.
+    ...(reuse === undefined ? {} : { reuse }),
+  };
 }
 
 function runOptions(options: StartOptions): RunOptions {

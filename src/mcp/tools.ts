@@ -15,7 +15,11 @@ const CURSOR_FIELD = { cursor: { type: "string" } };
 
 /** The operations that a role may do, as tools. */
 export function toolsFor(role: Role): Tool[] {
-  return OPERATIONS.filter((operation) => mayAct(role, operation.role)).map(toolOf);
+  return OPERATIONS.filter((operation) => isToolFor(role, operation)).map(toolOf);
+}
+
+function isToolFor(role: Role, operation: Operation): boolean {
+  return operation.onlyForPeople !== true && mayAct(role, operation.role);
 }
 
 /** Only what an agent needs to call it: the list is part of every conversation. */
@@ -37,7 +41,7 @@ export async function callTool(
   input: unknown,
 ): Promise<CallToolResult> {
   const operation = OPERATIONS.find((known) => known.name === name);
-  if (operation === undefined || !mayAct(role, operation.role))
+  if (operation === undefined || !isToolFor(role, operation))
     return refusal("TOOL_NOT_FOUND", `there is no tool ${name} for the role ${role}`, {
       hint: adviceFor("TOOL_NOT_FOUND").asked,
     });

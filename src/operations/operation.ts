@@ -41,6 +41,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   readonly forAgents?: (given: { readonly [field: string]: unknown }) => {
     readonly [field: string]: unknown;
   };
+  /** Not among the tools of MCP: agents seldom need it, and every tool is part of every conversation. */
+  readonly onlyForPeople?: true;
   /** On a command line where no store is there yet: answer as an empty one would, or make one. Else: no runs here. */
   readonly withoutStore?: "empty" | "new";
 }

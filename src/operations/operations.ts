@@ -14,6 +14,7 @@ import { redriveJob } from "./jobs/redrive-job.js";
 import { retryJob } from "./jobs/retry-job.js";
 import { updateJob } from "./jobs/update-job.js";
 import type { Operation } from "./operation.js";
+import { diffRun } from "./reuse/diff-run.js";
 import { applyRun } from "./runs/apply-run.js";
 import { getArtifact, listArtifacts } from "./runs/artifacts.js";
 import { controlRun } from "./runs/control-run.js";
@@ -51,6 +52,7 @@ export const TABLE = {
   redrive_job: redriveJob,
   answer_job: answerJob,
   fork_run: forkRun,
+  diff_run: diffRun,
   validate_workflow: validateWorkflow,
   get_workflow_schema: getWorkflowSchema,
   workflow_graph: workflowGraph,

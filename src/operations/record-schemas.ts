@@ -57,6 +57,7 @@ export const job = z.object({
   visits: z.number(),
   handled: z.boolean(),
   dead_letter: z.boolean(),
+  taken_over: z.boolean().describe("It completed in another run and did not run again."),
   due_at: z.string().nullable(),
   error: error.nullable().describe("Why the job, or its last attempt, failed."),
   failure_handler_id: z.number().nullable(),

@@ -8,6 +8,11 @@ export const runReference = z
   .union([z.coerce.number().int().positive(), z.literal("last")])
   .describe("A run: its number, or last.");
 
+/** A run whose jobs a new one takes over where nothing has changed. */
+export const reuse = z
+  .union([z.coerce.number().int().positive(), z.enum(["last_completed", "last"])])
+  .describe("Take over unchanged jobs from this run: last_completed, last or its number.");
+
 /** A job by its id, or by its step in a run. */
 export const jobId = z
   .union([z.number().int().positive(), z.string().min(1).max(10_000)])

@@ -22,6 +22,8 @@ export interface JobRecord {
   readonly visits: number;
   readonly handled: boolean;
   readonly dead_letter: boolean;
+  /** It completed in another run, and was not run again. */
+  readonly taken_over: boolean;
   readonly due_at: string | null;
   readonly error: ErrorRecord | null;
   readonly failure_handler_id: number | null;
@@ -42,6 +44,7 @@ export function jobRecord(run: RunRow, job: JobRow): JobRecord {
     visits: job.visit,
     handled: job.handled,
     dead_letter: job.dead_letter,
+    taken_over: run.options.reused?.from != null && job.status === "completed" && job.attempt_id === 0,
     due_at: job.due_at === null ? null : iso(job.due_at),
     error: jobError(run, job),
     failure_handler_id: job.failure_handler_id,

@@ -23,6 +23,8 @@ export interface RunReport extends RunTimes {
   readonly interrupted: boolean;
   /** It was exported elsewhere and can only be read here. */
   readonly imported: boolean;
+  /** The run from which it took jobs over; null: everything was its own. */
+  readonly taken_over: { readonly run_id: number; readonly jobs: number } | null;
   readonly jobs: readonly JobReport[];
   readonly routes: readonly RouteReport[];
   readonly handled_failures: readonly HandledFailure[];
@@ -107,6 +109,7 @@ export function buildReport(
     status: run.status,
     interrupted,
     imported: isImported(run),
+    taken_over: takenOverBy(run),
     jobs: jobs.map((job) => jobReport(run, job)),
     routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
       seq,
@@ -130,6 +133,10 @@ export function buildReport(
     error: runErrorOf(run),
     ...timesOf(run),
   };
+}
+
+function takenOverBy({ options: { reused } }: RunRow): RunReport["taken_over"] {
+  return reused?.from == null ? null : { run_id: reused.from, jobs: reused.jobs };
 }
 
 function jobReport(run: RunRow, job: JobRow): JobReport {

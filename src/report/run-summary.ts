@@ -65,7 +65,7 @@ export async function summariseRun(
 ): Promise<RunSummary> {
   const run = await requireRun(store, report.run_id);
   const last = report.status === "completed" ? await lastSteps(store, run.definition_hash) : NO_STEPS;
-  const { counts, failed, mayWait, endings } = await lookThrough(jobs, last);
+  const { counts, takenOver, failed, mayWait, endings } = await lookThrough(jobs, last);
   const log = (job: JobReport, stream: "stdout" | "stderr"): string =>
     logFile(
       outputDir,
@@ -75,7 +75,7 @@ export async function summariseRun(
   const unhandled = failed.filter((job) => !job.handled);
   return {
     report,
-    counts: tellCounts(counts),
+    counts: tellCounts(counts, takenOver),
     failures: orderFailures(unhandled, report).map((job) => failedStep(job, (stream) => log(job, stream))),
     holds: mayWait ? await listHolds(store, { runId: run.id }) : [],
     deadLetters: deadLettersAmong(failed),
@@ -92,6 +92,7 @@ export function deadLettersAmong(jobs: readonly JobReport[]): DeadLetter[] {
 interface SeenJobs {
   /** By status: how many failures were not handled, and how many were. */
   readonly counts: ReadonlyMap<JobStatus, readonly [unhandled: number, handled: number]>;
+  readonly takenOver: number;
   readonly failed: readonly JobReport[];
   readonly mayWait: boolean;
   /** Completed jobs of the last steps; one more than are told means that none is. */
@@ -105,24 +106,33 @@ async function lookThrough(
   const counts = new Map<JobStatus, [number, number]>();
   const failed: JobReport[] = [];
   const endings: JobReport[] = [];
+  let takenOver = 0;
   for await (const job of jobs) {
     const { status, scope, step, handled } = job;
     const alike = counts.get(status) ?? [0, 0];
     alike[handled ? 1 : 0] += 1;
     counts.set(status, alike);
+    if (job.taken_over) takenOver += 1;
     if (status === "failed") failed.push(job);
     const isEnding = scope === "root" && status === "completed" && last.has(step);
     if (isEnding && endings.length <= MAX_ENDINGS) endings.push(job);
   }
-  return { counts, failed, endings, mayWait: counts.has("pending_failed") || counts.has("waiting") };
+  return {
+    counts,
+    takenOver,
+    failed,
+    endings,
+    mayWait: counts.has("pending_failed") || counts.has("waiting"),
+  };
 }
 
-function tellCounts(counts: SeenJobs["counts"]): string[] {
+function tellCounts(counts: SeenJobs["counts"], takenOver: number): string[] {
+  const taken = takenOver === 0 ? "" : ` (${takenOver} taken over)`;
   return STATUS_ORDER.flatMap((status) => {
     const [unhandled, handled] = counts.get(status) ?? [0, 0];
     const word = jobStatusWord(status);
     return [
-      ...(unhandled > 0 ? [`${unhandled} ${word}`] : []),
+      ...(unhandled > 0 ? [`${unhandled} ${word}${status === "completed" ? taken : ""}`] : []),
       ...(handled > 0 ? [`${handled} ${word} (handled)`] : []),
     ];
   });

@@ -1,11 +1,8 @@
-import { createHash } from "node:crypto";
-import { constants, statSync } from "node:fs";
-import { open } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import { pipeline } from "node:stream/promises";
 import type { FileFacts } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { AttemptWorkspace } from "./attempt-workspace.js";
+import { contentOf } from "./file-content.js";
 import { workFolder } from "./work-folder.js";
 import type { Assignment } from "./worker.js";
 
@@ -50,11 +47,7 @@ export class DeclaredFiles {
     for (const path of paths) {
       const file = this.placeOf(path);
       try {
-        const found = statSync(file);
-        // A folder has nothing to hash; a pipe or a device may never come to an end.
-        const bytes = found.isFile() ? found.size : null;
-        const sha256 = bytes === null ? null : await hashOf(file, bytes, signal);
-        files.push({ role, path, bytes, modifiedAt: Math.round(found.mtimeMs), sha256 });
+        files.push({ role, path, ...(await contentOf(file, signal)) });
       } catch (error) {
         const { code, what } = MISSING[role];
         const { code: errno } = error as NodeJS.ErrnoException;
@@ -72,20 +65,4 @@ export class DeclaredFiles {
     const { runId, files } = this.assignment;
     return workFolder(this.base, { runId, cwd: `${files!.folder === "" ? "" : `${files!.folder}/`}${path}` });
   }
-}
-
-/** Of as many bytes as it had when it was looked at: somebody may still write to it. Null: nobody waits for it any more. */
-async function hashOf(file: string, bytes: number, signal: AbortSignal): Promise<string | null> {
-  const hash = createHash("sha256");
-  // Should a pipe have taken its place, this does not wait for a writer.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    if (bytes > 0) await pipeline(handle.createReadStream({ end: bytes - 1 }), hash, { signal });
-  } catch (error) {
-    if (signal.aborted) return null;
-    throw error;
-  } finally {
-    await handle.close();
-  }
-  return hash.digest("hex");
 }

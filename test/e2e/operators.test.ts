@@ -178,7 +178,7 @@ steps:
       `It was forked from run ${id} at b ("by hand") and reuses 1 completed step of it.`,
     );
     expect((await cli.daruma("explain", fork, "a")).stdout).toContain(
-      `It was not run again: its output is that of run ${id}.`,
+      `It was taken over from run ${id}, attempt 1, and did not run again.`,
     );
     const unknown = await cli.daruma("fork", id, "--from", "z");
     expect(unknown.exitCode).toBe(2);

@@ -155,6 +155,23 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
   },
+  "diff-run": {
+    arguments: [
+      new Argument("<file>", "a workflow file, or - for standard input"),
+      new Argument(
+        "[run]",
+        `the run to compare with: ${RUN_ARGUMENT}; by default the last completed one`,
+      ).argParser(runReference),
+    ],
+    hides: ["workflow", "version", "source", "file_name", "folder", "inputs", "context", "reuse", "max_jobs"],
+    options: [
+      input("an input of the workflow; repeatable"),
+      new Option("--context <file>", "a JSON object whose keys become variables of expressions"),
+      new Option("--stored", "compare a stored workflow instead of a file"),
+      new Option("--folder <dir>", "with --server: the folder its steps run in"),
+    ],
+    details: "Nothing is run or recorded. `daruma run FILE --reuse [RUN]` does what it says.",
+  },
   validate: {
     arguments: [new Argument("<file...>", "workflow files")],
     hides: ["source", "file_name"],

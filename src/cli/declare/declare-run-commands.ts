@@ -45,6 +45,11 @@ Examples:
       "a failure fails its step immediately; only restarts after a lost worker remain",
     )
     .option("--only <step>", "run one attempt of this step (more only after a lost worker), and nothing else")
+    .option(
+      "--reuse [run]",
+      "take over jobs that have not changed from the last completed run, or from this one; only the rest runs",
+      reusedRun,
+    )
     .option("--stored", "run a stored workflow instead of a file")
     .option("--key <text>", "repeating the same key starts nothing; the command follows the run it started")
     .option("--verbose", "also show what steps print, each line prefixed with the step's name")
@@ -62,6 +67,7 @@ Examples:
   daruma run release.yaml
   daruma run release.yaml --input target=production --max-parallel 4
   daruma run release.yaml --only test --verbose
+  daruma run release.yaml --reuse
   daruma run release.yaml --json > result.json
   generate-workflow | daruma run -
   daruma run release.yaml --server http://127.0.0.1:7420 --detach`,
@@ -113,6 +119,14 @@ export function wholeNumber(least: number): (text: string) => number {
 export function runReference(text: string): RunReference {
   const reference = parseRunReference(text);
   if (reference === null) throw new InvalidArgumentError("Use the number of a run, or last.");
+  return reference;
+}
+
+/** The word after the flag may be the file that was meant to be run. */
+function reusedRun(text: string): RunReference {
+  const reference = parseRunReference(text);
+  if (reference === null)
+    throw new InvalidArgumentError("Use the number of a run, or last. Put the workflow file before --reuse.");
   return reference;
 }
 

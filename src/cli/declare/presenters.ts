@@ -19,6 +19,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   resolve: async () => (await import("../commands/decide/resolve.js")).resolveHolds,
   answer: async () => (await import("../commands/decide/answer.js")).answer,
   fork: async () => (await import("../commands/run/fork.js")).fork,
+  "diff-run": async () => (await import("../commands/run/diff-run.js")).diffRun,
   validate: async () => (await import("../commands/run/validate.js")).validate,
   schema: async () => (await import("../commands/run/schema.js")).schema,
   graph: async () => (await import("../commands/run/graph.js")).graph,

@@ -1,4 +1,3 @@
-import { dirname, resolve } from "node:path";
 import type { Definition } from "../../core/model/definition.js";
 import { isResting } from "../../core/model/resting.js";
 import { isOver, jobById, type Run } from "../../core/model/run.js";
@@ -6,12 +5,10 @@ import type { Problem } from "../../definition/read/problem.js";
 import type { Client, OutputOf } from "../../operations/client.js";
 import { DEFAULT_REASON } from "../../operations/operator-words.js";
 import { type EventItem, loggedEvent } from "../../operations/runs/event-item.js";
-import { readSource } from "../../operations/workflows/workflow-source.js";
 import { ReplayedRun } from "../../report/lookup/replayed-log.js";
 import type { RunReference } from "../../report/lookup/run-reference.js";
 import { summaryOf } from "../commands/look/show.js";
-import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
-import { readStdin, STDIN, STDIN_NAME, splitVersion } from "../commands/run/run-source.js";
+import { type ResumeFlags, type RunFlags, reused } from "../commands/run/run-flags.js";
 import { commandLine } from "../declare/command-words.js";
 import { chooseProgress, INTERRUPTED, nextInterrupt, tellEnd } from "../follow-run.js";
 import { lookAt } from "../look.js";
@@ -21,8 +18,8 @@ import { type Session, writeJson, writeLines } from "../terminal/channel.js";
 import { EXIT } from "../terminal/exit-codes.js";
 import { problemLines } from "../terminal/report-error.js";
 import { openClient } from "./open-client.js";
-import { isOnThisMachine } from "./place.js";
 import { ServerOutput } from "./server-output.js";
+import { whatToRun } from "./what-to-run.js";
 
 const EVENTS_PER_PAGE = 1_000;
 const CANCEL_WAIT_MS = 10_000;
@@ -41,8 +38,7 @@ export async function runRemotely(
 ): Promise<number> {
   refuseLocalFlags(flags);
   const client = await openClient(session.options);
-  const place = folderOf(file, flags, session.options);
-  const what = flags.stored === true ? splitVersion(file) : textOf(file, place);
+  const what = whatToRun(file, flags, session.options);
   if ("source" in what && !session.options.quiet) await tellWarnings(session, client, what);
   return startRemotely(session, client, flags, () =>
     client.call("start_run", {
@@ -53,37 +49,18 @@ export async function runRemotely(
       ...(flags.onFailMaxLoops === undefined ? {} : { max_loops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retry_max: flags.retryMax }),
       ...(flags.only === undefined ? {} : { only: flags.only }),
-      ...place,
+      ...(flags.reuse === undefined ? {} : { reuse: reused(flags.reuse) }),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     }),
   );
 }
 
-function textOf(
-  file: string,
-  { folder }: { readonly folder?: string },
-): { readonly source: string; readonly file_name: string } {
-  if (file === STDIN) return { source: readStdin(), file_name: STDIN_NAME };
-  return { source: readSource(file), file_name: folder === undefined ? file : resolve(file) };
-}
-
-/** A server on this machine has the file's folder, as `daruma run` has it; what is stored there knows its own. */
-function folderOf(
-  file: string,
-  { folder, stored }: RunFlags,
-  { server }: Session["options"],
-): { readonly folder?: string } {
-  if (typeof folder === "string") return { folder: resolve(folder) };
-  const isHere = folder === undefined && stored !== true && isOnThisMachine(server!);
-  return isHere ? { folder: dirname(resolve(file)) } : {};
-}
-
 async function tellWarnings(
   { err }: Session,
   client: Client,
-  what: { readonly source: string; readonly file_name: string },
+  { source, file_name }: { readonly source: string; readonly file_name: string },
 ): Promise<void> {
-  const { warnings } = await client.call("validate_workflow", what);
+  const { warnings } = await client.call("validate_workflow", { source, file_name });
   if (warnings.length > 0)
     writeLines(err, problemLines(warnings as readonly Problem[], "warning", err.paint));
 }

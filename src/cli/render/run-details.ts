@@ -62,8 +62,9 @@ function jobLines(jobs: readonly JobReport[], look: SummaryLook): string[] {
   ];
 }
 
-function statusText({ status, handled, dead_letter }: JobReport): string {
+function statusText({ status, handled, dead_letter, taken_over }: JobReport): string {
   const word = jobStatusWord(status);
+  if (taken_over) return `${word} (taken over)`;
   if (handled) return `${word} (handled)`;
   return dead_letter ? `${word} (dead letter)` : word;
 }

@@ -22,6 +22,7 @@ const REPORT: RunReport = {
   status: "completed",
   interrupted: false,
   imported: false,
+  taken_over: null,
   jobs: [],
   routes: [],
   handled_failures: [],

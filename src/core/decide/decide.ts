@@ -22,7 +22,7 @@ import {
 } from "./rebuild.js";
 import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
 import { clearTheWay, finishSetAside, repeatSetAside } from "./set-aside.js";
-import { reuse, startAll } from "./start.js";
+import { startAll } from "./start.js";
 
 /**
  * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
@@ -64,13 +64,7 @@ function apply(decision: Decision, command: Command): void {
     case "run.interrupt":
       return interruptRun(decision, new Set(command.kept));
     case "run.fork":
-      return decision.emit({
-        type: "run.forked",
-        from: command.from,
-        step: command.step,
-        reason: command.reason,
-        reuse: command.reuse,
-      });
+      return decision.emit({ ...command, type: "run.forked" });
     case "run.cancel":
     case "run.pause":
     case "run.unpause":
@@ -132,10 +126,7 @@ function startRun(decision: Decision): void {
   if (run.status !== "pending") return;
   decision.emit({ type: "run.started" });
   const { only } = run.options;
-  if (only === null) {
-    reuseRouted(decision);
-    return startAll(decision, run.jobs, "start");
-  }
+  if (only === null) return startAll(decision, run.jobs, "start");
   const others = run.jobs.filter((job) => job.step.definition.id !== only).map((job) => job.id);
   if (others.length > 0)
     decision.emit({
@@ -146,17 +137,6 @@ function startRun(decision: Decision): void {
     });
   const wanted = run.jobs.filter((job) => job.step.definition.id === only).map((job) => job.id);
   decision.emit({ type: "jobs.ready", jobs: wanted, reason: "start" });
-}
-
-/** What was routed to before the fork: nobody will route to it again. */
-function reuseRouted(decision: Decision): void {
-  const { reuse: reused, root, jobs } = decision.run;
-  if (reused.size === 0) return;
-  for (const job of [...jobs]) {
-    if (job.scope !== root || job.step.definition.start !== "routed" || job.status !== "blocked") continue;
-    reuse(decision, job);
-    drain(decision);
-  }
 }
 
 /** The attempts that died with their owner: each climbs as lost, or ends if it was being ended. Kept ones go on. */

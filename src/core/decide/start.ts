@@ -1,5 +1,5 @@
 import { gateState, isTainted } from "../model/gate.js";
-import type { Job } from "../model/run.js";
+import { type Job, reuseKey } from "../model/run.js";
 import { ask } from "./ask.js";
 import type { Decision } from "./decision.js";
 import { enterNextVisit, mayEnterVisit } from "./run-lists.js";
@@ -32,9 +32,9 @@ function startFrom(
 ): void {
   for (let at = index; at < jobs.length; at += 1) {
     const job = jobs[at]!;
-    if (!canStart(job)) continue;
     // What follows from the job's old output comes before the jobs after it.
     if (reuse(decision, job)) return decision.add(() => startFrom(decision, jobs, reason, at + 1, ready));
+    if (!canStart(job)) continue;
     if (job.step.definition.if === null) ready.push(job.id);
     else ask(decision, job, "if");
   }
@@ -58,18 +58,29 @@ export function goOnAfterStop(decision: Decision, job: Job): void {
   decision.add(() => startAll(decision, [job], "goto"));
 }
 
-/** A forked run does not do again what came before its fork. */
-export function reuse(decision: Decision, job: Job): boolean {
-  const { run } = decision;
-  const key = `${job.scope.id} ${job.step.definition.id}`;
-  const reused = job.entered || job.visit > 1 ? undefined : run.reuse.get(key);
+/** A forked run does not do again what it takes over. Nobody will lead to a routed step again: it waits for nothing. */
+function reuse(decision: Decision, job: Job): boolean {
+  const { reuse: taken } = decision.run;
+  if (taken.size === 0 || job.entered || job.visit > 1) return false;
+  if (!canStart(job) && !waitsToBeRouted(job)) return false;
+  const reused = taken.get(reuseKey(job.scope.id, job.step.definition.id));
   if (reused === undefined) return false;
-  const { output, items, userData } = reused;
-  const written = userData === undefined ? {} : { userData };
-  decision.emit({ type: "job.reused", job: job.id, output, items, ...written });
+  const { output, items, userData, origin } = reused;
+  decision.emit({
+    type: "job.reused",
+    job: job.id,
+    output,
+    items,
+    ...(userData === undefined ? {} : { userData }),
+    ...(origin === undefined ? {} : { origin }),
+  });
   decision.add({ kind: "fan_out", job });
   decision.add({ kind: "settled", jobs: [job] });
   return true;
+}
+
+function waitsToBeRouted({ status, barrier, step }: Job): boolean {
+  return status === "blocked" && barrier === null && step.definition.start === "routed";
 }
 
 /** Jobs that have just been made or made anew, and that wait for something which was lost before. */

@@ -19,7 +19,7 @@ import {
   takeRequest,
 } from "../model/jobs.js";
 import { IS_LAST_ERROR } from "../model/last-error.js";
-import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
+import { change, hasFollowUps, type Job, jobById, type Run, reuseKey } from "../model/run.js";
 import { noteStepRequest } from "../model/step-request.js";
 import { placeOf } from "../model/worker-names.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
@@ -62,7 +62,7 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "run.reopened":
       return reopenRun(run, event);
     case "run.forked":
-      for (const reused of event.reuse) run.reuse.set(`${reused.scope} ${reused.step}`, reused);
+      for (const reused of event.reuse) run.reuse.set(reuseKey(reused.scope, reused.step), reused);
       return;
     case "run.completed":
       return endRun(run, "completed", null, at);

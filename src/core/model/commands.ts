@@ -31,7 +31,7 @@ export type Command =
   | {
       readonly type: "run.fork";
       readonly from: number;
-      readonly step: string;
+      readonly step?: string;
       readonly reason: string;
       readonly reuse: readonly ReusedJob[];
     }

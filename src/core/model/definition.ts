@@ -140,6 +140,8 @@ export interface StepDefinition {
     /** One of the outputs begins anew in each run: a fork does not take them over. */
     readonly ephemeral?: true;
   };
+  /** No later run takes its result over; missing: one may. */
+  readonly reuse?: false;
   /** An expression over the output of an attempt that succeeded: true makes a failure of it. */
   readonly failIf?: string;
   /** JSON Schema that the output must fit, or null. */

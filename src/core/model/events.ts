@@ -33,7 +33,8 @@ export type Event =
   | {
       readonly type: "run.forked";
       readonly from: number;
-      readonly step: string;
+      /** Where it begins to do things again; missing: wherever something has changed since. */
+      readonly step?: string;
       readonly reason: string;
       readonly reuse: readonly ReusedJob[];
     }
@@ -106,6 +107,8 @@ export type Event =
       readonly output: Output;
       readonly items: readonly ScopeItem[] | null;
       readonly userData?: UserData;
+      /** Missing in older logs. */
+      readonly origin?: AttemptElsewhere;
     }
   | { readonly type: "job.held"; readonly job: number; readonly code: string; readonly message: string }
   | {
@@ -544,6 +547,8 @@ export interface RunOptions {
   readonly failureRouting: boolean;
   /** Single-step mode: exactly one attempt of this step, nothing else is scheduled. */
   readonly only: string | null;
+  /** The run whose completed jobs it took over, and how many; null: it was to take over some, and there was no such run. */
+  readonly reused?: { readonly from: number | null; readonly jobs: number };
   /** It was exported elsewhere and can only be read here: nothing of it is ever executed. */
   readonly imported?: true;
 }
@@ -694,13 +699,32 @@ export interface FailureRoute {
   readonly considered: readonly EdgeConsidered[];
 }
 
-/** A completed job of the run that this one was forked from. */
+/** A completed job of the run that this one was forked from. What is optional older logs do not have. */
 export interface ReusedJob {
   readonly scope: string;
   readonly step: string;
   readonly output: Output;
   readonly items: readonly ScopeItem[] | null;
   readonly userData?: UserData;
+  /** Where it was really executed: perhaps that run has taken it over, too. */
+  readonly origin?: AttemptElsewhere;
+  /** Of a step that declares any: as that attempt found and left them. */
+  readonly files?: readonly FileFacts[];
+  /** Where its routing led; nothing leads there again. */
+  readonly leads?: readonly Lead[];
+}
+
+/** An attempt of another run; 0: the job was completed without one. */
+export interface AttemptElsewhere {
+  readonly run: number;
+  readonly attempt: number;
+}
+
+/** A job that was visited after the success of another, or because it had failed. */
+export interface Lead {
+  readonly scope: string;
+  readonly step: string;
+  readonly on: "success" | "failure";
 }
 
 /** Why a step is to go on in a fresh workspace. */
@@ -716,7 +740,6 @@ export interface NoProgress {
   readonly oscillation: boolean;
 }
 
-/** What a completed step has left in the workspace. The worker makes it before the completion is on record. */
 /** A declared file as an attempt found or left it. */
 export interface FileFacts {
   readonly role: "input" | "output";
@@ -728,6 +751,7 @@ export interface FileFacts {
   readonly sha256: string | null;
 }
 
+/** What a completed step has left in the workspace. The worker makes it before the completion is on record. */
 export interface CheckpointFacts {
   /** On the run's private ref. */
   readonly commit: string;

@@ -282,6 +282,11 @@ export interface BarrierTarget {
   readonly byOperator: boolean;
 }
 
+/** By what a job is known in a run that takes it over. */
+export function reuseKey(scope: string, step: string): string {
+  return `${scope} ${step}`;
+}
+
 /** The id of the job that is made next. */
 export function nextJobId(run: Run): number {
   return run.id * JOB_IDS_PER_RUN + run.jobs.length + 1;

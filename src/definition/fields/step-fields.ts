@@ -171,6 +171,11 @@ export const STEP_FIELDS = {
     schema: located(condition(["output"])),
     doc: "JavaScript over `output`; an attempt that succeeded fails if it is true.",
   },
+  reuse: {
+    schema: boolean(),
+    doc: "`false`: the step runs in every run, also with `--reuse`.",
+    default: true,
+  },
   env: { schema: environment, doc: "Environment variables of this step." },
   cwd: {
     schema: text({ check: checkTemplateText }),

@@ -165,6 +165,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     ...given("failIf", keys.fail_if?.value),
     ...filesOf(keys.files),
     ...userDataOf(raw.userData),
+    ...(keys.reuse === false ? { reuse: false } : {}),
     outputSchema: keys.outputs ?? null,
     tags: eachOnce(keys.tags),
     runsOn: eachOnce(keys.runs_on),

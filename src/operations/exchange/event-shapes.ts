@@ -40,6 +40,7 @@ const moved = z.array(z.looseObject({ ordinal: count, commit: text })).optional(
 const attemptOf = { job: jobId, attempt: count };
 const cost = { durationMs: number, peakMemoryBytes: count.optional(), cpuMs: number.optional() };
 const outcome = { ok: flag, message: text, durationMs: number };
+const elsewhere = z.looseObject({ run: id, attempt: count }).optional();
 const raise = { resource: text, from: number.nullable(), to: number };
 const by = text.optional();
 const told = { reason: text, key, by };
@@ -112,9 +113,11 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
   "run.reopened": told,
   "run.forked": {
     from: id,
-    step: text,
+    step: text.optional(),
     reason: text,
-    reuse: z.array(z.looseObject({ scope: text, step: text, output, items, userData: named.optional() })),
+    reuse: z.array(
+      z.looseObject({ scope: text, step: text, output, items, userData: named.optional(), origin: elsewhere }),
+    ),
   },
   "run.completed": { handled: jobIds },
   "run.failed": { code: text, message: text, unhandled: jobIds },
@@ -150,7 +153,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     partOf: jobId.nullable(),
     routed: flag,
   },
-  "job.reused": { job: jobId, output, items, userData: named.optional() },
+  "job.reused": { job: jobId, output, items, userData: named.optional(), origin: elsewhere },
   "job.held": { job: jobId, code: text, message: text },
   "hold.resolved": { job: jobId, action: text, ...told, output: output.nullable(), items },
   "jobs.retried": {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { readFailure } from "../../core/failure/error-record.js";
 import type { UserData } from "../../core/model/batch/user-data.js";
-import type { LoggedEvent } from "../../core/model/events.js";
+import type { EventType, LoggedEvent } from "../../core/model/events.js";
 import type { AttemptRow } from "../../core/model/rows.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
 import { jobRecord } from "../../report/job-record.js";
@@ -33,6 +33,10 @@ export const getJob = operation({
   input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
   output: job.extend({
     output: json,
+    taken_over_from: z
+      .object({ run_id: z.number(), attempt: z.number() })
+      .nullable()
+      .describe("The attempt of another run that made its output; null: it ran in this run."),
     attempt_history: z.array(
       z.object({
         attempt: z.number(),
@@ -82,6 +86,7 @@ async function reportJobDetails(store: Store, request: JobRequest) {
   return {
     ...jobRecord(run, job),
     output: showOutput(job.output),
+    taken_over_from: takenFrom(log),
     attempt_history: attempts
       .sort((first, second) => first.attempt - second.attempt)
       .map((attempt) => ({
@@ -94,6 +99,15 @@ async function reportJobDetails(store: Store, request: JobRequest) {
     diagnostics: diagnosticsOf([job], log),
   };
 }
+
+/** Older logs do not say from where. */
+function takenFrom(log: readonly LoggedEvent[]): { run_id: number; attempt: number } | null {
+  const { event } = log.findLast(({ event: { type } }) => LAST_RESULT.has(type)) ?? {};
+  if (event?.type !== "job.reused" || event.origin === undefined) return null;
+  return { run_id: event.origin.run, attempt: event.origin.attempt };
+}
+
+const LAST_RESULT: ReadonlySet<EventType> = new Set(["job.reused", "attempt.started"]);
 
 /** Declared files as each attempt that succeeded found and left them. */
 function filesByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, z.input<typeof declaredFile>[]> {

@@ -33,7 +33,7 @@ export const forkRun = operation({
   name: "fork_run",
   summary: "start a new run from a step of another run, reusing what came before",
   description:
-    "Starts a new run that reuses what another run completed before `step`, and runs that step and what depends on it again, with the old run's definition or with a newer text of the workflow.",
+    "Starts a new run that takes over what another run completed before `step`, and runs the rest, with the old run's definition or with `source`.",
   role: "operator",
   effect: "changes",
   makesRun: true,

@@ -59,6 +59,10 @@ const runDetails = z.object({
   status: runStatus,
   interrupted,
   imported,
+  taken_over: z
+    .object({ run_id: z.number(), jobs: z.number() })
+    .nullable()
+    .describe("The run from which it took jobs over; null: none."),
   jobs: z.array(job.extend({ output: json })),
   routes: z.array(routeReport),
   handled_failures: z.array(failureShape),

@@ -1,5 +1,6 @@
 import type { RunCause } from "../../core/model/events.js";
 import type { Json } from "../../core/text/json.js";
+import type { ReuseRequest } from "../reuse/reuse-run.js";
 
 export interface StartOptions {
   readonly inputs?: { readonly [name: string]: Json };
@@ -11,6 +12,8 @@ export interface StartOptions {
   readonly only?: string;
   /** Go on from a step of another run: what came before it there is not done again. */
   readonly fork?: { readonly run: number; readonly step: string; readonly reason?: string };
+  /** Take over what has not changed since another run, such as the last of the workflow that completed. */
+  readonly reuse?: ReuseRequest;
   readonly parent?: { readonly runId: number; readonly jobId: number };
   /** Servers go on with it by themselves. */
   readonly managed?: boolean;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Json } from "../../core/text/json.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { fileName, flag, key, name, source, variables } from "../schemas.js";
+import { fileName, flag, key, name, reuse, source, variables } from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { chooseWorkflow } from "../workflows/choose-workflow.js";
 import type { StartOptions } from "./start-options.js";
@@ -21,12 +21,7 @@ const input = z.strictObject({
     .union([z.number().int().positive(), name])
     .optional()
     .describe("A stored workflow: its name, or its id."),
-  version: z.coerce
-    .number()
-    .int()
-    .positive()
-    .optional()
-    .describe("Which version of it; by default the newest."),
+  version: z.coerce.number().int().positive().optional().describe("By default the newest."),
   source: source.optional(),
   file_name: fileName,
   folder: z
@@ -35,13 +30,12 @@ const input = z.strictObject({
     .optional()
     .describe("An absolute path that relative paths start from; by default a folder of its own."),
   inputs: variables.default({}).describe("Inputs of the workflow, by name."),
-  context: variables
-    .default({})
-    .describe("More variables for expressions and templates, such as pr and files."),
+  context: variables.default({}).describe("More variables, such as pr and files."),
   max_loops: budget.describe("Overrides routing.max_loops."),
   retry_max: budget.describe("Overrides every step's retry.max."),
   failure_routing: flag.default(true).describe("False: a failure fails its step at once."),
   only: z.string().optional().describe("Only one attempt of this step."),
+  reuse: reuse.optional(),
   key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
 });
 type StartRequest = z.output<typeof input>;
@@ -68,6 +62,7 @@ export const startRun = operation({
         "daruma run release.yaml",
         "daruma run release.yaml --input target=production --max-parallel 4",
         "daruma run release.yaml --only test --verbose",
+        "daruma run release.yaml --reuse",
         "daruma run release.yaml --json > result.json",
         "daruma run release.yaml --server http://127.0.0.1:7420 --detach",
       ],
@@ -82,7 +77,7 @@ async function start(context: Context, request: StartRequest) {
   refuseVisibleSecrets({ inputs: request.inputs as Json, context: request.context as Json });
   const known = await startedBefore(context, request);
   if (known.run !== null) return known.run;
-  const { max_loops, retry_max, only } = request;
+  const { max_loops, retry_max, only, reuse: from } = request;
   const options: StartOptions = {
     inputs: request.inputs as StartOptions["inputs"] & object,
     context: request.context as StartOptions["context"] & object,
@@ -90,6 +85,7 @@ async function start(context: Context, request: StartRequest) {
     ...(max_loops === undefined ? {} : { maxLoops: max_loops }),
     ...(retry_max === undefined ? {} : { retryMax: retry_max }),
     ...(only === undefined ? {} : { only }),
+    ...(from === undefined ? {} : { reuse: from }),
     ...known.cause,
   };
   const workflow = await chooseWorkflow(context, request);

@@ -1,6 +1,4 @@
 import { DarumaError } from "../../core/errors/errors.js";
-import { writtenUserData } from "../../core/model/batch/user-data.js";
-import type { ReusedJob } from "../../core/model/events.js";
 import { type Graph, type GraphStep, isAncestor } from "../../core/model/graph.js";
 import type { Job, Run } from "../../core/model/run.js";
 
@@ -9,18 +7,12 @@ import type { Job, Run } from "../../core/model/run.js";
  * long as the (perhaps newer) workflow still has its step. A step that writes ephemeral user data is done again, and what
  * depends on it.
  */
-export function reusableJobs(old: Run, step: string, graph: Graph): ReusedJob[] {
+export function reusableJobs(old: Run, step: string, graph: Graph): Job[] {
   const from = graph.byId.get(step);
   if (from === undefined) throw new DarumaError("STEP_NOT_FOUND", `the workflow has no step ${step}`);
   const kept = keptWithFiles(old, from, graph);
   if (kept !== null) throw notWithFiles(step, kept);
-  return reusable(old, from, graph).map((job) => ({
-    scope: job.scope.id,
-    step: job.step.definition.id,
-    output: job.output!,
-    items: job.items,
-    ...writtenUserData(old, graph.byId.get(job.step.definition.id)!.definition),
-  }));
+  return reusable(old, from, graph);
 }
 
 function reusable(old: Run, from: GraphStep, graph: Graph): Job[] {

@@ -1,4 +1,5 @@
 import type {
+  AttemptElsewhere,
   EdgeConsidered,
   Event,
   EventType,
@@ -56,7 +57,13 @@ export function fieldsText(event: { readonly type: EventType }, nameOf: NameOfJo
   let text = "";
   for (const key of Object.keys(event)) {
     const value = (event as { readonly [key: string]: unknown })[key];
-    if (HIDDEN_FIELDS.has(key) || isNothing(value) || (hasJob && NAME_FIELDS.has(key))) continue;
+    if (
+      HIDDEN_FIELDS.has(key) ||
+      isNothing(value) ||
+      (key === "reason" && value === "") ||
+      (hasJob && NAME_FIELDS.has(key))
+    )
+      continue;
     text += `${text === "" ? "" : ", "}${fieldText(nameOf, event.type, storedKey(key), value)}`;
   }
   return text;
@@ -102,6 +109,10 @@ function fieldText(nameOf: NameOfJob, type: EventType, field: string, value: unk
       return `failure_route ${(value as FailureRoute).status}`;
     case "reuse":
       return `${(value as readonly unknown[]).length} reused`;
+    case "origin": {
+      const { run, attempt } = value as AttemptElsewhere;
+      return `from run ${run}, attempt ${attempt}`;
+    }
     case "output":
       return `output ${outputText(value as Output)}`;
     case "lost":

@@ -52,14 +52,23 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
     runStory: ({ reason }, when) => `Somebody reopened it ${when}${because(reason)}.`,
   },
   "run.forked": {
-    note: ({ from, step }, run) => runNote("run", run, `is forked from run ${from} at ${step}`),
+    note: ({ from, step, reuse }, run) =>
+      runNote(
+        "run",
+        run,
+        step === undefined
+          ? `takes over ${counted(reuse.length, "job")} from run ${from}; the rest runs`
+          : `is forked from run ${from} at ${step} and takes over ${counted(reuse.length, "job")}`,
+      ),
     runStory: ({ from, step, reason, reuse }) =>
-      `It was forked from run ${from} at ${step}${because(reason)} and reuses ${counted(reuse.length, "completed step")} of it.`,
+      step === undefined
+        ? `It took over ${counted(reuse.length, "job")} from run ${from}, for which nothing had changed.`
+        : `It was forked from run ${from} at ${step}${because(reason)} and took over ${counted(reuse.length, "job")} of it.`,
   },
+  // One line says how many there are: there may be thousands.
   "job.reused": {
-    note: ({ job }, run) => note("completed", `${nameIn(run, job)} is reused as it was`),
-    story: ({ job }, _run, { forkedFrom }) =>
-      told(job, fact(`It was not run again: its output is that of run ${forkedFrom}.`)),
+    story: ({ job, origin }, _run, { forkedFrom }) =>
+      told(job, fact(`It was taken over from ${originText(origin, forkedFrom)} and did not run again.`)),
   },
   "hold.resolved": {
     note: ({ job, action, reason }, run) =>
@@ -95,6 +104,12 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
       steered(job, fact(`The answer was ${choice}${text === "" ? "" : `: "${quote(text)}"`}.`)),
   },
 };
+
+/** Older logs say only which run was forked. */
+function originText(origin: EventOf<"job.reused">["origin"], forkedFrom: number): string {
+  if (origin === undefined) return `run ${forkedFrom}`;
+  return origin.attempt === 0 ? `run ${origin.run}` : `run ${origin.run}, attempt ${origin.attempt},`;
+}
 
 /** A token has a name, and so has an agent; whoever types a command is somebody. */
 function who(by: string | undefined): string {

@@ -24,7 +24,12 @@ type RunEvents =
 
 /** A run, its branches, and what becomes of jobs that do not run. How a run ended is told by its summary. */
 export const RUN_WORDS: WordsOf<RunEvents> = {
-  "run.created": {},
+  "run.created": {
+    note: ({ options: { reused }, workflow }, run) =>
+      reused?.from === null
+        ? runNote("run", run, `has no completed run of ${workflow} to take over from; everything runs`)
+        : null,
+  },
   "run.started": { note: (_event, run) => runNote("run", run, `of ${run.workflow} started`) },
   "run.resumed": {
     note({ lost }, run) {

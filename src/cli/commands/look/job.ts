@@ -24,13 +24,18 @@ export const showJob: Present = async ({ args }, { out, options }, client) => {
 
 function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): string[] {
   const { id, run_id, step, scope, status, attempt_history, error, output, due_at, handled } = job;
+  const { taken_over_from: from } = job;
   const lines = [
     `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], jobStatusWord(status))}${handled ? " (handled)" : ""}`,
   ];
   if (due_at !== null) lines.push(`${INDENT}due: ${due_at}`);
   if (error !== null) lines.push(`${INDENT}error: ${oneLine(`${error.code}: ${error.message}`)}`);
   if (output !== null && output !== undefined) lines.push(`${INDENT}output: ${oneLine(textOf(output))}`);
-  if (attempt_history.length === 0) return [...lines, `${INDENT}no attempts yet`];
+  if (from !== null)
+    lines.push(
+      `${INDENT}taken over from run ${from.run_id}${from.attempt === 0 ? "" : `, attempt ${from.attempt}`}`,
+    );
+  if (attempt_history.length === 0) return from === null ? [...lines, `${INDENT}no attempts yet`] : lines;
   return [
     ...lines,
     ...attemptTable(attempt_history, out.width() - INDENT.length).map((line) => INDENT + line),

@@ -1,3 +1,4 @@
+import type { RunReference } from "../../../report/lookup/run-reference.js";
 import type { FollowFlags } from "../../server/server-flags.js";
 
 export interface RunFlags extends FollowFlags {
@@ -7,10 +8,16 @@ export interface RunFlags extends FollowFlags {
   readonly retryMax?: number;
   readonly failureRouting: boolean;
   readonly only?: string;
+  /** Take over what has not changed; true: since the last completed run. */
+  readonly reuse?: true | RunReference;
   readonly stored?: boolean;
   /** False: none. */
   readonly folder?: string | false;
   readonly key?: string;
+}
+
+export function reused(flag: true | RunReference): "last_completed" | RunReference {
+  return flag === true ? "last_completed" : flag;
 }
 
 export interface ResumeFlags extends FollowFlags {

@@ -10,7 +10,7 @@ import { growHeapSlowlyForFile } from "../../heap-growth.js";
 import { readContext, readInputs } from "../../run-variables.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { type GlobalOptions, type Session, writeLines } from "../../terminal/channel.js";
-import type { RunFlags } from "./run-flags.js";
+import { type RunFlags, reused } from "./run-flags.js";
 import { readStdin, STDIN, STDIN_NAME, splitVersion } from "./run-source.js";
 
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {
@@ -49,6 +49,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
       ...(flags.onFailMaxLoops === undefined ? {} : { maxLoops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retryMax: flags.retryMax }),
       ...(flags.only === undefined ? {} : { only: flags.only }),
+      ...(flags.reuse === undefined ? {} : { reuse: reused(flags.reuse) }),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     }),
   );

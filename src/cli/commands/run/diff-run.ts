@@ -1,0 +1,88 @@
+import type { OutputOf } from "../../../operations/client.js";
+import { MAX_DIFFERENCES } from "../../../operations/reuse/diff-run.js";
+import { listNames, nameOf } from "../../../report/lookup/job-name.js";
+import type { RunReference } from "../../../report/lookup/run-reference.js";
+import { counted } from "../../../report/words/event-words.js";
+import type { Present } from "../../declare/presenter.js";
+import { whatToRun } from "../../remote/what-to-run.js";
+import { readContext, readInputs } from "../../run-variables.js";
+import { writeJson, writeLines } from "../../terminal/channel.js";
+
+type Difference = OutputOf<"diff_run">;
+type PlannedJob = Difference["jobs"][number];
+
+const INDENT = "  ";
+/** Reasons that get a line of their own. */
+const MAX_REASONS = 20;
+
+interface DiffFlags {
+  readonly input?: readonly string[];
+  readonly context?: string;
+  readonly stored?: boolean;
+  readonly folder?: string;
+}
+
+/** What `run --reuse` would do. */
+export const diffRun: Present = async ({ args, flags: given }, { out, options }, client) => {
+  const flags = given as DiffFlags;
+  const [file, reuse = "last_completed"] = args as [string, RunReference | undefined];
+  const difference = await client.call("diff_run", {
+    ...whatToRun(file, flags, options),
+    inputs: readInputs(flags.input ?? []),
+    context: flags.context === undefined ? {} : readContext(flags.context),
+    reuse,
+    max_jobs: MAX_DIFFERENCES,
+  });
+  if (options.json) writeJson(out, difference);
+  else writeLines(out, differenceLines(difference));
+  return 0;
+};
+
+function differenceLines({ workflow, from_run: from, take_over, run, decide, jobs }: Difference): string[] {
+  if (from === null)
+    return [
+      `there is no completed run of ${workflow} to compare with; ${counted(run, "job runs", "jobs run")}`,
+    ];
+  const total = take_over + run + decide;
+  return [
+    `compared with run ${from}: ${take_over} of ${counted(total, "job")} taken over, ${run} to run`,
+    ...reasonLines(jobs.filter(({ verdict }) => verdict === "run")),
+    ...listed(
+      jobs.filter(({ verdict }) => verdict === "decide"),
+      "skipped then, decided again",
+    ),
+  ];
+}
+
+/** What has changed by itself, one line a reason; then what follows from it. */
+function reasonLines(jobs: readonly PlannedJob[]): string[] {
+  const byReason = new Map<string, PlannedJob[]>();
+  const following: PlannedJob[] = [];
+  for (const job of jobs) {
+    if (job.why?.kind === "dependency" || job.why?.kind === "routing") following.push(job);
+    else groupOf(byReason, job.reason ?? "").push(job);
+  }
+  const groups = [...byReason];
+  const more = groups.slice(MAX_REASONS).flatMap(([, group]) => group);
+  return [
+    ...groups
+      .slice(0, MAX_REASONS)
+      .map(
+        ([reason, group]) =>
+          `${INDENT}${listNames(group, ({ step, scope }) => nameOf(step, scope))}: ${reason}`,
+      ),
+    ...listed(more, "for other reasons"),
+    ...listed(following, following.length === 1 ? "follows from these" : "follow from these"),
+  ];
+}
+
+function listed(jobs: readonly PlannedJob[], what: string): string[] {
+  if (jobs.length === 0) return [];
+  return [`${INDENT}${jobs.length} ${what}: ${listNames(jobs, ({ step, scope }) => nameOf(step, scope))}`];
+}
+
+function groupOf(groups: Map<string, PlannedJob[]>, reason: string): PlannedJob[] {
+  const group = groups.get(reason) ?? [];
+  groups.set(reason, group);
+  return group;
+}

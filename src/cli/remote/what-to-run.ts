@@ -1,0 +1,36 @@
+import { dirname, resolve } from "node:path";
+import { readSource } from "../../operations/workflows/workflow-source.js";
+import type { RunFlags } from "../commands/run/run-flags.js";
+import { readStdin, STDIN, STDIN_NAME, splitVersion } from "../commands/run/run-source.js";
+import type { GlobalOptions } from "../terminal/channel.js";
+import { isOnThisMachine } from "./place.js";
+
+type Place = { readonly folder?: string };
+type WhatToRun = Place &
+  ({ readonly source: string; readonly file_name: string } | { workflow: string; version?: number });
+
+/** A workflow as the operations that take one are told of it: the text of a file, or the name of a stored one. */
+export function whatToRun(
+  file: string,
+  flags: Pick<RunFlags, "stored" | "folder">,
+  options: Pick<GlobalOptions, "server">,
+): WhatToRun {
+  const place = folderOf(file, flags, options);
+  return { ...(flags.stored === true ? splitVersion(file) : textOf(file, place)), ...place };
+}
+
+function textOf(file: string, { folder }: Place): { readonly source: string; readonly file_name: string } {
+  if (file === STDIN) return { source: readStdin(), file_name: STDIN_NAME };
+  return { source: readSource(file), file_name: folder === undefined ? file : resolve(file) };
+}
+
+/** A server on this machine has the file's folder, as `daruma run` has it; what is stored there knows its own. */
+function folderOf(
+  file: string,
+  { folder, stored }: Pick<RunFlags, "stored" | "folder">,
+  { server }: Pick<GlobalOptions, "server">,
+): Place {
+  if (typeof folder === "string") return { folder: resolve(folder) };
+  const isHere = folder === undefined && stored !== true && (server === undefined || isOnThisMachine(server));
+  return isHere ? { folder: dirname(resolve(file)) } : {};
+}

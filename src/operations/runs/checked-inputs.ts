@@ -1,0 +1,14 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Definition } from "../../core/model/definition.js";
+import type { Json } from "../../core/text/json.js";
+import { resolveInputs } from "../../definition/check/validate-inputs.js";
+
+/** The inputs that a run would have: with defaults, in the types that the workflow declares. */
+export function checkedInputs(
+  definition: Definition,
+  given: { readonly [name: string]: Json },
+): { readonly [name: string]: Json } {
+  const resolved = resolveInputs(definition, given);
+  if (resolved.ok) return resolved.inputs;
+  throw new DarumaError("INVALID_INPUT", resolved.problems.map(({ message }) => message).join("; "));
+}

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { constants, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import type { FileFacts } from "../core/model/events.js";
+
+/** Read in one go: a stream costs more than the few bytes do. */
+const SMALL_FILE_BYTES = 256 * 1024;
+
+/** What is there, or the system's error. Nothing is read any more once `signal` is aborted: then there is no hash. */
+export async function contentOf(
+  file: string,
+  signal?: AbortSignal,
+): Promise<Pick<FileFacts, "bytes" | "modifiedAt" | "sha256">> {
+  const found = statSync(file);
+  // A folder has nothing to hash; a pipe or a device may never come to an end.
+  const bytes = found.isFile() ? found.size : null;
+  const sha256 = bytes === null ? null : await hashOf(file, bytes, signal);
+  return { bytes, modifiedAt: Math.round(found.mtimeMs), sha256 };
+}
+
+/** Of as many bytes as it had when it was looked at: somebody may still write to it. Null: nobody waits for it any more. */
+async function hashOf(file: string, bytes: number, signal: AbortSignal | undefined): Promise<string | null> {
+  // Should a pipe have taken its place, this does not wait for a writer.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  const hash = createHash("sha256");
+  try {
+    if (bytes > SMALL_FILE_BYTES)
+      await pipeline(
+        handle.createReadStream({ end: bytes - 1, autoClose: false }),
+        hash,
+        signal === undefined ? {} : { signal },
+      );
+    else hash.update(await readStart(handle, bytes));
+  } catch (error) {
+    if (signal?.aborted === true) return null;
+    throw error;
+  } finally {
+    await handle.close();
+  }
+  return hash.digest("hex");
+}
+
+async function readStart(handle: FileHandle, bytes: number): Promise<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(bytes);
+  let read = 0;
+  while (read < bytes) {
+    const { bytesRead } = await handle.read(buffer, read, bytes - read, read);
+    if (bytesRead === 0) break;
+    read += bytesRead;
+  }
+  return buffer.subarray(0, read);
+}
