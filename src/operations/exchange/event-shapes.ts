@@ -116,7 +116,14 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     step: text.optional(),
     reason: text,
     reuse: z.array(
-      z.looseObject({ scope: text, step: text, output, items, userData: named.optional(), origin: elsewhere }),
+      z.looseObject({
+        scope: text,
+        step: text,
+        output,
+        items,
+        userData: named.optional(),
+        origin: elsewhere,
+      }),
     ),
   },
   "run.completed": { handled: jobIds },
