@@ -38,6 +38,7 @@ function samplesOf(page: string): Sample[] {
 }
 
 const PAGES = [
+  "docs/failure-book.md",
   "docs/on-success.md",
   ...readdirSync(join(repositoryRoot, "docs/ladder")).map((name) => `docs/ladder/${name}`),
 ].sort();
@@ -69,7 +70,7 @@ function folderOf(workflow: string): string {
 
 /** What differs from run to run. */
 function masked(text: string): string {
-  return text.replace(/\d+(\.\d+)? (ms|s|min)\b/g, "N ms");
+  return text.replace(/\d+(\.\d+)? (ms|s|min)\b/g, "N ms").replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME");
 }
 
 /** Durations as the page has them, where nothing else has changed, so that an update leaves the page alone. */

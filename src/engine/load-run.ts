@@ -43,6 +43,7 @@ export async function loadRun(
   let last = snapshotSeq;
   for await (const page of readPages(store, runId, { afterSeq: snapshotSeq, beforeSeq })) {
     replay(run, page);
+    run.book.unwritten = [];
     last = page.at(-1)!.seq;
   }
   run.dirty.clear();
@@ -61,7 +62,7 @@ async function readSnapshot(
   return there === undefined ? null : snapshot;
 }
 
-async function readDefinition(store: Store, runId: number, hash: string): Promise<Definition> {
+export async function readDefinition(store: Store, runId: number, hash: string): Promise<Definition> {
   const text = await store.readDefinition(hash);
   if (text === null)
     throw new DarumaError("STORE_FAILED", `the definition of run ${runId} is missing from the store`);

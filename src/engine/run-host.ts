@@ -44,7 +44,10 @@ export class RunHost {
     public snapshotSeq = 0,
   ) {
     this.writtenRow = nextSeq === 1 ? null : rowMark(run);
-    if (nextSeq > 1) run.dirty.clear();
+    if (nextSeq > 1) {
+      run.dirty.clear();
+      run.book.unwritten = [];
+    }
   }
 
   /** Resolves when the run is over or rests, and that is committed; rejects if this host loses the run. */
@@ -157,7 +160,9 @@ export class RunHost {
       attempts: this.pendingAttempts,
       routes: this.pendingRoutes,
       ...(this.pendingCheckpoints.length === 0 ? {} : { checkpoints: this.pendingCheckpoints }),
+      ...(run.book.unwritten.length === 0 ? {} : { book: run.book.unwritten }),
     };
+    run.book.unwritten = [];
     this.pending = [];
     this.pendingAttempts = [];
     this.lastAttemptOf.clear();

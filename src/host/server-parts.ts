@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { createAllocationProvider } from "../cluster/create-provider.js";
 import { DarumaError } from "../core/errors/errors.js";
 import { systemClock } from "../engine/clock.js";
+import { bookDuty } from "../engine/duties/book-duty.js";
+import type { Duty } from "../engine/duties/duty.js";
 import type { Engine, RunListener } from "../engine/engine.js";
 import { needsOf } from "../engine/needs.js";
 import { RunClaimer } from "../engine/run-claimer.js";
@@ -40,6 +42,7 @@ export class ServerParts {
     private readonly claimer: RunClaimer,
     private readonly count: { taken: number },
     private readonly duty: ClusterDuty | null,
+    private readonly duties: readonly Duty[],
     private readonly options: ServerPartsOptions,
   ) {
     const { clusters = [] } = options;
@@ -85,7 +88,9 @@ export class ServerParts {
       },
     });
     const duty = openDuty(options, daruma, { engine, owner, pool: pool! });
-    return new ServerParts(daruma, engine, pool!, claimer, count, duty, options);
+    const shared = { store: daruma.store, clock: systemClock, owner, isDead };
+    const duties = [bookDuty({ ...shared, ...(leaseMs === undefined ? {} : { leaseMs }) })];
+    return new ServerParts(daruma, engine, pool!, claimer, count, duty, duties, options);
   }
 
   private get clusters(): ClusterControl | null {
@@ -98,6 +103,7 @@ export class ServerParts {
     await this.claimer.start();
     // Runs first: their attempts are waited for by the time that the end of an allocation is heard of.
     await this.duty?.start();
+    for (const each of this.duties) each.start();
     return this.count.taken;
   }
 
@@ -144,6 +150,7 @@ export class ServerParts {
   async close(): Promise<void> {
     await this.workflowReader.close();
     await this.duty?.stop();
+    await Promise.all(this.duties.map((each) => each.stop()));
     await this.claimer.stop();
     await this.daruma.close();
   }

@@ -3,6 +3,9 @@ import { controlAllocations, listAllocations } from "./clusters/allocations.js";
 import { planCluster } from "./clusters/plan-cluster.js";
 import { exportRun } from "./exchange/export-run.js";
 import { importRun } from "./exchange/import-run.js";
+import { listFailures } from "./failures/list-failures.js";
+import { listFlakes } from "./failures/list-flakes.js";
+import { getFailure, triageFailure } from "./failures/triage-failure.js";
 import { answerJob } from "./jobs/answer-job.js";
 import { classifyAndResolveFailures } from "./jobs/classify-and-resolve-failures.js";
 import { getJob } from "./jobs/get-job.js";
@@ -48,6 +51,10 @@ export const TABLE = {
   recover_run: recoverRun,
   list_pending_failed_jobs: listPendingFailedJobs,
   classify_and_resolve_failures: classifyAndResolveFailures,
+  list_failures: listFailures,
+  get_failure: getFailure,
+  triage_failure: triageFailure,
+  list_flakes: listFlakes,
   list_dead_letters: listDeadLetters,
   redrive_job: redriveJob,
   answer_job: answerJob,

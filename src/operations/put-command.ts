@@ -27,7 +27,7 @@ export async function putCommand(
 }
 
 /** `ci`, or `agent (ci)` for an agent with that token. */
-function nameOfPrincipal({ name, as }: Principal): string {
+export function nameOfPrincipal({ name, as }: Principal): string {
   return as === undefined ? name : `${as} (${name})`;
 }
 

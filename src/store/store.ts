@@ -1,3 +1,4 @@
+import type { BookRow } from "../core/book/book-row.js";
 import type { EventType, LoggedEvent } from "../core/model/events.js";
 import type {
   AttemptRow,
@@ -9,6 +10,7 @@ import type {
   RunRow,
   RunStatus,
 } from "../core/model/rows.js";
+import type { BookStore } from "./book-rows.js";
 import type { ClusterStore } from "./cluster-rows.js";
 
 /**
@@ -16,7 +18,7 @@ import type { ClusterStore } from "./cluster-rows.js";
  * once. Times come from the caller. Leases alone may be held against a clock of the store's own, as several machines
  * ask for them: of `now` and `expiresAt` only the time between them counts then.
  */
-export interface Store extends ClusterStore {
+export interface Store extends ClusterStore, BookStore {
   /**
    * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
    * failure handlers; else version and handlers are the ones that are there.
@@ -114,7 +116,7 @@ export interface Store extends ClusterStore {
   answerCommand(id: number, answer: string): Promise<void>;
   readAnswer(id: number): Promise<string | null>;
 
-  /** Everything of a run that is over, in one transaction. False: it is not over, or somebody holds its lease. */
+  /** Everything of a run that is over, in one transaction; the failure book keeps what it has counted. False: it is not over, or somebody holds its lease. */
   deleteRun(runId: number): Promise<boolean>;
 
   putToken(token: NewToken): Promise<TokenRow>;
@@ -270,6 +272,8 @@ export interface Append {
   readonly routes: readonly RouteRow[];
   /** Upserts by ordinal; most appends have none. */
   readonly checkpoints?: readonly CheckpointRow[];
+  /** What the failure book learns of it; one that is there already is left as it is. */
+  readonly book?: readonly BookRow[];
 }
 
 /** What a checkpoint changed, compressed. The hash is of what it holds, so two who write it write the same. */

@@ -1,3 +1,5 @@
+import type { BookEntry } from "../core/book/book-entry.js";
+import type { BookRow } from "../core/book/book-row.js";
 import {
   ATTEMPT_COLUMNS,
   type AttemptRow,
@@ -12,6 +14,7 @@ import {
   RUN_COLUMNS,
   type RunRow,
 } from "../core/model/rows.js";
+import { BOOK_COLUMNS, BOOK_ROW_COLUMNS, TRIAGE_FIELDS } from "./book-rows.js";
 import { ALLOCATION_COLUMNS, type AllocationRow, CLUSTER_COLUMNS, type ClusterRow } from "./cluster-rows.js";
 import type { DraftRow, TokenRow, WorkflowRow } from "./store.js";
 import { parseStoredJson } from "./stored-json.js";
@@ -116,6 +119,16 @@ export const TABLES = {
   cluster: table<ClusterRow>("cluster", CLUSTER_COLUMNS, {
     key: ["name"],
     nameOf: ({ name }) => `cluster ${name}`,
+  }),
+  book_row: table<BookRow>("book_row", BOOK_ROW_COLUMNS, {
+    key: ["run_id", "n"],
+    kept: Object.keys(BOOK_ROW_COLUMNS) as (keyof BookRow)[],
+    nameOf: ({ run_id, n }) => `row ${n} of run ${run_id}`,
+  }),
+  book: table<BookEntry>("book", BOOK_COLUMNS, {
+    key: ["workflow", "step", "signature"],
+    kept: TRIAGE_FIELDS,
+    nameOf: ({ signature }) => `failure ${signature}`,
   }),
 } as const;
 

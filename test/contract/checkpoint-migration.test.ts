@@ -81,6 +81,7 @@ test("a SQLite file of version 4 gets the checkpoints that its logs tell of", as
       DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; DROP INDEX run_by_cause; ALTER TABLE run DROP COLUMN cause;
       DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job;
       ALTER TABLE attempt DROP COLUMN node; ALTER TABLE attempt DROP COLUMN allocation; ALTER TABLE attempt DROP COLUMN restart;
+      DROP TABLE book; DROP TABLE book_row; DROP TABLE book_backlog;
       UPDATE schema_version SET version = 4`);
     db.close();
     const again = await openSqliteStore({ file });
@@ -102,6 +103,9 @@ test("a PostgreSQL schema of version 3 gets the checkpoints that its logs tell o
       DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; ALTER TABLE run DROP COLUMN cause;
       DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job;
       ALTER TABLE attempt DROP COLUMN node, DROP COLUMN allocation, DROP COLUMN restart;
+      DROP TABLE book; DROP TABLE book_row; DROP TABLE book_backlog; DROP FUNCTION forget_book_rows CASCADE;
+      DROP FUNCTION commit_appends(bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[],
+        json, json, json, json, json, json, text[]);
       DROP FUNCTION take_waiting_run;
       DROP FUNCTION commit_appends(bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[],
         json, json, json, json, json, text[]);

@@ -16,6 +16,7 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "8 1d831d963a348aa2ad26e3f4614429e87362923f5ce5278767e00cf1b758f61c",
   "9 71aeab073d36e5576df79055f2079e0cd766dec4279e578e4abec9a22fa9f09d",
   "10 037434e9e5d4ca984d83529d369b756bc4abd96ff7d7cdc2c059586ce0188fac",
+  "11 0f79450ef7b5f2d3ecf3d7bbff48ac44d50fd98024967bc6edcbe8cbb60fab4d",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
@@ -27,10 +28,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "7 5602505c9ed1fdebb37e5f7e9a5bdda8632f6e69645fe4a784923fa3015ddd1c",
   "8 8ec82af66f5884f5c74bb9c1559d7bb68a4dab3e1807fbdabba933885127b4a5",
   "9 aa36be00829a78f724e6c88d8f7d98b8e6d1ae9c3b92721d53f3f61921d9adfd",
+  "10 f7f9cbd6cd6b40b86e268857ac5eeba12236c456d1bdcd4672291b8f3349931f",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "9 f27ac182ac6aabd775220627276c9fcf195a406617b670bfa3f58ddaa080723e";
+const FUNCTIONS_CHECKSUM = "10 8c415b22746374d35ca9c46b9d42b85c0620a51614fefc9e559b73c608cfe210";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

@@ -21,6 +21,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   6: "sqlite-v7.sql",
   7: "sqlite-v8.sql",
   8: "sqlite-v9.sql",
+  9: "sqlite-v10.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import type { Store } from "../../src/store/store.js";
+import { bookContract } from "./book-contract.js";
 import { causeContract } from "./cause-contract.js";
 import { changeContract } from "./change-contract.js";
 import { checkpointContract } from "./checkpoint-contract.js";
@@ -66,6 +67,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     deleteContract(underTest);
     tokenContract(underTest);
     clusterContract(underTest);
+    bookContract(underTest);
     changeContract(underTest);
   });
 }

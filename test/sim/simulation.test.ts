@@ -35,6 +35,7 @@ describe("the engine in rough weather", () => {
         expect(tell(result.run), `seed ${seed}`).toBe(tell(replayWhole(result)));
         expect(result.mixed, `seed ${seed}\n${result.text}`).toEqual([]);
         expect(result.unrecorded, `seed ${seed}\n${result.text}`).toEqual([]);
+        expect(result.bookRows, `seed ${seed}\n${result.text}`).toEqual(result.rowsOfLog);
         expect(findViolations(result.log, result.definition), `seed ${seed}\n${result.text}`).toEqual([]);
       }
     });

@@ -1,9 +1,11 @@
+import type { BookRow } from "../../src/core/book/book-row.js";
 import { checkpointRow } from "../../src/core/evolve/checkpoint-rows.js";
 import { jobRow } from "../../src/core/evolve/projections.js";
 import type { Command, OperatorCommand } from "../../src/core/model/commands.js";
 import type { Definition } from "../../src/core/model/definition.js";
 import type { LoggedEvent } from "../../src/core/model/events.js";
 import type { Run } from "../../src/core/model/run.js";
+import { rowsOfLog } from "../../src/engine/duties/book-duty.js";
 import { Engine } from "../../src/engine/engine.js";
 import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { loadRun } from "../../src/engine/load-run.js";
@@ -24,6 +26,7 @@ import { SimulatedWorkers } from "./simulated-workers.js";
 
 /** Turns of the clock after which a run that is not over has hung. */
 const MAX_TURNS = 5_000;
+const MAX_BOOK_ROWS = 100_000;
 /** Of the engines that take a run, how many find its workspace elsewhere. */
 const MOVES = 0.3;
 
@@ -37,6 +40,9 @@ export interface SimResult {
   readonly mixed: readonly string[];
   /** Attempts with effects that began before their start was committed. */
   readonly unrecorded: readonly string[];
+  /** What the failure book was told, and what the log tells it when it is read again. */
+  readonly bookRows: readonly BookRow[];
+  readonly rowsOfLog: readonly BookRow[];
   readonly crashes: number;
 }
 
@@ -130,7 +136,10 @@ export class Simulation {
     const log = await this.store.readEvents(runId);
     const mixed = this.trees.findMixing(log, definition.workspace?.onLost === "keep");
     const { unrecorded } = this.workers;
-    return { seed: this.seed, text, definition, log, run, mixed, unrecorded, crashes: this.crashes };
+    const bookRows = await this.store.listUnrolled(null, MAX_BOOK_ROWS);
+    const told = await rowsOfLog(this.store, run.id);
+    const found = { mixed, unrecorded, bookRows, rowsOfLog: told };
+    return { seed: this.seed, text, definition, log, run, ...found, crashes: this.crashes };
   }
 
   private boot(): Engine {

@@ -45,6 +45,12 @@ export function snapshotRun(run: Run): unknown {
     userData: [...run.userData],
     reuse: [...run.reuse],
     operatorKeys: [...run.operatorKeys],
+    book: {
+      rows: run.book.rows,
+      begunAt: run.book.begunAt,
+      met: [...run.book.met],
+      open: [...run.book.open].map(([id, { met, ...open }]) => ({ id, ...open, met: [...met] })),
+    },
     workspace: snapshotWorkspace(run),
     barriers: [...run.barriers.values()].map(snapshotBarrier),
     scopes: [...run.scopes.values()].map(snapshotScope),

@@ -545,6 +545,16 @@ export const ERROR_CATALOGUE = {
     next: "`daruma holds` lists the open questions.",
     asked: "list_pending_failed_jobs lists the open questions.",
   },
+  FAILURE_NOT_FOUND: {
+    means: "The failure book has no failure with this signature.",
+    next: "`daruma failures --state all` lists what runs have failed with.",
+    asked: "list_failures with state all lists what runs have failed with.",
+  },
+  FAILURE_AMBIGUOUS: {
+    means: "Several signatures begin like this.",
+    next: "Give more of the signature; `daruma failures --state all --json` prints it whole.",
+    asked: "Give more of the signature; list_failures prints it whole.",
+  },
   NO_WORKSPACE: {
     means: "The step does not work in a workspace, so there is nothing to reset.",
     next: "A step that has failed can be retried: `daruma retry RUN STEP`.",

@@ -24,6 +24,7 @@ import { noteStepRequest } from "../model/step-request.js";
 import { placeOf } from "../model/worker-names.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
+import { noteInBook } from "./evolve-book.js";
 import { evolveHeal } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
 import { endRun, failRun, markFailures, rememberKey, reopenRun } from "./evolve-run.js";
@@ -33,6 +34,7 @@ import { completeInTree, enterTree, leaveInTree } from "./evolve-tree.js";
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
 export function evolve(run: Run, event: Event, at: number): void {
   noteStepRequest(run, event, at);
+  noteInBook(run, event, at);
   switch (event.type) {
     case "run.created":
       for (const step of run.graph.inRoot) addJob(run, step, run.root);

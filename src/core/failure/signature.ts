@@ -4,7 +4,7 @@ import { sha256Hex } from "../text/sha256.js";
 import { maskVolatile } from "./mask-volatile.js";
 
 /** Signatures of different versions never compare equal; any change to what is masked is a new one. */
-const SIGNATURE_VERSION = "v1";
+export const SIGNATURE_VERSION = "v1";
 const MAX_SIGNED_CHARS = 2_048;
 const MAX_SIGNED_MESSAGE_CHARS = 1_024;
 const MAX_SIGNED_LINES = 20;

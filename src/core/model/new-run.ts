@@ -1,3 +1,4 @@
+import { newBookState } from "../book/book-row.js";
 import { readyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type { Event } from "./events.js";
@@ -92,6 +93,7 @@ export function newRun(
     barriers: new Map(),
     nextBarrier: 1,
     nextEvaluation: 1,
+    book: newBookState(),
     dirty: new Set(),
   };
 }

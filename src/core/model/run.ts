@@ -1,3 +1,4 @@
+import type { BookState } from "../book/book-row.js";
 import type { Json } from "../text/json.js";
 import type { ReadyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
@@ -77,6 +78,7 @@ export interface Run {
   readonly barriers: Map<number, Barrier>;
   nextBarrier: number;
   nextEvaluation: number;
+  readonly book: BookState;
   /** Jobs changed since the projections were last taken. Not part of the fold. */
   readonly dirty: Set<Job>;
 }

@@ -33,6 +33,7 @@ export class ReplayedRun {
     const { now } = this;
     evolve(now, event, at);
     now.dirty.clear();
+    now.book.unwritten = [];
     return now;
   }
 

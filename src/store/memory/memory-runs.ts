@@ -1,3 +1,4 @@
+import type { BookRow } from "../../core/book/book-row.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Event, LoggedEvent } from "../../core/model/events.js";
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/model/rows.js";
@@ -147,6 +148,9 @@ function deleteRun(tables: MemoryTables, runId: number): boolean {
   tables.runs.delete(runId);
   tables.leases.delete(runId);
   tables.waiting.delete(runId);
+  tables.bookBacklog.delete(runId);
+  for (const [place, { text, rolled }] of tables.bookRows)
+    if (rolled && parseRow<BookRow>(text).run_id === runId) tables.bookRows.delete(place);
   for (const entry of tables.inbox.values()) if (entry.runId === runId) tables.inbox.delete(entry.id);
   return true;
 }

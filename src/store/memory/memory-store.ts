@@ -2,6 +2,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import { refuseMalformedAppend, refuseStaleAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
 import type { Append, Store } from "../store.js";
+import { createBookVerbs } from "./memory-book.js";
 import { createClusterVerbs } from "./memory-clusters.js";
 import { createInboxVerbs } from "./memory-inbox.js";
 import { createLeaseVerbs } from "./memory-leases.js";
@@ -53,6 +54,7 @@ function createHandle(tables: MemoryTables): MemoryStore {
     ...createInboxVerbs(open, listeners),
     ...createTokenVerbs(open, listeners),
     ...createClusterVerbs(open),
+    ...createBookVerbs(open),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       open();

@@ -1,3 +1,4 @@
+import type { BookRow } from "../../core/book/book-row.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { FailureHandlerRow, JobRow, RunRow } from "../../core/model/rows.js";
 import { type RunPosition, refuseTakenCause } from "../append-rules.js";
@@ -73,6 +74,9 @@ export class MemoryTables {
   readonly clusters = new Map<string, string>();
   readonly allocations = new Map<string, string>();
   readonly servers = new Map<string, ServerRow>();
+  readonly book = new Map<string, string>();
+  readonly bookRows = new Map<string, { readonly text: string; readonly rolled: boolean }>();
+  readonly bookBacklog = new Set<number>();
   readonly tokens: (TokenRow & { readonly hash: string })[] = [];
 
   positionOf(runId: number): RunPosition {
@@ -123,6 +127,16 @@ export class MemoryTables {
       tables.checkpoints.set(checkpoint.ordinal, JSON.stringify(checkpoint));
     for (const route of append.routes) {
       tables.routes.push(JSON.stringify({ ...route, reason: toStorableText(route.reason) }));
+    }
+    this.putBookRows(append.book ?? []);
+  }
+
+  putBookRows(rows: readonly BookRow[]): void {
+    for (const row of rows) {
+      const place = `${row.run_id}/${row.n}`;
+      const texts = { code: toStorableText(row.code), sample: toStorableText(row.sample) };
+      if (!this.bookRows.has(place))
+        this.bookRows.set(place, { text: JSON.stringify({ ...row, ...texts }), rolled: false });
     }
   }
 }

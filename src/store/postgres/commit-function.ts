@@ -26,6 +26,7 @@ export function commitFunctions(): string {
   return [
     commitFunction(define, columns),
     commitFunctionWithCheckpoints(define, setEach(checkpoint.replaced)),
+    commitFunctionWithBook(define),
   ].join("\n");
 }
 
@@ -98,6 +99,24 @@ export function commitFunctionWithCheckpoints(define: string, replaced: string):
     IF checkpoints IS NOT NULL THEN
       INSERT INTO checkpoint SELECT * FROM json_populate_recordset(NULL::checkpoint, checkpoints)
         ON CONFLICT (run_id, ordinal) DO UPDATE SET ${replaced};
+    END IF;
+  END $$;`;
+}
+
+/** Writes what the failure book learns after all that. A row that is there already says the same. */
+function commitFunctionWithBook(define: string): string {
+  return `
+  ${define} commit_appends(
+    append_run bigint[], append_fence bigint[], append_first bigint[], append_known bigint[],
+    event_run bigint[], event_seq bigint[], event_at bigint[], event_type text[], event_data text[],
+    runs json, jobs json, attempts json, routes json, checkpoints json, book json, changes text[])
+    RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM commit_appends(append_run, append_fence, append_first, append_known, event_run, event_seq, event_at,
+      event_type, event_data, runs, jobs, attempts, routes, checkpoints, changes);
+    IF book IS NOT NULL THEN
+      INSERT INTO book_row (${COLUMNS.book_row})
+        SELECT ${COLUMNS.book_row} FROM json_populate_recordset(NULL::book_row, book) ON CONFLICT DO NOTHING;
     END IF;
   END $$;`;
 }

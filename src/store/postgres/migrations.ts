@@ -1,4 +1,5 @@
 import { DarumaError } from "../../core/errors/errors.js";
+import { BOOK } from "./book-schema.js";
 import { CHECKPOINTS } from "./checkpoint-schema.js";
 import { CLUSTERS } from "./cluster-verbs.js";
 import { commitFunctions } from "./commit-function.js";
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: "ALTER TABLE attempt ADD COLUMN node text, ADD COLUMN allocation text, ADD COLUMN restart integer;",
   },
   { version: 9, sql: SNAPSHOTS },
+  { version: 10, sql: BOOK },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

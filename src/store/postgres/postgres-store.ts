@@ -4,6 +4,7 @@ import { ChangeListeners } from "../change-listeners.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
 import { Announcements } from "./announcements.js";
+import { createBookVerbs } from "./book-verbs.js";
 import { ChangeFeed } from "./change-feed.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
 import { CommitQueue } from "./commit-queue.js";
@@ -74,6 +75,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
     ...createClusterVerbs(db, clock),
+    ...createBookVerbs(db),
     ...createInboxVerbs(db, listeners, sender),
     ...createTokenVerbs(db, listeners, sender),
     onChange: (listener) => feed.add(listener),

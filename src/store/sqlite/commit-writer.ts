@@ -16,6 +16,7 @@ export class CommitWriter {
   readonly #attempts: RowWriter;
   readonly #routes: RowWriter;
   readonly #checkpoints: RowWriter;
+  readonly #book: RowWriter;
 
   constructor(db: Database) {
     this.#position = db.prepare(
@@ -31,6 +32,7 @@ export class CommitWriter {
     this.#attempts = writerOf(db, TABLES.attempt);
     this.#routes = writerOf(db, TABLES.route);
     this.#checkpoints = writerOf(db, TABLES.checkpoint);
+    this.#book = bookWriter(db);
   }
 
   /** All of them, or an error after which nothing of them may stay. */
@@ -62,6 +64,7 @@ export class CommitWriter {
     this.#routes.write(append.routes);
     // They need the row of their run.
     if (!isTaken) this.#checkpoints.write(append.checkpoints);
+    this.#book.write(append.book);
   }
 }
 
@@ -73,8 +76,13 @@ function writerOf<Row>(db: Database, table: Table<Row>): RowWriter {
   return new RowWriter(db, name, namesOf(table), upsert);
 }
 
+/** A row that is there already says the same. */
+export function bookWriter(db: Database): RowWriter {
+  return new RowWriter(db, "book_row", namesOf(TABLES.book_row), " ON CONFLICT DO NOTHING");
+}
+
 /** Inserts a flat list of rows, many at a time. */
-class RowWriter {
+export class RowWriter {
   readonly #width: number;
   readonly #one: Statement;
   readonly #makeMany: () => Statement;

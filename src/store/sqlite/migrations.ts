@@ -189,6 +189,32 @@ export const MIGRATIONS: readonly Migration[] = [
         sha256 TEXT NOT NULL, bytes BLOB NOT NULL);
     `,
   },
+  {
+    version: 11,
+    // Runs that are there already are read one by one later, not while the file is opened.
+    sql: `
+      CREATE TABLE book_row (
+        run_id INTEGER NOT NULL, n INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL, workflow TEXT NOT NULL,
+        step TEXT NOT NULL, signature TEXT NOT NULL, job_id INTEGER NOT NULL, attempt INTEGER NOT NULL, action TEXT,
+        tried TEXT NOT NULL, first_in_run INTEGER NOT NULL, flake_ms INTEGER, code TEXT NOT NULL, class TEXT NOT NULL,
+        sample TEXT NOT NULL, begun_at INTEGER NOT NULL, rolled INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (run_id, n)) WITHOUT ROWID;
+      CREATE INDEX book_row_unrolled ON book_row (run_id, n) WHERE rolled = 0;
+      CREATE INDEX book_row_by_signature ON book_row (signature, at) WHERE kind = 'met';
+      CREATE INDEX book_row_flake ON book_row (at) WHERE flake_ms IS NOT NULL;
+      CREATE TABLE book (
+        workflow TEXT NOT NULL, step TEXT NOT NULL, signature TEXT NOT NULL, code TEXT NOT NULL, class TEXT NOT NULL,
+        sample TEXT NOT NULL, first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL, occurrences INTEGER NOT NULL,
+        runs INTEGER NOT NULL, rescues TEXT NOT NULL, last_run INTEGER NOT NULL, last_job INTEGER NOT NULL,
+        begun_at INTEGER NOT NULL, triage TEXT NOT NULL, note TEXT, link TEXT, owner TEXT, muted_until INTEGER,
+        triaged_at INTEGER, triaged_by TEXT, revision INTEGER NOT NULL,
+        PRIMARY KEY (workflow, step, signature));
+      CREATE INDEX book_by_time ON book (last_seen, workflow, step, signature);
+      CREATE INDEX book_by_signature ON book (signature);
+      CREATE TABLE book_backlog (run_id INTEGER PRIMARY KEY);
+      INSERT INTO book_backlog SELECT id FROM run;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

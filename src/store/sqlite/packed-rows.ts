@@ -23,6 +23,7 @@ export interface PackedAppend {
   readonly attempts: Cell[];
   readonly routes: Cell[];
   readonly checkpoints: Cell[];
+  readonly book: Cell[];
 }
 
 export function packAppend(append: Append): PackedAppend {
@@ -41,6 +42,7 @@ export function packAppend(append: Append): PackedAppend {
     attempts: packRows(TABLES.attempt, append.attempts),
     routes: packRows(TABLES.route, append.routes),
     checkpoints: packRows(TABLES.checkpoint, append.checkpoints ?? []),
+    book: packRows(TABLES.book_row, append.book ?? []),
   };
 }
 
@@ -53,7 +55,7 @@ export function packRows<Row extends object>({ columns }: Table<Row>, rows: read
 function cellOf(column: Column, row: object): Cell {
   const value = storedValue(column, row);
   if (column.kind === "mark") return value === true ? 1 : 0;
-  return column.kind === "free_text" ? toStorableText(value as string) : (value as Cell);
+  return column.kind === "free_text" && value !== null ? toStorableText(value as string) : (value as Cell);
 }
 
 /** Rows of a table out of a flat list. */

@@ -1,4 +1,6 @@
+import type { BookKey } from "../../core/book/book-entry.js";
 import type { ErrorCode } from "../../core/errors/errors.js";
+import type { BookPage, EndedJobs, RowFilter } from "../book-rows.js";
 import type { AllocationFilter } from "../cluster-rows.js";
 import type {
   ClaimRequest,
@@ -56,6 +58,16 @@ export interface ReadVerbs {
   listAllocations(filter: AllocationFilter): Cells;
   /** Each owner as JSON. */
   listServers(): { readonly owner: string; readonly url: string; readonly expiresAt: number }[];
+  listEntries(page: BookPage): Cells;
+  readEntries(keys: readonly BookKey[]): Cells;
+  listUnrolled(runId: number, n: number, limit: number): Cells;
+  listBookRows(filter: RowFilter): Cells;
+  listBacklog(limit: number): { readonly runIds: readonly number[]; readonly left: number };
+  countEndedJobs(filter: {
+    readonly workflow?: string;
+    readonly since: number;
+    readonly until: number;
+  }): EndedJobs[];
   findToken(hash: string): Cells | null;
   listTokens(): Cells;
 }
@@ -82,6 +94,10 @@ export interface WriteVerbs {
   writeCluster(name: string, revision: number, cluster: Cells, allocations: Cells): boolean;
   keepServer(owner: string, url: string, expiresAt: number): null;
   forgetServer(owner: string): null;
+  /** `rows` as JSON pairs of run and number. */
+  rollUp(fence: number, entries: Cells, rows: string): boolean;
+  writeTriage(entry: Cells, key: BookKey, revision: number): boolean;
+  backfill(fence: number, runId: number, rows: Cells): boolean;
   sendCommand(command: NewInboxCommand): number;
   /** The run whose command it was; null: nothing was there to answer. */
   answerCommand(id: number, answer: string): number | null;

@@ -1,6 +1,7 @@
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { EventRange, InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
 import { COLUMNS, JOB_COLUMNS_BESIDE_RUN } from "../tables.js";
+import { createBookReads } from "./book-verbs.js";
 import { createClusterReads } from "./cluster-verbs.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
 import { EVENT_JOB } from "./migrations.js";
@@ -44,6 +45,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
       ).flat(),
     ...createWaitingReads(statements),
     ...createClusterReads(statements),
+    ...createBookReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
     readInbox: (runIds) =>
       rows(

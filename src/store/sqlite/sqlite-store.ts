@@ -8,6 +8,7 @@ import { parseStoredJson } from "../stored-json.js";
 import { TABLES } from "../tables.js";
 import { threadEntry } from "../thread-entry.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
+import { createBookVerbs } from "./book-verbs.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
 import { startDatabaseThread, takeSpareThread } from "./database-thread.js";
 import { packAppend, unpackLease, unpackRow, unpackTable } from "./packed-rows.js";
@@ -59,6 +60,7 @@ function createStore(thread: ThreadClient): Store {
     ...createInboxVerbs(thread, listeners),
     ...createTokenVerbs(thread, listeners),
     ...createClusterVerbs(thread),
+    ...createBookVerbs(thread),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       await thread.call("ping");

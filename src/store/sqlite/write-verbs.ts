@@ -4,6 +4,7 @@ import { mayDeleteRun } from "../run-rules.js";
 import type { NewDraft, NewInboxCommand, NewToken } from "../store.js";
 import { COLUMNS, TABLES } from "../tables.js";
 import { tokenIsThere } from "../token-rules.js";
+import { createBookWrites, forgetBookRows } from "./book-verbs.js";
 import { createClusterWrites } from "./cluster-verbs.js";
 import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
@@ -52,6 +53,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createLeaseWrites(statements),
     ...createWaitingWrites(statements),
     ...createClusterWrites(statements),
+    ...createBookWrites(statements, db),
     sendCommand: (command) => sendCommand(statements, command),
     answerCommand: (id, answer) => {
       const sql = "UPDATE inbox SET answer = ? WHERE id = ? AND answer IS NULL RETURNING run_id";
@@ -93,6 +95,7 @@ function deleteRun({ run, row }: Statements, runId: number): boolean {
   if (found === null) return false;
   const [status, isLeaseHeld] = found;
   if (!mayDeleteRun({ status, isLeaseHeld: isLeaseHeld === 1 })) return false;
+  forgetBookRows({ run }, runId);
   for (const table of ["event", "job", "attempt", "route", "lease", "inbox"]) {
     run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
   }

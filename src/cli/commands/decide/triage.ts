@@ -1,0 +1,12 @@
+import type { InputOf } from "../../../operations/client.js";
+import type { Present } from "../../declare/presenter.js";
+import { writeJson, writeLines } from "../../terminal/channel.js";
+import { failureLines } from "../look/failures.js";
+
+/** What somebody says of a failure, and how it stands then. */
+export const triage: Present = async ({ input }, { out, options }, client) => {
+  const answer = await client.call("triage_failure", input as InputOf<"triage_failure">);
+  if (options.json) writeJson(out, answer);
+  else writeLines(out, answer.items.flatMap(failureLines));
+  return 0;
+};

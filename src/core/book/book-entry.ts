@@ -1,0 +1,129 @@
+import type { BookAction, BookRow } from "./book-row.js";
+
+/** What people have said of a failure. It never changes what the ladder does. */
+export interface Triage {
+  readonly triage: "new" | "known" | "muted" | "resolved";
+  readonly note: string | null;
+  readonly link: string | null;
+  readonly owner: string | null;
+  readonly muted_until: number | null;
+  readonly triaged_at: number | null;
+  readonly triaged_by: string | null;
+}
+
+export const TRIAGE_STATES = ["new", "known", "muted", "resolved", "regressed"] as const;
+export type TriageState = (typeof TRIAGE_STATES)[number];
+
+export interface BookKey {
+  readonly workflow: string;
+  readonly step: string;
+  readonly signature: string;
+}
+
+export interface Rescue {
+  readonly rescued: number;
+  readonly tried: number;
+}
+
+/** The sum of all rows of one failure of one step. */
+export interface BookEntry extends BookKey, Triage {
+  readonly code: string;
+  readonly class: string;
+  readonly sample: string;
+  readonly first_seen: number;
+  readonly last_seen: number;
+  readonly occurrences: number;
+  readonly runs: number;
+  /** By what acted: how many jobs it rescued, and how many it did not. */
+  readonly rescues: { readonly [action: BookAction]: Rescue };
+  readonly last_run: number;
+  readonly last_job: number;
+  /** The newest `begun_at` of a run that met it. */
+  readonly begun_at: number;
+  /** One more with each word of people; 0: none yet. */
+  readonly revision: number;
+}
+
+export const NOT_TRIAGED: Triage = {
+  triage: "new",
+  note: null,
+  link: null,
+  owner: null,
+  muted_until: null,
+  triaged_at: null,
+  triaged_by: null,
+};
+
+export function bookKey({ workflow, step, signature }: BookKey): string {
+  return JSON.stringify([workflow, step, signature]);
+}
+
+/** An entry with one more row; null: the row is the first. */
+export function addToEntry(entry: BookEntry | null, row: BookRow): BookEntry {
+  const before = entry ?? newEntry(row);
+  if (row.kind === "ended") return { ...before, rescues: withEnd(before.rescues, row) };
+  const isNewest = row.at >= before.last_seen || before.occurrences === 0;
+  return {
+    ...before,
+    ...(isNewest
+      ? { code: row.code, class: row.class, sample: row.sample, last_run: row.run_id, last_job: row.job_id }
+      : {}),
+    first_seen: before.occurrences === 0 ? row.at : Math.min(before.first_seen, row.at),
+    last_seen: before.occurrences === 0 ? row.at : Math.max(before.last_seen, row.at),
+    occurrences: before.occurrences + 1,
+    runs: before.runs + (row.first_in_run ? 1 : 0),
+    begun_at: Math.max(before.begun_at, row.begun_at),
+  };
+}
+
+function newEntry(row: BookRow): BookEntry {
+  return {
+    workflow: row.workflow,
+    step: row.step,
+    signature: row.signature,
+    code: row.code,
+    class: row.class,
+    sample: row.sample,
+    first_seen: row.at,
+    last_seen: row.at,
+    occurrences: 0,
+    runs: 0,
+    rescues: {},
+    last_run: row.run_id,
+    last_job: row.job_id,
+    begun_at: row.begun_at,
+    ...NOT_TRIAGED,
+    revision: 0,
+  };
+}
+
+function withEnd(before: BookEntry["rescues"], { action, tried }: BookRow): BookEntry["rescues"] {
+  const rescues: { [action: BookAction]: Rescue } = { ...before };
+  const add = (acted: BookAction, kind: keyof Rescue): void => {
+    const counted = rescues[acted] ?? { rescued: 0, tried: 0 };
+    rescues[acted] = { ...counted, [kind]: counted[kind] + 1 };
+  };
+  if (action !== null) add(action, "rescued");
+  for (const each of tried) add(each, "tried");
+  return rescues;
+}
+
+/** Rows in the order of their runs, added to what was there; only the entries that they change. */
+export function sumRows(
+  entries: ReadonlyMap<string, BookEntry>,
+  rows: Iterable<BookRow>,
+): Map<string, BookEntry> {
+  const changed = new Map<string, BookEntry>();
+  for (const row of rows) {
+    const key = bookKey(row);
+    changed.set(key, addToEntry(changed.get(key) ?? entries.get(key) ?? null, row));
+  }
+  return changed;
+}
+
+/** A mute that is over leaves a known failure; one that is resolved has come back if a later run met it. */
+export function triageState(entry: BookEntry, now: number): TriageState {
+  if (entry.triage === "muted") return (entry.muted_until ?? 0) > now ? "muted" : "known";
+  if (entry.triage === "resolved" && entry.begun_at > (entry.triaged_at ?? 0)) return "regressed";
+  return entry.triage;
+}

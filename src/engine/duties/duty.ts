@@ -1,0 +1,90 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import type { LeaseOwner, Store } from "../../store/store.js";
+import type { Clock } from "../clock.js";
+import { LeaseKeeper } from "../lease-keeper.js";
+
+export interface DutyOptions {
+  /** Its number among the leases. */
+  readonly lease: number;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly owner: LeaseOwner;
+  readonly isDead: (owner: LeaseOwner) => boolean;
+  readonly leaseMs?: number;
+  /** How long it rests where nothing is left to do, or somebody else does it. */
+  readonly restMs: number;
+  /** One piece of the work, written under the token. True: there is more to do at once. */
+  readonly work: (fence: number) => Promise<boolean>;
+  readonly tell?: (error: unknown) => void;
+}
+
+/**
+ * Work that one process does for all that share a store. Whoever gets the lease goes on with it until it stops; the token
+ * keeps one that has lost the lease without noticing from writing.
+ */
+export class Duty {
+  private readonly leases: LeaseKeeper;
+  private fence: number | null = null;
+  private turn: Promise<void> | null = null;
+  private cancelRest: () => void = () => {};
+  private isStopped = false;
+  private isWoken = false;
+
+  constructor(private readonly options: DutyOptions) {
+    const { store, clock, owner, isDead, leaseMs } = options;
+    this.leases = new LeaseKeeper(store, clock, owner, isDead, leaseMs);
+  }
+
+  start(): void {
+    this.begin();
+  }
+
+  /** Something is to be done now. */
+  wake(): void {
+    this.isWoken = true;
+    this.begin();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.cancelRest();
+    await this.turn;
+    await this.leases.release(this.options.lease);
+    this.leases.stop();
+  }
+
+  private begin(): void {
+    if (this.isStopped || this.turn !== null) return;
+    this.cancelRest();
+    this.isWoken = false;
+    this.turn = this.workAll()
+      // A store that fails now is asked again after a rest.
+      .catch((error: unknown) => this.options.tell?.(error))
+      .finally(() => {
+        this.turn = null;
+        if (this.isStopped) return;
+        if (this.isWoken) this.begin();
+        else this.cancelRest = this.options.clock.after(this.options.restMs, () => this.begin());
+      });
+  }
+
+  private async workAll(): Promise<void> {
+    for (;;) {
+      this.fence ??= await this.take();
+      if (this.fence === null || this.isStopped) return;
+      if (!(await this.options.work(this.fence))) return;
+    }
+  }
+
+  /** Null: somebody else has it. */
+  private async take(): Promise<number | null> {
+    try {
+      return await this.leases.acquire(this.options.lease, () => {
+        this.fence = null;
+      });
+    } catch (error) {
+      if (error instanceof DarumaError && error.code === "RUN_OWNED") return null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { FAILURE_CLASSES, type FailureClass } from "../../core/model/failure.js";
+import { keepBookFor } from "../../engine/duties/book-duty.js";
+import { readBook } from "../../report/failure-book.js";
+import type { BookPlace } from "../../store/book-rows.js";
+import { currentOwner, isDead } from "../../store/lease-owner.js";
+import type { Context } from "../context.js";
+import { operation } from "../operation.js";
+import { limit, listOf, name } from "../schemas.js";
+import { failureItem, failureState, signaturePrefix, signatureReference, toItems } from "./failure-item.js";
+import { moment, momentBefore } from "./moment.js";
+
+/** What nobody need look at now is left out unless somebody asks for it. */
+const TOLD = ["new", "known", "regressed"] as const;
+const LOCAL_ROLL_UP_MS = 2_000;
+
+const input = z.strictObject({
+  state: listOf(z.union([failureState, z.literal("all")]))
+    .optional()
+    .describe("new, known, muted, resolved, regressed or all; by default all but muted and resolved."),
+  workflow: name.optional().describe("Only of this workflow."),
+  step: z.string().max(10_000).optional().describe("Only of this step."),
+  class: z
+    .enum(FAILURE_CLASSES as readonly [FailureClass, ...FailureClass[]])
+    .optional()
+    .describe("Only of this class."),
+  signature: signatureReference.optional(),
+  since: moment.optional().describe("Only seen since: a duration such as 24h, or a date."),
+  new_since: moment.optional().describe("Only seen for the first time since."),
+  limit,
+  after: z.string().max(50_000).optional().describe("`next` of the page before."),
+});
+
+export const listFailures = operation({
+  name: "list_failures",
+  summary: "list failures of all runs, each once, newest first",
+  description:
+    "Lists what runs have failed with, once by workflow, step and signature: how often, since when, and what rescued it before (`rescued_by`). New since yesterday: `state: new, new_since: 24h`.",
+  details:
+    "`rescues` has for everything that acted on it (a rung of the ladder, or a decision such as operator.retry) how many jobs it rescued and how many it did not (`tried`). `completed_since` is the newest run of the workflow that completed after it was last seen. Runs that were pruned stay counted; imported runs are not counted. `reading` is how many runs from before the failure book are still to be counted. `next` is the `after` of the next page, null at the end.",
+  role: "viewer",
+  effect: "reads",
+  input,
+  output: z.object({
+    items: z.array(failureItem),
+    next: z.string().nullable(),
+    reading: z.number(),
+  }),
+  rest: { method: "GET", path: "/failures" },
+  cli: [
+    {
+      words: "failures",
+      positional: [],
+      examples: [
+        "daruma failures",
+        "daruma failures --state new --new-since 24h",
+        "daruma failures --workflow release --class transient_runtime --json",
+      ],
+    },
+  ],
+  withoutStore: "empty",
+  handler: list,
+});
+
+async function list(context: Context, request: z.output<typeof input>) {
+  const { store, now } = context;
+  await rollUpHere(context);
+  const at = now();
+  const { state = [...TOLD], workflow, step, signature, since, new_since, limit: most, after } = request;
+  const states = state.filter((each) => each !== "all");
+  const entries = await readBook(store, {
+    now: at,
+    limit: most,
+    ...(state.includes("all") ? {} : { states }),
+    ...(workflow === undefined ? {} : { workflow }),
+    ...(step === undefined ? {} : { step }),
+    ...(request.class === undefined ? {} : { class: request.class }),
+    ...(signature === undefined ? {} : { signature: signaturePrefix(signature) }),
+    ...(since === undefined ? {} : { since: momentBefore(since, at) }),
+    ...(new_since === undefined ? {} : { newSince: momentBefore(new_since, at) }),
+    ...(after === undefined ? {} : { after: placeOf(after) }),
+  });
+  const { left } = await store.listBacklog(0);
+  const last = entries.at(-1);
+  const next = entries.length < most || last === undefined ? null : textOf(last);
+  return { items: await toItems(store, entries, at), next, reading: left };
+}
+
+/** On a command line, where perhaps no server does it. */
+export async function rollUpHere({ store, runner }: Pick<Context, "store" | "runner">): Promise<void> {
+  if (runner === null)
+    await keepBookFor(LOCAL_ROLL_UP_MS, { store, owner: currentOwner(randomUUID()), isDead });
+}
+
+const place = z.tuple([z.number(), z.string(), z.string(), z.string()]);
+
+function textOf({ last_seen, workflow, step, signature }: BookPlace): string {
+  return Buffer.from(JSON.stringify([last_seen, workflow, step, signature])).toString("base64url");
+}
+
+/** One that nobody was given names the end of the list. */
+function placeOf(text: string): BookPlace {
+  const read = place.safeParse(parseJson(Buffer.from(text, "base64url").toString("utf8")));
+  const [last_seen, workflow, step, signature] = read.success ? read.data : [-1, "", "", ""];
+  return { last_seen, workflow, step, signature };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

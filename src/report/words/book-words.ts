@@ -1,0 +1,46 @@
+/** What may answer a failure, as people read it. */
+const WORDS: { readonly [action: string]: string } = {
+  restart: "a restart",
+  park: "waiting for its breaker",
+  rule: "a rule",
+  retry: "a retry",
+  reset: "a reset",
+  remediate: "remediation",
+  goto: "a goto",
+  edge: "a transition",
+  requeue: "the queue",
+  hold: "a hold",
+  fail: "the workflow, which tolerates it",
+  "operator.retry": "a retry by hand",
+  "operator.skip": "a skip by hand",
+  "operator.complete": "completing it by hand",
+  "operator.fail": "failing it by hand",
+  "operator.redrive": "a redrive",
+  "operator.reset": "a reset by hand",
+  "operator.hard_reset": "a hard reset by hand",
+  "operator.resume_from": "going back by hand",
+  "operator.recover": "recover",
+};
+
+const MAX_NAMED = 2;
+
+/** Whether it was to help: to ask somebody, or to give the job up, is no remedy. */
+export function isRemedy(action: string): boolean {
+  return action !== "hold" && action !== "fail" && action !== "operator.fail";
+}
+
+export function actionText(action: string): string {
+  return WORDS[action] ?? action;
+}
+
+/** `a retry (7 of 12), a retry by hand (1 of 2)`: of all jobs that it acted on. */
+export function rescueText(
+  rescues: readonly { readonly by: string; readonly rescued: number; readonly tried: number }[],
+): string {
+  const helped = rescues.filter(({ rescued }) => rescued > 0);
+  if (helped.length === 0) return "nothing yet";
+  const named = helped
+    .slice(0, MAX_NAMED)
+    .map(({ by, rescued, tried }) => `${actionText(by)} (${rescued} of ${rescued + tried})`);
+  return named.join(", ");
+}

@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import { type BookEntry, sumRows, triageState } from "../../src/core/book/book-entry.js";
+import type { BookRow } from "../../src/core/book/book-row.js";
+import { rowsOfLog } from "../../src/engine/duties/book-duty.js";
+import { Stage } from "../support/stage.js";
+
+const refused = { exit: 7, stderr: "connect ECONNREFUSED 10.0.0.1:443" };
+const missing = { exit: 2, stderr: "module not found" };
+const lost = { facts: { lost: true, message: "gone" } };
+
+const rowsOf = (stage: Stage): Promise<BookRow[]> => stage.store.listUnrolled(null, 1_000);
+
+/** Step, code, what acted, and with an end what had been tried. */
+async function told(stage: Stage): Promise<string[]> {
+  return (await rowsOf(stage)).map(({ kind, step, code, action, tried, first_in_run }) =>
+    kind === "met"
+      ? `${step} ${code} ${action}${first_in_run ? " first" : ""}`
+      : `${step} ${code} ${action === null ? "not rescued" : `rescued by ${action}`}${tried.length === 0 ? "" : `, tried ${tried.join(" ")}`}`,
+  );
+}
+
+async function entriesOf(stage: Stage): Promise<BookEntry[]> {
+  return [...sumRows(new Map(), await rowsOf(stage)).values()];
+}
+
+const file = (steps: string, ...keys: string[]): string =>
+  `name: book\n${keys.join("\n")}\nsteps:\n${steps}\n`;
+const RETRIED = "{ type: noop, on_fail: { retry: { max: 2 } } }";
+
+describe("what a run tells the failure book", () => {
+  it("is one row for each failure, and one for each when its job ends", { tags: ["B1"] }, async () => {
+    const stage = await Stage.begin(file(`  call: ${RETRIED}`), { call: [refused, missing, "ok"] });
+    await stage.rest();
+    expect(await told(stage)).toEqual([
+      "call EXIT_7 retry first",
+      "call EXIT_2 retry first",
+      "call EXIT_7 rescued by retry",
+      "call EXIT_2 rescued by retry",
+    ]);
+  });
+
+  it("credits what acted last on a failure, and counts all else as tried", { tags: ["B2"] }, async () => {
+    const text = file(
+      `  setup: { type: noop }
+  call: { type: noop, depends_on: [setup], on_fail: { retry: { max: 1 }, run: [fix], goto: setup } }
+  fix: { type: noop }`,
+    );
+    const stage = await Stage.begin(text, { call: [refused, refused, refused, "ok"] });
+    await stage.rest();
+    expect(await told(stage)).toEqual([
+      "call EXIT_7 retry first",
+      "call EXIT_7 remediate",
+      "call EXIT_7 goto",
+      "call EXIT_7 rescued by goto, tried retry remediate",
+    ]);
+    expect(await entriesOf(stage)).toMatchObject([
+      {
+        occurrences: 3,
+        runs: 1,
+        rescues: {
+          goto: { rescued: 1, tried: 0 },
+          retry: { rescued: 0, tried: 1 },
+          remediate: { rescued: 0, tried: 1 },
+        },
+      },
+    ]);
+  });
+
+  it("credits nothing where the job fails for good", { tags: ["B2"] }, async () => {
+    const stage = await Stage.begin(file(`  call: ${RETRIED}`), { call: [refused] });
+    await stage.rest();
+    expect(await told(stage)).toEqual([
+      ...["call EXIT_7 retry first", "call EXIT_7 retry", "call EXIT_7 fail"],
+      "call EXIT_7 not rescued, tried retry fail",
+    ]);
+  });
+
+  it("credits a transition whose target completes, once the run knows", { tags: ["B2"] }, async () => {
+    const text = `${file("  call: { type: noop }\n  fallback: { type: noop }")}transitions:
+  - { from: call, to: fallback, on: failure }
+`;
+    const stage = await Stage.begin(text, { call: [refused] });
+    const { run } = await stage.rest();
+    expect(run.status).toBe("completed");
+    expect(await told(stage)).toEqual(["call EXIT_7 edge first", "call EXIT_7 rescued by edge"]);
+  });
+
+  it("credits somebody's decision instead of the hold that asked for it", { tags: ["B2"] }, async () => {
+    const text = file("  call: { type: noop }\n  more: { type: noop }", "unhandled: hold");
+    const stage = await Stage.begin(text, { call: [refused, "ok"], more: [missing] });
+    await stage.rest();
+    expect(await told(stage)).toEqual(["call EXIT_7 hold first", "more EXIT_2 hold first"]);
+    await stage.operate({
+      type: "holds.resolve",
+      items: [{ job: await stage.id("call"), action: "retry", output: null, items: null }],
+    });
+    await stage.operate({
+      type: "holds.resolve",
+      items: [{ job: await stage.id("more"), action: "skip", output: null, items: null }],
+    });
+    await stage.resume();
+    await stage.rest();
+    expect((await told(stage)).slice(2).sort()).toEqual([
+      "call EXIT_7 rescued by operator.retry",
+      "more EXIT_2 rescued by operator.skip",
+    ]);
+  });
+
+  it("credits an operator's retry of a job whose failure was counted when its run ended", {
+    tags: ["B2"],
+  }, async () => {
+    const stage = await Stage.begin(file("  call: { type: noop }"), { call: [refused, "ok"] });
+    await stage.rest();
+    await stage.operate({ type: "step.retry", job: await stage.id("call") });
+    await stage.resume();
+    const { run } = await stage.rest();
+    expect(run.status).toBe("completed");
+    expect(await told(stage)).toEqual([
+      ...["call EXIT_7 fail first", "call EXIT_7 not rescued, tried fail"],
+      "call EXIT_7 rescued by operator.retry",
+    ]);
+  });
+
+  it("counts a lost worker as met, and not as the step's flakiness", { tags: ["B1", "B4"] }, async () => {
+    const stage = await Stage.begin(file("  call: { type: noop }"), { call: [lost, "ok"] });
+    await stage.rest();
+    const rows = await rowsOf(stage);
+    expect(rows.map(({ action, flake_ms }) => [action, flake_ms])).toEqual([
+      ["restart", null],
+      ["restart", null],
+    ]);
+  });
+
+  it("says nothing of a failure that the stop rung met, nor of an attempt that a goto ended", {
+    tags: ["B1"],
+  }, async () => {
+    const slow = { ...refused, takesMs: 1_000 };
+    const stage = await Stage.begin(file("  call: { type: noop }"), { call: [slow] });
+    await stage.operate({ type: "run.cancel" });
+    await stage.rest();
+    expect(await told(stage)).toEqual([]);
+  });
+
+  it("marks a job that passed by retries alone, with the time from its first start to the one that passed", {
+    tags: ["B4"],
+  }, async () => {
+    const step = "{ type: noop, on_fail: { retry: { max: 2, backoff: { mode: fixed, delay_ms: 5000 } } } }";
+    const stage = await Stage.begin(file(`  call: ${step}`), {
+      call: [{ ...refused, takesMs: 1_000 }, { ...refused, takesMs: 1_000 }, "ok"],
+    });
+    await stage.rest();
+    expect((await rowsOf(stage)).map(({ flake_ms }) => flake_ms)).toEqual([null, null, 12_000]);
+  });
+
+  it("is what the log tells when it is read again, at whichever turn its engine was killed", {
+    tags: ["B3"],
+  }, async () => {
+    const slow = { ...refused, takesMs: 1_000 };
+    const text = file(`  call: ${RETRIED}\n  more: ${RETRIED}`, "unhandled: hold");
+    for (let turns = 0; turns < 6; turns += 1) {
+      const stage = await Stage.begin(text, { call: [slow, lost, slow, "ok"], more: [missing, slow] });
+      for (let turn = 0; turn < turns && (await stage.view()).run.status === "running"; turn += 1)
+        await stage.turn();
+      stage.kill();
+      await (await stage.resume()).rest();
+      const rows = await rowsOf(stage);
+      expect(rows.length).toBeGreaterThan(4);
+      expect(rows).toEqual(await rowsOfLog(stage.store, stage.runId));
+    }
+  });
+});
+
+describe("triage", () => {
+  const entry = async (): Promise<BookEntry> => {
+    const stage = await Stage.begin(file("  call: { type: noop }"), { call: [refused] });
+    await stage.rest();
+    return (await entriesOf(stage))[0]!;
+  };
+
+  it("is new at first, muted until its time is over, and known after that", { tags: ["B5"] }, async () => {
+    const fresh = await entry();
+    expect(triageState(fresh, 0)).toBe("new");
+    const muted = { ...fresh, triage: "muted", muted_until: 100 } as const;
+    expect([triageState(muted, 99), triageState(muted, 100)]).toEqual(["muted", "known"]);
+  });
+
+  it("is regressed only once a run has met it that was begun after it was resolved", {
+    tags: ["B5"],
+  }, async () => {
+    const text = file("  call: { type: noop }");
+    const stage = await Stage.begin(text, { call: [{ ...refused, takesMs: 10_000 }] });
+    const resolvedAt = stage.clock.now() + 1;
+    await stage.rest();
+    const [met] = await entriesOf(stage);
+    const resolved = { ...met!, triage: "resolved", triaged_at: resolvedAt } as const;
+    // Met after it was resolved, but by a run that was under way before.
+    expect(met!.last_seen).toBeGreaterThan(resolvedAt);
+    expect(triageState(resolved, stage.clock.now())).toBe("resolved");
+    await stage.operate({ type: "step.retry", job: await stage.id("call") });
+    await stage.resume();
+    await stage.rest();
+    const [again] = await entriesOf(stage);
+    expect(triageState({ ...again!, triage: "resolved", triaged_at: resolvedAt }, stage.clock.now())).toBe(
+      "regressed",
+    );
+  });
+});
