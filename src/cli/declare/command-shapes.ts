@@ -125,8 +125,6 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   "job retry": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
   redrive: { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
   failures: {
-    hides: ["class"],
-    options: [new Option("--class <class>", "only failures of this class, such as transient_runtime")],
     details: "A failure that is muted or resolved is left out; --state all shows it as well.",
   },
   "failures note": { hides: ["until"] },

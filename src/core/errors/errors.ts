@@ -547,12 +547,12 @@ export const ERROR_CATALOGUE = {
   },
   FAILURE_NOT_FOUND: {
     means: "The failure book has no failure with this signature.",
-    next: "`daruma failures --state all` lists what runs have failed with.",
+    next: "`daruma failures` lists what runs have failed with; add --state all to see muted and resolved failures as well.",
     asked: "list_failures with state all lists what runs have failed with.",
   },
   FAILURE_AMBIGUOUS: {
     means: "Several signatures begin like this.",
-    next: "Give more of the signature; `daruma failures --state all --json` prints it whole.",
+    next: "Give more of the signature; `daruma failures --json` prints it whole.",
     asked: "Give more of the signature; list_failures prints it whole.",
   },
   NO_WORKSPACE: {

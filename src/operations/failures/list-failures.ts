@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { FAILURE_CLASSES, type FailureClass } from "../../core/model/failure.js";
+import { FAILURE_CLASSES, isFailureClass } from "../../core/model/failure.js";
 import { keepBookFor } from "../../engine/duties/book-duty.js";
 import { readBook } from "../../report/failure-book.js";
 import type { BookPlace } from "../../store/book-rows.js";
@@ -22,9 +22,10 @@ const input = z.strictObject({
   workflow: name.optional().describe("Only of this workflow."),
   step: z.string().max(10_000).optional().describe("Only of this step."),
   class: z
-    .enum(FAILURE_CLASSES as readonly [FailureClass, ...FailureClass[]])
+    .string()
+    .refine(isFailureClass, `must be one of ${FAILURE_CLASSES.join(", ")}`)
     .optional()
-    .describe("Only of this class."),
+    .describe("Only of this class, such as transient_runtime."),
   signature: signatureReference.optional(),
   since: moment.optional().describe("Only seen since: a duration such as 24h, or a date."),
   new_since: moment.optional().describe("Only seen for the first time since."),

@@ -29,6 +29,7 @@ export const pruneRuns = operation({
     "Permanently removes runs that ended before the given age: their log, jobs, output files and artifacts. With `dry_run` nothing is removed.",
   details:
     "Unfinished runs are never removed, nor are runs that an unfinished run was forked from. The age of an imported run counts from its original end.",
+  onlyForPeople: true,
   role: "admin",
   effect: "destroys",
   input,

@@ -26,6 +26,7 @@ export const createToken = operation({
   summary: "create a token for the server; it is shown once",
   description:
     "Creates a token with a role: viewer reads, operator also starts and controls runs, worker only executes attempts, admin may do everything. The token is shown once, in this answer; only its hash is stored.",
+  onlyForPeople: true,
   role: "admin",
   effect: "changes",
   input: z.strictObject({
@@ -56,6 +57,7 @@ export const listTokens = operation({
   name: "list_tokens",
   summary: "list tokens, without their text",
   description: "Lists all tokens with role, expiry and revocation. Their text is not stored.",
+  onlyForPeople: true,
   role: "admin",
   effect: "reads",
   input: z.strictObject({}),
@@ -71,6 +73,7 @@ export const revokeToken = operation({
   summary: "revoke a token",
   description:
     "Revokes a token: from now on the server refuses it. `revoked` is false if it was already revoked.",
+  onlyForPeople: true,
   role: "admin",
   effect: "destroys",
   input: z.strictObject({ id: z.coerce.number().int().positive().describe("The token's id, not its text.") }),

@@ -18,9 +18,8 @@ export function shortSignature(signature: string): string {
 }
 
 /** One line each: what, how often, and what rescued it. */
-export const failures: Present = async ({ input, flags }, { out, options }, client) => {
-  const ofClass = flags.class === undefined ? {} : { class: flags.class };
-  const answer = await client.call("list_failures", { ...input, ...ofClass } as InputOf<"list_failures">);
+export const failures: Present = async ({ input }, { out, options }, client) => {
+  const answer = await client.call("list_failures", input as InputOf<"list_failures">);
   if (options.json) {
     writeJson(out, answer);
     return 0;
