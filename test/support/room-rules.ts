@@ -6,7 +6,14 @@ const TOP = "";
 
 /** Lowest first. A room may import from every row above its own here, and from itself; rooms of one row do not meet. */
 export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] } = {
-  core: [["text"], ["redaction", "errors", "book"], ["model"], ["failure"], ["evolve"], ["decide", "snapshot"]],
+  core: [
+    ["text"],
+    ["redaction", "errors", "book"],
+    ["model"],
+    ["failure"],
+    ["evolve"],
+    ["decide", "snapshot"],
+  ],
   definition: [["read"], ["fields"], ["batch", "normalise"], ["check"], ["lint", "draw"], [TOP]],
   report: [["lookup"], ["words"], [TOP]],
 };
