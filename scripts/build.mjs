@@ -1,5 +1,5 @@
 // Builds dist/: the library file by file with its types, the command line as one file with its threads beside it (see
-// scripts/bundle.mjs). Does nothing when nothing changed, whatever became of dist/ or of the compiler's memory.
+// scripts/bundle.mjs), the page (scripts/build-page.mjs). Does nothing when nothing changed, whatever became of dist/ or of the compiler's memory.
 // `--clean` starts from an empty dist/; `--code` leaves out the types, which take most of the time; `--every-machine`
 // compiles the launcher for all machines that the package is for, not only for this one.
 import { spawnSync } from "node:child_process";
@@ -13,6 +13,7 @@ import { compileLaunchers, listLaunchers } from "./compile-launcher.mjs";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const source = join(root, "src");
 const native = join(root, "native");
+const page = join(root, "web");
 const output = join(root, "dist");
 const memory = join(root, "node_modules/.cache/daruma");
 const compilerMemory = join(memory, "types.build.tsbuildinfo");
@@ -22,6 +23,7 @@ const settings = [
   "tsconfig.json",
   "tsconfig.build.json",
   "scripts/build.mjs",
+  "scripts/build-page.mjs",
   "scripts/bundle.mjs",
   "scripts/compile-launcher.mjs",
 ];
@@ -34,8 +36,9 @@ function listFiles(folder) {
 }
 
 const isProduct = (file) => file.endsWith(".ts") && !file.endsWith(".test.ts");
-const isTypes = (file) => file.endsWith(".d.ts");
-const listOutputs = (kind) => listFiles(output).filter((file) => isTypes(file) === (kind === "types"));
+const isOfPage = (file) => file.startsWith(join(output, "web/"));
+const kindOf = (file) => (isOfPage(file) ? "page" : file.endsWith(".d.ts") ? "types" : "code");
+const listOutputs = (kind) => listFiles(output).filter((file) => kindOf(file) === kind);
 
 function stampOf(files) {
   // A compiler that has come or gone changes what can be built.
@@ -66,6 +69,11 @@ async function makeCode() {
   for (const file of listOutputs("code")) if (!written.has(file)) rmSync(file);
 }
 
+async function makePage() {
+  const { writePage } = await import("./build-page.mjs");
+  await writePage(root);
+}
+
 function makeTypes(isMissing) {
   // The compiler believes its own memory: with outputs gone it would write only what changed since.
   if (isMissing) rmSync(compilerMemory, { force: true });
@@ -79,11 +87,9 @@ function makeTypes(isMissing) {
 
 const launchers = listLaunchers(process.argv.includes("--every-machine"));
 if (process.argv.includes("--clean")) rmSync(output, { recursive: true, force: true });
-const inputs = [
-  ...listFiles(source).filter(isProduct),
-  ...listFiles(native),
-  ...settings.map((name) => join(root, name)).filter((file) => existsSync(file)),
-];
+const common = settings.map((name) => join(root, name)).filter((file) => existsSync(file));
+const inputs = [...listFiles(source).filter(isProduct), ...listFiles(native), ...common];
 const stamp = stampOf(inputs);
 await bringUpToDate("code", stamp, makeCode);
+await bringUpToDate("page", stampOf([...listFiles(page), ...common]), makePage);
 if (!process.argv.includes("--code")) await bringUpToDate("types", stamp, makeTypes);

@@ -5,6 +5,7 @@ import { mayAct, type Role } from "../operations/roles.js";
 import type { Authenticator, Caller } from "./authenticate.js";
 import { checkLocalRequest, checkOrigin } from "./browser-guard.js";
 import { AS_HEADER, OPEN_DOOR_FRESH_MS } from "./limits.js";
+import { checkPageRequest, credentialsOf } from "./session.js";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -41,7 +42,9 @@ export function admitRequests(
     const from = { method: request.method, host, origin, site, mode };
     checkOrigin(from, allowedOrigins);
     const freshMs = request.routeOptions.config?.unlimited === true ? OPEN_DOOR_FRESH_MS : 0;
-    const caller = await authenticator.authenticate(request.headers.authorization, request.ip, freshMs);
+    const { authorization, byCookie } = credentialsOf(request);
+    if (byCookie) checkPageRequest(request);
+    const caller = await authenticator.authenticate(authorization, request.ip, freshMs);
     if (caller.token === null) checkLocalRequest(from, allowedOrigins);
     request.caller = caller;
   });
@@ -68,13 +71,13 @@ const AS_FORM = /^[\w.-]{1,40}$/;
 /** Whoever asked may have lost his token since, or is in need of one by now. */
 export function recheckCaller(
   authenticator: Authenticator,
-  { headers, ip }: FastifyRequest,
+  request: FastifyRequest,
   role: Role,
 ): () => Promise<void> {
-  const { authorization } = headers;
+  const { authorization } = credentialsOf(request);
   return async () => {
     try {
-      const { principal } = await authenticator.authenticate(authorization, ip);
+      const { principal } = await authenticator.authenticate(authorization, request.ip);
       refuseOtherRoles(principal, role);
     } catch (error) {
       // A store that is not there for a moment says nothing about the caller; nor has it anything to tell him.

@@ -12,6 +12,8 @@ export interface Caller {
   readonly key: string;
   /** The id of its token; null where there are none. */
   readonly token: number | null;
+  /** When its token ends; null: never. */
+  readonly expiresAt: number | null;
 }
 
 export interface AuthenticatorOptions {
@@ -46,7 +48,7 @@ export class Authenticator {
   async authenticate(authorization: string | undefined, address: string, freshMs = 0): Promise<Caller> {
     if (authorization === undefined) {
       if (!(await this.tokensNeeded(freshMs)))
-        return { principal: LOCAL, key: `address ${address}`, token: null };
+        return { principal: LOCAL, key: `address ${address}`, token: null, expiresAt: null };
       throw new DarumaError("UNAUTHENTICATED", "the request has no token");
     }
     // Looked up even for an address that guesses: else somebody behind the same proxy could lock others out.
@@ -72,7 +74,8 @@ export class Authenticator {
     const row = await this.tokens.find(hashOfToken(token));
     if (row === null || row.revoked_at !== null || !isRole(row.role)) return null;
     if (row.expires_at !== null && row.expires_at <= this.options.now()) return null;
-    return { principal: { name: row.name, role: row.role }, key: `token ${row.id}`, token: row.id };
+    const principal = { name: row.name, role: row.role };
+    return { principal, key: `token ${row.id}`, token: row.id, expiresAt: row.expires_at };
   }
 }
 

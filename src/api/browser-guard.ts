@@ -42,7 +42,7 @@ export function checkLocalRequest(
 }
 
 /** Behind a proxy that speaks TLS the scheme differs; host and port decide. */
-function isOwnOrigin(host: string | undefined, origin: string | undefined): boolean {
+export function isOwnOrigin(host: string | undefined, origin: string | undefined): boolean {
   if (origin === undefined) return true;
   try {
     return host !== undefined && HOST.test(host) && new URL(origin).host === new URL(`http://${host}`).host;

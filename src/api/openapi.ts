@@ -244,6 +244,30 @@ const SERVER_PATHS = {
       ...OPEN_ANSWER,
     },
   },
+  "/session": {
+    post: {
+      operationId: "sign_in",
+      tags: ["server"],
+      summary: "sign in to the page",
+      description:
+        "For the server's own page: takes a token and keeps it in a cookie that no script can read. Other programs send the token with each request.",
+      requestBody: {
+        content: {
+          "application/json": {
+            schema: { type: "object", properties: { token: { type: "string" } }, required: ["token"] },
+          },
+        },
+      },
+      ...OPEN_ANSWER,
+    },
+    delete: {
+      operationId: "sign_out",
+      tags: ["server"],
+      summary: "sign out of the page",
+      description: "Takes the cookie of the page away. The token itself stays as it is.",
+      responses: { "204": { description: "Signed out." } },
+    },
+  },
   "/metrics": {
     get: {
       operationId: "metrics",

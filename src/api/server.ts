@@ -23,6 +23,8 @@ import {
   REQUEST_TIMEOUT_MS,
 } from "./limits.js";
 import { operationRoutes } from "./operation-routes.js";
+import { pageRoutes } from "./page-routes.js";
+import { sessionRoutes } from "./session.js";
 import { StreamReplies } from "./stream-reply.js";
 
 export interface ServerParts {
@@ -35,6 +37,8 @@ export interface ServerParts {
   /** What /metrics answers, in the text form of Prometheus. */
   readonly metrics?: () => string;
   readonly groups?: readonly RouteGroup[];
+  /** The folder with the files of the page. */
+  readonly page?: string;
   readonly operations?: readonly Operation[];
   readonly options?: ServerOptions;
   readonly onRequest?: (line: RequestLine) => void;
@@ -103,6 +107,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.addHook("preClose", async () => streams.close());
   healthRoutes(app, parts);
   documentRoutes(app, operations, groups);
+  sessionRoutes(app, authenticator);
+  if (parts.page !== undefined) pageRoutes(app, parts.page);
   operationRoutes(app, operations, {
     ...parts,
     authenticator,

@@ -35,6 +35,7 @@ import { recoverRun } from "./runs/recover-run.js";
 import { startRun } from "./runs/start-run.js";
 import { listWorkers } from "./server/list-workers.js";
 import { createToken, listTokens, revokeToken } from "./server/tokens.js";
+import { whoami } from "./server/whoami.js";
 import { deleteDraft, getDraft, listDrafts, saveDraft } from "./workflows/drafts.js";
 import { getFailureHandler, listFailureHandlers } from "./workflows/failure-handlers.js";
 import { getWorkflowSchema } from "./workflows/get-workflow-schema.js";
@@ -93,6 +94,7 @@ export const TABLE = {
   plan_cluster: planCluster,
   list_allocations: listAllocations,
   control_allocations: controlAllocations,
+  whoami,
   create_token: createToken,
   list_tokens: listTokens,
   revoke_token: revokeToken,

@@ -114,9 +114,26 @@ function open<T>(shape: z.ZodType<unknown>): z.ZodType<T, T> {
 }
 
 /** What the ladder made of one failed attempt. */
+const considered = z.object({
+  rung: z.string(),
+  applied: z.boolean(),
+  kind: z.string().optional().describe("Why, for programs. Older logs have none."),
+  reason: z.string(),
+});
+
 export const diagnostics = z.array(
-  open<{ readonly job_id: number; readonly attempt: number; readonly rung: string }>(
-    z.looseObject({ job_id: z.number(), attempt: z.number(), rung: z.string() }),
+  open<{
+    readonly job_id: number;
+    readonly attempt: number;
+    readonly rung: string;
+    readonly considered: readonly z.output<typeof considered>[];
+  }>(
+    z.looseObject({
+      job_id: z.number(),
+      attempt: z.number(),
+      rung: z.string(),
+      considered: z.array(considered).describe("Every rung that was looked at, lowest first."),
+    }),
   ),
 );
 

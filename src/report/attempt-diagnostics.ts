@@ -1,4 +1,10 @@
-import type { FailureRoute, HandlerOutcome, LoggedEvent, RungName } from "../core/model/events.js";
+import type {
+  FailureRoute,
+  HandlerOutcome,
+  LoggedEvent,
+  RungConsidered,
+  RungName,
+} from "../core/model/events.js";
 import type { JobRow } from "../core/model/rows.js";
 import { type Shown, withShownKeys } from "./words/shown-keys.js";
 
@@ -9,6 +15,8 @@ export interface AttemptDiagnostics {
   readonly scope: string;
   readonly attempt: number;
   readonly rung: RungName;
+  /** Every rung that was looked at, lowest first, the one that acted last. */
+  readonly considered: readonly RungConsidered[];
   /** What the failure handlers had to say; null where they were not asked. */
   readonly recovery: HandlerOutcome | null;
   /** Null: something gentler than a transition answered the failure. */
@@ -24,8 +32,9 @@ export function diagnosticsOf(
   return log.flatMap(({ event }) => {
     const job = event.type === "ladder.climbed" ? byId.get(event.job) : undefined;
     if (event.type !== "ladder.climbed" || job === undefined) return [];
-    const { attempt, rung, recovery } = event;
+    const { attempt, rung, considered, recovery } = event;
     const failure_route = withShownKeys(event.failureRoute);
-    return [{ job_id: job.id, step: job.step, scope: job.scope, attempt, rung, recovery, failure_route }];
+    const { id: job_id, step, scope } = job;
+    return [{ job_id, step, scope, attempt, rung, considered, recovery, failure_route }];
   });
 }

@@ -27,7 +27,7 @@ export function sortTests(root: string): TestKinds {
   });
   const fast: string[] = [];
   const slow: string[] = [];
-  for (const folder of ["src", "test"])
+  for (const folder of ["src", "test", "web/src"])
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
       if (!name.endsWith(".test.ts")) continue;
       const path = `${folder}/${name}`;

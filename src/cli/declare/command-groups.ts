@@ -22,7 +22,7 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
   "Decide:": ["answer", "recover", "reset", "resume-from", "hard-reset", "dead-letters", "redrive", "apply"],
   "Serve:": [
     ...["serve", "worker", "mcp", "config", "workers", "cluster", "allocations", "slurm"],
-    ...["token", "prune", "export", "import", "help"],
+    ...["token", "whoami", "prune", "export", "import", "help"],
   ],
 };
 

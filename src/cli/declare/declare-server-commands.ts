@@ -8,7 +8,7 @@ import { collect, wholeNumber } from "./declare-run-commands.js";
 export function declareServerCommands({ program, act }: Declaration): void {
   program
     .command("serve")
-    .description("run a server with REST, event streams, MCP and workers")
+    .description("run a server with a web page, REST, event streams, MCP and workers")
     .option("--host <address>", "address to listen on (default: 127.0.0.1); other addresses need tokens")
     .option("--port <n>", "port to listen on (default: 7420; 0: any free port)", wholeNumber(0))
     .option("--url <url>", "address where others reach the server, if it differs")

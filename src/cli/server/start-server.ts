@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import type { AddressInfo, Socket } from "node:net";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import { isLoopbackHost } from "../../api/browser-guard.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../../api/limits.js";
@@ -138,11 +140,22 @@ function apiParts(
     context,
     isReady,
     metrics: () => telemetry.registry.text(),
+    ...pageFolder(),
     groups: [workerGroup(parts.desk), mcpGroup(context, options.version ?? "")],
     options,
     ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
   };
+}
+
+/** The folder that has `src` and `dist`. */
+const PACKAGE_FOLDER = /^(.*)\/(?:src|dist)\//;
+
+/** Where the files of the page lie once they are built. */
+function pageFolder(): { readonly page?: string } {
+  const [, folder = ""] = PACKAGE_FOLDER.exec(fileURLToPath(import.meta.url)) ?? [];
+  const page = join(folder, "dist/web");
+  return existsSync(join(page, "index.html")) ? { page } : {};
 }
 
 /** The first token of an allocation would lock out everybody who has none. */

@@ -88,7 +88,7 @@ function tellStart({ out, options }: Session, { url, listensAt, takenUp }: Runni
       : `continuing ${takenUp} interrupted ${takenUp === 1 ? "run" : "runs"}`;
   writeLines(out, [
     `listening at ${url}${url.endsWith(`//${listensAt}`) ? "" : ` (${listensAt})`}`,
-    ...(options.quiet ? [] : [`${runs}; the API is described at ${url}/api/v1/docs`]),
+    ...(options.quiet ? [] : [`${runs}; open ${url} in a browser, or read ${url}/api/v1/docs`]),
   ]);
 }
 

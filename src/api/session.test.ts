@@ -1,0 +1,130 @@
+import type { FastifyInstance } from "fastify";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { bareServer, bearer, putRoleTokens, type RoleTokens } from "../../test/support/api-server.js";
+import { operation } from "../operations/operation.js";
+
+const HOST = "127.0.0.1:7420";
+const OWN = { host: HOST, origin: `http://${HOST}`, "x-daruma-page": "1" };
+
+const described = {
+  summary: "s",
+  description: "d",
+  input: z.object({}),
+  output: z.unknown(),
+  cli: [],
+} as const;
+const look = operation({
+  ...described,
+  name: "look",
+  role: "viewer",
+  effect: "reads",
+  rest: { method: "GET", path: "/look" },
+  handler: async ({ principal }) => principal,
+});
+const change = operation({
+  ...described,
+  name: "change",
+  role: "operator",
+  effect: "changes",
+  rest: { method: "POST", path: "/change" },
+  handler: async ({ principal }) => principal,
+});
+
+async function serverWithTokens(): Promise<{
+  app: FastifyInstance;
+  tokens: RoleTokens;
+  revoke: (id: number) => unknown;
+}> {
+  const { app, store } = await bareServer({ operations: [look, change] as never });
+  const tokens = await putRoleTokens(store);
+  return { app, tokens, revoke: (id) => store.revokeToken(id, 1) };
+}
+
+function signIn(app: FastifyInstance, token: unknown, headers: { [name: string]: string } = OWN) {
+  return app.inject({ method: "POST", url: "/session", headers, payload: { token } });
+}
+
+async function cookieFor(app: FastifyInstance, token: string): Promise<string> {
+  const answer = await signIn(app, token);
+  return String(answer.headers["set-cookie"]).split(";", 1)[0]!;
+}
+
+describe("signing in with a token", () => {
+  it("gives a cookie that no script and no other site can use, and says who it is", async () => {
+    const { app, tokens } = await serverWithTokens();
+    const answer = await signIn(app, tokens.operator);
+    expect([answer.statusCode, answer.json()]).toEqual([200, { name: "a operator", role: "operator" }]);
+    expect(answer.headers["set-cookie"]).toBe(
+      `daruma_7420=${tokens.operator}; Path=/; HttpOnly; SameSite=Strict`,
+    );
+    expect(answer.headers["cache-control"]).toBe("no-store");
+  });
+
+  it.each([
+    ["a wrong token", "drm_0123456789abcdef0123456789abcdef"],
+    ["no token", undefined],
+    ["what cannot stand in a cookie", "drm_x; Domain=evil.example; padding-padding"],
+  ])("is refused for %s", async (_what, token) => {
+    const { app } = await serverWithTokens();
+    const answer = await signIn(app, token);
+    expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([401, undefined]);
+  });
+
+  it.each([
+    ["a form", { host: HOST, origin: `http://${HOST}` }],
+    ["another origin", { ...OWN, origin: "http://evil.example" }],
+    ["nothing that says where it comes from", { host: HOST, "x-daruma-page": "1" }],
+  ])("is refused from %s", async (_where, headers) => {
+    const { app, tokens } = await serverWithTokens();
+    expect((await signIn(app, tokens.operator, headers)).statusCode).toBe(403);
+  });
+});
+
+describe("a request with the cookie", () => {
+  it("is the token's: it may what its role may, until the token is revoked", async () => {
+    const { app, tokens, revoke } = await serverWithTokens();
+    const cookie = await cookieFor(app, tokens.viewer);
+    const ask = (method: "GET" | "POST", url: string) =>
+      app.inject({ method, url: `/api/v1${url}`, headers: { ...OWN, cookie } });
+    expect((await ask("GET", "/look")).json()).toEqual({ name: "a viewer", role: "viewer" });
+    expect((await ask("POST", "/change")).statusCode).toBe(403);
+    await revoke(1);
+    expect((await ask("GET", "/look")).statusCode).toBe(401);
+  });
+
+  it("changes nothing without the header that only the page sends, and its origin", async () => {
+    const { app, tokens } = await serverWithTokens();
+    const cookie = await cookieFor(app, tokens.operator);
+    const ask = async (headers: { [name: string]: string }) =>
+      (await app.inject({ method: "POST", url: "/api/v1/change", headers: { cookie, ...headers } }))
+        .statusCode;
+    expect(await ask(OWN)).toBe(200);
+    expect(await ask({ host: HOST, origin: `http://${HOST}` })).toBe(403);
+    expect(await ask({ host: HOST, "x-daruma-page": "1" })).toBe(403);
+    expect(await ask({ ...OWN, origin: "http://127.0.0.1:9999" })).toBe(403);
+  });
+
+  it("is not that of a server on another port of the same machine", async () => {
+    const { app, tokens } = await serverWithTokens();
+    const cookie = await cookieFor(app, tokens.operator);
+    const other = { host: "127.0.0.1:7421", cookie };
+    expect((await app.inject({ url: "/api/v1/look", headers: other })).statusCode).toBe(401);
+  });
+
+  it("counts less than a token that the request itself carries", async () => {
+    const { app, tokens } = await serverWithTokens();
+    const cookie = await cookieFor(app, tokens.operator);
+    const headers = { ...OWN, cookie, ...bearer(tokens.viewer) };
+    expect((await app.inject({ url: "/api/v1/look", headers })).json()).toMatchObject({ role: "viewer" });
+  });
+
+  it("is taken away by signing out", async () => {
+    const { app } = await serverWithTokens();
+    const answer = await app.inject({ method: "DELETE", url: "/session", headers: OWN });
+    expect(answer.statusCode).toBe(204);
+    expect(answer.headers["set-cookie"]).toBe(
+      "daruma_7420=; Path=/; HttpOnly; SameSite=Strict; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+    );
+  });
+});

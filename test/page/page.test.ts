@@ -1,0 +1,199 @@
+import { writeFileSync } from "node:fs";
+import { afterEach, describe, expect, it } from "vitest";
+import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
+import { type LiveServer, LiveServers } from "../support/live-server.js";
+
+const servers = new LiveServers();
+const browser = new TestBrowser();
+
+const HELD = `
+name: nightly
+steps:
+  load:
+    type: command
+    exec: |
+      echo "reading 4 files"
+      [ -e "$FLAG" ] && exit 0
+      echo "ERROR: the table is locked" >&2
+      exit 7
+    env: { FLAG: "{{ inputs.flag }}" }
+    on_fail: { retry: { max: 1, backoff: { delay_ms: 1 } } }
+  report: { type: command, exec: "echo done", depends_on: [load] }
+inputs: { flag: { type: string } }
+unhandled: hold
+`;
+
+const HOSTILE = `
+name: hostile
+steps:
+  shout:
+    type: command
+    exec: |
+      head -c 1000000 /dev/zero | tr '\\0' x
+      echo
+      printf '<img src=x onerror="document.title=1"><script>document.title=2</script>\\n'
+      printf '\\033[31mred\\033[0m \\033]8;;http://evil.example\\007link\\033]8;;\\007\\n'
+      printf 'abc\\342\\200\\256def\\n'
+      exit 1
+`;
+
+/** Runs of the same failure, all held. */
+async function holdRuns(server: LiveServer, count: number, flag: string): Promise<number[]> {
+  const runs: number[] = [];
+  for (let made = 0; made < count; made += 1) runs.push(await server.run(HELD, { inputs: { flag } }));
+  for (const run of runs) await server.until(run, "held");
+  return runs;
+}
+
+describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 120_000 }, () => {
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+
+  it("shows one problem for all runs with one cause, and one decision mends them all", async () => {
+    const server = await servers.start();
+    const flag = `${server.outputDir}/unlocked`;
+    const page = await browser.open(server.url);
+    await page.getByText("Nothing waits for you").waitFor();
+    const runs = await holdRuns(server, 3, flag);
+    await page.getByText("1 problem needs a person").waitFor();
+    await page.getByText("Runs, 3 of 3 selected").waitFor();
+    await page.getByText("ERROR: the table is locked").first().waitFor();
+    expect(await page.title()).toBe("(1) Inbox · Daruma");
+    await page.getByText("load: held → ready").waitFor();
+    writeFileSync(flag, "");
+    await page.getByLabel("Reason").fill("the lock is gone");
+    await page.getByRole("button", { name: "Retry in 3 runs" }).click();
+    await page.getByText("Nothing waits for you").waitFor();
+    for (const run of runs) await server.until(run, "completed");
+    const { body } = await server.ask<{ items: { type: string; reason?: string }[] }>(
+      "GET",
+      `/api/v1/runs/${runs[0]}/events?limit=1000`,
+    );
+    expect(body.items.filter(({ type }) => type === "hold.resolved").map(({ reason }) => reason)).toEqual([
+      "the lock is gone",
+    ]);
+  });
+
+  it("leaves out what is not selected", async () => {
+    const server = await servers.start();
+    const runs = await holdRuns(server, 2, "/nowhere");
+    const page = await browser.open(server.url);
+    await page.getByLabel(`Run ${runs[0]}`).uncheck();
+    await page.getByRole("radio", { name: /Let it fail/ }).click();
+    await page.getByText("load: held → failed").waitFor();
+    await page.getByRole("button", { name: "Let fail in 1 run" }).click();
+    await server.until(runs[1]!, "failed");
+    await page.getByText("Runs, 1 of 1 selected").waitFor();
+    expect((await server.running.store.readRun(runs[0]!))!.status).toBe("held");
+  });
+
+  it("follows a run: its steps, what was tried and why, its log at the failing line", async () => {
+    const server = await servers.start();
+    const [run] = await holdRuns(server, 1, "/nowhere");
+    const page = await browser.open(`${server.url}/#/runs`);
+    await page.getByRole("link", { name: `#${run}` }).click();
+    await page.getByText("1 recovery", { exact: true }).first().waitFor();
+    await page.getByText("retried").waitFor();
+    await page.getByRole("link", { name: "load" }).first().click();
+    await page.getByRole("link", { name: /^2\s*EXIT_7/ }).waitFor();
+    const line = page.locator(".ln.at");
+    await line.waitFor();
+    expect(await line.innerText()).toContain("ERROR: the table is locked");
+    await page.getByText("no, no retries left (1 used)").waitFor();
+    expect(await page.getByRole("img", { name: /^Ladder:/ }).getAttribute("aria-label")).toContain(
+      "retry acted, ",
+    );
+  });
+
+  it("pauses, resumes and cancels a run, and says why a control does nothing", async () => {
+    const server = await servers.start();
+    const run = await server.run(
+      "name: slow\nsteps: { a: { type: command, exec: 'sleep 300' }, b: { type: noop, depends_on: [a] } }",
+    );
+    const page = await browser.open(`${server.url}/#/runs/${run}`);
+    const resume = page.getByRole("button", { name: "Resume" });
+    await resume.waitFor();
+    expect(await resume.getAttribute("aria-description")).toBe("It is not paused");
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("Paused", { exact: true }).waitFor();
+    await server.until(run, "paused");
+    await resume.click();
+    await server.until(run, "running");
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByRole("button", { name: "Let it go on" }).click();
+    expect((await server.running.store.readRun(run))!.status).toBe("running");
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByRole("button", { name: `Cancel run ${run}` }).click();
+    await server.until(run, "canceled");
+    await page.getByText("Canceled", { exact: true }).waitFor();
+  });
+
+  it("asks for a token where there is one, keeps the address, and shows a viewer no buttons", async () => {
+    const server = await servers.start();
+    const [run] = await holdRuns(server, 1, "/nowhere");
+    const tokens = await server.tokens();
+    const page = await browser.open(`${server.url}/#/runs/${run}`);
+    await page.getByLabel("Token").fill("drm_wrongwrongwrongwrongwrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("the token is unknown, expired or revoked").waitFor();
+    await page.getByLabel("Token").fill(tokens.viewer);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("nightly").first().waitFor();
+    expect(new URL(page.url()).hash).toBe(`#/runs/${run}`);
+    expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
+    expect(await page.evaluate("document.cookie + JSON.stringify(localStorage)")).not.toContain("drm_");
+    await page.goto(`${server.url}/#/inbox`);
+    await page.getByText("Open step").waitFor();
+    expect(await page.getByRole("button", { name: /^Retry/ }).count()).toBe(0);
+  });
+
+  it("goes on by itself after the server has been restarted", async () => {
+    const server = await servers.start();
+    const { port } = new URL(server.url);
+    const page = await browser.open(server.url);
+    await page.getByText("Nothing waits for you").waitFor();
+    await server.close();
+    await page.getByText(/^not connected, data is/).waitFor();
+    const again = await servers.start({ port: Number(port), outputDir: server.outputDir });
+    await holdRuns(again, 1, "/nowhere");
+    await page.getByText("1 problem needs a person").waitFor();
+  });
+
+  it("shows hostile output as text", async () => {
+    const server = await servers.start();
+    const run = await server.run(HOSTILE);
+    await server.until(run, "failed");
+    const page = await browser.open(`${server.url}/#/runs/${run}/shout`);
+    await page.getByText('<img src=x onerror="document.title=1"><script>document.title=2</script>').waitFor();
+    await page.getByText("red link").waitFor();
+    await page.getByText("abcdef").waitFor();
+    expect(await page.title()).toBe(`shout, run ${run} · Daruma`);
+    expect(await page.locator(".loglines a, .loglines img").count()).toBe(0);
+  });
+
+  it.each(["light", "dark"])("has no serious barrier on any page, %s", async (theme) => {
+    const server = await servers.start();
+    const [run] = await holdRuns(server, 1, "/nowhere");
+    const page = await browser.open(server.url, { theme });
+    const found: { [at: string]: string[] } = {};
+    for (const at of [
+      "inbox",
+      "runs",
+      `runs/${run}`,
+      `runs/${run}?tab=events`,
+      `runs/${run}?tab=state`,
+      `runs/${run}/load`,
+    ]) {
+      await page.goto(`${server.url}/#/${at}`);
+      await page
+        .getByText("load")
+        .first()
+        .waitFor({ state: at === "runs" ? "detached" : "visible" })
+        .catch(() => {});
+      const barriers = await barriersOf(page);
+      if (barriers.length > 0) found[at] = barriers;
+    }
+    expect(found).toEqual({});
+  });
+});

@@ -1,0 +1,82 @@
+import { type ReactNode, useEffect } from "react";
+import { api, dataOf, type Problem } from "./api/client.js";
+import { stream } from "./api/stream.js";
+import { useLive } from "./api/use-live.js";
+import { Inbox } from "./pages/Inbox.js";
+import { RunPage } from "./pages/RunPage.js";
+import { Runs } from "./pages/Runs.js";
+import { SignIn } from "./pages/SignIn.js";
+import { StepPage } from "./pages/StepPage.js";
+import { Shell } from "./parts/Shell.js";
+import type { Place } from "./place.js";
+import { usePlace } from "./use-place.js";
+import { problemsOf } from "./words/problems.js";
+
+export interface Who {
+  readonly name: string;
+  readonly role: "viewer" | "worker" | "operator" | "admin";
+}
+
+/** The rail's count and the inbox are one list: they cannot differ. */
+export function App(): ReactNode {
+  const place = usePlace();
+  const who = useLive(
+    "whoami",
+    () => dataOf(api.GET("/api/v1/whoami")),
+    () => false,
+  );
+  const holds = useLive(
+    "holds",
+    () => dataOf(api.GET("/api/v1/holds")),
+    () => true,
+  );
+  const refused = [who.problem, holds.problem].some(needsToken);
+  const isIn = who.data !== null && !refused;
+  useEffect(() => {
+    if (isIn) stream.start();
+  }, [isIn]);
+  const problems = holds.data === null ? null : problemsOf(holds.data.items);
+  useEffect(() => {
+    const waiting = problems?.length ?? 0;
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${titleOf(place)} · Daruma`;
+  });
+  const reload = (): void => {
+    who.reload();
+    holds.reload();
+  };
+  return (
+    <Shell place={place} who={who.data} waiting={problems?.length ?? 0}>
+      <Page place={place} problems={problems} problem={holds.problem} who={who.data} reload={holds.reload} />
+      {refused && <SignIn onSignedIn={reload} />}
+    </Shell>
+  );
+}
+
+function needsToken(problem: Problem | null): boolean {
+  return problem?.status === 401;
+}
+
+function titleOf({ path: [first = "inbox", run, step] }: Place): string {
+  if (first === "runs" && step !== undefined) return `${step}, run ${run}`;
+  if (first === "runs" && run !== undefined) return `Run ${run}`;
+  return first[0]!.toUpperCase() + first.slice(1);
+}
+
+interface PageProps {
+  readonly place: Place;
+  readonly problems: ReturnType<typeof problemsOf> | null;
+  readonly problem: Problem | null;
+  readonly who: Who | null;
+  readonly reload: () => void;
+}
+
+function Page({ place, problems, problem, who, reload }: PageProps): ReactNode {
+  const [first, run, step] = place.path;
+  const mayAct = who !== null && who.role !== "viewer" && who.role !== "worker";
+  if (first === "runs" && run !== undefined && step !== undefined)
+    return <StepPage key={`${run}/${step}`} runId={Number(run)} step={step} place={place} mayAct={mayAct} />;
+  if (first === "runs" && run !== undefined)
+    return <RunPage key={run} runId={Number(run)} place={place} mayAct={mayAct} />;
+  if (first === "runs") return <Runs place={place} />;
+  return <Inbox place={place} problems={problems} problem={problem} mayAct={mayAct} reload={reload} />;
+}

@@ -1,0 +1,66 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import { Problem } from "./client.js";
+import { stream } from "./stream.js";
+
+export interface Live<Data> {
+  /** The last that was read, also while it is read anew and when that fails. */
+  readonly data: Data | null;
+  readonly problem: Problem | null;
+  readonly reload: () => void;
+}
+
+/**
+ * Reads something and reads it anew when a run changes that it is about.
+ *
+ * @param key what it is: another key is another thing, whose old data is not shown
+ * @param concerns whether a change of this run matters
+ */
+export function useLive<Data>(
+  key: string,
+  read: () => Promise<Data>,
+  concerns: (runId: number) => boolean,
+): Live<Data> {
+  const [state, setState] = useState<{ key: string; data: Data | null; problem: Problem | null }>({
+    key,
+    data: null,
+    problem: null,
+  });
+  const newest = useRef({ read, concerns, key });
+  newest.current = { read, concerns, key };
+  const underWay = useRef<"no" | "yes" | "again">("no");
+
+  const load = useCallback(async () => {
+    if (underWay.current !== "no") {
+      underWay.current = "again";
+      return;
+    }
+    do {
+      underWay.current = "yes";
+      const asked = newest.current.key;
+      try {
+        const data = await newest.current.read();
+        if (newest.current.key === asked) setState({ key: asked, data, problem: null });
+      } catch (error) {
+        const problem = error instanceof Problem ? error : new Problem({ status: 0, title: String(error) });
+        if (newest.current.key === asked)
+          setState((old) => ({ key: asked, data: old.key === asked ? old.data : null, problem }));
+      }
+    } while ((underWay.current as string) === "again");
+    underWay.current = "no";
+  }, []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is read at once
+  useEffect(() => {
+    void load();
+  }, [key, load]);
+  useEffect(
+    () =>
+      stream.onChange((runIds) => {
+        const matters = newest.current.concerns;
+        if (runIds.size === 0 ? runIds.has(0) : [...runIds].some(matters)) void load();
+      }),
+    [load],
+  );
+  const isCurrent = state.key === key;
+  return { data: isCurrent ? state.data : null, problem: isCurrent ? state.problem : null, reload: load };
+}

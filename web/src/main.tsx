@@ -1,0 +1,21 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./App.js";
+import { applyTheme } from "./parts/theme.js";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/controls.css";
+import "./styles/marks.css";
+import "./styles/panels.css";
+import "./styles/inbox.css";
+import "./styles/run.css";
+import "./styles/step.css";
+import "./styles/widths.css";
+import "./styles/page.css";
+
+applyTheme();
+createRoot(document.getElementById("page")!).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

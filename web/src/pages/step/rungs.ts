@@ -1,0 +1,14 @@
+/** Lowest first, as the engine climbs them. A test compares it with the engine's own table. */
+export const RUNGS = [
+  "stop",
+  "restart",
+  "rule",
+  "retry",
+  "reset",
+  "remediate",
+  "goto",
+  "edge",
+  "requeue",
+  "hold",
+  "fail",
+] as const;

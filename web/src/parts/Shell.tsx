@@ -1,0 +1,126 @@
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { durationText } from "../../../src/report/words/duration-text.js";
+import type { Who } from "../App.js";
+import { signOut } from "../api/client.js";
+import { stream } from "../api/stream.js";
+import { addressOf, type Place } from "../place.js";
+import { ProductDoll } from "./Doll.js";
+import { Icon, type IconName } from "./Icon.js";
+import { switchTheme } from "./theme.js";
+
+const PAGES: readonly { readonly path: string; readonly words: string; readonly icon: IconName }[] = [
+  { path: "inbox", words: "Inbox", icon: "inbox" },
+  { path: "runs", words: "Runs", icon: "runs" },
+];
+
+interface ShellProps {
+  readonly place: Place;
+  readonly who: Who | null;
+  readonly waiting: number;
+  readonly children: ReactNode;
+}
+
+export function Shell({ place, who, waiting, children }: ShellProps): ReactNode {
+  const current = place.path[0] ?? "inbox";
+  const links = PAGES.map(({ path, words, icon }) => (
+    <a
+      key={path}
+      className="nav"
+      href={addressOf([path])}
+      aria-current={path === current ? "page" : undefined}
+    >
+      <Icon name={icon} />
+      {words}
+      {path === "inbox" && waiting > 0 && (
+        <span className="count">
+          {waiting}
+          <span className="sr"> problems</span>
+        </span>
+      )}
+    </a>
+  ));
+  return (
+    <>
+      <nav className="rail" aria-label="Main">
+        <a className="logo" href={addressOf(["inbox"])} aria-label="Daruma, home">
+          <ProductDoll />
+        </a>
+        {links}
+        <span className="sp" />
+        <button type="button" className="nav" onClick={switchTheme}>
+          <Icon name="theme" />
+          Theme
+        </button>
+        {who !== null && <SignedIn who={who} />}
+      </nav>
+      <div className="app">
+        <header className="top">
+          <Crumbs place={place} />
+          <LiveDot />
+        </header>
+        <main className="main">{children}</main>
+        <nav className="tabbar" aria-label="Pages">
+          {links}
+        </nav>
+      </div>
+    </>
+  );
+}
+
+function SignedIn({ who }: { readonly who: Who }): ReactNode {
+  const isLocal = who.name === "local";
+  const leave = async (): Promise<void> => {
+    await signOut();
+    location.reload();
+  };
+  return (
+    <button
+      type="button"
+      className="nav"
+      title={
+        isLocal
+          ? "This server needs no token"
+          : `Signed in with the token ${who.name}, role ${who.role}. Click to sign out`
+      }
+      onClick={isLocal ? undefined : () => void leave()}
+    >
+      <Icon name="key" />
+      {who.role}
+    </button>
+  );
+}
+
+function Crumbs({ place: { path } }: { readonly place: Place }): ReactNode {
+  const [first = "inbox", run, step] = path;
+  const name = first[0]!.toUpperCase() + first.slice(1);
+  return (
+    <div className="crumbs cut">
+      {run === undefined ? <h1>{name}</h1> : <a href={addressOf([first])}>{name}</a>}
+      {run !== undefined && <span className="sep">/</span>}
+      {run !== undefined &&
+        (step === undefined ? <h1>#{run}</h1> : <a href={addressOf([first, run])}>#{run}</a>)}
+      {step !== undefined && <span className="sep">/</span>}
+      {step !== undefined && <h1 className="mono">{step}</h1>}
+    </div>
+  );
+}
+
+/** A stream that is lost for a moment is nobody's business. */
+const PATIENCE_MS = 5_000;
+
+function LiveDot(): ReactNode {
+  const { live, heardAt } = useSyncExternalStore(stream.watch, () => stream.state);
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (live) return;
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [live]);
+  const age = now - heardAt;
+  if (live || age < PATIENCE_MS) return <span className="livedot">live</span>;
+  return (
+    <span className="livedot lost" role="status">
+      not connected, data is {durationText(age)} old
+    </span>
+  );
+}

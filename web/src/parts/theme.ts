@@ -1,0 +1,20 @@
+export type Theme = "light" | "dark";
+
+const KEY = "daruma-theme";
+
+/** What the address says, else what was chosen before, else what the system prefers. */
+export function currentTheme(): Theme {
+  const asked = new URLSearchParams(location.search).get("theme") ?? localStorage.getItem(KEY);
+  if (asked === "light" || asked === "dark") return asked;
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+export function applyTheme(theme: Theme = currentTheme()): void {
+  document.documentElement.dataset.theme = theme;
+}
+
+export function switchTheme(): void {
+  const next: Theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  localStorage.setItem(KEY, next);
+  applyTheme(next);
+}

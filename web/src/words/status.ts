@@ -1,0 +1,61 @@
+import type { components, paths } from "../api/schema.js";
+import type { Face } from "../parts/Doll.js";
+
+type AnswerOf<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { "application/json": infer Data } } } };
+}
+  ? Data
+  : never;
+
+export type RunItem = AnswerOf<"/api/v1/runs">["items"][number];
+export type RunDetails = AnswerOf<"/api/v1/runs/{run_id}">;
+export type JobItem = AnswerOf<"/api/v1/jobs">["items"][number];
+export type JobDetails = AnswerOf<"/api/v1/jobs/{job_id}">;
+export type HoldItem = AnswerOf<"/api/v1/holds">["items"][number];
+export type ErrorRecord = components["schemas"]["ErrorRecord"];
+export type RunStatus = RunItem["status"];
+export type JobStatus = JobItem["status"];
+
+/** How a run stands, with what it met on its way. */
+export interface Standing {
+  readonly face: Face;
+  readonly words: string;
+  /** Which meaning colours its words. */
+  readonly tone: "ok" | "bad" | "person" | "live" | "dim";
+}
+
+const WORDS: { readonly [status in RunStatus]: Standing } = {
+  pending: { face: "pending", words: "Pending", tone: "dim" },
+  running: { face: "running", words: "Running", tone: "live" },
+  paused: { face: "paused", words: "Paused", tone: "dim" },
+  held: { face: "held", words: "Held", tone: "person" },
+  completed: { face: "completed", words: "Completed", tone: "ok" },
+  failed: { face: "failed", words: "Failed", tone: "bad" },
+  canceled: { face: "canceled", words: "Canceled", tone: "dim" },
+};
+
+export function standingOf(
+  run: Pick<RunItem, "status" | "interrupted">,
+  met: { readonly recoveries: number; readonly handled: number } = { recoveries: 0, handled: 0 },
+): Standing {
+  const plain = WORDS[run.status];
+  if (run.interrupted) return { ...plain, words: `${plain.words}, interrupted` };
+  if (run.status !== "completed") return plain;
+  if (met.handled > 0)
+    return { ...plain, face: "handled", words: `Completed, ${count(met.handled, "failure")} handled` };
+  if (met.recoveries === 0) return plain;
+  return {
+    ...plain,
+    face: "recovered",
+    words: `Completed, ${count(met.recoveries, "recovery", "recoveries")}`,
+  };
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+/** The words of the engine: what a store calls pending_failed is held. */
+export function jobStatusWord(status: JobStatus): string {
+  return status === "pending_failed" ? "held" : status;
+}
