@@ -15,8 +15,12 @@ const ESCAPE = String.fromCharCode(0x1b);
 const OWN_CODES = [...new Set(Object.values(CODES).flat())].join("|");
 const OWN_COLOURS = new RegExp(`(${ESCAPE}\\[(?:${OWN_CODES})m)`);
 
+/** Nearly every line, seen at a glance. */
+const HARMLESS = /^[\t -~]*$/;
+
 /** A line as it goes to a terminal: one line, whatever a step, a file or a server has put into it, and no colours but our own. */
 export function shownLine(line: string): string {
+  if (HARMLESS.test(line)) return line;
   return line
     .split(OWN_COLOURS)
     .map((piece, index) => (index % 2 === 1 ? piece : plainText(piece).replaceAll("\n", " ")))

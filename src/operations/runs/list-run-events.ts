@@ -40,8 +40,12 @@ export const listRunEvents = operation({
     },
   ],
   streamFrom: "after",
-  handler: async ({ store }, { run_id, ...page }) =>
-    pageOfEvents(store, await resolveRun(store, run_id), page),
+  handler: async ({ store }, { run_id, ...page }) => {
+    // Where there are events, there is a run.
+    const found = run_id === "last" ? null : await pageOfEvents(store, run_id, page);
+    if (found !== null && found.items.length > 0) return found;
+    return pageOfEvents(store, await resolveRun(store, run_id), page);
+  },
   stream: async function* ({ store }, { run_id, after }, signal) {
     yield* followRunEvents(store, await resolveRun(store, run_id), after, signal);
   },
@@ -53,6 +57,7 @@ async function pageOfEvents(store: Store, runId: number, { after, limit }: { aft
   const events = await store.readEvents(runId, { afterSeq: after, limit });
   const names = new JobNames(store);
   const items: EventItem[] = [];
+  await names.learnPage(runId, events);
   for (const logged of events) {
     const { event } = logged;
     items.push(eventItem(logged, names.known(runId, event) ?? (await names.of(runId, event))));

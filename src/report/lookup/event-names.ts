@@ -1,4 +1,4 @@
-import type { Event } from "../../core/model/events.js";
+import type { Event, LoggedEvent } from "../../core/model/events.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import type { Store } from "../../store/store.js";
 
@@ -51,11 +51,28 @@ export class JobNames {
     return known;
   }
 
+  /** All that a page needs at once, if its jobs were made together. Whatever is missing then is asked for by `of`. */
+  async learnPage(runId: number, page: readonly LoggedEvent[]): Promise<void> {
+    let [first, last] = [Number.POSITIVE_INFINITY, 0];
+    for (const { event } of page) {
+      const job = jobOf(event);
+      if (job === null) continue;
+      first = Math.min(first, job);
+      last = Math.max(last, job);
+    }
+    const jobs = last - first + 1;
+    if (jobs > 0 && jobs <= NAMES_PER_READ) await this.read(runId, first - 1, jobs);
+  }
+
   /** With its neighbours: what stands together in a log is about jobs that were made together. */
   private async learn(runId: number, job: number, known: Map<number, EventNames>): Promise<void> {
     if (known.size >= MAX_JOBS_KNOWN) known.clear();
-    const range = { afterId: job - 1 - (job % NAMES_PER_READ), limit: NAMES_PER_READ };
-    for (const { id, step, scope } of await this.store.readJobNames(runId, range))
+    await this.read(runId, job - 1 - (job % NAMES_PER_READ), NAMES_PER_READ);
+  }
+
+  private async read(runId: number, afterId: number, limit: number): Promise<void> {
+    const known = this.runs.get(runId) ?? this.remember(runId);
+    for (const { id, step, scope } of await this.store.readJobNames(runId, { afterId, limit }))
       known.set(id, { step, scope });
   }
 }

@@ -97,7 +97,9 @@ export function holdsJobIds(type: EventType, field: string): boolean {
 
 function fieldText(nameOf: NameOfJob, type: EventType, field: string, value: unknown): string {
   if (holdsJobIds(type, field)) {
-    const names = listNames([value].flat(), (id) => nameOrId(nameOf, id));
+    const names = Array.isArray(value)
+      ? listNames(value, (id) => nameOrId(nameOf, id))
+      : nameOrId(nameOf, value);
     return field === "job" ? names : `${shownKey(field)} ${names}`;
   }
   switch (field) {
@@ -150,6 +152,7 @@ export function outputText(output: Output): string {
 }
 
 export function valueText(value: unknown): string {
+  if (typeof value === "number") return String(value);
   return cut(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 }
 

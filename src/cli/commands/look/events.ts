@@ -37,6 +37,7 @@ export const events: Present = async ({ input, flags }, { out, options }, client
 class EventLines {
   private readonly names = new Map<number, string>();
   private startedAt: number | null = null;
+  private last = { at: "", elapsed: "" };
 
   constructor(
     private readonly client: Client,
@@ -59,12 +60,19 @@ class EventLines {
   }
 
   line(event: EventItem): string {
-    const at = Date.parse(event.at);
-    this.startedAt ??= at;
     const seq = String(event.seq).padStart(SEQ_WIDTH);
     const fields = fieldsText(event, (id) => this.nameIn(event, id));
-    const text = `${seq} ${elapsed(at - this.startedAt)}  ${event.type.padEnd(TYPE_WIDTH)} ${fields}`;
+    const text = `${seq} ${this.elapsedAt(event.at)}  ${event.type.padEnd(TYPE_WIDTH)} ${fields}`;
     return shownLine(text.trimEnd());
+  }
+
+  /** Many events of a log have the same time. */
+  private elapsedAt(time: string): string {
+    if (this.last.at === time) return this.last.elapsed;
+    const at = Date.parse(time);
+    this.startedAt ??= at;
+    this.last = { at: time, elapsed: elapsed(at - this.startedAt) };
+    return this.last.elapsed;
   }
 
   private nameIn({ job, step, scope }: EventItem, id: number): string | null {
