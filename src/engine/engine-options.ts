@@ -21,7 +21,7 @@ export interface EngineOptions {
   readonly failures?: FailureKeeper;
   /** Needed by runs with a workspace. */
   readonly workspaces?: WorkspaceKeeper;
-  /** A run of fewer events has no snapshot; by default 20,000. */
+  /** A snapshot of each run after so many events; by default 20,000, or twice as many as the run has jobs. */
   readonly snapshotEvents?: number;
   /** How long a silent owner on another host keeps its runs; by default 30 s. */
   readonly leaseMs?: number;
