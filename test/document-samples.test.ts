@@ -40,6 +40,7 @@ function samplesOf(page: string): Sample[] {
 const PAGES = [
   "docs/failure-book.md",
   "docs/on-success.md",
+  "docs/search.md",
   ...readdirSync(join(repositoryRoot, "docs/ladder")).map((name) => `docs/ladder/${name}`),
 ].sort();
 const SAMPLES = PAGES.flatMap(samplesOf);

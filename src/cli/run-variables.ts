@@ -2,24 +2,37 @@ import { readFileSync } from "node:fs";
 import { DarumaError } from "../core/errors/errors.js";
 import { VARIABLES } from "../core/model/variable-names.js";
 import type { Json } from "../core/text/json.js";
+import type { Labels } from "../core/text/labels.js";
 
 type Variables = { readonly [name: string]: Json };
 
 /** `name=value` pairs. Values stay text here; the workflow says which type they have. */
-export function readInputs(pairs: readonly string[]): Variables {
-  const inputs = new Map<string, string>();
+export function readInputs(pairs: readonly string[]): { readonly [name: string]: string } {
+  return readPairs(pairs, { flag: "--input", form: "name=value", what: "input" });
+}
+
+/** `key=value` pairs. */
+export function readLabels(pairs: readonly string[]): Labels {
+  return readPairs(pairs, { flag: "--label", form: "key=value", what: "label" });
+}
+
+function readPairs(
+  pairs: readonly string[],
+  { flag, form, what }: { readonly flag: string; readonly form: string; readonly what: string },
+): { readonly [name: string]: string } {
+  const values = new Map<string, string>();
   for (const pair of pairs) {
     const at = pair.indexOf("=");
     if (at < 1)
-      throw new DarumaError("USAGE", `--input ${pair}: name=value expected`, {
-        hint: "Write --input name=value.",
+      throw new DarumaError("USAGE", `${flag} ${pair}: ${form} expected`, {
+        hint: `Write ${flag} ${form}.`,
       });
     const name = pair.slice(0, at);
-    if (inputs.has(name))
-      throw new DarumaError("USAGE", `--input ${name} is given twice`, { hint: "Give each input once." });
-    inputs.set(name, pair.slice(at + 1));
+    if (values.has(name))
+      throw new DarumaError("USAGE", `${flag} ${name} is given twice`, { hint: `Give each ${what} once.` });
+    values.set(name, pair.slice(at + 1));
   }
-  return Object.fromEntries(inputs);
+  return Object.fromEntries(values);
 }
 
 /** A JSON object whose keys become variables of expressions and templates. */

@@ -5,6 +5,7 @@ import type { Definition } from "../core/model/definition.js";
 import type { Event, ReusedJob, RunCause, RunOptions } from "../core/model/events.js";
 import { newRun } from "../core/model/new-run.js";
 import type { Json } from "../core/text/json.js";
+import type { Labels } from "../core/text/labels.js";
 import type { RegisteredWorkflow, Store } from "../store/store.js";
 import { RunHost } from "./run-host.js";
 import type { WorkspaceKeeper } from "./workspace/workspace-keeper.js";
@@ -32,6 +33,7 @@ export interface NewRun {
   /** Servers go on with it by themselves. */
   readonly managed?: boolean;
   readonly cause?: RunCause;
+  readonly labels?: Labels;
 }
 
 export function registerWorkflowOf(store: Store, request: NewRun, now: number): Promise<RegisteredWorkflow> {
@@ -76,6 +78,7 @@ export function createRun(
     parent: request.parent ?? null,
     managed: request.managed ?? false,
     ...(request.cause === undefined ? {} : { cause: request.cause }),
+    ...(request.labels === undefined ? {} : { labels: request.labels }),
     failureHandlers,
   };
   const run = newRun(runId, request.definition, created, now);

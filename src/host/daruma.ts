@@ -61,7 +61,11 @@ export class Daruma {
     children.attach({
       store,
       startChild: async ({ inputs, parent, ...place }) =>
-        daruma.start(await childFile(store, parent.runId, place), { inputs, parent }),
+        daruma.start(await childFile(store, parent.runId, place), {
+          ...{ inputs, parent },
+          // Whoever looks for the runs of a release finds what ran for them, too.
+          labels: (await store.readRun(parent.runId))?.labels ?? {},
+        }),
       resume: (runId) => daruma.resume(runId),
       // A step that is stopped with its engine is begun again by whoever resumes its run, and goes on with its child.
       cancel: async (runId, reason) => (daruma.closing ? undefined : daruma.cancel(runId, reason)),

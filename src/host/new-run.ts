@@ -3,6 +3,7 @@ import type { Definition } from "../core/model/definition.js";
 import type { RunOptions } from "../core/model/events.js";
 import { buildGraph } from "../core/model/graph.js";
 import type { Json } from "../core/text/json.js";
+import { LABEL_KEY_RULE, LABEL_VALUE_RULE, type Labels, labelsProblem } from "../core/text/labels.js";
 import { NotJson, toJson } from "../core/text/to-json.js";
 import type { NewRun } from "../engine/engine.js";
 import { loadRun } from "../engine/load-run.js";
@@ -28,10 +29,11 @@ export function newRunOf(
   const { definition, hash, text, file, folder } = workflow;
   const inputs = checkedInputs(definition, plainData(options.inputs ?? {}, "inputs"));
   const context = plainData(options.context ?? {}, "context");
+  const labels = checkedLabels(definition, plainData(options.labels ?? {}, "labels"));
   // The secrets of a server's run are those of the workers that execute it; it has not all of them, if any.
   const secrets =
     options.managed === true ? definition.secrets.filter((name) => env[name]) : definition.secrets;
-  checkSecrets(secrets, env, { inputs, context }, text);
+  checkSecrets(secrets, env, { inputs, context, labels }, text);
   if (options.managed !== true) checkPackages(definition);
   if (options.only !== undefined) checkOnly(definition, options.only);
   checkReuse(options);
@@ -48,6 +50,7 @@ export function newRunOf(
     ...(options.parent === undefined ? {} : { parent: options.parent }),
     ...(options.managed === undefined ? {} : { managed: options.managed }),
     ...(cause === undefined ? {} : { cause }),
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
   };
 }
 
@@ -91,6 +94,14 @@ export function plainData<T extends object>(given: T, name: string): T {
   }
 }
 
+/** Those of the workflow, and over them those that whoever starts the run gives. */
+function checkedLabels(definition: Definition, given: Labels): Labels {
+  const labels = { ...definition.labels, ...given };
+  const problem = labelsProblem(given) ?? labelsProblem(labels);
+  if (problem === null) return labels;
+  throw new DarumaError("INVALID_INPUT", problem, { hint: `${LABEL_KEY_RULE} ${LABEL_VALUE_RULE}` });
+}
+
 /** One step alone has no items to run in. */
 function checkOnly(definition: Definition, only: string): void {
   const step = buildGraph(definition).byId.get(only);
@@ -116,7 +127,7 @@ function checkReuse({ reuse, only, fork }: StartOptions): void {
 /** What a start asks for, so that the same key cannot come to mean another run. */
 function asked(
   { hash }: Workflow,
-  { inputs = {}, context = {}, fork, reuse, ...options }: StartOptions,
+  { inputs = {}, context = {}, labels, fork, reuse, ...options }: StartOptions,
 ): object {
   return {
     hash,
@@ -126,6 +137,7 @@ function asked(
     fork: fork ?? null,
     // Without it the request is what it always was.
     ...(reuse === undefined ? {} : { reuse }),
+    ...(labels === undefined ? {} : { labels }),
   };
 }
 

@@ -24,10 +24,19 @@ export const COMMON_FIELDS: ReadonlySet<string> = new Set([
   "cursor",
   "dry_run",
   "scope",
+  "since",
+  "until",
+  "label",
+  "labels",
+  "signature",
+  "interrupted",
+  "text",
+  "workflow",
+  "version",
 ]);
 
 /** Fields that only programs and people at a terminal need: agents may give them, but are not told of them. */
-const UNTOLD_FIELDS: ReadonlySet<string> = new Set(["file_name", "encoding"]);
+const UNTOLD_FIELDS: ReadonlySet<string> = new Set(["file_name", "encoding", "max_loops", "retry_max"]);
 
 /**
  * The JSON Schema of a tool's input, short: every agent pays for the whole list of tools in each conversation. What
@@ -53,8 +62,14 @@ function shortened(schema: unknown): unknown {
   const short: Schema = {};
   for (const [key, value] of Object.entries(kept))
     if (key === "properties") short[key] = shortFields(value as Schema);
-    else if (!isNoise(key, value)) short[key] = key === "default" ? value : shortened(value);
+    else if (!isNoise(key, value))
+      short[key] = key === "default" ? value : shortened(withoutQueryWords(value));
   return anyOf === undefined ? short : { ...short, ...oneOfThem(anyOf as readonly Schema[]) };
+}
+
+/** Agents give lists. */
+function withoutQueryWords(value: unknown): unknown {
+  return typeof value === "string" ? value.replace(/, separated by commas(?=\.)/, "") : value;
 }
 
 function shortFields(fields: Schema): Schema {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { labelsProblem } from "../core/text/labels.js";
 import { MAX_DURATION_MS, parseDuration } from "../definition/read/duration.js";
 import { parseMemorySize } from "../definition/read/memory-size.js";
 import { DEFAULT_REASON } from "./operator-words.js";
@@ -140,6 +141,15 @@ export const diagnostics = z.array(
 export const json: z.ZodType<unknown> = z.unknown().describe("Any JSON value.");
 
 export const variables = z.record(z.string(), json);
+
+/** Labels of a run that is started. */
+export const labels = z
+  .record(z.string(), z.string())
+  .superRefine((given, context) => {
+    const problem = labelsProblem(given);
+    if (problem !== null) context.addIssue({ code: "custom", message: `must fit: ${problem}` });
+  })
+  .describe("What to find the run by, besides the labels of the workflow.");
 
 export const encoding = z
   .enum(["utf8", "base64"])

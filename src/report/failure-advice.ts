@@ -18,6 +18,7 @@ import {
   workspaceCommand,
 } from "./advised-commands.js";
 import { forkableStep } from "./lookup/fork-run.js";
+import { givenLabels } from "./lookup/given-labels.js";
 import { jobName } from "./lookup/job-name.js";
 
 /** The definition itself is at fault. A run keeps the one it started with, so the step fails again however often it is tried. */
@@ -160,6 +161,7 @@ export function startAgain(run: Run): Advice[] {
         ...(retryMax === null ? [] : ["--retry-max", String(retryMax)]),
         ...(failureRouting ? [] : ["--no-failure-routing"]),
         ...(only === null ? [] : ["--only", only]),
+        ...Object.entries(givenLabels(run)).flatMap(([key, value]) => ["--label", `${key}=${value}`]),
       ]),
     ),
   ];

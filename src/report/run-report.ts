@@ -5,6 +5,7 @@ import type { Run } from "../core/model/run.js";
 import { seenLastError } from "../core/model/seen-error.js";
 import { iso } from "../core/text/iso-time.js";
 import type { Json } from "../core/text/json.js";
+import type { Labels } from "../core/text/labels.js";
 import type { Store } from "../store/store.js";
 import { type JobRecord, jobRecord, runErrorOf } from "./job-record.js";
 import { isImported } from "./lookup/own-runs.js";
@@ -25,6 +26,7 @@ export interface RunReport extends RunTimes {
   readonly imported: boolean;
   /** The run from which it took jobs over; null: everything was its own. */
   readonly taken_over: { readonly run_id: number; readonly jobs: number } | null;
+  readonly labels: Labels;
   readonly jobs: readonly JobReport[];
   readonly routes: readonly RouteReport[];
   readonly handled_failures: readonly HandledFailure[];
@@ -110,6 +112,7 @@ export function buildReport(
     interrupted,
     imported: isImported(run),
     taken_over: takenOverBy(run),
+    labels: run.labels ?? {},
     jobs: jobs.map((job) => jobReport(run, job)),
     routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
       seq,

@@ -1,5 +1,5 @@
 import { isSettled } from "../core/model/run.js";
-import type { JobFilter } from "./store.js";
+import type { JobFilter } from "./filters.js";
 
 /**
  * Who asks across runs for jobs that are not settled wants those of which something will still become. A run that is

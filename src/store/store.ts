@@ -5,13 +5,12 @@ import type {
   CheckpointRow,
   FailureHandlerRow,
   JobRow,
-  JobStatus,
   RouteRow,
   RunRow,
-  RunStatus,
 } from "../core/model/rows.js";
 import type { BookStore } from "./book-rows.js";
 import type { ClusterStore } from "./cluster-rows.js";
+import type { JobFilter, RunFilter } from "./filters.js";
 
 /**
  * The storage port. A store only persists: every rule lives in core. All methods are asynchronous and safe to call at
@@ -188,17 +187,6 @@ export interface EventRange {
   readonly types?: readonly EventType[];
 }
 
-export interface JobFilter {
-  readonly status?: readonly JobStatus[];
-  readonly runId?: number;
-  readonly workflowId?: number;
-  readonly step?: string;
-  /** Only those that the queue has given up. */
-  readonly deadLetter?: true;
-  readonly limit?: number;
-  readonly afterId?: number;
-}
-
 export type JobName = Pick<JobRow, "id" | "step" | "scope">;
 
 export interface JobNameRange {
@@ -299,17 +287,6 @@ export interface SerialisedEvent {
   readonly at: number;
   readonly type: string;
   readonly data: string;
-}
-
-export interface RunFilter {
-  readonly status?: readonly RunStatus[];
-  readonly workflow?: string;
-  /** Child runs of this job. */
-  readonly parentJob?: number;
-  /** The one run of this cause. */
-  readonly cause?: string;
-  readonly limit?: number;
-  readonly beforeId?: number;
 }
 
 /** Newest first where rows are listed. */

@@ -66,7 +66,11 @@ function columnsOfField(field: string, kind: FieldKind): Column[] {
 }
 
 export const TABLES = {
-  run: table<RunRow>("run", RUN_COLUMNS, { key: ["id"], kept: ["cause"], nameOf: ({ id }) => `run ${id}` }),
+  run: table<RunRow>("run", RUN_COLUMNS, {
+    key: ["id"],
+    kept: ["cause", "labels"],
+    nameOf: ({ id }) => `run ${id}`,
+  }),
   job: table<JobRow>("job", JOB_COLUMNS, { key: ["id"], nameOf: ({ id }) => `job ${id}` }),
   attempt: table<AttemptRow>("attempt", ATTEMPT_COLUMNS, {
     key: ["run_id", "job_id", "attempt"],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JobRow, JobStatus, RunStatus } from "../../src/core/model/rows.js";
-import type { JobFilter } from "../../src/store/store.js";
+import type { JobFilter } from "../../src/store/filters.js";
 import type { StoreUnderTest } from "./store-contract.js";
 import { appendTo, FAILURE, jobRow, putRun, registerHandler, takeRun } from "./store-fixtures.js";
 

@@ -17,6 +17,7 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "9 71aeab073d36e5576df79055f2079e0cd766dec4279e578e4abec9a22fa9f09d",
   "10 037434e9e5d4ca984d83529d369b756bc4abd96ff7d7cdc2c059586ce0188fac",
   "11 0f79450ef7b5f2d3ecf3d7bbff48ac44d50fd98024967bc6edcbe8cbb60fab4d",
+  "12 eb2bc5303a4b3c8c27dfa81f526f31bf4e6fa9be71abcb1bcdd11468389f4682",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
@@ -29,10 +30,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "8 8ec82af66f5884f5c74bb9c1559d7bb68a4dab3e1807fbdabba933885127b4a5",
   "9 aa36be00829a78f724e6c88d8f7d98b8e6d1ae9c3b92721d53f3f61921d9adfd",
   "10 f7f9cbd6cd6b40b86e268857ac5eeba12236c456d1bdcd4672291b8f3349931f",
+  "11 14e57cef75c3ea584a382c623033b9db9f7117f209f16f1d146c03ee1b11d29b",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "10 8c415b22746374d35ca9c46b9d42b85c0620a51614fefc9e559b73c608cfe210";
+const FUNCTIONS_CHECKSUM = "11 285e1d22789d5d5d561230fe4552d8bf0a7290f2efec8f4afacc43581ce9dfd1";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

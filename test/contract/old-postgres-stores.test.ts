@@ -22,6 +22,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   7: "sqlite-v8.sql",
   8: "sqlite-v9.sql",
   9: "sqlite-v10.sql",
+  10: "sqlite-v11.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

@@ -14,6 +14,7 @@ import { inboxContract } from "./inbox-contract.js";
 import { jobContract } from "./job-contract.js";
 import { leaseContract } from "./lease-contract.js";
 import { readContract } from "./read-contract.js";
+import { searchContract } from "./search-contract.js";
 import { snapshotContract } from "./snapshot-contract.js";
 import { tokenContract } from "./token-contract.js";
 import { waitingContract } from "./waiting-contract.js";
@@ -54,6 +55,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     commitContract(underTest);
     causeContract(underTest);
     readContract(underTest);
+    searchContract(underTest);
     workflowContract(underTest);
     draftContract(underTest);
     failureHandlerContract(underTest);

@@ -39,6 +39,8 @@ export function runRow(id: number, changes: Partial<RunRow> = {}): RunRow {
     managed: false,
     wanted: false,
     cause: null,
+    labels: { team: "core", "app/tier": "back end" },
+    search_text: "release app/tier=back end, team=core",
     error: null,
     created_at: 1_700_000_000_000,
     started_at: null,
@@ -86,6 +88,8 @@ export function attemptRow(
     node: "node7",
     allocation: "slurm/1234",
     restart: 1,
+    signature: null,
+    search_text: null,
     ...changes,
   };
 }

@@ -143,13 +143,16 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     ],
   },
   fork: {
-    hides: ["step", "source", "file_name", "inputs"],
+    hides: ["step", "source", "file_name", "inputs", "labels"],
     options: [
       new Option(
         "--from <step>",
         "the first step to run again, with everything that depends on it",
       ).makeOptionMandatory(),
       input("an input that replaces one of the old run; repeatable"),
+      new Option("--label <key=value>", "a label in addition to those of the old run; repeatable").argParser(
+        collect,
+      ),
       new Option("--file <file>", "a newer workflow file (default: the old run's definition)"),
       new Option(
         "--max-parallel <n>",

@@ -38,6 +38,7 @@ Examples:
       "--context <file>",
       "a JSON object whose keys become variables of expressions, such as pr and files",
     )
+    .option("--label <key=value>", "a label to find the run by; repeatable", collect)
     .option("--on-fail-max-loops <n>", "override routing.max_loops", wholeNumber(0))
     .option("--retry-max <n>", "override retry.max of every step", wholeNumber(0))
     .option(

@@ -1,6 +1,7 @@
 import type { Definition } from "../../core/model/definition.js";
 import { isResting } from "../../core/model/resting.js";
 import { isOver, jobById, type Run } from "../../core/model/run.js";
+import type { Labels } from "../../core/text/labels.js";
 import type { Problem } from "../../definition/read/problem.js";
 import type { Client, OutputOf } from "../../operations/client.js";
 import { DEFAULT_REASON } from "../../operations/operator-words.js";
@@ -27,6 +28,7 @@ const CANCEL_WAIT_MS = 10_000;
 interface Variables {
   readonly inputs: { readonly [name: string]: unknown };
   readonly context: { readonly [name: string]: unknown };
+  readonly labels?: Labels;
 }
 
 /** `daruma run FILE --server URL`: the file's text goes to the server, and what happens there is shown here. */
@@ -34,7 +36,7 @@ export async function runRemotely(
   session: Session,
   file: string,
   flags: RunFlags,
-  { inputs, context }: Variables,
+  variables: Variables,
 ): Promise<number> {
   refuseLocalFlags(flags);
   const client = await openClient(session.options);
@@ -43,8 +45,7 @@ export async function runRemotely(
   return startRemotely(session, client, flags, () =>
     client.call("start_run", {
       ...what,
-      inputs,
-      context,
+      ...variables,
       failure_routing: flags.failureRouting,
       ...(flags.onFailMaxLoops === undefined ? {} : { max_loops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retry_max: flags.retryMax }),

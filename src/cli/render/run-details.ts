@@ -1,5 +1,6 @@
 import { jobStatusWord } from "../../core/model/job-status-word.js";
 import type { Json } from "../../core/text/json.js";
+import { type Labels, labelsText } from "../../core/text/labels.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import type { AttemptUsage } from "../../report/model-usage.js";
@@ -32,6 +33,7 @@ export function runDetailLines(summary: RunSummary, more: ShownBeside, look: Sum
   const { report } = summary;
   return [
     headline(summary, look.paint),
+    ...labelLines(report.labels),
     ...jobLines(report.jobs, look),
     ...routeLines(report, look),
     ...handledLines(report, look),
@@ -41,6 +43,10 @@ export function runDetailLines(summary: RunSummary, more: ShownBeside, look: Sum
     ...usageLines(report.jobs, more.usage),
     ...failureLines(summary, look),
   ];
+}
+
+function labelLines(labels: Labels): string[] {
+  return Object.keys(labels).length === 0 ? [] : [`${INDENT}labels: ${oneLine(labelsText(labels))}`];
 }
 
 function jobLines(jobs: readonly JobReport[], look: SummaryLook): string[] {

@@ -23,6 +23,7 @@ const REPORT: RunReport = {
   interrupted: false,
   imported: false,
   taken_over: null,
+  labels: {},
   jobs: [],
   routes: [],
   handled_failures: [],

@@ -13,6 +13,8 @@ import type {
 } from "../model/rows.js";
 import { isOver, type Job, jobById, type Run } from "../model/run.js";
 import { placeOf } from "../model/worker-names.js";
+import { labelsText } from "../text/labels.js";
+import { searchText } from "../text/search-text.js";
 
 export function runRow(run: Run): RunRow {
   return {
@@ -33,7 +35,13 @@ export function runRow(run: Run): RunRow {
     created_at: run.createdAt,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
+    labels: Object.keys(run.labels).length === 0 ? null : run.labels,
+    search_text: searchText(run.workflow, labelsText(run.labels), ...wordsOf(run.error)),
   };
+}
+
+function wordsOf(error: { readonly code: string; readonly message: string } | null): string[] {
+  return error === null ? [] : [`${error.code}:`, error.message];
 }
 
 export function jobRow(run: Run, job: Job): JobRow {
@@ -107,6 +115,8 @@ export function attemptRow(run: Run, event: Event, at: number): AttemptRow | nul
         finished_at: null,
         error: null,
         ...placeOf(event),
+        signature: null,
+        search_text: null,
       };
     }
     case "attempt.succeeded":
@@ -140,6 +150,8 @@ function endedAttempt(
     finished_at: at,
     error,
     ...job.attemptPlace,
+    signature: error?.signature ?? null,
+    search_text: error === null ? null : searchText(...wordsOf(error)),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Json } from "../text/json.js";
+import type { Labels } from "../text/labels.js";
 import type { UserData } from "./batch/user-data.js";
 import { classesWith, type FailureClass } from "./failure.js";
 import type { Resource } from "./resources.js";
@@ -13,6 +14,8 @@ export interface Definition {
   readonly description?: string;
   /** Whose workflow it is, in the words of its file. */
   readonly user?: string;
+  /** Of every run of it, unless whoever starts one gives others. */
+  readonly labels?: Labels;
   readonly inputs: { readonly [name: string]: InputDefinition };
   readonly env: { readonly [name: string]: string };
   /** Names of environment variables whose values are redacted everywhere. */

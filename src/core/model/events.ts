@@ -1,4 +1,5 @@
 import type { Json } from "../text/json.js";
+import type { Labels } from "../text/labels.js";
 import type { UserData } from "./batch/user-data.js";
 import type { Failure } from "./failure.js";
 import type { Raise } from "./resources.js";
@@ -22,6 +23,7 @@ export type Event =
       /** Servers go on with it by themselves. */
       readonly managed: boolean;
       readonly cause?: RunCause;
+      readonly labels?: Labels;
       readonly failureHandlers: readonly { readonly name: string; readonly id: number }[];
     }
   | { readonly type: "run.started" }

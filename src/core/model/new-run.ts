@@ -65,6 +65,7 @@ export function newRun(
     parent: created.parent ?? null,
     managed: created.managed ?? false,
     cause: created.cause?.mark ?? null,
+    labels: created.labels ?? {},
     failureHandlerIds: new Map(
       (created.failureHandlers ?? []).map(({ name, id: handlerId }) => [name, handlerId]),
     ),

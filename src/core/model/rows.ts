@@ -1,4 +1,5 @@
 import type { Json } from "../text/json.js";
+import type { Labels } from "../text/labels.js";
 import type { Output, RungName, RunOptions } from "./events.js";
 import type { ErrorRecord, Failure } from "./failure.js";
 
@@ -57,6 +58,10 @@ export interface RunRow {
   readonly created_at: number;
   readonly started_at: number | null;
   readonly finished_at: number | null;
+  /** Null: it has none. */
+  readonly labels: Labels | null;
+  /** Its name, labels and error as searches read them; rows of older versions may have none. */
+  readonly search_text: string | null;
 }
 
 export const RUN_COLUMNS: ColumnsOf<RunRow> = {
@@ -77,6 +82,8 @@ export const RUN_COLUMNS: ColumnsOf<RunRow> = {
   started_at: "plain",
   finished_at: "plain",
   cause: "plain",
+  labels: "json",
+  search_text: "plain",
 };
 
 export interface JobRow {
@@ -134,6 +141,9 @@ export interface AttemptRow {
   readonly node: string | null;
   readonly allocation: string | null;
   readonly restart: number | null;
+  /** Of a failed one: what it failed of, and its words as searches read them. */
+  readonly signature: string | null;
+  readonly search_text: string | null;
 }
 
 export const ATTEMPT_COLUMNS: ColumnsOf<AttemptRow> = {
@@ -150,6 +160,8 @@ export const ATTEMPT_COLUMNS: ColumnsOf<AttemptRow> = {
   node: "plain",
   allocation: "plain",
   restart: "plain",
+  signature: "plain",
+  search_text: "plain",
 };
 
 /** What a step of the workspace has left. */

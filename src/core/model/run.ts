@@ -1,5 +1,6 @@
 import type { BookState } from "../book/book-row.js";
 import type { Json } from "../text/json.js";
+import type { Labels } from "../text/labels.js";
 import type { ReadyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type {
@@ -41,6 +42,7 @@ export interface Run {
   readonly parent: { readonly runId: number; readonly jobId: number } | null;
   readonly managed: boolean;
   readonly cause: string | null;
+  readonly labels: Labels;
   /** By name: where the store keeps the handlers of this run's definition. */
   readonly failureHandlerIds: ReadonlyMap<string, number>;
   readonly maxLoops: number;

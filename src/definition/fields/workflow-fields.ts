@@ -24,6 +24,7 @@ import { failureHandlers } from "./failure-handler-fields.js";
 import { files } from "./file-fields.js";
 import { jobs } from "./job-fields.js";
 import { parameters } from "./job-parameters.js";
+import { labels } from "./label-fields.js";
 import { memory, resourceList } from "./resource-fields.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import { schedulerDefaults, schedulers } from "./scheduler-fields.js";
@@ -136,6 +137,10 @@ export const WORKFLOW_FIELDS = {
   user: {
     schema: text({ asWritten: true, maxChars: MAX_NAME_CHARS }),
     doc: "Whose workflow it is; shown with its runs. It gives nobody any rights.",
+  },
+  labels: {
+    schema: labels,
+    doc: "What to find its runs by, such as `team: payments`; --label adds more.",
   },
   inputs: {
     schema: mapOf(named("input", union(inputByType, inputByMap)), {

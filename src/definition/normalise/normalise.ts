@@ -62,6 +62,7 @@ export function normalise(
     version: keys.version ?? null,
     ...given("description", keys.description),
     ...given("user", keys.user),
+    ...(keys.labels === undefined || keys.labels.size === 0 ? {} : { labels: toObject(keys.labels)! }),
     inputs: toObject(keys.inputs) ?? {},
     env: toObject(keys.env) ?? NO_VARIABLES,
     secrets: [

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Event, EventType } from "../../core/model/events.js";
 import { DATE_RANGE } from "../../core/text/iso-time.js";
+import { labels } from "../schemas.js";
 
 type EventOf<type extends EventType> = Extract<Event, { type: type }>;
 /** Every field of an event. Words are held to be text: older logs may have others. */
@@ -97,6 +98,7 @@ const created = {
   file: text.nullable(),
   parent: z.looseObject({ runId: id, jobId: id }).nullish(),
   managed: flag.optional(),
+  labels: labels.optional(),
   cause: z.looseObject({ mark: text, request: text.nullable() }).optional(),
   failureHandlers: z.array(z.looseObject({ name: text, id })).optional(),
 };

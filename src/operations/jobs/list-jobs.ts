@@ -1,17 +1,20 @@
 import { z } from "zod";
 import type { RunRow } from "../../core/model/rows.js";
 import { type JobRecord, jobRecord } from "../../report/job-record.js";
+import { interruptedRunIds } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
-import type { JobFilter, Store } from "../../store/store.js";
+import type { JobFilter } from "../../store/filters.js";
+import type { Store } from "../../store/store.js";
 import { operation } from "../operation.js";
 import { job } from "../record-schemas.js";
-import { jobStatus, limit, listOf, runReference } from "../schemas.js";
+import { flag, jobStatus, limit, listOf, runReference } from "../schemas.js";
+import { searchFields, searchOf, textField } from "../search-fields.js";
 
 export const listJobs = operation({
   name: "list_jobs",
   summary: "list jobs: the steps of runs, with their status",
   description:
-    "Lists jobs across runs by id: one job is one step in one run and scope. `error` is the whole record of its failure. Filter by status (such as pending_failed), run, workflow or step; `next` is the `after` of the next page.",
+    "Lists jobs across runs by id: one job is one step in one run and scope. `error` is the whole record of its failure. Every filter must match; `next` is the `after` of the next page.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -23,7 +26,11 @@ export const listJobs = operation({
       .positive()
       .optional()
       .describe("Only jobs of runs of this workflow."),
+    workflow: z.string().optional().describe("Only of runs of the workflow with this name."),
     step: z.string().optional().describe("Only jobs of this step."),
+    ...searchFields,
+    text: textField.describe("Only with this text in their step's name or error messages."),
+    interrupted: flag.default(false).describe("Only of unfinished runs that no process is running."),
     limit,
     after: z.coerce.number().int().min(0).optional().describe("Only jobs with a larger id."),
   }),
@@ -33,18 +40,27 @@ export const listJobs = operation({
     {
       words: "jobs",
       positional: ["[run_id]"],
-      examples: ["daruma jobs last", "daruma jobs --status pending_failed,failed --json"],
+      examples: [
+        "daruma jobs last",
+        "daruma jobs --status pending_failed,failed --json",
+        "daruma jobs --since 2h --label team=core --text 'connection refused'",
+      ],
     },
   ],
-  handler: async ({ store }, { status, run_id, workflow_id, step, limit: most, after }) =>
-    listJobRecords(store, {
+  handler: async ({ store, now }, request) => {
+    const { status, run_id, workflow_id, step, limit: most, after, interrupted } = request;
+    const runIds = interrupted ? await interruptedRunIds(store) : undefined;
+    return listJobRecords(store, {
       limit: most,
+      ...searchOf(request, now()),
       ...(status === undefined ? {} : { status }),
       ...(run_id === undefined ? {} : { runId: await resolveRun(store, run_id) }),
+      ...(runIds === undefined ? {} : { runIds }),
       ...(workflow_id === undefined ? {} : { workflowId: workflow_id }),
       ...(step === undefined ? {} : { step }),
       ...(after === undefined ? {} : { afterId: after }),
-    }),
+    });
+  },
 });
 
 /** By id; `next` is the `after` of the next page. */

@@ -4,7 +4,7 @@ import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
-import { fileName, key, reason, runReference, source, variables } from "../schemas.js";
+import { fileName, key, labels, reason, runReference, source, variables } from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { readTextIn } from "../workflows/workflow-source.js";
 import { forkSource } from "./fork-source.js";
@@ -24,6 +24,7 @@ const input = z.strictObject({
     .describe("A newer text of the workflow; by default the old run's own definition."),
   file_name: fileName,
   inputs: variables.default({}).describe("Inputs that replace those of the old run."),
+  labels: labels.optional().describe("Labels in addition to those of the old run."),
   reason,
   key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
 });
@@ -57,7 +58,7 @@ export const forkRun = operation({
 /** A new run that goes on from a step of another. */
 async function fork(context: Context, request: ForkRequest) {
   const runner = requireRunner(context);
-  refuseVisibleSecrets({ inputs: request.inputs as Json });
+  refuseVisibleSecrets({ inputs: request.inputs as Json, labels: request.labels ?? {} });
   const { store } = context;
   const known = await startedBefore(context, request);
   if (known.run !== null) return known.run;
@@ -71,6 +72,7 @@ async function fork(context: Context, request: ForkRequest) {
       ? {}
       : { newer: { ...(await readTextIn(context, source, { file, folder })), folder } }),
     inputs: request.inputs as { readonly [name: string]: Json },
+    labels: request.labels ?? {},
     reason: await redacted(store, runId, request.reason),
   });
   refuseChildrenWithoutFolder(workflow.definition, workflow.folder);

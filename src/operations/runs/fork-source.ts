@@ -1,7 +1,9 @@
 import type { Definition } from "../../core/model/definition.js";
 import type { Json } from "../../core/text/json.js";
+import type { Labels } from "../../core/text/labels.js";
 import { loadRun } from "../../engine/load-run.js";
 import { noSuchStep } from "../../report/lookup/choose-job.js";
+import { givenLabels } from "../../report/lookup/given-labels.js";
 import type { Store } from "../../store/store.js";
 import type { Workflow } from "../workflows/workflow.js";
 import { fromDefinition } from "../workflows/workflow-source.js";
@@ -14,13 +16,15 @@ export interface ForkRequest {
   readonly newer?: Workflow;
   /** Inputs that replace those of the old run. */
   readonly inputs: { readonly [name: string]: Json };
+  /** In addition to those of the old run. */
+  readonly labels: Labels;
   readonly reason: string;
 }
 
 /** What to start to go on from a step of another run: its workflow or a newer one, with what it was started with. */
 export async function forkSource(
   store: Store,
-  { runId, step, newer, inputs, reason }: ForkRequest,
+  { runId, step, newer, inputs, labels, reason }: ForkRequest,
 ): Promise<{ readonly workflow: Workflow; readonly options: StartOptions }> {
   const { run } = await loadRun(store, runId);
   // A run without a folder has none in a fork either, rather than this process's.
@@ -39,6 +43,8 @@ export async function forkSource(
     options: {
       inputs: { ...stillDeclared(run.inputs, definition), ...inputs },
       context: run.context,
+      // Of the file's own, a newer file may have others.
+      labels: { ...givenLabels(run), ...labels },
       failureRouting,
       ...(maxLoops === null ? {} : { maxLoops }),
       ...(retryMax === null ? {} : { retryMax }),

@@ -14,7 +14,7 @@ import { operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { error, job, waitingJob } from "../record-schemas.js";
 import { diagnostics, json, runReference, runStatus, tokenUsage } from "../schemas.js";
-import { imported, interrupted } from "./run-shapes.js";
+import { imported, interrupted, labels } from "./run-shapes.js";
 
 /** Which jobs of a run are told of. */
 const JOB_CHOICES = ["all", "failed", "none"] as const;
@@ -63,6 +63,7 @@ const runDetails = z.object({
     .object({ run_id: z.number(), jobs: z.number() })
     .nullable()
     .describe("The run from which it took jobs over; null: none."),
+  labels,
   jobs: z.array(job.extend({ output: json })),
   routes: z.array(routeReport),
   handled_failures: z.array(failureShape),

@@ -9,3 +9,5 @@ export const interrupted = z
 export const imported = z
   .boolean()
   .describe("The run was imported: it can only be read and nothing is executed.");
+
+export const labels = z.record(z.string(), z.string()).describe("What people find the run by.");

@@ -1,11 +1,14 @@
 import type { RunCause } from "../../core/model/events.js";
 import type { Json } from "../../core/text/json.js";
+import type { Labels } from "../../core/text/labels.js";
 import type { ReuseRequest } from "../reuse/reuse-run.js";
 
 export interface StartOptions {
   readonly inputs?: { readonly [name: string]: Json };
   /** More variables for expressions and templates, such as `pr` and `files`. */
   readonly context?: { readonly [name: string]: Json };
+  /** In addition to those of the workflow; of two with one key this one counts. */
+  readonly labels?: Labels;
   readonly maxLoops?: number;
   readonly retryMax?: number;
   readonly failureRouting?: boolean;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Json } from "../../core/text/json.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { fileName, flag, key, name, reuse, source, variables } from "../schemas.js";
+import { fileName, flag, key, labels, name, reuse, source, variables } from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { chooseWorkflow } from "../workflows/choose-workflow.js";
 import type { StartOptions } from "./start-options.js";
@@ -31,6 +31,7 @@ const input = z.strictObject({
     .describe("An absolute path that relative paths start from; by default a folder of its own."),
   inputs: variables.default({}).describe("Inputs of the workflow, by name."),
   context: variables.default({}).describe("More variables, such as pr and files."),
+  labels: labels.optional(),
   max_loops: budget.describe("Overrides routing.max_loops."),
   retry_max: budget.describe("Overrides every step's retry.max."),
   failure_routing: flag.default(true).describe("False: a failure fails its step at once."),
@@ -74,7 +75,11 @@ export const startRun = operation({
 /** A stored workflow, or a text that was sent along, as a new run. */
 async function start(context: Context, request: StartRequest) {
   const runner = requireRunner(context);
-  refuseVisibleSecrets({ inputs: request.inputs as Json, context: request.context as Json });
+  refuseVisibleSecrets({
+    inputs: request.inputs as Json,
+    context: request.context as Json,
+    labels: request.labels ?? {},
+  });
   const known = await startedBefore(context, request);
   if (known.run !== null) return known.run;
   const { max_loops, retry_max, only, reuse: from } = request;
@@ -82,6 +87,7 @@ async function start(context: Context, request: StartRequest) {
     inputs: request.inputs as StartOptions["inputs"] & object,
     context: request.context as StartOptions["context"] & object,
     failureRouting: request.failure_routing,
+    ...(request.labels === undefined ? {} : { labels: request.labels }),
     ...(max_loops === undefined ? {} : { maxLoops: max_loops }),
     ...(retry_max === undefined ? {} : { retryMax: retry_max }),
     ...(only === undefined ? {} : { only }),

@@ -38,7 +38,7 @@ export function checkSecrets(
   if (shown.length > 0) {
     throw new DarumaError(
       "INVALID_INPUT",
-      `an input or the context contains the value of ${shown.join(", ")}`,
+      `an input, a label or the context contains the value of ${shown.join(", ")}`,
       {
         hint: "Steps get secrets from their environment; do not pass them as inputs.",
       },
@@ -51,7 +51,7 @@ export function refuseVisibleSecrets(given: { readonly [name: string]: Json }): 
   if (JSON.stringify(SHAPES_ONLY.redactJson(given)) !== JSON.stringify(given)) {
     throw new DarumaError(
       "INVALID_INPUT",
-      "an input or the context contains what looks like a password or token",
+      "an input, a label or the context contains what looks like a password or token",
       {
         hint: "Name it under `secrets:` and set it in the environment; inputs are stored in plain text.",
       },

@@ -98,7 +98,7 @@ describe("a list of runs", () => {
       await runOf(ALIVE),
       await runOf(null, { status: "failed" }),
     ];
-    const { items } = await listRunReports(store, { limit: 10, interrupted: false });
+    const { items } = await listRunReports(store, { limit: 10, interrupted: false }, Date.now());
     expect(items.map(({ run_id, status, interrupted }) => [run_id, status, interrupted])).toEqual([
       [over, "failed", false],
       [alive, "running", false],
@@ -112,10 +112,14 @@ describe("a list of runs", () => {
       gone.unshift(await runOf(DEAD));
       await runOf(ALIVE);
     }
-    const first = await listRunReports(store, { limit: 3, interrupted: true });
+    const first = await listRunReports(store, { limit: 3, interrupted: true }, Date.now());
     expect(first.items.map(({ run_id }) => run_id)).toEqual(gone.slice(0, 3));
     expect(first.next).toBe(gone[2]);
-    const rest = await listRunReports(store, { limit: 3, interrupted: true, before: first.next! });
+    const rest = await listRunReports(
+      store,
+      { limit: 3, interrupted: true, before: first.next! },
+      Date.now(),
+    );
     expect(rest).toMatchObject({ items: [{ run_id: gone[3] }, { run_id: gone[4] }], next: null });
   });
 });

@@ -33,6 +33,22 @@ export async function interruptedRuns(
   return interrupted;
 }
 
+const RUNS_PER_PAGE = 1_000;
+
+/** All of them. */
+export async function interruptedRunIds(store: Store): Promise<number[]> {
+  const found: number[] = [];
+  for (let beforeId: number | undefined; ; ) {
+    const page = await store.listRuns({
+      ...{ status: ["running"], limit: RUNS_PER_PAGE },
+      ...(beforeId === undefined ? {} : { beforeId }),
+    });
+    found.push(...(await interruptedRuns(store, page)));
+    if (page.length < RUNS_PER_PAGE) return found;
+    beforeId = page.at(-1)!.id;
+  }
+}
+
 class OwnedRuns {
   private readonly leases = new Map<number, LastLease>();
   private readonly known = new Set<number>();

@@ -2,9 +2,9 @@ import type { BookRow } from "../../core/book/book-row.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Event, LoggedEvent } from "../../core/model/events.js";
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/model/rows.js";
-import { asksForUnfinishedRunsOnly } from "../job-rules.js";
-import { mayDeleteRun, UNFINISHED_RUN_STATUSES } from "../run-rules.js";
-import type { EventRange, JobFilter, RunFilter, Store } from "../store.js";
+import { mayDeleteRun } from "../run-rules.js";
+import type { EventRange, Store } from "../store.js";
+import { listJobs, listRuns } from "./memory-search.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
 
 type RunVerb =
@@ -103,41 +103,6 @@ function readEvents(
     return { seq, at, event: parseRow<Event>(data) };
   };
   return seqs.filter(isAsked).slice(0, limit).map(read);
-}
-
-function listRuns(
-  tables: MemoryTables,
-  { status, workflow, parentJob, cause, limit, beforeId }: RunFilter,
-): RunRow[] {
-  return [...tables.runs.values()]
-    .map(({ run }) => parseRow<RunRow>(run))
-    .filter((run) => status === undefined || status.includes(run.status))
-    .filter((run) => workflow === undefined || run.workflow === workflow)
-    .filter((run) => parentJob === undefined || run.parent?.job_id === parentJob)
-    .filter((run) => cause === undefined || run.cause === cause)
-    .filter((run) => beforeId === undefined || run.id < beforeId)
-    .sort((a, b) => b.id - a.id)
-    .slice(0, limit);
-}
-
-function listJobs(tables: MemoryTables, filter: JobFilter): JobRow[] {
-  const { status, runId, workflowId, step, deadLetter, limit, afterId } = filter;
-  const unfinishedOnly = asksForUnfinishedRunsOnly(filter);
-  const ofOneRun = runId === undefined ? null : tables.runs.get(runId);
-  const runs = ofOneRun === null ? [...tables.runs.values()] : ofOneRun === undefined ? [] : [ofOneRun];
-  return runs
-    .filter(({ run }) => {
-      const { status: runStatus, workflow_id } = parseRow<RunRow>(run);
-      if (unfinishedOnly && !UNFINISHED_RUN_STATUSES.includes(runStatus)) return false;
-      return workflowId === undefined || workflow_id === workflowId;
-    })
-    .flatMap(({ jobs }) => Array.from(jobs.values(), (job) => parseRow<JobRow>(job)))
-    .filter((job) => status === undefined || status.includes(job.status))
-    .filter((job) => step === undefined || job.step === step)
-    .filter((job) => deadLetter === undefined || job.dead_letter)
-    .filter((job) => afterId === undefined || job.id > afterId)
-    .sort((a, b) => a.id - b.id)
-    .slice(0, limit);
 }
 
 function deleteRun(tables: MemoryTables, runId: number): boolean {

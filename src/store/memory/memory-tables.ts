@@ -21,7 +21,7 @@ import type {
 const EVENT_JOB = new RegExp(EVENT_JOB_PATTERN);
 
 /** Rows are kept as JSON text, so no caller can reach into the store, and values come back as a database gives them. */
-class RunTables {
+export class RunTables {
   run = "";
   readonly events: SerialisedEvent[] = [];
   readonly jobs = new Map<number, string>();

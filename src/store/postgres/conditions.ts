@@ -7,9 +7,17 @@ export class Conditions {
   readonly parameters: Parameter[] = [];
 
   demand(condition: string, value: Parameter | undefined): this {
-    if (value === undefined) return this;
-    this.parameters.push(value);
-    this.#texts.push(condition.replace("?", `$${this.parameters.length}`));
+    return value === undefined ? this : this.demandAll(condition, value);
+  }
+
+  /** One with several values, each at its `?`. */
+  demandAll(condition: string, ...values: readonly Parameter[]): this {
+    let text = condition;
+    for (const value of values) {
+      this.parameters.push(value);
+      text = text.replace("?", `$${this.parameters.length}`);
+    }
+    this.#texts.push(text);
     return this;
   }
 

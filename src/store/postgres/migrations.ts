@@ -16,6 +16,7 @@ import {
   REGISTER_FUNCTION,
   TABLES,
 } from "./schema.js";
+import { SEARCH } from "./search-schema.js";
 import { SNAPSHOTS } from "./snapshot-verbs.js";
 import { WAITING_RUNS } from "./waiting-verbs.js";
 
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   { version: 9, sql: SNAPSHOTS },
   { version: 10, sql: BOOK },
+  { version: 11, sql: SEARCH },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

@@ -1,10 +1,9 @@
-import { asksForUnfinishedRunsOnly } from "../job-rules.js";
-import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
-import type { JobFilter, JobName, RunFilter, Store } from "../store.js";
-import { COLUMNS, JOB_COLUMNS_BESIDE_RUN, TABLES } from "../tables.js";
+import type { JobName, Store } from "../store.js";
+import { COLUMNS, TABLES } from "../tables.js";
 import { Conditions } from "./conditions.js";
 import type { Database } from "./database.js";
 import { EVENT_JOB } from "./schema.js";
+import { listJobs, listRuns } from "./search-queries.js";
 import { createSnapshotVerbs } from "./snapshot-verbs.js";
 import { readStoredEvent, readStoredRow, type StoredEvent, type StoredRow } from "./stored-rows.js";
 
@@ -91,35 +90,4 @@ function createPatchVerbs(db: Database): Pick<Store, "putPatch" | "readPatch"> {
       return found === undefined ? null : Uint8Array.from(Buffer.from(found.bytes, "base64"));
     },
   };
-}
-
-async function listRuns(db: Database, filter: RunFilter) {
-  const conditions = new Conditions()
-    .demandOneOf("status", filter.status)
-    .demand("workflow = ?", filter.workflow)
-    .demand("parent_job_id = ?", filter.parentJob)
-    .demand("cause = ?", filter.cause)
-    .demand("id < ?", filter.beforeId);
-  const sql = `SELECT ${COLUMNS.run} FROM run ${conditions.where} ORDER BY id DESC ${conditions.limit(filter.limit)}`;
-  return (await db.list<StoredRow>(sql, ...conditions.parameters)).map((row) =>
-    readStoredRow(TABLES.run, row),
-  );
-}
-
-async function listJobs(db: Database, filter: JobFilter) {
-  const unfinishedRunsOnly = asksForUnfinishedRunsOnly(filter);
-  const conditions = new Conditions()
-    .demandOneOf("run.status", unfinishedRunsOnly ? UNFINISHED_RUN_STATUSES : undefined)
-    .demand("run.workflow_id = ?", filter.workflowId)
-    .demand("job.run_id = ?", filter.runId)
-    .demandOneOf("job.status", filter.status)
-    .demand("job.step = ?", filter.step)
-    .demand("job.id > ?", filter.afterId);
-  if (filter.deadLetter === true) conditions.require("job.dead_letter");
-  const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
-  const from = needsRun ? "run JOIN job ON job.run_id = run.id" : "job";
-  const sql = `SELECT ${JOB_COLUMNS_BESIDE_RUN} FROM ${from} ${conditions.where} ORDER BY job.id ${conditions.limit(filter.limit)}`;
-  return (await db.list<StoredRow>(sql, ...conditions.parameters)).map((row) =>
-    readStoredRow(TABLES.job, row),
-  );
 }

@@ -20,6 +20,8 @@ export interface JsonSource {
   readonly key: readonly [result: string, column: string];
   /** `SELECT ... WHERE ...`, to which a condition on the key is added. */
   readonly select: string;
+  /** Where it is the order of the key, but SQLite cannot know it. */
+  readonly order?: string;
   readonly cells: readonly Cell[];
   /** To find a row takes more than a look at an index, so that all are read at once. */
   readonly atOnce?: boolean;
@@ -53,7 +55,7 @@ export function readPieces(
 }
 
 /** The order of what an aggregate reads is kept. */
-export function pieceOf({ row, key: [result, column], select }: JsonSource): string {
+export function pieceOf({ row, key: [result, column], select, order = column }: JsonSource): string {
   return `SELECT '[' || group_concat(${row}) || ']', max(${result}), count(*)
-    FROM (${select} AND ${column} > ? ORDER BY ${column} LIMIT ?)`;
+    FROM (${select} AND ${column} > ? ORDER BY ${order} LIMIT ?)`;
 }

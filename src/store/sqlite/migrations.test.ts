@@ -1,9 +1,11 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import { beforeEach, expect, test } from "vitest";
+import type { JobFilter, RunFilter } from "../filters.js";
 import { pieceOf } from "./json-pieces.js";
 import { FIND_CLAIMABLE_RUNS } from "./lease-writes.js";
 import { MIGRATIONS, migrate, readVersion } from "./migrations.js";
-import { findEvents, findJobs, LIST_OWNERS } from "./read-verbs.js";
+import { findEvents, LIST_OWNERS } from "./read-verbs.js";
+import { findJobs, findRuns } from "./search-queries.js";
 import type { Database } from "./sqlite-driver.js";
 
 let db: Database;
@@ -102,6 +104,67 @@ test("jobs that are not settled are found by way of the runs that are not over",
   expect(tables).toEqual([
     expect.stringContaining("SEARCH run USING COVERING INDEX run_by_status"),
     expect.stringContaining("SEARCH job USING INDEX job_by_run (run_id=?"),
+  ]);
+});
+
+test.each<[string, RunFilter, string]>([
+  ["status", { status: ["failed"] }, "COVERING INDEX run_by_status (status=?)"],
+  ["workflow", { workflow: "w" }, "COVERING INDEX run_by_workflow (workflow=?)"],
+  ["since", { since: 5 }, "COVERING INDEX run_by_creation (created_at>? AND created_at<?)"],
+  ["until", { until: 5 }, "COVERING INDEX run_by_creation (created_at>? AND created_at<?)"],
+  ["a label", { labels: [{ key: "a", value: "b" }] }, "run_label USING PRIMARY KEY (key=? AND value=?)"],
+  ["the key of a label", { labels: [{ key: "a", value: null }] }, "run_label USING PRIMARY KEY (key=?)"],
+  ["text", { text: "x" }, "SCAN run USING COVERING INDEX run_text"],
+  ["text of failures", { text: "x" }, "attempt USING COVERING INDEX attempt_failed"],
+  ["signature", { signature: "v1:a" }, "COVERING INDEX attempt_failed (signature>? AND signature<?)"],
+])("runs are found by %s in an index, and their rows are read for one page only", (_, filter, index) => {
+  migrate(db, "f");
+  const { sql, cells } = findRuns(filter);
+  const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...cells, 21) as { detail: string }[];
+  const details = steps.map(({ detail }) => detail);
+  expect(details).toContainEqual(expect.stringContaining(index));
+  expect(details).not.toContainEqual(expect.stringMatching(/SCAN (run|attempt|run_label|job)$/));
+});
+
+test.each<[string, JobFilter, string]>([
+  [
+    "the labels of their runs",
+    { labels: [{ key: "a", value: "b" }] },
+    "run_label USING PRIMARY KEY (key=? AND value=?)",
+  ],
+  ["the time of their runs", { since: 5 }, "COVERING INDEX run_by_creation (created_at>?)"],
+  ["the workflow of their runs", { workflow: "w" }, "COVERING INDEX run_by_workflow (workflow=?)"],
+  ["signature", { signature: "v1:a" }, "COVERING INDEX attempt_failed (signature>? AND signature<?)"],
+])("jobs are found by %s in an index", (_, filter, index) => {
+  migrate(db, "f");
+  const source = findJobs(filter, false);
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${pieceOf(source)}`).all(...source.cells, 7, 1);
+  const details = plan.map(({ detail }) => detail);
+  expect(details).toContainEqual(expect.stringContaining(index));
+  expect(details).not.toContainEqual(expect.stringMatching(/SCAN (run|attempt|run_label|job)$/));
+});
+
+test("a file of version 11 keeps its runs and attempts, which are found by what they say", () => {
+  migrate(db, "f", MIGRATIONS.slice(0, 11));
+  const error = JSON.stringify({ code: "EXIT_1", message: "Connection refused", signature: "v1:ab" });
+  db.prepare(
+    "INSERT INTO run VALUES (3, 1, 'Nightly', 'h', 'failed', '{}', '{}', '/', NULL, NULL, NULL, ?, 1, NULL, NULL, 0, 0, NULL)",
+  ).run(error);
+  const attempt = db.prepare(
+    "INSERT INTO attempt VALUES (?, 1, 3, 1, 'w', 't', ?, 1, 2, ?, NULL, NULL, NULL)",
+  );
+  attempt.run(31, "failed", error);
+  attempt.run(32, "failed", "{damaged");
+  attempt.run(33, "succeeded", null);
+  migrate(db, "f");
+  const says = "exit_1: connection refused";
+  expect(db.prepare("SELECT labels, search_text FROM run").get()).toEqual({
+    ...{ labels: null, search_text: `nightly ${says}` },
+  });
+  expect(db.prepare("SELECT signature, search_text FROM attempt ORDER BY job_id").all()).toEqual([
+    { signature: "v1:ab", search_text: says },
+    { signature: null, search_text: null },
+    { signature: null, search_text: null },
   ]);
 });
 

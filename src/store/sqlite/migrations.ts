@@ -215,6 +215,32 @@ export const MIGRATIONS: readonly Migration[] = [
       INSERT INTO book_backlog SELECT id FROM run;
     `,
   },
+  {
+    version: 12,
+    // A run keeps its labels, so that a trigger can enter them where they are looked for. Texts are read from the index
+    // alone, whatever else the rows hold.
+    sql: `
+      ALTER TABLE run ADD COLUMN labels TEXT;
+      CREATE TABLE run_label (
+        key TEXT NOT NULL, value TEXT NOT NULL, run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+        PRIMARY KEY (key, value, run_id)) WITHOUT ROWID;
+      CREATE INDEX run_label_by_run ON run_label (run_id);
+      CREATE TRIGGER enter_labels AFTER INSERT ON run WHEN new.labels IS NOT NULL BEGIN
+        INSERT INTO run_label (key, value, run_id) SELECT key, value, new.id FROM json_each(new.labels);
+      END;
+      CREATE INDEX run_by_creation ON run (created_at, id);
+      ALTER TABLE run ADD COLUMN search_text TEXT;
+      UPDATE run SET search_text = substr(lower(workflow || CASE WHEN json_valid(error)
+        THEN ' ' || (error ->> '$.code') || ': ' || (error ->> '$.message') ELSE '' END), 1, 500);
+      CREATE INDEX run_text ON run (id, search_text);
+      ALTER TABLE attempt ADD COLUMN signature TEXT;
+      ALTER TABLE attempt ADD COLUMN search_text TEXT;
+      UPDATE attempt SET signature = error ->> '$.signature',
+          search_text = substr(lower((error ->> '$.code') || ': ' || (error ->> '$.message')), 1, 500)
+        WHERE status = 'failed' AND json_valid(error);
+      CREATE INDEX attempt_failed ON attempt (signature, run_id, job_id, search_text) WHERE signature IS NOT NULL;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

@@ -2,12 +2,12 @@ import type { BookKey } from "../../core/book/book-entry.js";
 import type { ErrorCode } from "../../core/errors/errors.js";
 import type { BookPage, EndedJobs, RowFilter } from "../book-rows.js";
 import type { AllocationFilter } from "../cluster-rows.js";
+import type { JobFilter, RunFilter } from "../filters.js";
 import type {
   ClaimRequest,
   EventRange,
   HeldLease,
   InboxCommand,
-  JobFilter,
   JobNameRange,
   LeaseRequest,
   NewDraft,
@@ -15,7 +15,6 @@ import type {
   NewToken,
   NewWorkflow,
   RegisteredWorkflow,
-  RunFilter,
   StoredPatch,
   StoredSnapshot,
   WaitingRun,

@@ -1,12 +1,13 @@
-import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
-import type { EventRange, InboxCommand, JobFilter, RunFilter, WorkflowFilter } from "../store.js";
-import { COLUMNS, JOB_COLUMNS_BESIDE_RUN } from "../tables.js";
+import type { RunFilter } from "../filters.js";
+import type { EventRange, InboxCommand, WorkflowFilter } from "../store.js";
+import { COLUMNS } from "../tables.js";
 import { createBookReads } from "./book-verbs.js";
 import { createClusterReads } from "./cluster-verbs.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
 import { EVENT_JOB } from "./migrations.js";
 import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
+import { findJobs, findRuns } from "./search-queries.js";
 import type { Database } from "./sqlite-driver.js";
 import { Conditions, keepStatements, type Statements } from "./statements.js";
 import { createWaitingReads } from "./waiting-verbs.js";
@@ -111,13 +112,7 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPa
 }
 
 function listRuns({ rows }: Statements, filter: RunFilter): Cells {
-  const { where, cells } = new Conditions()
-    .demandOneOf("status", filter.status)
-    .demand("workflow = ?", filter.workflow)
-    .demand("parent_job_id = ?", filter.parentJob)
-    .demand("cause = ?", filter.cause)
-    .demand("id < ?", filter.beforeId);
-  const sql = `SELECT ${COLUMNS.run} FROM run ${where} ORDER BY id DESC LIMIT ?`;
+  const { sql, cells } = findRuns(filter);
   return rows(sql, ...cells, filter.limit ?? NO_LIMIT).flat();
 }
 
@@ -153,26 +148,6 @@ function findJobNames(runId: number, step: string | undefined): JsonSource {
     key: ["id", "id"],
     select: `SELECT id, step, scope FROM job WHERE run_id = ?${step === undefined ? "" : " AND step = ?"}`,
     cells: step === undefined ? [runId] : [runId, step],
-  };
-}
-
-/** CROSS JOIN keeps SQLite from reading every job there ever was: the runs come first, then the jobs of each. */
-export function findJobs(filter: JobFilter, unfinishedRunsOnly: boolean): JsonSource {
-  const { where, cells } = new Conditions()
-    .demandOneOf("run.status", unfinishedRunsOnly ? UNFINISHED_RUN_STATUSES : undefined)
-    .demand("run.workflow_id = ?", filter.workflowId)
-    .demand("job.run_id = ?", filter.runId)
-    .demandOneOf("job.status", filter.status)
-    .demand("job.step = ?", filter.step)
-    .demandIf(filter.deadLetter === true, "job.dead_letter = 1");
-  const needsRun = unfinishedRunsOnly || filter.workflowId !== undefined;
-  const from = needsRun ? "run CROSS JOIN job ON job.run_id = run.id" : "job";
-  return {
-    row: `json_array(${COLUMNS.job})`,
-    key: ["id", "job.id"],
-    select: `SELECT ${JOB_COLUMNS_BESIDE_RUN} FROM ${from} ${where === "" ? "WHERE true" : where}`,
-    cells,
-    atOnce: needsRun,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { JobRow } from "../../core/model/rows.js";
+import type { JobFilter } from "../filters.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
-import type { EventRange, JobFilter, JobName, Store } from "../store.js";
+import type { EventRange, JobName, Store } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
 import { TABLES } from "../tables.js";
 import {

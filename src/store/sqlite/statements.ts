@@ -41,9 +41,13 @@ export class Conditions {
   readonly #conditions: string[] = [];
 
   demand(condition: string, cell: Cell | undefined): this {
-    if (cell === undefined) return this;
+    return cell === undefined ? this : this.demandAll(condition, cell);
+  }
+
+  /** One with several values. */
+  demandAll(condition: string, ...cells: readonly Cell[]): this {
     this.#conditions.push(condition);
-    this.cells.push(cell);
+    this.cells.push(...cells);
     return this;
   }
 

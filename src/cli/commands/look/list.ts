@@ -1,5 +1,6 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { RunStatus } from "../../../core/model/rows.js";
+import { labelsText } from "../../../core/text/labels.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { durationText } from "../../../report/words/duration-text.js";
@@ -19,6 +20,9 @@ const STATUSES: readonly RunStatus[] = [
   "failed",
   "canceled",
 ];
+
+/** More of them would leave no room for errors; `show` has all. */
+const MAX_LABELS_CHARS = 40;
 
 export const list: Present = async ({ input, flags }, { out, options }, client) => {
   const status = readStatuses((flags.status as readonly string[] | undefined) ?? []);
@@ -50,15 +54,18 @@ function readStatuses(given: readonly string[]): RunStatus[] {
 }
 
 function runLines(runs: OutputOf<"list_runs">["items"], width: number): string[] {
+  const areLabeled = runs.some(({ labels }) => Object.keys(labels).length > 0);
   const rows = runs.map((run) => [
     String(run.run_id),
     statusWord(run) + importedMark(run),
     run.workflow,
     clockTime(run.created_at),
     run.duration_ms === null ? "" : durationText(run.duration_ms),
+    ...(areLabeled ? [oneLine(labelsText(run.labels), MAX_LABELS_CHARS)] : []),
     run.error === null ? "" : oneLine(`${run.error.code}: ${run.error.message}`),
   ]);
-  return tableLines(["run", "status", "workflow", "created (UTC)", "took", "error"], rows, width);
+  const labels = areLabeled ? ["labels"] : [];
+  return tableLines(["run", "status", "workflow", "created (UTC)", "took", ...labels, "error"], rows, width);
 }
 
 /** Whoever goes on with a run goes on with its child runs. */

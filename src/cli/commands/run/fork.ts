@@ -8,13 +8,14 @@ import { resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
 import { startRemotely } from "../../remote/follow-server-run.js";
-import { readInputs } from "../../run-variables.js";
+import { readInputs, readLabels } from "../../run-variables.js";
 import { type FollowFlags, refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import type { Session } from "../../terminal/channel.js";
 
 interface ForkFlags extends FollowFlags {
   readonly from: string;
   readonly input?: readonly string[];
+  readonly label?: readonly string[];
   readonly file?: string;
   readonly reason?: string;
   readonly maxParallel?: number;
@@ -30,14 +31,16 @@ export const fork: Present = async ({ input, flags: given }, session, client) =>
   if (session.options.server === undefined) return forkHere(reference, { ...flags, reason }, session);
   refuseLocalFlags(flags);
   const newer = file === undefined ? {} : { source: readSource(file), file_name: file };
+  const labels = flags.label === undefined ? {} : { labels: readLabels(flags.label) };
   return startRemotely(session, client, flags, () =>
-    client.call("fork_run", { run_id: reference, step, inputs, reason, key, ...newer }),
+    client.call("fork_run", { run_id: reference, step, inputs, ...labels, reason, key, ...newer }),
   );
 };
 
 async function forkHere(reference: RunReference, flags: ForkFlags, session: Session): Promise<number> {
   refuseServerFlags(flags);
   const inputs = readInputs(flags.input ?? []);
+  const labels = readLabels(flags.label ?? []);
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
     store: await existingStore(session.options),
@@ -50,6 +53,7 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
       step: flags.from,
       ...(flags.file === undefined ? {} : { newer: readWorkflow(flags.file) }),
       inputs,
+      labels,
       reason: await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON),
     });
     return daruma.begin(workflow, { ...options, ...(flags.key === undefined ? {} : { key: flags.key }) });

@@ -4,6 +4,7 @@ import type { FollowFlags } from "../../server/server-flags.js";
 export interface RunFlags extends FollowFlags {
   readonly input?: readonly string[];
   readonly context?: string;
+  readonly label?: readonly string[];
   readonly onFailMaxLoops?: number;
   readonly retryMax?: number;
   readonly failureRouting: boolean;

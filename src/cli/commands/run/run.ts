@@ -7,7 +7,7 @@ import { refuseClusterSteps } from "../../../settings/cluster-steps.js";
 import type { Settings } from "../../../settings/settings.js";
 import type { Store } from "../../../store/store.js";
 import { growHeapSlowlyForFile } from "../../heap-growth.js";
-import { readContext, readInputs } from "../../run-variables.js";
+import { readContext, readInputs, readLabels } from "../../run-variables.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { type GlobalOptions, type Session, writeLines } from "../../terminal/channel.js";
 import { type RunFlags, reused } from "./run-flags.js";
@@ -16,10 +16,11 @@ import { readStdin, STDIN, STDIN_NAME, splitVersion } from "./run-source.js";
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {
   const inputs = readInputs(flags.input ?? []);
   const context = flags.context === undefined ? {} : readContext(flags.context);
+  const labels = flags.label === undefined ? {} : { labels: readLabels(flags.label) };
   const { outputDir, server } = session.options;
   if (server !== undefined) {
     const { runRemotely } = await import("../../remote/follow-server-run.js");
-    return runRemotely(session, file, flags, { inputs, context });
+    return runRemotely(session, file, flags, { inputs, context, ...labels });
   }
   refuseServerFlags(flags);
   if (flags.folder !== undefined)
@@ -45,6 +46,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     daruma.begin(workflow ?? (await readStored(file, daruma, clusters)), {
       inputs,
       context,
+      ...labels,
       failureRouting: flags.failureRouting,
       ...(flags.onFailMaxLoops === undefined ? {} : { maxLoops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retryMax: flags.retryMax }),
