@@ -95,6 +95,7 @@ function workerCommand(spec: AllocationSpec, dialect: ScriptDialect): string {
     ["allocation", `${shellQuote(cluster)}/${dialect.id}`],
     ["restart", dialect.restart],
     ["node", dialect.node],
+    ...(spec.slots === undefined ? [] : [["slots", String(spec.slots)] as const]),
   ];
   const words = [
     ...profile.program.map(shellQuote),

@@ -87,6 +87,8 @@ export interface AllocationSpec {
   /** So long before its end the pilot takes nothing more. */
   readonly drainMs: number;
   readonly idleExitMs: number;
+  /** Jobs that the pilot runs at a time; missing: as many as it has processors for. */
+  readonly slots?: number;
   readonly server: string;
   /** The path of a file that only this user can read, on every node. Never the token itself. */
   readonly tokenFile: string;

@@ -34,7 +34,7 @@ function keyedNeeds(
   const { action } = step;
   const needs: Needs = {
     // A child run's own steps take slots; its parent waiting with one could leave none for them.
-    slots: actionTraits(action.type).doneBy === "server" ? 0 : (resources?.cpus ?? 1),
+    slots: actionTraits(action.type).doneBy === "server" ? 0 : (resources?.slots ?? resources?.cpus ?? 1),
     cpus: resources?.cpus ?? 0,
     memoryBytes: resources?.memoryBytes ?? 0,
     gpus: resources?.gpus ?? 0,

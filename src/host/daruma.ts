@@ -41,7 +41,11 @@ export class Daruma {
   private readonly engine: Engine;
   private closing = false;
 
-  private constructor(private readonly parts: Parts) {
+  private constructor(
+    private readonly parts: Parts,
+    /** What becomes of every workflow before a run of it begins. */
+    private readonly prepare: (workflow: Workflow) => Workflow,
+  ) {
     this.store = parts.store;
     this.outputDir = parts.outputDir;
     this.onOutput = parts.onOutput;
@@ -53,11 +57,15 @@ export class Daruma {
   }
 
   /** For a server, which has more workers than the one in its process. */
-  static async assemble(options: DarumaOptions, workerOf: WorkerOf): Promise<AssembledDaruma> {
+  static async assemble(
+    options: DarumaOptions,
+    workerOf: WorkerOf,
+    prepare: (workflow: Workflow) => Workflow = (workflow) => workflow,
+  ): Promise<AssembledDaruma> {
     const children = new LocalChildRuns();
     const parts = await openParts(options, children, workerOf);
     const { store, engine, owner } = parts;
-    const daruma = new Daruma(parts);
+    const daruma = new Daruma(parts, prepare);
     children.attach({
       store,
       startChild: async ({ inputs, parent, ...place }) =>
@@ -91,7 +99,8 @@ export class Daruma {
 
   /** For the parts of Daruma itself: `start` for those who want no report, which has every job of the run. */
   async begin(source: string | Definition | Workflow, options: StartOptions = {}): Promise<BegunRun> {
-    const workflow = typeof source === "object" && "definition" in source ? source : this.load(source);
+    const given = typeof source === "object" && "definition" in source ? source : this.load(source);
+    const workflow = this.prepare(given);
     const asked = newRunOf(workflow, options, this.parts.env);
     const { cause } = asked;
     const first = cause === undefined ? null : await findRunOf(this.store, cause);

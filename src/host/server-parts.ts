@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { createAllocationProvider } from "../cluster/create-provider.js";
+import { bindSchedulers } from "../cluster/requests/bind-schedulers.js";
 import { DarumaError } from "../core/errors/errors.js";
 import { systemClock } from "../engine/clock.js";
 import { bookDuty } from "../engine/duties/book-duty.js";
@@ -8,7 +9,9 @@ import type { Engine, RunListener } from "../engine/engine.js";
 import { needsOf } from "../engine/needs.js";
 import { RunClaimer } from "../engine/run-claimer.js";
 import type { ClusterControl, Context, Principal, Runner, WorkerInfo } from "../operations/context.js";
+import type { Workflow } from "../operations/workflows/workflow.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
+import { fromDefinition } from "../operations/workflows/workflow-source.js";
 import { LiveControls } from "../report/live-control.js";
 import { refuseWorkspaceOnCluster } from "../settings/cluster-steps.js";
 import type { ClusterSettings } from "../settings/settings.js";
@@ -19,7 +22,7 @@ import type { PoolDesk } from "../worker/pool/pool-desk.js";
 import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
 import { Daruma } from "./daruma.js";
-import type { DarumaOptions } from "./parts.js";
+import type { DarumaOptions, WorkerOf } from "./parts.js";
 
 export interface ServerPartsOptions extends DarumaOptions {
   /** How long a silent worker keeps its attempts. */
@@ -61,7 +64,7 @@ export class ServerParts {
     const { leaseMs, attemptLeaseMs } = options;
     let pool: WorkerPool | null = null;
     const controls = new LiveControls();
-    const { daruma, engine, owner } = await Daruma.assemble(options, (local, { store, outputDir }) => {
+    const workerOf: WorkerOf = (local, { store, outputDir }) => {
       pool = new WorkerPool({
         local,
         outputDir,
@@ -71,7 +74,10 @@ export class ServerParts {
         ...(attemptLeaseMs === undefined ? {} : { leaseMs: attemptLeaseMs }),
       });
       return pool;
-    });
+    };
+    const { daruma, engine, owner } = await Daruma.assemble(options, workerOf, (workflow) =>
+      withSchedulers(workflow, options.clusters ?? []),
+    );
     daruma.onCommitted(controls.note);
     const count = { taken: 0 };
     const claimer = new RunClaimer({
@@ -154,6 +160,14 @@ export class ServerParts {
     await this.claimer.stop();
     await this.daruma.close();
   }
+}
+
+/** What a workflow asks of Slurm stands fast when its run begins, as all of its definition. */
+function withSchedulers(workflow: Workflow, clusters: readonly ClusterSettings[]): Workflow {
+  const definition = bindSchedulers(workflow.definition, clusters);
+  if (definition === workflow.definition) return workflow;
+  const { hash, text } = fromDefinition(definition, workflow.folder);
+  return { ...workflow, definition, hash, text };
 }
 
 function openDuty(

@@ -12,7 +12,13 @@ import {
 } from "../definition/read/schema.js";
 import { boolean, duration, number, oneOf, text } from "../definition/read/schema-scalars.js";
 import { findEntry } from "../definition/read/source-tree.js";
-import { CLUSTER_TYPES, type ClusterSettings, type ClusterType } from "./settings.js";
+import {
+  type Allowed,
+  CLUSTER_TYPES,
+  type ClusterSettings,
+  type ClusterType,
+  type SchedulerRules,
+} from "./settings.js";
 
 const MAX_NAME_CHARS = 200;
 const MAX_COUNT = 1_000_000;
@@ -32,6 +38,7 @@ const DEFAULTS = {
 const ONLY_FOR: { readonly [key: string]: { readonly type: ClusterType; readonly instead: string } } = {
   partition: { type: "slurm", instead: "Write `queue` for Grid Engine." },
   qos: { type: "slurm", instead: "Remove it, or set it with `options`." },
+  schedulers: { type: "slurm", instead: "Remove it; jobs of such files run on a cluster of type slurm." },
   queue: { type: "gridengine", instead: "Write `partition` for Slurm." },
   memory_resource: { type: "gridengine", instead: "Remove it; Slurm has one of its own." },
   parallel_environment: { type: "gridengine", instead: "Remove it; Slurm needs none." },
@@ -122,6 +129,44 @@ const limitFields = {
   },
 } as const satisfies Fields;
 
+/** A list of names, or all that there are. */
+const allowed = (name: Schema<string, string>, items: string): Schema<Allowed, readonly string[] | "any"> =>
+  union(oneOf(["any"]), listOf(name, { items }));
+
+const optionName = text({
+  expected: "the name of an option",
+  maxChars: MAX_NAME_CHARS,
+  pattern: /^[A-Za-z][A-Za-z0-9-]*$/,
+  rule: "Write the long name without dashes, such as constraint.",
+});
+
+const schedulerFields = {
+  accounts: {
+    schema: allowed(word("an account"), "accounts"),
+    doc: "Accounts that workflow files may name, besides the cluster's own; `any` for all.",
+  },
+  partitions: {
+    schema: allowed(word("a partition"), "partitions"),
+    doc: "Partitions that workflow files may name, besides the cluster's own; `any` for all.",
+  },
+  qos: {
+    schema: allowed(word("a quality of service"), "qualities of service"),
+    doc: "Qualities of service that workflow files may name, besides the cluster's own; `any` for all.",
+  },
+  gres: {
+    schema: allowed(word("a kind of GPU"), "kinds of GPUs"),
+    doc: "Kinds of GPUs that workflow files may name, besides `gpu` and the cluster's own; `any` for all.",
+  },
+  options: {
+    schema: allowed(optionName, "names of options"),
+    doc: "Options of sbatch that workflow files may use, by their long names; `any` for all that Daruma does not set itself.",
+  },
+  idle_exit: {
+    schema: duration({ min: 1_000 }),
+    doc: "The longest that an allocation without jobs stays if a workflow file asks for that; by default the cluster's `idle_exit`.",
+  },
+} as const satisfies Fields;
+
 const clusterFields = {
   type: { schema: oneOf(CLUSTER_TYPES), doc: "The scheduler: `slurm` or `gridengine`.", required: true },
   tags: {
@@ -165,6 +210,11 @@ const clusterFields = {
   auto_schedule_on_ready_jobs: {
     schema: boolean(),
     doc: "Make allocations for ready jobs that no worker has room for.",
+    default: true,
+  },
+  schedulers: {
+    schema: union(boolean(), object(schedulerFields)),
+    doc: "Slurm only: what workflow files may ask for with `slurm_schedulers`; `false`: their jobs do not run here.",
     default: true,
   },
 } as const satisfies Fields;
@@ -225,5 +275,23 @@ function toCluster(keys: ReadOf<typeof clusterFields>): Omit<ClusterSettings, "n
       cooldownMs: limits?.cooldown ?? DEFAULTS.cooldownMs,
     },
     autoSchedule: keys.auto_schedule_on_ready_jobs ?? true,
+    schedulers: toRules(keys),
+  };
+}
+
+function toRules({
+  type,
+  schedulers: given = true,
+  allocation,
+}: ReadOf<typeof clusterFields>): SchedulerRules | null {
+  if (type !== "slurm" || given === false) return null;
+  const rules: Partial<ReadOf<typeof schedulerFields>> = given === true ? {} : given;
+  return {
+    accounts: rules.accounts ?? [],
+    partitions: rules.partitions ?? [],
+    qos: rules.qos ?? [],
+    gres: rules.gres ?? [],
+    options: rules.options ?? [],
+    idleExitMs: rules.idle_exit ?? allocation?.idle_exit ?? DEFAULTS.idleExitMs,
   };
 }

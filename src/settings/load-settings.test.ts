@@ -50,6 +50,10 @@ describe("a settings file", () => {
               },
             },
             limits: { maxAllocations: 10, maxCpus: null, threshold: 1, cooldownMs: 30_000 },
+            schedulers: {
+              ...{ accounts: [], partitions: [], qos: [], gres: [], options: [] },
+              idleExitMs: 60_000,
+            },
           },
         ],
       },
@@ -74,6 +78,7 @@ clusters:
     allocation: { cpus: 16, memory: 64g, gpus: 2, runtime: 4h, job_runtime: 5m, job_memory: 2g, drain: 2m, idle_exit: 30s }
     limits: { max_allocations: 3, max_cpus: 48, threshold: 5, cooldown: 1m }
     auto_schedule_on_ready_jobs: false
+    schedulers: { accounts: [project-8], partitions: any, qos: [high], gres: [gpu:h100], options: [constraint], idle_exit: 10m }
 `);
     expect(loaded.ok && loaded.value.clusters).toEqual([
       {
@@ -92,6 +97,10 @@ clusters:
           ...{ jobRuntimeMs: 300_000, jobMemoryBytes: 2 * 1024 ** 3, drainMs: 120_000, idleExitMs: 30_000 },
         },
         limits: { maxAllocations: 3, maxCpus: 48, threshold: 5, cooldownMs: 60_000 },
+        schedulers: {
+          ...{ accounts: ["project-8"], partitions: "any", qos: ["high"], gres: ["gpu:h100"] },
+          ...{ options: ["constraint"], idleExitMs: 600_000 },
+        },
       },
     ]);
   });
@@ -134,12 +143,28 @@ clusters:
     ["a folder that is not absolute", "type: slurm\n    folder: shared", "INVALID_VALUE"],
     ["an address without http", "type: slurm\n    server: login1:7420", "INVALID_VALUE"],
     ["no allocations at all", "type: slurm\n    limits: { max_allocations: 0 }", "INVALID_VALUE"],
+    [
+      "an option with dashes among those of files",
+      "type: slurm\n    schedulers: { options: [--constraint] }",
+      "INVALID_VALUE",
+    ],
+    ["schedulers of files on Grid Engine", "type: gridengine\n    schedulers: {}", "INVALID_VALUE"],
     ["no type", "tags: [a]", "MISSING_KEY"],
     ["text for a number", "type: slurm\n    limits: { max_cpus: many }", "WRONG_TYPE"],
   ])("refuses %s", (_, keys, code) => {
     const problems = problemsOf(`clusters:\n  hpc:\n    ${keys}\n`);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(` ${code} `);
+  });
+
+  it("can keep jobs of files with schedulers away, which Grid Engine always does", () => {
+    const rulesOf = (keys: string) => {
+      const loaded = load(`clusters: { hpc: { ${keys} } }`);
+      return loaded.ok ? loaded.value.clusters[0]!.schedulers : loaded.problems;
+    };
+    expect(rulesOf("type: slurm, schedulers: false")).toBeNull();
+    expect(rulesOf("type: gridengine")).toBeNull();
+    expect(rulesOf("type: slurm, schedulers: true")).toEqual(rulesOf("type: slurm"));
   });
 
   it("describes itself as JSON Schema with the same keys", () => {

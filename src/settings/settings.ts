@@ -34,6 +34,22 @@ export interface ClusterSettings {
   readonly limits: ClusterLimits;
   /** Make allocations for ready jobs without being asked. */
   readonly autoSchedule: boolean;
+  /** What workflow files may ask for with schedulers of their own; null: their jobs do not run here. */
+  readonly schedulers: SchedulerRules | null;
+}
+
+/** Who may be named, beside what the cluster itself has. */
+export type Allowed = readonly string[] | "any";
+
+export interface SchedulerRules {
+  readonly accounts: Allowed;
+  readonly partitions: Allowed;
+  readonly qos: Allowed;
+  readonly gres: Allowed;
+  /** Long names of options of the submission, without dashes. */
+  readonly options: Allowed;
+  /** The longest that a worker without work may stay because a file wants that. */
+  readonly idleExitMs: number;
 }
 
 export interface AllocationSettings {
@@ -49,6 +65,10 @@ export interface AllocationSettings {
   readonly drainMs: number;
   /** How long a worker without work stays. */
   readonly idleExitMs: number;
+  /** What an allocation asks for on each node even if its jobs need less; missing: what they need. */
+  readonly least?: { readonly cpus: number; readonly memoryBytes: number; readonly gpus: number };
+  /** Jobs that a worker runs at a time; missing: as many as it has processors for. */
+  readonly slots?: number;
 }
 
 export interface ClusterLimits {

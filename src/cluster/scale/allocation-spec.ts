@@ -43,6 +43,7 @@ export function specOf(
     excludeNodes: nodes,
     drainMs: settings.allocation.drainMs,
     idleExitMs: settings.allocation.idleExitMs,
+    ...(settings.allocation.slots === undefined ? {} : { slots: settings.allocation.slots }),
     server: settings.server ?? server,
     tokenFile,
     logFile,

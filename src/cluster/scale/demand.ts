@@ -2,11 +2,14 @@ import { DEFAULT_RUNTIME_MS } from "../../core/model/definition.js";
 import type { Resource } from "../../core/model/resources.js";
 import type { AllocationSettings, ClusterSettings } from "../../settings/settings.js";
 import type { Shape, Target } from "../provider.js";
+import type { Lane } from "../requests/lane.js";
 
 /** A ready job for which no connected worker has room. */
 export interface Demand {
   readonly jobId: number;
   readonly needs: JobNeeds;
+  /** What its file asks for; missing: what the cluster's settings say. */
+  readonly lane?: Lane;
 }
 
 export interface JobNeeds {
@@ -22,6 +25,8 @@ export interface JobNeeds {
 const PILOT_MEMORY_BYTES = 256 * 1024 ** 2;
 /** From the start of an allocation until its worker takes jobs, generously. */
 const START_MS = 60_000;
+
+const NOTHING = { cpus: 0, memoryBytes: 0, gpus: 0 };
 
 /** A demand as it is packed: on each node of an allocation, and for as long as it is thought to take. */
 export interface Piece {
@@ -84,6 +89,7 @@ export function nodeLimits(
   target: Target | null,
   pieces: readonly Piece[],
 ): NodeLimits {
+  const { least = NOTHING } = allocation;
   const limit = (set: number | null, has: number | undefined, most: number): number =>
     Math.min(set ?? has ?? most, has ?? Number.POSITIVE_INFINITY);
   const most = (of: (piece: Piece) => number): number => Math.max(0, ...pieces.map(of));
@@ -92,17 +98,23 @@ export function nodeLimits(
     cpus: limit(
       allocation.cpus,
       target?.perNode.cpus,
-      most(({ cpus }) => cpus),
+      Math.max(
+        most(({ cpus }) => cpus),
+        least.cpus,
+      ),
     ),
     memoryBytes: limit(
       allocation.memoryBytes,
       target?.perNode.memoryBytes,
-      most(({ memoryBytes }) => memoryBytes) + PILOT_MEMORY_BYTES,
+      Math.max(most(({ memoryBytes }) => memoryBytes) + PILOT_MEMORY_BYTES, least.memoryBytes),
     ),
     gpus: limit(
       allocation.gpus,
       target?.perNode.gpus,
-      most(({ gpus }) => gpus),
+      Math.max(
+        most(({ gpus }) => gpus),
+        least.gpus,
+      ),
     ),
   };
 }
@@ -130,9 +142,13 @@ export function shapeFor(
 ): Shape {
   const sum = (of: (piece: Piece) => number, over = pieces): number =>
     over.reduce((total, piece) => total + of(piece), 0);
+  const { least: atLeast = NOTHING } = allocation;
   const cpus = Math.min(
     limits.cpus,
-    sum((piece) => piece.cpus),
+    Math.max(
+      atLeast.cpus,
+      sum((piece) => piece.cpus),
+    ),
   );
   const atOnce = hungriestAtOnce(pieces, cpus);
   const least = Math.max(...pieces.map(({ leastMs }) => leastMs));
@@ -141,11 +157,14 @@ export function shapeFor(
     cpus,
     memoryBytes: Math.min(
       limits.memoryBytes,
-      sum(({ memoryBytes }) => memoryBytes, atOnce) + PILOT_MEMORY_BYTES,
+      Math.max(atLeast.memoryBytes, sum(({ memoryBytes }) => memoryBytes, atOnce) + PILOT_MEMORY_BYTES),
     ),
     gpus: Math.min(
       limits.gpus,
-      sum(({ gpus }) => gpus, atOnce),
+      Math.max(
+        atLeast.gpus,
+        sum(({ gpus }) => gpus, atOnce),
+      ),
     ),
     runtimeMs: Math.min(
       Math.max(allocation.runtimeMs, least),

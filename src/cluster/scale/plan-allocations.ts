@@ -13,6 +13,8 @@ export interface LiveAllocation {
   readonly usableMs: number;
   /** Its worker has come to the server. */
   readonly hasPilot: boolean;
+  /** The tag of the lane that it was made for; missing or null: for none. */
+  readonly lane?: string | null;
   /** It is leaving, and the batch system does not say yet why: perhaps nothing more is to be submitted. */
   readonly endsUnexplained: boolean;
 }
@@ -44,6 +46,8 @@ export interface PlannedAllocation {
   readonly jobId: number | null;
   readonly jobs: readonly number[];
   readonly reason: string;
+  /** The settings that it is made by, where they are not the cluster's own. */
+  readonly settings?: ClusterSettings;
 }
 
 export interface ScalePlan {

@@ -1,9 +1,10 @@
 import { actionTraits } from "../../core/model/action-traits.js";
-import type { ResourceRequirements } from "../../core/model/definition.js";
+import type { Definition, ResourceRequirements } from "../../core/model/definition.js";
 import { resourcesOf } from "../../core/model/resources.js";
 import type { Job, Run } from "../../core/model/run.js";
 import { mayStart } from "../../core/model/workspace-turn.js";
 import { type ClusterSettings, clusterFor } from "../../settings/settings.js";
+import { clusterOfLane, laneOf, settingsFor } from "../requests/lane.js";
 import type { Demand, JobNeeds } from "./demand.js";
 
 /** Jobs that could start now, had somebody room for them, by the cluster that they ask for. */
@@ -15,8 +16,9 @@ export function readyDemands(
   for (const run of runs) {
     if (run.paused !== null) continue;
     for (const job of run.ready) {
-      const cluster = clusterOf(job, clusters);
-      if (cluster !== null && mayStart(run, job)) found.get(cluster.name)?.push(demandOf(job));
+      const cluster = clusterOf(job, clusters, run.definition);
+      if (cluster !== null && mayStart(run, job))
+        found.get(cluster.name)?.push(demandOf(job, run.definition));
     }
   }
   return found;
@@ -26,13 +28,30 @@ export function readyDemands(
 export function clusterOf(
   { step: { definition } }: Pick<Job, "step">,
   clusters: readonly ClusterSettings[],
+  workflow: Pick<Definition, "schedulers">,
 ): ClusterSettings | null {
   if (actionTraits(definition.action.type).doneBy !== "worker" || definition.usesWorkspace) return null;
-  return clusterFor(definition.runsOn ?? [], clusters);
+  const lane = laneOf(definition, workflow);
+  return lane === null ? clusterFor(definition.runsOn ?? [], clusters) : clusterOfLane(lane.tag, clusters);
 }
 
-export function demandOf(job: Pick<Job, "id" | "step" | "raised">): Demand {
-  return { jobId: job.id, needs: jobNeeds(job) };
+/** The same with what the step's file asks for. */
+export function placeOf(
+  job: Pick<Job, "step">,
+  clusters: readonly ClusterSettings[],
+  workflow: Pick<Definition, "schedulers">,
+): ClusterSettings | null {
+  const cluster = clusterOf(job, clusters, workflow);
+  const lane = laneOf(job.step.definition, workflow);
+  return cluster === null || lane === null ? cluster : settingsFor(cluster, lane);
+}
+
+export function demandOf(
+  job: Pick<Job, "id" | "step" | "raised">,
+  workflow: Pick<Definition, "schedulers">,
+): Demand {
+  const lane = laneOf(job.step.definition, workflow);
+  return { jobId: job.id, needs: jobNeeds(job), ...(lane === null ? {} : { lane }) };
 }
 
 /** Those of older definitions say nothing of nodes and GPUs. */

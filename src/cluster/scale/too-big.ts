@@ -3,6 +3,8 @@ import type { Shape } from "../provider.js";
 /** A shape that the scheduler refused because it is more than the site allows, and its words. */
 export interface RefusedShape {
   readonly shape: Shape;
+  /** The tag of the lane that it was for; missing or null: for none. */
+  readonly lane?: string | null;
   readonly message: string;
 }
 

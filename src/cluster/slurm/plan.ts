@@ -34,7 +34,7 @@ export function planSlurm(spec: AllocationSpec, targets: readonly Target[]): Pla
   const rounded = { ...spec, shape: { ...spec.shape, runtimeMs: minutes * MINUTE_MS } };
   const wrong = checkSpec(rounded, targets) ?? checkLogFile(spec);
   if (wrong !== null) return wrong;
-  const extra = readSiteOptions(spec.profile.options, RESERVED, "getopt");
+  const extra = readSlurmOptions(spec.profile.options);
   if (isRefusal(extra)) return extra;
   return {
     spec,
@@ -42,6 +42,11 @@ export function planSlurm(spec: AllocationSpec, targets: readonly Target[]): Pla
     argv: ["sbatch", ...ownOptions(spec, minutes), ...extra],
     warnings: warningsFor(spec, findTarget(spec, targets)),
   };
+}
+
+/** More options as words; a refusal where one is none, or is set by Daruma. */
+export function readSlurmOptions(options: readonly string[]): readonly string[] | Refusal {
+  return readSiteOptions(options, RESERVED, "getopt");
 }
 
 function ownOptions(spec: AllocationSpec, minutes: number): string[] {

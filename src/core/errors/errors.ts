@@ -740,6 +740,11 @@ export const ERROR_CATALOGUE = {
       "A step works in the run's workspace and asks for a cluster, whose nodes do not have the workspace.",
     next: "Set `workspace: false` on the step, or remove the cluster's tag from its `runs_on`.",
   },
+  SCHEDULER_NOT_ALLOWED: {
+    means:
+      "The workflow asks with `slurm_schedulers` for an account, a partition or an option that the settings of the cluster do not allow.",
+    next: "Allow it under `schedulers` of the cluster in daruma.config.yaml, or remove it from the workflow file.",
+  },
   UNAUTHENTICATED: {
     means: "The request has no token, or its token is unknown, expired or revoked.",
     next: "Send `authorization: Bearer TOKEN`; `daruma token create` makes one.",

@@ -51,6 +51,8 @@ export interface Definition {
 /** What a file asks of a batch system for some of its steps. A cluster's settings say how much of it is allowed. */
 export interface SchedulerRequest {
   readonly name: string;
+  /** The tag of workers that a cluster starts for it; missing: no cluster has taken it on. */
+  readonly tag?: string;
   readonly account: string | null;
   readonly partition: string | null;
   readonly qos: string | null;
@@ -177,6 +179,8 @@ export interface ResourceRequirements {
   readonly gpus?: number;
   /** Machines at once; missing: one. */
   readonly nodes?: number;
+  /** Places among the jobs that its worker runs at a time; missing: as many as processors. */
+  readonly slots?: number;
 }
 
 /** How long an attempt is thought to take where its step does not say: it is not begun with less time left. */

@@ -1,3 +1,4 @@
+import { laneAmong } from "../../cluster/requests/lane.js";
 import type { Demand } from "../../cluster/scale/demand.js";
 import { messageOf } from "../../core/text/message-of.js";
 import type { AllocationRow } from "../../store/cluster-rows.js";
@@ -12,7 +13,8 @@ const SURPLUS_MS = 60_000;
 export class Cancels {
   /** By key: what was asked for, and when. To ask a worker twice to drain means to hand back. */
   private readonly asked = new Map<string, { readonly how: "drain" | "now"; readonly at: number }>();
-  private idleSince: number | null = null;
+  /** By lane, null for jobs of none: since when no job has waited. */
+  private readonly idleSince = new Map<string | null, number>();
 
   constructor(private readonly ports: KeeperPorts) {}
 
@@ -23,12 +25,16 @@ export class Cancels {
     demands: readonly Demand[],
   ): AllocationRow[] {
     const elapsed = this.ports.clock.elapsed();
-    this.idleSince = demands.length > 0 ? null : (this.idleSince ?? elapsed);
-    const isIdle = this.idleSince !== null && elapsed - this.idleSince >= SURPLUS_MS;
+    const laneOf = ({ tags, cluster }: AllocationRow) => laneAmong(tags, cluster);
+    for (const { lane } of demands) this.idleSince.delete(lane?.tag ?? null);
+    const wanted = new Set(demands.map(({ lane }) => lane?.tag ?? null));
+    for (const lane of rows.map(laneOf))
+      if (!wanted.has(lane) && !this.idleSince.has(lane)) this.idleSince.set(lane, elapsed);
+    const isIdle = (lane: string | null) => elapsed - (this.idleSince.get(lane) ?? elapsed) >= SURPLUS_MS;
     const waiting = new Set(demands.map(({ jobId }) => jobId));
     return rows.map((row) => {
       if (!mine(row) || row.state !== "pending" || row.cancel !== null) return row;
-      const isSurplus = row.job_id === null ? isIdle : !waiting.has(row.job_id);
+      const isSurplus = row.job_id === null ? isIdle(laneOf(row)) : !waiting.has(row.job_id);
       return isSurplus ? { ...row, cancel: "drain" as const } : row;
     });
   }

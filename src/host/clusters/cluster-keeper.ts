@@ -1,6 +1,7 @@
 import { isRefusal, type ProbeResult, type Target } from "../../cluster/provider.js";
+import { planLanes } from "../../cluster/requests/plan-lanes.js";
 import { jobLimits, targetOf } from "../../cluster/scale/demand.js";
-import { planAllocations, type ScalePlan } from "../../cluster/scale/plan-allocations.js";
+import type { ScalePlan } from "../../cluster/scale/plan-allocations.js";
 import { messageOf } from "../../core/text/message-of.js";
 import type { AllocationRow, ClusterRow, ClusterState } from "../../store/cluster-rows.js";
 import { isSameOwner } from "../../store/lease-rules.js";
@@ -191,15 +192,16 @@ export class ClusterKeeper {
       this.impossible = new Map();
       return [];
     }
-    if (byHand) this.submitter.forgetTooBig();
+    if (byHand) this.submitter.forgetRefusals();
     const targets = await this.targets();
     const now = clock.now();
     const expectsPilots = clock.elapsed() - this.beganAt < RETURN_MS;
     const live = allocations.filter(({ state }) => state !== "ended");
     const endingForMs = this.endingTimes(live);
-    this.lastPlan = planAllocations({
+    this.lastPlan = planLanes({
       settings,
-      target: targetOf(settings, targets),
+      targets,
+      refused: this.submitter.refusedLanes(),
       demands,
       live: live.map((row) =>
         liveOf(row, {

@@ -1,3 +1,4 @@
+import { laneAmong } from "../../cluster/requests/lane.js";
 import type { ClusterHistory, LiveAllocation } from "../../cluster/scale/plan-allocations.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import type { AllocationRow, ClusterRow } from "../../store/cluster-rows.js";
@@ -31,6 +32,7 @@ export function liveOf(
     jobId,
     hasPilot: pilot_at !== null,
     usableMs: usableMs(row, around),
+    lane: laneAmong(row.tags, row.cluster),
     endsUnexplained: isMine && state === "ending" && cancel === null && endingForMs < EXPLAINED_MS,
   };
 }

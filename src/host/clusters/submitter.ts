@@ -7,6 +7,7 @@ import {
   type Shape,
   type Target,
 } from "../../cluster/provider.js";
+import { laneAmong } from "../../cluster/requests/lane.js";
 import { type AllocationPlace, specOf } from "../../cluster/scale/allocation-spec.js";
 import type { PlannedAllocation } from "../../cluster/scale/plan-allocations.js";
 import type { RefusedShape } from "../../cluster/scale/too-big.js";
@@ -22,6 +23,9 @@ const BUSY_MS = 30_000;
 const TOO_BIG_MS = 60 * 60_000;
 const MAX_TOO_BIG = 1_000;
 
+/** What a file asks for and the batch system refuses is tried again after as long: somebody may have allowed it. */
+const REFUSED_LANE_MS = 10 * 60_000;
+
 /** A row with its script and the text of its token, or why there can be none. */
 export type Draft =
   | { readonly row: AllocationRow; readonly plan: Plan; readonly token: string }
@@ -30,6 +34,7 @@ export type Draft =
 /** From a planned allocation to a submitted one: token, row, files, submission, id, in this order. */
 export class Submitter {
   private refusedShapes: readonly (RefusedShape & { readonly at: number })[] = [];
+  private readonly lanes = new Map<string, { readonly message: string; readonly at: number }>();
 
   constructor(
     private readonly ports: KeeperPorts,
@@ -44,13 +49,9 @@ export class Submitter {
   }
 
   /** Somebody wants it to be tried again. */
-  forgetTooBig(): void {
+  forgetRefusals(): void {
     this.refusedShapes = [];
-  }
-
-  private noteTooBig(shape: Shape, message: string): void {
-    const at = this.ports.clock.elapsed();
-    this.refusedShapes = [...this.refusedShapes, { shape, message, at }].slice(-MAX_TOO_BIG);
+    this.lanes.clear();
   }
 
   /** A refusal of one is a refusal of the site, so that the others are not tried; but one may be too big. */
@@ -67,11 +68,10 @@ export class Submitter {
     for (const each of planned) {
       const key = newKey();
       const folder = join(this.ports.folder, key);
-      const plan = provider.plan(specOf(settings, each, { key, folder, server: server(), nodes }), targets);
-      if (isRefusal(plan) && plan.refused === "TOO_BIG") {
-        this.noteTooBig(each.shape, plan.message);
-        continue;
-      }
+      const own = each.settings ?? settings;
+      const plan = provider.plan(specOf(own, each, { key, folder, server: server(), nodes }), targets);
+      const lane = laneAmong(own.tags, settings.name);
+      if (isRefusal(plan) && this.isOfJobs(each.shape, lane, plan)) continue;
       if (isRefusal(plan)) return [...drafts, { refusal: plan }];
       const token = newToken();
       const { id: token_id } = await store.putToken({
@@ -82,7 +82,7 @@ export class Submitter {
         expiresAt: null,
       });
       drafts.push({
-        row: newRow(settings, each, { key, folder, server: server(), owner, token_id, now }),
+        row: newRow(own, each, { key, folder, server: server(), owner, token_id, now }),
         plan,
         token,
       });
@@ -132,7 +132,6 @@ export class Submitter {
     const { clock, settings } = this.ports;
     const now = clock.now();
     if (retryable) return { ...cluster, retry_at: now + BUSY_MS };
-    if (refused === "TOO_BIG") return cluster;
     const why = `${settings.type} refuses allocations (${refused}): ${message}`;
     return { ...cluster, suspended: { kind: "refused", message: why, at: now } };
   }
@@ -146,15 +145,34 @@ export class Submitter {
     }));
   }
 
-  private async refused({ key, folder, token_id, shape }: AllocationRow, refusal: Refusal): Promise<void> {
+  /** What jobs or their file ask for is wrong, not the cluster: it is noted, and the others go on. */
+  private isOfJobs(shape: Shape, lane: string | null, { refused, retryable, message }: Refusal): boolean {
+    const at = this.ports.clock.elapsed();
+    if (refused === "TOO_BIG")
+      this.refusedShapes = [...this.refusedShapes, { shape, lane, message, at }].slice(-MAX_TOO_BIG);
+    else if (lane === null || retryable) return false;
+    else this.lanes.set(lane, { message, at });
+    return true;
+  }
+
+  /** Lanes of which an allocation was refused of late, with the words of the batch system. */
+  refusedLanes(): ReadonlyMap<string, string> {
+    const { clock } = this.ports;
+    for (const [lane, { at }] of this.lanes)
+      if (clock.elapsed() - at >= REFUSED_LANE_MS) this.lanes.delete(lane);
+    return new Map([...this.lanes].map(([lane, { message }]) => [lane, message]));
+  }
+
+  private async refused(row: AllocationRow, refusal: Refusal): Promise<void> {
+    const { key, folder, token_id, tags, shape } = row;
     const { store, clock, settings, files, tell } = this.ports;
-    if (refusal.refused === "TOO_BIG") this.noteTooBig(shape, refusal.message);
+    const isOfJobs = this.isOfJobs(shape, laneAmong(tags, settings.name), refusal);
     tell(`cluster ${settings.name}: ${settings.type} refused an allocation: ${refusal.message}`);
     files.remove(folder);
     if (token_id !== null) await store.revokeToken(token_id, clock.now());
     const outcome = { code: "REFUSED", message: refusal.message };
     await changeAllocation(store, settings.name, key, (row, cluster) => ({
-      cluster: this.afterRefusal(cluster, refusal),
+      cluster: isOfJobs ? cluster : this.afterRefusal(cluster, refusal),
       row: { ...row, state: "ended", ended_at: clock.now(), outcome },
     }));
   }

@@ -1,3 +1,4 @@
+import { laneAmong } from "../../cluster/requests/lane.js";
 import { MAX_FAILURES } from "../../cluster/scale/backoff.js";
 import type { Demand } from "../../cluster/scale/demand.js";
 import type { AllocationRow, ClusterRow } from "../../store/cluster-rows.js";
@@ -25,7 +26,9 @@ export class UselessPilots {
     if (starts !== this.starts || cluster.suspended !== null) this.keys.clear();
     this.starts = starts;
     if (cluster.suspended !== null || demands.length === 0) return cluster;
-    for (const row of rows) if (this.wasUseless(row)) this.keys.add(row.key);
+    const waiting = new Set(demands.map(({ lane }) => lane?.tag ?? null));
+    for (const row of rows)
+      if (waiting.has(laneAmong(row.tags, row.cluster)) && this.wasUseless(row)) this.keys.add(row.key);
     if (this.keys.size < MAX_FAILURES) return cluster;
     return { ...cluster, suspended: { kind: "no_work", message: WHY, at: this.ports.clock.now() } };
   }

@@ -1,6 +1,7 @@
 import { jobLimits, targetOf } from "../../cluster/scale/demand.js";
-import { clusterOf } from "../../cluster/scale/ready-demands.js";
+import { placeOf } from "../../cluster/scale/ready-demands.js";
 import type { ClusterLimit, RecoveryPolicy } from "../../core/failure/diagnose.js";
+import type { Definition } from "../../core/model/definition.js";
 import type { Resource } from "../../core/model/resources.js";
 import type { Job } from "../../core/model/run.js";
 import { messageOf } from "../../core/text/message-of.js";
@@ -10,16 +11,28 @@ import type { ClusterControl, Context } from "../context.js";
 type LimitOf = NonNullable<RecoveryPolicy["limitOf"]>;
 
 /** What these jobs may be given where they run; each cluster is asked once. Null: none of them runs on a cluster. */
-export async function limitsOnClusters({ clusters }: Context, jobs: readonly Job[]): Promise<LimitOf | null> {
+export async function limitsOnClusters(
+  { clusters }: Context,
+  jobs: readonly Job[],
+  workflow: Pick<Definition, "schedulers">,
+): Promise<LimitOf | null> {
   if (clusters == null) return null;
-  const asked = new Set(jobs.flatMap((job) => clusterOf(job, clusters.settings) ?? []));
-  if (asked.size === 0) return null;
-  const limits = new Map<ClusterSettings, (resource: Resource) => ClusterLimit>();
-  for (const settings of asked) limits.set(settings, await limitsOf(clusters, settings));
+  const limits = new Map<string, (resource: Resource) => ClusterLimit>();
+  for (const job of jobs) {
+    const place = placeOf(job, clusters.settings, workflow);
+    if (place !== null && !limits.has(keyOf(place)))
+      limits.set(keyOf(place), await limitsOf(clusters, place));
+  }
+  if (limits.size === 0) return null;
   return (job, resource) => {
-    const cluster = clusterOf(job, clusters.settings);
-    return cluster === null ? null : (limits.get(cluster)?.(resource) ?? null);
+    const place = placeOf(job, clusters.settings, workflow);
+    return place === null ? null : (limits.get(keyOf(place))?.(resource) ?? null);
   };
+}
+
+/** The same for jobs that are given the same. */
+function keyOf({ name, tags }: ClusterSettings): string {
+  return [name, ...tags].join(" ");
 }
 
 /** A job that was given more than there is would wait for ever, so a cluster that cannot be asked counts as trouble. */

@@ -1,10 +1,13 @@
 import { z } from "zod";
 import { isRefusal, type Target } from "../../cluster/provider.js";
+import { bindSchedulers } from "../../cluster/requests/bind-schedulers.js";
+import { planLanes } from "../../cluster/requests/plan-lanes.js";
 import { specOf } from "../../cluster/scale/allocation-spec.js";
-import { type Demand, targetOf } from "../../cluster/scale/demand.js";
-import { planAllocations, type ScalePlan } from "../../cluster/scale/plan-allocations.js";
+import type { Demand } from "../../cluster/scale/demand.js";
+import type { ScalePlan } from "../../cluster/scale/plan-allocations.js";
 import { clusterOf, demandOf } from "../../cluster/scale/ready-demands.js";
 import { DarumaError } from "../../core/errors/errors.js";
+import type { Definition } from "../../core/model/definition.js";
 import type { Job, Run } from "../../core/model/run.js";
 import { messageOf } from "../../core/text/message-of.js";
 import { ReplayedRun, readLog } from "../../report/lookup/replayed-log.js";
@@ -89,12 +92,12 @@ async function plan(context: Context, request: PlanRequest) {
   const { clusters } = context;
   if (clusters == null || clusters.settings.length === 0)
     throw new DarumaError("CLUSTER_NOT_FOUND", "no clusters are known here");
-  const jobs = await jobsOf(context, request);
+  const { jobs, definition } = await jobsOf(context, clusters, request);
   const names = new Map(jobs.map((job) => [job.id, job.step.definition.id]));
   const answer = emptyAnswer(request.dry_run);
   for (const settings of clusters.settings) {
     const demands = jobs.flatMap((job) =>
-      clusterOf(job, clusters.settings) === settings ? [demandOf(job)] : [],
+      clusterOf(job, clusters.settings, definition) === settings ? [demandOf(job, definition)] : [],
     );
     const scale = await scaleOf(clusters, settings, demands, request.dry_run);
     const stepOf = (id: number): string => names.get(id) ?? `job ${id}`;
@@ -120,10 +123,10 @@ async function scaleOf(
 ): Promise<ScalePlan | null> {
   if (!dryRun) return clusters.planNow(settings.name);
   if (demands.length === 0) return null;
-  const target = targetOf(settings, await targetsOf(clusters, settings.name));
+  const targets = await targetsOf(clusters, settings.name);
   const history = { suspended: null, failures: 0, retryAt: null, submittedAt: null };
-  return planAllocations({
-    ...{ settings, target, demands, live: [], history, now: 0, byHand: true },
+  return planLanes({
+    ...{ settings, targets, demands, live: [], history, now: 0, byHand: true, refused: new Map() },
   });
 }
 
@@ -136,11 +139,11 @@ async function describe(
 ): Promise<void> {
   const { name: cluster, type } = settings;
   const targets = await targetsOf(clusters, cluster);
-  for (const { shape, jobs, reason } of scale.submit) {
+  for (const { shape, jobs, reason, settings: own = settings } of scale.submit) {
     const place = { key: `daruma-${cluster}-KEY`, folder: `/FOLDER/daruma-${cluster}-KEY`, nodes: [] };
     const made = clusters.planOf(
       cluster,
-      specOf(settings, { shape }, { ...place, server: clusters.server() }),
+      specOf(own, { shape }, { ...place, server: clusters.server() }),
       targets,
     );
     if (isRefusal(made)) {
@@ -172,24 +175,27 @@ type PlannedJob = Pick<Job, "id" | "step" | "raised">;
 
 async function jobsOf(
   context: Context,
+  clusters: ClusterControl,
   { source: text, run_id, file_name, dry_run }: PlanRequest,
-): Promise<PlannedJob[]> {
+): Promise<{ readonly jobs: readonly PlannedJob[]; readonly definition: Definition }> {
   if ((text === undefined) === (run_id === undefined))
     throw new DarumaError("INVALID_INPUT", "give exactly one of source and run_id");
   if (run_id !== undefined) {
     const run = await replay(context, await resolveRun(context.store, run_id));
-    return [...run.ready];
+    return { jobs: [...run.ready], definition: run.definition };
   }
   if (!dry_run)
     throw new DarumaError("INVALID_INPUT", "allocations can be submitted only for a run, not for a file", {
       hint: "Start the run: the server makes allocations for it. To see the plan for a file, ask for a dry run.",
     });
-  const { definition } = await readTextIn(context, text!, { file: file_name, folder: "/" });
-  return definition.steps.map((step, at) => ({
+  const read = await readTextIn(context, text!, { file: file_name, folder: "/" });
+  const definition = bindSchedulers(read.definition, clusters.settings);
+  const jobs = definition.steps.map((step, at) => ({
     id: at + 1,
     step: { definition: step } as Job["step"],
     raised: null,
   }));
+  return { jobs, definition };
 }
 
 async function replay({ store }: Context, runId: number): Promise<Run> {

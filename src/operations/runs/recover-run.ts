@@ -187,7 +187,7 @@ async function findIn(context: Context, run: Run, request: RecoverRequest): Prom
   const alone = diagnose(run, policy);
   const raised = alone.flatMap(({ job, raise }) => (raise === null ? [] : [job]));
   // Clusters are asked only where something would be raised on them.
-  const limitOf = await limitsOnClusters(context, raised);
+  const limitOf = await limitsOnClusters(context, raised, run.definition);
   const findings = limitOf === null ? alone : diagnose(run, { ...policy, limitOf });
   if (job_ids === undefined) return findings;
   const wanted = new Set(job_ids);

@@ -364,8 +364,8 @@ const STOPPED: Report = { result: { kind: "stopped" }, durationMs: 0 };
 
 /** As the server counts it; a recovery script takes no room. */
 function needsOf({ recovery, resources }: Assignment): Parameters<SlotQueue["enter"]>[0] {
-  const { cpus = 1, memoryBytes, gpus = 0 } = resources ?? {};
-  const taken = { slots: cpus, memoryBytes: memoryBytes ?? 0, gpus, runtimeMs: null };
+  const { cpus = 1, slots = cpus, memoryBytes, gpus = 0 } = resources ?? {};
+  const taken = { slots, memoryBytes: memoryBytes ?? 0, gpus, runtimeMs: null };
   return recovery ? { ...taken, ...NO_ROOM } : taken;
 }
 

@@ -1,0 +1,59 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import { actionTraits } from "../../core/model/action-traits.js";
+import type { Definition, SchedulerRequest, StepDefinition } from "../../core/model/definition.js";
+import { type ClusterSettings, clusterFor } from "../../settings/settings.js";
+import { clusterOfLane, laneTag } from "./lane.js";
+import { whyForbidden } from "./rules.js";
+
+/**
+ * Gives the steps of a file with schedulers to the first cluster that takes them, as far as its settings allow what the file
+ * asks for. Without such a cluster they run as all other steps.
+ */
+export function bindSchedulers(definition: Definition, clusters: readonly ClusterSettings[]): Definition {
+  const { schedulers, steps } = definition;
+  if (schedulers === undefined) return definition;
+  const cluster = clusters.find(
+    (each) => each.schedulers !== null && clusterFor(each.tags, clusters) === each,
+  );
+  if (cluster === undefined) return definition;
+  const used = new Set(steps.flatMap((step) => (mayRunThere(step) ? [step.scheduler] : [])));
+  const bound = schedulers.map((request) => {
+    const before = request.tag === undefined ? null : clusterOfLane(request.tag, clusters);
+    // A fork goes on with the definition of its run; what it asks for may no longer be allowed.
+    if (before !== null) refuseForbidden(request, before);
+    if (!used.has(request.name)) return request;
+    refuseForbidden(request, cluster);
+    return { ...request, tag: laneTag(cluster.name, request) };
+  });
+  const byName = new Map(bound.map((request) => [request.name, request]));
+  return {
+    ...definition,
+    schedulers: bound,
+    steps: steps.map((step) => {
+      const request = mayRunThere(step) ? byName.get(step.scheduler) : undefined;
+      return request?.tag === undefined ? step : boundStep(step, request, request.tag);
+    }),
+  };
+}
+
+/** A workspace lies with the server, and what no worker does needs no node. A bound step is left as it is. */
+function mayRunThere(step: StepDefinition): step is StepDefinition & { readonly scheduler: string } {
+  const isFree = step.runsOn.length === 0 && !step.usesWorkspace;
+  return step.scheduler !== undefined && isFree && actionTraits(step.action.type).doneBy === "worker";
+}
+
+function boundStep(step: StepDefinition, { maxParallelJobs }: SchedulerRequest, tag: string): StepDefinition {
+  const { resources } = step;
+  const slots =
+    resources === null || maxParallelJobs === null ? {} : { resources: { ...resources, slots: 1 } };
+  return { ...step, runsOn: [tag], ...slots };
+}
+
+function refuseForbidden(request: SchedulerRequest, cluster: ClusterSettings): void {
+  const found = whyForbidden(request, cluster);
+  if (found === null) return;
+  const { message, rule } = found;
+  if (rule === null) throw new DarumaError("SCHEDULER_NOT_ALLOWED", message);
+  const hint = `Add it to \`${rule}\` of the cluster in daruma.config.yaml, or remove it from the workflow file.`;
+  throw new DarumaError("SCHEDULER_NOT_ALLOWED", message, { hint });
+}

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import type { Definition, SchedulerRequest, StepDefinition } from "../../core/model/definition.js";
+import type { ClusterSettings } from "../../settings/settings.js";
+
+/** Jobs that ask for the same by a scheduler of their file. Their workers have this tag alone and take no others. */
+export interface Lane {
+  readonly tag: string;
+  readonly request: SchedulerRequest;
+}
+
+const MAX_NAME_CHARS = 40;
+const HASH_CHARS = 10;
+
+/** The same for files that ask for the same under the same name. */
+export function laneTag(cluster: string, request: SchedulerRequest): string {
+  const name = request.name.replaceAll(/[^A-Za-z0-9_.-]/g, "-").slice(0, MAX_NAME_CHARS);
+  const { tag: _tag, ...asked } = request;
+  const hash = createHash("sha256").update(JSON.stringify(asked)).digest("hex").slice(0, HASH_CHARS);
+  return `${cluster}/${name}-${hash}`;
+}
+
+/** The lane of a step whose file's request a cluster has taken on; null: it has none. */
+export function laneOf(
+  { scheduler, runsOn }: Pick<StepDefinition, "scheduler" | "runsOn">,
+  { schedulers = [] }: Pick<Definition, "schedulers">,
+): Lane | null {
+  if (scheduler === undefined) return null;
+  const request = schedulers.find(({ name }) => name === scheduler);
+  const tag = request?.tag;
+  return request === undefined || tag === undefined || !runsOn.includes(tag) ? null : { tag, request };
+}
+
+/** The cluster that a lane belongs to; null: there is none of that name now. */
+export function clusterOfLane<C extends Pick<ClusterSettings, "name">>(
+  tag: string,
+  clusters: readonly C[],
+): C | null {
+  return clusters.find(({ name }) => tag.startsWith(`${name}/`)) ?? null;
+}
+
+/** The tag of the lane among those of an allocation; null: it is for everybody. */
+export function laneAmong(tags: readonly string[], cluster: string): string | null {
+  return tags.find((tag) => tag.startsWith(`${cluster}/`)) ?? null;
+}
+
+/** The cluster as it is for a lane: what the file asks for, within what the settings say. */
+export function settingsFor(settings: ClusterSettings, { tag, request }: Lane): ClusterSettings {
+  const { allocation, schedulers } = settings;
+  const idleMs = request.idleExitMs ?? allocation.idleExitMs;
+  return {
+    ...settings,
+    tags: [tag],
+    account: request.account ?? settings.account,
+    target: request.partition ?? settings.target,
+    qos: request.qos ?? settings.qos,
+    gres: request.gres === null || request.gres === "gpu" ? settings.gres : request.gres,
+    options: [...settings.options, ...request.options],
+    allocation: {
+      ...allocation,
+      runtimeMs: request.runtimeMs ?? allocation.runtimeMs,
+      drainMs: Math.max(allocation.drainMs, request.drainMs ?? 0),
+      idleExitMs: Math.max(MIN_IDLE_MS, Math.min(idleMs, schedulers?.idleExitMs ?? allocation.idleExitMs)),
+      least: {
+        cpus: request.cpus ?? 0,
+        memoryBytes: request.memoryBytes ?? 0,
+        gpus: request.gpus ?? 0,
+      },
+      ...(request.maxParallelJobs === null ? {} : { slots: request.maxParallelJobs }),
+    },
+  };
+}
+
+/** A worker that leaves before it has asked for work would be of no use. */
+const MIN_IDLE_MS = 1_000;
