@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Run } from "../core/model/run.js";
-import { growHeapAsUsual, growHeapSlowlyForFile, growHeapSlowlyForRun } from "./heap-growth.js";
+import {
+  growHeapAsUsual,
+  growHeapSlowly,
+  growHeapSlowlyForFile,
+  growHeapSlowlyForRun,
+} from "./heap-growth.js";
 
 vi.mock("node:v8", () => ({ setFlagsFromString: vi.fn() }));
 const collect = vi.hoisted(() => vi.fn());
@@ -39,6 +44,7 @@ describe("the growth of the heap", () => {
   it.each([
     ["a large file", () => growHeapSlowlyForFile(fileOf(300_000))],
     ["a large run", () => growHeapSlowlyForRun(runOf(10_000))],
+    ["a server", () => growHeapSlowly()],
   ])("is slowed down once by %s, and as usual again at the end", (_, meetLarge) => {
     meetLarge();
     meetLarge();

@@ -15,7 +15,7 @@ import type { Context, Principal } from "../../operations/context.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import type { Store } from "../../store/store.js";
 import { openTelemetry, type Telemetry } from "../../telemetry/telemetry.js";
-import { growHeapSlowlyForRun } from "../heap-growth.js";
+import { growHeapSlowly } from "../heap-growth.js";
 import { addServerGauges } from "./server-gauges.js";
 import { mcpGroup, workerGroup } from "./server-groups.js";
 
@@ -80,7 +80,6 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     await checkTokens(store, options);
     parts = await openParts(options, store, outputDir, () => state.url);
     parts.onLoaded((run, log) => telemetry.recall(run, log));
-    parts.onCommitted(growHeapSlowlyForRun);
     parts.onCommitted((run, events) => {
       telemetry.take(run, events);
       for (const { event } of events) {
@@ -95,6 +94,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     closeUnusedConnections(app);
     // A port in use stops it before it has touched any run; and steps of runs are told where it listens.
     state.url = await listen(app, options);
+    growHeapSlowly();
     const takenUp = await parts.takeUpRuns();
     state.ready = true;
     return { url: state.url, listensAt: listensAt(app, options), takenUp, store, close };
