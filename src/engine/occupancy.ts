@@ -23,6 +23,7 @@ function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttem
     worker: job.attemptWorker ?? "",
     at: job.attemptPlace,
     recovery,
+    maxLogBytes: run.definition.maxLogBytes,
     needs: recovery ? { ...needs, slots: 0, cpus: 0, memoryBytes: 0, gpus: 0 } : needs,
   };
 }

@@ -133,6 +133,12 @@ export interface ServerRow {
 }
 
 /** What runs share and no log holds: allocations and their clusters, and the servers that look after them. */
+/** Allocations that have ended, by key, and tokens that are no longer valid, by id. */
+export interface EndedRows {
+  readonly allocations: readonly string[];
+  readonly tokens: readonly number[];
+}
+
 export interface ClusterStore {
   /** One that was never written is as new. */
   readCluster(name: string): Promise<ClusterState>;
@@ -145,6 +151,8 @@ export interface ClusterStore {
   readAllocation(key: string): Promise<AllocationRow | null>;
   /** Newest first. */
   listAllocations(filter: AllocationFilter): Promise<AllocationRow[]>;
+  /** Rows that nothing refers to any more, in one transaction; those that are not there are passed over. */
+  deleteEnded(rows: EndedRows): Promise<void>;
   /** This server is there for `expiresAt - now` from this moment, on the clock that the store holds leases against. */
   keepServer(server: ServerRow, now: number): Promise<void>;
   /** All that were kept and have not been forgotten since, also those whose time is over. */

@@ -184,6 +184,8 @@ export interface HeldAttempt {
   /** Where that was, as far as it is known. */
   readonly at?: AttemptPlace;
   readonly recovery: boolean;
+  /** Of both logs together; without it the default of a workflow. */
+  readonly maxLogBytes?: number;
   /** What it takes of its worker: no room where it is a recovery script. */
   readonly needs: Needs;
 }

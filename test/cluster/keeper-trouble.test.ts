@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { POLL_MS, PROBE_MS, RETURN_MS } from "../../src/host/clusters/cluster-keeper.js";
-import type { KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
+import { POLL_MS, PROBE_MS } from "../../src/host/clusters/cluster-keeper.js";
+import { type KeeperPorts, RETURN_MS } from "../../src/host/clusters/keeper-ports.js";
 import { EXPLAINED_MS } from "../../src/host/clusters/live-allocations.js";
 import type { ClusterState } from "../../src/store/cluster-rows.js";
 import { demand, jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
@@ -100,6 +100,39 @@ describe("an allocation that is leaving for an unknown reason", () => {
     expect(bench.cluster.submitted).toHaveLength(1);
     await bench.polls();
     expect(bench.cluster.submitted).toHaveLength(2);
+  });
+});
+
+describe("a drain that somebody asked for before the server was started again", () => {
+  /** A second request would make the worker hand back. */
+  async function restarted() {
+    const { bench, keeper } = await running();
+    const { cluster, allocations } = await bench.store.readCluster("hpc");
+    await bench.store.writeCluster({ cluster, allocations: [{ ...allocations[0]!, cancel: "drain" }] });
+    bench.demands = [];
+    await bench.polls();
+    await keeper.stop();
+    expect(bench.cluster.canceled).toEqual(["1 drain"]);
+    bench.gone.add("hpc/1");
+    await bench.keeper().start();
+    return bench;
+  }
+
+  it("is not asked for again: its worker is back and says that it drains", async () => {
+    const bench = await restarted();
+    bench.gone.delete("hpc/1");
+    bench.draining.add("hpc/1");
+    await bench.polls(20);
+    expect(bench.cluster.canceled).toEqual(["1 drain"]);
+  });
+
+  it("is asked for if its worker is back and does not drain, or does not come back", async () => {
+    for (const comesBack of [true, false]) {
+      const bench = await restarted();
+      if (comesBack) bench.gone.delete("hpc/1");
+      await bench.polls(RETURN_MS / POLL_MS);
+      expect(bench.cluster.canceled).toEqual(["1 drain", "1 drain"]);
+    }
   });
 });
 

@@ -101,6 +101,25 @@ export function clusterContract(under: StoreUnderTest): void {
     });
   });
 
+  describe("what has ended", () => {
+    test("is deleted by key and id, and nothing else; the id of a token never comes again", async () => {
+      const { store } = under;
+      const rows = [allocation("daruma-a", { state: "ended" }), allocation("daruma-b")];
+      await store.writeCluster({ cluster: NEW, allocations: rows });
+      const put = (hash: string) =>
+        store.putToken({ name: "x", role: "worker", hash, at: AT, expiresAt: null });
+      const [first, second] = [await put("a"), await put("b")];
+      await store.deleteEnded({ allocations: ["daruma-a", "daruma-z"], tokens: [second.id, 999] });
+      expect((await store.listAllocations({})).map(({ key }) => key)).toEqual(["daruma-b"]);
+      expect((await store.listTokens()).map(({ id }) => id)).toEqual([first.id]);
+      expect(await store.findToken("b")).toBeNull();
+      expect((await put("c")).id).toBeGreaterThan(second.id);
+      expect(await store.revokeToken(first.id, AT)).toBe(true);
+      await store.deleteEnded({ allocations: [], tokens: [] });
+      expect(await store.listTokens()).toHaveLength(2);
+    });
+  });
+
   describe("a server", () => {
     const server = { owner: OWNER, url: "http://login1:7420", expiresAt: 110 };
 

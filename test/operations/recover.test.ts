@@ -106,11 +106,16 @@ describe("classify_and_resolve_failures with corrections", () => {
       ],
     });
     expect(events.find(({ type }) => type === "hold.resolved")).toMatchObject({ by: "tester" });
+    expect((await bench.call("get_job", { job_id })).raised).toEqual([
+      { resource: "memory", from: 512 * 1024 ** 2, to: 2 * 1024 ** 3 },
+      { resource: "runtime", from: null, to: 90 * 60_000 },
+    ]);
   });
 
   it.each([
     ["less than it has", "retry", "256m", "NOT_RAISED"],
     ["as much as it has", "retry", "512m", "NOT_RAISED"],
+    ["less than anything can run in", "retry", "1", "NOT_RAISED"],
     ["an amount for a job that is to fail", "fail", "2g", "INVALID_INPUT"],
   ] as const)("refuses %s, and decides nothing", { tags: ["T35"] }, async (_, action, memory, code) => {
     const { run_id } = await bench.run(FLOW);

@@ -5,6 +5,7 @@ import { loadRun } from "../../src/engine/load-run.js";
 import type { Context } from "../../src/operations/context.js";
 import { readRunDocument } from "../../src/operations/exchange/read-run-document.js";
 import type { RunDocument } from "../../src/operations/exchange/run-document.js";
+import type { AllocationRow } from "../../src/store/cluster-rows.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";
 import { portableRun } from "../support/portable-run.js";
@@ -34,10 +35,52 @@ steps:
   b: { type: command, exec: "${BIG}" }
 `;
 
+function allocationRow(changes: Partial<AllocationRow>): AllocationRow {
+  return {
+    ...{ key: "daruma-a", cluster: "hpc", id: "1", restart: 0, state: "running" },
+    shape: { nodes: 1, cpus: 1, memoryBytes: 1, gpus: 0, runtimeMs: 1 },
+    ...{
+      tags: [],
+      job_id: null,
+      reason: "",
+      server: "",
+      token_id: null,
+      folder: "",
+      nodes: [],
+      cancel: null,
+    },
+    owner: { host: "h", bootId: "b", pid: 1, processStart: "s", engine: "e" },
+    ...{ created_at: 1, submitted_at: null, started_at: null, pilot_at: null, unknown_since: null },
+    ...{ ended_at: null, outcome: null },
+    ...changes,
+  };
+}
+
 const exported = async (run_id: number, files = true): Promise<RunDocument> =>
   (await bench.call("export_run", { run_id, files })) as unknown as RunDocument;
 
 describe("prune_runs", () => {
+  it("removes allocations and tokens that have been over for as long, with their folders, and no others", async () => {
+    const { store } = bench.context;
+    const put = (hash: string, expiresAt: number | null) =>
+      store.putToken({ name: "x", role: "worker", hash, at: 1, expiresAt });
+    const [revoked, valid] = [await put("a", null), await put("b", null)];
+    await put("c", 5);
+    await store.revokeToken(revoked.id, 5);
+    const folder = join(bench.folder, "allocation");
+    mkdirSync(folder);
+    const { cluster } = await store.readCluster("hpc");
+    const ended = allocationRow({ key: "daruma-a", folder, state: "ended", ended_at: 5 });
+    const live = allocationRow({ key: "daruma-b", folder: bench.folder });
+    await store.writeCluster({ cluster, allocations: [ended, live] });
+    const dry = await bench.call("prune_runs", { older_than: "1d", dry_run: true });
+    expect([dry.allocations, dry.tokens, existsSync(folder)]).toEqual([1, 2, true]);
+    const done = await bench.call("prune_runs", { older_than: "1d" });
+    expect([done.allocations, done.tokens, existsSync(folder)]).toEqual([1, 2, false]);
+    expect((await store.listAllocations({})).map(({ key }) => key)).toEqual(["daruma-b"]);
+    expect((await store.listTokens()).map(({ id }) => id)).toEqual([valid.id]);
+  });
+
   const later = (context: Context): Context => ({ ...context, now: () => Date.now() + 30 * DAY_MS });
   const filesOf = (run_id: number): string[] => {
     const output = join(bench.folder, "out", "output");

@@ -40,6 +40,7 @@ export class KeeperBench {
   readonly told: string[] = [];
   readonly pilots = new Set<string>();
   readonly gone = new Set<string>();
+  readonly draining = new Set<string>();
   readonly dead = new Set<number>();
   readonly files = new Map<string, string>();
   demands: Demand[] = [];
@@ -71,6 +72,7 @@ export class KeeperBench {
       folder: "/shared",
       pilots: {
         hadPilot: (allocation, restart) => this.pilots.has(`${allocation}#${restart}`),
+        isDraining: (allocation) => this.draining.has(allocation),
         isHere: (allocation) => !this.gone.has(allocation),
         allocationEnded: (ended) => this.ended.push(ended),
       },

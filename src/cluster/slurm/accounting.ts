@@ -24,8 +24,11 @@ export function accountingCommand(ids: readonly string[]): readonly string[] {
   return ["sacct", "--duplicates", "--parsable2", `--format=${COLUMNS}`, `--jobs=${ids.join(",")}`];
 }
 
-/** Of this user, whatever was there in the last days. */
-export function recentAccountingCommand(days: number): readonly string[] {
+/** Of this user, whatever was there in the last days. Root would be told of everybody's. */
+export function recentAccountingCommand(
+  days: number,
+  userId: number | undefined = process.getuid?.(),
+): readonly string[] {
   return [
     "sacct",
     "--duplicates",
@@ -33,6 +36,7 @@ export function recentAccountingCommand(days: number): readonly string[] {
     "--parsable2",
     `--format=${COLUMNS}`,
     `--starttime=now-${days}days`,
+    ...(userId === undefined ? [] : [`--user=${userId}`]),
   ];
 }
 

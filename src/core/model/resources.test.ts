@@ -1,8 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { amountText, raiseBy, raiseText, resourcesOf, withRaise } from "./resources.js";
+import { amountText, raiseBy, raiseText, refuseRaise, resourcesOf, withRaise } from "./resources.js";
 
 const MIB = 1024 ** 2;
 const MINUTE = 60_000;
+
+describe("refuseRaise", () => {
+  it.each([
+    [{ resource: "memory", from: null, to: MIB - 1 }, "memory must be at least 1 MiB"],
+    [{ resource: "memory", from: null, to: MIB }, null],
+    [{ resource: "runtime", from: null, to: 999 }, "runtime must be at least 1 s"],
+  ] as const)("of %o says %s", (raise, why) => {
+    expect(refuseRaise(raise)).toBe(why);
+  });
+});
 
 describe("raiseBy", () => {
   it.each([

@@ -45,6 +45,8 @@ interface ResourceTraits {
   readonly field: keyof RaisedResources;
   /** Amounts are rounded up to it, because schedulers count in these. */
   readonly unit: number;
+  /** With less nothing can run. */
+  readonly least: number;
   /** Beyond this nothing can be asked for. */
   readonly most: number;
   /** The failure of an attempt that passed it. */
@@ -57,6 +59,7 @@ const TRAITS: Readonly<Record<Resource, ResourceTraits>> = {
   memory: {
     field: "memoryBytes",
     unit: 1024 ** 2,
+    least: 1024 ** 2,
     most: Number.MAX_SAFE_INTEGER,
     code: "OOM",
     exitCode: 137,
@@ -66,6 +69,7 @@ const TRAITS: Readonly<Record<Resource, ResourceTraits>> = {
   runtime: {
     field: "runtimeMs",
     unit: 60_000,
+    least: 1_000,
     most: 2_147_483_647,
     code: "WALLTIME",
     exitCode: 152,
@@ -132,7 +136,8 @@ export function raisesTo(job: Pick<Job, "raised" | "step">, amounts: Amounts | u
 
 /** Null: it is more than before, and can be asked for. */
 export function refuseRaise({ resource, from, to }: Raise): string | null {
-  const { most } = TRAITS[resource];
+  const { least, most } = TRAITS[resource];
+  if (to < least) return `${resource} must be at least ${amountText(resource, least)}`;
   if (to > most) return `${resource} can be at most ${amountText(resource, most)}`;
   if (from === null || to > from) return null;
   return `${resource} must be more than the ${amountText(resource, from)} it has, not ${amountText(resource, to)}`;

@@ -2,7 +2,7 @@ import { laneAmong } from "../../cluster/requests/lane.js";
 import type { Demand } from "../../cluster/scale/demand.js";
 import { messageOf } from "../../core/text/message-of.js";
 import type { AllocationRow } from "../../store/cluster-rows.js";
-import type { KeeperPorts } from "./keeper-ports.js";
+import { type KeeperPorts, RETURN_MS } from "./keeper-ports.js";
 
 /** One that has been told to end now and still lives is told again after this. */
 const ASK_AGAIN_MS = 60_000;
@@ -15,8 +15,11 @@ export class Cancels {
   private readonly asked = new Map<string, { readonly how: "drain" | "now"; readonly at: number }>();
   /** By lane, null for jobs of none: since when no job has waited. */
   private readonly idleSince = new Map<string | null, number>();
+  private readonly beganAt: number;
 
-  constructor(private readonly ports: KeeperPorts) {}
+  constructor(private readonly ports: KeeperPorts) {
+    this.beganAt = ports.clock.elapsed();
+  }
 
   /** What waits in the queue for jobs that are no longer there is to leave it. */
   withSurplus(
@@ -39,13 +42,27 @@ export class Cancels {
     });
   }
 
+  /**
+   * It may have been asked before this server was started again: its worker says so when it is back, and until then it is
+   * not asked a second time, which would mean to hand back.
+   */
+  private mayDrain({ cluster, id, token_id, pilot_at }: AllocationRow): boolean {
+    const { pilots, clock } = this.ports;
+    const allocation = `${cluster}/${id}`;
+    if (pilots.isDraining(allocation, token_id)) return true;
+    const isAway = pilot_at !== null && !pilots.isHere(allocation, token_id);
+    return isAway && clock.elapsed() - this.beganAt < RETURN_MS;
+  }
+
   async ask(rows: readonly AllocationRow[], signal: AbortSignal): Promise<void> {
     const { provider, clock, settings, tell } = this.ports;
-    for (const { key, id, cancel, state } of rows) {
+    for (const row of rows) {
+      const { key, id, cancel, state } = row;
       if (state === "ended") this.asked.delete(key);
       if (state === "ended" || cancel === null || id === null) continue;
       const before = this.asked.get(key);
       const isRepeated = before?.how === cancel;
+      if (before === undefined && cancel === "drain" && this.mayDrain(row)) continue;
       if (isRepeated && (cancel === "drain" || clock.elapsed() - before!.at < ASK_AGAIN_MS)) continue;
       try {
         await provider.cancel(id, cancel, signal);

@@ -110,6 +110,7 @@ export class ClusterDuty {
       pilots: {
         hadPilot: (...of) => options.pilots.hadPilot(...of),
         isHere: (...of) => options.pilots.isHere(...of),
+        isDraining: (...of) => options.pilots.isDraining(...of),
         allocationEnded: (ended) => options.pilots.ended(ended),
       },
       demands: () => this.demandsOf(name),

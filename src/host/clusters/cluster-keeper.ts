@@ -6,7 +6,7 @@ import { messageOf } from "../../core/text/message-of.js";
 import type { AllocationRow, ClusterRow, ClusterState } from "../../store/cluster-rows.js";
 import { isSameOwner } from "../../store/lease-rules.js";
 import { Cancels } from "./cancels.js";
-import type { KeeperPorts } from "./keeper-ports.js";
+import { type KeeperPorts, RETURN_MS } from "./keeper-ports.js";
 import { historyOf, liveOf } from "./live-allocations.js";
 import { adopt, Observer } from "./observe.js";
 import { exclude, type Observed, reconcile } from "./reconcile.js";
@@ -19,8 +19,6 @@ export const POLL_MS = 5_000;
 export const WAKE_MS = 1_000;
 /** How long what the batch system says of its partitions and nodes holds. */
 export const PROBE_MS = 10 * 60_000;
-/** Workers that a server had before it was started again are back by then. */
-export const RETURN_MS = 20_000;
 const MAX_TRIES = 5;
 
 const FAILS_AT_ONCE = "attempts fail at once on it and not elsewhere";

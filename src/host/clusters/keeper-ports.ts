@@ -5,12 +5,17 @@ import type { ClusterSettings } from "../../settings/settings.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
 import type { EndedAllocation } from "../../worker/pool/pool-allocations.js";
 
+/** Workers that a server had before it was started again are back by then. */
+export const RETURN_MS = 20_000;
+
 /** What the workers' side knows of allocations, by `CLUSTER/ID` and by the token that was made for them. */
 export interface Pilots {
   /** A worker of this incarnation has come, be it gone again. */
   hadPilot(allocation: string, restart: number, token: number | null): boolean;
   /** A worker of it is connected. */
   isHere(allocation: string, token: number | null): boolean;
+  /** Its worker is connected and takes nothing more. */
+  isDraining(allocation: string, token: number | null): boolean;
   /** Its attempts end now, with what the batch system says. May be told twice. */
   allocationEnded(ended: EndedAllocation): void;
 }

@@ -22,6 +22,8 @@ const BUSY_MS = 30_000;
 /** What was too big is tried again after as long: a site may have raised its limits. */
 const TOO_BIG_MS = 60 * 60_000;
 const MAX_TOO_BIG = 1_000;
+/** It is revoked when the allocation ends. This is for those of a server that never comes back. */
+const MAX_QUEUED_MS = 30 * 24 * 60 * 60_000;
 
 /** What a file asks for and the batch system refuses is tried again after as long: somebody may have allowed it. */
 const REFUSED_LANE_MS = 10 * 60_000;
@@ -79,7 +81,7 @@ export class Submitter {
         role: "worker",
         hash: hashOf(token),
         at: now,
-        expiresAt: null,
+        expiresAt: now + each.shape.runtimeMs + MAX_QUEUED_MS,
       });
       drafts.push({
         row: newRow(own, each, { key, folder, server: server(), owner, token_id, now }),

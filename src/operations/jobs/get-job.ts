@@ -13,7 +13,7 @@ import { iso, showOutput } from "../../report/run-report.js";
 import type { Store } from "../../store/store.js";
 import { operation } from "../operation.js";
 import { error, job } from "../record-schemas.js";
-import { diagnostics, jobId, json, runOfJob, tokenUsage } from "../schemas.js";
+import { diagnostics, jobId, json, raise, runOfJob, tokenUsage } from "../schemas.js";
 
 const declaredFile = z.object({
   role: z.enum(["input", "output"]),
@@ -59,6 +59,7 @@ export const getJob = operation({
         cpu_ms: z.number().nullable().describe("CPU time of all processes of the attempt. Null: not known."),
       }),
     ),
+    raised: z.array(raise).describe("More memory or runtime that it was given, oldest first."),
     diagnostics,
   }),
   rest: { method: "GET", path: "/jobs/{job_id}", unprefixed: true },
@@ -78,6 +79,8 @@ async function reportJobDetails(store: Store, request: JobRequest) {
   const run = await requireRun(store, job.run_id);
   const attempts = await store.readAttempts(run.id, id);
   const log = await store.readEvents(run.id, { job: id });
+  // Those are about several jobs; each begins a visit of its own.
+  const retried = job.visit > 1 ? await store.readEvents(run.id, { types: ["jobs.retried"] }) : [];
   const usages = usagesOf(log);
   const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
   const filesIn = filesByAttempt(log);
@@ -96,6 +99,10 @@ async function reportJobDetails(store: Store, request: JobRequest) {
         user_data: userDataIn.get(attempt.attempt) ?? {},
         ...(processUsageIn.get(attempt.attempt) ?? UNKNOWN_USAGE),
       })),
+    raised: raisesIn(
+      [...log, ...retried].sort((first, second) => first.seq - second.seq),
+      id,
+    ),
     diagnostics: diagnosticsOf([job], log),
   };
 }
@@ -108,6 +115,16 @@ function takenFrom(log: readonly LoggedEvent[]): { run_id: number; attempt: numb
 }
 
 const LAST_RESULT: ReadonlySet<EventType> = new Set(["job.reused", "attempt.started"]);
+
+/** By a rule, a recovery or an operator. */
+function raisesIn(log: readonly LoggedEvent[], jobId: number): z.input<typeof raise>[] {
+  return log.flatMap(({ event }) => {
+    if (event.type === "rule.reserved" && event.job === jobId && event.raised !== undefined)
+      return [{ ...event.raised }];
+    if (event.type !== "jobs.retried") return [];
+    return (event.raised ?? []).flatMap(({ job: of, ...each }) => (of === jobId ? [each] : []));
+  });
+}
 
 /** Declared files as each attempt that succeeded found and left them. */
 function filesByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, z.input<typeof declaredFile>[]> {

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { RunRow } from "../../core/model/rows.js";
@@ -28,7 +29,7 @@ export const pruneRuns = operation({
   description:
     "Permanently removes runs that ended before the given age: their log, jobs, output files and artifacts. With `dry_run` nothing is removed.",
   details:
-    "Unfinished runs are never removed, nor are runs that an unfinished run was forked from. The age of an imported run counts from its original end.",
+    "Allocations of clusters and tokens that have been over for as long are removed too. Unfinished runs are never removed, nor are runs that an unfinished run was forked from. The age of an imported run counts from its original end.",
   onlyForPeople: true,
   role: "admin",
   effect: "destroys",
@@ -40,6 +41,8 @@ export const pruneRuns = operation({
       z.object({ run_id: z.number(), workflow: z.string(), status: runStatus, finished_at: z.string() }),
     ),
     kept: z.array(z.object({ run_id: z.number(), because: z.string() })),
+    allocations: z.number().describe("Ended allocations of clusters, with their logs."),
+    tokens: z.number().describe("Tokens that were revoked or had expired."),
   }),
   rest: { method: "POST", path: "/prune" },
   cli: [
@@ -76,7 +79,12 @@ async function prune({ store, outputDir, now }: Context, request: PruneRequest) 
     else if (request.dry_run || (await store.deleteRun(run.id))) removed.push(run);
     else kept.push({ run_id: run.id, because: "it is in use" });
   }
-  if (!request.dry_run) await removeFiles(outputDir, new Set(removed.map(({ id }) => id)));
+  const past = await endedBeforeRows(store, endedBefore);
+  if (!request.dry_run) {
+    await removeFiles(outputDir, new Set(removed.map(({ id }) => id)));
+    await store.deleteEnded({ allocations: past.allocations.map(({ key }) => key), tokens: past.tokens });
+    for (const { folder } of past.allocations) await rm(folder, { recursive: true, force: true });
+  }
   return {
     dry_run: request.dry_run,
     ended_before: iso(endedBefore),
@@ -87,6 +95,19 @@ async function prune({ store, outputDir, now }: Context, request: PruneRequest) 
       finished_at: iso(finished_at!),
     })),
     kept,
+    allocations: past.allocations.length,
+    tokens: past.tokens.length,
+  };
+}
+
+/** Allocations and tokens that have been over for as long. */
+async function endedBeforeRows(store: Store, before: number) {
+  const isPast = (at: number | null): boolean => at !== null && at < before;
+  return {
+    allocations: (await store.listAllocations({})).filter(({ ended_at }) => isPast(ended_at)),
+    tokens: (await store.listTokens())
+      .filter(({ revoked_at, expires_at }) => isPast(revoked_at) || isPast(expires_at))
+      .map(({ id }) => id),
   };
 }
 

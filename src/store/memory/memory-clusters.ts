@@ -35,6 +35,12 @@ export function createClusterVerbs(open: OpenTables): ClusterStore {
         .reverse()
         .slice(0, limit);
     },
+    async deleteEnded({ allocations, tokens }) {
+      const tables = open();
+      for (const key of allocations) tables.allocations.delete(key);
+      const gone = new Set(tokens);
+      tables.tokens.splice(0, tables.tokens.length, ...tables.tokens.filter(({ id }) => !gone.has(id)));
+    },
     async keepServer({ owner, url, expiresAt }) {
       open().servers.set(ownerText(owner), { owner: { ...owner }, url, expiresAt });
     },

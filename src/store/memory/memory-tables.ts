@@ -77,6 +77,8 @@ export class MemoryTables {
   readonly book = new Map<string, string>();
   readonly bookRows = new Map<string, { readonly text: string; readonly rolled: boolean }>();
   readonly bookBacklog = new Set<number>();
+  /** Never given twice, also where the token is gone. */
+  lastTokenId = 0;
   readonly tokens: (TokenRow & { readonly hash: string })[] = [];
 
   positionOf(runId: number): RunPosition {

@@ -9,9 +9,11 @@ type TokenVerb = "putToken" | "findToken" | "listTokens" | "revokeToken";
 export function createTokenVerbs(open: OpenTables, listeners: ChangeListeners): Pick<Store, TokenVerb> {
   return {
     async putToken({ name, role, hash, at, expiresAt }) {
-      const { tokens } = open();
+      const tables = open();
+      const { tokens } = tables;
       if (tokens.some((token) => token.hash === hash)) throw tokenIsThere();
-      const known = { id: tokens.length + 1, name: toStorableText(name), role, created_at: at };
+      tables.lastTokenId += 1;
+      const known = { id: tables.lastTokenId, name: toStorableText(name), role, created_at: at };
       const token = { ...known, expires_at: expiresAt, revoked_at: null, hash };
       tokens.push(token);
       return withoutHash(token);
@@ -23,9 +25,10 @@ export function createTokenVerbs(open: OpenTables, listeners: ChangeListeners): 
     listTokens: async () => open().tokens.map(withoutHash),
     async revokeToken(id, at) {
       const { tokens } = open();
-      const token = tokens[id - 1];
+      const index = tokens.findIndex((each) => each.id === id);
+      const token = tokens[index];
       if (token === undefined || token.revoked_at !== null) return false;
-      tokens[id - 1] = { ...token, revoked_at: at };
+      tokens[index] = { ...token, revoked_at: at };
       listeners.tell("revoked", 0);
       return true;
     },

@@ -58,6 +58,15 @@ export function createClusterVerbs(db: Database, clock: LeaseClock): ClusterStor
          ORDER BY created_at DESC, key DESC LIMIT $2::bigint`,
         ...[cluster ?? null, limit ?? null],
       ),
+    async deleteEnded({ allocations: keys, tokens }) {
+      await db.work((session) =>
+        session.rows(
+          `WITH gone AS (DELETE FROM allocation WHERE key IN (SELECT jsonb_array_elements_text($1::text::jsonb)))
+           DELETE FROM token WHERE id IN (SELECT jsonb_array_elements_text($2::text::jsonb)::bigint)`,
+          ...[JSON.stringify(keys), JSON.stringify(tokens)],
+        ),
+      );
+    },
     async keepServer({ owner, url, expiresAt }, now) {
       await db.work(
         (session) =>

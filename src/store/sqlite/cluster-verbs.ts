@@ -9,7 +9,7 @@ import { Conditions, type Statements } from "./statements.js";
 import type { ThreadClient } from "./thread-client.js";
 
 type ClusterRead = "readCluster" | "listClusters" | "readAllocation" | "listAllocations" | "listServers";
-type ClusterWrite = "writeCluster" | "keepServer" | "forgetServer";
+type ClusterWrite = "writeCluster" | "deleteEnded" | "keepServer" | "forgetServer";
 
 const OLDEST_FIRST = "ORDER BY created_at, key";
 const NEWEST_FIRST = "ORDER BY created_at DESC, key DESC";
@@ -54,6 +54,11 @@ export function createClusterWrites({ run, row }: Statements): Pick<WriteVerbs, 
         );
       return true;
     },
+    deleteEnded: ({ allocations, tokens }) => {
+      for (const key of allocations) run("DELETE FROM allocation WHERE key = ?", key);
+      for (const id of tokens) run("DELETE FROM token WHERE id = ?", id);
+      return null;
+    },
     keepServer: (owner, url, expiresAt) => {
       run("INSERT OR REPLACE INTO server (owner, url, expires_at) VALUES (?, ?, ?)", owner, url, expiresAt);
       return null;
@@ -96,6 +101,9 @@ export function createClusterVerbs(thread: ThreadClient): ClusterStore {
     },
     async listAllocations(filter) {
       return unpackTable(TABLES.allocation, await thread.call("listAllocations", filter));
+    },
+    async deleteEnded(ended) {
+      await thread.call("deleteEnded", ended);
     },
     async keepServer({ owner, url, expiresAt }) {
       await thread.call("keepServer", ownerText(owner), url, expiresAt);

@@ -1,7 +1,7 @@
 import type { BookKey } from "../../core/book/book-entry.js";
 import type { ErrorCode } from "../../core/errors/errors.js";
 import type { BookPage, EndedJobs, RowFilter } from "../book-rows.js";
-import type { AllocationFilter } from "../cluster-rows.js";
+import type { AllocationFilter, EndedRows } from "../cluster-rows.js";
 import type { JobFilter, RunFilter } from "../filters.js";
 import type {
   ClaimRequest,
@@ -91,6 +91,7 @@ export interface WriteVerbs {
   /** The new token. */
   takeWaiting(run: WaitingRun, owner: string, expiresAt: number): number | null;
   writeCluster(name: string, revision: number, cluster: Cells, allocations: Cells): boolean;
+  deleteEnded(rows: EndedRows): null;
   keepServer(owner: string, url: string, expiresAt: number): null;
   forgetServer(owner: string): null;
   /** `rows` as JSON pairs of run and number. */

@@ -5,6 +5,7 @@ import type { AttemptPlace } from "../../core/model/worker-names.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { PoolAttempt } from "./pool-attempt.js";
 import type { PoolBook } from "./pool-book.js";
+import type { PoolWorker } from "./pool-worker.js";
 
 /** Incarnations of allocations that are remembered after their worker has gone. */
 const MAX_REMEMBERED = 10_000;
@@ -43,9 +44,17 @@ export class PoolAllocations {
   }
 
   isHere(allocation: string, token: number | null): boolean {
-    for (const { at, caller } of this.book.workers.values())
-      if (at.allocation === allocation && (caller === null || caller === token)) return true;
-    return false;
+    return this.workersOf(allocation, token).length > 0;
+  }
+
+  isDraining(allocation: string, token: number | null): boolean {
+    return this.workersOf(allocation, token).some(({ draining }) => draining);
+  }
+
+  private workersOf(allocation: string, token: number | null): PoolWorker[] {
+    return [...this.book.workers.values()].filter(
+      ({ at, caller }) => at.allocation === allocation && (caller === null || caller === token),
+    );
   }
 
   /** The batch system has ended it: so have its attempts, and its worker is gone. May be told twice. */

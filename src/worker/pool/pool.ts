@@ -221,8 +221,9 @@ export class WorkerPool implements Worker {
 }
 
 function heldOf(assignment: Assignment, worker: string, needs: Needs): HeldAttempt {
-  const { runId, workflowId, jobId, attempt, token, recovery } = assignment;
-  return { runId, workflowId, jobId, attempt, token, worker, recovery, needs };
+  const { runId, workflowId, jobId, attempt, token, recovery, maxLogBytes } = assignment;
+  const held = { runId, workflowId, jobId, attempt, token, worker, recovery, needs };
+  return maxLogBytes === undefined ? held : { ...held, maxLogBytes };
 }
 
 function scriptNeeds({ runsOn, action }: Assignment): Needs {

@@ -23,6 +23,20 @@ const HELD: HeldAttempt = {
   needs: NEEDS,
 };
 
+describe("a log that a worker sends", () => {
+  it("is kept up to the workflow's limit, and the worker that sends more goes on", async () => {
+    const files = new ReceivedFiles(folder);
+    const held = { ...HELD, maxLogBytes: 1000 };
+    const most = 1000 + 64 * 1024;
+    const bytes = new Uint8Array(40_000).fill(65);
+    const sizes: number[] = [];
+    for (const offset of [0, 40_000, 80_000])
+      sizes.push(await files.writeLog(held, { stream: "stdout", offset, bytes, begin: offset === 0 }));
+    expect(sizes).toEqual([40_000, 80_000, 120_000]);
+    expect(files.logSize(held, "stdout")).toBe(most);
+  });
+});
+
 describe("an output that a worker sends", () => {
   it("is refused if it is no JSON, or deeper than others can walk through", () => {
     const files = new ReceivedFiles(folder);

@@ -13,6 +13,7 @@ import {
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { DarumaError } from "../../core/errors/errors.js";
+import { DEFAULT_MAX_LOG_BYTES } from "../../core/model/definition.js";
 import { describeOutputFile, type OutputFile } from "../attempt-output.js";
 import { logFile, outputArtifact, summaryArtifact } from "../attempt-paths.js";
 import type { HeldAttempt } from "../worker.js";
@@ -27,6 +28,8 @@ export interface LogPiece {
 
 /** Large outputs are reported soon after they were sent; of others the file is read again. */
 const MAX_DESCRIBED = 20;
+/** What a worker adds to a log that has reached its limit, generously. */
+const LOG_NOTE_BYTES = 64 * 1024;
 const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT;
 const openAsync = promisify(open);
 
@@ -43,14 +46,17 @@ export class ReceivedFiles {
    * database syncs, creating a file can take tens of milliseconds.
    */
   async writeLog(attempt: HeldAttempt, { stream, offset, bytes, begin }: LogPiece): Promise<number> {
+    // A worker keeps to the limit itself; one that does not must not fill the disk.
+    const room = (attempt.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES) + LOG_NOTE_BYTES - offset;
+    if (room <= 0) return offset + bytes.length;
     const fd = await openLog(logFile(this.base, attempt, stream));
     try {
       if (begin) ftruncateSync(fd, 0);
       const { size } = fstatSync(fd);
       if (offset > size) return size;
-      let written = 0;
-      while (written < bytes.length)
-        written += writeSync(fd, bytes, written, bytes.length - written, offset + written);
+      const end = Math.min(bytes.length, room);
+      for (let written = 0; written < end; )
+        written += writeSync(fd, bytes, written, end - written, offset + written);
       return Math.max(size, offset + bytes.length);
     } finally {
       closeSync(fd);

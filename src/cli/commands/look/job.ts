@@ -1,4 +1,5 @@
 import { jobStatusWord } from "../../../core/model/job-status-word.js";
+import { raiseText } from "../../../core/model/resources.js";
 import { aboutSize } from "../../../core/text/amount-text.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { OutputOf } from "../../../operations/client.js";
@@ -23,7 +24,7 @@ export const showJob: Present = async ({ args }, { out, options }, client) => {
 };
 
 function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): string[] {
-  const { id, run_id, step, scope, status, attempt_history, error, output, due_at, handled } = job;
+  const { id, run_id, step, scope, status, attempt_history, error, output, due_at, handled, raised } = job;
   const { taken_over_from: from } = job;
   const lines = [
     `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], jobStatusWord(status))}${handled ? " (handled)" : ""}`,
@@ -35,6 +36,7 @@ function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): stri
     lines.push(
       `${INDENT}taken over from run ${from.run_id}${from.attempt === 0 ? "" : `, attempt ${from.attempt}`}`,
     );
+  if (raised.length > 0) lines.push(`${INDENT}raised: ${raised.map(raiseText).join(", ")}`);
   if (attempt_history.length === 0) return from === null ? [...lines, `${INDENT}no attempts yet`] : lines;
   return [
     ...lines,
