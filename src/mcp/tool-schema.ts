@@ -33,6 +33,7 @@ export const COMMON_FIELDS: ReadonlySet<string> = new Set([
   "text",
   "workflow",
   "version",
+  "at",
 ]);
 
 /** Fields that only programs and people at a terminal need: agents may give them, but are not told of them. */

@@ -23,6 +23,14 @@ export const runOfJob = runReference
   .optional()
   .describe("The run, if job_id names a step: its number, or last.");
 
+/** The number of an event of the run. */
+export const at = z.coerce
+  .number()
+  .int()
+  .positive()
+  .optional()
+  .describe("As the run was after this event: its number, as `events` shows it.");
+
 const MAX_PAGE = 1_000;
 
 const DEFAULT_PAGE = 100;

@@ -2,3 +2,8 @@
 export function clockTime(time: string | null): string {
   return time === null ? "" : time.replace("T", " ").slice(0, 19);
 }
+
+/** The first line of what is told of the past. */
+export function pastLine({ seq, time }: { readonly seq: number; readonly time: string }): string {
+  return `as it was after event ${seq}, ${clockTime(time)} UTC`;
+}

@@ -6,6 +6,7 @@ import { ADVICE_KINDS, advice, adviceLines, commandOf } from "../../report/advic
 import { explainCommand } from "../../report/advised-commands.js";
 import { explainTold } from "../../report/explain.js";
 import { jobName, listNames } from "../../report/lookup/job-name.js";
+import { pastRun } from "../../report/lookup/past-run.js";
 import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { adviseOn } from "../../report/next-steps.js";
@@ -13,14 +14,15 @@ import { RunTeller } from "../../report/words/job-story.js";
 import type { Store } from "../../store/store.js";
 import type { Context, Runner } from "../context.js";
 import { operation } from "../operation.js";
-import { flag, runReference, variables } from "../schemas.js";
+import { at, flag, runReference, variables } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
-import { interrupted } from "./run-shapes.js";
+import { interrupted, pastAt } from "./run-shapes.js";
 
 const input = z.strictObject({
   run_id: runReference,
   step: z.string().optional().describe("Only this job: a step, step@scope or a job id."),
   full: flag.default(false).describe("Every job separately."),
+  at,
 });
 type ExplainRequest = z.output<typeof input>;
 
@@ -36,6 +38,7 @@ export const explainRun = operation({
     run_id: z.number(),
     step: z.string().nullable(),
     interrupted,
+    at: pastAt,
     lines: z.array(z.string()).describe("The story."),
     advice: z
       .array(
@@ -72,8 +75,11 @@ export const explainRun = operation({
 const typed = (command: string): string => `daruma ${command}`;
 
 /** Why a run went as it did, and what can be done about it. */
-async function explainAndAdvise({ store, runner }: Context, { run_id, step, full }: ExplainRequest) {
-  const runId = await resolveRun(store, run_id);
+async function explainAndAdvise(context: Context, request: ExplainRequest) {
+  const { run_id, step, full, at: seq } = request;
+  const runId = await resolveRun(context.store, run_id);
+  const past = seq === undefined ? null : await pastRun(context.store, runId, seq);
+  const { store, runner } = past === null ? context : { store: past.store, runner: null };
   const row = await requireRun(store, runId);
   const interrupted = (await interruptedRuns(store, [row])).has(runId);
   const { definition } = await storedDefinition(store, { ...row, name: row.workflow });
@@ -84,13 +90,17 @@ async function explainAndAdvise({ store, runner }: Context, { run_id, step, full
   const story = explainTold(teller.told(), { full, interrupted, ...(step === undefined ? {} : { step }) });
   const { run } = story;
   const lines = [...story.lines, ...(runner === null ? [] : waitingForWorkers(run, runner))];
-  const advised = adviseOn(run, {
-    interrupted,
-    owner: await ownerOf(store, runId),
-    childRuns: await childRunsOf(store, run),
-    asked: story.asked,
-  });
-  if (story.hasMore && advised.every(({ kind }) => kind !== "nothing"))
+  // Nothing can be done in the past.
+  const advised =
+    past !== null
+      ? []
+      : adviseOn(run, {
+          interrupted,
+          owner: await ownerOf(store, runId),
+          childRuns: await childRunsOf(store, run),
+          asked: story.asked,
+        });
+  if (past === null && story.hasMore && advised.every(({ kind }) => kind !== "nothing"))
     advised.push(
       advice(
         "explain",
@@ -102,6 +112,7 @@ async function explainAndAdvise({ store, runner }: Context, { run_id, step, full
     run_id: runId,
     step: step ?? null,
     interrupted,
+    at: past?.at ?? null,
     lines,
     advice: advised.map(({ kind, text, argv, calls }) => ({
       kind,

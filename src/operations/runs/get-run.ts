@@ -4,7 +4,8 @@ import type { EventType } from "../../core/model/events.js";
 import { loadRun } from "../../engine/load-run.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
 import { liveControlOf, NOBODY_STEERS } from "../../report/live-control.js";
-import { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
+import { pastRun } from "../../report/lookup/past-run.js";
+import { resolveRun } from "../../report/lookup/run-reference.js";
 import { type AttemptUsage, usagesOf } from "../../report/model-usage.js";
 import { type JobReport, NOTHING_FAILED, reportRun, reportState } from "../../report/run-report.js";
 import { summariseRun } from "../../report/run-summary.js";
@@ -13,8 +14,8 @@ import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { error, job, waitingJob } from "../record-schemas.js";
-import { diagnostics, json, runReference, runStatus, tokenUsage } from "../schemas.js";
-import { imported, interrupted, labels } from "./run-shapes.js";
+import { at, diagnostics, json, runReference, runStatus, tokenUsage } from "../schemas.js";
+import { imported, interrupted, labels, pastAt } from "./run-shapes.js";
 
 /** Which jobs of a run are told of. */
 const JOB_CHOICES = ["all", "failed", "none"] as const;
@@ -64,6 +65,7 @@ const runDetails = z.object({
     .nullable()
     .describe("The run from which it took jobs over; null: none."),
   labels,
+  at: pastAt,
   jobs: z.array(job.extend({ output: json })),
   routes: z.array(routeReport),
   handled_failures: z.array(failureShape),
@@ -107,6 +109,7 @@ export const getRun = operation({
       .enum(JOB_CHOICES)
       .default("all")
       .describe("Which jobs: all, only those that failed and have not completed since, or none."),
+    at,
   }),
   output: runDetails,
   rest: { method: "GET", path: "/runs/{run_id}" },
@@ -114,21 +117,27 @@ export const getRun = operation({
     {
       words: "show",
       positional: ["run_id"],
-      examples: ["daruma show 3", "daruma show last --jobs failed", "daruma show last --json"],
+      examples: [
+        "daruma show 3",
+        "daruma show last --jobs failed",
+        "daruma show last --json",
+        "daruma show 3 --at 17",
+      ],
     },
   ],
   // Of a large run the others are many, and tell little; list_jobs has them page by page.
   forAgents: () => ({ jobs: "failed" }),
-  handler: (context, { run_id, jobs }) => describeRun(context, run_id, jobs),
+  handler: async (context, { run_id, jobs, at: seq }) => {
+    const { store } = context;
+    const runId = await resolveRun(store, run_id);
+    if (seq === undefined) return { ...(await describeRun(context, runId, jobs)), at: null };
+    const past = await pastRun(store, runId, seq);
+    return { ...(await describeRun({ ...context, store: past.store }, runId, jobs)), at: past.at };
+  },
 });
 
 /** Everything of one run. */
-async function describeRun(
-  { store, outputDir }: Context,
-  reference: RunReference,
-  choice: JobChoice = "all",
-) {
-  const runId = await resolveRun(store, reference);
+async function describeRun({ store, outputDir }: Context, runId: number, choice: JobChoice) {
   const report = await reportRun(store, runId);
   const jobs = report.jobs.filter((job) => isChosen(job, choice));
   const definition = await definitionOf(store, runId);

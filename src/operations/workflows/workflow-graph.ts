@@ -3,11 +3,12 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
 import type { JobStatus } from "../../core/model/rows.js";
 import { toDot, toMermaid } from "../../definition/draw/graph.js";
+import { pastRun } from "../../report/lookup/past-run.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { fileName, name, runReference, source } from "../schemas.js";
+import { at, fileName, name, runReference, source } from "../schemas.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
 import { readTextIn } from "./workflow-source.js";
 
@@ -22,6 +23,7 @@ const input = z.strictObject({
     .positive()
     .optional()
     .describe("Which version of it; by default the newest."),
+  at,
   format: z.enum(["mermaid", "dot"]).default("mermaid").describe("The format of the picture."),
 });
 type GraphRequest = z.output<typeof input>;
@@ -79,7 +81,13 @@ async function pictureOf(context: Context, request: GraphRequest): Promise<Pictu
   const { source, run_id, workflow, file_name: file } = request;
   if ([source, run_id, workflow].filter((given) => given !== undefined).length !== 1)
     throw new DarumaError("INVALID_INPUT", "give exactly one of source, run_id and workflow");
-  if (run_id !== undefined) return pictureOfRun(store, await resolveRun(store, run_id));
+  if (request.at !== undefined && run_id === undefined)
+    throw new DarumaError("INVALID_INPUT", "at needs a run");
+  if (run_id !== undefined) {
+    const runId = await resolveRun(store, run_id);
+    const shown = request.at === undefined ? store : (await pastRun(store, runId, request.at)).store;
+    return pictureOfRun(shown, runId);
+  }
   if (source !== undefined)
     return {
       definition: (await readTextIn(context, source, { file, folder: "/" })).definition,

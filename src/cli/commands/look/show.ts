@@ -5,6 +5,7 @@ import { deadLettersAmong, type RunSummary } from "../../../report/run-summary.j
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { lookAt } from "../../look.js";
+import { pastLine } from "../../render/clock-time.js";
 import { withCommands } from "../../render/hold-lines.js";
 import { runDetailLines } from "../../render/run-details.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
@@ -19,6 +20,7 @@ export const show: Present = async ({ input }, session, client) => {
     writeJson(out, { ...shown, summary: { ...shown.summary, holds } });
   } else {
     const look = await lookAt(session, client, [shown.run_id]);
+    if (shown.at !== null) writeLines(out, [pastLine(shown.at)]);
     writeLines(out, runDetailLines(summaryOf(shown), { ...shown, state: shown.state as Json }, look));
   }
   return 0;
@@ -27,7 +29,7 @@ export const show: Present = async ({ input }, session, client) => {
 /** What the renderers tell a run from. */
 export function summaryOf(shown: OutputOf<"get_run">): RunSummary {
   const { summary, state: _state, diagnostics: _diagnostics, ...more } = shown;
-  const { live_control: _control, usage: _usage, left_alone: _left, ...report } = more;
+  const { live_control: _control, usage: _usage, left_alone: _left, at: _at, ...report } = more;
   const { jobs } = report as unknown as RunReport;
   return { report, ...summary, deadLetters: deadLettersAmong(jobs) } as unknown as RunSummary;
 }

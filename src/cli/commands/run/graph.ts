@@ -15,7 +15,8 @@ export const graph: Present = async ({ input, args, flags }, { out, options }, c
       ? input
       : reference === null
         ? { source: readSource(what), file_name: what }
-        : { run_id: reference };
+        : { run_id: reference, ...(input.at === undefined ? {} : { at: input.at as number }) };
+  if (input.at !== undefined && reference === null) throw new DarumaError("USAGE", "--at needs a run");
   const picture = await client.call("workflow_graph", {
     ...drawn,
     format: flags.format as "mermaid" | "dot",

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { DarumaError } from "../../core/errors/errors.js";
+import { evolve } from "../../core/evolve/evolve.js";
+import type { Event, LoggedEvent } from "../../core/model/events.js";
+import { newRun } from "../../core/model/new-run.js";
+import { iso } from "../../core/text/iso-time.js";
+import { readDefinition, readPages } from "../../engine/load-run.js";
+import { RunHost } from "../../engine/run-host.js";
+import { currentOwner } from "../../store/lease-owner.js";
+import { createRunVerbs } from "../../store/memory/memory-runs.js";
+import { MemoryTables } from "../../store/memory/memory-tables.js";
+import type { Append, Store } from "../../store/store.js";
+
+/** A store in which a run is as it was after one of its events, so that whatever reads a run can read its past. */
+export interface PastRun {
+  readonly store: Store;
+  readonly at: { readonly seq: number; readonly time: string };
+}
+
+export async function pastRun(store: Store, runId: number, seq: number): Promise<PastRun> {
+  const events = await firstEvents(store, runId, seq);
+  const tables = new MemoryTables();
+  tables.apply(await rowsOf(store, runId, events));
+  const {
+    readRun,
+    readEvents,
+    readJobs,
+    readJob,
+    readJobNames,
+    listJobs,
+    readAttempts,
+    readRoutes,
+    readCheckpoints,
+  } = createRunVerbs(() => tables);
+  // Whoever had it then is not known: it was nobody's to be taken up.
+  const owner = currentOwner(randomUUID());
+  const past: Store = {
+    ...store,
+    ...{ readRun: async (id) => (id === runId ? readRun(id) : store.readRun(id)) },
+    ...{ readEvents, readJobs, readJob, readJobNames, listJobs, readAttempts, readRoutes, readCheckpoints },
+    readSnapshot: async () => null,
+    readLease: async () => null,
+    readLastLeases: async (ids) =>
+      ids.map((id) => ({ runId: id, owner, expiresAt: Number.MAX_SAFE_INTEGER })),
+  };
+  return { store: past, at: { seq, time: iso(events.at(-1)!.at) } };
+}
+
+async function firstEvents(store: Store, runId: number, seq: number): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  let last = 0;
+  for await (const page of readPages(store, runId, { afterSeq: 0 })) {
+    for (const logged of page) if (logged.seq <= seq) events.push(logged);
+    last = page.at(-1)?.seq ?? last;
+    if (last >= seq) return events;
+  }
+  throw new DarumaError("INVALID_INPUT", `run ${runId} has no event ${seq}: its last one is ${last}`, {
+    hint: { typed: `See \`daruma events ${runId}\`.`, asked: "See list_run_events." },
+  });
+}
+
+/** What a store would have had of it then. */
+async function rowsOf(
+  store: Store,
+  runId: number,
+  [first, ...others]: readonly LoggedEvent[],
+): Promise<Append> {
+  const created = first!.event as Extract<Event, { type: "run.created" }>;
+  const run = newRun(runId, await readDefinition(store, runId, created.definitionHash), created, first!.at);
+  const host = new RunHost(run, 0, 1);
+  evolve(run, created, first!.at);
+  host.keep([created], first!.at);
+  for (const { event, at } of others) {
+    evolve(run, event, at);
+    host.keep([event], at);
+  }
+  return host.drain().append;
+}
