@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEADER_BYTES = 9, STATUS_BYTES = 4, USAGE_BYTES = 16 };
+enum { HEADER_BYTES = 9, STATUS_BYTES = 4, USAGE_BYTES = 32 };
 
 static unsigned char *frames;
 static size_t size, capacity;
@@ -66,6 +66,8 @@ void frame_ended(const struct job *job, int has_usage) {
   put_u32(fact, job->status);
   put_u64(fact + STATUS_BYTES, job->usage.peak_kib);
   put_u64(fact + STATUS_BYTES + 8, job->usage.cpu_us);
+  put_u64(fact + STATUS_BYTES + 16, job->usage.blocks_read);
+  put_u64(fact + STATUS_BYTES + 24, job->usage.blocks_written);
   frame('X', job->id, fact, has_usage ? sizeof fact : STATUS_BYTES, IS_URGENT);
 }
 

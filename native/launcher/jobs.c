@@ -171,6 +171,8 @@ static uint64_t microseconds(struct timeval time) { return time.tv_sec * UINT64_
 static void add_usage(struct job *job, const struct rusage *used) {
   job->usage.cpu_us += microseconds(used->ru_utime) + microseconds(used->ru_stime);
   if ((uint64_t)used->ru_maxrss > job->usage.peak_kib) job->usage.peak_kib = used->ru_maxrss;
+  job->usage.blocks_read += used->ru_inblock;
+  job->usage.blocks_written += used->ru_oublock;
 }
 
 /* Reaps the next process that has ended; 0 if there is none. One whose parent has gone counts for the job whose group

@@ -42,6 +42,7 @@ struct refusal {
 struct usage {
   uint64_t cpu_us;
   uint64_t peak_kib;
+  uint64_t blocks_read, blocks_written; /* of 512 bytes */
 };
 
 /* A process that leads a group: of a job, or a waiting shell, which has a job (`id`) at times. */

@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { ACTION_FIELDS } from "./fields/action-fields.js";
 import { JOB_FIELDS } from "./fields/job-fields.js";
 import { STEP_FIELDS } from "./fields/step-fields.js";
-import { BATCH_KEYS, LATER_WORKFLOW_KEYS, WORKFLOW_FIELDS } from "./fields/workflow-fields.js";
+import { BATCH_KEYS, WORKFLOW_FIELDS } from "./fields/workflow-fields.js";
 import { workflowJsonSchema } from "./json-schema.js";
 import { loadDefinition } from "./load.js";
 import type { Fields } from "./read/schema.js";
@@ -156,7 +156,6 @@ const BAD = [
   "steps: { 'a b': { exec: x } }",
   "env: { DARUMA_X: 1 }\nsteps: { a: { exec: x } }",
   ...BATCH_KEYS.map((key) => `steps: { a: { exec: x } }\n${key}: {}`),
-  ...LATER_WORKFLOW_KEYS.map((key) => `jobs: [{ name: a, command: x }]\n${key}: 1`),
   "use_pending_failed: true\nsteps: { a: { exec: x } }",
   "jobs: [{ name: a, command: x, use_parameters: { a: 1 } }]",
 ];

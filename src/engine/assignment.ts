@@ -6,6 +6,7 @@ import type { Command } from "../core/model/commands.js";
 import {
   type ActionDefinition,
   DEFAULT_RECOVERY_TIMEOUT_MS,
+  type Definition,
   type StepDefinition,
 } from "../core/model/definition.js";
 import type { FailureFacts } from "../core/model/failure.js";
@@ -141,6 +142,7 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
     outputSchema: definition.outputSchema,
     ...(definition.files === undefined ? {} : { files: { ...definition.files, folder: run.folder } }),
     ...userDataOf(run, definition),
+    ...samplingOf(run.definition),
     ...(definition.forEach ? { maxItems: run.definition.maxItems } : {}),
     resources: resourcesOf(job, definition),
     runsOn: definition.runsOn ?? [],
@@ -158,6 +160,10 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
 function userDataOf(run: Run, { userData }: StepDefinition): Pick<Assignment, "userData"> {
   if (userData === undefined) return {};
   return { userData: { given: givenUserData(run, userData.inputs), outputs: userData.outputs } };
+}
+
+function samplingOf({ resourceMonitor }: Definition): Pick<Assignment, "sampleEveryMs"> {
+  return resourceMonitor === undefined ? {} : { sampleEveryMs: resourceMonitor.sampleIntervalMs };
 }
 
 /** All of it travels with the assignment. */

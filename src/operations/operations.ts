@@ -23,6 +23,7 @@ import { getArtifact, listArtifacts } from "./runs/artifacts.js";
 import { controlRun } from "./runs/control-run.js";
 import { explainRun } from "./runs/explain-run.js";
 import { forkRun } from "./runs/fork-run.js";
+import { getResources } from "./runs/get-resources.js";
 import { getRun } from "./runs/get-run.js";
 import { getRunDefinition } from "./runs/get-run-definition.js";
 import { getStats } from "./runs/get-stats.js";
@@ -71,6 +72,7 @@ export const TABLE = {
   get_job_logs: getJobLogs,
   explain_run: explainRun,
   get_stats: getStats,
+  get_resources: getResources,
   get_run_definition: getRunDefinition,
   list_jobs: listJobs,
   get_job: getJob,

@@ -25,10 +25,18 @@ export function runFolder(base: string, runId: number): string {
   return join(outputFolder(base), `run-${runId}`);
 }
 
-/** One pair an attempt, never reused. */
-export function logFile(base: string, name: AttemptName, stream: "stdout" | "stderr"): string {
+/** What an attempt printed, and samples of what its processes used. */
+export type LogStream = "stdout" | "stderr" | "usage";
+const LOG_ENDINGS: { readonly [stream in LogStream]: string } = {
+  stdout: "o",
+  stderr: "e",
+  usage: "usage.csv",
+};
+
+/** Of each one an attempt, never reused. */
+export function logFile(base: string, name: AttemptName, stream: LogStream): string {
   const { workflowId, jobId, runId, attempt, recovery } = name;
-  const ending = `${recovery === true ? "recovery." : ""}${stream === "stdout" ? "o" : "e"}`;
+  const ending = `${recovery === true ? "recovery." : ""}${LOG_ENDINGS[stream]}`;
   return join(logFolder(base), `job_wf${workflowId}_j${jobId}_r${runId}_a${attempt}.${ending}`);
 }
 
@@ -82,6 +90,13 @@ export function selfHealArtifact(
 /** The tokens that the attempt of a model step used. */
 export function usageArtifact(base: string, name: AttemptName): string {
   return runArtifact(base, name, "usage", "json");
+}
+
+/** The stream whose files end so. */
+export function streamOfEnding(ending: string): LogStream {
+  return (
+    (Object.keys(LOG_ENDINGS) as LogStream[]).find((stream) => LOG_ENDINGS[stream] === ending) ?? "stderr"
+  );
 }
 
 function runArtifact(base: string, name: AttemptName, folder: string, ending: string): string {

@@ -8,9 +8,10 @@ import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import { withinOpenFiles } from "../action/process/open-file-limit.js";
 import type { AttemptResult } from "../core/model/commands.js";
 import { DEFAULT_MAX_LOG_BYTES } from "../core/model/definition.js";
+import type { ProcessUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { LOCAL_WORKER_PREFIX } from "../core/model/worker-names.js";
-import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
+import type { Redactor } from "../core/redaction/redaction.js";
 import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
 import { hasFailedItself, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
 import { lackOf, unknownAction } from "./attempt-lacks.js";
@@ -26,8 +27,10 @@ import { type Extent, LocalRoom } from "./local-room.js";
 import type { LocalWorkerOptions, OutputPiece } from "./local-worker-options.js";
 import { KernelKills } from "./machine/kernel-kills.js";
 import { readMachine } from "./machine/machine.js";
+import { UsageSampler } from "./machine/usage-sampler.js";
 import { hasWanted } from "./machine/wanted.js";
 import { writePrompt } from "./prompt-files.js";
+import { Redactors } from "./redactors.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { makeScratchFolder } from "./scratch-folder.js";
 import { lackedAtStart, Shortages } from "./shortages.js";
@@ -42,6 +45,7 @@ interface Ran {
   readonly tails: Pick<FailureFacts, "stdoutTail" | "stderrTail">;
   /** It was ended for want of memory or time, its own or the machine's. */
   readonly exceeded: FailureFacts | null;
+  readonly used: ProcessUsage | undefined;
   readonly logError: unknown;
 }
 
@@ -53,7 +57,7 @@ export class LocalWorker implements Worker {
   private readonly actions: ReadonlyMap<string, Action>;
   private readonly env: { readonly [name: string]: string | undefined };
   private readonly inherited: { readonly [name: string]: string };
-  private readonly redactors = new Map<string, Redactor>();
+  private readonly redactors: Redactors;
   private scratch: string | null = null;
   private outputListener: ((piece: OutputPiece) => void) | null = null;
   private readonly shortages: Shortages;
@@ -68,6 +72,7 @@ export class LocalWorker implements Worker {
     this.actions = new Map(options.actions.map((action) => [action.type, action]));
     this.env = { ...(options.env ?? process.env) };
     this.inherited = inheritedEnvironment(this.env);
+    this.redactors = new Redactors(this.env);
     mkdirSync(logFolder(options.outputDir), { recursive: true, mode: 0o700 });
   }
 
@@ -140,21 +145,13 @@ export class LocalWorker implements Worker {
 
   /** The redactor for a workflow's secrets, as this worker's environment gives them. */
   redactorFor(secrets: readonly string[]): Redactor {
-    const key = secrets.join("\0");
-    let redactor = this.redactors.get(key);
-    if (redactor === undefined) {
-      redactor = createRedactor(
-        secrets.flatMap((name) => (this.env[name] ? [{ name, value: this.env[name] }] : [])),
-      );
-      this.redactors.set(key, redactor);
-    }
-    return redactor;
+    return this.redactors.for(secrets);
   }
 
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<Omit<Report, "durationMs">> {
     const ran = await this.runStarted(assignment, signal);
     const result = await this.judge(assignment, ran, signal).finally(() => ran.declared.clear());
-    const { used } = ran.result;
+    const { used } = ran;
     return used === undefined ? { result } : { result, used };
   }
 
@@ -256,6 +253,7 @@ export class LocalWorker implements Worker {
     if (missing !== null) result = { ok: false, failure: missing };
     const timers = new AttemptTimers(clock, assignment, stop, workspace?.progress ?? null);
     const limits = new ResourceLimits(clock, assignment, () => stop("timeout"), this.kills);
+    const sampler = UsageSampler.of(clock, assignment, logFile(outputDir, assignment, "usage"));
     const write = (log: typeof stdout) => (chunk: Uint8Array) => {
       timers.signOfLife();
       log.write(chunk);
@@ -268,11 +266,13 @@ export class LocalWorker implements Worker {
     }
     timers.clear();
     limits.clear();
+    sampler?.clear();
     signal.removeEventListener("abort", onAbort);
     const logError = await closeLogs([stdout, stderr], signal);
     for (const stream of ["stdout", "stderr"] as const) tell(stream)(null);
     const tails = { stdoutTail: stdout.tail(MAX_TAIL_BYTES), stderrTail: stderr.tail(MAX_TAIL_BYTES) };
-    return { result, workspace, declared, tails, exceeded: limits.judge(result), logError };
+    const [exceeded, used] = [limits.judge(result), limits.used(result)];
+    return { result, workspace, declared, tails, exceeded, used, logError };
   }
 
   /** The last resort: nobody waits for an attempt that rejects. */

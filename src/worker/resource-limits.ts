@@ -1,5 +1,6 @@
 import type { ActionResult } from "../action/action.js";
 import { memoryOfToken } from "../action/process/attempt-processes.js";
+import type { ProcessUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { failureOf } from "../core/model/resources.js";
 import { sizeText } from "../core/text/amount-text.js";
@@ -21,7 +22,7 @@ export class ResourceLimits {
   /** Set once a limit was passed. */
   private exceeded: FailureFacts | null = null;
   private readonly killsBefore: number | null;
-  /** As far as it was looked at. */
+  /** Of all processes together, as far as it was looked at. */
   private peakBytes = 0;
   private cancel: (() => void) | null = null;
   private poll: (() => void) | null = null;
@@ -49,6 +50,12 @@ export class ResourceLimits {
     this.cancel?.();
     this.poll?.();
     this.poll = null;
+  }
+
+  /** What the attempt used: of its processes together, where that was more than one of them had. */
+  used({ used }: ActionResult): ProcessUsage | undefined {
+    if (used === undefined || used.peakMemoryBytes >= this.peakBytes) return used;
+    return { ...used, peakMemoryBytes: this.peakBytes };
   }
 
   /** Why the attempt has ended, where that is not for the action to say; null: it is. */

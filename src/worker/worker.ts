@@ -43,6 +43,8 @@ export interface Assignment {
   /** Of both logs together; without it the default of a workflow. */
   readonly maxLogBytes?: number;
   readonly resources: ResourceRequirements | null;
+  /** What its processes use is noted so often; without it never. */
+  readonly sampleEveryMs?: number;
   /** Names of the graphics processors that it has to itself; the worker that executes it says which. */
   readonly gpus?: readonly string[];
   /** Tags that the worker must have. */

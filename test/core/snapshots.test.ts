@@ -6,7 +6,9 @@ import { newRun } from "../../src/core/model/new-run.js";
 import type { Run } from "../../src/core/model/run.js";
 import { decodeRun } from "../../src/core/snapshot/decode-run.js";
 import { encodeRun } from "../../src/core/snapshot/encode-run.js";
+import { trial } from "../support/harness.js";
 import { snapshotRun } from "../support/run-snapshot.js";
+import { definitionOf } from "../support/workflow-text.js";
 import { type Chances, drive, PLAIN_OPTIONS } from "./drive.js";
 import { Chooser } from "./meddling.js";
 import { randomWorkflow } from "./random-workflow.js";
@@ -69,5 +71,39 @@ describe("a snapshot of any run", () => {
       expectSame(carried, run);
       expect(carried.dirty.size).toBe(0);
     });
+  });
+});
+
+describe("a snapshot of a run whose jobs have an order and pass values on", () => {
+  const TEXT = `
+jobs_sort_method: gpus_runtime_memory
+user_data: [{ name: v }, { name: w, data: 1 }]
+jobs:
+  - { name: short, command: x, output_user_data: [v] }
+  - { name: middle, command: x, resource_requirements: { runtime: PT1H } }
+  - { name: long, command: x, resource_requirements: { runtime: PT2H } }
+  - { name: longest, command: x, resource_requirements: { runtime: PT3H }, depends_on: long }
+  - { name: last, command: x, input_user_data: [v, w] }
+`;
+
+  it("has the values, and goes on in that order", async () => {
+    const { log } = await trial(
+      TEXT,
+      { short: [{ output: null, userData: { v: [null, { a: 1 }] } }] },
+      { capacity: 1 },
+    );
+    const like = { id: 1, definition: definitionOf(TEXT) } as Run;
+    const told = startOf(log, like);
+    let carried = startOf(log, like);
+    const firsts: (string | undefined)[] = [];
+    for (const { event, at } of log) {
+      evolve(told, event, at);
+      evolve(carried, event, at);
+      carried = again(carried, log);
+      expectSame(carried, told);
+      if (event.type === "jobs.ready") firsts.push([...carried.ready][0]?.step.definition.id);
+    }
+    expect(firsts).toEqual(["long", "longest", "last"]);
+    expect([...carried.userData]).toEqual([["v", [null, { a: 1 }]]]);
   });
 });

@@ -14,6 +14,7 @@ export const PATTERNS_ALLOWED: readonly Allowed[] = [
   { path: "src/report/words/shell-word.ts", reason: "whether a shell reads a word as it is" },
   { path: "src/report/lookup/choose-job.ts", reason: "whether somebody typed a number" },
   { path: "src/report/lookup/job-name.ts", reason: "the name of a scope" },
+  { path: "src/report/resources/resource-groups.ts", reason: "numbers in the names of steps" },
   { path: "src/report/run-summary.ts", reason: "the end of what a step printed" },
   { path: "src/cli/render/failed-steps.ts", reason: "what a step printed, at the end of its message" },
   { path: "src/cli/render/paint.ts", reason: "escape sequences in what others have written" },

@@ -8,7 +8,7 @@ const POLL_MS = 10;
 /** A process that hangs in the kernel does not die of SIGKILL: the search is given up then. */
 const GIVE_UP_MS = 5_000;
 /** Linux counts memory in pages; 4 KB on all machines that matter here. */
-const PAGE_BYTES = 4_096;
+export const PAGE_BYTES = 4_096;
 const MAX_PS_BYTES = 64 * 1024 * 1024;
 
 /** There was no room to look: that says nothing about what is there. */
@@ -78,7 +78,7 @@ function findProcessesWithToken(token: string): Promise<Found> {
   return process.platform === "linux" ? findInProc(token) : findInPs(token);
 }
 
-async function findInProc(token: string): Promise<Found> {
+export async function findInProc(token: string): Promise<Found> {
   const found = new Map<number, number>();
   const wanted = Buffer.from(`\0${TOKEN_VARIABLE}=${token}\0`);
   const inspect = async (pid: string): Promise<void> => {

@@ -8,7 +8,7 @@ export type FrameType = "H" | "S" | "O" | "E" | "L" | "X" | "F";
 const FRAME_HEADER_BYTES = 9;
 
 /** The most that any frame but an output frame carries. */
-const MAX_FACT_BYTES = 20;
+const MAX_FACT_BYTES = 36;
 
 /** `-c --`: a command line that begins with a dash is no option of the shell. */
 export function argvOf(exec: string | readonly string[]): readonly string[] {

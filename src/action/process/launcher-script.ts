@@ -183,14 +183,14 @@ sub finish {
   $urgent = 1;
 }
 
-# Peak in KiB and CPU time in microseconds, each as two numbers of 32 bits.
+# Peak in KiB, CPU time in microseconds, blocks read and written, each as two numbers of 32 bits.
 sub wait_next {
   if (!$wait4) { my $pid = waitpid(-1, 1); return ($pid, $?) }
   my $pid = syscall($wait4, -1, $status, 1, $usage);
   return ($pid) unless $pid > 0;
-  my ($us, $uu, $ss, $su, $peak) = unpack('q5', $usage);
+  my ($us, $uu, $ss, $su, $peak, $read, $written) = (unpack('q13', $usage))[0 .. 4, 11, 12];
   my $cpu = ($us + $ss) * 1_000_000 + $uu + $su;
-  return ($pid, unpack('l', $status), [map { ($_ >> 32, $_ & 0xffffffff) } $peak, $cpu]);
+  return ($pid, unpack('l', $status), [map { ($_ >> 32, $_ & 0xffffffff) } $peak, $cpu, $read, $written]);
 }
 
 sub reap {

@@ -13,15 +13,21 @@ for (const [name, number] of Object.entries(constants.signals)) {
 const STATUS_BYTES = 4;
 const TWO_TO_32 = 2 ** 32;
 const BYTES_PER_KIB = 1024;
+const BYTES_PER_BLOCK = 512;
 const US_PER_MS = 1_000;
 
-/** What a launcher tells of an end: the status, and the peak in KiB and the CPU time in microseconds where it knows them. */
+/**
+ * What a launcher tells of an end: the status, and where it knows them the peak in KiB, the CPU time in microseconds, and
+ * the blocks that were read from disks and written to them.
+ */
 export function readExit(fact: Buffer): ProcessExit {
   const exit = exitOfStatus(fact.readUInt32BE(0));
   if (fact.length === STATUS_BYTES) return exit;
   const peakMemoryBytes = readNumber(fact, STATUS_BYTES) * BYTES_PER_KIB;
   const cpuMs = Math.round(readNumber(fact, STATUS_BYTES + 8) / US_PER_MS);
-  return { ...exit, usage: { peakMemoryBytes, cpuMs } };
+  const readBytes = readNumber(fact, STATUS_BYTES + 16) * BYTES_PER_BLOCK;
+  const writtenBytes = readNumber(fact, STATUS_BYTES + 24) * BYTES_PER_BLOCK;
+  return { ...exit, usage: { peakMemoryBytes, cpuMs, readBytes, writtenBytes } };
 }
 
 /** Up to 2^53; as a BigInt it would cost more. */

@@ -30,6 +30,16 @@ describe.runIf(process.platform === "linux").each(LAUNCHERS)("what a process use
     expect(often!.cpuMs).toBeGreaterThan(3 * once!.cpuMs);
   });
 
+  it("is what it wrote to disks, its children included", async () => {
+    const { usage: idle } = await run("env true");
+    const { usage: wrote } = await run(
+      "sh -c 'dd if=/dev/zero of=written bs=1M count=8 conv=fsync 2>/dev/null; :'; rm written; :",
+    );
+    expect(idle!.writtenBytes).toBeLessThan(MIB);
+    expect(wrote!.writtenBytes).toBeGreaterThanOrEqual(8 * MIB);
+    expect(wrote!.readBytes).toEqual(expect.any(Number));
+  });
+
   it("is told of one that fails or is killed", async () => {
     expect((await run("env true; exit 3")).usage).toBeDefined();
     expect(await run("kill -9 $$")).toMatchObject({

@@ -16,7 +16,7 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
     ...["workflows", "workflow", "handlers", "handler"],
   ],
   "Look:": [
-    ...["failures", "flakes", "events", "watch", "jobs", "job", "stats"],
+    ...["failures", "flakes", "events", "watch", "jobs", "job", "stats", "resources"],
     ...["definition", "workspace", "artifacts", "artifact"],
   ],
   "Decide:": ["answer", "recover", "reset", "resume-from", "hard-reset", "dead-letters", "redrive", "apply"],

@@ -252,9 +252,15 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--context", "print the failure that a transition passed to the attempt"),
       new Option("--prompt", "print the prompt that an agent or a model got in the attempt"),
       new Option("--summary", "print the summary of a failed attempt"),
+      new Option("--usage", "print what the attempt used over time, as CSV (with resource_monitor)"),
       follow("keep printing while the attempt runs: stdout, or with --stderr its stderr"),
       scope(),
     ],
+  },
+  resources: {
+    hides: ["series"],
+    words: { limit: "how many groups of jobs to show" },
+    options: [new Option("--html <file>", "write a page with pictures to this file")],
   },
   workspace: {
     details: 'If the output is not a terminal, only the path is printed: cd "$(daruma workspace 3)".',

@@ -35,6 +35,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   watch: async () => (await import("../commands/look/watch.js")).watch,
   logs: async () => (await import("../commands/look/logs.js")).logs,
   explain: async () => (await import("../commands/look/explain.js")).explainRun,
+  resources: async () => (await import("../commands/look/resources.js")).resources,
   stats: async () => (await import("../commands/look/stats.js")).stats,
   artifact: async () => (await import("../commands/look/artifact.js")).artifact,
   jobs: async () => (await import("../commands/look/tables.js")).jobs,

@@ -40,6 +40,8 @@ export interface Definition {
   readonly userData?: UserData;
   /** In which order ready jobs start; missing: in the order in which they became ready. */
   readonly jobsSortMethod?: JobsSortMethod;
+  /** Missing: attempts are not sampled. What they used in all is recorded anyway. */
+  readonly resourceMonitor?: ResourceMonitor;
   /** In file order. */
   readonly transitions: readonly Transition[];
   /** What steps ask of a batch system that they run on, by name. */
@@ -99,6 +101,11 @@ export interface QueuePolicy {
   readonly maxAttempts: number;
   readonly backoff: Backoff;
   readonly classes: readonly FailureClass[];
+}
+
+/** How the processes of attempts are watched over time. */
+export interface ResourceMonitor {
+  readonly sampleIntervalMs: number;
 }
 
 /** What counts most comes first; of each, the most first. */

@@ -806,10 +806,13 @@ export interface AttemptCost extends Partial<ProcessUsage> {
 
 /** Of all processes that an attempt's process group has had, as far as somebody waited for them. */
 export interface ProcessUsage {
-  /** The most memory that one of them had at a time. */
+  /** The most memory that one of them had at a time, or all of them together where that was looked at and is more. */
   readonly peakMemoryBytes: number;
   /** User and system time of all of them. */
   readonly cpuMs: number;
+  /** From disks and to disks, not what memory already had; missing in old logs. */
+  readonly readBytes?: number;
+  readonly writtenBytes?: number;
 }
 
 /** What a model call cost, as its provider counts it; null where it does not say. */

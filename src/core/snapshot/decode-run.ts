@@ -22,12 +22,16 @@ type Fields = { [field: string]: unknown };
 /** Make a run that is as `newRun` made it what another was when `encodeRun` wrote these lines. */
 export function decodeRun(run: Run, lines: Iterable<string>): void {
   const reader = new RecordReader(run, lines);
+  const { ready } = run;
   putUp(run, JSON.parse(reader.next()) as Frame);
   reader.read(run, RUN_FIELDS);
   for (const scope of run.scopes.values()) reader.read(scope, SCOPE_FIELDS);
   for (const barrier of run.barriers.values()) reader.read(barrier, BARRIER_FIELDS);
   for (const job of run.jobs) reader.read(job, JOB_FIELDS);
   reader.end();
+  // Into what orders them, now that it is known what each asks for.
+  for (const job of run.ready) ready.add(job);
+  (run as { ready: Run["ready"] }).ready = ready;
   run.dirty.clear();
 }
 

@@ -65,8 +65,9 @@ class RecordWriter {
     if (known !== null) return known;
     this.places.set(value, this.places.size);
     if (Array.isArray(value)) return this.encodeItems([LIST], value);
-    if (value instanceof Set) return this.encodeItems([SET], value);
     if (value instanceof Map) return this.encodeItems([MAP], [...value].flat());
+    // A set, or jobs in an order of their own.
+    if (Symbol.iterator in value) return this.encodeItems([SET], value as Iterable<unknown>);
     return this.encodeObject(value);
   }
 

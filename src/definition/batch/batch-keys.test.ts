@@ -103,12 +103,6 @@ jobs:
     ).toEqual(["FAN_OUT 1:93 steps.b.needs"]);
   });
 
-  it("says of a key that it is not supported yet", () => {
-    const text = "resource_monitor: {}\njobs: [{ name: a, command: x }]";
-    expect(summaryOf(text)).toEqual(["UNKNOWN_KEY 1:1 resource_monitor"]);
-    expect(problemsOf(text)[0]!.message).toMatch(/is not supported yet$/);
-  });
-
   it.each(["parameters: { i: [1] }", "use_pending_failed: true"])("refuses %s beside steps", (line) => {
     const [problem, ...others] = problemsOf(`${line}\nsteps: { a: { exec: x } }`);
     expect(problem).toMatchObject({ code: "UNKNOWN_KEY", line: 1, column: 1 });

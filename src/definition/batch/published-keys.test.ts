@@ -62,7 +62,10 @@ const WORKFLOW: Table = {
     bad: "slurm_schedulers: [{ account: a }]",
   },
   slurm_defaults: { good: "slurm_defaults: { constraint: cpu }", bad: "slurm_defaults: { partition: main }" },
-  resource_monitor: { good: "resource_monitor: { enabled: true }", bad: "resource_monitor: 3" },
+  resource_monitor: {
+    good: "resource_monitor: { enabled: true, granularity: time_series }",
+    bad: "resource_monitor: 3",
+  },
   actions: {
     good: "actions: [{ trigger_type: on_workflow_start, action_type: run_commands, commands: [x] }]",
     bad: "actions: [{ trigger_type: on_workflow_start, action_type: run_commands }]",

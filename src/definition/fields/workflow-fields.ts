@@ -25,6 +25,7 @@ import { files } from "./file-fields.js";
 import { jobs } from "./job-fields.js";
 import { parameters } from "./job-parameters.js";
 import { labels } from "./label-fields.js";
+import { resourceMonitor } from "./monitor-fields.js";
 import { memory, resourceList } from "./resource-fields.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import { schedulerDefaults, schedulers } from "./scheduler-fields.js";
@@ -239,6 +240,10 @@ export const WORKFLOW_FIELDS = {
     doc: "Which ready jobs start first: those that ask for the most GPUs, then the most time and memory, or memory and time. `none`: in the order in which they become ready.",
     default: "none",
   },
+  resource_monitor: {
+    schema: resourceMonitor,
+    doc: "Samples what the processes of attempts use, over time.",
+  },
   use_pending_failed: {
     schema: located(boolean()),
     doc: "The batch form's way to write `unhandled`: true is `hold`, false is `fail`.",
@@ -288,7 +293,4 @@ export const BATCH_KEYS: readonly string[] = [
   "compute_node_wait_for_healthy_database_minutes",
 ];
 
-/** Keys of files that people have already, which this version does not honour: better refused than ignored. */
-export const LATER_WORKFLOW_KEYS: readonly string[] = ["resource_monitor"];
-
-export const workflow = object(WORKFLOW_FIELDS, { later: LATER_WORKFLOW_KEYS });
+export const workflow = object(WORKFLOW_FIELDS);

@@ -85,6 +85,7 @@ export function normalise(
     queue: keys.queue ?? null,
     ...(Object.keys(userData).length === 0 ? {} : { userData }),
     ...sortMethod(keys),
+    ...(keys.resource_monitor == null ? {} : { resourceMonitor: keys.resource_monitor }),
     transitions: normaliseTransitions(keys.transitions ?? []),
     steps: entries.flatMap((entry) =>
       entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, surroundings)],

@@ -39,7 +39,13 @@ const rungs = z.array(z.looseObject({ rung: text, applied: flag, kind: text.opti
 const edges = z.array(z.looseObject({ edge: id, to: text, matched: flag, why: text }));
 const moved = z.array(z.looseObject({ ordinal: count, commit: text })).optional();
 const attemptOf = { job: jobId, attempt: count };
-const cost = { durationMs: number, peakMemoryBytes: count.optional(), cpuMs: number.optional() };
+const cost = {
+  durationMs: number,
+  peakMemoryBytes: number.optional(),
+  cpuMs: number.optional(),
+  readBytes: number.optional(),
+  writtenBytes: number.optional(),
+};
 const outcome = { ok: flag, message: text, durationMs: number };
 const elsewhere = z.looseObject({ run: id, attempt: count }).optional();
 const raise = { resource: text, from: number.nullable(), to: number };

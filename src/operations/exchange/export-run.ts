@@ -49,7 +49,7 @@ export const exportRun = operation({
   handler: async (context, input) => ({ ...(await documentOf(context, input)) }),
 });
 
-const LOG_OF_RUN = /^job_wf\d+_j(\d+)_r(\d+)_(a\d+\.(?:recovery\.)?[oe])$/;
+const LOG_OF_RUN = /^job_wf\d+_j(\d+)_r(\d+)_(a\d+\.(?:recovery\.)?(?:[oe]|usage\.csv))$/;
 
 async function documentOf(
   { store, outputDir, now }: Context,

@@ -16,7 +16,7 @@ import { RunHost } from "../../engine/run-host.js";
 import { iso } from "../../report/run-report.js";
 import { currentOwner, isDead } from "../../store/lease-owner.js";
 import type { Append } from "../../store/store.js";
-import { logFile, runFolder } from "../../worker/attempt-paths.js";
+import { logFile, runFolder, streamOfEnding } from "../../worker/attempt-paths.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { removeFiles } from "../runs/remove-files.js";
@@ -178,7 +178,7 @@ function pathOf(outputDir: string, { runId, created, folder, newJobId }: NewPlac
       attempt: Number(attempt),
       recovery: recovery !== undefined,
     },
-    stream === "o" ? "stdout" : "stderr",
+    streamOfEnding(stream!),
   );
 }
 

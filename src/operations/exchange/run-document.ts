@@ -63,4 +63,4 @@ export function isSafeName(name: string): boolean {
 }
 
 /** `logs/2_a1.recovery.e` */
-export const LOG_NAME = /^logs\/(\d{1,7})_a(\d{1,9})\.(recovery\.)?([oe])$/;
+export const LOG_NAME = /^logs\/(\d{1,7})_a(\d{1,9})\.(recovery\.)?([oe]|usage\.csv)$/;

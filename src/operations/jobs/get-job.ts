@@ -27,7 +27,7 @@ export const getJob = operation({
   name: "get_job",
   summary: "show a job: its attempts, errors and output",
   description:
-    "Returns one job with its output, `attempt_history` (every attempt with its error, the files that the step declares, the user data that it wrote, the peak memory and CPU time of its processes, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
+    "Returns one job with its output, `attempt_history` (every attempt with its error, declared files, user data, what its processes used, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
@@ -55,8 +55,12 @@ export const getJob = operation({
         peak_memory_bytes: z
           .number()
           .nullable()
-          .describe("The most memory that one process of the attempt had. Null: not known."),
+          .describe(
+            "The most memory that one process of the attempt had, or all together if the step has a memory limit and that was more. Null: not known.",
+          ),
         cpu_ms: z.number().nullable().describe("CPU time of all processes of the attempt. Null: not known."),
+        read_bytes: z.number().nullable().describe("Read from disks. Null: not known."),
+        written_bytes: z.number().nullable().describe("Written to disks. Null: not known."),
       }),
     ),
     raised: z.array(raise).describe("More memory or runtime that it was given, oldest first."),

@@ -40,9 +40,9 @@ export interface AttemptArtifact {
 
 /**
  * `context`: print the failure that a transition passed to the attempt. `prompt`: what an agent or a model was told in it.
- * `summary`: what became of a failed attempt.
+ * `summary`: what became of a failed attempt. `usage`: samples of what its processes used.
  */
-export type ArtifactKind = "context" | "prompt" | "summary";
+export type ArtifactKind = "context" | "prompt" | "summary" | "usage";
 
 export async function findLogs(store: Store, outputDir: string, request: LogRequest): Promise<AttemptLogs> {
   const { job, name, attempts } = await findAttempts(store, request);
@@ -70,6 +70,7 @@ const WHAT_IS_MISSING: Readonly<Record<ArtifactKind, string>> = {
   context: "no failure was routed to it",
   prompt: "no agent or model was asked",
   summary: "there is no failure summary",
+  usage: "nothing was sampled",
 };
 
 export async function findArtifact(
@@ -98,6 +99,8 @@ function artifactFiles(
       return promptArtifact(outputDir, name);
     case "summary":
       return { text: summaryArtifact(outputDir, name), manifest: null };
+    case "usage":
+      return { text: logFile(outputDir, name, "usage"), manifest: null };
   }
 }
 

@@ -22,6 +22,7 @@ export const SHOWN_KEYS = {
   partOf: "part_of",
   peakMemoryBytes: "peak_memory_bytes",
   queueAttempts: "queue_attempts",
+  readBytes: "read_bytes",
   retryMax: "retry_max",
   runId: "run_id",
   selectedEdgeId: "selected_edge_id",
@@ -29,6 +30,7 @@ export const SHOWN_KEYS = {
   targetNodeKey: "target_node_key",
   userData: "user_data",
   workflowId: "workflow_id",
+  writtenBytes: "written_bytes",
 } as const;
 
 /** What lies below these is the user's own, or is stored as it is shown. */

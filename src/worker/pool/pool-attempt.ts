@@ -1,7 +1,7 @@
 import type { AttemptPlace } from "../../core/model/worker-names.js";
 import type { Assignment, HeldAttempt, Needs, Report } from "../worker.js";
 import type { PoolWorker } from "./pool-worker.js";
-import type { ReportAnswer, Stream } from "./protocol.js";
+import { type ReportAnswer, type Stream, stream } from "./protocol.js";
 import type { ReceivedFiles } from "./received-files.js";
 
 /** `queued`: to be sent. `sent`: in an answer that may have been lost. `received`: the worker has it. */
@@ -44,7 +44,7 @@ export class PoolAttempt {
     public delivery: Delivery,
     public assignment: Assignment | null,
   ) {
-    this.begun = new Set(assignment === null ? (["stdout", "stderr"] as const) : []);
+    this.begun = new Set(assignment === null ? stream.options : []);
   }
 
   get token(): string {

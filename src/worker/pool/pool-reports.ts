@@ -1,4 +1,5 @@
 import type { AttemptResult } from "../../core/model/commands.js";
+import type { ProcessUsage } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
@@ -6,7 +7,7 @@ import { withinBounds } from "../attempt-facts.js";
 import { itemsOf, storeOutput } from "../attempt-output.js";
 import type { TimerPort } from "../attempt-timers.js";
 import { type PoolAttempt, VERDICT_MS } from "./pool-attempt.js";
-import { type ReportAnswer, type SentReport, stream } from "./protocol.js";
+import { type ReportAnswer, type SentReport, type Stream, stream } from "./protocol.js";
 import type { ReceivedFiles } from "./received-files.js";
 
 /** What the store says of attempts that this server has no memory of. */
@@ -97,9 +98,7 @@ export class PoolReports {
       const isTaken = attempt.settle({
         result: judged,
         durationMs: duration_ms,
-        ...(used === undefined
-          ? {}
-          : { used: { peakMemoryBytes: used.peak_memory_bytes, cpuMs: used.cpu_ms } }),
+        ...(used === undefined ? {} : { used: usageOf(used) }),
         settled: (outcome) => {
           if (outcome === "committed") resolve({ token, outcome: "accepted" });
           else if (outcome === "stale") resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });
@@ -178,13 +177,23 @@ export class PoolReports {
       result.output.kind === "artifact" &&
       this.files.sentOutput(held)?.output.sha256 !== result.output.sha256;
     if (isWhole && !isOutputMissing) return null;
-    const [stdout, stderr] = stream.options.map((which) => this.files.logSize(held, which));
+    const sizes = stream.options.map((which) => [which, this.files.logSize(held, which)]);
     return {
       ...notHere(token),
-      have: { stdout: stdout ?? 0, stderr: stderr ?? 0 },
+      have: Object.fromEntries(sizes) as { readonly [which in Stream]: number },
       ...(isOutputMissing ? { output_missing: true } : {}),
     };
   }
+}
+
+function usageOf(used: NonNullable<SentReport["used"]>): ProcessUsage {
+  const { peak_memory_bytes: peakMemoryBytes, cpu_ms: cpuMs, read_bytes, written_bytes } = used;
+  return {
+    peakMemoryBytes,
+    cpuMs,
+    ...(read_bytes === undefined ? {} : { readBytes: read_bytes }),
+    ...(written_bytes === undefined ? {} : { writtenBytes: written_bytes }),
+  };
 }
 
 function notHere(token: string): ReportAnswer {

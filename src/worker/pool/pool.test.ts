@@ -255,7 +255,7 @@ describe("reports", () => {
     await bench.desk.writeLog(id, { token: "t1", stream: "stdout", offset: 0 }, Buffer.from("one "));
     const lacking = report({ logs: [{ stream: "stdout", offset: 8, data: data("three") }] });
     expect(await bench.desk.report(id, [lacking])).toEqual([
-      { token: "t1", outcome: "retry", code: "RUN_NOT_HERE", have: { stdout: 4, stderr: 0 } },
+      { token: "t1", outcome: "retry", code: "RUN_NOT_HERE", have: { stdout: 4, stderr: 0, usage: 0 } },
     ]);
     expect(running.told).toEqual([]);
     const whole = bench.desk.report(id, [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { heartbeatMs, killMarginMs } from "./protocol.js";
+import { heartbeatMs, killMarginMs, reports } from "./protocol.js";
 
 describe("the times of a worker's lease", () => {
   it("are whole milliseconds, whatever the lease", () => {
@@ -8,5 +8,24 @@ describe("the times of a worker's lease", () => {
       expect(Number.isInteger(killMarginMs(leaseMs))).toBe(true);
       expect(3 * heartbeatMs(leaseMs)).toBeLessThanOrEqual(leaseMs);
     }
+  });
+});
+
+describe("user data in a report", () => {
+  const isTaken = (userData: unknown): boolean =>
+    reports.safeParse({
+      reports: [
+        {
+          ...{ job: 1, attempt: 1, recovery: false, token: "t", duration_ms: 1, logs: [], summary: null },
+          result: { kind: "succeeded", output: { kind: "value", value: null }, items: null, userData },
+        },
+      ],
+    }).success;
+
+  it("is bounded in size and depth, whatever a worker sends", () => {
+    expect(isTaken({ v: { a: [1, null] } })).toBe(true);
+    expect(isTaken({ v: "x".repeat(64 * 1024) })).toBe(false);
+    expect(isTaken({ v: JSON.parse("[".repeat(30_000) + "]".repeat(30_000)) })).toBe(false);
+    expect(isTaken([1])).toBe(false);
   });
 });

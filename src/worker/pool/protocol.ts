@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { bytesOf, MAX_USER_DATA_BYTES } from "../../core/model/batch/user-data.js";
+import { bytesOf, MAX_USER_DATA_BYTES, type UserData } from "../../core/model/batch/user-data.js";
 import { LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
 import type { Assignment } from "../worker.js";
 
 /** How long a server keeps a claim open that it has nothing for. */
@@ -228,6 +229,11 @@ const file = z.strictObject({
     .regex(/^[0-9a-f]{64}$/)
     .nullable(),
 });
+/** One that is nested too deeply cannot be measured. */
+function isUserData(written: UserData): boolean {
+  return !isDeeperThan(written, MAX_JSON_LEVELS) && bytesOf(written) <= MAX_USER_DATA_BYTES;
+}
+
 const result = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("succeeded"),
@@ -240,7 +246,7 @@ const result = z.discriminatedUnion("kind", [
     files: z.array(file).max(MAX_DECLARED_FILES).optional(),
     userData: z
       .record(z.string(), json)
-      .refine((written) => bytesOf(written) <= MAX_USER_DATA_BYTES, "too much user data")
+      .refine(isUserData, "too much user data, or nested too deeply")
       .optional(),
   }),
   z.strictObject({ kind: z.literal("failed"), facts }),
@@ -248,13 +254,21 @@ const result = z.discriminatedUnion("kind", [
 ]);
 export type SentResult = z.infer<typeof result>;
 
-export const stream = z.enum(["stdout", "stderr"]);
+/** `usage`: samples of what its processes used, for an attempt of which these are wanted. */
+export const stream = z.enum(["stdout", "stderr", "usage"]);
 export type Stream = z.infer<typeof stream>;
 
 const sentReport = held.extend({
   duration_ms: z.number().min(0),
   /** What its processes used, where the worker can tell. */
-  used: z.strictObject({ peak_memory_bytes: count, cpu_ms: count }).optional(),
+  used: z
+    .strictObject({
+      peak_memory_bytes: count,
+      cpu_ms: count,
+      read_bytes: count.optional(),
+      written_bytes: count.optional(),
+    })
+    .optional(),
   result,
   /** The ends of its logs; what came before has been sent. */
   logs: z
@@ -265,7 +279,7 @@ const sentReport = held.extend({
         data: z.base64().max(Math.ceil((MAX_REPORTED_LOG_BYTES * 4) / 3) + 4),
       }),
     )
-    .max(2),
+    .max(stream.options.length),
   summary: z.string().max(MAX_SUMMARY_CHARS).nullable(),
 });
 export type SentReport = z.infer<typeof sentReport>;

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { logFile, outputArtifact, summaryArtifact } from "../attempt-paths.js";
-import type { Held } from "../pool/protocol.js";
+import { type Held, stream } from "../pool/protocol.js";
 import type { Assignment, Report } from "../worker.js";
 import { AttemptLog } from "./attempt-log.js";
 import type { Moment } from "./elapsed.js";
@@ -22,9 +22,7 @@ export class RemoteAttempt {
     /** When the request was sent whose answer gave or renewed the lease. */
     public renewedAt: Moment,
   ) {
-    this.logs = (["stdout", "stderr"] as const).map(
-      (stream) => new AttemptLog(logFile(base, assignment, stream), stream),
-    );
+    this.logs = stream.options.map((which) => new AttemptLog(logFile(base, assignment, which), which));
   }
 
   get token(): string {

@@ -14,12 +14,13 @@ interface LogsFlags {
   readonly context?: boolean;
   readonly prompt?: boolean;
   readonly summary?: boolean;
+  readonly usage?: boolean;
   readonly follow?: boolean;
 }
 
 type LogPiece = OutputOf<"get_job_logs">;
 type Stream = "stdout" | "stderr";
-const ARTIFACTS = ["context", "prompt", "summary"] as const;
+const ARTIFACTS = ["context", "prompt", "summary", "usage"] as const;
 type Artifact = (typeof ARTIFACTS)[number];
 
 /** What is asked for in every piece. */

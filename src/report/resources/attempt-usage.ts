@@ -1,0 +1,66 @@
+import type { ResourceRequirements } from "../../core/model/definition.js";
+import type { AttemptCost, EventType, LoggedEvent } from "../../core/model/events.js";
+import { type RaisedResources, resourcesOf, withRaise } from "../../core/model/resources.js";
+
+/** What one attempt had asked for, and what it used; null where nobody could tell. */
+export interface AttemptUsage {
+  readonly job: number;
+  readonly attempt: number;
+  readonly endedAt: number;
+  readonly durationMs: number;
+  readonly hasSucceeded: boolean;
+  readonly asked: ResourceRequirements | null;
+  readonly peakMemoryBytes: number | null;
+  readonly cpuMs: number | null;
+  readonly readBytes: number | null;
+  readonly writtenBytes: number | null;
+}
+
+/** All that tells what attempts asked for and used. */
+export const USAGE_EVENTS: readonly EventType[] = [
+  "attempt.succeeded",
+  "attempt.failed",
+  "attempt.stopped",
+  "rule.reserved",
+  "jobs.retried",
+];
+
+/** Goes through the log of a run: what a job asks for may be raised between two of its attempts. */
+export class UsageReader {
+  private readonly raised = new Map<number, RaisedResources>();
+
+  /** `askedBy`: what the step of a job asks for. */
+  constructor(private readonly askedBy: (job: number) => ResourceRequirements | null) {}
+
+  /** Null: the event ends no attempt. */
+  read({ event, at }: LoggedEvent): AttemptUsage | null {
+    switch (event.type) {
+      case "rule.reserved":
+        if (event.raised !== undefined)
+          this.raised.set(event.job, withRaise(this.raised.get(event.job) ?? null, event.raised));
+        return null;
+      case "jobs.retried":
+        for (const raise of event.raised ?? [])
+          this.raised.set(raise.job, withRaise(this.raised.get(raise.job) ?? null, raise));
+        return null;
+      case "attempt.succeeded":
+      case "attempt.failed":
+      case "attempt.stopped":
+        return this.usageOf(event, at, event.type === "attempt.succeeded");
+      default:
+        return null;
+    }
+  }
+
+  private usageOf(
+    { job, attempt, ...cost }: AttemptCost & { readonly job: number; readonly attempt: number },
+    at: number,
+    hasSucceeded: boolean,
+  ): AttemptUsage {
+    const { durationMs, peakMemoryBytes = null, cpuMs = null, readBytes = null, writtenBytes = null } = cost;
+    const raised = this.raised.get(job) ?? null;
+    const asked = resourcesOf({ raised }, { resources: this.askedBy(job) });
+    const used = { peakMemoryBytes, cpuMs, readBytes, writtenBytes };
+    return { job, attempt, endedAt: at, durationMs, hasSucceeded, asked, ...used };
+  }
+}

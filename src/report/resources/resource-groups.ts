@@ -1,0 +1,161 @@
+import type { ResourceRequirements } from "../../core/model/definition.js";
+import type { AttemptUsage } from "./attempt-usage.js";
+import { findingsOf, type ResourceFinding, suggestionFor } from "./resource-findings.js";
+
+/** Of the attempts of a group: the usual, nearly the most, and the most. */
+export interface Spread {
+  readonly p50: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+/** Jobs that ask for the same and are called alike: `train_01` and `train_02` are `train_*`. */
+export interface ResourceGroup {
+  readonly name: string;
+  readonly jobs: number;
+  readonly attempts: number;
+  readonly asked: {
+    readonly cpus: number | null;
+    readonly memory_bytes: number | null;
+    readonly runtime_ms: number | null;
+  };
+  readonly used: {
+    /** Processors at work, on average over an attempt. */
+    readonly cpus: Spread | null;
+    readonly memory_bytes: Spread | null;
+    readonly runtime_ms: Spread | null;
+    readonly cpu_ms: number;
+    readonly read_bytes: number;
+    readonly written_bytes: number;
+  };
+  readonly findings: readonly ResourceFinding[];
+  /** To be pasted into the workflow file; null: what is asked for is right, or nothing is. */
+  readonly suggestion: string | null;
+}
+
+/** The most that an attempt used of what it had: 1 is all of it. */
+export interface Peak {
+  readonly share: number;
+  readonly limit: number;
+  readonly used: number;
+  readonly job: string;
+}
+
+/** What is known of a group before it is summed up. */
+export interface GroupUsage {
+  readonly asked: ResourceRequirements | null;
+  readonly cpus: number[];
+  readonly memory: number[];
+  readonly runtime: number[];
+  /** The most that attempts used which succeeded; 0: none was measured. */
+  readonly needed: { cpus: number; memory: number; runtime: number };
+  readonly peaks: { memory: Peak | null; runtime: Peak | null };
+}
+
+interface Collected extends GroupUsage {
+  readonly pattern: string;
+  readonly jobs: Set<number>;
+  attempts: number;
+  cpuMs: number;
+  readBytes: number;
+  writtenBytes: number;
+  firstName: string;
+}
+
+/** Too short to tell how many processors are at work: the start of a process alone takes some milliseconds. */
+const MIN_TELLING_MS = 100;
+const NUMBERS = /\d+(?:\.\d+)*/g;
+
+/** Adds up attempts by the name and the requirements of their steps. */
+export class ResourceGroups {
+  private readonly groups = new Map<string, Collected>();
+  private readonly keys = new Map<string, string>();
+
+  add(usage: AttemptUsage, step: string, asked: ResourceRequirements | null): void {
+    const group = this.groupOf(step, asked);
+    group.jobs.add(usage.job);
+    group.attempts += 1;
+    group.cpuMs += usage.cpuMs ?? 0;
+    group.readBytes += usage.readBytes ?? 0;
+    group.writtenBytes += usage.writtenBytes ?? 0;
+    const { peakMemoryBytes: memory, durationMs: runtime, cpuMs } = usage;
+    const cpus = cpuMs === null || runtime < MIN_TELLING_MS ? null : cpuMs / runtime;
+    group.runtime.push(runtime);
+    if (memory !== null) group.memory.push(memory);
+    if (cpus !== null) group.cpus.push(cpus);
+    if (usage.hasSucceeded) {
+      const { needed } = group;
+      needed.runtime = Math.max(needed.runtime, runtime);
+      needed.memory = Math.max(needed.memory, memory ?? 0);
+      needed.cpus = Math.max(needed.cpus, cpus ?? 0);
+    }
+    const { peaks } = group;
+    peaks.memory = higher(peaks.memory, memory, usage.asked?.memoryBytes ?? null, step);
+    peaks.runtime = higher(peaks.runtime, runtime, usage.asked?.runtimeMs ?? null, step);
+  }
+
+  /** Those with something to say first, then by what they used. */
+  result(): ResourceGroup[] {
+    return [...this.groups.values()]
+      .map(summedUp)
+      .sort(
+        (first, second) =>
+          Number(second.findings.length > 0) - Number(first.findings.length > 0) ||
+          second.used.cpu_ms - first.used.cpu_ms ||
+          (first.name < second.name ? -1 : 1),
+      );
+  }
+
+  private groupOf(step: string, asked: ResourceRequirements | null): Collected {
+    const key = this.keys.get(step) ?? `${step.replaceAll(NUMBERS, "*")}\n${JSON.stringify(asked)}`;
+    this.keys.set(step, key);
+    const known = this.groups.get(key);
+    if (known !== undefined) return known;
+    const group: Collected = {
+      ...{ asked, pattern: key.slice(0, key.indexOf("\n")), firstName: step, jobs: new Set(), attempts: 0 },
+      ...{ cpus: [], memory: [], runtime: [], cpuMs: 0, readBytes: 0, writtenBytes: 0 },
+      needed: { cpus: 0, memory: 0, runtime: 0 },
+      peaks: { memory: null, runtime: null },
+    };
+    this.groups.set(key, group);
+    return group;
+  }
+}
+
+function higher(known: Peak | null, used: number | null, limit: number | null, job: string): Peak | null {
+  if (used === null || limit === null || used / limit <= (known?.share ?? 0)) return known;
+  return { share: used / limit, limit, used, job };
+}
+
+function summedUp(group: Collected): ResourceGroup {
+  const { asked, jobs, firstName, pattern } = group;
+  const name = jobs.size === 1 ? firstName : pattern;
+  const findings = findingsOf(group).map((found) => (found.job === name ? { ...found, job: null } : found));
+  return {
+    name,
+    jobs: jobs.size,
+    attempts: group.attempts,
+    asked: {
+      cpus: asked?.cpus ?? null,
+      memory_bytes: asked?.memoryBytes ?? null,
+      runtime_ms: asked?.runtimeMs ?? null,
+    },
+    used: {
+      cpus: spreadOf(group.cpus),
+      memory_bytes: spreadOf(group.memory),
+      runtime_ms: spreadOf(group.runtime),
+      cpu_ms: group.cpuMs,
+      read_bytes: group.readBytes,
+      written_bytes: group.writtenBytes,
+    },
+    findings,
+    suggestion: findings.length === 0 ? null : suggestionFor(group, findings),
+  };
+}
+
+function spreadOf(values: readonly number[]): Spread | null {
+  if (values.length === 0) return null;
+  const sorted = Float64Array.from(values).sort();
+  const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1]!;
+  return { p50: at(0.5), p95: at(0.95), max: at(1) };
+}
