@@ -1,6 +1,7 @@
 // What a job costs as its run grows: time and memory of the run, then of each command that reads it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { growLoads } from "./load.mjs";
 import { measure } from "./measure.mjs";
 import { figureOf, race } from "./race.mjs";
 import { runOnServer, withServers } from "./servers.mjs";
@@ -34,6 +35,7 @@ export async function benchGrowth({ rounds, jobs, serverRuns }, skipped) {
     await growRuns(rounds, jobs, skipped),
     await growReads(rounds, jobs, skipped),
     await growServer(serverRuns, skipped),
+    await growLoads(rounds, jobs, skipped),
   ];
 }
 

@@ -23,7 +23,7 @@ const PARTS = [
   ["noop", `${count(noop.steps)} noop steps, wide and chain: steps a second`, "each other", noop],
   [
     "growth",
-    `runs of ${growth.jobs.map(count).join(", ")} jobs: time and memory of the run, and of \`logs\`, \`job show\`, \`explain\`, \`show\`, \`events\`, \`stats\`, \`graph\` and \`list\`, and of resuming it; forEach steps of as many items; a server after ${growth.serverRuns.map(count).join(", ")} runs`,
+    `runs of ${growth.jobs.map(count).join(", ")} jobs: time and memory of the run, and of \`logs\`, \`job show\`, \`explain\`, \`show\`, \`events\`, \`stats\`, \`graph\` and \`list\`, and of resuming it; forEach steps of as many items; loading files of the batch form with as many jobs; a server after ${growth.serverRuns.map(count).join(", ")} runs`,
     "each other",
     growth,
   ],

@@ -56,6 +56,7 @@ describe("the benchmark", () => {
       "growth-run",
       "growth-read",
       "growth-server",
+      "growth-load",
       "workers",
     ]);
     for (const { id, rows } of results.parts)

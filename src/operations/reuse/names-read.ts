@@ -37,6 +37,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
 /** Which variables the templates and expressions of steps name. */
 export class NamesRead {
   private readonly known = new Map<string, Read>();
+  private readonly ofSteps = new Map<StepDefinition, Read>();
   private readonly workflowEnv: Read;
   private readonly conditions = new Map<string, Read>();
 
@@ -49,6 +50,12 @@ export class NamesRead {
   }
 
   of(step: StepDefinition): Read {
+    const known = this.ofSteps.get(step) ?? this.find(step);
+    this.ofSteps.set(step, known);
+    return known;
+  }
+
+  private find(step: StepDefinition): Read {
     // A function of the library's user is given all that there is.
     if (!isBuiltInAction(step.action.type)) return UNKNOWN;
     const { verbatimKeys, scriptKey } = actionTraits(step.action.type);

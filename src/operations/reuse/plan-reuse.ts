@@ -26,6 +26,9 @@ export async function planReuse(old: Run, recorded: RecordedJobs, now: RunMateri
 class Planning {
   private readonly comparison: Comparison;
   private readonly steps: ReadonlyMap<string, GraphStep>;
+  /** Places of the steps, each after all that it depends on; and which comes when. */
+  private readonly order: readonly number[];
+  private readonly rank: number[] = [];
   private readonly byStep = new Map<string, Job[]>();
   private readonly byName = new Map<string, Job>();
   /** By the step whose output they name: jobs that do not depend on it. */
@@ -42,6 +45,8 @@ class Planning {
   ) {
     this.comparison = new Comparison(old, now);
     this.steps = buildGraph(now.definition).byId;
+    this.order = dependencyOrder(now.definition.steps).order;
+    for (const [place, index] of this.order.entries()) this.rank[index] = place;
     for (const job of old.jobs) {
       if (!job.scope.open || !this.steps.has(job.step.definition.id)) continue;
       append(this.byStep, job.step.definition.id, job);
@@ -68,7 +73,7 @@ class Planning {
   async lookAtFiles(folder: string): Promise<void> {
     const files = new KeptFiles(folder);
     const { steps } = this.now.definition;
-    for (const index of dependencyOrder(steps).order) {
+    for (const index of this.order) {
       const { id, files: declared } = steps[index]!;
       for (const job of this.byStep.get(id) ?? []) {
         if (!this.isTaken(job)) continue;
@@ -176,11 +181,15 @@ class Planning {
         const source = this.steps.get(read);
         if (source === undefined || source === step) continue;
         const isDirect = step.definition.dependsOn.some((group) => group.includes(read));
-        // What comes after it can only be read on the way back.
-        if (isDirect || isAncestor(step, source)) continue;
+        // What comes after it can only be read on the way back. Most often the order says already that it does not.
+        if (isDirect || (this.isLater(source, step) && isAncestor(step, source))) continue;
         for (const job of jobs) append(this.readers, read, job);
       }
     }
+  }
+
+  private isLater(one: GraphStep, other: GraphStep): boolean {
+    return this.rank[one.index]! > this.rank[other.index]!;
   }
 
   private linkPartners(): void {
