@@ -175,7 +175,7 @@ steps:
     expect(await statusOf(id)).toBe("failed");
     const fork = String(value.run_id);
     expect((await cli.daruma("explain", fork)).stdout).toContain(
-      `It was forked from run ${id} at b ("by hand") and reuses 1 completed step of it.`,
+      `It was forked from run ${id} at b ("by hand") and took over 1 job of it.`,
     );
     expect((await cli.daruma("explain", fork, "a")).stdout).toContain(
       `It was taken over from run ${id}, attempt 1, and did not run again.`,
