@@ -215,4 +215,27 @@ actions: [${commands("on_workflow_complete")}]
     const text = `jobs: [{ name: action_1_on_workflow_start, command: x }]\nactions: [${commands("on_workflow_start")}]`;
     expect(summaryOf(text)).toEqual(["DUPLICATE_ID 2:11 actions[0]"]);
   });
+
+  it("that would make more dependencies than can be kept are refused before they are made", () => {
+    const many = Array.from({ length: 60 }, () => commands("on_jobs_complete", ', job_name_regexes: [".*"]'));
+    const text = `jobs: [{ name: "j_{i}", command: x, parameters: { i: "1:20000" } }]\nactions: [${many.join(", ")}]`;
+    expect(problemsOf(text).map(({ code, message }) => `${code} ${message}`)).toEqual([
+      "INVALID_VALUE the jobs of the file have more than 1000000 dependencies",
+    ]);
+    const wide = Array.from({ length: 60 }, () => commands("on_jobs_ready", ", jobs: [end]"));
+    const ready = `jobs: [{ name: "j_{i}", command: x, parameters: { i: "1:20000" } }, { name: end, command: x, depends_on: ["j_{i}"] }]\nactions: [${wide.join(", ")}]`;
+    expect(problemsOf(ready).map(({ code }) => code)).toEqual(["INVALID_VALUE"]);
+  });
+
+  it("of a hundred thousand jobs are read in time that grows with their number", () => {
+    const cpuMs = (count: number) => {
+      const before = process.cpuUsage();
+      const text = `jobs: [{ name: "j_{i}", command: x, parameters: { i: "1:${count}" } }]\nactions: [${commands("on_workflow_start")}, ${commands("on_jobs_ready", ', job_name_regexes: ["^j_"]')}, ${commands("on_workflow_complete")}]`;
+      expect(definitionOf(text).steps).toHaveLength(count + 3);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1_000;
+    };
+    cpuMs(5_000);
+    expect(cpuMs(80_000) / cpuMs(10_000)).toBeLessThan(24);
+  });
 });

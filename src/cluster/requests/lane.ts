@@ -25,9 +25,20 @@ export function laneOf(
   { schedulers = [] }: Pick<Definition, "schedulers">,
 ): Lane | null {
   if (scheduler === undefined) return null;
-  const request = schedulers.find(({ name }) => name === scheduler);
+  const request = byName(schedulers).get(scheduler);
   const tag = request?.tag;
   return request === undefined || tag === undefined || !runsOn.includes(tag) ? null : { tag, request };
+}
+
+const known = new WeakMap<readonly SchedulerRequest[], ReadonlyMap<string, SchedulerRequest>>();
+
+/** Asked for every ready job at every look. */
+function byName(schedulers: readonly SchedulerRequest[]): ReadonlyMap<string, SchedulerRequest> {
+  const found = known.get(schedulers);
+  if (found !== undefined) return found;
+  const made = new Map(schedulers.map((request) => [request.name, request]));
+  known.set(schedulers, made);
+  return made;
 }
 
 /** The cluster that a lane belongs to; null: there is none of that name now. */

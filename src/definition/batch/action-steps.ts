@@ -26,9 +26,6 @@ export function addActionSteps(
 ): readonly StepEntry[] {
   const commands = actions.filter(({ draft }) => draft.keys.action_type === "run_commands");
   if (commands.length === 0) return jobs;
-  const count = commands.reduce((sum, { jobs: watched }) => sum + watched.length, 0);
-  if (count > MAX_DEPENDENCIES)
-    return reportTooManyDependencies(commands[0]!.draft.node.at, commands[0]!.draft.path, context) ?? jobs;
   const at = (trigger: Trigger) => commands.filter(({ draft }) => draft.keys.trigger_type?.value === trigger);
   const starts = chain(at("on_workflow_start"), [], context);
   const begun = afterStart(jobs, starts.at(-1), routed);
@@ -82,15 +79,22 @@ function beforeJobs(
 ): { readonly waiting: readonly StepEntry[]; readonly steps: readonly StepEntry[] } {
   const byId = new Map(jobs.map((job) => [job.id, job]));
   const waits = new Map<string, string[]>();
-  const steps = actions.map((action) => {
+  const steps: StepEntry[] = [];
+  let count = 0;
+  for (const action of actions) {
     const watched = action.jobs.flatMap((id) => byId.get(id) ?? []);
     const needed = new Set(watched.flatMap(neededBy));
+    count += needed.size;
+    if (count > MAX_DEPENDENCIES) {
+      reportTooManyDependencies(action.draft.node.at, action.draft.path, context);
+      return { waiting: jobs, steps: [] };
+    }
     for (const job of watched)
       if (neededBy(job).length === needed.size)
         waits.set(job.id, [...(waits.get(job.id) ?? []), idOf(action)]);
     const settled = watched.every(({ raw }) => raw?.keys.needs?.value === "settled");
-    return toStep(action, { needed: [...needed], settled }, context);
-  });
+    steps.push(toStep(action, { needed: [...needed], settled }, context));
+  }
   const waiting = jobs.map((job) => withNeeded(job, waits.get(job.id) ?? []));
   return { waiting, steps };
 }

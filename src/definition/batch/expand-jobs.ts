@@ -71,18 +71,27 @@ export function expandJobs(
     }
   }
   jobUserData.checkGiven(entries, context);
-  const watched = watchedActions(actions, dependencies);
+  const watched = watchedActions(actions, dependencies, context);
   return { entries, userData: jobUserData.initial, named, actions: watched };
 }
 
-function watchedActions(drafts: readonly ActionDraft[], dependencies: JobDependencies): WatchedAction[] {
-  return drafts.flatMap((draft, index): WatchedAction[] => {
+function watchedActions(
+  drafts: readonly ActionDraft[],
+  dependencies: JobDependencies,
+  context: ReadContext,
+): readonly WatchedAction[] {
+  const watched: WatchedAction[] = [];
+  let count = 0;
+  for (const [index, draft] of drafts.entries()) {
     const { jobs: names = [], job_name_regexes: patterns = [] } = draft.keys;
     const jobs = dependencies.select(names, patterns);
+    count += jobs.length;
+    if (count > MAX_DEPENDENCIES) return reportTooManyDependencies(draft.node.at, draft.path, context) ?? [];
     // What is wrong with the names was told, or warned of: nothing ever happens with jobs that are not there.
-    if (jobs.length === 0 && names.length + patterns.length > 0) return [];
-    return [{ draft, place: index + 1, jobs }];
-  });
+    if (jobs.length > 0 || names.length + patterns.length === 0)
+      watched.push({ draft, place: index + 1, jobs });
+  }
+  return watched;
 }
 
 /** Two ways to write one thing. */

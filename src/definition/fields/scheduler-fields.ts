@@ -55,7 +55,14 @@ const positive = (parse: (text: string) => number | null, most: number) => (text
 
 const SCHEDULER_FIELDS = {
   name: {
-    schema: located(text({ asWritten: true, maxChars: MAX_NAME_CHARS })),
+    schema: located(
+      text({
+        asWritten: true,
+        maxChars: MAX_NAME_CHARS,
+        pattern: /^[^\p{Cc}]*$/u,
+        rule: "Give a name on one line.",
+      }),
+    ),
     doc: "The name by which jobs and actions refer to it.",
     required: true,
   },
