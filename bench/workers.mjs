@@ -1,12 +1,21 @@
-// Many short jobs over two workers: what a server and its workers carry, and how large they become.
+// Many short jobs over two workers: what a server and its workers carry, how large they become, and how soon a worker
+// has the next job of a sweep.
 import { join } from "node:path";
+import { median } from "./measure.mjs";
 import { figureOf, race } from "./race.mjs";
 import { runOnServer, withServers } from "./servers.mjs";
 
 const MIB = 1024 * 1024;
 const POLL_MS = 250;
 const SLOTS = 8;
-const WORKERS = { w1: ["--slots", String(SLOTS)], w2: ["--slots", String(SLOTS)] };
+const HAND_OVERS = 100;
+const NS_PER_MS = 1e6;
+const WORKERS = {
+  w1: ["--slots", String(SLOTS), "--tags", "many"],
+  w2: ["--slots", String(SLOTS), "--tags", "many"],
+};
+/** With one slot, so that each of its jobs follows the one before. */
+const SINGLE = { w3: ["--slots", "1", "--tags", "single"] };
 
 const jobsOf = (count) => `${count.toLocaleString("en")} jobs`;
 
@@ -21,6 +30,7 @@ export async function benchWorkers({ rounds, jobs }, skipped) {
     { key: "worker", title: "larger worker, peak MiB", digits: 0 },
     { key: "serverCpu", title: "server, CPU us/job", digits: 0 },
     { key: "workerCpu", title: "workers, CPU us/job", digits: 0 },
+    { key: "handOver", title: "job to job in a slot, ms", digits: 1 },
   ];
   const cellsOf = (measurements) =>
     Object.fromEntries(columns.map(({ key }) => [key, figureOf(measurements.map((one) => one[key]))]));
@@ -37,25 +47,39 @@ export async function benchWorkers({ rounds, jobs }, skipped) {
 
 function shortJobs(folder, count) {
   const store = join(folder, "runs.db");
-  return withServers({ folder, store, workers: WORKERS }, async ({ url, peakRss, cpuMs }) => {
-    const names = Object.keys(WORKERS);
-    const spent = () => [cpuMs("server"), ...names.map(cpuMs)];
-    const before = spent();
-    const startedAt = performance.now();
-    await runOnServer(url, batchOf(count), POLL_MS);
-    const seconds = (performance.now() - startedAt) / 1000;
-    const [server, ...workers] = spent().map((ms, at) => ms - before[at]);
-    return {
-      rate: count / seconds,
-      server: peakRss("server") / MIB,
-      worker: Math.max(...names.map(peakRss)) / MIB,
-      serverCpu: (server * 1000) / count,
-      workerCpu: (workers.reduce((sum, ms) => sum + ms, 0) * 1000) / count,
-    };
-  });
+  return withServers(
+    { folder, store, workers: { ...WORKERS, ...SINGLE } },
+    async ({ url, peakRss, cpuMs }) => {
+      const names = Object.keys(WORKERS);
+      const spent = () => [cpuMs("server"), ...names.map(cpuMs)];
+      const before = spent();
+      const startedAt = performance.now();
+      await runOnServer(url, batchOf(count, "true", "many"), POLL_MS);
+      const seconds = (performance.now() - startedAt) / 1000;
+      const [server, ...workers] = spent().map((ms, at) => ms - before[at]);
+      const handOver = await handOverMs(url, Math.min(count, HAND_OVERS));
+      return {
+        handOver,
+        rate: count / seconds,
+        server: peakRss("server") / MIB,
+        worker: Math.max(...names.map(peakRss)) / MIB,
+        serverCpu: (server * 1000) / count,
+        workerCpu: (workers.reduce((sum, ms) => sum + ms, 0) * 1000) / count,
+      };
+    },
+  );
+}
+
+/** From one job to the next, as the programs tell it: the report, the decision, the assignment, and a program's start. */
+async function handOverMs(url, count) {
+  const runId = await runOnServer(url, batchOf(count, "date +%s%N", "single"), POLL_MS);
+  const { jobs } = await (await fetch(`${url}/api/v1/runs/${runId}`)).json();
+  const begun = jobs.map(({ output }) => Number(output) / NS_PER_MS).sort((one, other) => one - other);
+  return median(begun.slice(1).map((at, index) => at - begun[index]));
 }
 
 /** In a few words: the whole of it would be larger than a request may be. */
-function batchOf(count) {
-  return { name: "short", jobs: [{ name: "j{i}", parameters: { i: `1:${count}` }, command: "true" }] };
+function batchOf(count, command, tag) {
+  const job = { name: "j{i}", parameters: { i: `1:${count}` }, command, runs_on: [tag] };
+  return { name: "short", jobs: [job] };
 }
