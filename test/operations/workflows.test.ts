@@ -44,6 +44,14 @@ describe("validate_workflow", () => {
     expect(await bench.call("get_workflow_schema", {})).toMatchObject({ type: "object" });
     const picture = await bench.call("workflow_graph", { source: ROUTED, format: "dot" });
     expect(picture.text).toMatch(/^digraph/);
+    const { graph } = await bench.call("workflow_graph", { source: ROUTED, format: "json" });
+    expect(graph).toEqual({
+      nodes: [
+        { name: "n0", step: "build", label: "build", shape: "step", status: null },
+        { name: "n1", step: "fallback", label: "fallback", shape: "routed", status: null },
+      ],
+      edges: [{ from: "n0", to: "n1", kind: "transition_failure", label: "on failure 1" }],
+    });
     expect(await refusalOf(bench.call("workflow_graph", {}))).toBe("INVALID_INPUT");
     expect(await refusalOf(bench.call("workflow_graph", { source: ROUTED, workflow: "x" }))).toBe(
       "INVALID_INPUT",

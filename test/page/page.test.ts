@@ -45,7 +45,7 @@ async function holdRuns(server: LiveServer, count: number, flag: string): Promis
   return runs;
 }
 
-describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 120_000 }, () => {
+describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 300_000 }, () => {
   afterEach(() => {
     expect(browser.complaints.splice(0)).toEqual([]);
   });
@@ -95,7 +95,10 @@ describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 120_000 }, () 
     await page.getByRole("link", { name: `#${run}` }).click();
     await page.getByText("1 recovery", { exact: true }).first().waitFor();
     await page.getByText("retried").waitFor();
-    await page.getByRole("link", { name: "load" }).first().click();
+    const graph = page.getByRole("region", { name: "Graph" });
+    await graph.getByRole("link", { name: /^report\s*blocked/ }).waitFor();
+    expect(await graph.locator(".bdg").allTextContents()).toEqual(["1"]);
+    await graph.getByRole("link", { name: /^load\s*held/ }).click();
     await page.getByRole("link", { name: /^2\s*EXIT_7/ }).waitFor();
     const line = page.locator(".ln.at");
     await line.waitFor();
@@ -181,6 +184,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 120_000 }, () 
       "inbox",
       "runs",
       `runs/${run}`,
+      `runs/${run}?tab=steps`,
       `runs/${run}?tab=events`,
       `runs/${run}?tab=state`,
       `runs/${run}/load`,

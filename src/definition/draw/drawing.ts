@@ -13,6 +13,8 @@ export interface Drawing {
 
 export interface DrawnNode {
   readonly name: string;
+  /** The id of the step; null: it stands for a choice between steps. */
+  readonly step: string | null;
   readonly label: string;
   readonly shape: "step" | "routed" | "for_each" | "reduce" | "or";
   readonly status: JobStatus | null;
@@ -44,6 +46,7 @@ export function draw(definition: Definition, statuses: StepStatuses = {}): Drawi
   const nameOf = new Map(definition.steps.map((step, index) => [step.id, `n${index}`]));
   const nodes: DrawnNode[] = definition.steps.map((step) => ({
     name: nameOf.get(step.id)!,
+    step: step.id,
     label: labelOf(step),
     shape: shapeOf(step),
     status: Object.hasOwn(statuses, step.id) ? (statuses[step.id] ?? null) : null,
@@ -55,7 +58,7 @@ export function draw(definition: Definition, statuses: StepStatuses = {}): Drawi
       let source = nameOf.get(group[0]!)!;
       if (group.length > 1) {
         source = `${to}_or${place}`;
-        nodes.push({ name: source, label: "or", shape: "or", status: null });
+        nodes.push({ name: source, step: null, label: "or", shape: "or", status: null });
         for (const member of group)
           edges.push({ from: nameOf.get(member)!, to: source, kind: "depends", label: null });
       }

@@ -2,15 +2,45 @@ import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
 import type { JobStatus } from "../../core/model/rows.js";
+import { draw } from "../../definition/draw/drawing.js";
 import { toDot, toMermaid } from "../../definition/draw/graph.js";
 import { pastRun } from "../../report/lookup/past-run.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { at, fileName, name, runReference, source } from "../schemas.js";
+import { at, fileName, jobStatus, name, runReference, source } from "../schemas.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
 import { readTextIn } from "./workflow-source.js";
+
+const FORMATS = ["mermaid", "dot", "json"] as const;
+
+const graph = z.object({
+  nodes: z.array(
+    z.object({
+      name: z.string(),
+      step: z.string().nullable().describe("Null: it stands for a choice between steps."),
+      label: z.string(),
+      shape: z.enum(["step", "routed", "for_each", "reduce", "or"]),
+      status: jobStatus.nullable(),
+    }),
+  ),
+  edges: z.array(
+    z.object({
+      from: z.string(),
+      to: z.string(),
+      kind: z.enum([
+        "depends",
+        "on_fail",
+        "on_success",
+        "transition_success",
+        "transition_failure",
+        "transition_any",
+      ]),
+      label: z.string().nullable(),
+    }),
+  ),
+});
 
 const input = z.strictObject({
   source: source.optional(),
@@ -24,7 +54,7 @@ const input = z.strictObject({
     .optional()
     .describe("Which version of it; by default the newest."),
   at,
-  format: z.enum(["mermaid", "dot"]).default("mermaid").describe("The format of the picture."),
+  format: z.enum(FORMATS).default("mermaid").describe("The format of the picture."),
 });
 type GraphRequest = z.output<typeof input>;
 
@@ -32,11 +62,11 @@ export const workflowGraph = operation({
   name: "workflow_graph",
   summary: "draw a workflow file, or a run with its steps coloured by status",
   description:
-    "Returns a picture of a workflow text, a stored workflow or a run (coloured by status), as Mermaid or Graphviz text. Give exactly one of source, workflow and run_id.",
+    "Returns a picture of a workflow text, a stored workflow or a run (coloured by status), as Mermaid or Graphviz text, or as data. Give exactly one of source, workflow and run_id.",
   role: "viewer",
   effect: "reads",
   input,
-  output: z.object({ format: z.enum(["mermaid", "dot"]), text: z.string() }),
+  output: z.object({ format: z.enum(FORMATS), text: z.string(), graph: graph.nullable() }),
   rest: { method: "POST", path: "/workflows/graph" },
   cli: [
     {
@@ -73,7 +103,13 @@ const MOST_TELLING: readonly JobStatus[] = [
 async function drawWorkflow(context: Context, request: GraphRequest) {
   const { format } = request;
   const { definition, statuses } = await pictureOf(context, request);
-  return { format, text: format === "dot" ? toDot(definition, statuses) : toMermaid(definition, statuses) };
+  if (format === "json") {
+    const { nodes, edges } = draw(definition, statuses);
+    const graph = { nodes: [...nodes], edges: [...edges] };
+    return { format, text: `${JSON.stringify(graph, null, 2)}\n`, graph };
+  }
+  const text = format === "dot" ? toDot(definition, statuses) : toMermaid(definition, statuses);
+  return { format, text, graph: null };
 }
 
 async function pictureOf(context: Context, request: GraphRequest): Promise<Picture> {

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { durationText } from "../../../src/report/words/duration-text.js";
 import { api, dataOf, type Problem } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
+import { RunGraph } from "../graph/RunGraph.js";
 import { Doll } from "../parts/Doll.js";
 import { Glyph } from "../parts/Glyph.js";
 import { Icon, type IconName } from "../parts/Icon.js";
@@ -14,7 +15,7 @@ import { Events } from "./run/Events.js";
 import { State } from "./run/State.js";
 import { Story } from "./run/Story.js";
 
-const TABS = ["story", "events", "state"] as const;
+const TABS = ["story", "steps", "events", "state"] as const;
 
 interface RunPageProps {
   readonly runId: number;
@@ -41,7 +42,9 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
       <RunHead run={run} recoveries={recoveries.length} mayAct={mayAct} reload={reload} />
       {problem !== null && <Refused problem={problem} />}
       <div className="runbody">
-        <Steps run={run} />
+        <section className="gpane" aria-label="Graph">
+          <RunGraph run={run} recoveries={recoveries} />
+        </section>
         <div className="split" />
         <section className="pane" aria-label="How it went">
           <nav className="tabs">
@@ -58,6 +61,7 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
           </nav>
           <div className="body">
             {tab === "story" && <Story run={run} recoveries={recoveries} />}
+            {tab === "steps" && <Steps run={run} />}
             {tab === "events" && <Events runId={runId} />}
             {tab === "state" && <State run={run} />}
           </div>

@@ -1,0 +1,186 @@
+/** What is laid out: only dependencies decide layers, the others are drawn over it. */
+export interface LayoutInput {
+  readonly nodes: readonly { readonly name: string; readonly width: number }[];
+  /** Dependencies. A circle among them is cut where it closes. */
+  readonly edges: readonly { readonly from: string; readonly to: string }[];
+  /** Steps that only routes lead to stand beside or below who sends to them. */
+  readonly routes: readonly { readonly from: string; readonly to: string; readonly below: boolean }[];
+}
+
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+}
+
+export interface Layout {
+  readonly boxes: ReadonlyMap<string, Box>;
+  readonly width: number;
+  readonly height: number;
+}
+
+export const NODE_HEIGHT = 36;
+const LAYER_GAP = 34;
+const NODE_GAP = 22;
+const MARGIN = 56;
+const SWEEPS = 6;
+
+/** Layers from top to bottom, each ordered by where its neighbours are. Time grows with nodes and edges, not their square. */
+export function layOut({ nodes, edges, routes }: LayoutInput): Layout {
+  const index = new Map(nodes.map(({ name }, place) => [name, place]));
+  const pairs = edges.flatMap(({ from, to }) => pairOf(index, from, to));
+  const above: number[][] = nodes.map(() => []);
+  const below: number[][] = nodes.map(() => []);
+  for (const [from, to] of pairs) {
+    above[to]!.push(from);
+    below[from]!.push(to);
+  }
+  const layerOf = layersOf(above, below);
+  placeRouted(layerOf, above, below, routes, index);
+  const layers: number[][] = [];
+  for (const [node, layer] of layerOf.entries()) {
+    layers[layer] ??= [];
+    layers[layer].push(node);
+  }
+  const filled = Array.from(layers, (layer) => layer ?? []);
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1)
+    orderBy(filled, sweep % 2 === 0 ? above : below, sweep % 2 === 0);
+  return positions(filled, nodes, above, below);
+}
+
+function pairOf(index: ReadonlyMap<string, number>, from: string, to: string): [number, number][] {
+  const [start, end] = [index.get(from), index.get(to)];
+  return start === undefined || end === undefined || start === end ? [] : [[start, end]];
+}
+
+/** The longest way from the top. What is left when nothing can be taken any more lies in a circle, and goes on from there. */
+function layersOf(above: readonly number[][], below: readonly number[][]): number[] {
+  const waiting = above.map(({ length }) => length);
+  const layer = above.map(() => 0);
+  const queue = waiting.flatMap((count, node) => (count === 0 ? [node] : []));
+  const done = new Set(queue);
+  for (let next = 0, rest = 0; ; next += 1) {
+    while (next >= queue.length && rest < above.length) {
+      if (!done.has(rest)) {
+        done.add(rest);
+        queue.push(rest);
+      }
+      rest += 1;
+    }
+    const node = queue[next];
+    if (node === undefined) return layer;
+    for (const child of below[node]!) {
+      if (done.has(child)) continue;
+      layer[child] = Math.max(layer[child]!, layer[node]! + 1);
+      waiting[child]! -= 1;
+      if (waiting[child] === 0) {
+        done.add(child);
+        queue.push(child);
+      }
+    }
+  }
+}
+
+function placeRouted(
+  layer: number[],
+  above: number[][],
+  below: number[][],
+  routes: LayoutInput["routes"],
+  index: ReadonlyMap<string, number>,
+): void {
+  for (const { from, to, below: isBelow } of routes) {
+    const [pair] = pairOf(index, from, to);
+    if (pair === undefined) continue;
+    const [source, target] = pair;
+    const isAlone = above[target]!.length === 0 && below[target]!.length === 0;
+    if (!isAlone || layer[target] !== 0) continue;
+    layer[target] = layer[source]! + (isBelow ? 1 : 0);
+    // It is pulled towards who sends to it.
+    above[target]!.push(source);
+  }
+}
+
+/** By the mean place of the neighbours; those without stay where they are. */
+function orderBy(layers: number[][], neighbours: readonly number[][], downwards: boolean): void {
+  const place = new Map<number, number>();
+  const remember = (layer: readonly number[]): void => {
+    for (const [at, node] of layer.entries()) place.set(node, (at + 0.5) / layer.length);
+  };
+  for (const layer of layers) remember(layer);
+  const order = downwards ? layers : layers.toReversed();
+  for (const layer of order) {
+    const wanted = new Map(
+      layer.map((node) => {
+        const others = neighbours[node]!;
+        if (others.length === 0) return [node, place.get(node)!];
+        let sum = 0;
+        for (const other of others) sum += place.get(other)!;
+        return [node, sum / others.length];
+      }),
+    );
+    layer.sort((one, other) => wanted.get(one)! - wanted.get(other)! || one - other);
+    remember(layer);
+  }
+}
+
+function positions(
+  layers: readonly (readonly number[])[],
+  nodes: LayoutInput["nodes"],
+  above: readonly number[][],
+  below: readonly number[][],
+): Layout {
+  const centre = new Float64Array(nodes.length);
+  for (const layer of layers) spread(layer, nodes, centre, () => null);
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    const neighbours = sweep % 2 === 0 ? above : below;
+    for (const layer of sweep % 2 === 0 ? layers : layers.toReversed())
+      spread(layer, nodes, centre, (node) => {
+        const others = neighbours[node]!;
+        if (others.length === 0) return null;
+        let sum = 0;
+        for (const other of others) sum += centre[other]!;
+        return sum / others.length;
+      });
+  }
+  let [left, right] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const [node, { width }] of nodes.entries()) {
+    left = Math.min(left, centre[node]! - width / 2);
+    right = Math.max(right, centre[node]! + width / 2);
+  }
+  const boxes = new Map<string, Box>();
+  for (const [depth, layer] of layers.entries())
+    for (const node of layer) {
+      const { name, width } = nodes[node]!;
+      const y = MARGIN / 2 + depth * (NODE_HEIGHT + LAYER_GAP);
+      boxes.set(name, { x: centre[node]! - width / 2 - left + MARGIN, y, width });
+    }
+  const height = MARGIN + layers.length * (NODE_HEIGHT + LAYER_GAP) - LAYER_GAP;
+  return nodes.length === 0
+    ? { boxes, width: 0, height: 0 }
+    : { boxes, width: right - left + 2 * MARGIN, height };
+}
+
+/** Gives every node of a layer the place that it wants, as far as its neighbours in the layer let it; their order stays. */
+function spread(
+  layer: readonly number[],
+  nodes: LayoutInput["nodes"],
+  centre: Float64Array,
+  wants: (node: number) => number | null,
+): void {
+  let edge = Number.NEGATIVE_INFINITY;
+  const wanted: number[] = [];
+  for (const node of layer) {
+    const half = nodes[node]!.width / 2;
+    const want =
+      wants(node) ??
+      (edge === Number.NEGATIVE_INFINITY ? centre[node]! : Math.max(centre[node]!, edge + half));
+    wanted.push(want);
+    centre[node] = Math.max(want, edge === Number.NEGATIVE_INFINITY ? want : edge + half);
+    edge = centre[node]! + half + NODE_GAP;
+  }
+  // What was pushed to the right goes half of the way back, with all of its layer.
+  let drift = 0;
+  for (const [at, node] of layer.entries()) drift += centre[node]! - wanted[at]!;
+  const back = layer.length === 0 ? 0 : drift / layer.length;
+  for (const node of layer) centre[node] = centre[node]! - back;
+}
