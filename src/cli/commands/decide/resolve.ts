@@ -39,7 +39,8 @@ export const resolveHolds: Present = async (given, session, client) => {
       : names.map((name) => withScope(name, flags.scope));
   const reason = flags.reason ?? DEFAULT_REASON;
   const request = {
-    run_id: reference,
+    // Ids say themselves which run is meant; with it each would first be looked for among the names of its steps.
+    ...(names.length === 0 ? {} : { run_id: reference }),
     classifications: jobs.map((job_id) => ({ job_id, action, reason, output, ...moreOf(flags) })),
     dry_run: flags.dryRun === true,
     key: flags.key,
