@@ -62,7 +62,16 @@ describe("the three doors", () => {
         .sort(),
     ).toEqual(tools.map(({ name }) => name).sort());
     expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([
-      ...["create_token", "diff_run", "export_run", "import_run", "list_flakes", "list_tokens", "prune_runs"],
+      ...[
+        "control_campaign",
+        "create_token",
+        "diff_run",
+        "export_run",
+        "import_run",
+        "list_flakes",
+        "list_tokens",
+        "prune_runs",
+      ],
       "revoke_token",
     ]);
   });

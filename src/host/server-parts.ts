@@ -4,10 +4,11 @@ import { bindSchedulers } from "../cluster/requests/bind-schedulers.js";
 import { DarumaError } from "../core/errors/errors.js";
 import { systemClock } from "../engine/clock.js";
 import { bookDuty } from "../engine/duties/book-duty.js";
-import type { Duty } from "../engine/duties/duty.js";
+import { Duty } from "../engine/duties/duty.js";
 import type { Engine, RunListener } from "../engine/engine.js";
 import { needsOf } from "../engine/needs.js";
 import { RunClaimer } from "../engine/run-claimer.js";
+import { workOnCampaigns } from "../operations/campaigns/run-campaigns.js";
 import type { ClusterControl, Context, Principal, Runner, WorkerInfo } from "../operations/context.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
@@ -15,6 +16,7 @@ import { fromDefinition } from "../operations/workflows/workflow-source.js";
 import { LiveControls } from "../report/live-control.js";
 import { refuseWorkspaceOnCluster } from "../settings/cluster-steps.js";
 import type { ClusterSettings } from "../settings/settings.js";
+import { DUTY_LEASE } from "../store/duties.js";
 import { isDead } from "../store/lease-owner.js";
 import type { LeaseOwner } from "../store/store.js";
 import { WorkerPool } from "../worker/pool/pool.js";
@@ -23,6 +25,8 @@ import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
 import { Daruma } from "./daruma.js";
 import type { DarumaOptions, WorkerOf } from "./parts.js";
+
+const CAMPAIGN_REST_MS = 500;
 
 export interface ServerPartsOptions extends DarumaOptions {
   /** How long a silent worker keeps its attempts. */
@@ -95,7 +99,13 @@ export class ServerParts {
     });
     const duty = openDuty(options, daruma, { engine, owner, pool: pool! });
     const shared = { store: daruma.store, clock: systemClock, owner, isDead };
-    const duties = [bookDuty({ ...shared, ...(leaseMs === undefined ? {} : { leaseMs }) })];
+    const lease = leaseMs === undefined ? {} : { leaseMs };
+    const operate: Context["operate"] = (runId, command) => daruma.operate(runId, command);
+    const campaigns = new Duty({
+      ...{ ...shared, ...lease, lease: DUTY_LEASE.campaigns, restMs: CAMPAIGN_REST_MS },
+      work: () => workOnCampaigns({ store: daruma.store, operate, now: Date.now }),
+    });
+    const duties = [bookDuty({ ...shared, ...lease }), campaigns];
     return new ServerParts(daruma, engine, pool!, claimer, count, duty, duties, options);
   }
 

@@ -1,4 +1,5 @@
 import { DarumaError } from "../core/errors/errors.js";
+import { controlCampaign, listCampaigns, startCampaign } from "./campaigns/campaigns.js";
 import { controlAllocations, listAllocations } from "./clusters/allocations.js";
 import { planCluster } from "./clusters/plan-cluster.js";
 import { exportRun } from "./exchange/export-run.js";
@@ -57,6 +58,9 @@ export const TABLE = {
   get_failure: getFailure,
   triage_failure: triageFailure,
   list_flakes: listFlakes,
+  start_campaign: startCampaign,
+  list_campaigns: listCampaigns,
+  control_campaign: controlCampaign,
   list_dead_letters: listDeadLetters,
   redrive_job: redriveJob,
   answer_job: answerJob,

@@ -9,6 +9,7 @@ import type {
   RunRow,
 } from "../core/model/rows.js";
 import type { BookStore } from "./book-rows.js";
+import type { CampaignStore } from "./campaign-rows.js";
 import type { ClusterStore } from "./cluster-rows.js";
 import type { JobFilter, RunFilter } from "./filters.js";
 
@@ -17,7 +18,7 @@ import type { JobFilter, RunFilter } from "./filters.js";
  * once. Times come from the caller. Leases alone may be held against a clock of the store's own, as several machines
  * ask for them: of `now` and `expiresAt` only the time between them counts then.
  */
-export interface Store extends ClusterStore, BookStore {
+export interface Store extends ClusterStore, BookStore, CampaignStore {
   /**
    * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
    * failure handlers; else version and handlers are the ones that are there.

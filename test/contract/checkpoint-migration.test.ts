@@ -81,7 +81,7 @@ test("a SQLite file of version 4 gets the checkpoints that its logs tell of", as
       DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; DROP INDEX run_by_cause; ALTER TABLE run DROP COLUMN cause;
       DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job;
       ALTER TABLE attempt DROP COLUMN node; ALTER TABLE attempt DROP COLUMN allocation; ALTER TABLE attempt DROP COLUMN restart;
-      DROP TABLE book; DROP TABLE book_row; DROP TABLE book_backlog;
+      DROP TABLE book; DROP TABLE book_row; DROP TABLE book_backlog; DROP TABLE campaign; DROP TABLE campaign_job;
       DROP TRIGGER enter_labels; DROP TABLE run_label; DROP INDEX run_by_creation; DROP INDEX run_text; DROP INDEX attempt_failed;
       ALTER TABLE run DROP COLUMN labels; ALTER TABLE run DROP COLUMN search_text;
       ALTER TABLE attempt DROP COLUMN signature; ALTER TABLE attempt DROP COLUMN search_text;
@@ -109,7 +109,7 @@ test("a PostgreSQL schema of version 3 gets the checkpoints that its logs tell o
         DROP COLUMN signature, DROP COLUMN search_text;
       DROP TRIGGER enter_labels ON run; DROP FUNCTION enter_labels; DROP TABLE run_label;
       ALTER TABLE run DROP COLUMN labels, DROP COLUMN search_text; DROP INDEX run_by_creation;
-      DROP TABLE book; DROP TABLE book_row; DROP TABLE book_backlog; DROP FUNCTION forget_book_rows CASCADE;
+      DROP TABLE book; DROP TABLE book_row; DROP TABLE book_backlog; DROP TABLE campaign; DROP TABLE campaign_job; DROP FUNCTION forget_book_rows CASCADE;
       DROP FUNCTION commit_appends(bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[],
         json, json, json, json, json, json, text[]);
       DROP FUNCTION take_waiting_run;

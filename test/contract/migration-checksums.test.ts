@@ -18,6 +18,7 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "10 037434e9e5d4ca984d83529d369b756bc4abd96ff7d7cdc2c059586ce0188fac",
   "11 0f79450ef7b5f2d3ecf3d7bbff48ac44d50fd98024967bc6edcbe8cbb60fab4d",
   "12 eb2bc5303a4b3c8c27dfa81f526f31bf4e6fa9be71abcb1bcdd11468389f4682",
+  "13 3d2c79cc9f4e25469e8f04807e8dba5e2d717e19d4bc8bdf695d34452d051f38",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
@@ -31,10 +32,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "9 aa36be00829a78f724e6c88d8f7d98b8e6d1ae9c3b92721d53f3f61921d9adfd",
   "10 f7f9cbd6cd6b40b86e268857ac5eeba12236c456d1bdcd4672291b8f3349931f",
   "11 14e57cef75c3ea584a382c623033b9db9f7117f209f16f1d146c03ee1b11d29b",
+  "12 08bab1dad3ecc8671ca7928d8dc9fb8400d0ba3e8b0345d7acf00d89c727a93d",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "11 285e1d22789d5d5d561230fe4552d8bf0a7290f2efec8f4afacc43581ce9dfd1";
+const FUNCTIONS_CHECKSUM = "12 285e1d22789d5d5d561230fe4552d8bf0a7290f2efec8f4afacc43581ce9dfd1";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

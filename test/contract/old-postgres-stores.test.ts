@@ -23,6 +23,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   8: "sqlite-v9.sql",
   9: "sqlite-v10.sql",
   10: "sqlite-v11.sql",
+  11: "sqlite-v12.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import type { Store } from "../../src/store/store.js";
 import { bookContract } from "./book-contract.js";
+import { campaignContract } from "./campaign-contract.js";
 import { causeContract } from "./cause-contract.js";
 import { changeContract } from "./change-contract.js";
 import { checkpointContract } from "./checkpoint-contract.js";
@@ -70,6 +71,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     tokenContract(underTest);
     clusterContract(underTest);
     bookContract(underTest);
+    campaignContract(underTest);
     changeContract(underTest);
   });
 }

@@ -8,7 +8,7 @@ const TOP = "";
 export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] } = {
   core: [
     ["text"],
-    ["redaction", "errors", "book"],
+    ["redaction", "errors", "book", "campaign"],
     ["model"],
     ["failure"],
     ["evolve"],

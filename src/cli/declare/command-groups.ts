@@ -19,7 +19,17 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
     ...["failures", "flakes", "events", "watch", "jobs", "job", "stats", "resources"],
     ...["definition", "workspace", "artifacts", "artifact"],
   ],
-  "Decide:": ["answer", "recover", "reset", "resume-from", "hard-reset", "dead-letters", "redrive", "apply"],
+  "Decide:": [
+    "answer",
+    "recover",
+    "reset",
+    "resume-from",
+    "hard-reset",
+    "dead-letters",
+    "redrive",
+    "campaigns",
+    "apply",
+  ],
   "Serve:": [
     ...["serve", "worker", "mcp", "config", "workers", "cluster", "allocations", "slurm"],
     ...["token", "whoami", "prune", "export", "import", "help"],

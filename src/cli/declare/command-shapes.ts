@@ -38,6 +38,25 @@ const rounds = (usual: number): Option[] => [
   ),
 ];
 
+/** Of `redrive` over many jobs. */
+const CAMPAIGN_OPTIONS = (): Option[] => [
+  new Option("--signature <text>", "failed with this signature, or one that begins so"),
+  new Option("--workflow <name>", "of this workflow"),
+  new Option("--step <step>", "of this step"),
+  new Option("--class <class>", "failed with this class, such as transient_runtime"),
+  new Option("--since <time>", "failed since: a duration such as 24h, or a date"),
+  new Option("--retry", "run them again (default)"),
+  new Option("--fail", "let them fail; holds only"),
+  new Option("--skip", "continue without them; holds only"),
+  new Option("--canary <n>", "how many are tried first (default: 1)").argParser(wholeNumber(1)),
+  new Option("--factor <n>", "each wave is so much larger (default: 2)").argParser(wholeNumber(1)),
+  new Option("--rate <rate>", "at most so many, such as 20/min"),
+  new Option("--stop-at <share>", "stop if more of a wave fail again (default: 20%)"),
+  new Option("--wait <duration>", "a job that has not ended by then counts as failed (default: 1h)"),
+  new Option("--dry-run", "only list the jobs"),
+  new Option("--detach", "do not wait for the end of the campaign"),
+];
+
 const STEP_WORDS = "a step: its id, step@scope, or a job's id";
 const ALTHOUGH_BUSY = "end a step that is running in the workspace first";
 const ONLY_RECORDED =
@@ -123,7 +142,21 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     hides: ["job_id", "run_id", "status"],
   },
   "job retry": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
-  redrive: { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
+  redrive: {
+    arguments: [new Argument("[job...]", "a run and a step (3 build), or a job's id")],
+    usage: "[options] [[run] <job>]",
+    hides: ["job_id", "run_id", "reason"],
+    options: [...CAMPAIGN_OPTIONS(), reason()],
+    details:
+      "Without a job it starts a campaign over all failed jobs that match, of runs on a server: see `daruma campaigns start --help`.",
+  },
+  "campaigns start": {
+    hides: ["job_ids"],
+    options: [new Option("--detach", "do not wait for its end")],
+    details: "Ctrl-C leaves the campaign to the server; `daruma campaigns show` shows it again.",
+  },
+  "campaigns list": { hides: ["campaign"] },
+  "campaigns show": { hides: ["limit"] },
   failures: {
     details: "A failure that is muted or resolved is left out; --state all shows it as well.",
   },

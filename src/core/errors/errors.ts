@@ -545,6 +545,21 @@ export const ERROR_CATALOGUE = {
     next: "`daruma holds` lists the open questions.",
     asked: "list_pending_failed_jobs lists the open questions.",
   },
+  IN_CAMPAIGN: {
+    means: "Another campaign that is not over has this job already.",
+    next: "`daruma campaigns list` shows it; wait for it, or stop it.",
+    asked: "list_campaigns shows it; wait for it, or stop it with control_campaign.",
+  },
+  CAMPAIGN_NOT_FOUND: {
+    means: "There is no campaign with this number.",
+    next: "`daruma campaigns list` lists them.",
+    asked: "list_campaigns lists them.",
+  },
+  CAMPAIGN_OVER: {
+    means: "The campaign is done or stopped and cannot go on.",
+    next: "Start another over what is left: `daruma campaigns start`.",
+    asked: "Start another over what is left: start_campaign.",
+  },
   FAILURE_NOT_FOUND: {
     means: "The failure book has no failure with this signature.",
     next: "`daruma failures` lists what runs have failed with; add --state all to see muted and resolved failures as well.",

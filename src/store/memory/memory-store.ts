@@ -3,6 +3,7 @@ import { refuseMalformedAppend, refuseStaleAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
 import type { Append, Store } from "../store.js";
 import { createBookVerbs } from "./memory-book.js";
+import { createCampaignVerbs } from "./memory-campaigns.js";
 import { createClusterVerbs } from "./memory-clusters.js";
 import { createInboxVerbs } from "./memory-inbox.js";
 import { createLeaseVerbs } from "./memory-leases.js";
@@ -55,6 +56,7 @@ function createHandle(tables: MemoryTables): MemoryStore {
     ...createTokenVerbs(open, listeners),
     ...createClusterVerbs(open),
     ...createBookVerbs(open),
+    ...createCampaignVerbs(open),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       open();

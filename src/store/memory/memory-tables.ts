@@ -2,6 +2,7 @@ import type { BookRow } from "../../core/book/book-row.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { FailureHandlerRow, JobRow, RunRow } from "../../core/model/rows.js";
 import { type RunPosition, refuseTakenCause } from "../append-rules.js";
+import type { StoredCampaign } from "../campaign-rows.js";
 import type { ServerRow } from "../cluster-rows.js";
 import { EVENT_JOB_PATTERN } from "../event-job.js";
 import { toStorableText } from "../storable-text.js";
@@ -77,6 +78,7 @@ export class MemoryTables {
   readonly book = new Map<string, string>();
   readonly bookRows = new Map<string, { readonly text: string; readonly rolled: boolean }>();
   readonly bookBacklog = new Set<number>();
+  readonly campaigns = new Map<number, StoredCampaign>();
   /** Never given twice, also where the token is gone. */
   lastTokenId = 0;
   readonly tokens: (TokenRow & { readonly hash: string })[] = [];

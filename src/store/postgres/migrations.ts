@@ -1,5 +1,6 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { BOOK } from "./book-schema.js";
+import { CAMPAIGNS } from "./campaign-verbs.js";
 import { CHECKPOINTS } from "./checkpoint-schema.js";
 import { CLUSTERS } from "./cluster-verbs.js";
 import { commitFunctions } from "./commit-function.js";
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, sql: SNAPSHOTS },
   { version: 10, sql: BOOK },
   { version: 11, sql: SEARCH },
+  { version: 12, sql: CAMPAIGNS },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

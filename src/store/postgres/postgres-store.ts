@@ -5,6 +5,7 @@ import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
 import { Announcements } from "./announcements.js";
 import { createBookVerbs } from "./book-verbs.js";
+import { createCampaignVerbs } from "./campaign-verbs.js";
 import { ChangeFeed } from "./change-feed.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
 import { CommitQueue } from "./commit-queue.js";
@@ -76,6 +77,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createWaitingVerbs(db, clock),
     ...createClusterVerbs(db, clock),
     ...createBookVerbs(db),
+    ...createCampaignVerbs(db),
     ...createInboxVerbs(db, listeners, sender),
     ...createTokenVerbs(db, listeners, sender),
     onChange: (listener) => feed.add(listener),

@@ -241,6 +241,17 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE INDEX attempt_failed ON attempt (signature, run_id, job_id, search_text) WHERE signature IS NOT NULL;
     `,
   },
+  {
+    version: 13,
+    // A job is in one unfinished campaign at a time.
+    sql: `
+      CREATE TABLE campaign (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, revision INTEGER NOT NULL, unfinished INTEGER NOT NULL, data TEXT NOT NULL);
+      CREATE INDEX campaign_unfinished ON campaign (id) WHERE unfinished = 1;
+      CREATE TABLE campaign_job (job_id INTEGER PRIMARY KEY, campaign_id INTEGER NOT NULL);
+      CREATE INDEX campaign_job_by_campaign ON campaign_job (campaign_id);
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

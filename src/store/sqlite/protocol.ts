@@ -1,6 +1,7 @@
 import type { BookKey } from "../../core/book/book-entry.js";
 import type { ErrorCode } from "../../core/errors/errors.js";
 import type { BookPage, EndedJobs, RowFilter } from "../book-rows.js";
+import type { StoredCampaign } from "../campaign-rows.js";
 import type { AllocationFilter, EndedRows } from "../cluster-rows.js";
 import type { JobFilter, RunFilter } from "../filters.js";
 import type {
@@ -67,6 +68,8 @@ export interface ReadVerbs {
     readonly since: number;
     readonly until: number;
   }): EndedJobs[];
+  readCampaign(id: number): StoredCampaign | null;
+  listCampaigns(unfinished: boolean, limit: number): StoredCampaign[];
   findToken(hash: string): Cells | null;
   listTokens(): Cells;
 }
@@ -98,6 +101,9 @@ export interface WriteVerbs {
   rollUp(fence: number, entries: Cells, rows: string): boolean;
   writeTriage(entry: Cells, key: BookKey, revision: number): boolean;
   backfill(fence: number, runId: number, rows: Cells): boolean;
+  /** The id, or with a minus a job that is in another. */
+  createCampaign(data: string, jobIds: readonly number[]): number;
+  writeCampaign(campaign: StoredCampaign, unfinished: boolean): boolean;
   sendCommand(command: NewInboxCommand): number;
   /** The run whose command it was; null: nothing was there to answer. */
   answerCommand(id: number, answer: string): number | null;

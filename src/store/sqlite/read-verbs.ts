@@ -2,6 +2,7 @@ import type { RunFilter } from "../filters.js";
 import type { EventRange, InboxCommand, WorkflowFilter } from "../store.js";
 import { COLUMNS } from "../tables.js";
 import { createBookReads } from "./book-verbs.js";
+import { createCampaignReads } from "./campaign-verbs.js";
 import { createClusterReads } from "./cluster-verbs.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
 import { EVENT_JOB } from "./migrations.js";
@@ -47,6 +48,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
     ...createWaitingReads(statements),
     ...createClusterReads(statements),
     ...createBookReads(statements),
+    ...createCampaignReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
     readInbox: (runIds) =>
       rows(

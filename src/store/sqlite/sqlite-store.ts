@@ -9,6 +9,7 @@ import { TABLES } from "../tables.js";
 import { threadEntry } from "../thread-entry.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
 import { createBookVerbs } from "./book-verbs.js";
+import { createCampaignVerbs } from "./campaign-verbs.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
 import { startDatabaseThread, takeSpareThread } from "./database-thread.js";
 import { packAppend, unpackLease, unpackRow, unpackTable } from "./packed-rows.js";
@@ -61,6 +62,7 @@ function createStore(thread: ThreadClient): Store {
     ...createTokenVerbs(thread, listeners),
     ...createClusterVerbs(thread),
     ...createBookVerbs(thread),
+    ...createCampaignVerbs(thread),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       await thread.call("ping");

@@ -5,6 +5,7 @@ import type { NewDraft, NewInboxCommand, NewToken } from "../store.js";
 import { COLUMNS, TABLES } from "../tables.js";
 import { tokenIsThere } from "../token-rules.js";
 import { createBookWrites, forgetBookRows } from "./book-verbs.js";
+import { createCampaignWrites } from "./campaign-verbs.js";
 import { createClusterWrites } from "./cluster-verbs.js";
 import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
@@ -54,6 +55,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createWaitingWrites(statements),
     ...createClusterWrites(statements),
     ...createBookWrites(statements, db),
+    ...createCampaignWrites(statements),
     sendCommand: (command) => sendCommand(statements, command),
     answerCommand: (id, answer) => {
       const sql = "UPDATE inbox SET answer = ? WHERE id = ? AND answer IS NULL RETURNING run_id";
