@@ -63,11 +63,11 @@ function toRecord(campaign: Campaign): z.output<typeof record> {
 const startInput = z.strictObject({
   action: z.enum(["retry", "fail", "skip"]).default("retry").describe("fail and skip: only holds."),
   signature: signatureReference.optional(),
-  workflow: name.optional(),
-  step: z.string().max(10_000).optional(),
-  class: z.string().max(40).optional(),
+  workflow: name.optional().describe("Only of this workflow."),
+  step: z.string().max(10_000).optional().describe("Only of this step."),
+  class: z.string().max(40).optional().describe("Only failed with this class."),
   since: moment.optional().describe("Failed since: a duration such as 24h, or a date."),
-  job_ids: z.array(z.number().int().positive()).max(MAX_ITEMS).optional(),
+  job_ids: z.array(z.number().int().positive()).max(MAX_ITEMS).optional().describe("Only these jobs."),
   canary: z.coerce.number().int().min(1).max(MAX_ITEMS).default(1).describe("How many are tried first."),
   factor: z.coerce.number().min(1).max(100).default(2).describe("Each wave is so much larger."),
   rate: z
@@ -210,7 +210,7 @@ export const controlCampaign = operation({
   role: "operator",
   effect: "changes",
   input: z.strictObject({
-    action: z.enum(["pause", "resume", "stop"]),
+    action: z.enum(["pause", "resume", "stop"]).describe("What to do."),
     campaign: z.coerce.number().int().positive().describe("The campaign's number."),
   }),
   output: record,
