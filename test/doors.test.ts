@@ -63,6 +63,7 @@ describe("the three doors", () => {
     ).toEqual(tools.map(({ name }) => name).sort());
     expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([
       ...[
+        "compare_runs",
         "control_campaign",
         "create_token",
         "diff_run",

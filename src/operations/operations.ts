@@ -21,6 +21,7 @@ import type { Operation } from "./operation.js";
 import { diffRun } from "./reuse/diff-run.js";
 import { applyRun } from "./runs/apply-run.js";
 import { getArtifact, listArtifacts } from "./runs/artifacts.js";
+import { compareRuns } from "./runs/compare-runs.js";
 import { controlRun } from "./runs/control-run.js";
 import { explainRun } from "./runs/explain-run.js";
 import { forkRun } from "./runs/fork-run.js";
@@ -75,6 +76,7 @@ export const TABLE = {
   list_events: listEvents,
   get_job_logs: getJobLogs,
   explain_run: explainRun,
+  compare_runs: compareRuns,
   get_stats: getStats,
   get_resources: getResources,
   get_run_definition: getRunDefinition,

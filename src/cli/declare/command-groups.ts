@@ -16,7 +16,7 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
     ...["workflows", "workflow", "handlers", "handler"],
   ],
   "Look:": [
-    ...["failures", "flakes", "events", "watch", "jobs", "job", "stats", "resources"],
+    ...["failures", "flakes", "compare", "events", "watch", "jobs", "job", "stats", "resources"],
     ...["definition", "workspace", "artifacts", "artifact"],
   ],
   "Decide:": [

@@ -42,6 +42,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   logs: async () => (await import("../commands/look/logs.js")).logs,
   explain: async () => (await import("../commands/look/explain.js")).explainRun,
   resources: async () => (await import("../commands/look/resources.js")).resources,
+  compare: async () => (await import("../commands/look/compare.js")).compare,
   stats: async () => (await import("../commands/look/stats.js")).stats,
   artifact: async () => (await import("../commands/look/artifact.js")).artifact,
   jobs: async () => (await import("../commands/look/tables.js")).jobs,
