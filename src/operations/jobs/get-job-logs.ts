@@ -40,7 +40,7 @@ export const getJobLogs = operation({
   name: "get_job_logs",
   summary: "print what a step printed: its stdout, then its stderr",
   description:
-    "Returns what an attempt of a job printed. `stream`: stdout or stderr (by default stderr of a failed attempt that printed any, else stdout), `summary` (of a failed attempt), `context` (the failure that a transition passed to it) `prompt` (of an agent or model) or `usage` (samples as CSV).",
+    "Returns what an attempt of a job printed. `stream`: stdout or stderr (by default stderr of a failed attempt that printed any, else stdout), `summary` (of a failed attempt), `context` (the failure that a transition passed to it), `prompt` (of an agent or model) or `usage` (samples as CSV).",
   details:
     "The text is redacted. Reading starts at byte `offset`, or only the end is read (`tail_bytes`). `next_offset` is where the next piece begins, `size` where the file ends now. `recovery` reads the recovery script that followed the attempt. `truncated` says that the attempt printed more than `max_log` of the workflow allows and the rest was dropped. As a stream it continues while the attempt runs; an item's id is the offset after it.",
   role: "viewer",
