@@ -73,7 +73,6 @@ describe("the three doors", () => {
         "list_tokens",
         "prune_runs",
       ],
-      "revoke_token",
     ]);
   });
 

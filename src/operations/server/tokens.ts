@@ -73,7 +73,6 @@ export const revokeToken = operation({
   summary: "revoke a token",
   description:
     "Revokes a token: from now on the server refuses it. `revoked` is false if it was already revoked.",
-  onlyForPeople: true,
   role: "admin",
   effect: "destroys",
   input: z.strictObject({ id: z.coerce.number().int().positive().describe("The token's id, not its text.") }),
