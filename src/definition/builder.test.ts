@@ -60,7 +60,7 @@ describe("defineWorkflow", () => {
     expect(error.message).toBe(
       [
         "the workflow has 2 problems:",
-        "typo: unknown key `typo`. Keys allowed here: version, name, description, user, labels, inputs, env, secrets, context, routing, failure_policy, max_recoveries, max_items, max_log, unhandled, failure_handlers, resource_requirements, workspace, self_heal, queue, transitions, steps, checks, jobs, parameters, files, user_data, jobs_sort_method, use_pending_failed.",
+        "typo: unknown key `typo`. Keys allowed here: version, name, description, user, labels, inputs, env, secrets, context, routing, failure_policy, max_recoveries, max_items, max_log, unhandled, failure_handlers, breakers, resource_requirements, workspace, self_heal, queue, transitions, steps, checks, jobs, parameters, files, user_data, jobs_sort_method, use_pending_failed.",
         "steps.a.depends_on: depends_on names the unknown step `b`. Fix the name or define the step.",
       ].join("\n"),
     );

@@ -32,6 +32,8 @@ export interface LoadOptions {
   readonly findNames?: NameFinder;
   /** Types of registered actions beside the built-in ones. */
   readonly customActions?: readonly string[];
+  /** Names of the breakers of the settings, which steps may use. */
+  readonly sharedBreakers?: readonly string[];
 }
 
 export type LoadResult =
@@ -68,6 +70,7 @@ export function readDefinition(
     checkTemplate,
     compilePattern: options.compilePattern ?? refusePattern,
     customActions: new Set(options.customActions ?? []),
+    sharedBreakers: options.sharedBreakers ?? [],
     findNames: options.findNames ?? null,
     texts: [],
   };

@@ -13,8 +13,12 @@ export interface DispatcherPorts {
   readonly sandbox: Pick<Sandbox, "render">;
   readonly newToken: () => string;
   readonly readArtifact: ReadArtifact;
-  /** Start the job's attempt on the place that was found for it. */
-  readonly start: (host: RunHost, job: Job, place: Place) => void;
+  /** A breaker keeps the ready job from starting. */
+  readonly isKeptBack: (host: RunHost, job: Job) => boolean;
+  /** For so long that it must not keep others from the tree. */
+  readonly waitsLong: (host: RunHost, job: Job) => boolean;
+  /** Start a job's attempt on the place that was found for it. */
+  readonly start: (host: RunHost, place: Place, command: Extract<Command, { type: "attempt.start" }>) => void;
   /** Call this; the attempt of the job that it starts is executed by nobody. */
   readonly withoutWorker: (job: number, begin: () => void) => void;
   readonly ask: (host: RunHost, command: Command) => void;
@@ -55,18 +59,19 @@ export class Dispatcher {
     let full = isFull;
     for (const job of run.paused === null ? run.ready : []) {
       if (full && !hasRoomlessSteps(run.definition)) return true;
+      if (this.ports.isKeptBack(host, job)) continue;
       if (isHumanStep(job)) {
         this.ask(host, job);
         continue;
       }
       // Steps of the workspace run one at a time; this one's turn has not come.
-      if (!mayStart(run, job)) continue;
+      if (!this.mayStart(host, job)) continue;
       if (isNothing(run.definition, job.step.definition) && this.passes(host, job)) continue;
       const { needs, key } = needsOf(job, run.definition);
       if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
       const place = this.ports.worker.place(needs, failedOn(job));
       if (place !== "full" && place !== null) {
-        this.ports.start(host, job, place);
+        this.start(host, job, place);
         continue;
       }
       if (place === "full") full = true;
@@ -81,16 +86,37 @@ export class Dispatcher {
     hosts: readonly RunHost[],
     unplaceable: Set<string>,
   ): void {
-    const { worker, start } = this.ports;
+    const { worker, isKeptBack } = this.ports;
     const { run } = host;
     this.firstInLine = null;
     worker.keepRoomFor?.(null);
-    if (!hosts.includes(host) || run.paused !== null || !run.ready.has(job) || !mayStart(run, job)) return;
+    if (!hosts.includes(host) || run.paused !== null || !run.ready.has(job)) return;
+    if (isKeptBack(host, job) || !this.mayStart(host, job)) return;
     const { needs, key } = needsOf(job, run.definition);
     const place = worker.place(needs, failedOn(job));
-    if (place !== "full" && place !== null) return start(host, job, place);
+    if (place !== "full" && place !== null) return this.start(host, job, place);
     unplaceable.add(key);
     this.lineUp(host, job);
+  }
+
+  private mayStart(host: RunHost, job: Job): boolean {
+    return mayStart(host.run, job, (other) => this.ports.waitsLong(host, other));
+  }
+
+  private start(host: RunHost, job: Job, place: Place): void {
+    const { waitsLong, start, newToken } = this.ports;
+    const asks = job.step.definition.usesWorkspace
+      ? [...host.run.ready].filter(({ step }) => step.definition.usesWorkspace && step.definition.uses)
+      : [];
+    const keptBack = asks.filter((other) => waitsLong(host, other)).map(({ id }) => id);
+    start(host, place, {
+      type: "attempt.start",
+      job: job.id,
+      worker: place.worker,
+      ...(place.at === undefined ? {} : { place: place.at }),
+      ...(keptBack.length === 0 ? {} : { keptBack }),
+      token: newToken(),
+    });
   }
 
   private lineUp(host: RunHost, job: Job): void {

@@ -19,6 +19,7 @@ import { evaluate, evaluationFor, type PlannedEvaluation } from "./evaluation.js
 import { failIfOf, judgeSuccess } from "./fail-if.js";
 import type { FailureKeeper } from "./failure-keeper.js";
 import { HUMAN } from "./human-step.js";
+import { heldAttempts } from "./occupancy.js";
 import type { RunHost } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
 import { RebuildsUnderWay } from "./workspace/rebuilds-under-way.js";
@@ -32,6 +33,8 @@ export interface EffectPorts {
   readonly readArtifact: ReadArtifact;
   readonly workspaces: WorkspaceKeeper;
   readonly failures: FailureKeeper | null;
+  /** Resolves when what is known of breakers is as new as can be: whether a failure parks must not depend on when it was last looked. */
+  readonly seeBreakers: () => Promise<void>;
   /** Run this once what the host has decided is committed; `dropped` if that is refused. */
   readonly afterCommit: (host: RunHost, effect: () => void, dropped?: () => void) => void;
   /** Put what came of an effect to the host, if it is still the run's. */
@@ -137,8 +140,18 @@ export class Effects {
     }
   }
 
+  /** The jobs whose attempts go on elsewhere. What is left of the others is ended. */
+  async adoptAll(host: RunHost): Promise<number[]> {
+    const kept: number[] = [];
+    for (const held of heldAttempts(host.run)) {
+      if (this.adopt(host, held)) kept.push(held.jobId);
+      else await this.ports.worker.endLeftovers(held.token);
+    }
+    return kept;
+  }
+
   /** What an earlier owner began and may still go on. False: it is certainly gone. */
-  adopt(host: RunHost, held: HeldAttempt): boolean {
+  private adopt(host: RunHost, held: HeldAttempt): boolean {
     // Its report waits until this engine speaks for the run.
     return this.attempts.adopt(held, host.speaks, (report) => this.report(host, held, report));
   }
@@ -211,9 +224,12 @@ export class Effects {
   }
 
   private report(host: RunHost, of: Parameters<typeof reportCommand>[0], told: Report): void {
-    const { post, sandbox, clock, readArtifact, worker } = this.ports;
+    const { post, sandbox, clock, readArtifact, worker, seeBreakers } = this.ports;
     const report = withResourceLimit(worker, jobById(host.run, of.jobId), told);
     const { result } = report;
+    const isFailure = result.kind === "failed" && !of.recovery;
+    if (isFailure && jobById(host.run, of.jobId).step.definition.uses !== undefined)
+      return void seeBreakers().finally(() => post(host, reportCommand(of, report), report.settled));
     const code = of.recovery ? null : failIfOf(host.run, of.jobId, result);
     if (code === null || result.kind !== "succeeded")
       return post(host, reportCommand(of, report), report.settled);

@@ -1,3 +1,4 @@
+import type { SharedBreakers } from "../core/breakers/breakers-of.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import type { Worker } from "../worker/worker.js";
@@ -23,6 +24,10 @@ export interface EngineOptions {
   readonly workspaces?: WorkspaceKeeper;
   /** A snapshot of each run after so many events; by default 20,000, or twice as many as the run has jobs. */
   readonly snapshotEvents?: number;
+  /** Of the settings, by name; those of a workflow come with it. */
+  readonly breakers?: SharedBreakers;
+  /** Called with a sentence for people. */
+  readonly tell?: (text: string) => void;
   /** How long a silent owner on another host keeps its runs; by default 30 s. */
   readonly leaseMs?: number;
 }

@@ -7,6 +7,7 @@ import { jobById, type Run } from "../core/model/run.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { WaitingRun } from "../store/store.js";
 import type { ReportOutcome } from "../worker/worker.js";
+import { BreakerBoard } from "./breakers/breaker-board.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Effects } from "./effects.js";
 import type { EngineOptions } from "./engine-options.js";
@@ -14,8 +15,9 @@ import { GroupCommit } from "./group-commit.js";
 import { type AnsweredEntry, answerEntry, takeEntry } from "./inbox-entry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun, readRecalledLog } from "./load-run.js";
+import { hasPlace } from "./needs.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
-import { begunSince, heldAttempts, sideWork } from "./occupancy.js";
+import { begunSince, sideWork } from "./occupancy.js";
 import type { LossListener, OwnedRun } from "./owned-run.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
@@ -47,6 +49,7 @@ export class Engine {
   private readonly effects: Effects;
   private readonly losses = new Set<LossListener>();
   private readonly dispatcher: Dispatcher;
+  readonly breakers: BreakerBoard;
   private readonly forgetRoom: () => void;
   private readonly workspaces: WorkspaceKeeper;
   private inbox: Posted[] = [];
@@ -65,24 +68,25 @@ export class Engine {
       ...options,
       workspaces: this.workspaces,
       failures: options.failures ?? null,
+      seeBreakers: () => this.breakers.refresh(),
       afterCommit: (host, effect, dropped) => this.commits.afterCommit(host, effect, dropped),
       post: (host, command, settled) => this.put(host, command, settled),
     });
+    this.breakers = new BreakerBoard({
+      ...options,
+      post: (host, command) => this.put(host, command),
+      wake: () => this.wake(),
+      hasPlace: ({ run }, job) => hasPlace(worker, job, run.definition),
+    });
     this.dispatcher = new Dispatcher({
       ...options,
+      isKeptBack: (host, job) => this.breakers.keepsBack(host, job),
+      waitsLong: (host, job) => this.breakers.waitsLong(host, job),
       ask: (host, command) => this.decide(host, command),
       post: (host, command) => this.put(host, command),
       withoutWorker: (job, begin) => this.effects.withoutWorker(job, begin),
-      start: (host, { id }, place) =>
-        this.effects.onPlace(id, place, () =>
-          this.decide(host, {
-            type: "attempt.start",
-            job: id,
-            worker: place.worker,
-            ...(place.at === undefined ? {} : { place: place.at }),
-            token: options.newToken(),
-          }),
-        ),
+      start: (host, place, command) =>
+        this.effects.onPlace(command.job, place, () => this.decide(host, command)),
     });
     this.forgetRoom = worker.onRoom(() => this.wake());
   }
@@ -96,6 +100,7 @@ export class Engine {
     let prepared: Command[];
     try {
       prepared = await openWorkspaceOf(this.workspaces, runId, request);
+      await this.breakers.see({ ...request, workflow: request.definition.name });
       if (this.stopping) throw stoppedError(runId);
     } catch (error) {
       await this.leases.release(runId);
@@ -109,8 +114,7 @@ export class Engine {
 
   /** Take a run whose engine is gone, and go on with it; a pause is lifted. A run that is over is left alone. */
   resume(runId: number, reason = "resume", key: string | null = null): Promise<OwnedRun> {
-    const unpause: Command = { type: "run.unpause", reason, key };
-    return this.take(runId, () => this.acquire(runId), [unpause]);
+    return this.take(runId, () => this.acquire(runId), [{ type: "run.unpause", reason, key }]);
   }
 
   /** Go on with a run whose lease was granted to this engine's owner by `Store.claimRuns`. */
@@ -168,7 +172,8 @@ export class Engine {
     if (this.listeners.wantLoaded) this.listeners.tellLoaded(run, await readRecalledLog(store, run));
     try {
       const moved = await takeUpWorkspace(this.workspaces, host, this.options);
-      const kept = await this.adoptAttempts(host);
+      const kept = await this.effects.adoptAll(host);
+      await this.breakers.see(run);
       if (this.stopping) throw stoppedError(runId);
       const left = await store.readInbox([runId]);
       if (this.lostWhileTaking.has(runId)) throw this.lostWhileTaking.get(runId);
@@ -195,16 +200,6 @@ export class Engine {
       if (this.hosts.get(runId) !== host) void this.effects.release(run);
       throw error;
     }
-  }
-
-  /** The jobs whose attempts go on elsewhere. What is left of the others is ended. */
-  private async adoptAttempts(host: RunHost): Promise<number[]> {
-    const kept: number[] = [];
-    for (const held of heldAttempts(host.run)) {
-      if (this.effects.adopt(host, held)) kept.push(held.jobId);
-      else await this.options.worker.endLeftovers(held.token);
-    }
-    return kept;
   }
 
   /** Put a command to a run that this engine owns. */
@@ -270,6 +265,7 @@ export class Engine {
     const hosts = [...this.hosts.values()];
     this.hosts.clear();
     this.forgetRoom();
+    await this.breakers.stop();
     const kept = Promise.all(hosts.map((host) => this.effects.release(host.run)));
     // The attempt that waits for a child run would else wait for ever.
     for (const host of hosts) if (host.run.parent !== null) host.lose(stoppedError(host.run.id));
@@ -297,6 +293,7 @@ export class Engine {
   private async adopt(host: RunHost, decideFirst: () => void): Promise<OwnedRun> {
     const { run } = host;
     this.hosts.set(run.id, host);
+    this.breakers.take(host);
     const ended = host.ended();
     decideFirst();
     this.dispatch();
@@ -315,15 +312,13 @@ export class Engine {
   /** A command's events, with their effects planned. A run that cannot be decided any more is let go, alone. */
   private decide(host: RunHost, command: Command): readonly Event[] {
     try {
-      const events = host.take(command, this.options.clock.now());
+      const events = host.take(this.breakers.informed(host, command), this.options.clock.now());
+      this.breakers.decided(host, events);
       this.effects.plan(host, events);
       return events;
     } catch (error) {
-      const message = messageOf(error);
-      this.discard(
-        host,
-        new DarumaError("INTERNAL", `run ${host.run.id} cannot continue: ${message}`, { cause: error }),
-      );
+      const message = `run ${host.run.id} cannot continue: ${messageOf(error)}`;
+      this.discard(host, new DarumaError("INTERNAL", message, { cause: error }));
       return [];
     }
   }
@@ -371,10 +366,12 @@ export class Engine {
 
   private committed(host: RunHost, events: readonly LoggedEvent[]): void {
     this.listeners.tell(host.run, events);
+    this.breakers.committed(host, events);
     this.catchUp();
     if (host.hasPending || !(host.isOver || isResting(host.run))) return;
     if (this.hosts.get(host.run.id) !== host) return;
     this.hosts.delete(host.run.id);
+    this.breakers.letGo(host);
     const released = this.effects.release(host.run).then(() => this.leases.release(host.run.id));
     void released.finally(() => host.finish());
   }
@@ -391,6 +388,7 @@ export class Engine {
     host.lose(error);
     if (this.hosts.get(run.id) !== host) return;
     this.hosts.delete(run.id);
+    this.breakers.letGo(host);
     this.leases.forget(run.id);
     this.commits.forget(host);
     void this.effects.release(run).then(() => {

@@ -4,7 +4,7 @@ import { resourcesOf } from "../core/model/resources.js";
 import type { Job } from "../core/model/run.js";
 import { PROGRAM, SECRET } from "../core/model/worker-names.js";
 import { isTemplate } from "../sandbox/template.js";
-import type { Needs } from "../worker/worker.js";
+import type { Needs, Worker } from "../worker/worker.js";
 
 export interface KeyedNeeds {
   readonly needs: Needs;
@@ -63,6 +63,18 @@ function wantsOf(
 }
 
 const PROGRAM_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/;
+
+/** A worker could take the job at this moment. */
+export function hasPlace(
+  worker: Pick<Worker, "place" | "release">,
+  job: Pick<Job, "step" | "raised">,
+  workflow: Pick<Definition, "secrets" | "env">,
+): boolean {
+  const place = worker.place(needsOf(job, workflow).needs);
+  if (place === null || place === "full") return false;
+  worker.release(place);
+  return true;
+}
 
 const roomless = new WeakMap<Definition, boolean>();
 

@@ -84,7 +84,7 @@ export class Daruma {
   /** A workflow file, or a definition made by `defineWorkflow`. */
   load(source: string | Definition): Workflow {
     return typeof source === "string"
-      ? readWorkflow(source, this.parts.customActions)
+      ? readWorkflow(source, this.parts)
       : fromDefinition(source, process.cwd());
   }
 
@@ -210,7 +210,7 @@ export class Daruma {
   }
 
   private context(): Context {
-    const { store, outputDir, customActions } = this.parts;
+    const { store, outputDir, customActions, sharedBreakers } = this.parts;
     return {
       store,
       outputDir,
@@ -224,6 +224,7 @@ export class Daruma {
         whyNot: () => "it is waiting for a free slot in this program",
       },
       customActions,
+      sharedBreakers,
     };
   }
 

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
 import { DarumaError } from "../core/errors/errors.js";
+import type { BreakerDefinition } from "../core/model/definition.js";
 import type { Client } from "../operations/client.js";
 import type { ClusterControl, Context } from "../operations/context.js";
 import { checkInput } from "../operations/invalid-input.js";
@@ -53,6 +54,7 @@ class LocalClient {
   private async context({ withoutStore }: Operation): Promise<Context> {
     const { outputDir } = this.options;
     const store = await this.openFor(withoutStore);
+    const { clusters, breakers } = await settingsOf(this.options.config);
     return {
       store,
       outputDir,
@@ -60,8 +62,10 @@ class LocalClient {
       now: Date.now,
       operate: operateThrough(store),
       runner: null,
-      clusters: await clustersOf(this.options.config),
+      clusters,
       customActions: [],
+      breakers,
+      sharedBreakers: breakers.map(({ name }) => name),
     };
   }
 
@@ -79,13 +83,16 @@ class LocalClient {
 }
 
 /** What a cluster could be asked for; nobody stays here to ask it. */
-async function clustersOf(config: string | undefined): Promise<ClusterControl | null> {
-  if (config === undefined) return null;
+async function settingsOf(
+  config: string | undefined,
+): Promise<{ readonly clusters: ClusterControl | null; readonly breakers: readonly BreakerDefinition[] }> {
+  if (config === undefined) return { clusters: null, breakers: [] };
   const [{ readSettings }, { lookAtClusters }] = await Promise.all([
     import("./read-settings.js"),
     import("./clusters/cluster-control.js"),
   ]);
-  return lookAtClusters(readSettings(config).clusters);
+  const { clusters, breakers } = readSettings(config);
+  return { clusters: lookAtClusters(clusters), breakers };
 }
 
 function noRuns(place: string): DarumaError {

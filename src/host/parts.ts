@@ -5,6 +5,7 @@ import { functionAction, type StepFunction } from "../action/function-action.js"
 import { createProcessHost } from "../action/process/create-process-host.js";
 import type { ChildRuns } from "../action/workflow.js";
 import { DarumaError } from "../core/errors/errors.js";
+import type { BreakerDefinition } from "../core/model/definition.js";
 import { systemClock } from "../engine/clock.js";
 import { Engine } from "../engine/engine.js";
 import { Inbox } from "../engine/inbox.js";
@@ -33,6 +34,8 @@ export interface DarumaOptions {
   readonly env?: { readonly [name: string]: string | undefined };
   /** How long a run stays with a program that gives no sign of life. */
   readonly leaseMs?: number;
+  /** Breakers that steps of all workflows may use, as the settings have them. */
+  readonly breakers?: readonly BreakerDefinition[];
   /** The address of the server that this is part of, for $DARUMA_API_URL. */
   readonly apiUrl?: () => string;
 }
@@ -53,6 +56,8 @@ export interface Parts {
   readonly owner: LeaseOwner;
   /** Types of steps that the program itself brings. */
   readonly customActions: readonly string[];
+  /** Names of the breakers of the settings. */
+  readonly sharedBreakers: readonly string[];
   /** Hears what steps print in this process, redacted, as they print it. */
   readonly onOutput: LocalWorker["onOutput"];
   readonly shortageListeners: Set<(text: string) => void>;
@@ -75,6 +80,10 @@ export async function openParts(
   const own = Object.entries(options.actions ?? {}).map(([type, run]) => functionAction(type, run));
   const workspaces = openWorkspaces({ outputDir, patches: store });
   const shortageListeners = new Set<(text: string) => void>();
+  const tell = (text: string): void => {
+    for (const listener of shortageListeners) listener(text);
+  };
+  const { breakers = [] } = options;
   const local = new LocalWorker({
     actions: [...builtInActions({ processes, sandbox, children }), ...own],
     outputDir,
@@ -83,9 +92,7 @@ export async function openParts(
     workspaces,
     ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
     ...(options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl }),
-    tell: (text) => {
-      for (const listener of shortageListeners) listener(text);
-    },
+    tell,
   });
   const worker = workerOf(local, { store, outputDir });
   const owner = currentOwner(randomUUID());
@@ -99,6 +106,8 @@ export async function openParts(
     workspaces: new GitWorkspaceKeeper(workspaces, owner.host),
     readArtifact: readOutputArtifact,
     failures: new FailureFiles(outputDir),
+    breakers: new Map(breakers.map((each) => [each.name, each])),
+    tell,
     // Of these Node makes many at a time; bytes it asks the system for each time.
     newToken: () => randomUUID().replaceAll("-", ""),
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
@@ -115,6 +124,7 @@ export async function openParts(
     worker,
     owner,
     customActions: own.map(({ type }) => type),
+    sharedBreakers: breakers.map(({ name }) => name),
     onOutput: (listener) => local.onOutput(listener),
     shortageListeners,
     close: async () => {

@@ -8,7 +8,7 @@ import type { Settings } from "../settings/settings.js";
 /** What a server reads from its working folder where no file is named. */
 export const SETTINGS_FILE = "daruma.config.yaml";
 
-const NO_SETTINGS: Settings = { clusters: [] };
+const NO_SETTINGS: Settings = { clusters: [], breakers: [] };
 
 /** A settings file with every problem in it at once. */
 class InvalidSettings extends DarumaError {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { createAllocationProvider } from "../cluster/create-provider.js";
 import { bindSchedulers } from "../cluster/requests/bind-schedulers.js";
+import type { BreakerState } from "../core/breakers/breaker.js";
 import { DarumaError } from "../core/errors/errors.js";
 import { systemClock } from "../engine/clock.js";
 import { bookDuty } from "../engine/duties/book-duty.js";
@@ -143,6 +144,11 @@ export class ServerParts {
     return { runs: this.engine.ownedRuns().length, slots, workers: workers.length };
   }
 
+  /** Those that runs of this server have used, as it last saw them. */
+  breakers(): ReadonlyMap<string, BreakerState> {
+    return this.engine.breakers.states();
+  }
+
   onLoaded(listener: RunListener): () => void {
     return this.daruma.onLoaded(listener);
   }
@@ -158,6 +164,8 @@ export class ServerParts {
       runner: this.runner,
       clusters: this.clusters,
       customActions: [],
+      breakers: this.options.breakers ?? [],
+      sharedBreakers: (this.options.breakers ?? []).map(({ name }) => name),
       workflowReader: this.workflowReader,
     };
   }

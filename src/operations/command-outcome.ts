@@ -112,6 +112,8 @@ function wishOf(event: Event): string | null {
       return `${event.action} ${event.jobs.join(" ")} ${event.maxAttempts ?? ""}${raisedWish(event.raised)}`;
     case "operator.goto":
       return `${event.type} ${event.target}`;
+    case "job.let_through":
+      return `retry_step ${event.job} `;
     case "reset.reserved":
       return `${event.type} ${event.job}`;
     case "hold.resolved":

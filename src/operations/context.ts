@@ -2,7 +2,7 @@ import type { AllocationSpec, Plan, Refusal, Target } from "../cluster/provider.
 import type { ScalePlan } from "../cluster/scale/plan-allocations.js";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
-import type { Definition } from "../core/model/definition.js";
+import type { BreakerDefinition, Definition } from "../core/model/definition.js";
 import type { Job } from "../core/model/run.js";
 import type { ClusterSettings } from "../settings/settings.js";
 import type { Store } from "../store/store.js";
@@ -23,6 +23,8 @@ export interface Context extends Reading {
   readonly runner: Runner | null;
   /** The clusters of the settings; null where there are no settings. */
   readonly clusters?: ClusterControl | null;
+  /** The breakers of the settings. */
+  readonly breakers?: readonly BreakerDefinition[];
   /** Called before a run comes into being at somebody's wish; throws TOO_MANY_RUNS. */
   readonly admitRun?: () => void;
 }

@@ -36,6 +36,7 @@ import { listRuns } from "./runs/list-runs.js";
 import { pruneRuns } from "./runs/prune-runs.js";
 import { recoverRun } from "./runs/recover-run.js";
 import { startRun } from "./runs/start-run.js";
+import { controlBreaker, listBreakers } from "./server/breakers.js";
 import { listWorkers } from "./server/list-workers.js";
 import { createToken, listTokens, revokeToken } from "./server/tokens.js";
 import { whoami } from "./server/whoami.js";
@@ -98,6 +99,8 @@ export const TABLE = {
   delete_draft: deleteDraft,
   validate_draft: validateDraft,
   publish_workflow: publishWorkflow,
+  list_breakers: listBreakers,
+  control_breaker: controlBreaker,
   list_workers: listWorkers,
   plan_cluster: planCluster,
   list_allocations: listAllocations,

@@ -2,6 +2,7 @@ import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { JobStatus } from "../core/model/rows.js";
 import { isSettled, type Job, type Run } from "../core/model/run.js";
 import { whoseTree } from "../core/model/workspace-turn.js";
+import { iso } from "../core/text/iso-time.js";
 import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
 import { jobName, listNames } from "./lookup/job-name.js";
 import { endedText } from "./words/duration-text.js";
@@ -173,9 +174,10 @@ function chapter(run: Run, { job, sentences }: JobStory): string[] {
   ];
 }
 
-/** What a job that is not settled waits for in the workspace, and who waits for it. */
+/** What a job that is not settled waits for, and who waits for it. */
 function waitingSentences(run: Run, job: Job): string[] {
   if (isSettled(job.status)) return [];
+  const parked = job.parked === null ? [] : [parkedSentence(job.parked)];
   const owner = job.status === "ready" && job.step.definition.usesWorkspace ? whoseTree(run) : null;
   const turn =
     owner === null || owner.mender === job
@@ -184,7 +186,10 @@ function waitingSentences(run: Run, job: Job): string[] {
   const blocked = job.step.dependents
     .map(({ step }) => job.scope.jobs.get(step))
     .filter((dependent): dependent is Job => dependent?.status === "blocked");
-  return blocked.length === 0
-    ? turn
-    : [...turn, `${listNames(blocked, jobName)} ${blocked.length === 1 ? "waits" : "wait"} for it.`];
+  const behind = `${listNames(blocked, jobName)} ${blocked.length === 1 ? "waits" : "wait"} for it.`;
+  return [...parked, ...turn, ...(blocked.length === 0 ? [] : [behind])];
+}
+
+function parkedSentence({ breakers, since }: NonNullable<Job["parked"]>): string {
+  return `It has waited for ${breakers.join(" and ")} since ${iso(since)}.`;
 }

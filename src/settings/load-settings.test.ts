@@ -20,6 +20,7 @@ describe("a settings file", () => {
       ok: true,
       warnings: [],
       value: {
+        breakers: [],
         clusters: [
           {
             ...{
@@ -112,7 +113,7 @@ clusters:
     ]);
   });
 
-  it.each(["channels", "notify", "breakers", "limits", "retention"])(
+  it.each(["channels", "notify", "limits", "retention"])(
     "refuses %s, which this version does not honour",
     (key) => {
       expect(problemsOf(`${key}: {}\n`)).toEqual([
@@ -120,6 +121,39 @@ clusters:
       ]);
     },
   );
+
+  it("has breakers with their defaults", () => {
+    const loaded = load("breakers: { payments-api: { failures: 3, release: 30/min }, db: {} }\n");
+    const rest = {
+      withinMs: 600_000,
+      classes: ["transient_runtime"],
+      probeEveryMs: 120_000,
+      maxOpenMs: 21_600_000,
+    };
+    expect(loaded).toMatchObject({
+      ok: true,
+      value: {
+        breakers: [
+          { name: "payments-api", failures: 3, releasePerSecond: 0.5, ...rest },
+          { name: "db", failures: 5, releasePerSecond: 10, ...rest },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ["the class of lost workers", "classes: [infrastructure]", "1:30 INVALID_VALUE breakers.api.classes[0]"],
+    ["no class", "classes: []", "1:29 INVALID_VALUE breakers.api.classes"],
+    ["no failures", "failures: 0", "1:30 INVALID_VALUE breakers.api.failures"],
+    ["a rate of nothing", "release: 0/s", "1:29 INVALID_VALUE breakers.api.release"],
+    ["an unknown key", "probe: 1m", "1:20 UNKNOWN_KEY breakers.api.probe"],
+  ])("refuses a breaker with %s, and says where", (_, keys, told) => {
+    expect(problemsOf(`breakers: { api: { ${keys} } }`)[0]).toContain(told);
+  });
+
+  it("refuses a breaker whose name has a blank", () => {
+    expect(problemsOf('breakers: { "a b": {} }')[0]).toMatch(/^1:13 /);
+  });
 
   it("refuses keys of the other scheduler", () => {
     expect(
@@ -169,7 +203,7 @@ clusters:
 
   it("describes itself as JSON Schema with the same keys", () => {
     const schema = settingsJsonSchema() as { properties: object; $defs: { cluster: { properties: object } } };
-    expect(Object.keys(schema.properties)).toEqual(["clusters"]);
+    expect(Object.keys(schema.properties)).toEqual(["clusters", "breakers"]);
     expect(Object.keys(schema.$defs.cluster.properties)).toContain("auto_schedule_on_ready_jobs");
   });
 });

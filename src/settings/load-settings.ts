@@ -1,3 +1,4 @@
+import { breakers } from "../definition/fields/breaker-fields.js";
 import { jsonDocument } from "../definition/read/json-document.js";
 import { ROOT } from "../definition/read/path.js";
 import type { Findings } from "../definition/read/problem.js";
@@ -7,7 +8,7 @@ import { clusterProfile } from "./cluster-fields.js";
 import type { Settings } from "./settings.js";
 
 /** What the settings will hold one day: known, so that nobody thinks that they are honoured. */
-const LATER = ["channels", "notify", "breakers", "limits", "retention"];
+const LATER = ["channels", "notify", "limits", "retention"];
 
 const CLUSTER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 
@@ -20,6 +21,7 @@ const settings = object(
       }),
       doc: "Batch systems on which the server may run steps, by name.",
     },
+    breakers: { schema: breakers, doc: "Breakers that steps of all workflows may use, by name." },
   } as const satisfies Fields,
   { later: LATER },
 );
@@ -34,7 +36,7 @@ export function loadSettings(source: string, file: string): TextRead<Settings> {
       name,
       tags: profile.tags.length === 0 ? [name] : profile.tags,
     }));
-    return { clusters };
+    return { clusters, breakers: keys.breakers ?? [] };
   });
 }
 
@@ -50,6 +52,7 @@ function plainContext(findings: Findings): ReadContext {
     checkTemplate: () => null,
     compilePattern: () => ({ message: "there are none in settings" }),
     customActions: new Set(),
+    sharedBreakers: [],
     findNames: null,
     texts: [],
   };

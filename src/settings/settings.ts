@@ -1,6 +1,10 @@
+import type { BreakerDefinition } from "../core/model/definition.js";
+
 /** What `daruma.config.yaml` says, with its defaults filled in. */
 export interface Settings {
   readonly clusters: readonly ClusterSettings[];
+  /** Those that all workflows share. */
+  readonly breakers: readonly BreakerDefinition[];
 }
 
 export const CLUSTER_TYPES = ["slurm", "gridengine"] as const;

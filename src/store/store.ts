@@ -12,13 +12,14 @@ import type { BookStore } from "./book-rows.js";
 import type { CampaignStore } from "./campaign-rows.js";
 import type { ClusterStore } from "./cluster-rows.js";
 import type { JobFilter, RunFilter } from "./filters.js";
+import type { SharedStore } from "./shared-rows.js";
 
 /**
  * The storage port. A store only persists: every rule lives in core. All methods are asynchronous and safe to call at
  * once. Times come from the caller. Leases alone may be held against a clock of the store's own, as several machines
  * ask for them: of `now` and `expiresAt` only the time between them counts then.
  */
-export interface Store extends ClusterStore, BookStore, CampaignStore {
+export interface Store extends ClusterStore, BookStore, CampaignStore, SharedStore {
   /**
    * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
    * failure handlers; else version and handlers are the ones that are there.
@@ -137,10 +138,10 @@ export interface Store extends ClusterStore, BookStore, CampaignStore {
 
 /**
  * `events`: a run's log grew. `inbox`: a command waits for the run's owner. `wanted`: a run wants an engine.
- * `revoked`: some token was revoked; it is of no run (0).
+ * `revoked`: some token was revoked; it is of no run (0). `shared`: something that runs share has changed (0).
  */
 export interface StoreChange {
-  readonly kind: "events" | "inbox" | "answer" | "wanted" | "revoked";
+  readonly kind: "events" | "inbox" | "answer" | "wanted" | "revoked" | "shared";
   readonly runId: number;
 }
 

@@ -91,7 +91,7 @@ export class Meter {
     if (memory === null) return [];
     const { isLost } = memory;
     memory.isLost = false;
-    if (rung === "restart") return this.sameAgain(memory);
+    if (rung === "restart" || rung === "park") return this.sameAgain(memory);
     if (isLost) memory.failedAs = "infrastructure";
     const lost = this.endOfHealing(memory, "failed");
     if (rung !== "fail" && rung !== "hold") return lost;
@@ -121,10 +121,11 @@ export class Meter {
     return found;
   }
 
-  private failed({ job, error, noProgress, durationMs }: AttemptFailed): Measurement[] {
+  private failed({ job, error, noProgress, breakers, durationMs }: AttemptFailed): Measurement[] {
     const memory = this.jobs.of(job);
     const found = attempt("failed", error.class, durationMs);
-    memory.isLost = traitsOf(error.class).lost;
+    // One that waits for a breaker is made once more, like one that was lost.
+    memory.isLost = traitsOf(error.class).lost || breakers !== undefined;
     if (!memory.isLost) {
       memory.failedAs = error.class;
       found.push(...this.endOfHealing(memory, "failed"));

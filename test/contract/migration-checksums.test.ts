@@ -19,6 +19,7 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "11 0f79450ef7b5f2d3ecf3d7bbff48ac44d50fd98024967bc6edcbe8cbb60fab4d",
   "12 eb2bc5303a4b3c8c27dfa81f526f31bf4e6fa9be71abcb1bcdd11468389f4682",
   "13 3d2c79cc9f4e25469e8f04807e8dba5e2d717e19d4bc8bdf695d34452d051f38",
+  "14 f9b60d9b1a475cb25df4bc2ea499c5d82fcaaf6aa1c0eb8edc8624b3e2372393",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
@@ -33,10 +34,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "10 f7f9cbd6cd6b40b86e268857ac5eeba12236c456d1bdcd4672291b8f3349931f",
   "11 14e57cef75c3ea584a382c623033b9db9f7117f209f16f1d146c03ee1b11d29b",
   "12 08bab1dad3ecc8671ca7928d8dc9fb8400d0ba3e8b0345d7acf00d89c727a93d",
+  "13 7173e1fdfb86c6ba08476123ecb78b8448bedd72bbce659ae426001974b06b95",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "12 285e1d22789d5d5d561230fe4552d8bf0a7290f2efec8f4afacc43581ce9dfd1";
+const FUNCTIONS_CHECKSUM = "13 285e1d22789d5d5d561230fe4552d8bf0a7290f2efec8f4afacc43581ce9dfd1";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

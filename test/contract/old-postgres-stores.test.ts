@@ -24,6 +24,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   9: "sqlite-v10.sql",
   10: "sqlite-v11.sql",
   11: "sqlite-v12.sql",
+  12: "sqlite-v13.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

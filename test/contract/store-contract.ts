@@ -16,6 +16,7 @@ import { jobContract } from "./job-contract.js";
 import { leaseContract } from "./lease-contract.js";
 import { readContract } from "./read-contract.js";
 import { searchContract } from "./search-contract.js";
+import { sharedContract } from "./shared-contract.js";
 import { snapshotContract } from "./snapshot-contract.js";
 import { tokenContract } from "./token-contract.js";
 import { waitingContract } from "./waiting-contract.js";
@@ -63,6 +64,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     jobContract(underTest);
     leaseContract(underTest);
     claimContract(underTest);
+    sharedContract(underTest);
     waitingContract(underTest);
     checkpointContract(underTest);
     snapshotContract(underTest);

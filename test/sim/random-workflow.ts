@@ -38,12 +38,14 @@ export class WorkflowMaker {
   private readonly placed: Placed[] = [];
   private count = 0;
   private inWorkspace = false;
+  private breakers: readonly string[] = [];
 
   constructor(private readonly random: Random) {}
 
   make(): string {
     const { random } = this;
     this.inWorkspace = random.chance(0.4);
+    this.breakers = random.pick([[], [], ["api"], ["api", "db"]]);
     this.segment("", [], random.between(2, 5));
     if (random.chance(0.5)) this.fanOut("", 0);
     if (random.chance(0.5)) this.segment("", this.plainAt(""), random.between(1, 3));
@@ -58,10 +60,30 @@ export class WorkflowMaker {
       max_recoveries: random.between(0, 3),
       ...(random.chance(0.4) ? { unhandled: "hold" } : {}),
       ...this.healing(),
+      ...(this.breakers.length === 0
+        ? {}
+        : { breakers: Object.fromEntries(this.breakers.map((name) => [name, this.breaker()])) }),
       failure_handlers: HANDLERS,
       transitions: this.transitions(),
       steps: this.steps,
     });
+  }
+
+  private breaker(): Step {
+    const { random } = this;
+    return {
+      failures: random.between(1, 4),
+      within: random.pick(["50ms", "10s"]),
+      classes: random.pick([["transient_runtime"], ["application", "transient_runtime"], ["resource"]]),
+      probe_every: random.pick(["100ms", "300ms"]),
+      max_open: random.pick(["250ms", "2s", "1h"]),
+      release: random.pick([10, 100, "30/min"]),
+    };
+  }
+
+  private uses(): Step {
+    const used = this.random.some(this.breakers, 2);
+    return used.length === 0 ? {} : { uses: used };
   }
 
   private healing(): Step {
@@ -185,6 +207,7 @@ export class WorkflowMaker {
       ...(random.chance(0.15) ? { continue_on_failure: true } : {}),
       ...(random.chance(0.6) ? { on_fail: this.onFail([...ancestors]) } : {}),
       ...(random.chance(0.25) ? { on_success: this.onSuccess([...ancestors]) } : {}),
+      ...this.uses(),
       ...extra,
     };
     this.placed.push({ id, path, ancestors });
@@ -292,6 +315,7 @@ export class WorkflowMaker {
     const { random } = this;
     return {
       ...this.action(),
+      ...this.uses(),
       start: "routed",
       ...(random.chance(0.4)
         ? { on_fail: { retry: { max: 1, backoff: { mode: "fixed", delay_ms: 20 } } } }

@@ -18,6 +18,7 @@ import type { Assignment } from "../../src/worker/worker.js";
 import { enginePorts, flush, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
+import { BreakerHands } from "./breaker-hands.js";
 import { Operators } from "./operators.js";
 import { Random } from "./random.js";
 import { WorkflowMaker } from "./random-workflow.js";
@@ -69,6 +70,7 @@ export class Simulation {
   private readonly trees: SimulatedTrees;
   private readonly workers: SimulatedWorkers;
   private readonly operators: Operators;
+  private readonly hands: BreakerHands;
   private engine: Engine;
   private dead = { value: false };
   private incarnation = 0;
@@ -106,6 +108,7 @@ export class Simulation {
     const weather = { ...this.weather, post, isOnRecord };
     this.workers = new SimulatedWorkers(random, this.clock, weather, this.trees);
     this.operators = new Operators(random, 15);
+    this.hands = new BreakerHands(random, store, random.pick([0, 0, 0.02]));
     this.engine = this.boot();
   }
 
@@ -125,6 +128,7 @@ export class Simulation {
       if (this.random.chance(this.weather.cancel))
         this.engine.post(runId, { type: "run.cancel", reason: "weather", key: null });
       if (this.isOperated(runId)) await this.operate(runId);
+      await this.hands.act(request.definition, this.clock.now());
       await flush();
       await this.answerQuestions(runId);
       if (!this.over && !this.lost && !this.resting && !this.clock.fireNext())
@@ -258,6 +262,7 @@ export class Simulation {
       get:
         (target, name: keyof Store) =>
         (...args: never[]) => {
+          if (name === "onChange") return (target.onChange as (...all: never[]) => unknown)(...args);
           if (dead.value) return new Promise(() => {});
           if (name === "commit" && random.chance(weather.commitFault)) {
             this.store.failNextCommit(new Error("the disk is gone"), { applied: random.chance(0.5) });

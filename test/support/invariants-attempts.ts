@@ -149,6 +149,13 @@ export function everyFailureClimbsOnce(log: Log, definition: Definition): string
         climbed.delete(`${event.job} 0`);
         climbing.set(event.job, 0);
         break;
+      case "jobs.unparked":
+        // What the breaker kept from climbing goes on.
+        for (const id of event.because === "spent" ? event.jobs : []) {
+          climbed.delete(`${id} ${failed.get(id)}`);
+          climbing.set(id, failed.get(id)!);
+        }
+        break;
       case "attempt.started":
         if (climbing.has(event.job))
           return `at ${seq} ${book.name(event.job)} starts though its last failure has climbed no ladder`;

@@ -26,7 +26,10 @@ function grantsOf(event: Event, book: JobBook): Iterable<number> {
     case "reset.reserved":
     case "requeue.scheduled":
     case "visit.entered":
+    case "job.let_through":
       return [event.job];
+    case "jobs.unparked":
+      return event.because === "spent" ? [] : event.jobs;
     case "remediation.finished":
       return event.ok ? [event.job] : [];
     case "edge.taken":
@@ -51,7 +54,8 @@ export function rulesKeepTheirAttempts(log: Log, definition: Definition): string
   const add = (job: number, by: number) => charged.set(job, (charged.get(job) ?? 0) + by);
   for (const { seq, event } of log) {
     if (event.type === "attempt.started") add(event.job, 1);
-    if (event.type === "restart.granted") add(event.job, -1);
+    if (event.type === "restart.granted" || event.type === "job.parked") add(event.job, -1);
+    if (event.type === "jobs.unparked" && event.because === "spent") for (const id of event.jobs) add(id, 1);
     if (event.type === "attempt.stopped" && (event.because === "interrupted" || event.because === "reset"))
       add(event.job, -1);
     if (event.type === "jobs.retried")

@@ -4,6 +4,7 @@ import { trial, workflow } from "./harness.js";
 import { findViolations, INVARIANTS } from "./invariants.js";
 import * as heal from "./invariants-heal.js";
 import * as ladder from "./invariants-ladder.js";
+import * as park from "./invariants-park.js";
 import * as tree from "./invariants-tree.js";
 
 const TEXT = `routing: { max_loops: 2 }
@@ -128,6 +129,7 @@ describe("the invariants", () => {
       "handledImpliesACompletedHandler",
       ...Object.keys(ladder),
       ...Object.keys(heal),
+      ...Object.keys(park),
       ...Object.keys(tree),
     ];
     const shown = [

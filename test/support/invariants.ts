@@ -4,6 +4,7 @@ import * as attempts from "./invariants-attempts.js";
 import * as ending from "./invariants-ending.js";
 import * as heal from "./invariants-heal.js";
 import * as ladder from "./invariants-ladder.js";
+import * as park from "./invariants-park.js";
 import * as routing from "./invariants-routing.js";
 import * as tree from "./invariants-tree.js";
 
@@ -15,6 +16,7 @@ export const INVARIANTS: { readonly [name: string]: Invariant } = {
   ...routing,
   ...ladder,
   ...heal,
+  ...park,
   ...tree,
   ...ending,
 };

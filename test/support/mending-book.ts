@@ -32,14 +32,17 @@ export class MendingBook {
     if (this.asked !== null && !(event.type === "visit.entered" && event.by === this.asked))
       this.letGo = this.asked;
     this.asked = null;
+    if ("keptBack" in event && event.keptBack !== undefined) this.drop(event.keptBack);
     switch (event.type) {
       case "attempt.started":
       case "attempt.failed":
+      case "job.let_through":
       case "retry.scheduled":
       case "rule.reserved":
       case "reset.reserved":
         return this.takeUp(event.job);
       case "jobs.ready":
+      case "jobs.unparked":
         for (const id of event.jobs) this.takeUp(id);
         return;
       case "visit.requested":
@@ -60,6 +63,7 @@ export class MendingBook {
         return;
       case "attempt.stopped":
       case "requeue.scheduled":
+      case "job.parked":
       case "job.held":
       case "job.failed":
         this.drop(event.job);

@@ -10,7 +10,7 @@ export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] 
     ["text"],
     ["redaction", "errors", "book", "campaign"],
     ["model"],
-    ["failure"],
+    ["failure", "breakers"],
     ["evolve"],
     ["decide", "snapshot"],
   ],

@@ -20,15 +20,8 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
     ...["definition", "workspace", "artifacts", "artifact"],
   ],
   "Decide:": [
-    "answer",
-    "recover",
-    "reset",
-    "resume-from",
-    "hard-reset",
-    "dead-letters",
-    "redrive",
-    "campaigns",
-    "apply",
+    ...["answer", "recover", "reset", "resume-from", "hard-reset"],
+    ...["dead-letters", "redrive", "campaigns", "breakers", "apply"],
   ],
   "Serve:": [
     ...["serve", "worker", "mcp", "config", "workers", "cluster", "allocations", "slurm"],

@@ -104,6 +104,7 @@ function detail(run: Run, job: Job, now: number): string {
     return `${left}${oneLine(job.question.prompt)} (${job.question.choices.join(", ")})`;
   }
   if (job.recovery !== null) return `recovery script after attempt ${job.attempt}`;
+  if (job.parked !== null) return `until ${job.parked.breakers.join(" and ")} works again`;
   if (job.status === "waiting") {
     const retry = `retry ${job.retriesInVisit} of ${retryMax(run, job.step.definition)}`;
     return `${retry} in ${secondsText((job.dueAt ?? now) - now)}`;

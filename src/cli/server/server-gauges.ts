@@ -13,4 +13,13 @@ const GAUGES: { readonly [key in keyof Load]: { readonly name: string; readonly 
 export function addServerGauges(registry: PrometheusRegistry, parts: ServerParts): void {
   for (const key of Object.keys(GAUGES) as (keyof Load)[])
     registry.addGauge({ ...GAUGES[key], read: () => [{ labels: {}, value: parts.load()[key] }] });
+  registry.addGauge({
+    name: "daruma_breaker_open",
+    help: "1 for each breaker in use here that is open, 0 for the others.",
+    read: () =>
+      [...parts.breakers()].map(([breaker, state]) => ({
+        labels: { breaker },
+        value: state === "open" ? 1 : 0,
+      })),
+  });
 }

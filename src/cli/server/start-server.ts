@@ -8,6 +8,7 @@ import { DEFAULT_HOST, DEFAULT_PORT } from "../../api/limits.js";
 import { runAdmission } from "../../api/run-admission.js";
 import { type ServerParts as ApiParts, createServer, type ServerOptions } from "../../api/server.js";
 import { DarumaError } from "../../core/errors/errors.js";
+import type { BreakerDefinition } from "../../core/model/definition.js";
 import { isOver, type Run } from "../../core/model/run.js";
 import { openStore } from "../../host/open-store.js";
 import { ServerParts } from "../../host/server-parts.js";
@@ -34,6 +35,7 @@ export interface StartServerOptions extends ServerOptions {
   readonly env?: { readonly [name: string]: string | undefined };
   /** Batch systems on which it may run steps. */
   readonly clusters?: readonly ClusterSettings[];
+  readonly breakers?: readonly BreakerDefinition[];
   /** Called with a sentence about allocations, for the log. */
   readonly onCluster?: (text: string) => void;
   readonly version?: string;
@@ -105,7 +107,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
 }
 
 function openParts(
-  { maxParallel, env, leaseMs, clusters, onCluster }: StartServerOptions,
+  { maxParallel, env, leaseMs, clusters, breakers, onCluster }: StartServerOptions,
   store: Store,
   outputDir: string,
   apiUrl: () => string,
@@ -117,6 +119,7 @@ function openParts(
     ...(maxParallel === undefined ? {} : { maxParallel }),
     ...(env === undefined ? {} : { env }),
     ...(clusters === undefined ? {} : { clusters }),
+    ...(breakers === undefined ? {} : { breakers }),
     ...(onCluster === undefined ? {} : { onCluster }),
     ...(leaseMs === undefined ? {} : { leaseMs, attemptLeaseMs: leaseMs }),
   });

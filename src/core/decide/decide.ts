@@ -11,6 +11,7 @@ import { endIfQuiescent } from "./ending.js";
 import { finishEvaluation } from "./evaluations.js";
 import { endStopped, finishAttempt } from "./finish-attempt.js";
 import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
+import { unpark } from "./ladder/unpark.js";
 import { operate } from "./operator.js";
 import {
   driveWorkspace,
@@ -21,7 +22,7 @@ import {
   repeatRebuild,
 } from "./rebuild.js";
 import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
-import { clearTheWay, finishSetAside, repeatSetAside } from "./set-aside.js";
+import { clearTheWay, finishSetAside, letGoOfTree, repeatSetAside } from "./set-aside.js";
 import { startAll } from "./start.js";
 
 /**
@@ -98,11 +99,11 @@ function apply(decision: Decision, command: Command): void {
     case "attempt.finish": {
       const job = findJob(decision.run, command.job);
       if (job === null || job.status !== "running" || job.attempt !== command.attempt) return;
-      return finishAttempt(decision, job, command.result, {
-        durationMs: command.durationMs,
-        ...command.used,
-      });
+      const cost = { durationMs: command.durationMs, ...command.used };
+      return finishAttempt(decision, job, command.result, cost, command.breakers);
     }
+    case "jobs.unpark":
+      return unpark(decision, command.jobs, command.breaker, command.because);
     case "timer.fire": {
       const job = findJob(decision.run, command.job);
       if (job === null || job.status !== "waiting" || job.dueAt !== command.dueAt) return;
@@ -190,9 +191,13 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
 }
 
 function startAttempt(decision: Decision, command: Extract<Command, { type: "attempt.start" }>): void {
+  const { run } = decision;
   const { worker, token, place = NOWHERE } = command;
-  const job = findJob(decision.run, command.job);
-  if (job === null || !mayStart(decision.run, job) || clearTheWay(decision, job)) return;
+  const job = findJob(run, command.job);
+  const keptBack = new Set(command.keptBack);
+  if (job === null || !mayStart(run, job, ({ id }) => keptBack.has(id))) return;
+  const letsGo = letGoOfTree(decision, job);
+  if (clearTheWay(decision, job, letsGo)) return;
   decision.emit({
     type: "attempt.started",
     job: job.id,
@@ -201,5 +206,6 @@ function startAttempt(decision: Decision, command: Extract<Command, { type: "att
     worker,
     token,
     ...knownPlace(place),
+    ...letsGo,
   });
 }

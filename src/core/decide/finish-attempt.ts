@@ -1,5 +1,5 @@
 import { refuseUserData, type UserData } from "../model/batch/user-data.js";
-import type { AttemptResult } from "../model/commands.js";
+import type { AttemptResult, OpenBreaker } from "../model/commands.js";
 import type { AttemptCost, FileFacts } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
 import type { Job } from "../model/run.js";
@@ -19,17 +19,24 @@ const STOPPED_UNASKED: FailureFacts = {
   message: "the worker stopped the attempt without being asked to",
 };
 
-export function finishAttempt(decision: Decision, job: Job, result: AttemptResult, cost: AttemptCost): void {
+/** `open`: the breakers of the step that are open. */
+export function finishAttempt(
+  decision: Decision,
+  job: Job,
+  result: AttemptResult,
+  cost: AttemptCost,
+  open: readonly OpenBreaker[] = [],
+): void {
   if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, cost);
   switch (result.kind) {
     case "stopped":
-      if (job.stopping === null) return failAttempt(decision, job, STOPPED_UNASKED, cost);
+      if (job.stopping === null) return failAttempt(decision, job, STOPPED_UNASKED, cost, open);
       return endStopped(decision, job, cost);
     case "succeeded":
       if (job.stopping !== null) return endStopped(decision, job, cost);
-      return judgeOutput(decision, job, result, cost);
+      return judgeOutput(decision, job, result, cost, open);
     case "failed":
-      return failAttempt(decision, job, result.facts, cost);
+      return failAttempt(decision, job, result.facts, cost, open);
   }
 }
 
@@ -42,6 +49,7 @@ function judgeOutput(
   job: Job,
   result: Extract<AttemptResult, { kind: "succeeded" }>,
   cost: AttemptCost,
+  open: readonly OpenBreaker[],
 ): void {
   const { items } = result;
   const refuse = (): FailureFacts | null =>
@@ -50,7 +58,7 @@ function judgeOutput(
       : refuseItems(decision.run, job, items.length);
   const { definition } = job.step;
   const facts = definition.forEach ? refuse() : refuseUserData(definition, result.userData ?? {});
-  if (facts !== null) failAttempt(decision, job, facts, cost);
+  if (facts !== null) failAttempt(decision, job, facts, cost, open);
   else succeedAttempt(decision, job, result, cost);
 }
 
@@ -103,12 +111,18 @@ function userDataOnRecord(
   return isWritten && userData !== undefined ? { userData } : {};
 }
 
-function failAttempt(decision: Decision, job: Job, facts: FailureFacts, cost: AttemptCost): void {
+function failAttempt(
+  decision: Decision,
+  job: Job,
+  facts: FailureFacts,
+  cost: AttemptCost,
+  open: readonly OpenBreaker[],
+): void {
   decision.emit({
     type: "attempt.failed",
     job: job.id,
     attempt: job.attempt,
-    ...recordAttemptFailure(decision, job, facts),
+    ...recordAttemptFailure(decision, job, facts, open),
     ...cost,
   });
   climb(decision, job);

@@ -6,6 +6,8 @@ import { type Amounts, raisesTo, refuseRaise } from "../model/resources.js";
 import type { JobStatus } from "../model/rows.js";
 import { findJob, isOver, type Job, type Run } from "../model/run.js";
 import { refuseItems } from "./item-limit.js";
+import { parkRung } from "./ladder/park.js";
+import { turnedOff } from "./ladder/rung.js";
 
 /** Why an operator's command cannot be taken now. Without a hint the catalogue's advice for the code holds. */
 export interface Refusal {
@@ -21,11 +23,17 @@ export function asDone(run: Run, command: OperatorCommand): OperatorCommand {
   if (command.type !== "step.retry" || command.force !== true) return command;
   const { job: id, reason, key } = command;
   const job = findJob(run, id);
-  if (job === null || RETRYABLE.has(job.status)) return command;
+  if (job === null || RETRYABLE.has(job.status) || waitsForBreakers(run, job)) return command;
   return { type: "step.resume_from", job: id, reason, key, force: true };
 }
 
 const RETRYABLE: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "pending_failed"]);
+
+/** It is parked, or ready and may be kept back: which of the two breakers of a ready job are open no run knows. */
+export function waitsForBreakers(run: Run, { status, parked, step, barrier, letThrough }: Job): boolean {
+  if (turnedOff(parkRung, run) !== null || barrier !== null) return false;
+  return parked !== null || (status === "ready" && step.definition.uses !== undefined && !letThrough);
+}
 
 /** Null: the command applies. A key that was taken before never applies again, and is no refusal either. */
 export function refusalOf(run: Run, asked: OperatorCommand): Refusal | null {
@@ -82,7 +90,8 @@ function unknownJob(run: Run, id: number): Refusal {
 function refuseRetry(run: Run, { job: id, maxAttempts }: CommandOf<"step.retry">): Refusal | null {
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
-  const refused = refuseWhileCanceling(run) ?? refuseAgain(run, job);
+  const mayGoOn = maxAttempts === undefined && waitsForBreakers(run, job);
+  const refused = refuseWhileCanceling(run) ?? (mayGoOn ? null : refuseAgain(run, job));
   if (refused !== null || maxAttempts === undefined) return refused;
   const step = job.step.definition.id;
   if (job.status === "pending_failed") return refuse("NOT_RETRYABLE", `${step} is held`, decideHold(job));

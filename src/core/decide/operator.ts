@@ -12,7 +12,7 @@ import { decideJoin, openScopesOf } from "./fan-out.js";
 import { followUp } from "./follow-up.js";
 import { descendants, openBarrierOver } from "./goto.js";
 import { failJob } from "./ladder/fail.js";
-import { asDone, refusalOf } from "./operator-refusals.js";
+import { asDone, refusalOf, waitsForBreakers } from "./operator-refusals.js";
 import { startReservedRecoveries } from "./recovery.js";
 import { giveUpLost, startAll } from "./start.js";
 
@@ -45,6 +45,7 @@ function perform(decision: Decision, command: OperatorCommand): void {
       decision.emit({ type: "run.unpaused", reason: command.reason, key: command.key });
       return startReservedRecoveries(decision);
     case "step.retry":
+      if (waitsForBreakers(run, jobById(run, command.job))) return letThrough(decision, command);
       return retryJobs(decision, {
         jobs: [jobById(run, command.job)],
         reblocked: [],
@@ -80,6 +81,16 @@ function cancelRun(decision: Decision, reason: string, key: string | null): void
   decision.emit({ type: "run.cancel_requested", reason, key });
   if (run.status === "pending") decision.emit({ type: "run.started" });
   abandonScope(decision, run.root, "canceled", "RUN_CANCELED", reason);
+}
+
+/** Its next attempt starts whatever its breakers say; it goes on in its visit. */
+function letThrough(
+  decision: Decision,
+  { job: id, reason, key }: Extract<OperatorCommand, { type: "step.retry" }>,
+): void {
+  const isParked = jobById(decision.run, id).parked !== null;
+  decision.emit({ type: "job.let_through", job: id, reason, key });
+  if (isParked) decision.emit({ type: "jobs.ready", jobs: [id], reason: "operator" });
 }
 
 function reopen(decision: Decision, reason: string, key: string | null): void {

@@ -70,7 +70,14 @@ function isWanted(run: Run, { id, job, barrier, visit, built }: Rebuild): boolea
   if (barrier !== null) return run.barriers.get(barrier)?.rebuild === id;
   if (!built) return job.reset !== null;
   const atWork = ["ready", "running", "waiting", "recovering"].includes(job.status);
-  return atWork && job.visit === visit && job.reset === null && job.list === null && !job.queue.waiting;
+  return (
+    atWork &&
+    job.visit === visit &&
+    job.reset === null &&
+    job.list === null &&
+    !job.queue.waiting &&
+    job.parked === null
+  );
 }
 
 /** The fresh workspace stands, or could not be built: then the old one is as it was. */

@@ -1,20 +1,25 @@
 import { classify } from "../failure/classify.js";
 import { judgeProgress } from "../failure/no-progress.js";
 import { failureSignature } from "../failure/signature.js";
+import type { OpenBreaker } from "../model/commands.js";
 import type { NoProgress } from "../model/events.js";
 import type { Failure, FailureFacts } from "../model/failure.js";
 import type { Job } from "../model/run.js";
 import { iso } from "../text/iso-time.js";
 import type { Decision } from "./decision.js";
+import { breakersFor } from "./ladder/park.js";
 
 /** A failure that reaches the no-progress limit is of the class `stuck_no_progress`, whatever it was before. */
 export function recordAttemptFailure(
   decision: Decision,
   job: Job,
   facts: FailureFacts,
-): { error: Failure; noProgress: NoProgress | null } {
+  open: readonly OpenBreaker[],
+): { error: Failure; noProgress: NoProgress | null; breakers?: readonly string[] } {
   const { noProgressLimit } = job.step.definition;
   const error = recordFailure(decision, job, facts, job.attempt);
+  const breakers = breakersFor(decision.run, job, error.class, open);
+  if (breakers.length > 0) return { error, noProgress: null, breakers };
   const noProgress =
     typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;
   if (noProgress === null || error.class === "stuck_no_progress") return { error, noProgress };

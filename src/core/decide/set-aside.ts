@@ -1,12 +1,33 @@
 import type { Command } from "../model/commands.js";
 import type { Job } from "../model/run.js";
 import type { SettingAside } from "../model/workspace-state.js";
-import { leftoverInTheWay } from "../model/workspace-turn.js";
+import { leftoverInTheWay, treeKeeper } from "../model/workspace-turn.js";
 import type { Decision } from "./decision.js";
 import { failJob } from "./ladder/fail.js";
 
+/** The job whose failure has the tree lets go of it, and of the one that was built for it: a breaker keeps it back. */
+export function letGoOfTree(decision: Decision, job: Job): { readonly keptBack?: number } {
+  const { run } = decision;
+  if (!job.step.definition.usesWorkspace) return {};
+  const { rebuild } = run.workspace;
+  if (rebuild !== null && rebuild.job !== job)
+    decision.emit({
+      type: "workspace.discarded",
+      rebuild: rebuild.id,
+      job: rebuild.job.id,
+      path: rebuild.path,
+      reason: "a breaker keeps the step back",
+    });
+  const keeper = treeKeeper(run);
+  return keeper === null || keeper === job ? {} : { keptBack: keeper.id };
+}
+
 /** Before a job starts in the tree, what another attempt left there is set aside. True: that comes first. */
-export function clearTheWay(decision: Decision, job: Job): boolean {
+export function clearTheWay(
+  decision: Decision,
+  job: Job,
+  letsGo: { readonly keptBack?: number } = {},
+): boolean {
   if (!job.step.definition.usesWorkspace) return false;
   const found = leftoverInTheWay(decision.run, job);
   if (found === null) return false;
@@ -18,6 +39,7 @@ export function clearTheWay(decision: Decision, job: Job): boolean {
     for: job.id,
     rebuild,
     try: 1,
+    ...letsGo,
   });
   return true;
 }

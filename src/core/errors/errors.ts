@@ -50,6 +50,10 @@ export const WORKFLOW_FILE_ERRORS = {
     means: "The file names a failure handler that it does not define.",
     next: "Fix the name or define it under `failure_handlers`.",
   },
+  UNKNOWN_BREAKER: {
+    means: "A step uses a breaker that neither its file nor the settings define.",
+    next: "Fix the name, define it under `breakers`, or name the settings that have it with --config.",
+  },
   CYCLE: {
     means: "Steps depend on each other in a circle.",
     next: "Remove one of the dependencies in the printed circle.",
@@ -744,6 +748,11 @@ export const ERROR_CATALOGUE = {
       "The batch system of a cluster does not answer, or its commands are not installed on this machine.",
     next: "Run the command on a machine where `sinfo` or `qstat` works, or ask the server that has the cluster with --server.",
     asked: "Try again when the batch system answers; the message has its words.",
+  },
+  BREAKER_NOT_FOUND: {
+    means: "There is no breaker of that name.",
+    next: "List them with `daruma breakers`; one of the settings is known where they are named with --config.",
+    asked: "List them with list_breakers.",
   },
   ALLOCATION_NOT_FOUND: {
     means: "There is no allocation with this id or key.",

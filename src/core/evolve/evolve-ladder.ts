@@ -31,6 +31,9 @@ export type LadderEvent = Payload<
   | "operator.goto"
   | "routes.settled"
   | "edge.taken"
+  | "job.parked"
+  | "jobs.unparked"
+  | "job.let_through"
   | "rule.reserved"
   | "recovery.started"
   | "recovery.interrupted"
@@ -41,6 +44,22 @@ export type LadderEvent = Payload<
 
 export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
   switch (event.type) {
+    case "job.parked":
+      return change(run, jobById(run, event.job), (job) => {
+        job.status = "waiting";
+        job.charged -= 1;
+        job.parked = { breakers: event.breakers, since: at };
+      });
+    case "jobs.unparked":
+      for (const id of event.jobs) change(run, jobById(run, id), (job) => endParking(job, event.because));
+      return;
+    case "job.let_through":
+      rememberKey(run, event.key);
+      return change(run, jobById(run, event.job), (job) => {
+        if (job.parked !== null) job.status = "recovering";
+        job.parked = null;
+        job.letThrough = true;
+      });
     case "rule.reserved":
       return change(run, jobById(run, event.job), (job) => {
         job.recovery =
@@ -97,6 +116,13 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
     case "job.reused":
       return reuseJob(run, event, at);
   }
+}
+
+/** The failure that climbs on counts as any other from now on. */
+function endParking(job: Job, because: Payload<"jobs.unparked">["because"]): void {
+  job.parked = null;
+  job.status = "recovering";
+  if (because === "spent") job.charged += 1;
 }
 
 function finishRecovery(run: Run, job: Job): void {

@@ -14,6 +14,7 @@ import {
   forgetAnswers,
   leaveVisitEarly,
   rebuildGate,
+  rememberBreakers,
   rememberOutput,
   settle,
   takeRequest,
@@ -102,6 +103,9 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "operator.goto":
     case "routes.settled":
     case "edge.taken":
+    case "job.parked":
+    case "jobs.unparked":
+    case "job.let_through":
     case "rule.reserved":
     case "recovery.started":
     case "recovery.interrupted":
@@ -138,7 +142,9 @@ export function evolve(run: Run, event: Event, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
         job.error = readFailure(event.error);
-        job.heal = noteFailure(job.heal, job.error, event.noProgress ?? null);
+        rememberBreakers(job, event.breakers);
+        if (event.breakers === undefined)
+          job.heal = noteFailure(job.heal, job.error, event.noProgress ?? null);
         forgetAnswers(job);
         job.question = null;
       });
@@ -147,6 +153,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.status = "recovering";
         job.entered = true;
         job.error = readFailure(event.error);
+        rememberBreakers(job, undefined);
         forgetAnswers(job);
       });
     case "attempt.stopped":
@@ -225,6 +232,7 @@ function makeReady(run: Run, job: Job): void {
     job.status = "ready";
     job.entered = true;
     job.dueAt = null;
+    job.parked = null;
   });
 }
 
@@ -279,6 +287,7 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
   enterTree(run, jobById(run, event.job));
   change(run, jobById(run, event.job), (job) => {
     job.status = "running";
+    job.letThrough = false;
     job.attempt = event.attempt;
     job.charged += 1;
     job.attemptStartedAt = at;

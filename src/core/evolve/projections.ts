@@ -164,6 +164,12 @@ export function routeRow(run: Run, event: Event, seq: number, at: number): Route
         to: null,
         reason: `worker lost, restart ${event.recovery} of ${event.limit}`,
       });
+    case "job.parked":
+      return route(run, event, seq, at, {
+        rung: "park",
+        to: null,
+        reason: `waits for ${event.breakers.join(" and ")}`,
+      });
     case "retry.scheduled":
       return route(run, event, seq, at, { rung: "retry", to: null, reason: event.reason });
     case "reset.reserved":

@@ -11,10 +11,11 @@ import type {
   ReusedJob,
   ScopeItem,
   TokenUsage,
+  UnparkReason,
   WorkspaceHome,
   WorkspaceNote,
 } from "./events.js";
-import type { FailureFacts } from "./failure.js";
+import type { FailureClass, FailureFacts } from "./failure.js";
 import type { Amounts } from "./resources.js";
 import type { AttemptPlace } from "./worker-names.js";
 
@@ -101,6 +102,8 @@ export type Command =
       readonly token: string;
       /** Without it nobody knows. */
       readonly place?: AttemptPlace;
+      /** Ready jobs that breakers keep back: they keep nobody from the tree. */
+      readonly keptBack?: readonly number[];
     }
   | {
       readonly type: "attempt.finish";
@@ -110,6 +113,15 @@ export type Command =
       readonly durationMs: number;
       /** Missing where the worker cannot tell. */
       readonly used?: ProcessUsage;
+      /** Of the breakers that the step uses, those that are open. */
+      readonly breakers?: readonly OpenBreaker[];
+    }
+  /** Breakers have changed: these parked jobs need not wait any longer. */
+  | {
+      readonly type: "jobs.unpark";
+      readonly jobs: readonly number[];
+      readonly breaker: string;
+      readonly because: UnparkReason;
     }
   /** The time until `dueAt` has passed, whatever the clock on the wall says by now. */
   | { readonly type: "timer.fire"; readonly job: number; readonly dueAt: number }
@@ -190,6 +202,11 @@ type Wish =
       readonly reason?: string;
       readonly key: string | null;
     };
+
+export interface OpenBreaker {
+  readonly name: string;
+  readonly classes: readonly FailureClass[];
+}
 
 export interface RecoveredJob {
   readonly job: number;

@@ -31,6 +31,8 @@ export interface Definition {
   /** What becomes of a failure that no rung has answered: the job fails, or waits for somebody to decide. */
   readonly unhandled: "fail" | "hold";
   readonly failureHandlers: readonly FailureHandler[];
+  /** This workflow's own; steps may also use those of the settings. Missing: none. */
+  readonly breakers?: readonly BreakerDefinition[];
   /** The git workspace of each run; null: steps work in the file's folder. */
   readonly workspace: WorkspaceDefinition | null;
   readonly selfHeal: SelfHeal | null;
@@ -110,6 +112,20 @@ export interface ResourceMonitor {
 
 /** What counts most comes first; of each, the most first. */
 export type JobsSortMethod = "gpus_runtime_memory" | "gpus_memory_runtime";
+/** When something that many steps use counts as broken, and how it is tried again. */
+export interface BreakerDefinition {
+  readonly name: string;
+  /** So many failures of these classes within this time open it. */
+  readonly failures: number;
+  readonly withinMs: number;
+  readonly classes: readonly FailureClass[];
+  /** While it is open, one attempt is let through in each interval. */
+  readonly probeEveryMs: number;
+  /** After so long it stops nothing any more. */
+  readonly maxOpenMs: number;
+  /** Jobs a second that each engine lets go on once it is closed. */
+  readonly releasePerSecond: number;
+}
 
 export type FailurePolicy = "finish_independent" | "fail_fast";
 
@@ -166,6 +182,8 @@ export interface StepDefinition {
   readonly group: string | null;
   /** Name of the failure handler whose rules answer this step's exit codes. */
   readonly failureHandler: string | null;
+  /** Names of the breakers of what it cannot do without; missing: none. */
+  readonly uses?: readonly string[];
   /** A shell command that reads a failed attempt's output on stdin and prints a summary of it. */
   readonly summarize: string | null;
   readonly resources: ResourceRequirements | null;
@@ -317,6 +335,14 @@ export const DEFAULT_SELF_HEAL: SelfHeal = {
   stepIdleTimeoutMs: 300_000,
   stepNoProgressLimit: 2,
   maxResets: 1,
+};
+export const DEFAULT_BREAKER: Omit<BreakerDefinition, "name"> = {
+  failures: 5,
+  withinMs: 600_000,
+  classes: ["transient_runtime"],
+  probeEveryMs: 120_000,
+  maxOpenMs: 6 * 3_600_000,
+  releasePerSecond: 10,
 };
 export const DEFAULT_QUEUE: QueuePolicy = {
   maxAttempts: 3,

@@ -143,6 +143,8 @@ export type Event =
       readonly node?: string | null;
       readonly allocation?: string | null;
       readonly restart?: number | null;
+      /** A job whose failure had the tree, and which a breaker keeps back: it has let go of it. */
+      readonly keptBack?: number;
     }
   | ({
       readonly type: "attempt.succeeded";
@@ -164,6 +166,8 @@ export type Event =
       readonly attempt: number;
       readonly error: Failure;
       readonly noProgress: NoProgress | null;
+      /** These were open for failures of its class: it is no sign of missing progress. */
+      readonly breakers?: readonly string[];
     } & AttemptCost)
   | ({
       readonly type: "attempt.stopped";
@@ -189,6 +193,20 @@ export type Event =
       readonly attempt: number;
       readonly recovery: number;
       readonly limit: number;
+    }
+  /** The job waits for these breakers, and its attempt counts for nothing. */
+  | {
+      readonly type: "job.parked";
+      readonly job: number;
+      readonly attempt: number;
+      readonly breakers: readonly string[];
+    }
+  /** They go on; with `spent` their failures climb on and count as any other. */
+  | {
+      readonly type: "jobs.unparked";
+      readonly jobs: readonly number[];
+      readonly breaker: string;
+      readonly because: UnparkReason;
     }
   | {
       readonly type: "rule.reserved";
@@ -382,6 +400,8 @@ export type HealEvent =
       /** The fresh workspace in which it lies; null: the run's own. */
       readonly rebuild: number | null;
       readonly try: number;
+      /** A job whose failure had the tree, and which a breaker keeps back. */
+      readonly keptBack?: number;
     }
   | {
       readonly type: "set_aside.finished";
@@ -516,6 +536,14 @@ type OperatorEvent =
       readonly key: string | null;
       readonly by?: string;
     }
+  /** Its next attempt starts whatever its breakers say. */
+  | {
+      readonly type: "job.let_through";
+      readonly job: number;
+      readonly reason: string;
+      readonly key: string | null;
+      readonly by?: string;
+    }
   | {
       readonly type: "human.answered";
       readonly job: number;
@@ -566,6 +594,7 @@ export interface RunCause {
 export type RungName =
   | "stop"
   | "restart"
+  | "park"
   | "rule"
   | "retry"
   | "reset"
@@ -607,6 +636,9 @@ export type ReasonKind =
   | "not_retryable"
   | "no_progress"
   | "no_restarts_left"
+  | "breaker_not_open"
+  /** It was parked until then. */
+  | "breaker_spent"
   | "no_attempts_left"
   | "no_retries_left"
   | "no_resets_left"
@@ -618,6 +650,9 @@ export type ReasonKind =
   | "class_not_queued"
   | "rebuild_failed"
   | "continue_on_failure";
+
+/** `probe`: this one is to find out whether what it uses works again. */
+export type UnparkReason = "closed" | "spent" | "probe";
 
 /** Why jobs are skipped. */
 export type SkipCause = "if" | "dependency" | "join" | "not_routed" | "only";
@@ -674,6 +709,7 @@ export type ReadyReason =
   | "start"
   | "dependencies"
   | "restart"
+  | "breaker"
   | "rule"
   | "edge"
   | "operator"

@@ -17,6 +17,7 @@ import {
 import { NOWHERE } from "./worker-names.js";
 
 const NO_GOTOS: Job["gotos"] = Object.freeze({ failure: 0, success: 0 });
+const NO_BREAKERS: Job["openBreakers"] = Object.freeze([]);
 const NO_RUNGS: Job["climbed"] = Object.freeze([]);
 const NO_OUTPUTS: Job["history"] = Object.freeze([]);
 const NO_ANSWERS = Object.freeze({});
@@ -59,6 +60,9 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     reset: null,
     climbed: NO_RUNGS,
     restartsInVisit: 0,
+    openBreakers: NO_BREAKERS,
+    parked: null,
+    letThrough: false,
     remediatedInVisit: false,
     charged: 0,
     allowed: null,
@@ -97,6 +101,10 @@ export function addJob(run: Run, step: GraphStep, scope: Scope): Job {
   scope.jobs.set(step, job);
   run.dirty.add(job);
   return job;
+}
+
+export function rememberBreakers(job: Job, open: readonly string[] | undefined): void {
+  job.openBreakers = open ?? NO_BREAKERS;
 }
 
 export function forgetGotos(job: Job): void {
@@ -180,6 +188,8 @@ export function dropWork(job: Job): void {
   job.recovery = null;
   job.question = null;
   job.reset = null;
+  job.parked = null;
+  job.letThrough = false;
   if (job.queue.waiting) job.queue = { ...job.queue, waiting: false };
 }
 

@@ -4,6 +4,7 @@ import type { RungName } from "./events.js";
 export const IS_LAST_ERROR: Readonly<Record<RungName, boolean>> = {
   stop: false,
   restart: false,
+  park: false,
   rule: false,
   retry: false,
   reset: false,

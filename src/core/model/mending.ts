@@ -20,7 +20,7 @@ function follow(job: Job, seen: Set<string>): Job | null {
     case "recovering":
       return job;
     case "waiting":
-      return job.queue.waiting ? null : job;
+      return job.queue.waiting || job.parked !== null ? null : job;
     case "blocked":
       // Its `if` is being decided.
       return job.evaluation === null ? null : job;

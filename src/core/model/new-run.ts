@@ -85,6 +85,7 @@ export function newRun(
     running: new Set(),
     failed: new Set(),
     held: new Set(),
+    parked: new Set(),
     routed: new Set(),
     userData: new Map(),
     reuse: new Map(),

@@ -66,6 +66,8 @@ export interface Run {
   readonly failed: Set<Job>;
   /** Jobs that wait for somebody to decide. */
   readonly held: Set<Job>;
+  /** Jobs that wait for breakers. */
+  readonly parked: Set<Job>;
   /** Failed jobs whose route may still lead somewhere: their dependents have not been told. */
   readonly routed: Set<Job>;
   /** By name: the values that jobs have written. */
@@ -142,6 +144,12 @@ export interface Job {
   /** The rungs that its last climb has considered. */
   climbed: readonly RungConsidered[];
   restartsInVisit: number;
+  /** The breakers that were open for the class of its last failure. */
+  openBreakers: readonly string[];
+  /** It waits for these breakers since then. */
+  parked: { readonly breakers: readonly string[]; readonly since: number } | null;
+  /** An operator wants its next attempt whatever its breakers say. */
+  letThrough: boolean;
   remediatedInVisit: boolean;
   /** Attempts that count against a rule's limit: not those that were lost, nor any before an operator's retry. */
   charged: number;
@@ -350,6 +358,7 @@ export function change(run: Run, job: Job, edit: (job: Job) => void): void {
   const busy = isBusy(job);
   if (busy !== wasBusy) run.busy += busy ? 1 : -1;
   if (job.step.definition.usesWorkspace) noteInWorkspace(run, job);
+  if (job.step.definition.uses !== undefined) run.parked[job.parked === null ? "delete" : "add"](job);
   run.dirty.add(job);
 }
 

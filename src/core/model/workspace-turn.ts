@@ -2,19 +2,33 @@ import { whoMends } from "./mending.js";
 import type { Job, Run } from "./run.js";
 import type { Leftover } from "./workspace-state.js";
 
+/** Whether something outside the run, such as a breaker, keeps this ready job from starting. */
+export type IsKeptBack = (job: Job) => boolean;
+
+const nobody: IsKeptBack = () => false;
+
 /** Whether an attempt of a ready job may begin. Of the steps of the workspace only the one whose turn it is may. */
-export function mayStart(run: Run, job: Job): boolean {
-  if (job.status !== "ready" || run.paused !== null) return false;
+export function mayStart(run: Run, job: Job, isKeptBack = nobody): boolean {
+  return job.status === "ready" && run.paused === null && hasTurn(run, job, isKeptBack);
+}
+
+/** Nothing in the run's workspace keeps the job from starting, were it ready. */
+export function hasTurn(run: Run, job: Job, isKeptBack = nobody): boolean {
   if (!job.step.definition.usesWorkspace) return true;
   const { running, rebuild, aside } = run.workspace;
   if (running !== null || aside !== null) return false;
-  return rebuild === null ? hasTree(run, job) : rebuild.built && rebuild.job === job;
+  if (rebuild === null) return hasTree(run, job, isKeptBack);
+  return rebuild.built && (rebuild.job === job || isWaiting(rebuild.job, isKeptBack));
 }
 
 /** Nobody's failure keeps the job from the tree. */
-export function hasTree(run: Run, job: Job): boolean {
+export function hasTree(run: Run, job: Job, isKeptBack = nobody): boolean {
   const keeper = treeKeeper(run);
-  return keeper === null || keeper === job;
+  return keeper === null || keeper === job || isWaiting(keeper, isKeptBack);
+}
+
+function isWaiting(job: Job, isKeptBack: IsKeptBack): boolean {
+  return job.status === "ready" && isKeptBack(job);
 }
 
 /** The only job that may work in the tree, because it mends the failure that the tree belongs to; null: any may. */

@@ -15,6 +15,7 @@ import {
   union,
 } from "../read/schema.js";
 import { boolean, duration, number, oneOf, scalarText, text } from "../read/schema-scalars.js";
+import { BREAKER_NAME, BREAKER_RULE } from "./breaker-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
 import { stepFiles } from "./file-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
@@ -223,6 +224,13 @@ export const STEP_FIELDS = {
     ),
     doc: "The failure handler whose rules handle this step's exit codes.",
   },
+  uses: {
+    schema: names(
+      text({ expected: "a breaker's name", pattern: BREAKER_NAME, rule: BREAKER_RULE }),
+      "breakers' names",
+    ),
+    doc: "Breakers of what the step cannot do without; while one is open, the step waits.",
+  },
   summarize: {
     schema: text({ expected: "a shell command" }),
     doc: "A shell command that reads a failed attempt's output and prints a summary of it.",
@@ -245,7 +253,14 @@ export const STEP_FIELDS = {
 } as const satisfies Fields;
 
 export const LATER_STEP_KEYS: readonly string[] = ["hold"];
-const TOP_KEYS: readonly string[] = ["failure_handlers", "queue", "self_heal", "transitions", "unhandled"];
+const TOP_KEYS: readonly string[] = [
+  "breakers",
+  "failure_handlers",
+  "queue",
+  "self_heal",
+  "transitions",
+  "unhandled",
+];
 const TRANSITION_KEYS: readonly string[] = ["route_on", "routeOn"];
 
 /** Why a key of the file or of a transition does not belong into a step. */

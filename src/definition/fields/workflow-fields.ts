@@ -20,6 +20,7 @@ import {
   type Written,
 } from "../read/schema.js";
 import { boolean, json, number, oneOf, text } from "../read/schema-scalars.js";
+import { breakers } from "./breaker-fields.js";
 import { failureHandlers } from "./failure-handler-fields.js";
 import { files } from "./file-fields.js";
 import { jobs } from "./job-fields.js";
@@ -204,6 +205,10 @@ export const WORKFLOW_FIELDS = {
     default: "fail",
   },
   failure_handlers: { schema: failureHandlers, doc: "Rules that handle exit codes; steps name a handler." },
+  breakers: {
+    schema: breakers,
+    doc: "Breakers of this workflow; a step names those that it `uses`.",
+  },
   resource_requirements: {
     schema: resourceList,
     doc: "Resource requirements that jobs and steps refer to by name.",

@@ -54,7 +54,7 @@ export function normalise(
     retryDefaults: keys.routing?.defaults?.on_fail?.retry,
     hasWorkspace: keys.workspace !== undefined,
     selfHeal: keys.self_heal ?? null,
-    references: new References(keys.failure_handlers, keys.resource_requirements, context),
+    references: new References(keys, context),
     context,
   };
   return {
@@ -80,6 +80,7 @@ export function normalise(
     failureHandlers: (keys.failure_handlers ?? []).flatMap(({ name, rules }) =>
       name === undefined ? [] : [{ name: name.value, rules }],
     ),
+    ...given("breakers", keys.breakers?.length === 0 ? undefined : keys.breakers),
     workspace: keys.workspace ?? null,
     selfHeal: keys.self_heal ?? null,
     queue: keys.queue ?? null,
@@ -173,6 +174,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     runsOn: eachOnce(keys.runs_on),
     group: keys.group ?? null,
     failureHandler: references.handler(keys.failure_handler),
+    ...given("uses", references.breakers(keys.uses)),
     summarize: keys.summarize ?? null,
     resources: references.resources(keys.resource_requirements),
     usesWorkspace,
@@ -274,8 +276,8 @@ function sortMethod({ jobs_sort_method: method }: WorkflowKeys): Pick<Definition
 }
 
 /** A key that is only there where the file has it: 100,000 steps without one need not say so. */
-function given<const K extends string>(key: K, value: string | undefined): { readonly [_ in K]?: string } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [_ in K]: string });
+function given<const K extends string, V>(key: K, value: V | undefined): { readonly [_ in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [_ in K]: V });
 }
 
 function eachOnce(names: readonly string[] | undefined): readonly string[] {

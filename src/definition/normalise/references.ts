@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../core/errors/errors.js";
-import type { ResourceRequirements } from "../../core/model/definition.js";
+import type { BreakerDefinition, ResourceRequirements } from "../../core/model/definition.js";
 import type { HandlerDraft } from "../fields/failure-handler-fields.js";
 import type { NamedResources, ResourceDraft } from "../fields/resource-fields.js";
 import type { Located, ReadContext } from "../read/schema.js";
@@ -10,11 +10,21 @@ export class References {
   private readonly handlerNames: ReadonlySet<string>;
   private readonly resourcesByName: ReadonlyMap<string, ResourceRequirements>;
 
+  private readonly breakerNames: ReadonlySet<string>;
+
   constructor(
-    handlers: readonly HandlerDraft[] = [],
-    resources: readonly NamedResources[] = [],
+    {
+      failure_handlers: handlers = [],
+      resource_requirements: resources = [],
+      breakers = [],
+    }: {
+      readonly failure_handlers?: readonly HandlerDraft[] | undefined;
+      readonly resource_requirements?: readonly NamedResources[] | undefined;
+      readonly breakers?: readonly BreakerDefinition[] | undefined;
+    },
     private readonly context: ReadContext,
   ) {
+    this.breakerNames = new Set([...breakers.map(({ name }) => name), ...context.sharedBreakers]);
     this.handlerNames = new Set(handlers.flatMap(({ name }) => (name === undefined ? [] : [name.value])));
     this.resourcesByName = new Map(
       resources.flatMap(({ name, value }) => (name === undefined ? [] : [[name.value, value] as const])),
@@ -36,6 +46,24 @@ export class References {
     const names = this.resourcesByName.keys();
     this.reportUnknown("INVALID_VALUE", "resource requirements", "resource_requirements", draft.name, names);
     return null;
+  }
+
+  /** Of the file or of the settings; undefined: it uses none. */
+  breakers(names: readonly Located<string>[] = []): readonly string[] | undefined {
+    for (const name of names) if (!this.breakerNames.has(name.value)) this.reportUnknownBreaker(name);
+    return names.length === 0 ? undefined : [...new Set(names.map(({ value }) => value))];
+  }
+
+  private reportUnknownBreaker({ value, at, path }: Located<string>): void {
+    const { findings } = this.context;
+    const suggestion = findings.suggester.nearest(value, this.breakerNames);
+    const message = `neither this file nor the settings have a breaker ${quote(value)}${didYouMean(suggestion)}`;
+    const define = "define it under `breakers` here, or name the settings that have it with --config";
+    const hint =
+      suggestion === null
+        ? `${define[0]!.toUpperCase()}${define.slice(1)}.`
+        : `Rename it to \`${suggestion}\`, or ${define}.`;
+    findings.error({ code: "UNKNOWN_BREAKER", message, hint, at, path });
   }
 
   private reportUnknown(

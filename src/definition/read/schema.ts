@@ -37,6 +37,8 @@ export interface ReadContext {
   /** A test of names that takes time in proportion to them, whatever the pattern. */
   readonly compilePattern: (pattern: string) => ((name: string) => boolean) | SyntaxProblem;
   readonly customActions: ReadonlySet<string>;
+  /** Names of the breakers of the settings. */
+  readonly sharedBreakers: readonly string[];
   /** Null: nobody looks at the names in expressions and templates. */
   readonly findNames: NameFinder | null;
   /** The expressions and templates that were read. */

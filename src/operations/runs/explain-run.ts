@@ -17,6 +17,7 @@ import { operation } from "../operation.js";
 import { at, flag, runReference, variables } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { interrupted, pastAt } from "./run-shapes.js";
+import { waitingForBreakers } from "./waiting-for-breakers.js";
 
 const input = z.strictObject({
   run_id: runReference,
@@ -72,6 +73,8 @@ export const explainRun = operation({
   handler: explainAndAdvise,
 });
 
+const NOTHING_BEHIND = { jobs: new Set<Job>(), lines: [] } as const;
+
 const typed = (command: string): string => `daruma ${command}`;
 
 /** Why a run went as it did, and what can be done about it. */
@@ -89,7 +92,13 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
     for (const logged of page) teller.hear(logged);
   const story = explainTold(teller.told(), { full, interrupted, ...(step === undefined ? {} : { step }) });
   const { run } = story;
-  const lines = [...story.lines, ...(runner === null ? [] : waitingForWorkers(run, runner))];
+  // Breakers are as they are now, whatever was then.
+  const behind = past === null ? await waitingForBreakers(context, run) : NOTHING_BEHIND;
+  const lines = [
+    ...story.lines,
+    ...(behind.lines.length === 0 ? [] : ["", ...behind.lines]),
+    ...(runner === null ? [] : waitingForWorkers(run, runner, behind.jobs)),
+  ];
   // Nothing can be done in the past.
   const advised =
     past !== null
@@ -137,10 +146,11 @@ async function childRunsOf(store: Store, run: Run): Promise<Map<number, number>>
 }
 
 /** Jobs that could begin and have no worker, by the reason. */
-function waitingForWorkers(run: Run, runner: Runner): string[] {
-  if (run.status !== "running" || run.ready.size === 0) return [];
+function waitingForWorkers(run: Run, runner: Runner, keptBack: ReadonlySet<Job>): string[] {
+  const ready = [...run.ready].filter((job) => !keptBack.has(job));
+  if (run.status !== "running" || ready.length === 0) return [];
   const byReason = new Map<string, Job[]>();
-  for (const job of run.ready) {
+  for (const job of ready) {
     const reason = runner.whyNot(job, run.definition);
     byReason.set(reason, [...(byReason.get(reason) ?? []), job]);
   }

@@ -16,7 +16,7 @@ interface WorkflowChoice {
   readonly file_name: string;
 }
 
-type Place = Pick<Context, "store" | "outputDir" | "customActions" | "workflowReader">;
+type Place = Pick<Context, "store" | "outputDir" | "customActions" | "sharedBreakers" | "workflowReader">;
 
 export async function chooseWorkflow(context: Place, request: WorkflowChoice): Promise<Workflow> {
   const { workflow, version, source, folder, file_name: file } = request;

@@ -15,14 +15,20 @@ import type { Reading, TextPlace, Workflow } from "./workflow.js";
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Throws InvalidWorkflow with every problem, or FILE_NOT_FOUND. */
-export function readWorkflow(file: string, customActions: readonly string[] = []): Workflow {
+export function readWorkflow(
+  file: string,
+  reading: Pick<TextPlace, "customActions" | "sharedBreakers"> = { customActions: [] },
+): Workflow {
   const path = resolve(file);
   const text = readSource(file);
-  return { ...readWorkflowText(text, { file, folder: dirname(path), customActions }), file: path };
+  return { ...readWorkflowText(text, { ...reading, file, folder: dirname(path) }), file: path };
 }
 
 /** A workflow that is no file here. Throws InvalidWorkflow with every problem. */
-export function readWorkflowText(source: string, { file, folder, customActions }: TextPlace): Workflow {
+export function readWorkflowText(
+  source: string,
+  { file, folder, customActions, sharedBreakers = [] }: TextPlace,
+): Workflow {
   const loaded = loadDefinition(source, {
     file,
     checkExpression,
@@ -30,6 +36,7 @@ export function readWorkflowText(source: string, { file, folder, customActions }
     compilePattern,
     findNames: nameFinder,
     customActions,
+    sharedBreakers,
   });
   if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems);
   return { ...fromDefinition(loaded.definition, folder), warnings: loaded.warnings };
@@ -37,11 +44,11 @@ export function readWorkflowText(source: string, { file, folder, customActions }
 
 /** Throws InvalidWorkflow with every problem. */
 export async function readTextIn(
-  { customActions, workflowReader }: Reading,
+  { customActions, sharedBreakers = [], workflowReader }: Reading,
   source: string,
-  place: Omit<TextPlace, "customActions">,
+  place: Omit<TextPlace, "customActions" | "sharedBreakers">,
 ): Promise<Workflow> {
-  const whole = { ...place, customActions };
+  const whole = { ...place, customActions, sharedBreakers };
   return workflowReader === undefined ? readWorkflowText(source, whole) : workflowReader.read(source, whole);
 }
 

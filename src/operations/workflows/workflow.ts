@@ -19,6 +19,8 @@ export interface TextPlace {
   /** Relative paths start here. */
   readonly folder: string;
   readonly customActions: readonly string[];
+  /** Names of the breakers of the settings; by default none. */
+  readonly sharedBreakers?: readonly string[];
 }
 
 /** Reads the text of a workflow. Throws InvalidWorkflow with every problem. */
@@ -30,6 +32,8 @@ export interface TextReader {
 export interface Reading {
   /** Types of steps that the program itself brings. */
   readonly customActions: readonly string[];
+  /** Names of the breakers of the settings; by default none. */
+  readonly sharedBreakers?: readonly string[];
   /** Where a workflow's text is read without holding up everything else; here and now if there is none. */
   readonly workflowReader?: TextReader;
 }

@@ -166,7 +166,7 @@ transitions: [{ from: build, to: fallback, on: failure }]
       narrator.tell(run, { ...logged, event: withoutKinds(logged.event) }),
     );
     expect(told.map(({ text }) => text)).toContain(
-      "a attempt 1 failed: exit code 1 (EXIT_1, application) — the run goes on; class application is not infrastructure; the step has no failure handler; no retries are configured; no self_heal; no on_fail.run; no on_fail.goto; no transition on failure; the file has no queue; `unhandled: hold` is not set; the step failed",
+      "a attempt 1 failed: exit code 1 (EXIT_1, application) — the run goes on; class application is not infrastructure; the step uses no breaker; the step has no failure handler; no retries are configured; no self_heal; no on_fail.run; no on_fail.goto; no transition on failure; the file has no queue; `unhandled: hold` is not set; the step failed",
     );
   });
 

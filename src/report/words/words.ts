@@ -1,6 +1,7 @@
 import type { Event, EventType } from "../../core/model/events.js";
 import type { Run } from "../../core/model/run.js";
 import { ATTEMPT_WORDS } from "./attempt-words.js";
+import { BREAKER_WORDS } from "./breaker-words.js";
 import { eventText } from "./event-text.js";
 import type { EventWords, WordsOf } from "./event-words.js";
 import { HEAL_WORDS } from "./heal-words.js";
@@ -14,6 +15,7 @@ const WORDS: WordsOf<EventType> = {
   ...ATTEMPT_WORDS,
   ...LADDER_WORDS,
   ...HEAL_WORDS,
+  ...BREAKER_WORDS,
   ...OPERATOR_WORDS,
 };
 

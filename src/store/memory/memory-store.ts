@@ -8,6 +8,7 @@ import { createClusterVerbs } from "./memory-clusters.js";
 import { createInboxVerbs } from "./memory-inbox.js";
 import { createLeaseVerbs } from "./memory-leases.js";
 import { createRunVerbs } from "./memory-runs.js";
+import { createSharedVerbs } from "./memory-shared.js";
 import { MemoryTables } from "./memory-tables.js";
 import { createTokenVerbs } from "./memory-tokens.js";
 import { createWaitingVerbs } from "./memory-waiting.js";
@@ -57,6 +58,7 @@ function createHandle(tables: MemoryTables): MemoryStore {
     ...createClusterVerbs(open),
     ...createBookVerbs(open),
     ...createCampaignVerbs(open),
+    ...createSharedVerbs(open, listeners),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       open();

@@ -5,6 +5,7 @@ import { type RunPosition, refuseTakenCause } from "../append-rules.js";
 import type { StoredCampaign } from "../campaign-rows.js";
 import type { ServerRow } from "../cluster-rows.js";
 import { EVENT_JOB_PATTERN } from "../event-job.js";
+import type { SharedRow } from "../shared-rows.js";
 import { toStorableText } from "../storable-text.js";
 import type {
   Append,
@@ -74,6 +75,7 @@ export class MemoryTables {
   readonly inbox = new Map<number, InboxEntry>();
   readonly clusters = new Map<string, string>();
   readonly allocations = new Map<string, string>();
+  readonly shared = new Map<string, SharedRow>();
   readonly servers = new Map<string, ServerRow>();
   readonly book = new Map<string, string>();
   readonly bookRows = new Map<string, { readonly text: string; readonly rolled: boolean }>();

@@ -2,7 +2,7 @@ import type { ChangeListeners } from "../change-listeners.js";
 import type { StoreChange } from "../store.js";
 import type { Database } from "./database.js";
 
-const PAYLOAD = /^(events|inbox|answer|wanted|revoked):(\d+):(.*)$/;
+const PAYLOAD = /^(events|inbox|answer|wanted|revoked|shared):(\d+):(.*)$/;
 
 /**
  * What other store objects have committed. The connection that listens is opened for the first listener. While it is

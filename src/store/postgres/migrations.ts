@@ -18,6 +18,7 @@ import {
   TABLES,
 } from "./schema.js";
 import { SEARCH } from "./search-schema.js";
+import { SHARED } from "./shared-verbs.js";
 import { SNAPSHOTS } from "./snapshot-verbs.js";
 import { WAITING_RUNS } from "./waiting-verbs.js";
 
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, sql: BOOK },
   { version: 11, sql: SEARCH },
   { version: 12, sql: CAMPAIGNS },
+  { version: 13, sql: SHARED },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

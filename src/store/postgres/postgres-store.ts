@@ -16,6 +16,7 @@ import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
 import { migrate } from "./migrations.js";
 import { parseAddress } from "./postgres-address.js";
 import { createRunReads } from "./run-reads.js";
+import { createSharedVerbs } from "./shared-verbs.js";
 import { createTokenVerbs } from "./token-verbs.js";
 import { createWaitingVerbs } from "./waiting-verbs.js";
 import { createDraftVerbs, createWorkflowVerbs } from "./workflow-verbs.js";
@@ -78,6 +79,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createClusterVerbs(db, clock),
     ...createBookVerbs(db),
     ...createCampaignVerbs(db),
+    ...createSharedVerbs(db, listeners, { sender, clock }),
     ...createInboxVerbs(db, listeners, sender),
     ...createTokenVerbs(db, listeners, sender),
     onChange: (listener) => feed.add(listener),

@@ -252,6 +252,14 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE INDEX campaign_job_by_campaign ON campaign_job (campaign_id);
     `,
   },
+  {
+    version: 14,
+    sql: `
+      CREATE TABLE shared (
+        kind TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, data TEXT NOT NULL,
+        PRIMARY KEY (kind, name)) WITHOUT ROWID;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

@@ -4,6 +4,7 @@ import type { BookPage, EndedJobs, RowFilter } from "../book-rows.js";
 import type { StoredCampaign } from "../campaign-rows.js";
 import type { AllocationFilter, EndedRows } from "../cluster-rows.js";
 import type { JobFilter, RunFilter } from "../filters.js";
+import type { SharedRow } from "../shared-rows.js";
 import type {
   ClaimRequest,
   EventRange,
@@ -70,6 +71,7 @@ export interface ReadVerbs {
   }): EndedJobs[];
   readCampaign(id: number): StoredCampaign | null;
   listCampaigns(unfinished: boolean, limit: number): StoredCampaign[];
+  readShared(kind: string, names: readonly string[] | null): SharedRow[];
   findToken(hash: string): Cells | null;
   listTokens(): Cells;
 }
@@ -104,6 +106,7 @@ export interface WriteVerbs {
   /** The id, or with a minus a job that is in another. */
   createCampaign(data: string, jobIds: readonly number[]): number;
   writeCampaign(campaign: StoredCampaign, unfinished: boolean): boolean;
+  writeShared(rows: readonly SharedRow[]): boolean;
   sendCommand(command: NewInboxCommand): number;
   /** The run whose command it was; null: nothing was there to answer. */
   answerCommand(id: number, answer: string): number | null;

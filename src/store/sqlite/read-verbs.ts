@@ -9,6 +9,7 @@ import { EVENT_JOB } from "./migrations.js";
 import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
 import { findJobs, findRuns } from "./search-queries.js";
+import { createSharedReads } from "./shared-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 import { Conditions, keepStatements, type Statements } from "./statements.js";
 import { createWaitingReads } from "./waiting-verbs.js";
@@ -49,6 +50,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
     ...createClusterReads(statements),
     ...createBookReads(statements),
     ...createCampaignReads(statements),
+    ...createSharedReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
     readInbox: (runIds) =>
       rows(

@@ -14,6 +14,7 @@ import { createClusterVerbs } from "./cluster-verbs.js";
 import { startDatabaseThread, takeSpareThread } from "./database-thread.js";
 import { packAppend, unpackLease, unpackRow, unpackTable } from "./packed-rows.js";
 import { createRowReaders } from "./row-readers.js";
+import { createSharedVerbs } from "./shared-verbs.js";
 import { ThreadClient } from "./thread-client.js";
 
 /** Open a database file as a store; the file and its folder are made where they are missing. */
@@ -63,6 +64,7 @@ function createStore(thread: ThreadClient): Store {
     ...createClusterVerbs(thread),
     ...createBookVerbs(thread),
     ...createCampaignVerbs(thread),
+    ...createSharedVerbs(thread, listeners),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       await thread.call("ping");

@@ -11,6 +11,7 @@ import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
 import { unpackRow } from "./packed-rows.js";
 import type { WriteVerbs } from "./protocol.js";
+import { createSharedWrites } from "./shared-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 import { keepStatements, type Statements } from "./statements.js";
 import { createWaitingWrites } from "./waiting-verbs.js";
@@ -56,6 +57,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createClusterWrites(statements),
     ...createBookWrites(statements, db),
     ...createCampaignWrites(statements),
+    ...createSharedWrites(statements),
     sendCommand: (command) => sendCommand(statements, command),
     answerCommand: (id, answer) => {
       const sql = "UPDATE inbox SET answer = ? WHERE id = ? AND answer IS NULL RETURNING run_id";

@@ -7,6 +7,7 @@ import type { Present } from "../../declare/presenter.js";
 import { resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
+import { namedSettings } from "../../named-settings.js";
 import { startRemotely } from "../../remote/follow-server-run.js";
 import { readInputs, readLabels } from "../../run-variables.js";
 import { type FollowFlags, refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
@@ -41,8 +42,11 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
   refuseServerFlags(flags);
   const inputs = readInputs(flags.input ?? []);
   const labels = readLabels(flags.label ?? []);
+  const { breakers } = await namedSettings(session.options);
+  const reading = { customActions: [], sharedBreakers: breakers.map(({ name }) => name) };
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
+    breakers,
     store: await existingStore(session.options),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
@@ -51,7 +55,7 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
     const { workflow, options } = await forkSource(daruma.store, {
       runId,
       step: flags.from,
-      ...(flags.file === undefined ? {} : { newer: readWorkflow(flags.file) }),
+      ...(flags.file === undefined ? {} : { newer: readWorkflow(flags.file, reading) }),
       inputs,
       labels,
       reason: await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON),

@@ -7,6 +7,7 @@ import { refuseClusterSteps } from "../../../settings/cluster-steps.js";
 import type { Settings } from "../../../settings/settings.js";
 import type { Store } from "../../../store/store.js";
 import { growHeapSlowlyForFile } from "../../heap-growth.js";
+import { namedSettings } from "../../named-settings.js";
 import { readContext, readInputs, readLabels } from "../../run-variables.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { type GlobalOptions, type Session, writeLines } from "../../terminal/channel.js";
@@ -31,14 +32,16 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   const early = openEarly(session.options);
   prepareProcessHost();
   growHeapSlowlyForFile(file);
-  const { clusters } = await readSettings(session.options);
-  const workflow = flags.stored === true ? null : await readChecked(file, session);
+  const { clusters, breakers } = await namedSettings(session.options);
+  const sharedBreakers = breakers.map(({ name }) => name);
+  const workflow = flags.stored === true ? null : await readChecked(file, session, sharedBreakers);
   if (workflow !== null) refuseClusterSteps(workflow.definition, clusters);
   const { Daruma } = await import("../../../host/daruma.js");
   const { followRun } = await import("../../follow-run.js");
   const store = await early;
   const daruma = await Daruma.open({
     outputDir,
+    breakers,
     ...(store === null ? {} : { store }),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
@@ -61,10 +64,15 @@ const NO_CLUSTER =
   "warning: the workflow asks for Slurm; daruma run starts its jobs on this machine (for a cluster, start daruma serve and add --server)";
 
 /** Before anything is made: a broken file leaves no trace. */
-async function readChecked(file: string, session: Session): Promise<Workflow> {
+async function readChecked(
+  file: string,
+  session: Session,
+  sharedBreakers: readonly string[],
+): Promise<Workflow> {
   const { readWorkflow, readWorkflowText } = await import("../../../operations/workflows/workflow-source.js");
-  const place = { file: STDIN_NAME, folder: process.cwd(), customActions: [] };
-  const workflow = file === STDIN ? readWorkflowText(readStdin(), place) : readWorkflow(file);
+  const reading = { customActions: [], sharedBreakers };
+  const place = { file: STDIN_NAME, folder: process.cwd(), ...reading };
+  const workflow = file === STDIN ? readWorkflowText(readStdin(), place) : readWorkflow(file, reading);
   if (workflow.warnings.length > 0 && !session.options.quiet) {
     const { problemLines } = await import("../../terminal/report-error.js");
     writeLines(session.err, problemLines(workflow.warnings, "warning", session.err.paint));
@@ -84,12 +92,6 @@ async function readStored(
   const workflow = await chooseWorkflow({ ...place, customActions: [] }, request);
   refuseClusterSteps(workflow.definition, clusters);
   return workflow;
-}
-
-/** Only where a file is named: whoever just runs a workflow waits for nothing that it does not need. */
-async function readSettings({ config }: GlobalOptions): Promise<Settings> {
-  if (config === undefined) return { clusters: [] };
-  return (await import("../../../host/read-settings.js")).settingsOf(config, "only_named");
 }
 
 /**

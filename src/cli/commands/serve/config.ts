@@ -1,4 +1,6 @@
+import { durationAmount } from "../../../core/text/amount-text.js";
 import { readSettings, SETTINGS_FILE } from "../../../host/read-settings.js";
+import { counted } from "../../../report/words/event-words.js";
 import { settingsJsonSchema } from "../../../settings/load-settings.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
@@ -6,12 +8,17 @@ import { EXIT } from "../../terminal/exit-codes.js";
 /** Problems are told as those of a workflow file are. */
 export function checkConfig(file: string | undefined, { out, options }: Session): number {
   const name = file ?? options.config ?? SETTINGS_FILE;
-  const { clusters } = readSettings(name);
-  if (options.json) writeJson(out, { ok: true, file: name, clusters: clusters.map((each) => each.name) });
+  const { clusters, breakers } = readSettings(name);
+  const names = { clusters: clusters.map((each) => each.name), breakers: breakers.map((each) => each.name) };
+  if (options.json) writeJson(out, { ok: true, file: name, ...names });
   else
     writeLines(out, [
-      `${name}: ${out.paint("green", "valid")}, ${clusters.length} cluster${clusters.length === 1 ? "" : "s"}`,
+      `${name}: ${out.paint("green", "valid")}, ${counted(clusters.length, "cluster")}, ${counted(breakers.length, "breaker")}`,
       ...clusters.map(({ name: cluster, type, tags }) => `  ${cluster} (${type}), tags ${tags.join(", ")}`),
+      ...breakers.map(
+        ({ name: breaker, failures, withinMs }) =>
+          `  ${breaker}, opens after ${counted(failures, "failure")} within ${durationAmount(withinMs)}`,
+      ),
     ]);
   return EXIT.completed;
 }

@@ -8,6 +8,7 @@ import { callOperation } from "../../../operations/call-operation.js";
 import type { Principal } from "../../../operations/context.js";
 import type { OperationName } from "../../../operations/operations.js";
 import { ROLES, type Role } from "../../../operations/roles.js";
+import { namedSettings } from "../../named-settings.js";
 import { openClient } from "../../remote/open-client.js";
 import { OpenRequests } from "../../server/open-requests.js";
 import type { Session } from "../../terminal/channel.js";
@@ -58,6 +59,7 @@ async function openHere(principal: Principal, { options }: Session): Promise<Doo
   const { outputDir, store } = options;
   const parts = await ServerParts.open({
     outputDir: resolve(outputDir),
+    breakers: (await namedSettings(options)).breakers,
     ...(store === undefined ? {} : { store }),
   });
   await parts.takeUpRuns();

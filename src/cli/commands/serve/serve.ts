@@ -29,7 +29,7 @@ export interface ServeFlags {
 export async function serve(flags: ServeFlags, session: Session): Promise<number> {
   refuseServer(session);
   outlivePipes();
-  const { clusters } = settingsOf(session.options.config, "beside");
+  const { clusters, breakers } = settingsOf(session.options.config, "beside");
   const stopped = firstSignal();
   const server = await startServer({
     outputDir: session.options.outputDir,
@@ -41,6 +41,7 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
     requireTokens: flags.requireTokens ?? false,
     clusters,
+    breakers,
     onCluster: (text) => writeLines(session.err, [`${new Date().toISOString()} ${oneLine(text)}`]),
     allowedOrigins: flags.allowOrigin ?? [],
     ...limitsOf(flags),

@@ -10,6 +10,7 @@ import { edgeRung } from "./edge.js";
 import { failRung } from "./fail.js";
 import { gotoRung } from "./goto.js";
 import { holdRung } from "./hold.js";
+import { parkRung } from "./park.js";
 import { remediateRung } from "./remediate.js";
 import { requeueRung } from "./requeue.js";
 import { resetRung } from "./reset.js";
@@ -23,6 +24,7 @@ import { stopRung } from "./stop.js";
 export const LADDER: readonly Rung[] = [
   stopRung,
   restartRung,
+  parkRung,
   ruleRung,
   retryRung,
   resetRung,

@@ -1,0 +1,378 @@
+import {
+  type BreakerPolicy,
+  type BreakerState,
+  countFailures,
+  nextProbeAt,
+  spentAt,
+  stateOf,
+} from "../../core/breakers/breaker.js";
+import { breakersOf, type SharedBreakers, type UsedBreaker } from "../../core/breakers/breakers-of.js";
+import type { Command, OpenBreaker } from "../../core/model/commands.js";
+import type { Event, LoggedEvent } from "../../core/model/events.js";
+import { findJob, isOver, type Job, type Run } from "../../core/model/run.js";
+import { hasTurn } from "../../core/model/workspace-turn.js";
+import type { LeaseOwner, Store } from "../../store/store.js";
+import type { Clock } from "../clock.js";
+import type { RunHost } from "../run-host.js";
+import { isFailureOf, type Noted, notedOf, withNotes } from "./breaker-notes.js";
+import { BreakerRows } from "./breaker-rows.js";
+import { breakerText } from "./breaker-text.js";
+import { isSpentGrant, Probes } from "./probes.js";
+import { ReleaseQueue } from "./release-queue.js";
+
+/** How often it is looked whether others have changed something, where nobody tells. */
+const MAX_POLL_MS = 10_000;
+const MIN_POLL_MS = 200;
+/** A probe is never later than this part of its interval because nobody looked. */
+const POLLS_PER_PROBE = 4;
+
+export interface BreakerPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly owner: LeaseOwner;
+  /** Of the settings. */
+  readonly breakers?: SharedBreakers;
+  readonly post: (host: RunHost, command: Command) => void;
+  /** Look again at what may start. */
+  readonly wake: () => void;
+  /** A worker has room for the job now. */
+  readonly hasPlace: (host: RunHost, job: Job) => boolean;
+  /** Called with a sentence for people. */
+  readonly tell?: (text: string) => void;
+}
+
+/** What this engine knows of the breakers that its runs use: whom they keep back, and what its runs have to say to them. */
+export class BreakerBoard {
+  private readonly rows: BreakerRows;
+  private readonly shared: SharedBreakers;
+  private readonly probes: Probes;
+  private readonly queue: ReleaseQueue;
+  private readonly hosts = new Set<RunHost>();
+  private readonly used = new Map<string, UsedBreaker>();
+  private readonly seen = new Map<string, BreakerState>();
+  /** Decided, and not yet committed. */
+  private readonly decidedBy = new Map<RunHost, Map<Event, Noted>>();
+  /** Committed, and not yet in the rows. */
+  private unwritten: Noted[] = [];
+  private cancelTick: () => void = () => {};
+  private looking: Promise<void> | null = null;
+  private lookAgain = false;
+  private stopped = false;
+  private unsubscribe: (() => void) | null = null;
+
+  constructor(private readonly ports: BreakerPorts) {
+    const { store, clock, owner, breakers = new Map() } = ports;
+    this.shared = breakers;
+    this.rows = new BreakerRows(store, clock);
+    this.probes = new Probes(this.rows, store, owner.engine, () => clock.now());
+    this.queue = new ReleaseQueue(clock, (job, key) => this.release(job, key));
+  }
+
+  /** Before the run is begun or taken up: what it uses is known when its first jobs are ready. */
+  async see(run: Pick<Run, "definition" | "options" | "workflow">): Promise<void> {
+    const used = run.definition.steps.flatMap((definition) =>
+      breakersOf(run, { step: { definition } }, this.shared),
+    );
+    for (const each of used) this.used.set(each.key, each);
+    if (used.length > 0) await this.refresh();
+  }
+
+  /** A run of this engine from now on. */
+  take(host: RunHost): void {
+    const { steps } = host.run.definition;
+    if (!steps.some(({ uses }) => uses !== undefined) || isOver(host.run)) return;
+    this.hosts.add(host);
+    // A database may keep a connection for whoever listens, so nobody does without need.
+    this.unsubscribe ??= this.ports.store.onChange(({ kind }) => {
+      if (kind === "shared" && this.hosts.size > 0) this.look();
+    });
+    this.look();
+  }
+
+  /** This engine has it no longer. */
+  letGo(host: RunHost): void {
+    this.decidedBy.delete(host);
+    if (!this.hosts.delete(host)) return;
+    for (const job of [...host.run.parked, ...host.run.ready]) this.queue.forget(job);
+    for (const grant of this.probes.endOver((each) => each.host === host))
+      void this.probes.giveBack(grant).catch(() => {});
+    if (this.hosts.size === 0) this.cancelTick();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.unsubscribe?.();
+    this.cancelTick();
+    this.queue.stop();
+    await this.looking;
+    const given = this.probes.endOver(() => true).map((grant) => this.probes.giveBack(grant));
+    await Promise.allSettled([this.write(), ...given]);
+  }
+
+  /** A store that does not answer leaves it at what is known. */
+  async refresh(): Promise<void> {
+    await this.rows.read(this.policies()).catch(() => {});
+  }
+
+  private policies(): ReadonlyMap<string, BreakerPolicy> {
+    return new Map([...this.used].map(([key, { policy }]) => [key, policy]));
+  }
+
+  states(): ReadonlyMap<string, BreakerState> {
+    return this.seen;
+  }
+
+  /** A ready job must not start now. */
+  keepsBack({ run }: RunHost, job: Job): boolean {
+    if (job.step.definition.uses === undefined || job.letThrough) return false;
+    const used = breakersOf(run, job, this.shared);
+    return this.queue.has(job) || used.some((each) => this.stops(job, each));
+  }
+
+  /** The same for as long as a breaker is open: others need not wait for it. */
+  waitsLong(host: RunHost, job: Job): boolean {
+    return !job.letThrough && this.openOf(host, job).some(({ key }) => !this.probes.lets(job, key));
+  }
+
+  private stops(job: Job, { key, policy }: UsedBreaker): boolean {
+    const breaker = this.rows.get(key);
+    if (breaker === null) return true;
+    const now = this.rows.now();
+    switch (stateOf(breaker, policy, now)) {
+      case "open":
+        return !this.probes.lets(job, key);
+      case "spent":
+        return false;
+      case "closed": {
+        // What is about to open it need not be in the row yet.
+        const more = this.countUnwritten(key);
+        return more > 0 && countFailures(breaker, policy, now) + more >= policy.failures;
+      }
+    }
+  }
+
+  private countUnwritten(key: string): number {
+    const decided = [...this.decidedBy.values()].flatMap((notes) => [...notes.values()]);
+    return [...decided, ...this.unwritten].filter((noted) => isFailureOf(noted, key)).length;
+  }
+
+  /** The command with what the core must know of breakers. */
+  informed({ run }: RunHost, command: Command): Command {
+    if (command.type !== "attempt.finish") return command;
+    const job = findJob(run, command.job);
+    if (job?.step.definition.uses === undefined) return command;
+    const open = breakersOf(run, job, this.shared).flatMap(({ key, policy }): OpenBreaker[] => {
+      const breaker = this.rows.get(key);
+      const isOpen = breaker !== null && stateOf(breaker, policy, this.rows.now()) === "open";
+      return isOpen ? [{ name: policy.name, classes: policy.classes }] : [];
+    });
+    return open.length === 0 ? command : { ...command, breakers: open };
+  }
+
+  /** Before anything else is decided: what counts is what the jobs were when this was. */
+  decided(host: RunHost, events: readonly Event[]): void {
+    if (!this.hosts.has(host)) return;
+    for (const event of events) {
+      const noted = notedOf(host.run, event, this.shared);
+      if (noted === null) continue;
+      const notes = this.decidedBy.get(host) ?? new Map<Event, Noted>();
+      this.decidedBy.set(host, notes.set(event, noted));
+    }
+  }
+
+  committed(host: RunHost, events: readonly LoggedEvent[]): void {
+    if (!this.hosts.has(host)) return;
+    const notes = this.decidedBy.get(host);
+    for (const { event } of events) {
+      const noted = notes?.get(event);
+      if (noted === undefined) continue;
+      notes?.delete(event);
+      this.unwritten.push(noted);
+    }
+    const over = this.probes.endOver((grant) => grant.host === host && isSpentGrant(grant));
+    if (this.unwritten.length > 0 || over.length > 0 || host.run.parked.size > 0) this.look();
+    for (const grant of over) void this.probes.giveBack(grant).catch(() => {});
+  }
+
+  /** Ask the store how things stand, tell it what is new here, and do what follows; one at a time. */
+  private look(): void {
+    this.lookAgain = true;
+    this.looking ??= this.lookAround().then(() => {
+      this.looking = null;
+      if (this.mustLook) this.look();
+      else this.schedule();
+    });
+  }
+
+  /** The last thing that a run does may be what closes a breaker. */
+  private get mustLook(): boolean {
+    return this.lookAgain && !this.stopped && (this.hosts.size > 0 || this.unwritten.length > 0);
+  }
+
+  private async lookAround(): Promise<void> {
+    while (this.mustLook) {
+      this.lookAgain = false;
+      try {
+        await this.rows.read(this.policies());
+        await this.write();
+        await this.register();
+      } catch {
+        // A store that fails now is asked again at the next look.
+      }
+      this.notice();
+      await this.probe().catch(() => {});
+    }
+  }
+
+  /** What runs of this engine have met, in the order in which they did. */
+  private async write(): Promise<void> {
+    const notes = [...this.unwritten];
+    const keys = new Set(notes.flatMap(({ used }) => used.map(({ key }) => key)));
+    for (const key of keys) {
+      const { policy } = this.used.get(key)!;
+      await this.rows.change(new Map([[key, policy]]), (breakers, now) => {
+        const before = breakers.get(key)!;
+        const breaker = withNotes(before, { key, policy }, notes, now, now - this.ports.clock.now());
+        return breaker === before ? null : new Map([[key, breaker]]);
+      });
+    }
+    this.unwritten = this.unwritten.slice(notes.length);
+  }
+
+  /** So that everybody sees which breakers there are. */
+  private async register(): Promise<void> {
+    for (const [key, { policy }] of this.used)
+      if (!this.rows.isWritten(key))
+        await this.rows.change(new Map([[key, policy]]), (breakers) =>
+          this.rows.isWritten(key) ? null : breakers,
+        );
+  }
+
+  /** What has changed since the last look. */
+  private notice(): void {
+    const now = this.rows.now();
+    for (const [key, used] of this.used) {
+      const breaker = this.rows.get(key);
+      if (breaker === null) continue;
+      const state = stateOf(breaker, used.policy, now);
+      const before = this.seen.get(key) ?? "closed";
+      this.seen.set(key, state);
+      if (state === before) continue;
+      this.ports.tell?.(breakerText(key, breaker, used.policy, state));
+      if (state === "open") this.queue.drop(key);
+      if (state === "closed" && before === "open") this.releaseReady(used);
+    }
+    for (const host of this.hosts) this.tellParked(host);
+    this.ports.wake();
+  }
+
+  private releaseReady({ key, policy }: UsedBreaker): void {
+    for (const host of this.hosts) {
+      const waiting = [...host.run.ready].filter((job) => !job.letThrough && this.uses(host, job, key));
+      this.queue.add(key, waiting, policy.releasePerSecond);
+    }
+  }
+
+  private uses({ run }: RunHost, job: Job, key: string): boolean {
+    return breakersOf(run, job, this.shared).some((each) => each.key === key);
+  }
+
+  /** Parked jobs of a run that need not wait any longer: at a rate where the breaker is closed, at once where it is spent. */
+  private tellParked(host: RunHost): void {
+    const now = this.rows.now();
+    for (const job of host.run.parked) {
+      if (this.queue.has(job) || this.probes.has(job)) continue;
+      const names = job.parked!.breakers;
+      const waited = breakersOf(host.run, job, this.shared).filter(({ policy }) =>
+        names.includes(policy.name),
+      );
+      const states = waited.map(({ key, policy }) => {
+        const breaker = this.rows.get(key);
+        return breaker === null ? "open" : stateOf(breaker, policy, now);
+      });
+      if (states.includes("open")) continue;
+      const spent = waited[states.indexOf("spent")];
+      const [first] = waited;
+      if (spent !== undefined) this.unpark(host, job, spent.policy.name, "spent");
+      else if (first !== undefined) this.queue.add(first.key, [job], first.policy.releasePerSecond);
+      // The settings no longer have it.
+      else this.unpark(host, job, names[0] ?? "", "closed");
+    }
+  }
+
+  private unpark(host: RunHost, { id }: Job, breaker: string, because: "closed" | "spent" | "probe"): void {
+    this.ports.post(host, { type: "jobs.unpark", jobs: [id], breaker, because });
+  }
+
+  private release(job: Job, key: string): void {
+    const host = [...this.hosts].find(({ run }) => findJob(run, job.id) === job);
+    if (host !== undefined && job.parked !== null)
+      this.unpark(host, job, this.used.get(key)?.policy.name ?? key, "closed");
+    this.ports.wake();
+  }
+
+  /** Where a probe is due, the oldest job that may start finds out. */
+  private async probe(): Promise<void> {
+    const now = this.ports.clock.now();
+    for (const grant of this.probes.endOver(
+      ({ job, attempt, used, at }) =>
+        job.attempt < attempt && now - at >= Math.min(...used.map(({ policy }) => policy.probeEveryMs)),
+    ))
+      await this.probes.giveBack(grant);
+    const due = new Set(
+      [...this.used.values()].filter((each) => this.probes.isDue(each)).map(({ key }) => key),
+    );
+    while (due.size > 0) {
+      const found = this.findProbe(due);
+      if (found === null) return;
+      const { host, job, open } = found;
+      for (const { key } of open) due.delete(key);
+      if (!(await this.probes.take(host, job, open))) continue;
+      if (this.stopped || !this.hosts.has(host)) return;
+      if (job.parked !== null) this.unpark(host, job, open[0]!.policy.name, "probe");
+      this.ports.wake();
+    }
+  }
+
+  private findProbe(
+    due: ReadonlySet<string>,
+  ): { readonly host: RunHost; readonly job: Job; readonly open: readonly UsedBreaker[] } | null {
+    const hosts = [...this.hosts].filter(({ run }) => run.paused === null && run.cancelRequested === null);
+    const parked = hosts
+      .flatMap((host) => [...host.run.parked].map((job) => ({ host, job })))
+      .sort((a, b) => a.job.parked!.since - b.job.parked!.since);
+    const ready = hosts.flatMap((host) => [...host.run.ready].map((job) => ({ host, job })));
+    for (const { host, job } of [...parked, ...ready]) {
+      if (job.barrier !== null || this.probes.has(job)) continue;
+      const open = this.openOf(host, job);
+      if (open.length === 0 || !open.every(({ key }) => due.has(key))) continue;
+      const hasItsTurn = hasTurn(host.run, job, (other) => this.waitsLong(host, other));
+      if (hasItsTurn && this.ports.hasPlace(host, job)) return { host, job, open };
+    }
+    return null;
+  }
+
+  private openOf({ run }: RunHost, job: Job): readonly UsedBreaker[] {
+    if (job.step.definition.uses === undefined) return [];
+    const now = this.rows.now();
+    return breakersOf(run, job, this.shared).filter(({ key, policy }) => {
+      const breaker = this.rows.get(key);
+      return breaker !== null && stateOf(breaker, policy, now) === "open";
+    });
+  }
+
+  private schedule(): void {
+    this.cancelTick();
+    if (this.stopped || this.hosts.size === 0) return;
+    const now = this.rows.now();
+    let dueAt = now + MAX_POLL_MS;
+    for (const { key, policy } of this.used.values()) {
+      const breaker = this.rows.get(key);
+      if (breaker === null) continue;
+      dueAt = Math.min(dueAt, now + Math.max(MIN_POLL_MS, policy.probeEveryMs / POLLS_PER_PROBE));
+      for (const at of [nextProbeAt(breaker, policy), spentAt(breaker, policy)])
+        if (at !== null && at > now) dueAt = Math.min(dueAt, at);
+    }
+    this.cancelTick = this.ports.clock.after(dueAt - now, () => this.look());
+  }
+}

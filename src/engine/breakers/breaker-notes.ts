@@ -1,0 +1,48 @@
+import { type Breaker, noteFailures, noteSuccess } from "../../core/breakers/breaker.js";
+import { breakersOf, type SharedBreakers, type UsedBreaker } from "../../core/breakers/breakers-of.js";
+import type { Event } from "../../core/model/events.js";
+import { jobById, type Run } from "../../core/model/run.js";
+
+/** What an event means to the breakers of its step. */
+export interface Noted {
+  readonly used: readonly UsedBreaker[];
+  /** When the attempt that succeeded began; null: it failed. */
+  readonly begunAt: number | null;
+  readonly reason: string;
+}
+
+/** Just after the event was decided; null: it means nothing to any. */
+export function notedOf(run: Run, event: Event, shared: SharedBreakers): Noted | null {
+  if (event.type !== "attempt.failed" && event.type !== "attempt.succeeded") return null;
+  const job = jobById(run, event.job);
+  const used = breakersOf(run, job, shared);
+  if (event.type === "attempt.succeeded")
+    return used.length === 0 ? null : { used, begunAt: job.attemptStartedAt, reason: "" };
+  const { code, class: failureClass } = event.error;
+  const counting = used.filter(({ policy }) => policy.classes.includes(failureClass));
+  const reason = `${code} of ${job.step.definition.id} in run ${run.id}`;
+  return counting.length === 0 ? null : { used: counting, begunAt: null, reason };
+}
+
+export function isFailureOf({ used, begunAt }: Noted, key: string): boolean {
+  return begunAt === null && used.some((each) => each.key === key);
+}
+
+/** The breaker after all that was noted of it, in that order. `aheadMs`: of the store's clock before this engine's. */
+export function withNotes(
+  breaker: Breaker,
+  { key, policy }: UsedBreaker | { readonly key: string; readonly policy: Breaker["policy"] },
+  notes: readonly Noted[],
+  now: number,
+  aheadMs: number,
+): Breaker {
+  return notes
+    .filter(({ used }) => used.some((each) => each.key === key))
+    .reduce(
+      (before, { begunAt, reason }) =>
+        begunAt === null
+          ? noteFailures(before, policy, { count: 1, reason }, now)
+          : noteSuccess(before, begunAt + aheadMs, now),
+      breaker,
+    );
+}

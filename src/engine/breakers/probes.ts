@@ -1,0 +1,121 @@
+import { endProbe, letProbe, nextProbeAt, type Probe, stateOf } from "../../core/breakers/breaker.js";
+import type { UsedBreaker } from "../../core/breakers/breakers-of.js";
+import type { Job } from "../../core/model/run.js";
+import type { Lease, Store } from "../../store/store.js";
+import type { RunHost } from "../run-host.js";
+import type { BreakerRows } from "./breaker-rows.js";
+
+/** A job that is let through to find out whether what it uses works again. */
+export interface Grant {
+  readonly host: RunHost;
+  readonly job: Job;
+  readonly used: readonly UsedBreaker[];
+  /** The one attempt. */
+  readonly attempt: number;
+  readonly at: number;
+}
+
+/** The probes that this engine holds the lease of. */
+export class Probes {
+  private readonly grants = new Map<Job, Grant>();
+  /** Keys that are being asked for. */
+  private readonly asking = new Set<string>();
+
+  constructor(
+    private readonly rows: BreakerRows,
+    private readonly store: Pick<Store, "readLease">,
+    private readonly engine: string,
+    private readonly now: () => number,
+  ) {}
+
+  lets(job: Job, key: string): boolean {
+    return this.grants.get(job)?.used.some((used) => used.key === key) ?? false;
+  }
+
+  has(job: Job): boolean {
+    return this.grants.has(job);
+  }
+
+  /** A job that uses these may find out now, as far as this engine knows. */
+  isDue({ key, policy }: UsedBreaker): boolean {
+    const breaker = this.rows.get(key);
+    if (breaker === null || this.asking.has(key)) return false;
+    const dueAt = nextProbeAt(breaker, policy);
+    const isOpen = stateOf(breaker, policy, this.rows.now()) === "open";
+    return isOpen && dueAt !== null && dueAt <= this.rows.now();
+  }
+
+  /** Take the leases of all these for the job's next attempt: all or none. */
+  async take(host: RunHost, job: Job, used: readonly UsedBreaker[]): Promise<boolean> {
+    for (const { key } of used) this.asking.add(key);
+    try {
+      const gone = await this.findGone(used);
+      const policies = new Map(used.map(({ key, policy }) => [key, policy]));
+      const isTaken = await this.rows.change(policies, (breakers, now) => {
+        for (const { key, policy } of used) {
+          const breaker = breakers.get(key)!;
+          const dueAt = nextProbeAt(breaker, policy);
+          const isFree = breaker.probe === null || gone.has(nameOf(breaker.probe));
+          if (stateOf(breaker, policy, now) !== "open" || dueAt === null || dueAt > now || !isFree)
+            return null;
+        }
+        const probe: Probe = { engine: this.engine, run: host.run.id, job: job.id, at: now };
+        return new Map([...breakers].map(([key, breaker]) => [key, letProbe(breaker, probe)]));
+      });
+      if (isTaken) this.grants.set(job, { host, job, used, attempt: job.attempt + 1, at: this.now() });
+      return isTaken;
+    } finally {
+      for (const { key } of used) this.asking.delete(key);
+    }
+  }
+
+  /** The probes of others whose run has another owner by now, and those of this engine that are over. */
+  private async findGone(used: readonly UsedBreaker[]): Promise<Set<string>> {
+    const gone = new Set<string>();
+    for (const { key } of used) {
+      const probe = this.rows.get(key)?.probe;
+      if (probe == null) continue;
+      const isOwn = probe.engine === this.engine;
+      const lease = isOwn ? null : await this.store.readLease(probe.run);
+      const isHeld = isOwn ? this.holds(probe) : this.isOwner(lease, probe);
+      if (!isHeld) gone.add(nameOf(probe));
+    }
+    return gone;
+  }
+
+  private holds({ job }: Probe): boolean {
+    return [...this.grants.keys()].some(({ id }) => id === job);
+  }
+
+  private isOwner(lease: Lease | null, { engine }: Probe): boolean {
+    return lease !== null && lease.owner.engine === engine && lease.expiresAt > this.now();
+  }
+
+  /** Those of the host whose attempt is over, or will not be: their leases are given back. */
+  endOver(isOver: (grant: Grant) => boolean): Grant[] {
+    const over = [...this.grants.values()].filter(isOver);
+    for (const { job } of over) this.grants.delete(job);
+    return over;
+  }
+
+  /** Best effort: a lease that cannot be given back ends with its owner. */
+  async giveBack({ job, used }: Grant): Promise<void> {
+    for (const { key, policy } of used)
+      await this.rows.change(new Map([[key, policy]]), (breakers) => {
+        const breaker = breakers.get(key)!;
+        const ended = endProbe(breaker, { engine: this.engine, job: job.id });
+        return ended === breaker ? null : new Map([[key, ended]]);
+      });
+  }
+}
+
+function nameOf({ engine, job, at }: Probe): string {
+  return `${engine} ${job} ${at}`;
+}
+
+/** Its attempt has ended, or it does something else than to begin it. */
+export function isSpentGrant({ job, attempt }: Grant): boolean {
+  if (job.attempt > attempt) return true;
+  if (job.attempt === attempt) return job.status !== "running";
+  return job.status !== "ready" && job.parked === null;
+}

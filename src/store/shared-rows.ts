@@ -1,0 +1,27 @@
+/** Something that runs share and no log holds, such as a breaker: a name, and JSON that only its users understand. */
+export interface SharedRow {
+  /** What it is of. */
+  readonly kind: string;
+  readonly name: string;
+  /** One more with each change; 0: there is no row yet. */
+  readonly revision: number;
+  readonly data: string;
+}
+
+export interface SharedRead {
+  /** By name. */
+  readonly rows: readonly SharedRow[];
+  /** What time it is on the clock that the store holds leases against: for all that several machines compare. */
+  readonly at: number;
+}
+
+/** Rows beside the runs, changed by compare-and-set. */
+export interface SharedStore {
+  /** All of a kind, or those of these names that are there. */
+  readShared(kind: string, names: readonly string[] | null, now: number): Promise<SharedRead>;
+  /**
+   * All of these in one transaction, if each still has the revision that is given; each then has the next one. False:
+   * somebody was faster, and nothing is written. No two of one kind and name.
+   */
+  writeShared(rows: readonly SharedRow[]): Promise<boolean>;
+}

@@ -1,0 +1,35 @@
+import { closeByHand, openByHand } from "../../src/core/breakers/breaker.js";
+import { ownKey } from "../../src/core/breakers/breakers-of.js";
+import type { Definition } from "../../src/core/model/definition.js";
+import { BREAKERS, readBreaker } from "../../src/engine/breakers/breaker-rows.js";
+import type { Store } from "../../src/store/store.js";
+import type { Random } from "./random.js";
+
+/** People who open breakers, and close them again some time later. */
+export class BreakerHands {
+  private readonly open = new Set<string>();
+
+  constructor(
+    private readonly random: Random,
+    private readonly store: Store,
+    private readonly often: number,
+  ) {}
+
+  async act({ name: workflow, breakers = [] }: Definition, now: number): Promise<void> {
+    for (const policy of breakers) {
+      const name = ownKey(workflow, policy.name);
+      const isOpen = this.open.has(name);
+      if (!this.random.chance(isOpen ? 0.2 : this.often)) continue;
+      const { rows, at } = await this.store.readShared(BREAKERS, [name], now);
+      const before = readBreaker(rows[0], policy);
+      const after = isOpen ? closeByHand(before, "sim", "done", at) : openByHand(before, "sim", "works", at);
+      const revision = rows[0]?.revision ?? 0;
+      const isWritten = await this.store.writeShared([
+        { kind: BREAKERS, name, revision, data: JSON.stringify(after) },
+      ]);
+      if (!isWritten) continue;
+      if (isOpen) this.open.delete(name);
+      else this.open.add(name);
+    }
+  }
+}
