@@ -99,8 +99,8 @@ describe("the script of an allocation", () => {
     const script = start("gridengine", "stay");
     await ready();
     process.kill(-script.pid!, "SIGKILL");
-    await until("the worker has left", async () => log().includes("handed back"));
-    expect(stepsIn(log())).toEqual(["ready", "stop 1", "stop 2", "handed back"]);
+    // By itself, or because what watches over the script tells it to.
+    await until("the worker has left", async () => stepsIn(log()).at(-1) === "handed back");
   });
 
   it.each([

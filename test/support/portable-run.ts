@@ -5,6 +5,9 @@ import { snapshotRun } from "./run-snapshot.js";
 /** Of this store alone: its numbers, and marks of processes. */
 const LOCAL_KEYS = new Set(["id", "workflowId", "failureHandlerIds", "parent", "attemptToken", "token"]);
 
+/** An imported run says that it is one, and stands in no book. */
+const OF_IMPORTS = new Set(["imported", "book"]);
+
 /** A run as plain data, the same under whatever number and wherever its files lie. */
 export function portableRun(run: Run): unknown {
   const { id: _id, ...snapshot } = snapshotRun(run) as { id: number };
@@ -21,7 +24,7 @@ export function withoutNumber(value: unknown, runId: number): unknown {
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => key !== "imported")
+      .filter(([key]) => !OF_IMPORTS.has(key))
       .map(([key, each]) => {
         if (LOCAL_KEYS.has(key) && typeof each !== "number") return [key, null];
         if (key === "workflowId") return [key, null];

@@ -32,7 +32,10 @@ esac
 finish_at=0
 while [ "$SECONDS" -lt 600 ]; do
   sleep 0.1
-  kill -0 "$PPID" 2>/dev/null || exit 0
+  if ! kill -0 "$PPID" 2>/dev/null; then
+    echo "handed back"
+    exit 0
+  fi
   [ "$stops" -ge 1 ] && [ "$finish_at" -eq 0 ] && finish_at=$((SECONDS + 5))
   if [ "$finish_at" -gt 0 ] && [ "$SECONDS" -ge "$finish_at" ]; then
     echo finished
