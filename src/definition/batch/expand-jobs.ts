@@ -65,12 +65,14 @@ export function expandJobs(
         return reportTooMany([...given, ...patterns], family, context);
       if (family.draft.keys.scheduler !== undefined) named.set(member.id, family.draft.keys.scheduler);
       const own = { depends_on: needed, files: jobFiles.of(family.draft, member) };
-      const entry = toEntry(family, member, place === 0, own, flawed, context);
+      const withPaths = (text: string) => jobFiles.fill(text, member);
+      const filling = { member, isFirst: place === 0, withPaths };
+      const entry = toEntry(family, filling, own, flawed, context);
       const userData = jobUserData.of(family.draft, member);
       entries.push(userData === undefined ? entry : { ...entry, raw: { ...entry.raw!, userData } });
     }
   }
-  jobUserData.checkGiven(entries, context);
+  jobUserData.checkGiven(entries);
   const watched = watchedActions(actions, dependencies, context);
   return { entries, userData: jobUserData.initial, named, actions: watched };
 }
@@ -111,8 +113,7 @@ function reportTooMany(given: readonly Located<string>[], { draft }: Family, con
 
 function toEntry(
   { draft, name }: Family<JobDraft>,
-  member: Member,
-  isFirst: boolean,
+  filling: Filling,
   own: Pick<StepKeys, "depends_on" | "files">,
   flawed: Set<Unfilled>,
   context: ReadContext,
@@ -141,7 +142,8 @@ function toEntry(
     description,
     ...shared
   } = draft.keys;
-  const fill = (text: Unfilled, shell = false) => fillText(text, { member, isFirst, shell }, flawed, context);
+  const { member } = filling;
+  const fill = (text: Unfilled, shell = false) => fillText(text, shell, filling, flawed, context);
   const keys: StepKeys = {
     ...shared,
     type: undefined,
@@ -175,18 +177,20 @@ function toEntry(
 interface Filling {
   readonly member: Member;
   readonly isFirst: boolean;
-  readonly shell: boolean;
+  /** A command with paths in the place of the names of files. */
+  readonly withPaths: (text: string) => string;
 }
 
 /** `flawed` has the texts in which something was found already: the other members have it too. */
 function fillText(
   given: Unfilled,
-  { member, isFirst, shell }: Filling,
+  shell: boolean,
+  { member, isFirst, withPaths }: Filling,
   flawed: Set<Unfilled>,
   context: ReadContext,
 ): string {
   const { value, node, path } = given;
-  const { text, problem } = fillPlaceholders(value, member.values);
+  const { text, problem } = fillPlaceholders(shell ? withPaths(value) : value, member.values);
   if (flawed.has(given)) return text;
   const before = context.findings.errors.length;
   if (problem !== null) reportUnfillable(problem, given, context);

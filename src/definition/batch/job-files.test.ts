@@ -53,6 +53,40 @@ jobs:
     });
   });
 
+  it("that a command names by files.input.NAME are paths in it, and are needed and made by the job", () => {
+    const text = `
+files:
+  - { name: raw, path: data/raw.csv }
+  - { name: "part_{i}", path: "out/{i:03d}.csv", parameters: { i: "1:2" } }
+jobs:
+  - name: "split_{i}"
+    command: 'split -i "\${files.input.raw}" -o \${files.output.part_{i}} \${HOME}'
+    invocation_script: "run --log \${files.output.part_{i}}.log"
+    parameters: { i: "1:2" }
+    input_files: [raw]
+  - { name: all, command: "cat \${files.input.part_{i}}" }
+`;
+    const commands = definitionOf(text).steps.map((step) => step.action.exec);
+    expect(commands).toEqual([
+      `run --log out/001.csv.log split -i "data/raw.csv" -o out/001.csv \${HOME}`,
+      `run --log out/002.csv.log split -i "data/raw.csv" -o out/002.csv \${HOME}`,
+      "cat out/001.csv out/002.csv",
+    ]);
+    expect(shapeOf(text)).toMatchObject({
+      split_2: { after: [], files: { inputs: ["data/raw.csv"], outputs: ["out/002.csv"] } },
+      all: { after: ["split_1", "split_2"], files: { inputs: ["out/001.csv", "out/002.csv"], outputs: [] } },
+    });
+  });
+
+  it("that a command names and that are not in the list are told with the nearest name", () => {
+    const [problem, ...others] = problemsOf(
+      `files: [{ name: raw, path: x }]\njobs: [{ name: a, command: "cat \${files.input.row}" }]`,
+    );
+    expect(problem).toMatchObject({ code: "INVALID_VALUE", path: "jobs[0].command", line: 2, column: 28 });
+    expect(problem!.message).toBe("there is no file `row` in the list `files`, did you mean `raw`?");
+    expect(others).toEqual([]);
+  });
+
   it("add to what a job depends on by name, each once", () => {
     const text = `
 files: [{ name: a, path: a }, { name: b, path: ./b }]

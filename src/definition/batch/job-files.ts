@@ -1,5 +1,5 @@
 import type { FileDraft } from "../fields/file-fields.js";
-import type { JobDraft } from "../fields/job-fields.js";
+import type { JobDraft, Unfilled } from "../fields/job-fields.js";
 import type { StepKeys } from "../fields/read-step.js";
 import { fillPlaceholders } from "../read/placeholders.js";
 import type { ReadContext } from "../read/schema.js";
@@ -10,6 +10,7 @@ import {
   type ParameterLists,
   reportUnfillable,
 } from "./families.js";
+import { fillReferences, referencesIn } from "./item-references.js";
 import { NamedItems } from "./named-items.js";
 
 const FILES: FamilyKind = { items: "files", max: 400_000, checkName: () => true };
@@ -41,10 +42,19 @@ export class JobFiles {
 
   /** In the words of a step: paths instead of names. */
   of({ keys }: JobDraft, member: Member): StepKeys["files"] {
-    if (KEYS.every((key) => keys[key] === undefined)) return undefined;
+    const texts = [keys.invocation_script, keys.command];
+    const [read, written] = [referencesIn(texts, "files", "input"), referencesIn(texts, "files", "output")];
+    if (KEYS.every((key) => keys[key] === undefined) && read.length + written.length === 0) return undefined;
     return {
-      inputs: this.items.of(keys.input_files, keys.input_file_regexes, member),
-      outputs: this.items.of(keys.output_files, keys.output_file_regexes, member),
+      inputs: this.items.of(named(keys.input_files, read), keys.input_file_regexes, member),
+      outputs: this.items.of(named(keys.output_files, written), keys.output_file_regexes, member),
     };
   }
+
+  /** Paths in the place of `${files.input.NAME}` and `${files.output.NAME}`; all those of a family. */
+  fill(text: string, member: Member): string {
+    return fillReferences(text, "files", (name) => this.items.valuesOf(name, member));
+  }
 }
+
+const named = (listed: readonly Unfilled[] = [], referred: readonly Unfilled[]) => [...listed, ...referred];

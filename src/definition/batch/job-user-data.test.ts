@@ -106,6 +106,19 @@ jobs: [{ name: a, command: x, input_user_data: [w], output_user_data: [v] }, { n
     expect(summaryOf("user_data: []\nsteps: { a: { exec: x } }")).toEqual(["UNKNOWN_KEY 1:1 user_data"]);
   });
 
+  it.each([
+    [
+      "input",
+      'Name it in `input_user_data` and read it from the file: jq \'."rate"\' "$DARUMA_USER_DATA_IN".',
+    ],
+    ["output", 'Name it in `output_user_data` and write {"rate": ...} to the file "$DARUMA_USER_DATA_OUT".'],
+  ])("says how a job passes what its command names by user_data.%s", (direction, hint) => {
+    const command = `torc user-data get \${user_data.${direction}.rate}`;
+    expect(
+      problemsOf(`user_data: [{ name: rate, data: 1 }]\njobs: [{ name: a, command: "${command}" }]`),
+    ).toMatchObject([{ code: "INVALID_VALUE", path: "jobs[0].command", hint }]);
+  });
+
   it("says which name is meant, and warns of a pattern that is found nowhere", () => {
     const text = (more: string) =>
       `user_data: [{ name: abc, data: 1 }]\njobs: [{ name: a, command: x, ${more} }]`;

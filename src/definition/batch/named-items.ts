@@ -35,6 +35,11 @@ export class NamedItems {
     return [...this.named(given, member), ...this.matching(regexes, member)];
   }
 
+  /** What stands in the place of a name; nothing for a name that is not there. */
+  valuesOf(name: string, { values }: Member): readonly string[] {
+    return this.names.find(name, values).flatMap((found) => this.values.get(found) ?? []);
+  }
+
   private named(given: readonly Unfilled[] = [], { values }: Member): Located<string>[] {
     const { what, list } = this.words;
     return given.flatMap(({ value, at, path }) =>
