@@ -142,6 +142,8 @@ steps:
     );
     expect((await cli.daruma("graph", id)).stdout).toContain("style n0 fill:#fca5a5");
     expect((await cli.daruma("graph", id, "--format", "dot")).stdout).toMatch(/^digraph "failing" \{/);
+    const data = JSON.parse((await cli.daruma("graph", id, "--format", "json")).stdout);
+    expect(data.nodes[0]).toMatchObject({ step: "build", status: "failed" });
     expect((await cli.daruma("graph", id, "--format", "png")).exitCode).toBe(2);
   });
 

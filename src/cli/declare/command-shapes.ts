@@ -222,7 +222,9 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     hides: ["source", "file_name", "run_id", "format"],
     flagNames: { version: "workflow-version" },
     options: [
-      new Option("--format <format>", "format of the picture").choices(["mermaid", "dot"]).default("mermaid"),
+      new Option("--format <format>", "format of the picture")
+        .choices(["mermaid", "dot", "json"])
+        .default("mermaid"),
     ],
   },
   "allocations list": { hides: ["allocation"] },

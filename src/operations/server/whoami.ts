@@ -6,7 +6,7 @@ export const whoami = operation({
   name: "whoami",
   summary: "show who you are to the server: the token's name and role",
   description:
-    "Returns the name and the role of the token of this request; local and admin where none is needed.",
+    "Returns the name and the role of the token of this request. Where no token is needed: local or command line, and admin.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({}),

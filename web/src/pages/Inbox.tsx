@@ -88,15 +88,17 @@ function Row({
 }
 
 function AllCalm(): ReactNode {
+  const tryIt = `echo '{name: hold, unhandled: hold, steps: {try: {exec: "false"}}}' | daruma run - --server ${location.origin}`;
   return (
     <div className="calm">
       <Doll face="completed" size="xl" />
       <Empty title="Nothing waits for you">
         <p>
-          A step whose failure nothing in its file handles is held, and stands here until somebody decides.
+          With <code className="mono-s">unhandled: hold</code> in a workflow file, a failure that nothing else
+          handles waits here until somebody decides.
         </p>
         <p>
-          To see one: <code className="mono-s">daruma run examples/hold.yaml --server {location.origin}</code>
+          To see one: <code className="mono-s">{tryIt}</code>
         </p>
       </Empty>
     </div>

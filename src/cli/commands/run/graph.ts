@@ -19,7 +19,7 @@ export const graph: Present = async ({ input, args, flags }, { out, options }, c
   if (input.at !== undefined && reference === null) throw new DarumaError("USAGE", "--at needs a run");
   const picture = await client.call("workflow_graph", {
     ...drawn,
-    format: flags.format as "mermaid" | "dot",
+    format: flags.format as "mermaid" | "dot" | "json",
   });
   if (options.json) writeJson(out, picture);
   else writeText(out, picture.text);
