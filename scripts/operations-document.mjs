@@ -5,10 +5,10 @@ export function renderOperations(operations, toJsonSchema) {
   const parts = [
     "# Operations",
     "",
-    "Everything that can be asked of Daruma, once. REST routes, MCP tools and commands are made from the same table, so that",
-    "they cannot disagree: a tool has the operation's name, a route stands below `/api/v1` (those marked * also without it),",
-    "a command has the fields as flags (`max_retries` is `--max-retries`). [rest.md](rest.md) tells how requests, errors and",
-    "streams look, [cli.md](cli.md) what commands print.",
+    "Everything that can be asked of Daruma. REST routes, MCP tools and commands are made from the same table, so that",
+    "they cannot disagree. A route is below `/api/v1` (those marked * also without it). A command has the fields as flags",
+    "(`max_retries` is `--max-retries`). A tool has the operation's name; a few operations are not tools, and say so.",
+    "[rest.md](rest.md) describes requests, errors and streams, [cli.md](cli.md) what commands print.",
     "",
     "This page is made from `src/operations/operations.ts` by `npm run docs:operations`.",
     "",
@@ -25,7 +25,7 @@ export function renderOperations(operations, toJsonSchema) {
 }
 
 function section(operation, toJsonSchema) {
-  const { name, description, details, role, effect, stream, streamFrom } = operation;
+  const { name, description, details, role, effect, stream, streamFrom, onlyForPeople } = operation;
   const input = toJsonSchema(operation.input, "input");
   const output = toJsonSchema(operation.output, "output");
   const fields = Object.entries(input.properties ?? {});
@@ -35,6 +35,7 @@ function section(operation, toJsonSchema) {
     `- command: ${commands(operation)}`,
     `- role: ${role}; effect: ${effect}`,
   );
+  if (onlyForPeople === true) lines.push("- not a tool of MCP");
   if (stream !== undefined)
     lines.push(
       `- as a stream: server-sent events; \`${streamFrom}\` (or \`Last-Event-ID\`) takes the id of the last one seen`,
