@@ -55,12 +55,12 @@ describe("defineWorkflow", () => {
   });
 
   it("throws one error that lists all problems by path", () => {
-    const error = errorOf({ name: "x", typo: 1, steps: { a: { exec: "x", depends_on: "b" } } });
+    const error = errorOf({ name: "x", usr: "ana", steps: { a: { exec: "x", depends_on: "b" } } });
     expect(error.code).toBe("UNKNOWN_KEY");
     expect(error.message).toBe(
       [
         "the workflow has 2 problems:",
-        "typo: unknown key `typo`. Keys allowed here: version, name, description, user, labels, inputs, env, secrets, context, routing, failure_policy, max_recoveries, max_items, max_log, unhandled, failure_handlers, breakers, resource_requirements, workspace, self_heal, queue, transitions, steps, checks, jobs, parameters, files, user_data, jobs_sort_method, use_pending_failed.",
+        "usr: unknown key `usr`, did you mean `user`? Rename it to `user`.",
         "steps.a.depends_on: depends_on names the unknown step `b`. Fix the name or define the step.",
       ].join("\n"),
     );

@@ -42,6 +42,19 @@ jobs:
     expect(summaryOf("jobs: [{ name: a, command: null }]")).toEqual(["MISSING_KEY 1:8 jobs[0]"]);
   });
 
+  it.each([
+    ["blocked_by_job_names", "depends_on"],
+    ["blocked_by", "depends_on"],
+    ["blocked_by_regexes", "depends_on_regexes"],
+    ["input_file_names", "input_files"],
+    ["resource_requirements_name", "resource_requirements"],
+    ["scheduler_name", "scheduler"],
+  ])("says what %s of older files is called: %s", (older, key) => {
+    expect(problemsOf(`jobs: [{ name: a, command: x, ${older}: [b] }]`)).toMatchObject([
+      { code: "UNKNOWN_KEY", hint: `Rename it to \`${key}\`.` },
+    ]);
+  });
+
   it("puts invocation_script before the command on the same line", () => {
     const text = `jobs: [{ name: "a_{i}", command: "run {i}", invocation_script: "env.sh --part {i}", parameters: { i: [3] } }]`;
     expect(stepsOf(text)[0]!.action).toEqual({ type: "command", exec: "env.sh --part 3 run 3" });

@@ -20,6 +20,7 @@ import {
   type ParameterLists,
   reportUnfillable,
 } from "./families.js";
+import { checkReferences } from "./item-references.js";
 import { JobDependencies } from "./job-dependencies.js";
 import { buildJobFiles } from "./job-files.js";
 import type { SchedulerUse } from "./job-schedulers.js";
@@ -56,6 +57,7 @@ export function expandJobs(
     const { depends_on: given = [], depends_on_regexes: patterns = [] } = family.draft.keys;
     const flawed = new Set<Unfilled>();
     checkSpellings(family.draft, context);
+    checkReferences([family.draft.keys.invocation_script, family.draft.keys.command], context);
     for (const [place, member] of family.members.entries()) {
       const needed = [
         ...dependencies.resolve(given, member),

@@ -1,10 +1,27 @@
 import type { Unfilled } from "../fields/job-fields.js";
+import type { ReadContext } from "../read/schema.js";
+import { quote } from "../read/suggest.js";
 
 type List = "files" | "user_data";
 type Direction = "input" | "output";
 
 /** `${files.input.raw}` or, with placeholders, `${files.output.part_{i}}`; no shell has such variables. */
 const REFERENCE = /\$\{(files|user_data)\.(input|output)\.((?:[^{}]|\{[^{}]*\})+)\}/g;
+
+/** What looks like a reference and is none. */
+const MISTAKE = /\$\{(?:files|user_data)\.(?!(?:input|output)\.[^}])[^}]*\}?/;
+
+/** Tells what the shell would only call a bad substitution. */
+export function checkReferences(texts: readonly (Unfilled | undefined)[], { findings }: ReadContext): void {
+  for (const text of texts) {
+    const mistake = text && MISTAKE.exec(text.value);
+    if (!mistake) continue;
+    const message = `${quote(mistake[0])} does not name a file`;
+    const hint =
+      "Write `files.input.NAME` or `files.output.NAME` in the braces, with a name of the list `files`.";
+    findings.error({ code: "INVALID_VALUE", message, hint, at: text.at, path: text.path });
+  }
+}
 
 /** The names that the texts of a job refer to, each at the place of its text. */
 export function referencesIn(

@@ -87,6 +87,18 @@ jobs:
     expect(others).toEqual([]);
   });
 
+  it.each(["files.inputs.raw", "files.input.", "files.raw", "user_data.raw"])(
+    "are told from mistakes such as %s, which the shell would only call a bad substitution",
+    (inside) => {
+      const [problem, ...others] = problemsOf(
+        `files: [{ name: raw, path: x }]\njobs: [{ name: "a_{i}", parameters: { i: "1:3" }, command: "cat \${${inside}} > {i}" }]`,
+      );
+      expect(problem).toMatchObject({ code: "INVALID_VALUE", path: "jobs[0].command" });
+      expect(problem!.message).toBe(`\`\${${inside}}\` does not name a file`);
+      expect(others).toEqual([]);
+    },
+  );
+
   it("add to what a job depends on by name, each once", () => {
     const text = `
 files: [{ name: a, path: a }, { name: b, path: ./b }]

@@ -15,11 +15,11 @@ import { boolean, scalarText, text } from "../read/schema-scalars.js";
 import type { SourceMap } from "../read/source-tree.js";
 import { FAMILY_FIELDS, namesOfBatch, regularExpressions } from "./file-fields.js";
 import {
-  belongsOutside,
   environmentOf,
   LATER_STEP_KEYS,
   MAX_DESCRIPTION_CHARS,
   STEP_FIELDS,
+  whyNoStepKey,
 } from "./step-fields.js";
 
 const MAX_NAME_PATTERN_CHARS = 1_000;
@@ -131,12 +131,21 @@ export interface JobDraft {
   readonly unsure: boolean;
 }
 
+/** Names that these keys had in older files of this form. */
+const OLDER_NAMES = new Map([
+  ["blocked_by", "depends_on"],
+  ["blocked_by_job_names", "depends_on"],
+  ["blocked_by_regexes", "depends_on_regexes"],
+  ["blocked_by_job_name_regexes", "depends_on_regexes"],
+]);
+
 const jobMap = object(JOB_FIELDS, {
   later: LATER_STEP_KEYS,
+  renamed: OLDER_NAMES,
   misplaced(key) {
     if (FAN_OUT_KEYS.includes(key)) return "jobs have no fan-out; use `parameters`, or `steps` for forEach";
     if (ACTION_KEYS.includes(key)) return "a job is always a `command`; use `steps` for other actions";
-    return belongsOutside(key);
+    return whyNoStepKey(key);
   },
 });
 

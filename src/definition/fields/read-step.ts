@@ -18,7 +18,7 @@ import { findEntry, type SourceMap, type SourceNode } from "../read/source-tree.
 import { didYouMean, quote } from "../read/suggest.js";
 import { ACTION_FIELDS, ACTION_RULES, actionsWithKey, DEFAULT_HTTP_METHOD } from "./action-fields.js";
 import { checkTemplateText } from "./code-fields.js";
-import { belongsOutside, LATER_STEP_KEYS, STEP_FIELDS } from "./step-fields.js";
+import { belongsOutside, LATER_STEP_KEYS, STEP_FIELDS, whyNoStepKey } from "./step-fields.js";
 
 export type StepKeys = ReadOf<typeof STEP_FIELDS>;
 
@@ -47,7 +47,7 @@ const COMMON_STEP = object(STEP_FIELDS, {
   beside: [IMPLEMENTATION],
   later: LATER_STEP_KEYS,
   misplaced: (key) =>
-    belongsOutside(key) ??
+    whyNoStepKey(key) ??
     (actionsWithKey(key).length > 0 ? "this step has its own keys in `implementation`" : null),
 });
 
@@ -61,7 +61,7 @@ const TYPELESS_STEP = object<typeof STEP_FIELDS>(
     ),
     ...STEP_FIELDS,
   },
-  { beside: [IMPLEMENTATION], later: LATER_STEP_KEYS, misplaced: belongsOutside },
+  { beside: [IMPLEMENTATION], later: LATER_STEP_KEYS, misplaced: whyNoStepKey },
 );
 
 function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
@@ -70,7 +70,7 @@ function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
     {
       beside: [IMPLEMENTATION],
       later: LATER_STEP_KEYS,
-      misplaced: (key) => belongsOutside(key) ?? belongsElsewhere(key, type),
+      misplaced: (key) => whyNoStepKey(key) ?? belongsElsewhere(key, type),
     },
   );
 }

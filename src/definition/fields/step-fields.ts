@@ -106,16 +106,23 @@ function withOneBound<T extends ReadOf<typeof routingFields>, W>(schema: Schema<
   };
 }
 
+const ROUTING_OPTIONS = {
+  misplaced: (key: string) =>
+    key === "transitions" || key === "goto_event" ? "write it as `transitions` at the top of the file" : null,
+};
 export const onFail = named(
   "on_fail",
   withOneBound(
-    object({
-      retry: { schema: retry, doc: "Run the step again, up to this many times." },
-      ...routingFields,
-    }),
+    object(
+      {
+        retry: { schema: retry, doc: "Run the step again, up to this many times." },
+        ...routingFields,
+      },
+      ROUTING_OPTIONS,
+    ),
   ),
 );
-export const onSuccess = named("on_success", withOneBound(object(routingFields)));
+export const onSuccess = named("on_success", withOneBound(object(routingFields, ROUTING_OPTIONS)));
 
 const joinWord = mapped(oneOf(["all", "any"]), (kind): Join => ({ kind }));
 const joinCount = mapped(
@@ -268,3 +275,13 @@ export function belongsOutside(key: string): string | null {
   if (TOP_KEYS.includes(key)) return "it belongs at the top of the file";
   return TRANSITION_KEYS.includes(key) ? "it belongs to a transition at the top of the file" : null;
 }
+
+/** Keys of steps in other programs, and what does the same here. */
+const FOREIGN_KEYS = new Map([
+  ["transform_js", "a step has one output; change it in a `script` step that depends on this one"],
+  ["on", "a file runs when it is told to; say what started it with --context, and decide with `if`"],
+  ["failure_conditions", "write a failure that the output shows as `fail_if`"],
+]);
+
+/** The same, with keys of other programs: for steps whose own keys are all known. */
+export const whyNoStepKey = (key: string) => belongsOutside(key) ?? FOREIGN_KEYS.get(key) ?? null;

@@ -81,6 +81,22 @@ steps: { a: { exec: x }, b: { exec: x }, c: { exec: x, start: auto }, d: { exec:
     expect(summaryOf(withTransitions(list))).toEqual([summary]);
   });
 
+  it.each([
+    ["on_fail: { transitions: [] }", "write it as `transitions` at the top of the file"],
+    ["on_success: { goto_event: x }", "write it as `transitions` at the top of the file"],
+    ["transform_js: output", "a step has one output; change it in a `script` step that depends on this one"],
+    [
+      "on: [pr_opened]",
+      "a file runs when it is told to; say what started it with --context, and decide with `if`",
+    ],
+    ["failure_conditions: {}", "write a failure that the output shows as `fail_if`"],
+  ])("and other keys of steps in the routing form are refused with what to write: %s", (key, instead) => {
+    const [problem, ...others] = problemsOf(`steps: { a: { exec: x, ${key} } }`);
+    expect(problem!.message).toMatch(/^unknown key `\w+` here: /);
+    expect(problem!.message.endsWith(instead)).toBe(true);
+    expect(others).toEqual([]);
+  });
+
   it("say which step was meant", () => {
     const text =
       "transitions: [{ from: build, to: deplyo }]\nsteps: { build: { exec: x }, deploy: { exec: x } }";

@@ -77,6 +77,8 @@ export interface ObjectOptions {
   readonly beside?: readonly string[];
   /** Keys of later versions: refused with a word of their own. */
   readonly later?: readonly string[];
+  /** What keys are called here that other programs call so. */
+  readonly renamed?: ReadonlyMap<string, string>;
   /** Why a known key does not belong just here. */
   readonly misplaced?: (key: string) => string | null;
   /** Takes the entries that no field names; without it they are unknown keys. */
@@ -175,7 +177,7 @@ function takeOther(
     return;
   }
   const names = [...known, ...(options.beside ?? [])];
-  const suggestion = context.findings.suggester.nearest(entry.key, names);
+  const suggestion = options.renamed?.get(entry.key) ?? context.findings.suggester.nearest(entry.key, names);
   const hint =
     suggestion === null ? `Keys allowed here: ${names.join(", ")}.` : `Rename it to \`${suggestion}\`.`;
   report(`unknown key ${name}${didYouMean(suggestion)}`, hint);
