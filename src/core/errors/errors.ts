@@ -751,7 +751,7 @@ export const ERROR_CATALOGUE = {
   },
   BREAKER_NOT_FOUND: {
     means: "There is no breaker of that name.",
-    next: "List them with `daruma breakers`; one of the settings is known where they are named with --config.",
+    next: "List them with `daruma breakers`. To use one of the settings, name them with --config, or ask the server with --server.",
     asked: "List them with list_breakers.",
   },
   ALLOCATION_NOT_FOUND: {

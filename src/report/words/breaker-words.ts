@@ -40,5 +40,5 @@ export const BREAKER_WORDS: WordsOf<BreakerEvents> = {
 const UNPARKED: Readonly<Record<UnparkReason, (breaker: string) => string>> = {
   closed: (breaker) => `${breaker} works again`,
   spent: (breaker) => `${breaker} was open for as long as it may be, so the failure climbs on`,
-  probe: (breaker) => `it tries whether ${breaker} works again`,
+  probe: (breaker) => `it checks whether ${breaker} works again`,
 };
