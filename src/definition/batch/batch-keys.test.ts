@@ -55,6 +55,23 @@ jobs:
     ]);
   });
 
+  it.each([
+    ["project: p", "", "write it as `labels`, a map of texts by which runs are found"],
+    ["metadata: '{}'", "", "write it as `labels`, a map of texts by which runs are found"],
+    [
+      "execution_config: { mode: auto }",
+      "",
+      "how jobs start is in the settings of the cluster, how they end in their `kill_grace_ms`",
+    ],
+    ["enable_ro_crate: true", "", "every attempt records its files with their SHA-256 in any case"],
+    ["name: n", ", priority: 5", "`jobs_sort_method` says which of the ready jobs start first"],
+  ])("refuses %s%s, which it does not have, with what does the same", (top, key, instead) => {
+    const [problem, ...others] = problemsOf(`${top}\njobs: [{ name: a, command: x${key} }]`);
+    expect(problem).toMatchObject({ code: "UNKNOWN_KEY", hint: "Move or remove the key." });
+    expect(problem!.message.endsWith(` here: ${instead}`)).toBe(true);
+    expect(others).toEqual([]);
+  });
+
   it("puts invocation_script before the command on the same line", () => {
     const text = `jobs: [{ name: "a_{i}", command: "run {i}", invocation_script: "env.sh --part {i}", parameters: { i: [3] } }]`;
     expect(stepsOf(text)[0]!.action).toEqual({ type: "command", exec: "env.sh --part 3 run 3" });

@@ -145,6 +145,7 @@ const jobMap = object(JOB_FIELDS, {
   misplaced(key) {
     if (FAN_OUT_KEYS.includes(key)) return "jobs have no fan-out; use `parameters`, or `steps` for forEach";
     if (ACTION_KEYS.includes(key)) return "a job is always a `command`; use `steps` for other actions";
+    if (key === "priority") return "`jobs_sort_method` says which of the ready jobs start first";
     return whyNoStepKey(key);
   },
 });

@@ -298,4 +298,15 @@ export const BATCH_KEYS: readonly string[] = [
   "compute_node_wait_for_healthy_database_minutes",
 ];
 
-export const workflow = object(WORKFLOW_FIELDS);
+/** Keys that batch files of other programs have, and what does the same here. */
+const FOREIGN_KEYS = new Map([
+  ["project", "write it as `labels`, a map of texts by which runs are found"],
+  ["metadata", "write it as `labels`, a map of texts by which runs are found"],
+  [
+    "execution_config",
+    "how jobs start is in the settings of the cluster, how they end in their `kill_grace_ms`",
+  ],
+  ["enable_ro_crate", "every attempt records its files with their SHA-256 in any case"],
+]);
+
+export const workflow = object(WORKFLOW_FIELDS, { misplaced: (key) => FOREIGN_KEYS.get(key) ?? null });
