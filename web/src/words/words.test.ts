@@ -107,6 +107,7 @@ describe("the strip of a ladder", () => {
     ).toEqual({
       stop: "no",
       restart: "unreached",
+      park: "unreached",
       rule: "unset",
       retry: "acted 2",
       reset: "spent",

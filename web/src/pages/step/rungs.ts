@@ -2,6 +2,7 @@
 export const RUNGS = [
   "stop",
   "restart",
+  "park",
   "rule",
   "retry",
   "reset",
