@@ -96,10 +96,10 @@ function Picture({ run, drawing, recoveries }: RunGraphProps & { readonly drawin
         style={{ transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})` }}
       >
         <Edges drawing={drawing} boxes={layout.boxes} />
-        <Recoveries recoveries={recoveries} drawing={drawing} boxes={layout.boxes} />
         {drawing.nodes.map((node) => (
           <Node key={node.name} run={run} node={node} box={layout.boxes.get(node.name)!} />
         ))}
+        <Recoveries recoveries={recoveries} drawing={drawing} boxes={layout.boxes} />
       </svg>
       <div className="zoom">
         <button type="button" className="btn icon" aria-label="Zoom in" onClick={() => zoom(ZOOM)}>
@@ -238,7 +238,7 @@ function Recoveries({
         const lane = met.get(key) ?? 0;
         met.set(key, lane + 1);
         const isLoop = end === undefined || end === start;
-        const arc = isLoop ? arcOf(start, lane) : backArcOf(start, end, lane);
+        const arc = isLoop ? arcOf(start, lane) : backArcOf(start, end, lane, boxes.values());
         const isEdge = rung === "edge";
         return (
           <g key={number}>

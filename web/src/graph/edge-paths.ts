@@ -33,7 +33,7 @@ export function arcOf({ x, y, width }: Box, lane: number): Arc {
 }
 
 /** To another step and its failure or its work with it: outside, on the left. */
-export function backArcOf(start: Box, end: Box, lane: number): Arc {
+export function backArcOf(start: Box, end: Box, lane: number, all: Iterable<Box> = []): Arc {
   const out = 30 + lane * LANE;
   const [y1, y2] = [start.y + NODE_HEIGHT / 2, end.y + NODE_HEIGHT / 2];
   if (end.y > start.y) {
@@ -54,7 +54,9 @@ export function backArcOf(start: Box, end: Box, lane: number): Arc {
       y: dip - 4,
     };
   }
-  const left = Math.min(start.x, end.x) - out;
+  let left = Math.min(start.x, end.x);
+  for (const { x, y } of all) if (y >= end.y && y <= start.y) left = Math.min(left, x);
+  left -= out;
   return {
     path: `M${start.x} ${y1}C${left} ${y1} ${left} ${y2} ${end.x} ${y2}`,
     x: left + out * 0.25,

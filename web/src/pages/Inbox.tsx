@@ -25,7 +25,7 @@ export function Inbox({ place, problems, problem, mayAct, reload }: InboxProps):
   const chosen = problems.find(({ key }) => key === place.query.get("problem")) ?? problems[0]!;
   const runs = new Set(problems.flatMap(runsOf)).size;
   return (
-    <div className="inbox">
+    <div className={place.query.has("problem") ? "inbox opened" : "inbox"}>
       <section className="list" aria-label="Problems">
         <div className="head row">
           <h2>
@@ -45,6 +45,9 @@ export function Inbox({ place, problems, problem, mayAct, reload }: InboxProps):
       </section>
       <div className="split" />
       <section className="detail" aria-label="Decision">
+        <a className="btn only-s back" href={addressOf(["inbox"])}>
+          All problems
+        </a>
         <Decision key={chosen.key} problem={chosen} mayAct={mayAct} reload={reload} />
       </section>
     </div>

@@ -89,7 +89,9 @@ function RunHead({ run, recoveries, mayAct, reload }: HeadProps): ReactNode {
             {run.workflow} <span className="num dim">#{run.run_id}</span>
           </h2>
           <b className={standing.tone}>{standing.words}</b>
-          {recoveries > 0 && <span className="chip gold">{count(recoveries, "recovery", "recoveries")}</span>}
+          {recoveries > 0 && standing.face !== "recovered" && (
+            <span className="chip gold">{count(recoveries, "recovery", "recoveries")}</span>
+          )}
         </div>
         <div className="meta row small dim">
           <span>{run.summary.counts.join(", ")}</span>
