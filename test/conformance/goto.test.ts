@@ -177,6 +177,7 @@ describe("goto", () => {
     expect(run.events("ladder.climbed")[0]!.considered.map(({ rung, applied }) => [rung, applied])).toEqual([
       ["stop", false],
       ["restart", false],
+      ["park", false],
       ["rule", false],
       ["retry", false],
       ["reset", false],
