@@ -26,7 +26,7 @@ export function aParkedAttemptCostsNothing(log: Log, definition: Definition): st
     if (event.type === "job.parked") free.add(event.job);
     if (event.type === "jobs.unparked" && event.because === "spent")
       for (const id of event.jobs) free.delete(id);
-    if (event.type === "attempt.failed" || event.type === "if.failed") free.delete(event.job);
+    if (event.type === "attempt.started" || event.type === "if.failed") free.delete(event.job);
     if (event.type === "hold.resolved") free.delete(event.job);
     // What could not be set aside or built fails the job that waited for it, whatever it did before.
     if (event.type === "job.failed" && event.code === "RESET_FAILED") continue;
