@@ -16,6 +16,7 @@ export const SHOWN_KEYS = {
   failureRoute: "failure_route",
   failureRouting: "failure_routing",
   jobId: "job_id",
+  keptBack: "kept_back",
   maxAttempts: "max_attempts",
   maxLoops: "max_loops",
   noProgress: "no_progress",
