@@ -24,12 +24,19 @@ export function findingText({ kind, resource, asked, used, job }: Finding): stri
   return `${WORDS[resource]}: ${amount(used)} of ${amount(asked)} (${Math.round((100 * used) / asked)}%)${job === null ? "" : ` in ${oneLine(job)}`}`;
 }
 
+/** A run that took all of its jobs over has ended without an attempt of its own. */
+export function nothingUsed({ status }: Resources): string {
+  return status === "completed"
+    ? "No attempt ran: jobs that were taken over count in the run that ran them."
+    : "No attempt has ended yet.";
+}
+
 export function resourceLines(found: Resources, width: number, paint: Paint): string[] {
   const { run_id, workflow, jobs, attempts, measured, groups, groups_left_out } = found;
   const counts = [count(jobs, "job"), count(attempts, "attempt")].join(", ");
   const unmeasured = measured === attempts ? "" : ` (${measured.toLocaleString("en")} measured)`;
   const title = `Resources of run ${run_id} of ${oneLine(workflow)}: ${counts}${unmeasured}`;
-  if (groups.length === 0) return [title, "No attempt has ended yet."];
+  if (groups.length === 0) return [title, nothingUsed(found)];
   return [
     paint("bold", title),
     "",

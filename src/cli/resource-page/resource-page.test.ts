@@ -54,10 +54,13 @@ describe("the page of a run's resources", () => {
   });
 
   it("is well formed for runs of which nothing is known", () => {
-    const nothing = found({ groups: [], timeline: null, series: [], jobs: 0, attempts: 0, measured: 0 });
-    const page = resourcePage(nothing);
+    const nothing = { groups: [], timeline: null, series: [], jobs: 0, attempts: 0, measured: 0 };
+    const page = resourcePage(found({ ...nothing, status: "running" }));
     expect(page).toContain("No attempt has ended yet.");
     expect(page).not.toMatch(/NaN|Infinity|undefined|null/);
+    expect(resourcePage(found(nothing))).toContain(
+      "No attempt ran: jobs that were taken over count in the run that ran them.",
+    );
   });
 
   it("has no numbers that are none, whatever was measured", () => {

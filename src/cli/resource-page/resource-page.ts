@@ -1,7 +1,7 @@
 import { aboutSize } from "../../core/text/amount-text.js";
 import type { OutputOf } from "../../operations/client.js";
 import { durationText } from "../../report/words/duration-text.js";
-import { findingText } from "../render/resource-lines.js";
+import { findingText, nothingUsed } from "../render/resource-lines.js";
 import { areaChart, type Bar, usageBar } from "./charts.js";
 import { html, type Markup } from "./markup.js";
 import { STYLE } from "./style.js";
@@ -84,8 +84,9 @@ function steps(values: readonly number[], interval: number): (readonly [number, 
   ]);
 }
 
-function tableOf({ groups, groups_left_out }: Resources): Markup {
-  if (groups.length === 0) return html`<p class="soft">No attempt has ended yet.</p>`;
+function tableOf(found: Resources): Markup {
+  const { groups, groups_left_out } = found;
+  if (groups.length === 0) return html`<p class="soft">${nothingUsed(found)}</p>`;
   const most = (pick: (group: Group) => number | undefined): number =>
     Math.max(1e-9, ...groups.map((group) => pick(group) ?? 0));
   const whole = {
