@@ -224,7 +224,9 @@ describe.runIf(process.platform === "linux")("what the processes of a command us
   it.each([["env true"], ["env false"], ["kill -9 $$"]])("is in the result of %s", async (exec) => {
     const trial = new Trial(exec);
     await trial.run();
-    expect(trial.used).toEqual({ peakMemoryBytes: expect.any(Number), cpuMs: expect.any(Number) });
+    const amount = expect.any(Number);
+    const used = { peakMemoryBytes: amount, cpuMs: amount, readBytes: amount, writtenBytes: amount };
+    expect(trial.used).toEqual(used);
   });
 
   it("is in the result of one that was stopped", async () => {
