@@ -46,6 +46,7 @@ describe("input that does not fit", () => {
     expect(created("\x1b[31mred")).toEqual(controls);
     expect(created("c1 \x9b")).toEqual(controls);
     expect(created("turned \u202e")).toEqual({ name: "must have no invisible characters" });
+    expect(created("local")).toEqual({ name: "must not be local: that is who asks without a token" });
     expect(created("Zoë's laptop")).toEqual({});
   });
 
@@ -64,7 +65,7 @@ describe("input that does not fit", () => {
 
   it("is told the fields that there are beside one that there is not", () => {
     expect(refusalOf("get_run", { run: 1 })).toEqual({
-      run: "unknown field; known fields are run_id, jobs",
+      run: "unknown field; known fields are run_id, jobs, at",
       run_id: "is missing; it must be a whole number, 1 or more, or last",
     });
   });

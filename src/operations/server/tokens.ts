@@ -32,6 +32,7 @@ export const createToken = operation({
   input: z.strictObject({
     name: name
       .refine((text) => !INVISIBLE.test(text), "must have no invisible characters")
+      .refine((text) => text !== "local", "must not be local: that is who asks without a token")
       .describe("Who it is for; the log names it with every action."),
     role: z.enum(ROLES).describe("What the token allows."),
     expires_in: z
