@@ -42,7 +42,16 @@ function changedKeys(before: object, now: object): string[] {
   const value = (of: object, key: string): unknown => (of as { readonly [key: string]: unknown })[key];
   return [...new Set([...Object.keys(before), ...Object.keys(now)])]
     .filter((key) => !isDeepStrictEqual(value(before, key), value(now, key)))
-    .map((key) => key.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`));
+    .map(inSnakeCase);
+}
+
+/** Definitions are stored in camelCase; files are written in snake_case. */
+function inSnakeCase(key: string): string {
+  return [...key].map((letter) => (isCapital(letter) ? `_${letter.toLowerCase()}` : letter)).join("");
+}
+
+function isCapital(letter: string): boolean {
+  return letter !== letter.toLowerCase();
 }
 
 export interface ChangedInput {

@@ -53,6 +53,8 @@ export const WORKFLOW_FILE_ERRORS = {
   UNKNOWN_BREAKER: {
     means: "A step uses a breaker that neither its file nor the settings define.",
     next: "Fix the name, define it under `breakers`, or name the settings that have it with --config.",
+    asked:
+      "Fix the name, or define it under `breakers` of the workflow; the server's settings may define it too.",
   },
   CYCLE: {
     means: "Steps depend on each other in a circle.",
