@@ -293,8 +293,8 @@ const jobs = call(
 );
 
 const anyCall = fc.oneof(
-  { weight: 6, arbitrary: commit },
-  { weight: 4, arbitrary: acquire },
+  { weight: 12, arbitrary: commit },
+  { weight: 8, arbitrary: acquire },
   { weight: 3, arbitrary: remove },
   ...[renew, release, send, answer, register, reserve, list, handler, follow].map(rarely),
   ...[patch, snapshot, claim, draft, dropDraft, token, revoke, versions, jobs].map(rarely),
