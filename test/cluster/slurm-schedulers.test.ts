@@ -63,7 +63,11 @@ describe.skipIf(whyNoCluster("slurm") !== null)(
         );
         const placeOf = async (step: string) =>
           (await server.attempts(run, step))[0]!.place.split(/[/#]/)[1]!;
-        const records = await recorded();
+        let records = await recorded();
+        await until("accounting has all of them", async () => {
+          records = await recorded();
+          return records.has(await placeOf("add"));
+        });
         expect(records.get(await placeOf("make-inputs"))).toMatch(/^my-project\|main\|10\|1\|/);
         expect(records.get(await placeOf("work_1"))).toMatch(/^my-project\|main\|20\|1\|600M$/);
         expect(records.get(await placeOf("add"))).toMatch(/^my-project\|main\|10\|1\|/);

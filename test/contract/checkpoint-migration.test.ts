@@ -78,7 +78,7 @@ test("a SQLite file of version 4 gets the checkpoints that its logs tell of", as
     await store.close();
     const db = new DatabaseSync(file);
     db.exec(`
-      DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; DROP INDEX run_by_cause; ALTER TABLE run DROP COLUMN cause;
+      DROP TABLE shared; DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; DROP INDEX run_by_cause; ALTER TABLE run DROP COLUMN cause;
       DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job;
       ALTER TABLE attempt DROP COLUMN node; ALTER TABLE attempt DROP COLUMN allocation; ALTER TABLE attempt DROP COLUMN restart;
       DROP TABLE book; DROP TABLE book_row; DROP TABLE book_backlog; DROP TABLE campaign; DROP TABLE campaign_job;
@@ -103,7 +103,7 @@ test("a PostgreSQL schema of version 3 gets the checkpoints that its logs tell o
     const sql = postgres(opened.url, { max: 1, onnotice: () => {} });
     await sql.unsafe(`
       SET search_path TO ${opened.schema};
-      DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; ALTER TABLE run DROP COLUMN cause;
+      DROP TABLE shared; DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; ALTER TABLE run DROP COLUMN cause;
       DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job;
       ALTER TABLE attempt DROP COLUMN node, DROP COLUMN allocation, DROP COLUMN restart,
         DROP COLUMN signature, DROP COLUMN search_text;
