@@ -71,7 +71,10 @@ function folderOf(workflow: string): string {
 
 /** What differs from run to run. */
 function masked(text: string): string {
-  return text.replace(/\d+(\.\d+)? (ms|s|min)\b/g, "N ms").replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME");
+  return text
+    .replace(/\d+(\.\d+)? (ms|s|min)\b/g, "N ms")
+    .replace(/(\S) {2,}/g, "$1  ")
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME");
 }
 
 /** Durations as the page has them, where nothing else has changed, so that an update leaves the page alone. */
