@@ -13,12 +13,17 @@ export interface RequestOrigin {
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
+/** Whether a request of this method changes nothing. */
+export function isReading(method: string): boolean {
+  return READING.has(method);
+}
+
 /**
  * Web pages of others must not use the browser of somebody who may use this server. A request of a page carries its
  * origin; programs send none.
  */
 export function checkOrigin({ method, host, origin }: RequestOrigin, allowed: readonly string[]): void {
-  if (READING.has(method) || isOwnOrigin(host, origin) || (origin !== undefined && allowed.includes(origin)))
+  if (isReading(method) || isOwnOrigin(host, origin) || (origin !== undefined && allowed.includes(origin)))
     return;
   throw new DarumaError("ORIGIN_REFUSED", "the request comes from a web page of another origin");
 }
@@ -36,7 +41,7 @@ export function checkLocalRequest(
   if (origin !== undefined && allowed.includes(origin)) return;
   // An image or a script of another page sends no origin. A link that somebody follows is his own request.
   const isOfOtherPage = site === "cross-site" || site === "same-site";
-  const isFollowedLink = mode === "navigate" && READING.has(method);
+  const isFollowedLink = mode === "navigate" && isReading(method);
   if (isOwnOrigin(host, origin) && (!isOfOtherPage || isFollowedLink)) return;
   throw new DarumaError("ORIGIN_REFUSED", "the request comes from a web page of another origin");
 }

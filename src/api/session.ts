@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { DarumaError } from "../core/errors/errors.js";
 import type { Authenticator } from "./authenticate.js";
-import { checkOrigin, isOwnOrigin } from "./browser-guard.js";
+import { checkOrigin, isOwnOrigin, isReading } from "./browser-guard.js";
 
 /** No form and no image can send it, and a page of another origin is not allowed to. */
 const PAGE_HEADER = "x-daruma-page";
@@ -26,11 +26,9 @@ export function credentialsOf({ headers }: Pick<FastifyRequest, "headers">): Cre
     : { authorization: `Bearer ${value}`, byCookie: true };
 }
 
-const READING = new Set(["GET", "HEAD", "OPTIONS"]);
-
 /** SameSite keeps the cookie from other sites, but not from another server on the same machine. */
 export function checkPageRequest({ method, headers }: FastifyRequest): void {
-  if (READING.has(method)) return;
+  if (isReading(method)) return;
   const { origin, host, [PAGE_HEADER]: header } = headers;
   if (header === undefined || origin === undefined || !isOwnOrigin(host, origin))
     throw new DarumaError("ORIGIN_REFUSED", "the request does not come from this server's page");

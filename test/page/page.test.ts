@@ -183,21 +183,18 @@ describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 300_000 }, () 
     const [run] = await holdRuns(server, 1, "/nowhere");
     const page = await browser.open(server.url, { theme });
     const found: { [at: string]: string[] } = {};
-    for (const at of [
-      "inbox",
-      "runs",
-      `runs/${run}`,
-      `runs/${run}?tab=steps`,
-      `runs/${run}?tab=events`,
-      `runs/${run}?tab=state`,
-      `runs/${run}/load`,
-    ]) {
+    const shown = {
+      inbox: "Open step",
+      runs: "nightly",
+      [`runs/${run}`]: "waits for a person",
+      [`runs/${run}?tab=steps`]: "Attempts",
+      [`runs/${run}?tab=events`]: "ladder.climbed",
+      [`runs/${run}?tab=state`]: "Outputs",
+      [`runs/${run}/load`]: "Error record",
+    };
+    for (const [at, words] of Object.entries(shown)) {
       await page.goto(`${server.url}/#/${at}`);
-      await page
-        .getByText("load")
-        .first()
-        .waitFor({ state: at === "runs" ? "detached" : "visible" })
-        .catch(() => {});
+      await page.getByText(words).first().waitFor();
       const barriers = await barriersOf(page);
       if (barriers.length > 0) found[at] = barriers;
     }

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { LAUNCHER_SCRIPT } from "./launcher-script.js";
+import { builtFile } from "./package-folder.js";
 
 /** A program that starts processes for the engine; each speaks the protocol of `launcher-protocol.ts`. */
 export interface LauncherProgram {
@@ -17,16 +17,13 @@ export interface LauncherProgram {
 const NATIVE_JOBS_AT_ONCE = 64;
 const PERL_JOBS_AT_ONCE = 8;
 
-/** The folder that has `src` and `dist`: from the sources, from the library and from the bundle of the command line alike. */
-const PACKAGE_FOLDER = /^(.*)\/(?:src|dist)\//;
-
 /** The compiled one (`native/launcher`); null where there is none for this machine. */
 export function nativeLauncher(): LauncherProgram | null {
   if (process.platform !== "linux") return null;
-  const [, folder] = PACKAGE_FOLDER.exec(fileURLToPath(import.meta.url)) ?? [];
-  if (folder === undefined) return null;
-  const file = join(folder, "dist/launcher", `linux-${process.arch}`);
-  return isExecutable(file) ? { file, args: [], preamble: "", jobsAtOnce: NATIVE_JOBS_AT_ONCE } : null;
+  const file = builtFile("launcher", `linux-${process.arch}`);
+  return file !== null && isExecutable(file)
+    ? { file, args: [], preamble: "", jobsAtOnce: NATIVE_JOBS_AT_ONCE }
+    : null;
 }
 
 /** Reads the launcher's program from its stdin, so that it does not fill the process list. */

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import type { AddressInfo, Socket } from "node:net";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
+import { builtFile } from "../../action/process/package-folder.js";
 import { isLoopbackHost } from "../../api/browser-guard.js";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../../api/limits.js";
 import { runAdmission } from "../../api/run-admission.js";
@@ -151,14 +151,10 @@ function apiParts(
   };
 }
 
-/** The folder that has `src` and `dist`. */
-const PACKAGE_FOLDER = /^(.*)\/(?:src|dist)\//;
-
 /** Where the files of the page lie once they are built. */
 function pageFolder(): { readonly page?: string } {
-  const [, folder = ""] = PACKAGE_FOLDER.exec(fileURLToPath(import.meta.url)) ?? [];
-  const page = join(folder, "dist/web");
-  return existsSync(join(page, "index.html")) ? { page } : {};
+  const page = builtFile("web");
+  return page !== null && existsSync(join(page, "index.html")) ? { page } : {};
 }
 
 /** The first token of an allocation would lock out everybody who has none. */

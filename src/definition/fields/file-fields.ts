@@ -1,20 +1,7 @@
-import type { Path } from "../read/path.js";
 import type { Located } from "../read/schema.js";
-import {
-  type Fields,
-  listOf,
-  located,
-  locatedText,
-  mapped,
-  named,
-  object,
-  type ReadOf,
-  type Schema,
-  union,
-  type Written,
-} from "../read/schema.js";
+import { type Fields, listOf, located, locatedText, mapped, named, object, union } from "../read/schema.js";
 import { oneOf, type TextOptions, text } from "../read/schema-scalars.js";
-import type { SourceMap } from "../read/source-tree.js";
+import { type Draft, draftOf } from "./draft.js";
 import { parameters } from "./job-parameters.js";
 
 const MAX_PATH_CHARS = 4_000;
@@ -96,19 +83,6 @@ const FILE_FIELDS = {
 } as const satisfies Fields;
 
 /** A file of the batch form as it is written: one for all values of its parameters. */
-export interface FileDraft {
-  readonly keys: ReadOf<typeof FILE_FIELDS>;
-  readonly node: SourceMap;
-  readonly path: Path | null;
-}
+export type FileDraft = Draft<typeof FILE_FIELDS>;
 
-const fileMap = object(FILE_FIELDS);
-const file: Schema<FileDraft, Written<typeof fileMap>> = named("file", {
-  ...fileMap,
-  read(node, path, context) {
-    const keys = fileMap.read(node, path, context);
-    return keys === undefined || node.kind !== "map" ? undefined : { keys, node, path };
-  },
-});
-
-export const files = listOf(file, { items: "files" });
+export const files = listOf(draftOf("file", FILE_FIELDS), { items: "files" });

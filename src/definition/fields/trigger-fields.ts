@@ -1,19 +1,9 @@
-import { childPath, type Path } from "../read/path.js";
-import {
-  type Fields,
-  listOf,
-  located,
-  locatedText,
-  named,
-  object,
-  type ReadContext,
-  type ReadOf,
-  type Schema,
-  type Written,
-} from "../read/schema.js";
+import { childPath } from "../read/path.js";
+import { type Fields, listOf, located, locatedText, type ReadContext } from "../read/schema.js";
 import { boolean, number, oneOf, text } from "../read/schema-scalars.js";
-import { findEntry, type SourceMap } from "../read/source-tree.js";
+import { findEntry } from "../read/source-tree.js";
 import { quote } from "../read/suggest.js";
+import { type Draft, draftOf } from "./draft.js";
 import { namesOfBatch, regularExpressions } from "./file-fields.js";
 
 const MAX_COUNT = 1_000_000;
@@ -72,23 +62,11 @@ const ACTION_FIELDS = {
 } as const satisfies Fields;
 
 /** An action of the batch form as its file gives it. */
-export interface ActionDraft {
-  readonly keys: ReadOf<typeof ACTION_FIELDS>;
-  readonly node: SourceMap;
-  readonly path: Path | null;
-}
+export type ActionDraft = Draft<typeof ACTION_FIELDS>;
 
-const actionMap = object(ACTION_FIELDS);
-const action: Schema<ActionDraft, Written<typeof actionMap>> = named("action", {
-  ...actionMap,
-  read(node, path, context) {
-    const keys = actionMap.read(node, path, context);
-    if (keys === undefined || node.kind !== "map") return undefined;
-    const draft = { keys, node, path };
-    checkTrigger(draft, context);
-    checkKeys(draft, context);
-    return draft;
-  },
+const action = draftOf("action", ACTION_FIELDS, (draft, context) => {
+  checkTrigger(draft, context);
+  checkKeys(draft, context);
 });
 
 export const actions = listOf(action, { items: "actions" });

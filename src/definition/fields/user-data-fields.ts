@@ -1,17 +1,6 @@
-import type { Path } from "../read/path.js";
-import {
-  type Fields,
-  listOf,
-  located,
-  locatedText,
-  named,
-  object,
-  type ReadOf,
-  type Schema,
-  type Written,
-} from "../read/schema.js";
+import { type Fields, listOf, located, locatedText } from "../read/schema.js";
 import { boolean, json, text } from "../read/schema-scalars.js";
-import type { SourceMap } from "../read/source-tree.js";
+import { type Draft, draftOf } from "./draft.js";
 import { FAMILY_FIELDS } from "./file-fields.js";
 
 const MAX_NAME_CHARS = 1_000;
@@ -35,19 +24,6 @@ const USER_DATA_FIELDS = {
 } as const satisfies Fields;
 
 /** A value of the batch form as it is written: one for all values of its parameters. */
-export interface UserDataDraft {
-  readonly keys: ReadOf<typeof USER_DATA_FIELDS>;
-  readonly node: SourceMap;
-  readonly path: Path | null;
-}
+export type UserDataDraft = Draft<typeof USER_DATA_FIELDS>;
 
-const entryMap = object(USER_DATA_FIELDS);
-const entry: Schema<UserDataDraft, Written<typeof entryMap>> = named("user_data", {
-  ...entryMap,
-  read(node, path, context) {
-    const keys = entryMap.read(node, path, context);
-    return keys === undefined || node.kind !== "map" ? undefined : { keys, node, path };
-  },
-});
-
-export const userData = listOf(entry, { items: "user data" });
+export const userData = listOf(draftOf("user_data", USER_DATA_FIELDS), { items: "user data" });

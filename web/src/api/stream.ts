@@ -7,7 +7,8 @@ export interface StreamState {
   readonly heardAt: number;
 }
 
-type Listener = (runIds: ReadonlySet<number>) => void;
+/** Null: whatever is on the page may be old. */
+type Listener = (runIds: ReadonlySet<number> | null) => void;
 
 const RETRY_MS = 2_000;
 /** However many events come, the page reads anew this often at most. */
@@ -59,9 +60,8 @@ class EventStream {
     };
     const response = await fetch("/api/v1/events", { headers });
     if (!response.ok || response.body === null) return;
-    const missedSome = this.#state.heardAt > 0 && !this.#state.live;
     this.#tell(true);
-    if (missedSome) this.#announce(null);
+    for (const listener of this.#listeners) listener(null);
     const parser = createParser({
       onEvent: ({ id, data }) => {
         if (id !== undefined) this.#lastId = id;
@@ -77,12 +77,7 @@ class EventStream {
     }
   }
 
-  /** Null: what was on the page may be old, whatever it is. */
-  #announce(runId: number | null): void {
-    if (runId === null) {
-      for (const listener of this.#listeners) listener(EVERYTHING);
-      return;
-    }
+  #announce(runId: number): void {
     this.#changed.add(runId);
     this.#timer ??= setTimeout(() => {
       const changed = this.#changed;
@@ -98,11 +93,5 @@ class EventStream {
     if (changed) for (const watcher of this.#watchers) watcher();
   }
 }
-
-const EVERYTHING: ReadonlySet<number> = new (class extends Set<number> {
-  override has(): boolean {
-    return true;
-  }
-})();
 
 export const stream = new EventStream();

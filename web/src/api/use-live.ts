@@ -56,8 +56,7 @@ export function useLive<Data>(
   useEffect(
     () =>
       stream.onChange((runIds) => {
-        const matters = newest.current.concerns;
-        if (runIds.size === 0 ? runIds.has(0) : [...runIds].some(matters)) void load();
+        if (runIds === null || [...runIds].some(newest.current.concerns)) void load();
       }),
     [load],
   );

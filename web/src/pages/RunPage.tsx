@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import { nameOf } from "../../../src/report/lookup/job-name.js";
 import { durationText } from "../../../src/report/words/duration-text.js";
 import { api, dataOf, type Problem } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
@@ -211,7 +212,7 @@ function Steps({ run }: { readonly run: RunDetails }): ReactNode {
         </thead>
         <tbody>
           {jobs.map((job) => {
-            const name = job.scope === "root" ? job.step : `${job.step}@${job.scope.replace(/^root\//, "")}`;
+            const name = nameOf(job.step, job.scope);
             const status = job.handled ? "handled" : jobStatusWord(job.status);
             return (
               <tr key={job.id}>

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { nameOf } from "../../../src/report/lookup/job-name.js";
 import { durationText } from "../../../src/report/words/duration-text.js";
 import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
@@ -17,7 +18,6 @@ interface StepPageProps {
   readonly runId: number;
   readonly step: string;
   readonly place: Place;
-  readonly mayAct: boolean;
 }
 
 /** One job: its attempts, what each of them printed, and what the ladder made of each failure. */
@@ -40,7 +40,7 @@ export function StepPage({ runId, step, place }: StepPageProps): ReactNode {
         <Glyph status={job.handled ? "handled" : job.status} />
         <div className="grow">
           <div className="row">
-            <h2 className="title mono">{job.name}</h2>
+            <h2 className="title mono">{nameOf(job.step, job.scope)}</h2>
             <b>{job.dead_letter ? "held, dead letter" : jobStatusWord(job.status)}</b>
             {climbs.length > 0 && <LadderStrip marks={marksOf(RUNGS, climbs)} />}
           </div>
@@ -54,7 +54,7 @@ export function StepPage({ runId, step, place }: StepPageProps): ReactNode {
         {chosen === undefined ? (
           <p className="pad dim">It has not begun.</p>
         ) : (
-          <Log job={job} attempt={chosen.attempt} live={chosen.status === "running"} />
+          <Log job={job} attempt={chosen.attempt} />
         )}
         <div className="split" />
         <aside className="side">

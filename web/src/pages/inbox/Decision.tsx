@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useMemo, useState } from "react";
+import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { api, dataOf, type Problem as Refusal } from "../../api/client.js";
 import { Doll } from "../../parts/Doll.js";
 import { Refused } from "../../parts/Notice.js";
@@ -56,7 +57,7 @@ export function Decision({ problem, mayAct, reload }: DecisionProps): ReactNode 
             </span>
           </div>
         </div>
-        <a className="btn" href={addressOf(["runs", newest.run_id, newest.name])}>
+        <a className="btn" href={addressOf(["runs", newest.run_id, nameOf(newest.step, newest.scope)])}>
           Open step
         </a>
       </header>
@@ -99,7 +100,7 @@ export function Decision({ problem, mayAct, reload }: DecisionProps): ReactNode 
               <a className="link num" href={addressOf(["runs", item.run_id])}>
                 #{item.run_id}
               </a>
-              <span className="mono-s">{item.name}</span>
+              <span className="mono-s">{nameOf(item.step, item.scope)}</span>
               <span className="end small dim">held since {exactTime(item.since)}</span>
             </li>
           ))}

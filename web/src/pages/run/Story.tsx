@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { addressOf } from "../../place.js";
 import { type Recovery, recoveryWords } from "../../words/recoveries.js";
 import { count, type RunDetails } from "../../words/status.js";
@@ -22,9 +23,11 @@ export function Story({
             <div className="ti">
               <a
                 className="mono"
-                href={addressOf(["runs", run.run_id, recovery.step], { attempt: String(recovery.attempt) })}
+                href={addressOf(["runs", run.run_id, nameOf(recovery.step, recovery.scope)], {
+                  attempt: String(recovery.attempt),
+                })}
               >
-                {recovery.step}
+                {nameOf(recovery.step, recovery.scope)}
               </a>{" "}
               {recoveryWords(recovery)}
             </div>
@@ -41,7 +44,7 @@ export function Story({
         <Outcome
           key={job.id}
           runId={run.run_id}
-          step={job.step}
+          step={nameOf(job.step, job.scope)}
           tone="person"
           words="waits for a person"
           message={job.error?.message}
@@ -51,7 +54,7 @@ export function Story({
         <Outcome
           key={job.id}
           runId={run.run_id}
-          step={job.step}
+          step={nameOf(job.step, job.scope)}
           tone="bad"
           words="failed"
           message={job.error?.message}

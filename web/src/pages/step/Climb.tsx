@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { addressOf } from "../../place.js";
 import type { JobDetails } from "../../words/status.js";
 import { RUNGS } from "./rungs.js";
@@ -13,7 +14,7 @@ export function Climb({
 }): ReactNode {
   const climbs = job.diagnostics;
   const shown = climbs.find(({ attempt }) => attempt === chosen) ?? climbs.at(-1);
-  const step = job.scope === "root" ? job.step : `${job.step}@${job.scope.replace(/^root\//, "")}`;
+  const step = nameOf(job.step, job.scope);
   return (
     <section>
       <h2>

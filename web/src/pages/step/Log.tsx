@@ -12,7 +12,6 @@ const MAX_LINES = 1_000;
 interface LogProps {
   readonly job: JobDetails;
   readonly attempt: number;
-  readonly live: boolean;
 }
 
 /** Two files, stacked: nobody knows how their lines were interleaved. */
