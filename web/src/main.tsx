@@ -1,6 +1,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./App.js";
+import { listenToKeys } from "./keys/use-keys.js";
 import { applyTheme } from "./parts/theme.js";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -10,10 +11,12 @@ import "./styles/panels.css";
 import "./styles/inbox.css";
 import "./styles/run.css";
 import "./styles/step.css";
+import "./styles/keys.css";
 import "./styles/widths.css";
 import "./styles/page.css";
 
 applyTheme();
+listenToKeys();
 createRoot(document.getElementById("page")!).render(
   <StrictMode>
     <App />

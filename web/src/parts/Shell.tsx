@@ -3,14 +3,22 @@ import { durationText } from "../../../src/report/words/duration-text.js";
 import type { Who } from "../App.js";
 import { signOut } from "../api/client.js";
 import { stream } from "../api/stream.js";
+import { KeysOverlay } from "../keys/KeysOverlay.js";
+import { useKeys } from "../keys/use-keys.js";
 import { addressOf, type Place } from "../place.js";
 import { ProductDoll } from "./Doll.js";
 import { Icon, type IconName } from "./Icon.js";
 import { switchTheme } from "./theme.js";
 
-const PAGES: readonly { readonly path: string; readonly words: string; readonly icon: IconName }[] = [
-  { path: "inbox", words: "Inbox", icon: "inbox" },
-  { path: "runs", words: "Runs", icon: "runs" },
+/** The pages of the rail. `key`: after `g`, it goes there. */
+const PAGES: readonly {
+  readonly path: string;
+  readonly words: string;
+  readonly icon: IconName;
+  readonly key: string;
+}[] = [
+  { path: "inbox", words: "Inbox", icon: "inbox", key: "i" },
+  { path: "runs", words: "Runs", icon: "runs", key: "r" },
 ];
 
 interface ShellProps {
@@ -22,6 +30,17 @@ interface ShellProps {
 
 export function Shell({ place, who, waiting, children }: ShellProps): ReactNode {
   const current = place.path[0] ?? "inbox";
+  const [showsKeys, setShowsKeys] = useState(false);
+  useKeys("Everywhere", [
+    { keys: "?", does: "all keys", run: () => setShowsKeys(true) },
+    ...PAGES.map(({ path, words, key }) => ({
+      keys: `g ${key}`,
+      does: words,
+      run: () => {
+        location.hash = addressOf([path]);
+      },
+    })),
+  ]);
   const links = PAGES.map(({ path, words, icon }) => (
     <a
       key={path}
@@ -47,6 +66,10 @@ export function Shell({ place, who, waiting, children }: ShellProps): ReactNode 
         </a>
         {links}
         <span className="sp" />
+        <button type="button" className="nav" onClick={() => setShowsKeys(true)}>
+          <Icon name="keys" />
+          Keys
+        </button>
         <button type="button" className="nav" onClick={switchTheme}>
           <Icon name="theme" />
           Theme
@@ -63,6 +86,7 @@ export function Shell({ place, who, waiting, children }: ShellProps): ReactNode 
           {links}
         </nav>
       </div>
+      {showsKeys && <KeysOverlay onClose={() => setShowsKeys(false)} />}
     </>
   );
 }
