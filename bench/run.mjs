@@ -5,11 +5,11 @@ import { benchGrowth } from "./growth.mjs";
 import { describeMachine, describeVersions, loadPerCore } from "./machine.mjs";
 import { HELP, readOptions } from "./options.mjs";
 import { benchHandOver, benchPostgres } from "./postgres/run.mjs";
+import { asJson, partOf, readRecorded, tablesOf, withSitting, writeRecorded } from "./recorded.mjs";
 import { SIZES } from "./sizes.mjs";
 import { partAsText } from "./tables.mjs";
 import { benchWorkers } from "./workers.mjs";
 
-const RECORDED = new URL("recorded.json", import.meta.url);
 /** Other programs that want more of each core than this make the figures of little use. */
 const BUSY_LOAD_PER_CORE = 0.5;
 const BENCHES = {
@@ -28,10 +28,11 @@ if (options.help) process.stdout.write(HELP);
 else if (options.problem) {
   process.stderr.write(`${options.problem}\n\n${HELP}`);
   process.exitCode = 2;
-} else process.exitCode = await bench(options);
+} else if (options.merge) process.exitCode = merge(options.merge);
+else process.exitCode = await bench(options);
 
 async function bench({ mode, parts, json, record }) {
-  const recorded = JSON.parse(readFileSync(RECORDED, "utf8"));
+  const recorded = tablesOf(readRecorded()[mode] ?? []);
   const skipped = [];
   const results = {
     mode,
@@ -47,12 +48,16 @@ async function bench({ mode, parts, json, record }) {
   if (results.load_per_core.before > BUSY_LOAD_PER_CORE)
     console.log("this machine is busy: expect a wide spread, and trust the ratios more than the times");
   for (const name of parts) {
-    for (const part of await BENCHES[name](SIZES[mode][name], skipped)) {
-      results.parts.push(part);
+    const measured_at = new Date().toISOString();
+    const before = loadPerCore();
+    const tables = await BENCHES[name](SIZES[mode][name], skipped);
+    const load_per_core = { before, after: loadPerCore() };
+    for (const table of tables) {
+      results.parts.push({ ...table, measured_at, load_per_core });
       console.log(
         partAsText(
-          part,
-          recorded[mode]?.parts.find(({ id }) => id === part.id),
+          table,
+          recorded.find(({ id }) => id === table.id),
         ),
       );
     }
@@ -60,18 +65,36 @@ async function bench({ mode, parts, json, record }) {
   results.load_per_core.after = loadPerCore();
   if (skipped.length > 0) console.log("\nleft out:");
   for (const { name, reason } of skipped) console.log(`  ${name}: ${reason}`);
-  const before = recorded[mode];
-  if (before !== undefined)
-    console.log(
-      `\nrecorded on ${before.measured_at.slice(0, 10)}, load ${before.load_per_core.before} a core`,
-    );
+  sayWhenRecorded(recorded, parts);
   if (json !== undefined) writeFileSync(json, asJson(results));
-  if (record) writeFileSync(RECORDED, asJson({ ...recorded, [mode]: results }));
+  if (record) writeRecorded(withSitting(readRecorded(), results));
   return skipped.some(({ is_own }) => is_own) ? 1 : 0;
 }
 
-function asJson(value) {
-  // Six digits are more than any clock here can tell.
-  const rounded = (_, item) => (typeof item === "number" ? Number(item.toPrecision(6)) : item);
-  return `${JSON.stringify(value, rounded, 2)}\n`;
+/** Parts that were recorded together share a line. */
+function sayWhenRecorded(recorded, parts) {
+  const lines = new Map();
+  for (const { id, measured_at, load_per_core } of recorded) {
+    const when = `recorded on ${measured_at.slice(0, 10)}, load ${load_per_core.before} a core`;
+    if (parts.includes(partOf(id))) lines.set(when, (lines.get(when) ?? new Set()).add(partOf(id)));
+  }
+  if (lines.size > 0) console.log();
+  for (const [when, names] of lines) console.log(`${when}: ${[...names].join(", ")}`);
+}
+
+function merge(files) {
+  try {
+    writeRecorded(files.map(readSitting).reduce(withSitting, readRecorded()));
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+}
+
+function readSitting(file) {
+  const sitting = JSON.parse(readFileSync(file, "utf8"));
+  if (SIZES[sitting.mode] === undefined || sitting.mode === "tiny")
+    throw new Error(`${file} has no results of --all or --quick`);
+  return sitting;
 }

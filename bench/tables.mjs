@@ -37,11 +37,16 @@ export function partAsText(part, recorded) {
   return [`\n${part.title}, ${roundsOf(part)}`, ...under, line(header), rule, ...rows.map(line)].join("\n");
 }
 
+export const minuteOf = (measuredAt) => `${measuredAt.slice(0, 16).replace("T", " ")} UTC`;
+
+/** `part` also has `measured_at` and `load_per_core`, as it is recorded. */
 export function partAsMarkdown(part) {
   const { header, rows } = cellsOf(part, undefined);
   const line = (cells) => `| ${cells.join(" | ")} |`;
   const title = part.title[0].toUpperCase() + part.title.slice(1);
-  const under = `${roundsOf(part)}${part.note === undefined ? "" : `; ${part.note}`}.`;
+  const { before, after } = part.load_per_core;
+  const when = `Measured ${minuteOf(part.measured_at)}, load ${before} a core before and ${after} after.`;
+  const under = `${roundsOf(part)}${part.note === undefined ? "" : `; ${part.note}`}. ${when}`;
   return [
     `## ${title}`,
     "",

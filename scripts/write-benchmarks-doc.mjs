@@ -2,10 +2,10 @@
 // the page that the results in FILE (`npm run bench -- --json FILE`) would make.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { partOf, readRecorded, tablesOf } from "../bench/recorded.mjs";
 import { SIZES } from "../bench/sizes.mjs";
-import { partAsMarkdown } from "../bench/tables.mjs";
+import { minuteOf, partAsMarkdown } from "../bench/tables.mjs";
 
-const recordedFile = new URL("../bench/recorded.json", import.meta.url);
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 
 const count = (value) => value.toLocaleString("en");
@@ -54,7 +54,8 @@ already waits runs in a subshell, and no program is started. So the row says wha
 process costs. \`env true\` is a real program everywhere: compare that one, and with make through a shell, because Daruma runs every
 text in \`exec\` by \`sh -c\`.
 
-This page is made from \`bench/recorded.json\` by \`npm run docs:benchmarks\`. To measure again, on an idle machine:
+This page is made from \`bench/recorded.json\` by \`npm run docs:benchmarks\`. To measure again, on an idle machine (with \`--only\`, the
+other parts keep what was recorded of them):
 
 <!-- not run: takes most of an hour -->
 \`\`\`sh
@@ -248,28 +249,35 @@ function readAims() {
   ];
 }
 
-function measuredWhere({ measured_at, machine, load_per_core, versions, skipped }) {
-  const installed = Object.entries(versions).filter(([, version]) => version !== null);
-  const left = skipped.map(({ name, reason }) => `${name} (${reason})`);
+/** One row for each time that parts were recorded. */
+function measuredWhere(sittings) {
+  const rows = sittings.map(({ measured_at, parts, machine, versions, skipped }) => {
+    const names = [...new Set(parts.map(({ id }) => `\`${partOf(id)}\``))];
+    const installed = Object.entries(versions).filter(([, version]) => version !== null);
+    const left = skipped.map(({ name, reason }) => `${name} (${reason})`);
+    return [
+      minuteOf(measured_at),
+      names.join(", "),
+      `${machine.cores} cores of ${machine.cpu}, ${machine.memory_gib} GiB, ${machine.system}`,
+      installed.map(([name, version]) => `${name} ${version}`).join(", "),
+      left.length > 0 ? left.join("; ") : "nothing",
+    ];
+  });
   return [
     "## Machine",
     "",
-    "| | |",
-    "|---|---|",
-    `| measured | ${measured_at.slice(0, 16).replace("T", " ")} UTC |`,
-    `| machine | ${machine.cores} cores of ${machine.cpu}, ${machine.memory_gib} GiB, ${machine.system} |`,
-    `| load a core | ${load_per_core.before} before, ${load_per_core.after} after |`,
-    `| versions | ${installed.map(([name, version]) => `${name} ${version}`).join(", ")} |`,
-    `| left out | ${left.length > 0 ? left.join("; ") : "nothing"} |`,
+    "| measured | parts | machine | versions | left out |",
+    "|---|---|---|---|---|",
+    ...rows.map((cells) => `| ${cells.join(" | ")} |`),
     "",
   ];
 }
 
-function render(results) {
+function render(sittings) {
   const figures =
-    results === undefined
+    sittings === undefined
       ? ["## Figures", "", "No full run has been recorded yet.", ""]
-      : [...measuredWhere(results), ...results.parts.map(partAsMarkdown)];
+      : [...measuredWhere(sittings), ...tablesOf(sittings).map(partAsMarkdown)];
   const profiles = [WHERE_A_STEP_GOES, WHERE_MEMORY_GOES, WHERE_TIME_GOES];
   return [INTRO, ...measuredParts(), ...profiles, ...readAims(), ...figures].join("\n");
 }
@@ -277,9 +285,9 @@ function render(results) {
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 const [option, file] = process.argv.slice(2);
 if (option === "--print") {
-  process.stdout.write(render(readJson(file)));
+  process.stdout.write(render([readJson(file)]));
 } else {
-  const document = render(readJson(recordedFile).all);
+  const document = render(readRecorded().all);
   const present = existsSync(documentFile) ? readFileSync(documentFile, "utf8") : "";
   const isSame = present === document;
   if (option === "--check") {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -80,8 +80,8 @@ describe("the benchmark", () => {
   it("makes a page with the machine, the date, the versions and every part", () => {
     const { status, stdout } = node("scripts/write-benchmarks-doc.mjs", "--print", file);
     expect(status).toBe(0);
-    expect(stdout).toMatch(/\| measured \| \d{4}-\d\d-\d\d \d\d:\d\d UTC \|/);
-    expect(stdout).toMatch(/\| machine \| \d+ cores of /);
+    expect(stdout).toMatch(/\| \d{4}-\d\d-\d\d \d\d:\d\d UTC \| `start`, `wide`, .*\| \d+ cores of /);
+    expect(stdout).toMatch(/^1 round.* Measured .* UTC, load [\d.]+ a core before and [\d.]+ after\.$/m);
     expect(stdout).toContain(`node ${process.version}`);
     expect(stdout).toMatch(/^## 3 x `env true`$/m);
     expect(stdout).toMatch(/^\| daruma \| [\d,]+ \| {2}\|$/m);
@@ -96,7 +96,45 @@ describe("the benchmark", () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/ms {2}Daruma's time \/ its time +recorded$/m);
     expect(stdout).toMatch(/node -e 0 .*\.\..*x\) +[\d.]+x \([\d.]+x\.\.[\d.]+x\)$/m);
-    expect(stdout).toMatch(/^recorded on \d{4}-\d\d-\d\d, load [\d.]+ a core$/m);
+    expect(stdout).toMatch(/^recorded on \d{4}-\d\d-\d\d, load [\d.]+ a core: start$/m);
+  });
+
+  it("records some of the parts in place of what was recorded of them, and leaves the others", () => {
+    const copy = join(scratch, "with-records");
+    cpSync(join(repositoryRoot, "bench"), join(copy, "bench"), { recursive: true });
+    const sitting = (measured_at: string, ids: readonly string[]) => ({
+      mode: "all",
+      measured_at,
+      load_per_core: { before: 0, after: 0 },
+      parts: ids.map((id) => ({ id, rows: [] })),
+    });
+    const recorded = join(copy, "bench/recorded.json");
+    writeFileSync(recorded, "{}");
+    const merge = (...sittings: readonly object[]) => {
+      const files = sittings.map((results, at) => {
+        const path = join(copy, `results-${at}.json`);
+        writeFileSync(path, JSON.stringify(results));
+        return path;
+      });
+      return node(join(copy, "bench/run.mjs"), ...files.flatMap((name) => ["--merge", name]));
+    };
+    const whole = sitting("monday", ["start", "wide-true", "wide-old", "hand-over"]);
+    expect(merge(whole, sitting("tuesday", ["wide-true"]), sitting("friday", ["hand-over"])).status).toBe(0);
+    const kept = () =>
+      (JSON.parse(readFileSync(recorded, "utf8")) as { all: (typeof whole)[] }).all.map(
+        ({ measured_at, parts: tables }) => [measured_at, ...tables.map(({ id }) => id)],
+      );
+    expect(kept()).toEqual([
+      ["monday", "start"],
+      ["tuesday", "wide-true"],
+      ["friday", "hand-over"],
+    ]);
+    expect(merge(sitting("sunday", ["start"])).status).toBe(0);
+    expect(kept().map(([day]) => day)).toEqual(["tuesday", "friday", "sunday"]);
+    expect(merge({ ...whole, mode: "tiny" })).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/results-0.json has no results of --all or --quick\n$/),
+    });
   });
 
   it("fails where Daruma does not do the work", () => {
