@@ -7,6 +7,7 @@ import { liveControlOf, NOBODY_STEERS } from "../../report/live-control.js";
 import { pastRun } from "../../report/lookup/past-run.js";
 import { resolveRun } from "../../report/lookup/run-reference.js";
 import { type AttemptUsage, usagesOf } from "../../report/model-usage.js";
+import { readRecoveries } from "../../report/recoveries.js";
 import { type JobReport, NOTHING_FAILED, reportRun, reportState } from "../../report/run-report.js";
 import { summariseRun } from "../../report/run-summary.js";
 import type { Store } from "../../store/store.js";
@@ -15,7 +16,7 @@ import { operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { error, job, waitingJob } from "../record-schemas.js";
 import { at, diagnostics, json, runReference, runStatus, tokenUsage } from "../schemas.js";
-import { imported, interrupted, labels, pastAt } from "./run-shapes.js";
+import { imported, interrupted, labels, pastAt, recovery } from "./run-shapes.js";
 
 /** Which jobs of a run are told of. */
 const JOB_CHOICES = ["all", "failed", "none"] as const;
@@ -68,6 +69,7 @@ const runDetails = z.object({
   at: pastAt,
   jobs: z.array(job.extend({ output: json })),
   routes: z.array(routeReport),
+  recoveries: z.array(recovery),
   handled_failures: z.array(failureShape),
   error: error.nullable(),
   created_at: z.string(),
@@ -100,7 +102,7 @@ export const getRun = operation({
   description:
     "Returns one run: its status, a `summary` with unhandled failures, holds and questions, its jobs with status, attempts, error and output (`jobs` selects which), and the failure routes taken.",
   details:
-    "`diagnostics`: what the ladder did about each failed attempt of the jobs shown. `state`: the state of each scope. `live_control`: whether somebody has paused the run or taken it over, and the last command about a step. `left_alone`: the last server that could not get its workspace, while no process is running it. `usage`: the tokens of its model calls.",
+    "`recoveries`: the rungs that brought a step back, numbered; retries of one visit are one, and so are branches of a fan-out that recovered alike. `diagnostics`: what the ladder did about each failed attempt of the jobs shown. `state`: the state of each scope. `live_control`: whether somebody has paused the run or taken it over, and the last command about a step. `left_alone`: the last server that could not get its workspace, while no process is running it. `usage`: the tokens of its model calls.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
@@ -147,6 +149,7 @@ async function describeRun({ store, outputDir }: Context, runId: number, choice:
     ...report,
     jobs,
     routes: [...report.routes],
+    recoveries: await readRecoveries(store, runId),
     handled_failures: [...report.handled_failures],
     ...(await standingOf(store, runId)),
     diagnostics: diagnosticsOf(jobs, await store.readEvents(runId, { types: ["ladder.climbed"] })),

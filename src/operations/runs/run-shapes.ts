@@ -16,3 +16,17 @@ export const pastAt = z
   .object({ seq: z.number(), time: z.string() })
   .nullable()
   .describe("The event after which the run is shown; null: as it is now.");
+
+export const recovery = z.object({
+  number: z.number(),
+  step: z.string(),
+  scope: z.string(),
+  rung: z.string(),
+  to: z.string(),
+  jobs: z.number().describe("More than one: branches of a fan-out that recovered alike."),
+  times: z.number().describe("How often the rung acted."),
+  first_seq: z.number(),
+  last_seq: z.number(),
+  attempt: z.number().describe("The one that failed first."),
+  reason: z.string(),
+});

@@ -9,7 +9,6 @@ import { Glyph } from "../parts/Glyph.js";
 import { Icon, type IconName } from "../parts/Icon.js";
 import { Refused } from "../parts/Notice.js";
 import { addressOf, type Place } from "../place.js";
-import { recoveriesOf } from "../words/recoveries.js";
 import { count, jobStatusWord, type RunDetails, standingOf } from "../words/status.js";
 import { exactTime } from "../words/times.js";
 import { Events } from "./run/Events.js";
@@ -37,7 +36,7 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
   );
   const tab = TABS.find((name) => name === place.query.get("tab")) ?? "story";
   if (run === null) return problem === null ? null : <Refused problem={problem} />;
-  const recoveries = recoveriesOf(run.routes);
+  const { recoveries } = run;
   return (
     <div className="runpage">
       <RunHead run={run} recoveries={recoveries.length} mayAct={mayAct} reload={reload} />

@@ -1,51 +1,7 @@
 import type { RunDetails } from "./status.js";
 
-type Route = RunDetails["routes"][number];
-
-/** One rung that brought a step back. Its number is the same wherever it is shown. */
-export interface Recovery {
-  readonly number: number;
-  readonly step: string;
-  readonly scope: string;
-  readonly rung: string;
-  readonly to: string;
-  /** Retries of one visit one after the other are one recovery. */
-  readonly times: number;
-  readonly reasons: readonly string[];
-  readonly firstSeq: number;
-  readonly lastSeq: number;
-  readonly attempt: number;
-}
-
-export function recoveriesOf(routes: readonly Route[]): Recovery[] {
-  const found: Recovery[] = [];
-  for (const route of routes) {
-    const last = found.findLast(({ step, scope }) => step === route.step && scope === route.scope);
-    if (last !== undefined && last === found.at(-1) && last.rung === "retry" && route.rung === "retry") {
-      found[found.length - 1] = {
-        ...last,
-        times: last.times + 1,
-        reasons: [...last.reasons, route.reason],
-        lastSeq: route.seq,
-        attempt: route.attempt,
-      };
-      continue;
-    }
-    found.push({
-      number: found.length + 1,
-      step: route.step,
-      scope: route.scope,
-      rung: route.rung,
-      to: route.to,
-      times: 1,
-      reasons: [route.reason],
-      firstSeq: route.seq,
-      lastSeq: route.seq,
-      attempt: route.attempt,
-    });
-  }
-  return found;
-}
+/** One rung that brought a step back, with the number that the server gave it. */
+export type Recovery = RunDetails["recoveries"][number];
 
 /** "deps retried twice", "build went back to codegen". */
 export function recoveryWords({ rung, to, times }: Recovery): string {

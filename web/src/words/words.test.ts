@@ -5,22 +5,7 @@ import { marksOf } from "../parts/marks.js";
 import { addressOf, placeOf } from "../place.js";
 import { firstErrorLine, linesOf } from "./log-lines.js";
 import { problemsOf, runsOf } from "./problems.js";
-import { recoveriesOf } from "./recoveries.js";
-import type { HoldItem, RunDetails } from "./status.js";
-
-type Route = RunDetails["routes"][number];
-
-const route = (seq: number, step: string, rung: string, attempt = 1): Route =>
-  ({
-    seq,
-    at: "2026-01-01T00:00:00.000Z",
-    step,
-    scope: "root",
-    attempt,
-    rung,
-    to: step,
-    reason: `${rung} ${seq}`,
-  }) as Route;
+import type { HoldItem } from "./status.js";
 
 const hold = (run: number, change: Partial<HoldItem> = {}): HoldItem =>
   ({
@@ -37,24 +22,6 @@ const hold = (run: number, change: Partial<HoldItem> = {}): HoldItem =>
 
 it("the page's ladder is the engine's", () => {
   expect(RUNGS).toEqual(LADDER.map(({ name }) => name));
-});
-
-describe("recoveries", () => {
-  it("are numbered in order; retries one after the other are one", () => {
-    const found = recoveriesOf([
-      route(3, "a", "retry"),
-      route(5, "a", "retry", 2),
-      route(7, "b", "remediate"),
-      route(9, "a", "retry", 3),
-    ]);
-    expect(
-      found.map(({ number, step, rung, times, lastSeq }) => [number, step, rung, times, lastSeq]),
-    ).toEqual([
-      [1, "a", "retry", 2, 5],
-      [2, "b", "remediate", 1, 7],
-      [3, "a", "retry", 1, 9],
-    ]);
-  });
 });
 
 describe("problems", () => {

@@ -31,12 +31,9 @@ export function Story({
               </a>{" "}
               {recoveryWords(recovery)}
             </div>
-            {recovery.reasons.map((reason, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: they never change their places
-              <div key={index} className="small dim">
-                {recovery.rung}: {reason}
-              </div>
-            ))}
+            <div className="small dim">
+              {recovery.rung}: {recovery.reason}
+            </div>
           </div>
         </li>
       ))}
