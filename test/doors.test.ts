@@ -64,7 +64,7 @@ describe("the three doors", () => {
     expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([
       ...["compare_runs", "control_breaker", "control_campaign", "create_token"],
       ...["diff_run", "export_run", "import_run", "list_breakers"],
-      ...["list_flakes", "list_tokens", "prune_runs"],
+      ...["list_flakes", "list_tokens", "prune_runs", "release_worker"],
     ]);
   });
 

@@ -7,9 +7,6 @@ import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import { notRendered, type Rendered, type Rendering, renderInPlace } from "../sandbox/render-step.js";
 import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";
 
-/** In the place of a worker's name, in attempts that wait for a person. */
-export const HUMAN = "human";
-
 export function isHumanStep(job: Job): boolean {
   return job.step.definition.action.type === "human";
 }

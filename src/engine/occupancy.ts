@@ -1,7 +1,6 @@
 import { isInRecovery, type Job, type Run } from "../core/model/run.js";
-import { isLocalWorker } from "../core/model/worker-names.js";
+import { HUMAN, isLocalWorker } from "../core/model/worker-names.js";
 import type { HeldAttempt } from "../worker/worker.js";
-import { HUMAN } from "./human-step.js";
 import { needsOf } from "./needs.js";
 
 /** What an earlier owner had under way: attempts and recovery scripts. */

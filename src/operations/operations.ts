@@ -38,6 +38,7 @@ import { recoverRun } from "./runs/recover-run.js";
 import { startRun } from "./runs/start-run.js";
 import { controlBreaker, listBreakers } from "./server/breakers.js";
 import { listWorkers } from "./server/list-workers.js";
+import { releaseWorker } from "./server/release-worker.js";
 import { createToken, listTokens, revokeToken } from "./server/tokens.js";
 import { whoami } from "./server/whoami.js";
 import { deleteDraft, getDraft, listDrafts, saveDraft } from "./workflows/drafts.js";
@@ -102,6 +103,7 @@ export const TABLE = {
   list_breakers: listBreakers,
   control_breaker: controlBreaker,
   list_workers: listWorkers,
+  release_worker: releaseWorker,
   plan_cluster: planCluster,
   list_allocations: listAllocations,
   control_allocations: controlAllocations,

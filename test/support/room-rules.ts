@@ -10,7 +10,7 @@ export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] 
     ["text"],
     ["redaction", "errors", "book", "campaign"],
     ["model"],
-    ["failure", "breakers"],
+    ["failure", "breakers", "workers"],
     ["evolve"],
     ["decide", "snapshot"],
   ],

@@ -1,6 +1,7 @@
 import type { Command } from "../model/commands.js";
 import { attemptDuration } from "../model/jobs.js";
 import { findJob, type Job } from "../model/run.js";
+import { HUMAN } from "../model/worker-names.js";
 import type { Decision } from "./decision.js";
 import { finishAttempt } from "./finish-attempt.js";
 import { operate } from "./operator.js";
@@ -16,7 +17,7 @@ export function askHuman(decision: Decision, command: Extract<Command, { type: "
     job: job.id,
     attempt,
     visit: job.visit,
-    worker: "human",
+    worker: HUMAN,
     token: command.token,
   });
   const dueAt = command.timeoutMs === null ? null : now + command.timeoutMs;
@@ -34,7 +35,7 @@ export function askHuman(decision: Decision, command: Extract<Command, { type: "
 export function answerHuman(decision: Decision, command: Extract<Command, { type: "human.answer" }>): void {
   operate(decision, command);
   const job = findJob(decision.run, command.job);
-  if (job === null || job.status !== "running" || job.attemptWorker !== "human") return;
+  if (job === null || job.status !== "running" || job.attemptWorker !== HUMAN) return;
   const durationMs = attemptDuration(job, decision.now);
   const said = command.text === "" ? command.choice : `${command.choice}: ${command.text}`;
   if (isRejection(job, command.choice)) {

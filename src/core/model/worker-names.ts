@@ -5,6 +5,9 @@ export function isLocalWorker(name: string): boolean {
   return name.startsWith(LOCAL_WORKER_PREFIX);
 }
 
+/** In whose name people answer questions. */
+export const HUMAN = "human";
+
 /** Where an attempt runs, beside the name of its worker. Null: nobody has said. */
 export interface AttemptPlace {
   /** The machine. */
@@ -16,6 +19,20 @@ export interface AttemptPlace {
 }
 
 export const NOWHERE: AttemptPlace = { node: null, allocation: null, restart: null };
+
+/**
+ * Who answers for an attempt when it fails because of where it ran: the worker by the name that it was given, so that one
+ * that is started again is the same; on a cluster the node, as `CLUSTER/NODE`. Null: the server's own worker, or a person.
+ */
+export function answerableFor(
+  worker: string,
+  { node, allocation }: Pick<AttemptPlace, "node" | "allocation">,
+): string | null {
+  if (worker === "" || worker === HUMAN || isLocalWorker(worker)) return null;
+  const [cluster] = (allocation ?? "").split("/");
+  if (cluster && node !== null) return `${cluster}/${node}`;
+  return worker.split("/")[0]!;
+}
 
 /** The parts of it that are known: what nobody has said takes no room in the log. */
 export function knownPlace({ node, allocation, restart }: AttemptPlace): Partial<AttemptPlace> {

@@ -8,11 +8,10 @@ import type {
 } from "../../core/model/events.js";
 import type { Failure, FailureClass } from "../../core/model/failure.js";
 import { type Job, jobById } from "../../core/model/run.js";
-import type { AttemptPlace } from "../../core/model/worker-names.js";
+import { type AttemptPlace, HUMAN } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { codeOf } from "../../engine/evaluation.js";
-import { HUMAN } from "../../engine/human-step.js";
 import { durationText, endedText } from "./duration-text.js";
 import { valueText } from "./event-text.js";
 import { type EventOf, nameIn, quote, short, told, type WordsOf } from "./event-words.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { bytesOf, MAX_USER_DATA_BYTES, type UserData } from "../../core/model/batch/user-data.js";
-import { LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
+import { HUMAN, LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
 import type { Assignment } from "../worker.js";
@@ -54,7 +54,7 @@ const name = z
   .string()
   .max(MAX_NAME_CHARS)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, dots, dashes and underscores")
-  .refine((text) => !text.startsWith(LOCAL_WORKER_PREFIX) && text !== "human", "this name is taken");
+  .refine((text) => !text.startsWith(LOCAL_WORKER_PREFIX) && text !== HUMAN, "this name is taken");
 const words = z.array(z.string().min(1).max(MAX_NAME_CHARS)).max(MAX_TAGS);
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 

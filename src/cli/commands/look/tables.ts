@@ -76,21 +76,6 @@ export const drafts = listOf("list_drafts", {
   row: ({ name, revision, updated_at }) => [name, revision, clockTime(updated_at)],
 });
 
-export const workers = listOf("list_workers", {
-  none: "no workers",
-  header: ["name", "used", "slots", "tags", "node", "allocation", "last seen (UTC)", "state"],
-  row: ({ name, used, slots, tags, node, allocation, last_seen_at, draining, leaves_at }) => [
-    name,
-    used,
-    slots,
-    tags.join(" "),
-    node ?? "",
-    allocation ?? "",
-    clockTime(last_seen_at),
-    draining ? "draining" : leaves_at === null ? "" : `leaves at ${clockTime(leaves_at)}`,
-  ],
-});
-
 export const tokens = listOf("list_tokens", {
   none: "no tokens",
   header: ["id", "name", "role", "created (UTC)", "expires (UTC)", "revoked (UTC)"],

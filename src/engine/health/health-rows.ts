@@ -1,0 +1,16 @@
+import { HEALTHY, type WorkerHealth } from "../../core/workers/quarantine.js";
+import type { SharedRow, SharedStore } from "../../store/shared-rows.js";
+import type { Clock } from "../clock.js";
+import { SharedRows } from "../shared-rows.js";
+
+export const WORKERS = "worker";
+
+/** The workers and nodes that were in quarantine, by the name that answers for their attempts. */
+export function openHealthRows(store: SharedStore, clock: Pick<Clock, "now">): SharedRows<WorkerHealth> {
+  return new SharedRows(WORKERS, store, clock, readHealth);
+}
+
+/** What a newer version has beside is kept. */
+export function readHealth(row: SharedRow | undefined): WorkerHealth {
+  return row === undefined ? HEALTHY : { ...HEALTHY, ...JSON.parse(row.data) };
+}

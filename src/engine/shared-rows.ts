@@ -1,0 +1,80 @@
+import type { SharedRow, SharedStore } from "../store/shared-rows.js";
+import type { Clock } from "./clock.js";
+
+/** Others change the same row, but none for long. */
+const MAX_TRIES = 50;
+
+/** What the values are to become; null: they stay as they are. `now` is on the store's clock. */
+export type EditShared<Value> = (
+  values: ReadonlyMap<string, Value>,
+  now: number,
+) => ReadonlyMap<string, Value> | null;
+
+/** Rows of one kind beside the runs, as this process last saw them, and how it changes them. */
+export class SharedRows<Value> {
+  private readonly known = new Map<string, { readonly revision: number; readonly value: Value }>();
+  private aheadMs = 0;
+
+  constructor(
+    private readonly kind: string,
+    private readonly store: SharedStore,
+    private readonly clock: Pick<Clock, "now">,
+    /** Without a row: what it is before anybody has written it. */
+    private readonly parse: (row: SharedRow | undefined, name: string) => Value,
+  ) {}
+
+  /** On the store's clock. */
+  now(): number {
+    return this.clock.now() + this.aheadMs;
+  }
+
+  /** Null: not read yet. */
+  get(name: string): Value | null {
+    return this.known.get(name)?.value ?? null;
+  }
+
+  isWritten(name: string): boolean {
+    return (this.known.get(name)?.revision ?? 0) > 0;
+  }
+
+  /** All that have been read. */
+  entries(): readonly (readonly [string, Value])[] {
+    return [...this.known].map(([name, { value }]) => [name, value] as const);
+  }
+
+  /** These, or all that are there. */
+  async read(names: readonly string[] | null): Promise<void> {
+    const { rows, at } = await this.store.readShared(this.kind, names, this.clock.now());
+    this.aheadMs = at - this.clock.now();
+    const found = new Map(rows.map((row) => [row.name, row]));
+    for (const name of names ?? found.keys()) this.learn(name, found.get(name));
+  }
+
+  /** An answer that was overtaken tells nothing new. */
+  private learn(name: string, row: SharedRow | undefined): void {
+    if (row === undefined && this.known.has(name)) return;
+    if (row !== undefined && row.revision < (this.known.get(name)?.revision ?? 0)) return;
+    this.known.set(name, { revision: row?.revision ?? 0, value: this.parse(row, name) });
+  }
+
+  /** All of these at once, as they are at this moment. False: `edit` left them alone. */
+  async change(names: readonly string[], edit: EditShared<Value>): Promise<boolean> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      await this.read(names);
+      const before = new Map(names.map((name) => [name, this.get(name)!]));
+      const after = edit(before, this.now());
+      if (after === null) return false;
+      const rows = [...after].map(([name, value]) => ({
+        kind: this.kind,
+        name,
+        revision: this.known.get(name)?.revision ?? 0,
+        data: JSON.stringify(value),
+      }));
+      if (!(await this.store.writeShared(rows))) continue;
+      for (const { name, revision } of rows)
+        this.known.set(name, { revision: revision + 1, value: after.get(name)! });
+      return true;
+    }
+    return false;
+  }
+}
