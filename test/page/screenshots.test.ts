@@ -1,0 +1,75 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
+import { LiveServers } from "../support/live-server.js";
+import { makeDemo } from "../support/page-demo.js";
+import { PICTURES } from "../support/page-pictures.js";
+import { repositoryRoot } from "../support/repository-root.js";
+
+const FOLDER = join(repositoryRoot, "docs/pictures");
+/** Pictures change with every pixel: they are made only when somebody wants them. */
+const isAsked = process.env.UPDATE_PICTURES === "1";
+const WIDTHS = isAsked ? [1440, 1280, 390] : [1440];
+const THEMES = isAsked ? ["light", "dark"] : ["light"];
+const MAX_PICTURE_BYTES = 60_000;
+
+const servers = new LiveServers();
+const browser = new TestBrowser();
+
+const MAX_FIRST_LOAD_BYTES = 250_000;
+/** As they came, compressed; what the API answers is not the page. */
+const LOADED = `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter(({ name }) => !name.includes("/api/"))
+  .map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])`;
+
+describe.skipIf(!hasBrowser)(browserSuite("every page"), { timeout: 600_000 }, () => {
+  it("is shown with live data, and no browser complains", async () => {
+    const demo = await makeDemo(await servers.start());
+    for (const theme of THEMES)
+      for (const width of WIDTHS) {
+        const page = await browser.open(demo.server.url, { theme, width });
+        for (const { name, at, shows } of PICTURES) {
+          await page.goto(`${demo.server.url}/#/${at(demo)}`);
+          await page.getByText(shows).locator("visible=true").first().waitFor();
+          expect(browser.complaints.splice(0), name).toEqual([]);
+          if (isAsked) writePicture(`${name}-${width}-${theme}.webp`, await pictureOf(page));
+        }
+      }
+  });
+
+  it("starts from less than 250 KB", async () => {
+    const page = await browser.open((await servers.start()).url);
+    await page.getByText("Nothing waits for you").waitFor();
+    const loaded = (await page.evaluate(LOADED)) as [file: string, bytes: number][];
+    expect(loaded.map(([file]) => file.replace(/-[^.]+/, ""))).toEqual(
+      expect.arrayContaining(["/", "/assets/index.js", "/assets/index.css"]),
+    );
+    const bytes = loaded.reduce((sum, [, size]) => sum + size, 0);
+    expect(bytes, JSON.stringify(loaded)).toBeGreaterThan(10_000);
+    expect(bytes, JSON.stringify(loaded)).toBeLessThan(MAX_FIRST_LOAD_BYTES);
+  });
+});
+
+function writePicture(name: string, bytes: Buffer): void {
+  expect(bytes.length, name).toBeLessThan(MAX_PICTURE_BYTES);
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(join(FOLDER, name), bytes);
+}
+
+/** Chromium writes WebP itself, at a third of the size of PNG. */
+async function pictureOf(page: Page): Promise<Buffer> {
+  await page.evaluate(QUIET);
+  const session = await page.context().newCDPSession(page);
+  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 80 });
+  await session.detach();
+  return Buffer.from(data, "base64");
+}
+
+/** What is loaded on demand has come, and is drawn: for a while nothing has changed. */
+const QUIET = `new Promise((resolve) => {
+  let timer = setTimeout(resolve, 700);
+  const again = () => { clearTimeout(timer); timer = setTimeout(resolve, 700); };
+  new MutationObserver(again).observe(document.body, { subtree: true, childList: true, attributes: true });
+})`;

@@ -1,0 +1,108 @@
+import type { LiveServer } from "./live-server.js";
+
+/** Falls often and gets up: three retries' worth of a busy mirror, a repair, a failure that an edge takes. */
+const RELEASE = `
+name: release-train
+inputs: { version: { type: string, default: "2.4.0" } }
+steps:
+  deps:
+    exec: |
+      echo "GET registry/esbuild"
+      [ "$DARUMA_ATTEMPT_ID" -ge 3 ] && exit 0
+      echo "503 Service Unavailable - GET registry/esbuild" >&2
+      exit 75
+    on_fail: { retry: { max: 3, backoff: { delay_ms: 1 } } }
+  codegen: { exec: "echo generated 41 files", depends_on: [deps] }
+  build:
+    depends_on: [codegen]
+    exec: |
+      echo "compiling 212 modules"
+      [ "$DARUMA_ATTEMPT_ID" -ge 2 ] && exit 0
+      echo "src/renewals.ts:41:7 - error TS2304: cannot find name 'Renewal'" >&2
+      exit 2
+    on_fail: { run: [regenerate] }
+  regenerate: { exec: "echo wrote renewal.ts" }
+  shards: { type: noop, depends_on: [build], output: [unit, api, browser, docs], forEach: true }
+  test: { exec: 'echo "412 tests passed"', depends_on: [shards] }
+  canary:
+    depends_on: [test]
+    exec: |
+      echo "p99 812 ms over limit 400 ms" >&2
+      exit 4
+  roll-back: { exec: "echo put 2.3.9 back" }
+  notify: { exec: "echo told the team", depends_on: [roll-back] }
+transitions:
+  - { from: canary, to: roll-back, on: failure }
+`;
+
+const ETL = `
+name: nightly-etl
+inputs: { day: { type: string } }
+steps:
+  extract: { exec: 'echo "4 files of {{ inputs.day }}"' }
+  migrate:
+    depends_on: [extract]
+    exec: |
+      echo "ALTER TABLE renewals ADD COLUMN plan text"
+      echo "waiting for AccessExclusiveLock on renewals"
+      echo "ERROR: canceling statement due to lock timeout" >&2
+      exit 55
+    on_fail: { retry: { max: 2, backoff: { delay_ms: 1 } } }
+  load: { exec: "echo loaded", depends_on: [migrate] }
+  report: { exec: "echo reported", depends_on: [load] }
+unhandled: hold
+`;
+
+const CRAWL = `
+name: crawl-index
+steps:
+  crawl:
+    exec: |
+      echo "write /var/crawl/segment-0412: no space left on device" >&2
+      exit 28
+  index: { exec: "echo indexed", depends_on: [crawl] }
+`;
+
+const ASKS = `
+name: deploy
+steps:
+  build: { exec: "echo built 2.4.0" }
+  approve:
+    type: human
+    depends_on: [build]
+    prompt: "Deploy 2.4.0 to production?"
+    choices: [approve, later, reject]
+  roll-out: { exec: "echo rolled out", depends_on: [approve] }
+`;
+
+const DOCS = "name: docs\nsteps: { build: { exec: 'echo 214 pages' } }";
+
+/** What a page can be of. */
+export interface Demo {
+  readonly server: LiveServer;
+  /** Completed with recoveries and a handled failure. */
+  readonly mended: number;
+  /** Held at `migrate`, as are two before it. */
+  readonly held: number;
+  readonly failed: number;
+  readonly asks: number;
+}
+
+/** Runs of real workflows that fail and mend, always in the same order. */
+export async function makeDemo(server: LiveServer): Promise<Demo> {
+  const labels = { team: "platform" };
+  const docs = [await server.run(DOCS), await server.run(DOCS)];
+  const failed = await server.run(CRAWL, { labels: { team: "search" } });
+  const held: number[] = [];
+  for (const day of ["2026-03-01", "2026-03-02", "2026-03-03"])
+    held.push(await server.run(ETL, { inputs: { day }, labels }));
+  const asks = await server.run(ASKS, { labels });
+  const mended = await server.run(RELEASE, { labels });
+  for (const run of docs) await server.until(run, "completed");
+  for (const run of held) await server.until(run, "held");
+  await server.until(failed, "failed");
+  await server.until(mended, "completed");
+  while ((await server.running.store.readJobs(asks)).every(({ status }) => status !== "waiting"))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  return { server, mended, held: held.at(-1)!, failed, asks };
+}

@@ -1,0 +1,19 @@
+import type { Demo } from "./page-demo.js";
+
+/** One page as it is shown in the documents. */
+export interface Picture {
+  /** The name of its files. */
+  readonly name: string;
+  /** Its address behind the `#/`. */
+  readonly at: (demo: Demo) => string;
+  /** A text that is there, at every width, once the page has its data. */
+  readonly shows: string | RegExp;
+}
+
+/** Every page has its row here. */
+export const PICTURES: readonly Picture[] = [
+  { name: "inbox", at: () => "inbox", shows: /lock timeout/ },
+  { name: "runs", at: () => "runs", shows: "release-train" },
+  { name: "run", at: ({ mended }) => `runs/${mended}`, shows: "repaired by regenerate" },
+  { name: "step", at: ({ held }) => `runs/${held}/migrate`, shows: "Error record" },
+];
