@@ -72,7 +72,7 @@ function readBytes(
 }
 
 /** Without the first bytes of a character whose last ones come in the next piece. */
-function wholeCharacters(bytes: Buffer): Buffer {
+export function wholeCharacters(bytes: Buffer): Buffer {
   for (let back = 1; back <= Math.min(MAX_CHARACTER_BYTES, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]!;
     if ((byte & 0xc0) === 0x80) continue;

@@ -280,6 +280,10 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       "recovery",
       "attempt",
     ],
+    words: {
+      lines:
+        "print only these lines: 120:160, 120: or -50: (the last 50) of stdout, or with --stderr of stderr",
+    },
     options: [
       new Option("--attempt <n>", "number of the attempt (default: the last one)").argParser(wholeNumber(1)),
       new Option("--stderr", "print stderr only"),

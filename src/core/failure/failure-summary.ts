@@ -1,4 +1,5 @@
 import type { Failure } from "../model/failure.js";
+import { looksLikeError } from "../text/error-lines.js";
 import { firstChars } from "../text/head-tail.js";
 import { plainLines } from "../text/plain-text.js";
 import { maskVolatile } from "./mask-volatile.js";
@@ -9,11 +10,6 @@ const MAX_MESSAGE_CHARS = 300;
 const MAX_LAST_LINES = 8;
 /** Further back, repetitions are not counted. */
 const MAX_FOLDED_LINES = 2_000;
-
-const LOOKS_LIKE_ERROR =
-  /\b(?:\w*error|\w*exception|fatal|panic(?:ked)?|fail(?:ed|ure|s)?|cannot|can't|could not|unable to|denied|refused|not found|no such file|undefined|traceback|assert\w*|abort(?:ed)?|segmentation fault|killed)\b|✗|✖/i;
-const SAYS_NO_ERROR =
-  /\b(?:0|no|without) (?:\w+ )?(?:error|failure|fail)s?\b|\b(?:error|failure|failed|fail)s?\s?[:=] ?0\b|\b0 failed\b/i;
 
 export interface FailureSummaryInput {
   readonly failure: Pick<Failure, "code" | "class" | "message" | "exit_code" | "signal">;
@@ -51,9 +47,7 @@ function firstError(
   streams: readonly { name: string; lines: readonly string[] }[],
 ): { name: string; line: string } | null {
   for (const { name, lines } of streams) {
-    const line = lines.find(
-      (candidate) => LOOKS_LIKE_ERROR.test(candidate) && !SAYS_NO_ERROR.test(candidate),
-    );
+    const line = lines.find(looksLikeError);
     if (line !== undefined) return { name, line };
   }
   return null;

@@ -9,7 +9,10 @@ import { type FilePart, limitBytes, offset, piece, readPart, tailBytes } from ".
 import { operation, type StreamItem } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { encoding, flag, jobId, json, runOfJob } from "../schemas.js";
+import { findLines, foundLines } from "./log-lines/find-lines.js";
+import { lines } from "./log-lines/line-span.js";
 import {
+  ARTIFACT_KINDS,
   type ArtifactKind,
   type AttemptLogs,
   findArtifact,
@@ -25,7 +28,7 @@ const input = z.strictObject({
   run_id: runOfJob,
   attempt: z.coerce.number().int().min(1).optional().describe("Which attempt; by default the last."),
   stream: z
-    .enum(["stdout", "stderr", "context", "prompt", "summary", "usage"])
+    .enum(["stdout", "stderr", ...ARTIFACT_KINDS])
     .optional()
     .describe("What to read."),
   recovery: flag.default(false).describe("Read the recovery script that followed the attempt."),
@@ -33,6 +36,9 @@ const input = z.strictObject({
   limit_bytes: limitBytes,
   tail_bytes: tailBytes,
   encoding,
+  lines: lines.optional().describe("Only these lines, as `lines`: 120:160, 120: or -50: (the last 50)."),
+  grep: z.string().min(1).max(1_000).optional().describe("Only lines with this text, whatever its case."),
+  regex: flag.default(false).describe("`grep` is an RE2 expression."),
 });
 type JobLogRequest = z.output<typeof input>;
 
@@ -40,9 +46,9 @@ export const getJobLogs = operation({
   name: "get_job_logs",
   summary: "print what a step printed: its stdout, then its stderr",
   description:
-    "Returns what an attempt of a job printed. `stream`: stdout or stderr (by default stderr of a failed attempt that printed any, else stdout), `summary` (of a failed attempt), `context` (the failure that a transition passed to it), `prompt` (of an agent or model) or `usage` (samples as CSV).",
+    "Returns what an attempt of a job printed. `stream`: stdout or stderr (by default stderr of a failed attempt that printed any, else stdout), `summary` (of a failed attempt), `context` (the failure that a transition passed to it), `prompt` (of an agent or model) or `usage` (samples as CSV). With `lines` or `grep` the answer has numbered lines instead of `text`.",
   details:
-    "The text is redacted. Reading starts at byte `offset`, or only the end is read (`tail_bytes`). `next_offset` is where the next piece begins, `size` where the file ends now. `recovery` reads the recovery script that followed the attempt. `truncated` says that the attempt printed more than `max_log` of the workflow allows and the rest was dropped. As a stream it continues while the attempt runs; an item's id is the offset after it.",
+    "The text is redacted. Reading starts at byte `offset`, or only the end is read (`tail_bytes`). `next_offset` is where the next piece begins, `size` where the file ends now. `recovery` reads the recovery script that followed the attempt. `truncated` says that the attempt printed more than `max_log` of the workflow allows and the rest was dropped. As a stream it continues while the attempt runs; an item's id is the offset after it. `lines` in the answer has at most 1,000 lines, each up to 4 KB, and the numbers of the lines that look like errors; `next_line` is where to go on. A search looks at 64 MB, and for one second, at most.",
   role: "viewer",
   effect: "reads",
   input,
@@ -58,6 +64,7 @@ export const getJobLogs = operation({
     file: z.string(),
     manifest: json,
     truncated: z.boolean(),
+    lines: foundLines.nullable(),
   }),
   rest: { method: "GET", path: "/jobs/{job_id}/logs", streamsText: true },
   cli: [
@@ -71,6 +78,8 @@ export const getJobLogs = operation({
         "daruma logs 3 build --recovery --attempt 2",
         "daruma logs 3 fallback --context",
         "daruma logs 3 fix --prompt --attempt 2",
+        "daruma logs last build --lines 120:160",
+        "daruma logs last build --grep 'connection refused'",
         "daruma logs last build --follow",
       ],
     },
@@ -99,6 +108,7 @@ interface JobLog extends FilePart {
   readonly manifest: unknown;
   /** The attempt has printed more than the workflow's max_log: the rest was dropped. */
   readonly truncated: boolean;
+  readonly lines: z.input<typeof foundLines> | null;
 }
 
 interface FoundFile {
@@ -114,8 +124,15 @@ interface FoundFile {
 }
 
 async function readJobLog(context: Context, request: JobLogRequest): Promise<JobLog> {
-  const { logBytes, mayBeCut, ...piece } = await readPiece(context, request);
-  return { ...piece, truncated: mayBeCut && (await isTruncated(context, piece.run_id, logBytes)) };
+  const { lines, grep, regex, limit_bytes: limitBytes } = request;
+  const asksForLines = lines !== undefined || grep !== undefined;
+  const { logBytes, mayBeCut, ...piece } = await readPiece(
+    context,
+    asksForLines ? { ...request, offset: 0, tail_bytes: undefined, limit_bytes: 0 } : request,
+  );
+  const truncated = mayBeCut && (await isTruncated(context, piece.run_id, logBytes));
+  if (!asksForLines) return { ...piece, truncated, lines: null };
+  return { ...piece, truncated, lines: await findLines(piece.file, { lines, grep, regex, limitBytes }) };
 }
 
 /** Where something was dropped, a line that says so stands beyond the limit. The definition that has it may be large. */
@@ -127,7 +144,7 @@ async function isTruncated({ store }: Context, runId: number, logBytes: number):
 async function readPiece(
   context: Context,
   request: JobLogRequest,
-): Promise<Omit<JobLog, "truncated"> & Pick<FoundFile, "logBytes" | "mayBeCut">> {
+): Promise<Omit<JobLog, "truncated" | "lines"> & Pick<FoundFile, "logBytes" | "mayBeCut">> {
   const job = await findJob(context.store, request);
   const { recovery, offset, limit_bytes: limitBytes, tail_bytes: tailBytes, encoding } = request;
   const found = await findFile(context, request, job);

@@ -4,16 +4,21 @@ import type { UserData } from "../../core/model/batch/user-data.js";
 import type { EventType, LoggedEvent } from "../../core/model/events.js";
 import type { AttemptRow } from "../../core/model/rows.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
+import { patchByAttempt } from "../../report/attempt-patches.js";
+import { progressByAttempt } from "../../report/attempt-progress.js";
 import { jobRecord } from "../../report/job-record.js";
 import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
+import { readyTimes } from "../../report/lookup/ready-times.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import { usagesOf } from "../../report/model-usage.js";
 import { processUsagesOf, UNKNOWN_USAGE } from "../../report/process-usage.js";
 import { iso, showOutput } from "../../report/run-report.js";
 import type { Store } from "../../store/store.js";
+import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { error, job } from "../record-schemas.js";
 import { diagnostics, jobId, json, raise, runOfJob, tokenUsage } from "../schemas.js";
+import { ARTIFACT_KINDS, artifactsThere } from "./read-logs.js";
 
 const declaredFile = z.object({
   role: z.enum(["input", "output"]),
@@ -21,6 +26,15 @@ const declaredFile = z.object({
   bytes: z.number().nullable(),
   modified_at: z.string(),
   sha256: z.string().nullable(),
+});
+
+const progress = z.object({
+  streak: z
+    .number()
+    .describe("Failures in a row, this one included, that say the same and leave the same changes."),
+  round: z.number().describe("The visit, or the round of the queue, in which they are counted; from 1."),
+  reached: z.boolean().describe("It has reached step_no_progress_limit, or two failures take turns."),
+  oscillation: z.boolean().describe("Two failures take turns."),
 });
 
 export const getJob = operation({
@@ -46,9 +60,16 @@ export const getJob = operation({
         allocation: z.string().nullable(),
         restart: z.number().nullable(),
         status: z.enum(["running", "succeeded", "failed", "stopped"]),
+        ready_at: z.string().nullable().describe("When it could begin. Null: not known."),
         started_at: z.string(),
         finished_at: z.string().nullable(),
         error: error.nullable(),
+        no_progress: progress.nullable().describe("Of a failed attempt."),
+        patch: z
+          .string()
+          .nullable()
+          .describe("What it left in the workspace, as the name of an artifact. Null: nothing was kept."),
+        texts: z.array(z.enum(ARTIFACT_KINDS)).describe("What `stream` of get_job_logs can read of it."),
         usage: tokenUsage.nullable(),
         files: z.array(declaredFile),
         user_data: z.record(z.string(), json).describe("What the attempt wrote, by name."),
@@ -74,10 +95,10 @@ export const getJob = operation({
       examples: ["daruma job show last build", "daruma job show 30000002"],
     },
   ],
-  handler: ({ store }, request) => reportJobDetails(store, request),
+  handler: reportJobDetails,
 });
 
-async function reportJobDetails(store: Store, request: JobRequest) {
+async function reportJobDetails({ store, outputDir }: Context, request: JobRequest) {
   const job = await findJob(store, request);
   const { id } = job;
   const run = await requireRun(store, job.run_id);
@@ -90,6 +111,11 @@ async function reportJobDetails(store: Store, request: JobRequest) {
   const filesIn = filesByAttempt(log);
   const userDataIn = userDataByAttempt(log);
   const processUsageIn = processUsagesOf(log);
+  const readyIn = await readyTimes(store, job, log);
+  const progressIn = progressByAttempt(log);
+  const patchIn = patchByAttempt(await withRebuilds(store, run.id, log), id);
+  const textsIn = (attempt: number) =>
+    artifactsThere(outputDir, { workflowId: run.workflow_id, jobId: id, runId: run.id, attempt });
   return {
     ...jobRecord(run, job),
     output: showOutput(job.output),
@@ -98,6 +124,10 @@ async function reportJobDetails(store: Store, request: JobRequest) {
       .sort((first, second) => first.attempt - second.attempt)
       .map((attempt) => ({
         ...reportAttempt(attempt),
+        ready_at: isoOrNull(readyIn.get(attempt.attempt)),
+        no_progress: progressIn.get(attempt.attempt) ?? null,
+        patch: patchIn.get(attempt.attempt) ?? null,
+        texts: textsIn(attempt.attempt),
         usage: usageIn.get(attempt.attempt) ?? null,
         files: filesIn.get(attempt.attempt) ?? [],
         user_data: userDataIn.get(attempt.attempt) ?? {},
@@ -109,6 +139,19 @@ async function reportJobDetails(store: Store, request: JobRequest) {
     ),
     diagnostics: diagnosticsOf([job], log),
   };
+}
+
+/** What a failed attempt left is also kept by rebuilds, which may be about other jobs. */
+async function withRebuilds(store: Store, runId: number, log: readonly LoggedEvent[]) {
+  const hasLeftSome = log.some(
+    ({ event }) => event.type === "attempt.failed" && (event.error.diff_hash ?? null) !== null,
+  );
+  if (!hasLeftSome) return log;
+  return [...log, ...(await store.readEvents(runId, { types: ["rebuild.finished"] }))];
+}
+
+function isoOrNull(at: number | undefined): string | null {
+  return at === undefined ? null : iso(at);
 }
 
 /** Older logs do not say from where. */

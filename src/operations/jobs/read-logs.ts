@@ -42,7 +42,13 @@ export interface AttemptArtifact {
  * `context`: print the failure that a transition passed to the attempt. `prompt`: what an agent or a model was told in it.
  * `summary`: what became of a failed attempt. `usage`: samples of what its processes used.
  */
-export type ArtifactKind = "context" | "prompt" | "summary" | "usage";
+export const ARTIFACT_KINDS = ["context", "prompt", "summary", "usage"] as const;
+export type ArtifactKind = (typeof ARTIFACT_KINDS)[number];
+
+/** Which of them an attempt has. */
+export function artifactsThere(outputDir: string, name: AttemptName): ArtifactKind[] {
+  return ARTIFACT_KINDS.filter((kind) => existsSync(artifactFiles(outputDir, name, kind).text));
+}
 
 export async function findLogs(store: Store, outputDir: string, request: LogRequest): Promise<AttemptLogs> {
   const { job, name, attempts } = await findAttempts(store, request);

@@ -5,8 +5,9 @@ import { type JobPlace, jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { jsonText, type Session, writeJson, writeLines, writeText } from "../../terminal/channel.js";
 import { writeBytes } from "../../terminal/write-bytes.js";
+import { type LinesWanted, showLogLines } from "./log-lines.js";
 
-interface LogsFlags {
+interface LogsFlags extends LinesWanted {
   readonly attempt?: number;
   readonly stderr?: boolean;
   readonly scope?: string;
@@ -43,13 +44,39 @@ export const logs: Present = async ({ args, flags: given }, session, client) => 
     recovery: flags.recovery === true,
   };
   const artifact = ARTIFACTS.find((kind) => flags[kind] === true);
+  const streams: readonly Stream[] = flags.stderr === true ? ["stderr"] : ["stdout", "stderr"];
+  const lines = linesWanted(flags, artifact ?? (flags.follow === true ? "follow" : null));
   if (artifact !== undefined) await showArtifact(client, wanted, artifact, session);
+  else if (lines !== null)
+    await showLogLines(
+      client,
+      wanted,
+      lines,
+      lines.grep === undefined ? streams.slice(0, 1) : streams,
+      session,
+    );
   else if (flags.follow === true)
     await follow(client, wanted, flags.stderr === true ? "stderr" : "stdout", session);
   else if (session.options.json) await showJson(client, wanted, session);
-  else await print(client, wanted, flags.stderr === true ? ["stderr"] : ["stdout", "stderr"], session);
+  else await print(client, wanted, streams, session);
   return 0;
 };
+
+/** Null: the whole of it. */
+function linesWanted(
+  { lines, grep, regex }: LogsFlags,
+  beside: "follow" | Artifact | null,
+): LinesWanted | null {
+  if (regex === true && grep === undefined)
+    throw new DarumaError("USAGE", "--regex says how to read --grep, which is missing");
+  if (lines === undefined && grep === undefined) return null;
+  if (beside !== null)
+    throw new DarumaError("USAGE", `--${beside} cannot be combined with --lines or --grep`);
+  return {
+    ...(lines === undefined ? {} : { lines }),
+    ...(grep === undefined ? {} : { grep, regex: regex === true }),
+  };
+}
 
 function whole(client: Client, wanted: Wanted, stream: Stream | Artifact): Promise<LogPiece> {
   return client.call("get_job_logs", { ...wanted, stream, limit_bytes: MAX_JSON_LOG_BYTES });

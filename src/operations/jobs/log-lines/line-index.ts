@@ -1,0 +1,126 @@
+import type { FileHandle } from "node:fs/promises";
+import { ERROR_HINTS, looksLikeError } from "../../../core/text/error-lines.js";
+import { plainText } from "../../../core/text/plain-text.js";
+import { NEWLINE, type Piece, readPieces } from "./line-pieces.js";
+
+/** So many places are remembered; in a longer file every second one is forgotten, and so on. */
+const MAX_MARKS = 16_384;
+const MAX_ERROR_LINES = 1_000;
+/** Of a line that may be about an error only its beginning is read. */
+const MAX_JUDGED_BYTES = 4_096;
+/** A call reads at most so much that is new, so that no answer takes minutes. */
+const MAX_NEW_BYTES = 256 * 1024 * 1024;
+
+/** What is known of the lines of a file. Lines count from 1. */
+export interface LineFacts {
+  /** All that were found so far, the last one even without its end. */
+  readonly total: number;
+  /** The whole file has been read. */
+  readonly complete: boolean;
+  /** The first of the lines that look like errors. */
+  readonly errorLines: readonly number[];
+  readonly errorCount: number;
+}
+
+/** Where the lines of a growing file begin. Reads each byte once, whatever is asked afterwards. */
+export class LineIndex {
+  private bytes = 0;
+  private lines = 0;
+  /** Where the lines 1, 1 + step, 1 + 2 * step and so on begin. */
+  private marks: number[] = [0];
+  private step = 1;
+  private readonly errorLines: number[] = [];
+  private errorCount = 0;
+  private open: Piece | null = null;
+  private growing: Promise<void> | null = null;
+
+  constructor(readonly maxNewBytes = MAX_NEW_BYTES) {}
+
+  get readBytes(): number {
+    return this.bytes;
+  }
+
+  /** Reads what the file has grown by. Two callers at once wait for one another. */
+  async grow(file: FileHandle, size: number): Promise<LineFacts> {
+    while (this.growing !== null) await this.growing;
+    this.growing = this.read(file, size).finally(() => {
+      this.growing = null;
+    });
+    await this.growing;
+    return this.facts(size);
+  }
+
+  /** A place at or before the beginning of this line, and the line that begins there. */
+  markBefore(line: number): { readonly offset: number; readonly line: number } {
+    const at = Math.min(Math.floor((line - 1) / this.step), this.marks.length - 1);
+    return { offset: this.marks[at]!, line: at * this.step + 1 };
+  }
+
+  private async read(file: FileHandle, size: number): Promise<void> {
+    const most = this.bytes + this.maxNewBytes;
+    this.open = null;
+    for await (const piece of readPieces(file, this.bytes, size)) {
+      if (piece.isOpen) this.open = piece;
+      else this.take(piece);
+      if (this.bytes >= most) return;
+    }
+  }
+
+  private facts(size: number): LineFacts {
+    const { open, errorLines, errorCount } = this;
+    const total = this.lines + (open === null ? 0 : 1);
+    const complete = open !== null || this.bytes >= size;
+    const endsWithError = open !== null && isErrorLine(open.bytes);
+    return {
+      total,
+      complete,
+      errorLines:
+        endsWithError && errorLines.length < MAX_ERROR_LINES ? [...errorLines, total] : [...errorLines],
+      errorCount: errorCount + (endsWithError ? 1 : 0),
+    };
+  }
+
+  private take({ start, bytes, end }: Piece): void {
+    this.findErrors(bytes);
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1))
+      this.endLine(start + at + 1);
+    if (bytes.at(-1) !== NEWLINE) this.endLine(end);
+    this.bytes = end;
+  }
+
+  private endLine(nextBegins: number): void {
+    this.lines += 1;
+    if (this.lines % this.step !== 0) return;
+    this.marks.push(nextBegins);
+    if (this.marks.length <= MAX_MARKS) return;
+    this.marks = this.marks.filter((_, place) => place % 2 === 0);
+    this.step *= 2;
+  }
+
+  private findErrors(bytes: Buffer): void {
+    const text = bytes.toString("latin1");
+    let line = this.lines + 1;
+    let begins = 0;
+    ERROR_HINTS.lastIndex = 0;
+    for (let hint = ERROR_HINTS.exec(text); hint !== null; hint = ERROR_HINTS.exec(text)) {
+      let ends = bytes.indexOf(NEWLINE, begins);
+      while (ends >= 0 && ends < hint.index) {
+        line += 1;
+        begins = ends + 1;
+        ends = bytes.indexOf(NEWLINE, begins);
+      }
+      const end = ends < 0 ? bytes.length : ends;
+      if (isErrorLine(bytes.subarray(begins, end))) this.noteError(line);
+      ERROR_HINTS.lastIndex = end;
+    }
+  }
+
+  private noteError(line: number): void {
+    this.errorCount += 1;
+    if (this.errorLines.length < MAX_ERROR_LINES) this.errorLines.push(line);
+  }
+}
+
+export function isErrorLine(bytes: Buffer): boolean {
+  return looksLikeError(plainText(bytes.toString("utf8", 0, Math.min(bytes.length, MAX_JUDGED_BYTES))));
+}

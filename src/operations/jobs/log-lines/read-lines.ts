@@ -1,0 +1,84 @@
+import { wholeCharacters } from "../../file-part.js";
+import { isErrorLine } from "./line-index.js";
+import type { IndexedFile } from "./line-indexes.js";
+import { NEWLINE, readPieces } from "./line-pieces.js";
+
+const MAX_LINES = 1_000;
+/** Of a longer line the beginning is shown; its place is given, so that the rest can be read. */
+const MAX_LINE_BYTES = 4_096;
+
+export interface LineItem {
+  readonly line: number;
+  readonly text: string;
+  /** Missing: the line is whole. */
+  readonly cut?: { readonly offset: number; readonly bytes: number };
+  readonly error?: true;
+}
+
+export interface FoundLines {
+  readonly items: readonly LineItem[];
+  /** Where to go on; null: what was asked for has ended. */
+  readonly nextLine: number | null;
+}
+
+export interface LineSpan {
+  readonly from: number;
+  readonly to: number;
+  readonly limitBytes: number;
+}
+
+/** A line as it lies in the file. */
+export interface PlacedLine {
+  readonly line: number;
+  readonly start: number;
+  /** The beginning of it, without the line break. */
+  readonly bytes: Buffer;
+  readonly length: number;
+}
+
+export async function readLines(indexed: IndexedFile, span: LineSpan): Promise<FoundLines> {
+  const { from, limitBytes } = span;
+  const to = Math.min(span.to, indexed.facts.total);
+  const items: LineItem[] = [];
+  let room = limitBytes;
+  for await (const line of linesFrom(indexed, from)) {
+    if (line.line > to) return { items, nextLine: null };
+    room -= Math.min(line.length, MAX_LINE_BYTES);
+    if (items.length === MAX_LINES || (room < 0 && items.length > 0)) return { items, nextLine: line.line };
+    items.push(itemOf(line));
+  }
+  return { items, nextLine: null };
+}
+
+/** All lines from this one on, to the end of what is indexed. */
+export async function* linesFrom(
+  { file, size, index, facts }: IndexedFile,
+  from: number,
+  pieceBytes?: number,
+): AsyncGenerator<PlacedLine> {
+  if (from > facts.total) return;
+  const mark = index.markBefore(from);
+  let { line } = mark;
+  for await (const { start, bytes, end, isOpen } of readPieces(file, mark.offset, size, pieceBytes)) {
+    for (let begins = 0; begins < bytes.length; line += 1) {
+      const at = bytes.indexOf(NEWLINE, begins);
+      const ends = at < 0 ? bytes.length : at;
+      if (line >= from) {
+        const length = at < 0 ? end - start - (isOpen ? 0 : 1) : ends - begins;
+        yield { line, start: start + begins, bytes: bytes.subarray(begins, ends), length };
+      }
+      begins = ends + 1;
+    }
+  }
+}
+
+export function itemOf({ line, start, bytes, length }: PlacedLine): LineItem {
+  const isCut = length > MAX_LINE_BYTES;
+  const shown = isCut ? wholeCharacters(bytes.subarray(0, MAX_LINE_BYTES)) : bytes;
+  return {
+    line,
+    text: shown.toString("utf8"),
+    ...(isCut ? { cut: { offset: start, bytes: length } } : {}),
+    ...(isErrorLine(bytes) ? { error: true } : {}),
+  };
+}

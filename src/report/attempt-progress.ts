@@ -1,0 +1,47 @@
+import { readFailure } from "../core/failure/error-record.js";
+import { noteFailure } from "../core/failure/no-progress.js";
+import type { LoggedEvent } from "../core/model/events.js";
+import { type HealState, NEW_HEAL_STATE } from "../core/model/heal-state.js";
+
+/** Whether a failed attempt came further than the one before it. */
+export interface ShownProgress {
+  /** Failures in a row, this one included, that say and leave the same. */
+  readonly streak: number;
+  /** The visit, or the round of the queue in it, in which they are counted; from 1 in the job. */
+  readonly round: number;
+  /** This one has reached `step_no_progress_limit`, or goes to and fro between two failures. */
+  readonly reached: boolean;
+  readonly oscillation: boolean;
+}
+
+/** By attempt, from the log of one job; of failed attempts only. */
+export function progressByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, ShownProgress> {
+  const found = new Map<number, ShownProgress>();
+  let heal: HealState = NEW_HEAL_STATE;
+  let visit = 1;
+  let round = 1;
+  const beginRound = (): void => {
+    heal = NEW_HEAL_STATE;
+    round += 1;
+  };
+  for (const { event } of log) {
+    if (event.type === "attempt.started" && event.visit !== visit) {
+      if (found.size > 0) beginRound();
+      visit = event.visit;
+    }
+    if (event.type === "requeue.scheduled") beginRound();
+    if (event.type !== "attempt.failed") continue;
+    // While a breaker is open, a failure says nothing about progress.
+    if (event.breakers === undefined)
+      heal = noteFailure(heal, readFailure(event.error), event.noProgress ?? null);
+    const { streak } = heal;
+    const { noProgress } = event;
+    found.set(event.attempt, {
+      streak,
+      round,
+      reached: (noProgress ?? null) !== null,
+      oscillation: noProgress?.oscillation ?? false,
+    });
+  }
+  return found;
+}
