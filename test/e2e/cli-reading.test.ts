@@ -77,6 +77,32 @@ describe("commands that look", () => {
     expect((await cli.daruma("job", "show", String(run_id), "idle")).stdout).not.toContain("memory");
   });
 
+  it("logs: only some lines, or those that a search finds, a long one whole", async () => {
+    const long = "printf '%10000s' | tr ' ' x";
+    const { run_id } = (
+      await cli.runJson(
+        `name: lined\nsteps:\n  count: { exec: "seq 1 2500; ${long}; echo; echo Refused; echo refused again >&2" }\n`,
+      )
+    ).report;
+    const logs = (...flags: string[]) => cli.daruma("logs", String(run_id), "count", ...flags);
+    expect((await logs("--lines", "2499:2500")).stdout).toBe("2499\n2500\n");
+    expect((await logs("--lines", "-1:", "--stderr")).stdout).toBe("refused again\n");
+    expect((await logs("--lines", "2501")).stdout).toBe(`${"x".repeat(10_000)}\n`);
+    expect((await logs("--lines", "1:2400")).stdout.split("\n")).toHaveLength(2_401);
+    expect((await logs("--grep", "refused")).stdout).toBe("2502:Refused\n1:refused again\n");
+    expect((await logs("--grep", "^24.5$", "--regex")).stdout.split("\n").slice(0, 2)).toEqual([
+      "2405:2405",
+      "2415:2415",
+    ]);
+    expect(JSON.parse((await logs("--grep", "refused", "--json")).stdout)).toMatchObject({
+      step: "count",
+      stdout: { items: [{ line: 2502, text: "Refused" }] },
+      stderr: { items: [{ line: 1, text: "refused again" }] },
+    });
+    expect((await logs("--grep", "nowhere")).stderr).toBe("no line matches\n");
+    expect((await logs("--lines", "1:", "--follow")).exitCode).toBe(2);
+  });
+
   it("tables: nothing is cut where nobody looks at a terminal", async () => {
     const words = `${"a long message ".repeat(8)}end`;
     const file = cli.write(
