@@ -62,8 +62,8 @@ describe("the three doors", () => {
         .sort(),
     ).toEqual(tools.map(({ name }) => name).sort());
     expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([
-      ...["compare_runs", "control_breaker", "control_campaign", "create_token"],
-      ...["diff_run", "export_run", "import_run", "list_breakers"],
+      ...["compare_runs", "compare_versions", "control_breaker", "control_campaign", "create_token"],
+      ...["diff_run", "edit_workflow", "export_run", "import_run", "list_breakers"],
       ...["list_flakes", "list_tokens", "prune_runs", "release_worker"],
     ]);
   });

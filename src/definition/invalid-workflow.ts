@@ -1,5 +1,6 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { Problem } from "./read/problem.js";
+import type { Survey } from "./survey.js";
 
 /** A workflow with every problem in it at once. */
 export class InvalidWorkflow extends DarumaError {
@@ -8,6 +9,8 @@ export class InvalidWorkflow extends DarumaError {
     readonly file: string | null,
     /** Those of a workflow that was written in a program have line and column 0. */
     readonly problems: readonly Problem[],
+    /** A drawing of what could be read, where it was asked for. */
+    readonly survey: Survey | null = null,
   ) {
     const [first] = problems;
     const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;

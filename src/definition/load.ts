@@ -20,6 +20,7 @@ import { readText } from "./read/read-text.js";
 import type { ReadContext } from "./read/schema.js";
 import { findEntry, Locator, type SourceEntry, type SourceNode } from "./read/source-tree.js";
 import { quote } from "./read/suggest.js";
+import type { WorkflowAsRead } from "./survey.js";
 
 export interface LoadOptions {
   /** Shown in problems; its name without the ending is the workflow's default name. */
@@ -34,6 +35,8 @@ export interface LoadOptions {
   readonly customActions?: readonly string[];
   /** Names of the breakers of the settings, which steps may use. */
   readonly sharedBreakers?: readonly string[];
+  /** Told what could be read, also where there are problems. */
+  readonly onRead?: (read: WorkflowAsRead) => void;
 }
 
 export type LoadResult =
@@ -92,6 +95,7 @@ export function readDefinition(
       { entries, stepsAt: stepsPlace(root), routed, transitions, texts: context.texts, known },
       findings,
     );
+    options.onRead?.({ root, definition, entries, transitions });
   }
   if (entries === null || findings.errors.length > 0) return null;
   return { definition: deepFreeze(definition), entries };

@@ -41,7 +41,9 @@ import { listWorkers } from "./server/list-workers.js";
 import { releaseWorker } from "./server/release-worker.js";
 import { createToken, listTokens, revokeToken } from "./server/tokens.js";
 import { whoami } from "./server/whoami.js";
+import { compareVersions } from "./workflows/compare-versions.js";
 import { deleteDraft, getDraft, listDrafts, saveDraft } from "./workflows/drafts.js";
+import { editWorkflow } from "./workflows/edit-workflow.js";
 import { getFailureHandler, listFailureHandlers } from "./workflows/failure-handlers.js";
 import { getWorkflowSchema } from "./workflows/get-workflow-schema.js";
 import { publishWorkflow } from "./workflows/publish-workflow.js";
@@ -72,6 +74,7 @@ export const TABLE = {
   validate_workflow: validateWorkflow,
   get_workflow_schema: getWorkflowSchema,
   workflow_graph: workflowGraph,
+  edit_workflow: editWorkflow,
   list_runs: listRuns,
   get_run: getRun,
   list_run_events: listRunEvents,
@@ -100,6 +103,7 @@ export const TABLE = {
   delete_draft: deleteDraft,
   validate_draft: validateDraft,
   publish_workflow: publishWorkflow,
+  compare_versions: compareVersions,
   list_breakers: listBreakers,
   control_breaker: controlBreaker,
   list_workers: listWorkers,

@@ -222,4 +222,17 @@ export const problem = z.object({
   line: z.number(),
   column: z.number(),
   path: z.string(),
+  fix: z
+    .object({
+      words: z.string(),
+      line: z.number(),
+      column: z.number(),
+      end_line: z.number(),
+      end_column: z.number(),
+      text: z.string(),
+    })
+    .optional()
+    .describe(
+      "Puts `text` in place of what is there; columns count UTF-16 units from 1, the end is left out.",
+    ),
 });

@@ -102,3 +102,35 @@ ${file}:4:27 OUTPUT_MAY_BE_MISSING \`test\` reads the output of \`build\`, but m
     expect(forked.value.jobs.map(({ output }) => output)).toEqual([1, "fine"]);
   });
 });
+
+describe("an edge that is added from the command line", () => {
+  it("changes the file at one place, and a problem in it comes with its fix", async () => {
+    const text = `steps:
+  a: { exec: one } # the first
+  b: { exec: two }
+transitions:
+  - { from: a, to: b, on: failure, priority: 1 }
+`;
+    const file = cli.write("edged.yaml", text);
+    const edge = ["--from", "a", "--to", "b", "--on", "failure", "--priority", "1"];
+    const printed = await cli.daruma("edge", "add", file, ...edge);
+    expect(printed.stdout).toBe(`${text}  - { from: a, to: b, on: failure, priority: 1 }\n`);
+    expect((await cli.daruma("edge", "add", file, ...edge, "--write")).stdout).toBe(`${file} is changed\n`);
+    const { stdout } = await cli.daruma("validate", file, "--json");
+    expect(JSON.parse(stdout).files[0].problems).toMatchObject([
+      { code: "INVALID_VALUE", fix: { words: "Make it 2", line: 6, column: 46, end_column: 47, text: "2" } },
+    ]);
+    const mended = await cli.daruma(
+      "edge",
+      "change",
+      file,
+      "--transition",
+      "2",
+      "--priority",
+      "2",
+      "--write",
+    );
+    expect(mended.exitCode).toBe(0);
+    expect((await cli.daruma("validate", file)).exitCode).toBe(0);
+  });
+});

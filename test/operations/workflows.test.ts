@@ -50,7 +50,18 @@ describe("validate_workflow", () => {
         { name: "n0", step: "build", label: "build", shape: "step", status: null },
         { name: "n1", step: "fallback", label: "fallback", shape: "routed", status: null },
       ],
-      edges: [{ from: "n0", to: "n1", kind: "transition_failure", label: "on failure 1" }],
+      edges: [
+        {
+          ...{
+            id: "transitions[0]",
+            from: "n0",
+            to: "n1",
+            kind: "transition_failure",
+            label: "on failure 1",
+          },
+          ...{ route: null, priority: 1, condition: null },
+        },
+      ],
     });
     expect(await refusalOf(bench.call("workflow_graph", {}))).toBe("INVALID_INPUT");
     expect(await refusalOf(bench.call("workflow_graph", { source: ROUTED, workflow: "x" }))).toBe(
@@ -176,5 +187,74 @@ describe("list_workers", () => {
   it("says who is there", async () => {
     const { items } = await bench.call("list_workers", {});
     expect(Array.isArray(items)).toBe(true);
+  });
+});
+
+describe("a text that is edited by a program", () => {
+  const text = "name: drawn\nsteps: { a: { type: noop }, b: { type: noop } } # two\n";
+
+  it("gets a transition, says what changed, and keeps its comments", async () => {
+    const added = await bench.call("edit_workflow", {
+      action: "add",
+      source: text,
+      from: "a",
+      to: "b",
+      on: "failure",
+    });
+    expect(added.source).toBe(`${text}transitions:\n  - { from: a, to: b, on: failure }\n`);
+    expect(text.slice(0, added.edit.from) + added.edit.text + text.slice(added.edit.to)).toBe(added.source);
+    const changed = await bench.call("edit_workflow", {
+      ...{ action: "change", source: added.source, transition: 1, priority: 4 },
+      when: { type: "exists", field: "error.code" },
+    });
+    const checked = await bench.call("validate_workflow", { source: changed.source, graph: true });
+    expect(checked.graph!.edges).toMatchObject([
+      {
+        kind: "transition_failure",
+        priority: 4,
+        condition: "exists error.code",
+        lines: { first: 4, last: 4 },
+      },
+    ]);
+    const removed = await bench.call("edit_workflow", {
+      action: "remove",
+      source: changed.source,
+      transition: 1,
+    });
+    expect(removed.source).toBe(text);
+  });
+
+  it("needs both ends to add one, and a number for the rest", async () => {
+    const ask = (more: object) => bench.call("edit_workflow", { source: text, action: "add", ...more });
+    expect(await refusalOf(ask({ from: "a" }))).toBe("INVALID_INPUT");
+    expect(await refusalOf(ask({ from: "a", to: "b", transition: 1 }))).toBe("INVALID_INPUT");
+    expect(await refusalOf(ask({ action: "remove" }))).toBe("INVALID_INPUT");
+  });
+});
+
+describe("two versions of a workflow", () => {
+  it("are compared by step and by line, and so is the draft, also one with problems", async () => {
+    const save = (steps: string) =>
+      bench.call("save_draft", { name: "compared", source: `name: compared\n# same\nsteps:\n${steps}` });
+    await save("  a: { exec: one }\n  b: { exec: b }\n");
+    await bench.call("publish_workflow", { name: "compared" });
+    await save("  a: { exec: two }\n  c: { exec: c }\n");
+    await bench.call("publish_workflow", { name: "compared" });
+    const compared = await bench.call("compare_versions", { name: "compared", from: 1, to: 2 });
+    expect(compared.definition!.steps).toEqual([
+      { step: "a", change: "changed", keys: ["exec"] },
+      { step: "c", change: "added", keys: [] },
+      { step: "b", change: "removed", keys: [] },
+    ]);
+    expect(compared.lines!.filter(({ kind }) => kind !== "same").map(({ text }) => text.trim())).toEqual([
+      "a: { exec: one }",
+      "b: { exec: b }",
+      "a: { exec: two }",
+      "c: { exec: c }",
+    ]);
+    await save("  a: { exek: two }\n");
+    const draft = await bench.call("compare_versions", { name: "compared" });
+    expect(draft).toMatchObject({ from: 2, to: "draft", definition: null });
+    expect(draft.lines!.filter(({ kind }) => kind !== "same")).toHaveLength(3);
   });
 });

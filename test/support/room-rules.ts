@@ -14,7 +14,7 @@ export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] 
     ["evolve"],
     ["decide", "snapshot"],
   ],
-  definition: [["read"], ["fields"], ["batch", "normalise"], ["check"], ["lint", "draw"], [TOP]],
+  definition: [["read"], ["fields"], ["batch", "normalise"], ["check"], ["lint", "draw", "edit"], [TOP]],
   report: [["lookup", "resources"], ["words"], [TOP]],
 };
 

@@ -12,7 +12,7 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
     ...["holds", "resolve", "retry"],
   ],
   "Run:": [
-    ...["pause", "takeover", "fork", "diff-run", "graph", "schema"],
+    ...["pause", "takeover", "fork", "diff-run", "graph", "edge", "schema"],
     ...["workflows", "workflow", "handlers", "handler"],
   ],
   "Look:": [

@@ -68,6 +68,13 @@ const PLAN_SHAPE: CommandShape = {
   hides: ["source", "file_name", "run_id"],
 };
 
+const edge = (hides: readonly string[]): CommandShape => ({
+  arguments: [new Argument("<file>", "a workflow file")],
+  hides: ["source", "file_name", ...hides],
+  words: { when: "a condition in JavaScript", priority: "lower numbers are tried first" },
+  options: [new Option("--write", "change the file (default: print the new text)")],
+});
+
 export const SHAPES: { readonly [words: string]: CommandShape } = {
   cancel: {
     hides: [...ONLY_STEPS, "reason"],
@@ -215,8 +222,11 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   validate: {
     arguments: [new Argument("<file...>", "workflow files")],
-    hides: ["source", "file_name"],
+    hides: ["source", "file_name", "name", "graph"],
   },
+  "edge add": edge(["transition"]),
+  "edge change": edge([]),
+  "edge remove": edge(["from", "to", "on", "priority", "when"]),
   graph: {
     arguments: [new Argument("[file|run]", "a workflow file, the number of a run, or last")],
     hides: ["source", "file_name", "run_id", "format"],

@@ -1,3 +1,4 @@
+import { rename } from "../read/fix.js";
 import type { Findings } from "../read/problem.js";
 import type { Located } from "../read/schema.js";
 import { didYouMean, quote } from "../read/suggest.js";
@@ -17,5 +18,6 @@ export function reportUnknownStep(
     suggestion === null
       ? "Fix the name or define the step."
       : `Rename it to \`${suggestion}\`, or define the step.`;
-  findings.error({ code: "UNKNOWN_STEP", message, hint, at: name.at, path: name.path });
+  const mending = rename(name.value, suggestion);
+  findings.error({ code: "UNKNOWN_STEP", message, hint, at: name.at, path: name.path, mending });
 }

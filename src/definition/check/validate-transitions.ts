@@ -1,5 +1,6 @@
 import { isSamePath } from "../../core/model/fan-out.js";
 import type { TransitionDraft } from "../fields/transition-fields.js";
+import { type Mending, rename } from "../read/fix.js";
 import type { Findings } from "../read/problem.js";
 import type { Located } from "../read/schema.js";
 import { didYouMean, quote } from "../read/suggest.js";
@@ -74,12 +75,13 @@ function reportUnknownStep(
     suggestion === null
       ? "Fix the name or define the step."
       : `Rename it to \`${suggestion}\`, or define the step.`;
-  findings.error({ code: "UNKNOWN_STEP", message, hint, at, path });
+  findings.error({ code: "UNKNOWN_STEP", message, hint, at, path, mending: rename(value, suggestion) });
 }
 
 /** Among the transitions of one outcome the order must not be left to chance. */
 function checkPriorities(transitions: readonly TransitionDraft[], findings: Findings): void {
   const firstAt = new Map<string, number>();
+  const highest = highestPriorities(transitions);
   for (const [place, { from, on, priority, at, path }] of transitions.entries()) {
     if (from === undefined) continue;
     const value = priority?.value ?? place + 1;
@@ -90,15 +92,33 @@ function checkPriorities(transitions: readonly TransitionDraft[], findings: Find
       else {
         const message = `the transitions ${first + 1} and ${place + 1} from ${quote(from.value)} have the same priority ${value} for the same outcome`;
         const hint = "Give each its own `priority`; the default is its position in the list.";
+        const mending = takePriority(highest.get(from.value)! + 1, priority?.value);
         findings.error({
           code: "INVALID_VALUE",
           message,
           hint,
           at: priority?.at ?? at,
           path: priority?.path ?? path,
+          mending,
         });
         break;
       }
     }
   }
+}
+
+/** By step: the highest priority of its transitions. */
+function highestPriorities(transitions: readonly TransitionDraft[]): ReadonlyMap<string, number> {
+  const highest = new Map<string, number>();
+  for (const [place, { from, priority }] of transitions.entries())
+    if (from !== undefined)
+      highest.set(from.value, Math.max(highest.get(from.value) ?? 0, priority?.value ?? place + 1));
+  return highest;
+}
+
+/** One behind all others. */
+function takePriority(free: number, written: number | undefined): Mending {
+  return written === undefined
+    ? { words: `Give it priority ${free}`, adds: `priority: ${free}` }
+    : { words: `Make it ${free}`, replaces: String(written), by: String(free) };
 }

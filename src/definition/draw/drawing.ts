@@ -21,9 +21,17 @@ export interface DrawnNode {
 }
 
 export interface DrawnEdge {
+  /** Where a workflow file has it: `transitions[0]`, `steps.build.on_fail.goto`. No two edges have the same. */
+  readonly id: string;
   readonly from: string;
   readonly to: string;
   readonly kind: "depends" | "on_fail" | "on_success" | `transition_${Transition["on"]}`;
+  /** Of `on_fail` and `on_success`: whether it runs the step and comes back, or goes on from there. */
+  readonly route: "run" | "goto" | null;
+  /** Of a transition: lower ones are tried first. */
+  readonly priority: number | null;
+  /** Of a transition, as a person would write it; null: it has none. */
+  readonly condition: string | null;
   readonly label: string | null;
 }
 
@@ -42,8 +50,19 @@ export const STATUS_COLOURS: Readonly<Record<JobStatus, string>> = {
   canceled: "#d1d5db",
 };
 
-export function draw(definition: Definition, statuses: StepStatuses = {}): Drawing {
-  const nameOf = new Map(definition.steps.map((step, index) => [step.id, `n${index}`]));
+/**
+ * A definition that was read from a text with problems may name steps that it does not have: nothing leads there.
+ *
+ * @param unread ids of steps whose content could not be read
+ */
+export function draw(
+  definition: Definition,
+  statuses: StepStatuses = {},
+  unread: readonly string[] = [],
+): Drawing {
+  const nameOf = new Map(
+    [...definition.steps.map(({ id }) => id), ...unread].map((id, index) => [id, `n${index}`]),
+  );
   const nodes: DrawnNode[] = definition.steps.map((step) => ({
     name: nameOf.get(step.id)!,
     step: step.id,
@@ -51,30 +70,50 @@ export function draw(definition: Definition, statuses: StepStatuses = {}): Drawi
     shape: shapeOf(step),
     status: Object.hasOwn(statuses, step.id) ? (statuses[step.id] ?? null) : null,
   }));
+  for (const id of unread)
+    nodes.push({ name: nameOf.get(id)!, step: id, label: id, shape: "step", status: null });
   const edges: DrawnEdge[] = [];
   for (const step of definition.steps) {
     const to = nameOf.get(step.id)!;
     for (const [place, group] of step.dependsOn.entries()) {
-      let source = nameOf.get(group[0]!)!;
-      if (group.length > 1) {
-        source = `${to}_or${place}`;
-        nodes.push({ name: source, step: null, label: "or", shape: "or", status: null });
-        for (const member of group)
-          edges.push({ from: nameOf.get(member)!, to: source, kind: "depends", label: null });
+      const id = `steps.${step.id}.depends_on[${place}]`;
+      if (group.length === 1) edges.push(dependency(id, nameOf.get(group[0]!), to));
+      else {
+        const or = `${to}_or${place}`;
+        nodes.push({ name: or, step: null, label: "or", shape: "or", status: null });
+        for (const member of group) edges.push(dependency(`${id}.${member}`, nameOf.get(member), or));
+        edges.push(dependency(id, or, to));
       }
-      edges.push({ from: source, to, kind: "depends", label: null });
     }
     edges.push(
-      ...routes(step.onFail, "on_fail", to, nameOf),
-      ...routes(step.onSuccess, "on_success", to, nameOf),
+      ...routes(step.onFail, "on_fail", step.id, nameOf),
+      ...routes(step.onSuccess, "on_success", step.id, nameOf),
     );
   }
-  for (const transition of definition.transitions) {
-    const from = nameOf.get(transition.from)!;
-    const to = nameOf.get(transition.to)!;
-    edges.push({ from, to, kind: `transition_${transition.on}`, label: transitionLabel(transition) });
-  }
-  return { nodes, edges };
+  for (const transition of definition.transitions) edges.push(transitionEdge(transition, nameOf));
+  return { nodes, edges: edges.filter(({ from, to }) => from !== NOWHERE && to !== NOWHERE) };
+}
+
+/** The end of an edge that leads to no step of the workflow. */
+const NOWHERE = "";
+const UNCONDITIONAL = { route: null, priority: null, condition: null, label: null };
+
+function dependency(id: string, from: string | undefined, to: string): DrawnEdge {
+  return { id, from: from ?? NOWHERE, to, kind: "depends", ...UNCONDITIONAL };
+}
+
+function transitionEdge(transition: Transition, nameOf: ReadonlyMap<string, string>): DrawnEdge {
+  const { id, from, to, on, priority, when } = transition;
+  return {
+    id: `transitions[${id - 1}]`,
+    from: nameOf.get(from) ?? NOWHERE,
+    to: nameOf.get(to) ?? NOWHERE,
+    kind: `transition_${on}`,
+    route: null,
+    priority,
+    condition: when === null ? null : renderCondition(when),
+    label: transitionLabel(transition),
+  };
 }
 
 /** `on failure 2: error.code == "TIMEOUT"`. */
@@ -92,13 +131,23 @@ function transitionLabel({ on, priority, when }: Transition): string {
 function routes(
   { run, goto, gotoMax }: Routing,
   kind: "on_fail" | "on_success",
-  from: string,
+  step: string,
   nameOf: ReadonlyMap<string, string>,
 ): DrawnEdge[] {
   const when = kind === "on_fail" ? "on fail" : "on success";
-  const edges = run.map((id): DrawnEdge => ({ from, to: nameOf.get(id)!, kind, label: `${when}: run` }));
+  const edge = (id: string, target: string, route: "run" | "goto", label: string): DrawnEdge => ({
+    id: `steps.${step}.${kind}.${id}`,
+    from: nameOf.get(step)!,
+    to: nameOf.get(target) ?? NOWHERE,
+    kind,
+    route,
+    priority: null,
+    condition: null,
+    label: `${when}: ${label}`,
+  });
+  const edges = run.map((id, place) => edge(`run[${place}]`, id, "run", "run"));
   const bound = gotoMax == null ? "" : `, max ${gotoMax}`;
-  if (goto !== null) edges.push({ from, to: nameOf.get(goto)!, kind, label: `${when}: goto${bound}` });
+  if (goto !== null) edges.push(edge("goto", goto, "goto", `goto${bound}`));
   return edges;
 }
 

@@ -1,6 +1,7 @@
 import { BUILT_IN_ACTIONS, type BuiltInAction, isBuiltInAction } from "../../core/model/action-traits.js";
 import type { ActionDefinition } from "../../core/model/definition.js";
 import type { Json } from "../../core/text/json.js";
+import { rename } from "../read/fix.js";
 import { childPath, type Path } from "../read/path.js";
 import {
   type Fields,
@@ -126,6 +127,7 @@ function readType(node: SourceMap, path: Path | null, context: ReadContext): str
     hint,
     at: value.at,
     path: childPath(path, entry.key),
+    mending: rename(type, suggestion),
   });
   return suggestion;
 }

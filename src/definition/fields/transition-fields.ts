@@ -1,4 +1,5 @@
 import type { Transition } from "../../core/model/definition.js";
+import type { Mending } from "../read/fix.js";
 import type { Path } from "../read/path.js";
 import {
   type Located,
@@ -86,13 +87,15 @@ const transition: Schema<TransitionDraft, Written<typeof transitionMap>> = named
   },
 });
 
+const ADD_ON: Mending = { words: "Add on: failure", adds: "on: failure" };
+
 /** After a success there is no error: a condition on one would never hold. */
 function reportBlindCondition(node: SourceMap, path: Path | null, context: ReadContext): void {
   const message =
     "`when` reads the error, but the transition is tried only after a success, which is the default of `on`";
   const hint = "Add `on: failure` or `on: any`.";
   const at = findEntry(node, "when")?.keyAt ?? node.at;
-  context.findings.error({ code: "INVALID_VALUE", message, hint, at, path });
+  context.findings.error({ code: "INVALID_VALUE", message, hint, at, path, mending: ADD_ON });
 }
 
 export const transitions = listOf(transition, { items: "transitions" });

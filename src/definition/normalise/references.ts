@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../core/errors/errors.js";
 import type { BreakerDefinition, ResourceRequirements } from "../../core/model/definition.js";
 import type { HandlerDraft } from "../fields/failure-handler-fields.js";
 import type { NamedResources, ResourceDraft } from "../fields/resource-fields.js";
+import { rename } from "../read/fix.js";
 import type { Located, ReadContext } from "../read/schema.js";
 import { didYouMean, quote } from "../read/suggest.js";
 
@@ -63,7 +64,7 @@ export class References {
       suggestion === null
         ? `${define[0]!.toUpperCase()}${define.slice(1)}.`
         : `Rename it to \`${suggestion}\`, or ${define}.`;
-    findings.error({ code: "UNKNOWN_BREAKER", message, hint, at, path });
+    findings.error({ code: "UNKNOWN_BREAKER", message, hint, at, path, mending: rename(value, suggestion) });
   }
 
   private reportUnknown(
@@ -80,6 +81,6 @@ export class References {
       suggestion === null
         ? `Define it under \`${list}\`.`
         : `Rename it to \`${suggestion}\`, or define it under \`${list}\`.`;
-    findings.error({ code, message, hint, at, path });
+    findings.error({ code, message, hint, at, path, mending: rename(value, suggestion) });
   }
 }

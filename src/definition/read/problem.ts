@@ -1,4 +1,5 @@
 import { ERROR_CATALOGUE, type ErrorCode } from "../../core/errors/errors.js";
+import type { Fix, Mending } from "./fix.js";
 import { type Path, renderPath } from "./path.js";
 import type { SourceScalar } from "./source-tree.js";
 import { Suggester } from "./suggest.js";
@@ -20,6 +21,8 @@ export interface Problem {
   readonly column: number;
   /** `steps.build.on_fail.goto` */
   readonly path: string;
+  /** Where a program can mend it. */
+  readonly fix?: Fix;
 }
 
 /** A problem whose offset is not yet a line and column. */
@@ -31,6 +34,7 @@ export interface Finding {
   readonly path: string;
   /** A place within the text of a scalar, such as a name in an expression. */
   readonly inside: InsideScalar | null;
+  readonly mending?: Mending | undefined;
 }
 
 export interface InsideScalar {
@@ -46,6 +50,7 @@ export interface Report {
   readonly at: number;
   readonly path: Path | null;
   readonly inside?: InsideScalar | null;
+  readonly mending?: Mending | undefined;
 }
 
 /** An alias may stand for thousands of values; whoever reads the first problems of one place knows the others. */
@@ -74,7 +79,7 @@ export class Findings {
     this.add(this.warnings, report);
   }
 
-  private add(list: Finding[], { code, message, hint, at, path, inside = null }: Report): void {
+  private add(list: Finding[], { code, message, hint, at, path, inside = null, mending }: Report): void {
     const rendered = renderPath(path);
     const place = at < 0 ? rendered : `${at} ${inside?.offset ?? ""}`;
     const identity = `${code} ${place} ${message}`;
@@ -83,6 +88,7 @@ export class Findings {
     const count = (this.alike.get(`${code} ${place}`) ?? 0) + 1;
     this.alike.set(`${code} ${place}`, count);
     if (count > this.maxAlike) return;
-    list.push({ code, message, hint: hint ?? ERROR_CATALOGUE[code].next, at, path: rendered, inside });
+    const told = hint ?? ERROR_CATALOGUE[code].next;
+    list.push({ code, message, hint: told, at, path: rendered, inside, mending });
   }
 }

@@ -1,5 +1,6 @@
 import type { Json } from "../../core/text/json.js";
 import { MAX_DURATION_MS, parseDuration } from "./duration.js";
+import { rename } from "./fix.js";
 import { childPath, type Path } from "./path.js";
 import { type JsonSchema, type ReadContext, reportRepeatedKeys, type Schema, wrongType } from "./schema.js";
 import type { SourceEntry, SourceNode, SourceScalar } from "./source-tree.js";
@@ -110,6 +111,7 @@ export function oneOf<const W extends string>(
         hint: `Write ${expected}.`,
         at: node.at,
         path,
+        mending: rename(node.value, suggestion),
       });
       return undefined;
     },

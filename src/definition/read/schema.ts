@@ -1,4 +1,5 @@
 import type { Json } from "../../core/text/json.js";
+import { type Mending, rename } from "./fix.js";
 import type { NameFinder } from "./names-in-text.js";
 import { childPath, type Path } from "./path.js";
 import type { TextWithNames } from "./placed-text.js";
@@ -161,8 +162,8 @@ function takeOther(
   options: ObjectOptions,
 ): undefined {
   const path = childPath(parent, entry.key);
-  const report = (message: string, hint: string) =>
-    context.findings.error({ code: "UNKNOWN_KEY", message, hint, at: entry.keyAt, path });
+  const report = (message: string, hint: string, mending?: Mending) =>
+    context.findings.error({ code: "UNKNOWN_KEY", message, hint, at: entry.keyAt, path, mending });
   const name = quote(entry.key);
   if (options.later?.includes(entry.key)) {
     return report(
@@ -180,7 +181,7 @@ function takeOther(
   const suggestion = options.renamed?.get(entry.key) ?? context.findings.suggester.nearest(entry.key, names);
   const hint =
     suggestion === null ? `Keys allowed here: ${names.join(", ")}.` : `Rename it to \`${suggestion}\`.`;
-  report(`unknown key ${name}${didYouMean(suggestion)}`, hint);
+  report(`unknown key ${name}${didYouMean(suggestion)}`, hint, rename(entry.key, suggestion));
 }
 
 function reportSecondSpelling(

@@ -1,3 +1,4 @@
+import { editFor, type Fix, type Mending } from "./fix.js";
 import type { Finding, Problem } from "./problem.js";
 import { offsetInFile } from "./scalar-place.js";
 
@@ -28,10 +29,24 @@ export class SourceText {
   }
 
   toProblem(finding: Finding, file: string): Problem {
-    const { code, message, hint, path, inside } = finding;
+    const { code, message, hint, path, inside, mending } = finding;
     const at = inside === null ? finding.at : offsetInFile(this.text, inside.scalar, inside.offset);
     const { line, column } = this.positionOf(at);
-    return { code, message, hint, file, line, column, path };
+    const fix = mending === undefined ? null : this.fixOf(at, mending);
+    return { code, message, hint, file, line, column, path, ...(fix === null ? {} : { fix }) };
+  }
+
+  private fixOf(at: number, mending: Mending): Fix | null {
+    const edit = editFor(this.text, at, mending);
+    if (edit === null) return null;
+    const [start, end] = [this.positionOf(edit.from), this.positionOf(edit.to)];
+    return {
+      words: mending.words,
+      ...start,
+      end_line: end.line,
+      end_column: end.column,
+      text: edit.text,
+    };
   }
 }
 

@@ -88,6 +88,16 @@ export class Locator {
   }
 }
 
+/** Null where the tree does not have the path. */
+export function nodeAt(root: SourceNode, segments: readonly (string | number)[]): SourceNode | null {
+  let node: SourceNode | undefined = root;
+  for (const segment of segments) {
+    if (node?.kind === "map") node = findEntry(node, String(segment))?.value;
+    else node = node?.kind === "list" ? node.items[segment as number] : undefined;
+  }
+  return node ?? null;
+}
+
 /** What a message calls the value that was found. */
 export function describeNode(node: SourceNode): string {
   if (node.kind === "map") return "a map";

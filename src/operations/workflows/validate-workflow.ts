@@ -3,8 +3,10 @@ import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import { type WorstCase, worstCase } from "../../definition/lint/worst-case.js";
 import type { Problem } from "../../definition/read/problem.js";
+import type { Survey } from "../../definition/survey.js";
 import { operation } from "../operation.js";
-import { fileName, problem, source } from "../schemas.js";
+import { fileName, flag, name, problem, source } from "../schemas.js";
+import { survey } from "./graph-shape.js";
 import { readTextIn } from "./workflow-source.js";
 
 const amount = z.number().nullable();
@@ -22,16 +24,25 @@ export const checked = z.object({
   problems: z.array(problem),
   warnings: z.array(problem),
   worst_case: worstCaseShape.nullable(),
+  graph: survey.nullable().optional().describe("With `graph`: as much as can be read; null: nothing."),
 });
+
+/** Of what `validate` and `workflow check` say. */
+export const withGraph = flag.optional().describe("Add the graph of what can be read, with its lines.");
 
 export const validateWorkflow = operation({
   name: "validate_workflow",
   summary: "check workflow files: all problems, warnings, worst-case attempts",
   description:
-    "Checks a workflow text without running or storing anything. Returns all problems, each with code, line, column and what to do, plus warnings and the maximum number of attempts of each step. A workflow with problems is an answer (`ok` is false), not an error.",
+    "Checks a workflow text without running or storing anything. Returns all problems, each with code, line, column, what to do and, if a program can mend it, `fix`; plus warnings and the maximum number of attempts of each step. A workflow with problems is an answer (`ok` is false), not an error.",
   role: "viewer",
   effect: "reads",
-  input: z.strictObject({ source, file_name: fileName }),
+  input: z.strictObject({
+    source,
+    file_name: fileName,
+    name: name.optional().describe("The name that the workflow must have."),
+    graph: withGraph,
+  }),
   output: checked,
   rest: { method: "POST", path: "/workflows/validate" },
   cli: [
@@ -42,8 +53,10 @@ export const validateWorkflow = operation({
     },
   ],
   withoutStore: "empty",
-  handler: async (context, { source: text, file_name }) =>
-    structuredClone(await checkWorkflow(context, text, file_name)) as z.input<typeof checked>,
+  handler: async (context, { source: text, file_name, name: wanted, graph }) =>
+    structuredClone(
+      await checkWorkflow(context, text, { file: file_name, name: wanted, surveys: graph }),
+    ) as z.input<typeof checked>,
 });
 
 export interface WorkflowCheck {
@@ -53,20 +66,47 @@ export interface WorkflowCheck {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly worst_case: WorstCase | null;
+  readonly graph?: Survey | null;
+}
+
+interface CheckOptions {
+  readonly file: string;
+  /** The name that it must have; by default any. */
+  readonly name?: string | undefined;
+  readonly surveys?: boolean | undefined;
 }
 
 /** Everything that is wrong with a workflow, or could be; nothing is run. */
 export async function checkWorkflow(
   context: Parameters<typeof readTextIn>[0],
   source: string,
-  file: string,
+  { file, name: wanted, surveys = false }: CheckOptions,
 ): Promise<WorkflowCheck> {
+  const drawn = (found: Survey | null | undefined) => (surveys ? { graph: found ?? null } : {});
   try {
-    const { definition, warnings } = await readTextIn(context, source, { file, folder: "/" });
-    return { ok: true, name: definition.name, problems: [], warnings, worst_case: worstCase(definition) };
+    const place = { file, folder: "/", surveys };
+    const { definition, warnings, survey: found } = await readTextIn(context, source, place);
+    const { name } = definition;
+    const problems = wanted === undefined || wanted === name ? [] : [nameProblem(file, wanted, name)];
+    const ok = problems.length === 0;
+    return { ok, name, problems, warnings, worst_case: worstCase(definition), ...drawn(found) };
   } catch (error) {
-    return { ok: false, name: null, problems: problemsOf(error, file), warnings: [], worst_case: null };
+    const found = error instanceof InvalidWorkflow ? error.survey : null;
+    const problems = problemsOf(error, file);
+    return { ok: false, name: null, problems, warnings: [], worst_case: null, ...drawn(found) };
   }
+}
+
+function nameProblem(file: string, name: string, own: string): Problem {
+  return {
+    code: "INVALID_VALUE",
+    message: `the draft is named ${name}, but the workflow in it is named ${own}`,
+    hint: "Use the same name in both places.",
+    file,
+    line: 1,
+    column: 1,
+    path: "name",
+  };
 }
 
 /** These say nothing of the text. */

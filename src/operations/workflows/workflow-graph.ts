@@ -9,38 +9,12 @@ import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { at, fileName, jobStatus, name, runReference, source } from "../schemas.js";
+import { at, fileName, name, runReference, source } from "../schemas.js";
+import { graph } from "./graph-shape.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
 import { readTextIn } from "./workflow-source.js";
 
 const FORMATS = ["mermaid", "dot", "json"] as const;
-
-const graph = z.object({
-  nodes: z.array(
-    z.object({
-      name: z.string(),
-      step: z.string().nullable().describe("Null: it stands for a choice between steps."),
-      label: z.string(),
-      shape: z.enum(["step", "routed", "for_each", "reduce", "or"]),
-      status: jobStatus.nullable(),
-    }),
-  ),
-  edges: z.array(
-    z.object({
-      from: z.string(),
-      to: z.string(),
-      kind: z.enum([
-        "depends",
-        "on_fail",
-        "on_success",
-        "transition_success",
-        "transition_failure",
-        "transition_any",
-      ]),
-      label: z.string().nullable(),
-    }),
-  ),
-});
 
 const input = z.strictObject({
   source: source.optional(),

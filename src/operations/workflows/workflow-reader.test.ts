@@ -50,11 +50,9 @@ describe("a large workflow", () => {
     ]);
     for (const refusal of refusals)
       expect(refusal).toMatchObject({ status: "rejected", reason: { code: "WORKFLOW_TOO_LARGE" } });
-    const check = await checkWorkflow(
-      { customActions: [], workflowReader: slow },
-      workflow(2_000),
-      "big.yaml",
-    );
+    const check = await checkWorkflow({ customActions: [], workflowReader: slow }, workflow(2_000), {
+      file: "big.yaml",
+    });
     expect(check).toMatchObject({ ok: false, problems: [{ code: "WORKFLOW_TOO_LARGE" }] });
   });
 
@@ -63,7 +61,7 @@ describe("a large workflow", () => {
     const source = workflow(2_000);
     const taken = [busy.read(source, PLACE), busy.read(source, PLACE)];
     await expect(busy.read(source, PLACE)).rejects.toMatchObject({ code: "WORKFLOW_READER_BUSY" });
-    const check = checkWorkflow({ customActions: [], workflowReader: busy }, source, "big.yaml");
+    const check = checkWorkflow({ customActions: [], workflowReader: busy }, source, { file: "big.yaml" });
     await expect(check).rejects.toMatchObject({ code: "WORKFLOW_READER_BUSY" });
     for (const { definition } of await Promise.all(taken)) expect(definition.name).toBe("big");
   });

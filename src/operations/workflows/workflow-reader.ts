@@ -48,11 +48,12 @@ export class WorkflowReader implements TextReader {
   async read(source: string, place: TextPlace): Promise<Workflow> {
     if (source.length <= this.#limits.maxCharsAtOnce) return readWorkflowText(source, place);
     const answer = await this.#readAside(source, place);
-    if ("problems" in answer) throw new InvalidWorkflow(place.file, answer.problems);
+    if ("problems" in answer) throw new InvalidWorkflow(place.file, answer.problems, answer.survey);
     if ("error" in answer) throw new DarumaError(answer.error.code, answer.error.message, answer.error);
-    const { text, hash, warnings } = answer;
+    const { text, hash, warnings, survey } = answer;
     const definition = parseStoredDefinition(text, hash);
-    return { definition, hash, text, warnings, file: null, folder: resolvePath(place.folder) };
+    const read = { definition, hash, text, warnings, file: null, folder: resolvePath(place.folder) };
+    return survey === undefined ? read : { ...read, survey };
   }
 
   /** What is under way or waits is refused. */

@@ -6,6 +6,7 @@ import type { Definition } from "../../core/model/definition.js";
 import { storedText } from "../../core/model/stored-definition.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import { loadDefinition } from "../../definition/load.js";
+import { type Survey, surveyOf } from "../../definition/survey.js";
 import { checkExpression } from "../../sandbox/check-expression.js";
 import { compilePattern } from "../../sandbox/compile-pattern.js";
 import { nameFinder } from "../../sandbox/names/find-names.js";
@@ -27,8 +28,9 @@ export function readWorkflow(
 /** A workflow that is no file here. Throws InvalidWorkflow with every problem. */
 export function readWorkflowText(
   source: string,
-  { file, folder, customActions, sharedBreakers = [] }: TextPlace,
+  { file, folder, customActions, sharedBreakers = [], surveys = false }: TextPlace,
 ): Workflow {
+  let survey: Survey | null = null;
   const loaded = loadDefinition(source, {
     file,
     checkExpression,
@@ -37,9 +39,13 @@ export function readWorkflowText(
     findNames: nameFinder,
     customActions,
     sharedBreakers,
+    onRead: (read) => {
+      if (surveys) survey = surveyOf(source, read);
+    },
   });
-  if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems);
-  return { ...fromDefinition(loaded.definition, folder), warnings: loaded.warnings };
+  if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems, survey);
+  const read = { ...fromDefinition(loaded.definition, folder), warnings: loaded.warnings };
+  return surveys ? { ...read, survey } : read;
 }
 
 /** Throws InvalidWorkflow with every problem. */

@@ -2,7 +2,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import type { Problem } from "../../definition/read/problem.js";
-import type { TextPlace } from "./workflow.js";
+import type { Survey } from "../../definition/survey.js";
+import type { TextPlace, Workflow } from "./workflow.js";
 import { readWorkflowText } from "./workflow-source.js";
 
 /** Entry of a thread that reads one workflow text, answers and ends. */
@@ -13,18 +14,22 @@ export interface TextToRead {
 }
 
 export type ReadingAnswer =
-  | { readonly text: string; readonly hash: string; readonly warnings: readonly Problem[] }
-  | { readonly problems: readonly Problem[] }
+  | (Pick<Workflow, "survey"> & {
+      readonly text: string;
+      readonly hash: string;
+      readonly warnings: readonly Problem[];
+    })
+  | { readonly problems: readonly Problem[]; readonly survey: Survey | null }
   | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly hint: string } };
 
 parentPort?.postMessage(answer(workerData as TextToRead));
 
 function answer({ source, place }: TextToRead): ReadingAnswer {
   try {
-    const { text, hash, warnings } = readWorkflowText(source, place);
-    return { text, hash, warnings };
+    const { text, hash, warnings, survey } = readWorkflowText(source, place);
+    return { text, hash, warnings, ...(survey === undefined ? {} : { survey }) };
   } catch (error) {
-    if (error instanceof InvalidWorkflow) return { problems: error.problems };
+    if (error instanceof InvalidWorkflow) return { problems: error.problems, survey: error.survey };
     if (!(error instanceof DarumaError)) throw error;
     const { code, message, hint } = error;
     return { error: { code, message, hint } };

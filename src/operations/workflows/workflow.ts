@@ -1,5 +1,6 @@
 import type { Definition } from "../../core/model/definition.js";
 import type { Problem } from "../../definition/read/problem.js";
+import type { Survey } from "../../definition/survey.js";
 
 /** A workflow ready to run: its definition with where it came from. */
 export interface Workflow {
@@ -10,6 +11,8 @@ export interface Workflow {
   /** Relative paths start here. */
   readonly folder: string;
   readonly warnings: readonly Problem[];
+  /** Only where it was asked for; null: nothing of it can be drawn. */
+  readonly survey?: Survey | null;
 }
 
 /** Where a workflow that is no file here stands. */
@@ -21,6 +24,8 @@ export interface TextPlace {
   readonly customActions: readonly string[];
   /** Names of the breakers of the settings; by default none. */
   readonly sharedBreakers?: readonly string[];
+  /** Draw it too, or as much of it as can be read. */
+  readonly surveys?: boolean;
 }
 
 /** Reads the text of a workflow. Throws InvalidWorkflow with every problem. */

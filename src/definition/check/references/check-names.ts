@@ -1,3 +1,4 @@
+import { rename } from "../../read/fix.js";
 import type { NamePart, NameRead } from "../../read/names-in-text.js";
 import { placeInText, type TextWithNames } from "../../read/placed-text.js";
 import type { Findings, Report } from "../../read/problem.js";
@@ -10,7 +11,7 @@ const HISTORY = "history";
 const WORD = /[\w$-]/;
 
 /** A name with its place for a report. */
-type Tell = (part: NamePart, problem: Pick<Report, "code" | "message" | "hint">) => void;
+type Tell = (part: NamePart, problem: Pick<Report, "code" | "message" | "hint" | "mending">) => void;
 
 /** Reports the names of a text that do not exist. Answers with the reads of steps' outputs. */
 export function checkNamesOf(text: TextWithNames, known: KnownNames, findings: Findings): NameRead[] {
@@ -89,7 +90,7 @@ export class NameChecker {
       suggestion === null
         ? `Known here: ${this.known.ofRun().join(", ")}. Other names that a run's context gives must be declared under \`context\`.`
         : `Rename it to \`${suggestion}\`.`;
-    this.tell(part, { code: "UNKNOWN_NAME", message, hint });
+    this.tell(part, { code: "UNKNOWN_NAME", message, hint, mending: rename(name, suggestion) });
   }
 
   #tellUnknownMember(root: NamePart, member: NamePart, members: Iterable<string>): void {
@@ -101,7 +102,7 @@ export class NameChecker {
       suggestion === null
         ? (MEMBER_HINTS[root.name] ?? `Fields of \`${root.name}\`: ${names.join(", ")}.`)
         : `Rename it to \`${suggestion}\`.`;
-    this.tell(member, { code: "UNKNOWN_NAME", message, hint });
+    this.tell(member, { code: "UNKNOWN_NAME", message, hint, mending: rename(member.name, suggestion) });
   }
 
   /** `outputs.lint-fix` is a name in a template, but `outputs.lint` minus `fix` in an expression. */

@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { Json } from "../../core/text/json.js";
+import {
+  differenceOf,
+  editText,
+  type TransitionKeys,
+  type WorkflowEdit,
+} from "../../definition/edit/edit-text.js";
+import { operation } from "../operation.js";
+import { fileName, source } from "../schemas.js";
+
+const stepId = z.string().min(1).max(200).optional();
+
+const input = z.strictObject({
+  action: z.enum(["add", "change", "remove"]).describe("What to do with the transition."),
+  source,
+  file_name: fileName,
+  transition: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe("Which transition: its number in the list, from 1; not with `add`."),
+  from: stepId.describe("The step whose end is watched."),
+  to: stepId.describe("The step that runs then."),
+  on: z.enum(["success", "failure", "any"]).optional().describe("The outcome that it is tried for."),
+  priority: z
+    .union([z.null(), z.coerce.number().int().min(0)])
+    .optional()
+    .describe("Lower numbers are tried first; null: its position in the list."),
+  when: z
+    .unknown()
+    .optional()
+    .describe("A condition as a workflow file has it, or JavaScript; null: no condition."),
+});
+
+const EXAMPLES = {
+  add: ["daruma edge add release.yaml --from deploy --to roll-back --on failure --write"],
+  change: ["daruma edge change release.yaml --transition 2 --priority 1"],
+  remove: ["daruma edge remove release.yaml --transition 2 --write"],
+} as const;
+
+export const editWorkflow = operation({
+  name: "edit_workflow",
+  summary: "add, change or remove a transition in a workflow text",
+  description:
+    "Returns a workflow text with one transition added, changed or removed. All else stays as it is written, comments included. Nothing is stored; the result may have problems.",
+  role: "viewer",
+  effect: "reads",
+  onlyForPeople: true,
+  input,
+  output: z.object({
+    source: z.string().describe("The whole text."),
+    edit: z
+      .object({ from: z.number(), to: z.number(), text: z.string() })
+      .describe("The same as one change of the text that was given, by offsets in UTF-16 units."),
+  }),
+  rest: { method: "POST", path: "/workflows/edit" },
+  cli: (["add", "change", "remove"] as const).map((action) => ({
+    words: `edge ${action}`,
+    summary: `${action === "remove" ? "remove a transition from" : `${action} a transition in`} a workflow file`,
+    positional: [],
+    preset: { action },
+    examples: EXAMPLES[action],
+  })),
+  withoutStore: "empty",
+  handler: async (_, request) => {
+    const edited = editText(request.source, editOf(request), request.file_name);
+    return { source: edited, edit: differenceOf(request.source, edited) };
+  },
+});
+
+function editOf({ action, transition, from, to, on, priority, when }: z.output<typeof input>): WorkflowEdit {
+  const keys: TransitionKeys = {
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(on === undefined ? {} : { on }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(when === undefined ? {} : { when: when as Json }),
+  };
+  if (action === "add") {
+    if (from === undefined || to === undefined || transition !== undefined)
+      throw new DarumaError("INVALID_INPUT", "to add a transition, give from and to, and no number");
+    return { action, keys };
+  }
+  if (transition === undefined)
+    throw new DarumaError("INVALID_INPUT", "transition is missing: the number of the transition, from 1");
+  return action === "remove" ? { action, transition } : { action, transition, keys };
+}

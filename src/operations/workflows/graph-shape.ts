@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { jobStatus } from "../schemas.js";
+
+const node = z.object({
+  name: z.string(),
+  step: z.string().nullable().describe("Null: it stands for a choice between steps."),
+  label: z.string(),
+  shape: z.enum(["step", "routed", "for_each", "reduce", "or"]),
+  status: jobStatus.nullable(),
+});
+
+const edge = z.object({
+  id: z.string().describe("Where a workflow file has it, such as transitions[0]."),
+  from: z.string(),
+  to: z.string(),
+  kind: z.enum([
+    "depends",
+    "on_fail",
+    "on_success",
+    "transition_success",
+    "transition_failure",
+    "transition_any",
+  ]),
+  route: z.enum(["run", "goto"]).nullable(),
+  priority: z.number().nullable(),
+  condition: z.string().nullable(),
+  label: z.string().nullable(),
+});
+
+/** A workflow or a run as nodes and edges. */
+export const graph = z.object({ nodes: z.array(node), edges: z.array(edge) });
+
+const lines = z.object({ first: z.number(), last: z.number() }).nullable();
+
+/** A text that may have problems, as far as it can be read, with the lines that everything stands in. */
+export const survey = z.object({
+  nodes: z.array(node.extend({ lines })),
+  edges: z.array(
+    edge.extend({
+      lines,
+      transition: z.number().nullable().describe("Its number in the list of transitions, from 1."),
+    }),
+  ),
+});
