@@ -35,6 +35,7 @@ import { listRunEvents } from "./runs/list-run-events.js";
 import { listRuns } from "./runs/list-runs.js";
 import { pruneRuns } from "./runs/prune-runs.js";
 import { recoverRun } from "./runs/recover-run.js";
+import { reportRun } from "./runs/report-run.js";
 import { startRun } from "./runs/start-run.js";
 import { controlBreaker, listBreakers } from "./server/breakers.js";
 import { listWorkers } from "./server/list-workers.js";
@@ -84,6 +85,7 @@ export const TABLE = {
   compare_runs: compareRuns,
   get_stats: getStats,
   get_resources: getResources,
+  report_run: reportRun,
   get_run_definition: getRunDefinition,
   list_jobs: listJobs,
   get_job: getJob,

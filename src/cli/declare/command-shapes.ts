@@ -1,4 +1,5 @@
 import { Argument, Option } from "commander";
+import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
 import { collect, RUN_ARGUMENT, runReference, wholeNumber } from "./declare-run-commands.js";
 
 /** What of a command cannot be read from the operation's fields, because people say it otherwise. */
@@ -199,6 +200,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
         "maximum number of attempts at a time (default: the number of cores)",
       ).argParser(wholeNumber(1)),
       new Option("--verbose", "also show what steps print, each line prefixed with the step's name"),
+      new Option(REPORT_FLAG, REPORT_WORDS).argParser(parseReport),
       new Option("--detach", "with --server: start the run and print its number, without waiting"),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
@@ -311,6 +313,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     words: { limit: "how many groups of jobs to show" },
     options: [new Option("--html <file>", "write a page with pictures to this file")],
   },
+  report: { options: [new Option("--output <file>", "write it to this file (default: stdout)")] },
   workspace: {
     details: 'If the output is not a terminal, only the path is printed: cd "$(daruma workspace 3)".',
   },

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
+import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
 import type { Declaration } from "./declaration.js";
 import { parseRunReference, type RunReference } from "./run-reference.js";
 
@@ -54,6 +55,7 @@ Examples:
     .option("--stored", "run a stored workflow instead of a file")
     .option("--key <text>", "repeating the same key starts nothing; the command follows the run it started")
     .option("--verbose", "also show what steps print, each line prefixed with the step's name")
+    .option(REPORT_FLAG, REPORT_WORDS, parseReport)
     .option("--detach", "with --server: start the run and print its number, without waiting")
     .option(
       "--folder <dir>",
@@ -70,6 +72,7 @@ Examples:
   daruma run release.yaml --only test --verbose
   daruma run release.yaml --reuse
   daruma run release.yaml --json > result.json
+  daruma run ci.yaml --report junit=results.xml --report github
   generate-workflow | daruma run -
   daruma run release.yaml --server http://127.0.0.1:7420 --detach`,
     )
@@ -88,6 +91,7 @@ Examples:
       wholeNumber(1),
     )
     .option("--verbose", "also show what steps print, each line prefixed with the step's name")
+    .option(REPORT_FLAG, REPORT_WORDS, parseReport)
     .option("--detach", "with --server: continue the run without waiting")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .option("--reason <text>", 'why the pause is lifted; kept in the log (default: "by hand")')

@@ -45,6 +45,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   logs: async () => (await import("../commands/look/logs.js")).logs,
   explain: async () => (await import("../commands/look/explain.js")).explainRun,
   resources: async () => (await import("../commands/look/resources.js")).resources,
+  report: async () => (await import("../commands/look/report.js")).report,
   compare: async () => (await import("../commands/look/compare.js")).compare,
   stats: async () => (await import("../commands/look/stats.js")).stats,
   artifact: async () => (await import("../commands/look/artifact.js")).artifact,

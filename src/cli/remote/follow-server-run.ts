@@ -18,6 +18,7 @@ import { outlivePipes } from "../terminal/broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../terminal/channel.js";
 import { EXIT } from "../terminal/exit-codes.js";
 import { problemLines } from "../terminal/report-error.js";
+import { writeReports } from "../write-reports.js";
 import { openClient } from "./open-client.js";
 import { ServerOutput } from "./server-output.js";
 import { whatToRun } from "./what-to-run.js";
@@ -144,7 +145,10 @@ export class ServerRun {
       const shown = await client.call("get_run", { run_id: runId });
       const summary = summaryOf(shown);
       const look = await lookAt(session, client, [runId]);
-      return await tellEnd(session, summary, look);
+      const exitCode = await tellEnd(session, summary, look);
+      return await writeReports(session, this.flags.report, exitCode, async (format) => {
+        return (await client.call("report_run", { run_id: runId, format })).text;
+      });
     } finally {
       stop.abort();
     }

@@ -1,4 +1,5 @@
 import { DarumaError } from "../../core/errors/errors.js";
+import type { WantedReport } from "../write-reports.js";
 
 /** Flags of commands that start or go on with a run, here or at a server. */
 export interface FollowFlags {
@@ -7,10 +8,15 @@ export interface FollowFlags {
   /** Also what steps print. */
   readonly verbose?: boolean;
   readonly cancelOnInterrupt?: boolean;
+  readonly report?: readonly WantedReport[];
 }
 
-/** A server's workers have places of their own. */
-export function refuseLocalFlags({ maxParallel }: FollowFlags): void {
+/** A server's workers have places of their own, and nobody waits for a run that was left to them. */
+export function refuseLocalFlags({ maxParallel, detach, report }: FollowFlags): void {
+  if (detach === true && report !== undefined)
+    throw new DarumaError("USAGE", "--report cannot be combined with --detach: nobody waits for the end", {
+      hint: "Write the report later: daruma report RUN --format junit --output FILE",
+    });
   if (maxParallel !== undefined)
     throw new DarumaError("USAGE", "--max-parallel cannot be combined with --server: its workers decide", {
       hint: "Remove it, or add it to `daruma serve` or `daruma worker`.",

@@ -1,0 +1,69 @@
+import { appendFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { InvalidArgumentError } from "commander";
+import { messageOf } from "../core/text/message-of.js";
+import type { ReportFormat } from "../report/formats/formats.js";
+import { type Session, writeLines } from "./terminal/channel.js";
+import { EXIT } from "./terminal/exit-codes.js";
+
+/** `--report FORMAT[=FILE]`; GitHub's goes where GitHub looks. */
+export type WantedReport =
+  | { readonly format: "junit" | "markdown"; readonly file: string }
+  | { readonly format: "github" };
+
+export const REPORT_FLAG = "--report <format[=file]>";
+export const REPORT_WORDS =
+  "write how the run went, in the end: junit=FILE, markdown=FILE, or github (annotations and step summary); repeatable";
+
+/** For commander, which calls it once for each flag. */
+export function parseReport(text: string, before: readonly WantedReport[] = []): readonly WantedReport[] {
+  const [, format = text, file] = /^([a-z]+)(?:=(.+))?$/s.exec(text) ?? [];
+  if (format === "github" && file === undefined) return [...before, { format }];
+  if ((format === "junit" || format === "markdown") && file !== undefined)
+    return [...before, { format, file: checkedPlace(file) }];
+  throw new InvalidArgumentError("Use junit=FILE, markdown=FILE or github.");
+}
+
+/** Before the run: whoever mistypes a folder wants to know now and not in an hour. */
+function checkedPlace(file: string): string {
+  const folder = dirname(resolve(file));
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new InvalidArgumentError(`There is no folder ${folder}.`);
+  return resolve(file);
+}
+
+/**
+ * Each of them, and what became of the exit code: a report that could not be written makes a success one of
+ * infrastructure, because whoever asked for it relies on it.
+ */
+export async function writeReports(
+  { err }: Session,
+  reports: readonly WantedReport[] = [],
+  exitCode: number,
+  read: (format: ReportFormat) => Promise<string>,
+): Promise<number> {
+  let code = exitCode;
+  for (const report of reports)
+    try {
+      await writeReport(report, read, (text) => err.write(text));
+    } catch (error) {
+      writeLines(err, [`error: the ${report.format} report could not be written: ${messageOf(error)}`]);
+      if (code === EXIT.completed) code = EXIT.infrastructure;
+    }
+  return code;
+}
+
+async function writeReport(
+  report: WantedReport,
+  read: (format: ReportFormat) => Promise<string>,
+  say: (text: string) => void,
+): Promise<void> {
+  if (report.format !== "github") {
+    writeFileSync(report.file, await read(report.format));
+    return;
+  }
+  // Stdout may be JSON that somebody parses; GitHub reads both.
+  say(await read("github"));
+  const { GITHUB_STEP_SUMMARY: summary } = process.env;
+  if (summary !== undefined && summary !== "") appendFileSync(summary, `${await read("markdown")}\n`);
+}

@@ -1,0 +1,90 @@
+import { xmlAttribute, xmlText } from "../../core/text/escapes.js";
+import { oneLine } from "../../core/text/plain-text.js";
+import { isBroken, type ReportedJob, type ReportedRun } from "./reported-run.js";
+
+const MS_PER_SECOND = 1_000;
+const MAX_MESSAGE_CHARS = 500;
+/** `2026-11-16T08:00:00`: readers take neither fractions nor a zone. */
+const WHOLE_SECONDS = 19;
+
+/**
+ * The form that test reports have everywhere: a run is a suite, a job is a case. Only what all readers know is in it:
+ * `failure`, `skipped` and `system-out`. What failed and passed later passes, and says in `system-out` how.
+ */
+export function junitText({ summary: { report }, jobs }: ReportedRun): string {
+  const failures = jobs.filter(isBroken).length;
+  const skipped = jobs.filter((job) => whySkipped(job) !== null).length;
+  const suite = attributes({
+    name: report.workflow,
+    tests: jobs.length,
+    failures,
+    errors: 0,
+    skipped,
+    time: seconds(report.duration_ms ?? 0),
+    timestamp: report.created_at.slice(0, WHOLE_SECONDS),
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites${attributes({ tests: jobs.length, failures, errors: 0 })}>`,
+    `  <testsuite${suite}>`,
+    "    <properties>",
+    property("daruma.run", String(report.run_id)),
+    property("daruma.status", report.interrupted ? "interrupted" : report.status),
+    ...Object.entries(report.labels).map(([key, value]) => property(`label.${key}`, value)),
+    "    </properties>",
+    ...jobs.map((job) => testCase(job, report.workflow)),
+    "  </testsuite>",
+    "</testsuites>",
+    "",
+  ].join("\n");
+}
+
+function testCase(job: ReportedJob, workflow: string): string {
+  const head = `    <testcase${attributes({ classname: workflow, name: job.name, time: seconds(job.durationMs) })}`;
+  const inside = [...outcome(job), ...story(job)];
+  return inside.length === 0 ? `${head}/>` : [`${head}>`, ...inside, "    </testcase>"].join("\n");
+}
+
+function outcome(job: ReportedJob): string[] {
+  const reason = whySkipped(job);
+  if (reason !== null) return [`      <skipped${attributes({ message: reason })}/>`];
+  if (!isBroken(job)) return [];
+  const { code = "UNKNOWN", message = "failed" } = job.error ?? {};
+  const held = job.status === "pending_failed" ? "held for a decision: " : "";
+  const told = attributes({ message: held + oneLine(message, MAX_MESSAGE_CHARS), type: code });
+  return [`      <failure${told}>${xmlText(job.printed === "" ? message : job.printed)}</failure>`];
+}
+
+/** What somebody who sees a green case may want to know all the same. */
+function story(job: ReportedJob): string[] {
+  const lines = job.earlierFailures.map(
+    ({ attempt, code, message }) => `attempt ${attempt} failed: ${oneLine(message)} (${code})`,
+  );
+  if (job.status === "failed" && job.handled)
+    lines.push(
+      `failed and handled: ${oneLine(job.error?.message ?? "failed")} (${job.error?.code ?? "UNKNOWN"})`,
+    );
+  if (job.takenOver) lines.push("taken over from another run");
+  return lines.length === 0 ? [] : [`      <system-out>${xmlText(lines.join("\n"))}</system-out>`];
+}
+
+/** Null: it has passed or failed. */
+function whySkipped({ status }: ReportedJob): string | null {
+  if (status === "completed" || status === "failed" || status === "pending_failed") return null;
+  if (status === "skipped" || status === "canceled") return status;
+  return `not finished (${status})`;
+}
+
+function property(name: string, value: string): string {
+  return `      <property${attributes({ name, value })}/>`;
+}
+
+function attributes(values: { readonly [name: string]: string | number }): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${xmlAttribute(String(value))}"`)
+    .join("");
+}
+
+function seconds(ms: number): string {
+  return (ms / MS_PER_SECOND).toFixed(3);
+}

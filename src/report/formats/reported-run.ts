@@ -1,0 +1,96 @@
+import type { ErrorRecord } from "../../core/model/failure.js";
+import type { AttemptRow, JobStatus } from "../../core/model/rows.js";
+import type { Store } from "../../store/store.js";
+import { nameOf } from "../lookup/job-name.js";
+import { type JobReport, openReport } from "../run-report.js";
+import { type RunSummary, summariseRun } from "../run-summary.js";
+
+/** What every report of a run is made from. */
+export interface ReportedRun {
+  readonly summary: RunSummary;
+  /** In the order of their ids. */
+  readonly jobs: readonly ReportedJob[];
+}
+
+export interface ReportedJob {
+  readonly name: string;
+  readonly status: JobStatus;
+  readonly handled: boolean;
+  readonly takenOver: boolean;
+  readonly error: Pick<ErrorRecord, "code" | "message"> | null;
+  /** What the failed attempt printed last, stdout before stderr. */
+  readonly printed: string;
+  readonly attempts: number;
+  /** All attempts together, without the time between them. */
+  readonly durationMs: number;
+  /** Of the attempts before the last one. */
+  readonly earlierFailures: readonly EarlierFailure[];
+}
+
+export interface EarlierFailure {
+  readonly attempt: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+export async function readReportedRun(store: Store, outputDir: string, runId: number): Promise<ReportedRun> {
+  const { report, jobs } = await openReport(store, runId);
+  const attempts = attemptsByJob(await store.readAttempts(runId));
+  const kept: ReportedJob[] = [];
+  // Outputs may be large: only what a report tells of is kept of each job as it passes.
+  async function* passing(): AsyncGenerator<JobReport> {
+    for await (const job of jobs) {
+      kept.push(reportedJob(job, attempts.get(job.id) ?? []));
+      yield job;
+    }
+  }
+  const summary = await summariseRun(store, outputDir, report, passing());
+  return { summary, jobs: kept };
+}
+
+/** It passed, though not at once. */
+export function isRescued({ status, earlierFailures }: ReportedJob): boolean {
+  return status === "completed" && earlierFailures.length > 0;
+}
+
+/** Nothing went on from its failure: neither a step that handled it, nor another attempt. */
+export function isBroken({ status, handled }: ReportedJob): boolean {
+  return status === "pending_failed" || (status === "failed" && !handled);
+}
+
+function attemptsByJob(attempts: readonly AttemptRow[]): Map<number, AttemptRow[]> {
+  const byJob = new Map<number, AttemptRow[]>();
+  for (const attempt of attempts) {
+    const ofJob = byJob.get(attempt.job_id);
+    if (ofJob === undefined) byJob.set(attempt.job_id, [attempt]);
+    else ofJob.push(attempt);
+  }
+  return byJob;
+}
+
+function reportedJob(job: JobReport, attempts: readonly AttemptRow[]): ReportedJob {
+  const { error } = job;
+  const { stdout_tail = "", stderr_tail = "" } = error?.cause ?? error ?? {};
+  return {
+    name: nameOf(job.step, job.scope),
+    status: job.status,
+    handled: job.handled,
+    takenOver: job.taken_over,
+    error: error === null ? null : { code: error.code, message: error.message },
+    printed: [stdout_tail, stderr_tail]
+      .map((text) => text.trimEnd())
+      .filter((text) => text !== "")
+      .join("\n"),
+    attempts: job.attempts,
+    durationMs: attempts.reduce((sum, { started_at, finished_at }) => {
+      return sum + Math.max(0, (finished_at ?? started_at) - started_at);
+    }, 0),
+    earlierFailures: attempts
+      .filter(({ attempt, status }) => status === "failed" && attempt < job.attempts)
+      .map(({ attempt, error: failure }) => ({
+        attempt,
+        code: failure?.code ?? "UNKNOWN",
+        message: failure?.message ?? "failed",
+      })),
+  };
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { repositoryRoot, runCli } from "../support/cli.js";
+import { CliFolder } from "../support/cli-folder.js";
+import { LiveServers } from "../support/live-server.js";
+
+const cli = new CliFolder();
+const servers = new LiveServers();
+const SCHEMA = join(repositoryRoot, "test/fixtures/junit.xsd");
+const hasXmllint = spawnSync("xmllint", ["--version"]).error === undefined;
+if (!hasXmllint)
+  console.warn("skipped: no xmllint (Debian: libxml2-utils), so no check against the schema of JUnit");
+
+const FLOW = `
+name: ci
+steps:
+  fetch: { type: command, exec: "test $DARUMA_ATTEMPT_ID = 2 || { echo 'connection refused' >&2; exit 4; }", on_fail: { retry: { max: 1 } } }
+  test: { type: command, exec: "printf 'FAIL <a> & \\\\033[31mb\\\\033[0m \\\\001\\\\n::error::forged\\\\n' >&2; exit 1" }
+  deploy: { type: command, exec: "true", depends_on: [test] }
+`;
+
+describe("run --report", () => {
+  it("writes JUnit that a schema accepts, annotations and a step summary, and keeps the exit code", async () => {
+    const [junit, summary] = [join(cli.path, "results.xml"), join(cli.path, "summary.md")];
+    const args = ["run", cli.write("ci.yaml", FLOW), "--output-dir", cli.outputDir, "--json"];
+    const reports = ["--report", `junit=${junit}`, "--report", "github"];
+    const result = await runCli([...args, ...reports], { GITHUB_STEP_SUMMARY: summary });
+    expect(result.exitCode).toBe(1);
+    expect(JSON.parse(result.stdout)).toMatchObject({ status: "failed" });
+    const commands = result.stderr.split("\n").filter((line) => line.startsWith("::"));
+    expect(commands).toEqual([
+      expect.stringMatching(/^::error title=test failed \(EXIT_1\)::exit code 1: ::error::forged$/),
+      expect.stringMatching(/^::warning title=fetch passed on attempt 2 \(EXIT_4\)::.*connection refused/),
+    ]);
+    expect(readFileSync(summary, "utf8")).toMatch(/^## ci: failed after /);
+    expect(readFileSync(summary, "utf8")).toMatch(/\| `fetch` \| 1 \| retry \|/);
+    const xml = readFileSync(junit, "utf8");
+    expect(xml).toContain('tests="3" failures="1" errors="0" skipped="1"');
+    expect(xml).toMatch(/name="test".*\n.*<failure message="[^"]*" type="EXIT_1">FAIL &lt;a&gt; &amp; b/);
+    if (hasXmllint) {
+      const checked = spawnSync("xmllint", ["--noout", "--schema", SCHEMA, junit], { encoding: "utf8" });
+      expect([checked.status, checked.stderr]).toEqual([0, `${junit} validates\n`]);
+    }
+  });
+
+  it("is written of a run at a server too, and of one that is over", async () => {
+    const server = await servers.start();
+    const file = join(cli.path, "remote.xml");
+    const at = ["--server", server.url, "--quiet"];
+    const run = await runCli(["run", cli.write("ci.yaml", FLOW), "--report", `junit=${file}`, ...at]);
+    expect(run.exitCode).toBe(1);
+    const later = await runCli(["report", "last", "--format", "junit", ...at]);
+    expect(later.stdout).toBe(readFileSync(file, "utf8"));
+    expect(later.stdout).toContain('<testcase classname="ci" name="deploy"');
+  });
+
+  it("refuses an unknown form, a folder that is not there, and --detach, before anything runs", async () => {
+    const flow = cli.write("ok.yaml", 'steps: { a: { type: command, exec: "touch ran" } }');
+    for (const [report, reason] of [
+      ["html", "Use junit=FILE, markdown=FILE or github."],
+      ["junit", "Use junit=FILE, markdown=FILE or github."],
+      ["junit=/nowhere/at/all.xml", "There is no folder /nowhere/at."],
+    ] as const) {
+      const refused = await cli.daruma("run", flow, "--report", report);
+      expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining(reason)]);
+    }
+    const detached = await runCli([
+      "run",
+      flow,
+      "--detach",
+      "--report",
+      "github",
+      "--server",
+      "http://127.0.0.1:9",
+    ]);
+    expect([detached.exitCode, detached.stderr]).toEqual([
+      2,
+      expect.stringContaining("--report cannot be combined"),
+    ]);
+    expect(existsSync(join(cli.path, "ran"))).toBe(false);
+  });
+
+  it("turns a success into exit 5 where the report cannot be written", async () => {
+    const folder = join(cli.path, "folder.xml");
+    const flow = cli.write("fine.yaml", `steps: { a: { type: command, exec: "mkdir -p ${folder}" } }`);
+    const result = await cli.daruma("run", flow, "--report", `junit=${folder}`);
+    expect(result.exitCode).toBe(5);
+    expect(result.stderr).toMatch(/^error: the junit report could not be written: EISDIR/m);
+  });
+});
