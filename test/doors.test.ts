@@ -14,7 +14,16 @@ import { ROLES } from "../src/operations/roles.js";
 const NAMES = OPERATIONS.map(({ name }) => name).sort();
 const FORMS = OPERATIONS.flatMap((operation) => operation.cli.map((form) => ({ operation, form })));
 /** Processes of one door, not operations. */
-const PROCESS_WORDS = ["config check", "config schema", "help", "init", "mcp", "serve", "worker"];
+const PROCESS_WORDS = [
+  "completion",
+  "config check",
+  "config schema",
+  "help",
+  "init",
+  "mcp",
+  "serve",
+  "worker",
+];
 
 /** Every command that can be typed: `show`, `token create`. */
 function wordsOf(command: Command, before: readonly string[] = []): string[] {

@@ -43,6 +43,43 @@ describe("daruma init", () => {
     expect(readFileSync(join(folder, "checked.yaml"), "utf8")).toMatch(/[^\n]\n$/);
   });
 
+  it.each([
+    {
+      file: "package.json",
+      text: JSON.stringify({ scripts: { lint: "x", "lint:fix": "x", test: "x", build: "x", other: "x" } }),
+      execs: ["npm install", "npm run lint", "npm run test", "npm run build", "npm run lint:fix"],
+    },
+    {
+      file: "Makefile",
+      text: "CC := gcc\nbuild: main.c\n\tcc main.c\ntest : build\n",
+      execs: ["make build", "make test"],
+    },
+    {
+      file: "pyproject.toml",
+      text: '[project.optional-dependencies]\ndev = ["pytest", "ruff"]\n',
+      execs: ["python -m pip install --editable .", "ruff check .", "python -m pytest", "ruff check --fix ."],
+    },
+  ])("fits a folder with a $file, and is valid without a warning", ({ file, text, execs }) => {
+    const project = mkdtempSync(join(folder, "project-"));
+    writeFileSync(join(project, file), text);
+    const flow = join(project, "workflow.yaml");
+    expect(daruma("init", flow).stdout).toContain(`wrote ${flow}, made from ${file}\n`);
+    expect([...readFileSync(flow, "utf8").matchAll(/exec: (.*)/g)].map(([, exec]) => exec)).toEqual(execs);
+    const { status, stderr } = daruma("validate", flow);
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+
+  it("writes the example where the project's files say nothing, are broken, or --example is given", () => {
+    const project = mkdtempSync(join(folder, "project-"));
+    writeFileSync(join(project, "package.json"), "{ broken");
+    writeFileSync(join(project, "Makefile"), "test:\n\ttrue\n");
+    const [fits, example] = [join(project, "a.yaml"), join(project, "b.yaml")];
+    daruma("init", fits);
+    daruma("init", example, "--example");
+    expect(readFileSync(fits, "utf8")).toContain("exec: make test");
+    expect(readFileSync(example, "utf8")).toContain("name: first");
+  });
+
   it("refuses to overwrite a file", () => {
     writeFileSync(join(folder, "mine.yaml"), "mine\n");
     const refused = daruma("init", "mine.yaml");

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { repositoryRoot, runCli } from "../support/cli.js";
+import { parse } from "yaml";
+import { commandLine, repositoryRoot, runCli } from "../support/cli.js";
 import { CliFolder } from "../support/cli-folder.js";
 import { LiveServers } from "../support/live-server.js";
 
@@ -88,5 +89,47 @@ describe("run --report", () => {
     const result = await cli.daruma("run", flow, "--report", `junit=${folder}`);
     expect(result.exitCode).toBe(5);
     expect(result.stderr).toMatch(/^error: the junit report could not be written: EISDIR/m);
+  });
+});
+
+describe("the composite action", () => {
+  /** Its script with `npx` as the registry would give it: the program of this build. */
+  function runAction(env: Record<string, string>) {
+    const { runs } = parse(readFileSync(join(repositoryRoot, "action.yml"), "utf8")) as {
+      runs: { steps: { run: string; env: Record<string, string> }[] };
+    };
+    const [{ run, env: given }] = runs.steps as [(typeof runs.steps)[number]];
+    expect(run).not.toContain("${{");
+    const tools = mkdtempSync(join(cli.path, "tools-"));
+    writeFileSync(
+      join(tools, "npx"),
+      `#!/bin/sh\nshift 2\nexec "${process.execPath}" "${commandLine}" "$@"\n`,
+      { mode: 0o755 },
+    );
+    const none = Object.fromEntries(Object.keys(given).map((name) => [name, ""]));
+    return spawnSync("bash", ["-e", "-o", "pipefail", "-c", run], {
+      cwd: cli.path,
+      env: { ...process.env, PATH: `${tools}:${process.env.PATH}`, GITHUB_STEP_SUMMARY: "", ...none, ...env },
+      encoding: "utf8",
+    });
+  }
+
+  it("runs the workflow with its arguments as they are, and ends as the run ends", () => {
+    cli.write(
+      "said.yaml",
+      'inputs: { who: { required: true } }\nsteps: { say: { type: command, exec: "echo hello $WHO; exit 1", env: { WHO: "{{ inputs.who }}" } } }',
+    );
+    const done = runAction({
+      DARUMA_ACTION_WORKFLOW: "said.yaml",
+      DARUMA_ACTION_ARGUMENTS: "--input\nwho=you $(touch injected); `touch injected`\n",
+      DARUMA_ACTION_JUNIT: "action.xml",
+    });
+    expect([done.status, done.stderr]).toEqual([
+      1,
+      expect.stringContaining("say | hello you $(touch injected)"),
+    ]);
+    expect(done.stderr).toContain("::error title=say failed (EXIT_1)::");
+    expect(readFileSync(join(cli.path, "action.xml"), "utf8")).toContain('failures="1"');
+    expect(existsSync(join(cli.path, "injected"))).toBe(false);
   });
 });

@@ -26,7 +26,7 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
   ],
   "Serve:": [
     ...["serve", "worker", "mcp", "config", "workers", "cluster", "allocations", "slurm"],
-    ...["token", "whoami", "prune", "export", "import", "help"],
+    ...["token", "whoami", "prune", "export", "import", "completion", "help"],
   ],
 };
 

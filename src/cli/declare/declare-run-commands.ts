@@ -10,17 +10,22 @@ export const RUN_ARGUMENT = "its number, or `last`";
 export function declareRunCommands({ program, act }: Declaration): void {
   program
     .command("init")
-    .description("write a small workflow file to start from")
+    .description("write a workflow file to start from, one that fits the folder if it can")
     .argument("[file]", "the file to write; an existing file is never overwritten", "workflow.yaml")
+    .option(
+      "--example",
+      "write the example even if package.json, pyproject.toml or a Makefile says what to run",
+    )
     .addHelpText(
       "after",
       `
 Examples:
   daruma init
-  daruma init release.yaml`,
+  daruma init release.yaml
+  daruma init --example`,
     )
-    .action((file: string) =>
-      act(async (session) => (await import("../commands/run/init.js")).init(file, session)),
+    .action((file: string, flags: { example?: boolean }) =>
+      act(async (session) => (await import("../commands/run/init.js")).init(file, flags, session)),
     );
   program
     .command("run")

@@ -1,11 +1,30 @@
+import { Argument } from "commander";
 import type { McpFlags } from "../commands/serve/mcp.js";
 import type { ServeFlags } from "../commands/serve/serve.js";
 import type { WorkerFlags } from "../commands/serve/worker.js";
+import type { Shell } from "../completion/scripts.js";
 import type { Declaration } from "./declaration.js";
 import { collect, wholeNumber } from "./declare-run-commands.js";
 
 /** The commands that stay: they are processes, not operations. */
 export function declareServerCommands({ program, act }: Declaration): void {
+  program
+    .command("completion")
+    .description("print a script that completes commands and flags in your shell")
+    .addArgument(new Argument("<shell>", "your shell").choices(["bash", "zsh", "fish"]))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  source <(daruma completion bash)                                    in ~/.bashrc
+  source <(daruma completion zsh)                                     in ~/.zshrc, after compinit
+  daruma completion fish > ~/.config/fish/completions/daruma.fish`,
+    )
+    .action((shell: Shell) =>
+      act(async (session) =>
+        (await import("../commands/run/completion.js")).completion(shell, program, session),
+      ),
+    );
   program
     .command("serve")
     .description("run a server with a web page, REST, event streams, MCP and workers")

@@ -1,8 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { shellWord } from "../../../report/words/shell-word.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
+import { type ProjectFolder, projectWorkflow } from "./project-workflow.js";
 
 /** Needs nothing but a shell. Both failures are real, so that `explain` has something to tell. */
 const FIRST_WORKFLOW = `# Your first workflow. Two of its steps fail, and it completes anyway.
@@ -45,10 +47,18 @@ steps:
     exec: echo "published"
 `;
 
-/** Never overwrites: the file may be somebody's work. */
-export async function init(file: string, { out, options }: Session): Promise<number> {
+/** Of a file that says what a project does; a larger one is none that a person wrote. */
+const MAX_PROJECT_FILE_BYTES = 1_000_000;
+
+interface InitFlags {
+  readonly example?: boolean;
+}
+
+/** One that fits the folder, or the first example. Never overwrites: the file may be somebody's work. */
+export async function init(file: string, flags: InitFlags, { out, options }: Session): Promise<number> {
+  const made = flags.example === true ? null : projectWorkflow(projectFolder(dirname(resolve(file))));
   try {
-    writeFileSync(file, FIRST_WORKFLOW, { flag: "wx" });
+    writeFileSync(file, made?.text ?? FIRST_WORKFLOW, { flag: "wx" });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") throw new DarumaError("FILE_EXISTS", `${file} already exists`, { cause: error });
@@ -57,12 +67,24 @@ export async function init(file: string, { out, options }: Session): Promise<num
       cause: error,
     });
   }
-  if (options.json) writeJson(out, { file });
+  if (options.json) writeJson(out, { file, made_from: made?.from ?? null });
   else if (!options.quiet)
     writeLines(out, [
-      `wrote ${file}`,
+      made === null ? `wrote ${file}` : `wrote ${file}, made from ${made.from}`,
       `run it:        daruma run ${shellWord(file)}`,
       "what happened: daruma explain last",
     ]);
   return EXIT.completed;
+}
+
+function projectFolder(folder: string): ProjectFolder {
+  const entry = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false });
+  return {
+    has: (name) => entry(name)?.isFile() === true,
+    read: (name) => {
+      const found = entry(name);
+      const isReadable = found?.isFile() === true && found.size <= MAX_PROJECT_FILE_BYTES;
+      return isReadable ? readFileSync(join(folder, name), "utf8") : null;
+    },
+  };
 }

@@ -1,0 +1,10 @@
+import type { Command } from "commander";
+import { COMPLETIONS, type Shell } from "../../completion/scripts.js";
+import { wordTrees } from "../../completion/word-tree.js";
+import type { Session } from "../../terminal/channel.js";
+
+/** A script for the shell to read; it knows the commands and flags of this version. */
+export function completion(shell: Shell, program: Command, { out }: Session): number {
+  out.write(COMPLETIONS[shell](wordTrees(program)));
+  return 0;
+}

@@ -1,0 +1,113 @@
+import type { CompletedWord, WordTree } from "./word-tree.js";
+
+export type Shell = keyof typeof COMPLETIONS;
+
+/** A script for each shell. All of them find the command that is being typed by its words, then offer what it takes. */
+export const COMPLETIONS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+
+const words = (list: readonly CompletedWord[]): string => list.map(({ word }) => word).join(" ");
+
+/** Where there is nothing to offer, bash and zsh complete the names of files. */
+function bashScript(trees: readonly WordTree[]): string {
+  return `# bash completion for daruma; to use it now: source <(daruma completion bash)
+_daruma() {
+  local current=\${COMP_WORDS[COMP_CWORD]} command="" word i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    case "\${command:+$command }$word" in
+${casePatterns(trees)}) command="\${command:+$command }$word" ;;
+    esac
+  done
+  local commands="" flags=""
+  case "$command" in
+${trees
+  .map(
+    ({ path, commands, flags }) =>
+      `    ${quoted(path)}) commands="${words(commands)}" flags="${words(flags)}" ;;`,
+  )
+  .join("\n")}
+  esac
+  if [[ $current == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  else
+    COMPREPLY=($(compgen -W "$commands" -- "$current"))
+  fi
+}
+complete -o default -o bashdefault -F _daruma daruma
+`;
+}
+
+function zshScript(trees: readonly WordTree[]): string {
+  const described = (list: readonly CompletedWord[]): string =>
+    list.map(({ word, summary }) => quoted(`${word.replaceAll(":", "\\:")}:${summary}`)).join(" ");
+  return `#compdef daruma
+# zsh completion for daruma; to use it now: source <(daruma completion zsh)
+_daruma() {
+  local command="" word
+  local -a offered
+  for word in \${words[2,CURRENT-1]}; do
+    case "\${command:+$command }$word" in
+${casePatterns(trees)}) command="\${command:+$command }$word" ;;
+    esac
+  done
+  if [[ $PREFIX == -* ]]; then
+    case "$command" in
+${trees.map(({ path, flags }) => `      ${quoted(path)}) offered=(${described(flags)}) ;;`).join("\n")}
+    esac
+  else
+    case "$command" in
+${trees
+  .filter(({ commands }) => commands.length > 0)
+  .map(({ path, commands }) => `      ${quoted(path)}) offered=(${described(commands)}) ;;`)
+  .join("\n")}
+    esac
+  fi
+  if (( \${#offered} )); then
+    _describe daruma offered
+  else
+    _files
+  fi
+}
+compdef _daruma daruma
+`;
+}
+
+function fishScript(trees: readonly WordTree[]): string {
+  const lines = trees.flatMap(({ path, commands, flags }) => {
+    const here = `-n "__daruma_at ${quoted(path)}"`;
+    return [
+      ...commands.map(
+        ({ word, summary }) => `complete -c daruma -f ${here} -a ${word} -d ${quoted(summary)}`,
+      ),
+      ...flags.map(
+        ({ word, summary }) => `complete -c daruma ${here} -l ${word.slice(2)} -d ${quoted(summary)}`,
+      ),
+    ];
+  });
+  return `# fish completion for daruma; to use it now: daruma completion fish | source
+function __daruma_at --argument-names wanted
+    set -l command
+    for word in (commandline -opc)[2..]
+        set -l next (string join ' ' -- $command $word)
+        if contains -- "$next" ${trees
+          .filter(({ path }) => path !== "")
+          .map(({ path }) => quoted(path))
+          .join(" ")}
+            set command $next
+        end
+    end
+    test "$command" = "$wanted"
+end
+${lines.join("\n")}
+`;
+}
+
+function casePatterns(trees: readonly WordTree[]): string {
+  const paths = trees.filter(({ path }) => path !== "").map(({ path }) => quoted(path));
+  return `      ${paths.join("|")}`;
+}
+
+/** In single quotes, as all three shells read them. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("\\", "").replaceAll("'", "’")}'`;
+}
