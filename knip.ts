@@ -25,7 +25,7 @@ const config: KnipConfig = {
   // The benchmark installs its peers for itself; axe runs inside the browser, from its file.
   ignoreDependencies: ["@dbos-inc/dbos-sdk", "openworkflow", "axe-core"],
   // Of the system: tests fill a small file system of their own, make a pipe, run as nobody, close a terminal and sign a certificate.
-  ignoreBinaries: ["mount", "umount", "mkfifo", "setpriv", "script", "su", "openssl"],
+  ignoreBinaries: ["xmllint", "mount", "umount", "mkfifo", "setpriv", "script", "su", "openssl"],
 };
 
 export default config;
