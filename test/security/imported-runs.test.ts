@@ -101,6 +101,7 @@ function requests(run_id: number, job_id: number): { [operation: string]: object
     ],
     retry_job: [{ job_id, run_id, max_retries: 9 }],
     redrive_job: [{ job_id }],
+    start_campaign: [{ run_id }, { run_id, dry_run: true, kind: ["hold"] }],
     answer_job: [{ job_id, choice: "approve" }],
     recover_run: [{ run_id }, { run_id, dry_run: true, retry_unknown: true }],
     plan_cluster: [{ run_id }, { run_id, dry_run: true }],

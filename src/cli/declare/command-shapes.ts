@@ -1,5 +1,6 @@
 import { Argument, Option } from "commander";
 import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
+import { byFailure } from "./campaign-flags.js";
 import { collect, RUN_ARGUMENT, runReference, wholeNumber } from "./declare-run-commands.js";
 
 /** What of a command cannot be read from the operation's fields, because people say it otherwise. */
@@ -18,7 +19,6 @@ export interface CommandShape {
   readonly usage?: string;
 }
 
-const run = (): Argument => new Argument("<run>", RUN_ARGUMENT).argParser(runReference);
 const job = (): Argument =>
   new Argument("<job...>", "a run and a step (3 build, last visit@cities[1]), or a job's id");
 const JOB_USAGE = "[options] [run] <job>";
@@ -39,29 +39,12 @@ const rounds = (usual: number): Option[] => [
   ),
 ];
 
-/** Of `redrive` over many jobs. */
-const CAMPAIGN_OPTIONS = (): Option[] => [
-  new Option("--signature <text>", "failed with this signature, or one that begins so"),
-  new Option("--workflow <name>", "of this workflow"),
-  new Option("--step <step>", "of this step"),
-  new Option("--class <class>", "failed with this class, such as transient_runtime"),
-  new Option("--since <time>", "failed since: a duration such as 24h, or a date"),
-  new Option("--retry", "run them again (default)"),
-  new Option("--fail", "let them fail; holds only"),
-  new Option("--skip", "continue without them; holds only"),
-  new Option("--canary <n>", "how many are tried first (default: 1)").argParser(wholeNumber(1)),
-  new Option("--factor <n>", "each wave is so much larger (default: 2)").argParser(wholeNumber(1)),
-  new Option("--rate <rate>", "at most so many, such as 20/min"),
-  new Option("--stop-at <share>", "stop if more of a wave fail again (default: 20%)"),
-  new Option("--wait <duration>", "a job that has not ended by then counts as failed (default: 1h)"),
-  new Option("--dry-run", "only list the jobs"),
-  new Option("--detach", "do not wait for the end of the campaign"),
-];
-
 const STEP_WORDS = "a step: its id, step@scope, or a job's id";
 const ALTHOUGH_BUSY = "end a step that is running in the workspace first";
 const ONLY_RECORDED =
   "The command is only recorded. If no process is running the run, continue it with `daruma resume RUN`.";
+const MANY =
+  "With --signature, --workflow, --step, --class or --since it starts a campaign over all failed jobs that match, of runs on a\nserver: a canary first, then waves. See `daruma campaigns start --help`.";
 const ONLY_STEPS = ["step_id", "scope", "force", "wait_ms"];
 
 const PLAN_SHAPE: CommandShape = {
@@ -92,7 +75,9 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       force:
         "also go back to a completed step: it and everything that depends on it run again; a step running in the workspace is ended first",
     },
-    details: ONLY_RECORDED,
+    usage: "[options] [<run> <step>]",
+    options: byFailure(),
+    details: `${ONLY_RECORDED}\n${MANY}`,
   },
   "hard-reset": {
     hides: ["wait_ms"],
@@ -106,7 +91,12 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   reset: {
     hides: ONLY_STEPS,
-    options: [new Option("--failed-only", "required; only failed, canceled and held steps can be reset")],
+    usage: "[options] [run]",
+    options: [
+      new Option("--failed-only", "required; only failed, canceled and held steps can be reset"),
+      ...byFailure(),
+    ],
+    details: MANY,
   },
   recover: {
     hides: ["job_ids", "key"],
@@ -129,7 +119,11 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       "Every failed or held job is diagnosed: OOM gets more memory, WALLTIME more time, one that was lost with its worker runs\nagain as it is; other failures stay. Then the run continues, here or on the server.",
   },
   resolve: {
-    arguments: [run(), new Argument("[job...]", "job ids, step ids, or step@scope")],
+    arguments: [
+      new Argument("[run]", RUN_ARGUMENT).argParser(runReference),
+      new Argument("[job...]", "job ids, step ids, or step@scope"),
+    ],
+    usage: "[options] [<run> [job...]]",
     hides: ["classifications", "run_id"],
     options: [
       new Option("--all", "every hold of the run"),
@@ -141,7 +135,9 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--memory <size>", "with --retry: its memory from now on, such as 8g; more than it has"),
       new Option("--runtime <duration>", "with --retry: its runtime from now on, such as 4h"),
       reason(),
+      ...byFailure({ dryRun: false }),
     ],
+    details: MANY,
   },
   "job show": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
   "job set": {
@@ -154,9 +150,14 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     arguments: [new Argument("[job...]", "a run and a step (3 build), or a job's id")],
     usage: "[options] [[run] <job>]",
     hides: ["job_id", "run_id", "reason"],
-    options: [...CAMPAIGN_OPTIONS(), reason()],
-    details:
-      "Without a job it starts a campaign over all failed jobs that match, of runs on a server: see `daruma campaigns start --help`.",
+    options: [
+      new Option("--retry", "run them again (default)"),
+      new Option("--fail", "let them fail; holds only"),
+      new Option("--skip", "continue without them; holds only"),
+      ...byFailure(),
+      reason(),
+    ],
+    details: MANY,
   },
   "campaigns start": {
     hides: ["job_ids"],

@@ -11,6 +11,9 @@ export type ItemState = "waiting" | "sent" | "good" | "bad" | "overtaken" | "ref
 export interface CampaignItem {
   readonly run_id: number;
   readonly job_id: number;
+  /** Older campaigns do not say. */
+  readonly step?: string;
+  readonly scope?: string;
   readonly visit: number;
   readonly attempt: number;
   readonly kind: "hold" | "failed" | "dead_letter";

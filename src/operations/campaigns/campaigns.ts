@@ -1,14 +1,18 @@
 import { z } from "zod";
 import { type Campaign, type ItemState, isUnfinished } from "../../core/campaign/campaign.js";
 import { DarumaError } from "../../core/errors/errors.js";
+import { FAILURE_CLASSES, isFailureClass } from "../../core/model/failure.js";
 import { iso } from "../../core/text/iso-time.js";
+import { ownerOf } from "../../report/lookup/run-owner.js";
+import { resolveRun } from "../../report/lookup/run-reference.js";
+import { DUTY_LEASE } from "../../store/duties.js";
 import type { Context } from "../context.js";
 import { signaturePrefix, signatureReference } from "../failures/failure-item.js";
 import { moment, momentBefore } from "../failures/moment.js";
 import { operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";
-import { duration, flag, limit, name, reason } from "../schemas.js";
-import { findItems } from "./find-items.js";
+import { duration, flag, limit, listOf, name, owner, reason, runReference } from "../schemas.js";
+import { findItems, type ItemFilter } from "./find-items.js";
 
 const MAX_ITEMS = 10_000;
 const MAX_TRIES = 50;
@@ -36,14 +40,20 @@ const record = z.object({
   counts,
 });
 
+const kind = z.enum(["hold", "failed", "dead_letter"]);
+
 const item = z.object({
   run_id: z.number(),
   job_id: z.number(),
-  kind: z.enum(["hold", "failed", "dead_letter"]),
+  step: z.string(),
+  scope: z.string(),
+  kind,
   state: z.enum(["waiting", "sent", "good", "bad", "overtaken", "refused"]),
   code: z.string().nullable(),
   wave: z.number().nullable(),
 });
+
+type CampaignResult = z.output<typeof item>;
 
 const leftOut = z.array(z.object({ job_id: z.number(), because: z.string() }));
 
@@ -65,8 +75,14 @@ const startInput = z.strictObject({
   signature: signatureReference.optional(),
   workflow: name.optional().describe("Only of this workflow."),
   step: z.string().max(10_000).optional().describe("Only of this step."),
-  class: z.string().max(40).optional().describe("Only failed with this class."),
+  class: z
+    .string()
+    .refine(isFailureClass, `must be one of ${FAILURE_CLASSES.join(", ")}`)
+    .optional()
+    .describe("Only failed with this class."),
   since: moment.optional().describe("Failed since: a duration such as 24h, or a date."),
+  run_id: runReference.optional().describe("Only of this run: its number, or last."),
+  kind: listOf(kind).optional().describe("Only hold, failed or dead_letter; by default all of them."),
   job_ids: z.array(z.number().int().positive()).max(MAX_ITEMS).optional().describe("Only these jobs."),
   canary: z.coerce.number().int().min(1).max(MAX_ITEMS).default(1).describe("How many are tried first."),
   factor: z.coerce.number().min(1).max(100).default(2).describe("Each wave is so much larger."),
@@ -100,6 +116,7 @@ export const startCampaign = operation({
     dry_run: z.boolean(),
     items: z.array(item),
     left_out: leftOut,
+    owner: owner.describe("The server that does the work; null: none is running, it begins when one does."),
   }),
   rest: { method: "POST", path: "/campaigns" },
   cli: [
@@ -112,36 +129,28 @@ export const startCampaign = operation({
       ],
     },
   ],
+  actsOn: ({ run_id }) => (run_id === undefined ? [] : [{ run: run_id }]),
   handler: start,
 });
 
-async function start(context: Context, request: z.output<typeof startInput>) {
+type StartRequest = z.output<typeof startInput>;
+
+async function start(context: Context, request: StartRequest) {
   const { store, now } = context;
-  const { action, signature, workflow, step, since, job_ids, dry_run } = request;
-  if ([signature, workflow, step, request.class, since, job_ids].every((each) => each === undefined))
-    throw new DarumaError("INVALID_INPUT", "say which failed jobs", {
-      hint: "Give a signature, workflow, step, class, time or job ids.",
-    });
+  const { action, dry_run } = request;
   const at = now();
-  const found = await findItems(
-    store,
-    {
-      ...(signature === undefined ? {} : { signature: signaturePrefix(signature) }),
-      ...(workflow === undefined ? {} : { workflow }),
-      ...(step === undefined ? {} : { step }),
-      ...(request.class === undefined ? {} : { class: request.class }),
-      ...(since === undefined ? {} : { since: momentBefore(since, at) }),
-      ...(job_ids === undefined ? {} : { jobIds: job_ids }),
-    },
-    action,
-  );
+  const found = await findItems(store, await filterOf(store, request, at), action);
   if (found.items.length > MAX_ITEMS)
     throw new DarumaError(
       "INVALID_INPUT",
       `${found.items.length} jobs match; a campaign has at most ${MAX_ITEMS}`,
     );
-  const shown = { items: found.items.map(toItem), left_out: [...found.leftOut] };
-  if (dry_run || found.items.length === 0) return { campaign: null, dry_run, ...shown };
+  const server = await ownerOf(store, DUTY_LEASE.campaigns);
+  const shown = {
+    ...{ dry_run, items: found.items.map(toItem), left_out: [...found.leftOut] },
+    owner: server === null ? null : { host: server.host, pid: server.pid },
+  };
+  if (dry_run || found.items.length === 0) return { campaign: null, ...shown };
   const made = await store.createCampaign({
     ...{ state: "running", why: null, created_at: at, wave: 0 },
     plan: {
@@ -155,11 +164,30 @@ async function start(context: Context, request: z.output<typeof startInput>) {
   });
   if ("taken" in made)
     throw new DarumaError("IN_CAMPAIGN", `job ${made.taken} is in a campaign that is not over`);
-  return { campaign: made.id, dry_run, ...shown };
+  return { campaign: made.id, ...shown };
 }
 
-function toItem({ run_id, job_id, kind, state, code, wave }: Campaign["items"][number]) {
-  return { run_id, job_id, kind, state, code, wave };
+async function filterOf(store: Context["store"], request: StartRequest, at: number): Promise<ItemFilter> {
+  const { signature, workflow, step, since, run_id, kind: kinds, job_ids } = request;
+  if ([signature, workflow, step, request.class, since, run_id, job_ids].every((each) => each === undefined))
+    throw new DarumaError("INVALID_INPUT", "say which failed jobs", {
+      hint: "Give a signature, workflow, step, class, time, run or job ids.",
+    });
+  return {
+    ...(signature === undefined ? {} : { signature: signaturePrefix(signature) }),
+    ...(workflow === undefined ? {} : { workflow }),
+    ...(step === undefined ? {} : { step }),
+    ...(request.class === undefined ? {} : { class: request.class }),
+    ...(since === undefined ? {} : { since: momentBefore(since, at) }),
+    ...(run_id === undefined ? {} : { runId: await resolveRun(store, run_id) }),
+    ...(kinds === undefined ? {} : { kinds }),
+    ...(job_ids === undefined ? {} : { jobIds: job_ids }),
+  };
+}
+
+function toItem({ step = "", scope = "root", ...item }: Campaign["items"][number]): CampaignResult {
+  const { run_id, job_id, kind, state, code, wave } = item;
+  return { run_id, job_id, step, scope, kind, state, code, wave };
 }
 
 export const listCampaigns = operation({

@@ -12,6 +12,8 @@ export interface ItemFilter {
   readonly step?: string;
   readonly class?: string;
   readonly since?: number;
+  readonly runId?: number;
+  readonly kinds?: readonly CampaignItem["kind"][];
   readonly jobIds?: readonly number[];
 }
 
@@ -41,16 +43,23 @@ export async function findItems(
   for (const job of [...jobs.values()].sort((a, b) => a.id - b.id)) {
     const run = await runs(job.run_id);
     if (run === null || isImported(run) || !isAskedFor(job, run, filter)) continue;
-    const kind = job.dead_letter ? "dead_letter" : job.status === "pending_failed" ? "hold" : "failed";
+    const kind = kindOf(job);
+    if (filter.kinds !== undefined && !filter.kinds.includes(kind)) continue;
     const because = await whyNot(run, kind, action, runs);
     if (because !== null) leftOut.push({ job_id: job.id, because });
     else
       items.push({
-        ...{ run_id: run.id, job_id: job.id, visit: job.visit, attempt: job.attempt_id, kind },
+        ...{ run_id: run.id, job_id: job.id, step: job.step, scope: job.scope },
+        ...{ visit: job.visit, attempt: job.attempt_id, kind },
         ...{ state: "waiting", code: null, wave: null, sent_at: null },
       });
   }
   return { items, leftOut };
+}
+
+function kindOf({ dead_letter, status }: JobRow): CampaignItem["kind"] {
+  if (dead_letter) return "dead_letter";
+  return status === "pending_failed" ? "hold" : "failed";
 }
 
 type RunOf = (id: number) => Promise<RunRow | null>;
@@ -63,7 +72,10 @@ function runsOf(store: Store): RunOf {
   };
 }
 
-async function* candidates(store: Store, { jobIds, step }: ItemFilter): AsyncGenerator<JobRow> {
+async function* candidates(
+  store: Store,
+  { jobIds, step, workflow, runId }: ItemFilter,
+): AsyncGenerator<JobRow> {
   if (jobIds !== undefined) {
     for (const id of jobIds) {
       const job = await store.readJob(id);
@@ -77,6 +89,8 @@ async function* candidates(store: Store, { jobIds, step }: ItemFilter): AsyncGen
         ...kind,
         limit: JOBS_PER_PAGE,
         ...(step === undefined ? {} : { step }),
+        ...(workflow === undefined ? {} : { workflow }),
+        ...(runId === undefined ? {} : { runId }),
         ...(afterId === undefined ? {} : { afterId }),
       });
       yield* page;
@@ -91,8 +105,9 @@ function isAskedFor(job: JobRow, run: RunRow, filter: ItemFilter): boolean {
   if (!isOpen || error === null) return false;
   // What ended the job may be another than its last attempt failed with, such as its loop budget.
   const failures = error.cause === null || error.cause === undefined ? [error] : [error, error.cause];
-  const { signature, workflow, step, class: failureClass, since } = filter;
+  const { signature, workflow, step, class: failureClass, since, runId } = filter;
   return (
+    (runId === undefined || run.id === runId) &&
     (signature === undefined || failures.some((each) => each.signature.startsWith(signature))) &&
     (workflow === undefined || run.workflow === workflow) &&
     (step === undefined || job.step === step) &&

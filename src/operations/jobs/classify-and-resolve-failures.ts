@@ -102,6 +102,7 @@ export const classifyAndResolveFailures = operation({
         'daruma resolve 3 30000002 visit@cities[1] --skip --reason "not needed today"',
         `daruma resolve 3 fetch --complete '{"rows": 0}' --reason "no data on Sundays" --dry-run`,
         'daruma resolve last --all --fail --reason "wrong branch"',
+        'daruma resolve --signature 3f9a01bc --skip --reason "not needed today"',
       ],
     },
   ],

@@ -107,9 +107,13 @@ export const controlRun = operation({
     {
       words: "retry",
       summary: "run a failed, canceled or held step again, even if the run is over",
-      positional: ["run_id", "step_id"],
+      positional: ["[run_id]", "[step_id]"],
       preset: { action: "retry_step" },
-      examples: ['daruma retry 3 build --reason "fixed the compiler"', "daruma retry last setup --force"],
+      examples: [
+        'daruma retry 3 build --reason "fixed the compiler"',
+        "daruma retry last setup --force",
+        'daruma retry --class transient_runtime --since 2h --reason "the network is back"',
+      ],
     },
     {
       words: "hard-reset",
@@ -131,9 +135,12 @@ export const controlRun = operation({
     {
       words: "reset",
       summary: "run every failed, canceled or held step again; completed steps stay",
-      positional: ["run_id"],
+      positional: ["[run_id]"],
       preset: { action: "reset_failed" },
-      examples: ['daruma reset 3 --failed-only --reason "the network is back"'],
+      examples: [
+        'daruma reset 3 --failed-only --reason "the network is back"',
+        "daruma reset --failed-only --workflow nightly --dry-run",
+      ],
     },
   ],
   // A cancel executes nothing, and lets an unfinished one be pruned.

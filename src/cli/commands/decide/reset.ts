@@ -2,13 +2,25 @@ import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf } from "../../../operations/client.js";
 import type { Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
+import { choosesByFailure, refuseCampaignFlags, startFiltered } from "./campaign.js";
 
 /** What failed unhandled, was canceled or is held begins anew; what completed stays. */
-export const reset: Present = async ({ input, flags }, session, client) => {
+export const reset: Present = async (given, session, client) => {
+  const { input, flags } = given;
   if (flags.failedOnly !== true)
     throw new DarumaError("USAGE", "add --failed-only", {
       hint: "Only failed, canceled and held steps can be reset. To start over, start a new run; to go back to a step: `daruma resume-from RUN STEP`.",
     });
+  if (choosesByFailure(flags)) {
+    const run_id = input.run_id as InputOf<"start_campaign">["run_id"];
+    return startFiltered(given, session, client, { action: "retry", run_id });
+  }
+  if (input.run_id === undefined)
+    throw new DarumaError(
+      "USAGE",
+      "name a run, or choose failed jobs with --signature, --workflow, --step, --class or --since",
+    );
+  refuseCampaignFlags(flags);
   const answer = await client.call("control_run", input as InputOf<"control_run">);
   const sentence =
     answer.changed.length === 0

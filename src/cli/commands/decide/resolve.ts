@@ -6,8 +6,10 @@ import { throwFirstError } from "../../../operations/jobs/throw-first-error.js";
 import { DEFAULT_REASON } from "../../../operations/operator-words.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
 import { withScope } from "../../declare/job-words.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Given, Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
+import type { Session } from "../../terminal/channel.js";
+import { choosesByFailure, refuseCampaignFlags, startFiltered } from "./campaign.js";
 
 interface ResolveFlags {
   readonly all?: boolean;
@@ -26,21 +28,30 @@ interface ResolveFlags {
 /** Decide holds: all that are named in one step, or none of them. */
 export const resolveHolds: Present = async (given, session, client) => {
   const flags = given.flags as ResolveFlags;
-  const [reference, names = []] = given.args as [RunReference, string[] | undefined];
+  const [run, names = []] = given.args as [RunReference | undefined, string[] | undefined];
   const action = chosenAction(flags);
+  if (names.length === 0 && choosesByFailure(given.flags))
+    return decideMany(given, session, client, { action, run_id: run });
+  refuseCampaignFlags(given.flags, ["dryRun"]);
+  if (run === undefined)
+    throw new DarumaError(
+      "USAGE",
+      "name a run and the jobs to resolve, or choose holds with --signature, --workflow, --step, --class or --since",
+      {
+        hint: "`daruma holds` lists what can be resolved.",
+      },
+    );
   const output = flags.complete === undefined ? null : parseOutput(flags.complete);
   if ((names.length === 0) !== (flags.all === true))
     throw new DarumaError("USAGE", "name the jobs to resolve, or add --all", {
-      hint: `\`daruma holds ${reference}\` lists what can be resolved.`,
+      hint: `\`daruma holds ${run}\` lists what can be resolved.`,
     });
   const jobs =
-    names.length === 0
-      ? await heldJobs(client, reference)
-      : names.map((name) => withScope(name, flags.scope));
+    names.length === 0 ? await heldJobs(client, run) : names.map((name) => withScope(name, flags.scope));
   const reason = flags.reason ?? DEFAULT_REASON;
   const request = {
     // Ids say themselves which run is meant; with it each would first be looked for among the names of its steps.
-    ...(names.length === 0 ? {} : { run_id: reference }),
+    ...(names.length === 0 ? {} : { run_id: run }),
     classifications: jobs.map((job_id) => ({ job_id, action, reason, output, ...moreOf(flags) })),
     dry_run: flags.dryRun === true,
     key: flags.key,
@@ -56,6 +67,20 @@ export const resolveHolds: Present = async (given, session, client) => {
     `resolved by ${action}: ${said}`,
   );
 };
+
+/** Only holds, whatever else failed alike. */
+function decideMany(
+  given: Given,
+  session: Session,
+  client: Client,
+  { action, run_id }: { readonly action: HoldAction; readonly run_id: RunReference | undefined },
+): Promise<number> {
+  if (action === "complete")
+    throw new DarumaError("USAGE", "--complete is for jobs that are named", {
+      hint: "Name the jobs: the same output seldom fits all of them.",
+    });
+  return startFiltered(given, session, client, { action, kind: ["hold"], run_id });
+}
 
 function moreOf({ memory, runtime }: ResolveFlags): Pick<ResolveFlags, "memory" | "runtime"> {
   return { ...(memory === undefined ? {} : { memory }), ...(runtime === undefined ? {} : { runtime }) };

@@ -1,11 +1,20 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
+import { nameOf } from "../../../report/lookup/job-name.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 export type Campaign = OutputOf<"list_campaigns">["items"][number];
+
+/** What a campaign takes, or what has become of it. */
+export type CampaignResult = NonNullable<Campaign["results"]>[number];
+
+/** `build`; of an older campaign, the job's number. */
+export function itemName({ step, scope, job_id }: CampaignResult): string {
+  return step === "" ? `job ${job_id}` : oneLine(nameOf(step, scope));
+}
 
 export function campaignLines({ campaign, state, why, counts, total }: Campaign): string[] {
   const { good, bad, waiting, overtaken, refused } = counts;
@@ -42,15 +51,21 @@ export const showCampaign: Present = async ({ input }, { out, options }, client)
     return 0;
   }
   const { results = [], left_out = [] } = campaign;
-  const rows = results.map(({ run_id, job_id, kind, state, code, wave }) => [
-    ...[String(run_id), String(job_id), kind.replace("_", " "), wave === null ? "" : String(wave)],
-    code === null ? state : `${state} (${code})`,
+  const rows = results.map((item) => [
+    ...[String(item.run_id), itemName(item), String(item.job_id), item.kind.replace("_", " ")],
+    ...[waveName(item.wave), item.code === null ? item.state : `${item.state} (${item.code})`],
   ]);
   writeLines(out, [
     ...campaignLines(campaign),
     `  ${campaign.action} by ${oneLine(campaign.by)}: ${oneLine(campaign.reason)}`,
-    ...tableLines(["run", "job", "was", "wave", "result"], rows, out.width()),
+    ...tableLines(["run", "step", "job", "was", "wave", "result"], rows, out.width()),
     ...left_out.map(({ job_id, because }) => `left out: job ${job_id}, ${because}`),
   ]);
   return 0;
 };
+
+/** The first is the canary. */
+function waveName(wave: number | null): string {
+  if (wave === null) return "";
+  return wave === 0 ? "canary" : String(wave);
+}
