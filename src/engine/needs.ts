@@ -16,7 +16,7 @@ const known = new WeakMap<StepDefinition, KeyedNeeds>();
 
 /** What a job asks of its worker: what its step does, or more where it has passed that. */
 export function needsOf(
-  { step: { definition }, raised }: Pick<Job, "step" | "raised">,
+  { step: { definition }, raised }: { readonly step: Pick<Job["step"], "definition"> } & Pick<Job, "raised">,
   workflow: Pick<Definition, "secrets" | "env">,
 ): KeyedNeeds {
   const found = raised === null ? known.get(definition) : undefined;

@@ -61,7 +61,10 @@ export class ServerParts {
       },
       resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
       listWorkers: () => pool.list().map(shown),
-      whyNot: (job, definition) => this.duty?.whyNever(job.id) ?? pool.whyNot(needsOf(job, definition).needs),
+      whyNot: (job, definition) => {
+        const never = this.duty?.whyNever(job.id) ?? null;
+        return never === null ? pool.whyNot(needsOf(job, definition).needs) : { kind: "worker", text: never };
+      },
     };
   }
 
@@ -205,6 +208,10 @@ function openDuty(
     server: apiUrl,
     pilots: pool.allocations,
     ownedRuns: () => engine.ownedRuns(),
+    breakers: () => ({
+      keepsBack: (run, job) => engine.breakers.keepsBack({ run }, job),
+      probes: engine.breakers.probesInNeed(),
+    }),
     tell: onCluster,
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });

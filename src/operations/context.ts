@@ -6,6 +6,7 @@ import type { BreakerDefinition, Definition } from "../core/model/definition.js"
 import type { Job } from "../core/model/run.js";
 import type { ClusterSettings } from "../settings/settings.js";
 import type { Store } from "../store/store.js";
+import type { NoPlace } from "../worker/pool/pool-placement.js";
 import type { Role } from "./roles.js";
 import type { StartOptions } from "./runs/start-options.js";
 import type { Reading, Workflow } from "./workflows/workflow.js";
@@ -57,8 +58,15 @@ export interface Runner {
   /** Go on with a run that nobody runs. */
   resume(runId: number, reason: string, key: string): Promise<void>;
   listWorkers(): readonly WorkerInfo[];
-  /** One sentence: why a ready job has not begun. */
-  whyNot(job: Job, definition: Definition): string;
+  /** Why a ready job has not begun. */
+  whyNot(job: PlacedJob, definition: Definition): NoPlace;
+}
+
+/** What of a job says which workers could run it. */
+export interface PlacedJob {
+  readonly id: number;
+  readonly step: Pick<Job["step"], "definition">;
+  readonly raised: Job["raised"];
 }
 
 export interface WorkerInfo {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { readyDemands } from "../../src/cluster/scale/ready-demands.js";
+import { settingsOf } from "../support/keeper-bench.js";
 import { checkpointed, type Outcome } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";
 
@@ -197,4 +199,31 @@ describe("in a workspace", () => {
     ]);
     expect(trial.events("set_aside.started")).toMatchObject([{ job: pay, keptBack: pay }]);
   });
+});
+
+test("a cluster is asked for no pilots for jobs that a breaker keeps back, but for the one that is due to find out", async () => {
+  const steps = `  a: { exec: x, uses: [api], continue_on_failure: true }
+  long: { exec: x }
+  b: { exec: x, uses: [api], runs_on: [hpc] }
+  c: { exec: x, uses: [api], runs_on: [hpc] }
+  free: { exec: x, runs_on: [hpc] }`;
+  const script = { a: [DOWN], long: [{ exit: 0, takesMs: 60 * MINUTE }] };
+  const stage = await Stage.begin(file(steps), script, { capacity: 1 });
+  const { breakers, live } = stage;
+  const run = live!;
+  const demanded = (): string[] => {
+    const keepsBack = (of: typeof run, job: (typeof run.jobs)[number]) =>
+      breakers.keepsBack({ run: of }, job);
+    const demands = readyDemands([run], [settingsOf()], { keepsBack, probes: breakers.probesInNeed() });
+    return [...demands.values()]
+      .flat()
+      .map(({ jobId }) => run.jobs.find(({ id }) => id === jobId)!.step.definition.id);
+  };
+  expect(
+    ["b", "c", "free"].map((step) => run.jobs.find((job) => job.step.definition.id === step)!.status),
+  ).toEqual(Array(3).fill("ready"));
+  expect(demanded()).toEqual(["free"]);
+  const due = stage.clock.now() + 2 * MINUTE;
+  while (stage.clock.now() < due) await stage.turn();
+  expect(demanded()).toEqual(["b", "free"]);
 });

@@ -33,6 +33,8 @@ export class Stage {
   private engine: Engine;
   private incarnation = 0;
   private atRest = false;
+  /** The run as its engine has it. */
+  live: Run | null = null;
 
   private constructor(
     script: Script,
@@ -71,6 +73,11 @@ export class Stage {
       await this.settle();
     }
     return this.view();
+  }
+
+  /** What its engine knows of breakers. */
+  get breakers(): Engine["breakers"] {
+    return this.engine.breakers;
   }
 
   /** Null, or the code with which the command was refused. */
@@ -125,7 +132,7 @@ export class Stage {
   private boot(): Engine {
     this.incarnation += 1;
     const ports = enginePorts(this.store, this.clock, `engine-${this.incarnation}`);
-    return new Engine({
+    const engine = new Engine({
       ...ports,
       worker: this.worker,
       workspaces: this.workspaces,
@@ -134,6 +141,10 @@ export class Stage {
       // So that whoever resumes here does so from a snapshot.
       snapshotEvents: 1,
     });
+    engine.onEvents((run) => {
+      this.live = run;
+    });
+    return engine;
   }
 
   private follow(ended: Promise<Run>): void {

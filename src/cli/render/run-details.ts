@@ -95,7 +95,11 @@ function usageLines(jobs: readonly JobReport[], usages: readonly AttemptUsage[])
   });
 }
 
-function detail({ status, error, output }: JobReport): string {
+/** Who asks the server also hears what a job waits for. */
+type ShownJob = JobReport & { readonly waits_for?: { readonly text: string } | null };
+
+function detail({ status, error, output, waits_for }: ShownJob): string {
+  if (waits_for != null) return oneLine(waits_for.text);
   if (error !== null && status !== "completed") return oneLine(`${error.code}: ${error.message}`);
   if (output === null) return "";
   return oneLine(typeof output === "string" ? output : JSON.stringify(output));

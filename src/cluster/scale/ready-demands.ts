@@ -7,18 +7,25 @@ import { type ClusterSettings, clusterFor } from "../../settings/settings.js";
 import { clusterOfLane, laneOf, settingsFor } from "../requests/lane.js";
 import type { Demand, JobNeeds } from "./demand.js";
 
+/** What breakers say of jobs: which they keep from starting, and which would find out whether things work again. */
+export interface KeptBack {
+  readonly keepsBack: (run: Run, job: Job) => boolean;
+  readonly probes: ReadonlySet<Job>;
+}
+
 /** Jobs that could start now, had somebody room for them, by the cluster that they ask for. */
 export function readyDemands(
   runs: Iterable<Run>,
   clusters: readonly ClusterSettings[],
+  { keepsBack, probes }: KeptBack,
 ): ReadonlyMap<string, Demand[]> {
   const found = new Map<string, Demand[]>(clusters.map(({ name }) => [name, []]));
   for (const run of runs) {
     if (run.paused !== null) continue;
-    for (const job of run.ready) {
+    for (const job of [...run.ready, ...run.parked]) {
       const cluster = clusterOf(job, clusters, run.definition);
-      if (cluster !== null && mayStart(run, job))
-        found.get(cluster.name)?.push(demandOf(job, run.definition));
+      const couldStart = probes.has(job) || (mayStart(run, job) && !keepsBack(run, job));
+      if (cluster !== null && couldStart) found.get(cluster.name)?.push(demandOf(job, run.definition));
     }
   }
   return found;

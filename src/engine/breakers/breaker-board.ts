@@ -123,7 +123,7 @@ export class BreakerBoard {
   }
 
   /** A ready job must not start now. */
-  keepsBack({ run }: RunHost, job: Job): boolean {
+  keepsBack({ run }: Pick<RunHost, "run">, job: Job): boolean {
     if (job.step.definition.uses === undefined || job.letThrough) return false;
     const used = breakersOf(run, job, this.shared);
     return this.queue.has(job) || used.some((each) => this.stops(job, each));
@@ -319,11 +319,9 @@ export class BreakerBoard {
         job.attempt < attempt && now - at >= Math.min(...used.map(({ policy }) => policy.probeEveryMs)),
     ))
       await this.probes.giveBack(grant);
-    const due = new Set(
-      [...this.used.values()].filter((each) => this.probes.isDue(each)).map(({ key }) => key),
-    );
+    const due = this.dueProbes();
     while (due.size > 0) {
-      const found = this.findProbe(due);
+      const found = this.findProbe(due, this.ports.hasPlace);
       if (found === null) return;
       const { host, job, open } = found;
       for (const { key } of open) due.delete(key);
@@ -334,8 +332,26 @@ export class BreakerBoard {
     }
   }
 
+  private dueProbes(): Set<string> {
+    return new Set([...this.used.values()].filter((each) => this.probes.isDue(each)).map(({ key }) => key));
+  }
+
+  /** Jobs that would find out now, had a worker room for them. Of all others that a breaker keeps back none needs room. */
+  probesInNeed(): ReadonlySet<Job> {
+    const due = this.dueProbes();
+    const found = new Set<Job>();
+    while (due.size > 0) {
+      const next = this.findProbe(due, () => true);
+      if (next === null) return found;
+      for (const { key } of next.open) due.delete(key);
+      found.add(next.job);
+    }
+    return found;
+  }
+
   private findProbe(
     due: ReadonlySet<string>,
+    hasPlace: BreakerPorts["hasPlace"],
   ): { readonly host: RunHost; readonly job: Job; readonly open: readonly UsedBreaker[] } | null {
     const hosts = [...this.hosts].filter(({ run }) => run.paused === null && run.cancelRequested === null);
     const parked = hosts
@@ -347,7 +363,7 @@ export class BreakerBoard {
       const open = this.openOf(host, job);
       if (open.length === 0 || !open.every(({ key }) => due.has(key))) continue;
       const hasItsTurn = hasTurn(host.run, job, (other) => this.waitsLong(host, other));
-      if (hasItsTurn && this.ports.hasPlace(host, job)) return { host, job, open };
+      if (hasItsTurn && hasPlace(host, job)) return { host, job, open };
     }
     return null;
   }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { AllocationProvider } from "../../cluster/provider.js";
 import type { Demand } from "../../cluster/scale/demand.js";
-import { readyDemands } from "../../cluster/scale/ready-demands.js";
+import { type KeptBack, readyDemands } from "../../cluster/scale/ready-demands.js";
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { Limit, Resource } from "../../core/model/resources.js";
 import { isOver, type Run } from "../../core/model/run.js";
@@ -33,6 +33,8 @@ export interface ClusterDutyOptions {
   readonly pilots: PoolAllocations;
   /** The runs that this server has now. */
   readonly ownedRuns: () => readonly number[];
+  /** The breakers of its engine. */
+  readonly breakers: () => KeptBack;
   readonly tell: (text: string) => void;
 }
 
@@ -130,7 +132,7 @@ export class ClusterDuty {
     if (this.demands === null) {
       const owned = new Set(this.options.ownedRuns());
       for (const id of this.runs.keys()) if (!owned.has(id)) this.runs.delete(id);
-      this.demands = readyDemands(this.runs.values(), this.options.clusters);
+      this.demands = readyDemands(this.runs.values(), this.options.clusters, this.options.breakers());
       queueMicrotask(() => {
         this.demands = null;
       });

@@ -19,6 +19,7 @@ import { operation } from "../operation.js";
 import { error, job } from "../record-schemas.js";
 import { diagnostics, jobId, json, raise, runOfJob, tokenUsage } from "../schemas.js";
 import { ARTIFACT_KINDS, artifactsThere } from "./read-logs.js";
+import { Waits, waitsFor } from "./waits-for.js";
 
 const declaredFile = z.object({
   role: z.enum(["input", "output"]),
@@ -46,6 +47,7 @@ export const getJob = operation({
   effect: "reads",
   input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
   output: job.extend({
+    waits_for: waitsFor,
     output: json,
     taken_over_from: z
       .object({ run_id: z.number(), attempt: z.number() })
@@ -98,10 +100,12 @@ export const getJob = operation({
   handler: reportJobDetails,
 });
 
-async function reportJobDetails({ store, outputDir }: Context, request: JobRequest) {
+async function reportJobDetails(context: Context, request: JobRequest) {
+  const { store, outputDir } = context;
   const job = await findJob(store, request);
   const { id } = job;
   const run = await requireRun(store, job.run_id);
+  const record = jobRecord(run, job);
   const attempts = await store.readAttempts(run.id, id);
   const log = await store.readEvents(run.id, { job: id });
   // Those are about several jobs; each begins a visit of its own.
@@ -117,7 +121,8 @@ async function reportJobDetails({ store, outputDir }: Context, request: JobReque
   const textsIn = (attempt: number) =>
     artifactsThere(outputDir, { workflowId: run.workflow_id, jobId: id, runId: run.id, attempt });
   return {
-    ...jobRecord(run, job),
+    ...record,
+    waits_for: await new Waits(context).of(run, record),
     output: showOutput(job.output),
     taken_over_from: takenFrom(log),
     attempt_history: attempts

@@ -5,10 +5,12 @@ import { interruptedRunIds } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { JobFilter } from "../../store/filters.js";
 import type { Store } from "../../store/store.js";
+import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { job } from "../record-schemas.js";
 import { flag, jobStatus, limit, listOf, runReference } from "../schemas.js";
 import { searchFields, searchOf, textField } from "../search-fields.js";
+import { Waits, type WaitsFor, waitsFor } from "./waits-for.js";
 
 export const listJobs = operation({
   name: "list_jobs",
@@ -34,7 +36,7 @@ export const listJobs = operation({
     limit,
     after: z.coerce.number().int().min(0).optional().describe("Only jobs with a larger id."),
   }),
-  output: z.object({ items: z.array(job), next: z.number().nullable() }),
+  output: z.object({ items: z.array(job.extend({ waits_for: waitsFor })), next: z.number().nullable() }),
   rest: { method: "GET", path: "/jobs", unprefixed: true },
   cli: [
     {
@@ -47,10 +49,11 @@ export const listJobs = operation({
       ],
     },
   ],
-  handler: async ({ store, now }, request) => {
+  handler: async (context, request) => {
+    const { store, now } = context;
     const { status, run_id, workflow_id, step, limit: most, after, interrupted } = request;
     const runIds = interrupted ? await interruptedRunIds(store) : undefined;
-    return listJobRecords(store, {
+    return listJobRecords(context, {
       limit: most,
       ...searchOf(request, now()),
       ...(status === undefined ? {} : { status }),
@@ -63,15 +66,23 @@ export const listJobs = operation({
   },
 });
 
+type ListedJob = JobRecord & { readonly waits_for: WaitsFor | null };
+
 /** By id; `next` is the `after` of the next page. */
 async function listJobRecords(
-  store: Store,
+  context: Context,
   filter: JobFilter & { readonly limit: number },
-): Promise<{ items: JobRecord[]; next: number | null }> {
+): Promise<{ items: ListedJob[]; next: number | null }> {
+  const { store } = context;
+  const waits = new Waits(context);
   const rows = await store.listJobs(filter);
   const runOf = runsOf(store);
-  const items: JobRecord[] = [];
-  for (const row of rows) items.push(jobRecord(await runOf(row.run_id), row));
+  const items: ListedJob[] = [];
+  for (const row of rows) {
+    const run = await runOf(row.run_id);
+    const record = jobRecord(run, row);
+    items.push({ ...record, waits_for: await waits.of(run, record) });
+  }
   return { items, next: rows.length < filter.limit ? null : rows.at(-1)!.id };
 }
 

@@ -1,23 +1,25 @@
 import { z } from "zod";
 import { isHandled } from "../../core/model/handled.js";
-import type { Job, Run } from "../../core/model/run.js";
+import type { RunRow } from "../../core/model/rows.js";
+import type { Run } from "../../core/model/run.js";
 import { readPages } from "../../engine/load-run.js";
 import { ADVICE_KINDS, advice, adviceLines, commandOf } from "../../report/advice.js";
 import { explainCommand } from "../../report/advised-commands.js";
 import { explainTold } from "../../report/explain.js";
-import { jobName, listNames } from "../../report/lookup/job-name.js";
+import { type JobRecord, jobRecord } from "../../report/job-record.js";
+import { listNames, nameOf } from "../../report/lookup/job-name.js";
 import { pastRun } from "../../report/lookup/past-run.js";
 import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { adviseOn } from "../../report/next-steps.js";
 import { RunTeller } from "../../report/words/job-story.js";
 import type { Store } from "../../store/store.js";
-import type { Context, Runner } from "../context.js";
+import type { Context } from "../context.js";
+import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
 import { operation } from "../operation.js";
 import { at, flag, runReference, variables } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { interrupted, pastAt } from "./run-shapes.js";
-import { waitingForBreakers } from "./waiting-for-breakers.js";
 
 const input = z.strictObject({
   run_id: runReference,
@@ -41,6 +43,9 @@ export const explainRun = operation({
     interrupted,
     at: pastAt,
     lines: z.array(z.string()).describe("The story."),
+    waiting: z
+      .array(z.object({ job_id: z.number(), step: z.string(), scope: z.string(), waits_for: waitsFor }))
+      .describe("Jobs that are ready or wait, and for what; the first 1,000."),
     advice: z
       .array(
         z.object({
@@ -73,8 +78,6 @@ export const explainRun = operation({
   handler: explainAndAdvise,
 });
 
-const NOTHING_BEHIND = { jobs: new Set<Job>(), lines: [] } as const;
-
 const typed = (command: string): string => `daruma ${command}`;
 
 /** Why a run went as it did, and what can be done about it. */
@@ -92,13 +95,9 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
     for (const logged of page) teller.hear(logged);
   const story = explainTold(teller.told(), { full, interrupted, ...(step === undefined ? {} : { step }) });
   const { run } = story;
-  // Breakers are as they are now, whatever was then.
-  const behind = past === null ? await waitingForBreakers(context, run) : NOTHING_BEHIND;
-  const lines = [
-    ...story.lines,
-    ...(behind.lines.length === 0 ? [] : ["", ...behind.lines]),
-    ...(runner === null ? [] : waitingForWorkers(run, runner, behind.jobs)),
-  ];
+  // Breakers and workers are as they are now, whatever was then.
+  const waiting = past === null ? await waitingJobs(context, row) : [];
+  const lines = [...story.lines, ...waitingLines(waiting, runner !== null)];
   // Nothing can be done in the past.
   const advised =
     past !== null
@@ -123,6 +122,12 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
     interrupted,
     at: past?.at ?? null,
     lines,
+    waiting: waiting.map(({ id, step: of, scope, waits_for }) => ({
+      job_id: id,
+      step: of,
+      scope,
+      waits_for,
+    })),
     advice: advised.map(({ kind, text, argv, calls }) => ({
       kind,
       text,
@@ -145,17 +150,38 @@ async function childRunsOf(store: Store, run: Run): Promise<Map<number, number>>
   return found;
 }
 
-/** Jobs that could begin and have no worker, by the reason. */
-function waitingForWorkers(run: Run, runner: Runner, keptBack: ReadonlySet<Job>): string[] {
-  const ready = [...run.ready].filter((job) => !keptBack.has(job));
-  if (run.status !== "running" || ready.length === 0) return [];
-  const byReason = new Map<string, Job[]>();
-  for (const job of ready) {
-    const reason = runner.whyNot(job, run.definition);
-    byReason.set(reason, [...(byReason.get(reason) ?? []), job]);
+const MAX_WAITING = 1_000;
+
+type WaitingJob = JobRecord & { readonly waits_for: WaitsFor };
+
+async function waitingJobs(context: Context, run: RunRow): Promise<WaitingJob[]> {
+  const { store } = context;
+  const jobs = await store.listJobs({ runId: run.id, status: ["ready", "waiting"], limit: MAX_WAITING });
+  const waits = new Waits(context);
+  const found: WaitingJob[] = [];
+  for (const row of jobs) {
+    const job = jobRecord(run, row);
+    const waits_for = await waits.of(run, job);
+    if (waits_for !== null) found.push({ ...job, waits_for });
   }
-  return [
-    "",
-    ...[...byReason].map(([reason, jobs]) => `Ready and waiting: ${listNames(jobs, jobName)}; ${reason}.`),
-  ];
+  return found;
 }
+
+/** By the reason. What the story tells already is left out; which workers there are only a server knows. */
+function waitingLines(jobs: readonly WaitingJob[], knowsWorkers: boolean): string[] {
+  const byReason = new Map<string, WaitingJob[]>();
+  for (const job of jobs) {
+    const { kind, text } = job.waits_for;
+    const isTold = kind === "breaker" || kind === "workspace" || (knowsWorkers && ROOM.has(kind));
+    if (isTold) byReason.set(text, [...(byReason.get(text) ?? []), job]);
+  }
+  if (byReason.size === 0) return [];
+  const lines = [...byReason].map(([reason, alike]) => {
+    const names = listNames(alike, ({ step, scope }) => nameOf(step, scope));
+    const what = alike[0]!.waits_for.kind === "breaker" ? "Waiting for a breaker" : "Ready and waiting";
+    return `${what}: ${names}; ${reason}.`;
+  });
+  return ["", ...lines];
+}
+
+const ROOM: ReadonlySet<WaitsFor["kind"]> = new Set(["slot", "worker"]);

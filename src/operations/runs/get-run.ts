@@ -5,13 +5,14 @@ import { loadRun } from "../../engine/load-run.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
 import { liveControlOf, NOBODY_STEERS } from "../../report/live-control.js";
 import { pastRun } from "../../report/lookup/past-run.js";
-import { resolveRun } from "../../report/lookup/run-reference.js";
+import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { type AttemptUsage, usagesOf } from "../../report/model-usage.js";
 import { readRecoveries } from "../../report/recoveries.js";
 import { type JobReport, NOTHING_FAILED, reportRun, reportState } from "../../report/run-report.js";
 import { summariseRun } from "../../report/run-summary.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
+import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
 import { operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { error, job, waitingJob } from "../record-schemas.js";
@@ -67,7 +68,7 @@ const runDetails = z.object({
     .describe("The run from which it took jobs over; null: none."),
   labels,
   at: pastAt,
-  jobs: z.array(job.extend({ output: json })),
+  jobs: z.array(job.extend({ output: json, waits_for: waitsFor })),
   routes: z.array(routeReport),
   recoveries: z.array(recovery),
   handled_failures: z.array(failureShape),
@@ -132,16 +133,26 @@ export const getRun = operation({
   handler: async (context, { run_id, jobs, at: seq }) => {
     const { store } = context;
     const runId = await resolveRun(store, run_id);
-    if (seq === undefined) return { ...(await describeRun(context, runId, jobs)), at: null };
+    if (seq === undefined)
+      return { ...(await describeRun(context, runId, jobs, new Waits(context))), at: null };
     const past = await pastRun(store, runId, seq);
-    return { ...(await describeRun({ ...context, store: past.store }, runId, jobs)), at: past.at };
+    return { ...(await describeRun({ ...context, store: past.store }, runId, jobs, null)), at: past.at };
   },
 });
 
-/** Everything of one run. */
-async function describeRun({ store, outputDir }: Context, runId: number, choice: JobChoice) {
+/** Everything of one run. In the past nothing waits for what there is now. */
+async function describeRun(
+  { store, outputDir }: Context,
+  runId: number,
+  choice: JobChoice,
+  waits: Waits | null,
+) {
   const report = await reportRun(store, runId);
-  const jobs = report.jobs.filter((job) => isChosen(job, choice));
+  const run = await requireRun(store, runId);
+  const jobs: (JobReport & { readonly waits_for: WaitsFor | null })[] = [];
+  for (const each of report.jobs)
+    if (isChosen(each, choice))
+      jobs.push({ ...each, waits_for: waits === null ? null : await waits.of(run, each) });
   const definition = await definitionOf(store, runId);
   const summary = await summariseRun(store, outputDir, report);
   const { counts, failures, holds, endings } = summary;

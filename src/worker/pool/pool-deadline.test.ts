@@ -11,7 +11,7 @@ describe("a worker that leaves at a known time", () => {
     bench.clock.advance(80_000);
     bench.desk.heartbeat("aaaaaaaa-0000", { attempts: [], draining: false });
     expect(takes(200_001)).toBeNull();
-    expect(bench.pool.whyNot({ ...NEEDS, runtimeMs: 200_001 })).toBe(
+    expect(bench.pool.whyNot({ ...NEEDS, runtimeMs: 200_001 }).text).toBe(
       "the workers that could run it leave before its runtime (200001 ms) is over",
     );
     expect(takes(200_000)).toMatchObject({ worker: "w1/aaaaaaaa" });

@@ -152,42 +152,58 @@ function bySoonest(one: WaitingAt, other: WaitingAt): number {
   return other.freeSlots - one.freeSlots;
 }
 
-/** One sentence for people who wonder why a ready job does not start. */
+/** `worker`: none that is there can run it. `slot`: those that can are busy. The text is a clause. */
+export interface NoPlace {
+  readonly kind: "worker" | "slot";
+  readonly text: string;
+}
+
+const lacking = (text: string): NoPlace => ({ kind: "worker", text });
+const busy = (text: string): NoPlace => ({ kind: "slot", text });
+
+/** For people who wonder why a ready job does not start. */
 export function whyNoPlace(
   needs: Needs,
   local: LocalPart,
   workers: readonly PoolWorker[],
   elapsed: number,
-): string {
+): NoPlace {
   if (needs.usesWorkspace) return whyNotAtHome(needs, local);
   if (needs.nodes > 1 && !workers.some((worker) => worker.couldRun(needs)))
-    return `it needs ${needs.nodes} machines at once, which only an allocation of a cluster that is made for it has`;
+    return lacking(
+      `it needs ${needs.nodes} machines at once, which only an allocation of a cluster that is made for it has`,
+    );
   const offers = workers.map(({ offer }) => offer.tags);
   if (local.slots > 0) offers.push([...local.tags]);
-  if (offers.length === 0) return "no worker is connected";
+  if (offers.length === 0) return lacking("no worker is connected");
   if (!offers.some((tags) => hasTags(tags, needs.tags)))
-    return `no connected worker has the tags ${needs.tags.join(", ")}`;
+    return lacking(`no connected worker has the tags ${needs.tags.join(", ")}`);
   const able = workers.filter((worker) => worker.couldRun(needs));
   const isForLocal = isForHome(needs, local, workers);
   if (able.length === 0 && !isForLocal)
-    return `no connected worker can run actions of type ${needs.actionType}`;
+    return lacking(`no connected worker can run actions of type ${needs.actionType}`);
   const lacked = needs.wants.filter((wanted) => able.every((worker) => worker.lacks(wanted)));
-  if (!isForLocal && lacked.length > 0) return `no connected worker has the ${lacked.join(", the ")}`;
+  if (!isForLocal && lacked.length > 0)
+    return lacking(`no connected worker has the ${lacked.join(", the ")}`);
   if (!isForLocal && !able.some((worker) => worker.isBigEnoughFor(needs)))
-    return `no connected worker has ${describe(needs)}`;
+    return lacking(`no connected worker has ${describe(needs)}`);
   if (!isForLocal && !able.some((worker) => worker.hasTimeFor(needs, elapsed)))
-    return `the workers that could run it leave before its runtime (${runtimeOf(needs)} ms) is over`;
+    return lacking(`the workers that could run it leave before its runtime (${runtimeOf(needs)} ms) is over`);
   if (!isForLocal && !able.some((worker) => worker.isPresent(elapsed)))
-    return "the workers that could run it do not answer or are stopping";
-  return "the workers that can run it are busy";
+    return lacking("the workers that could run it do not answer or are stopping");
+  return busy("the workers that can run it are busy");
 }
 
-function whyNotAtHome(needs: Needs, local: LocalPart): string {
+function whyNotAtHome(needs: Needs, local: LocalPart): NoPlace {
   if (local.slots === 0)
-    return "it works in the run's workspace, and the server that has it takes no steps itself (--max-parallel 0)";
+    return lacking(
+      "it works in the run's workspace, and the server that has it takes no steps itself (--max-parallel 0)",
+    );
   if (!hasTags(local.tags, needs.tags))
-    return `it works in the run's workspace, and the server that has it does not have the tags ${needs.tags.join(", ")}`;
-  return "it works in the run's workspace, and the server that has it is busy";
+    return lacking(
+      `it works in the run's workspace, and the server that has it does not have the tags ${needs.tags.join(", ")}`,
+    );
+  return busy("it works in the run's workspace, and the server that has it is busy");
 }
 
 function describe({ slots, memoryBytes, gpus }: Needs): string {

@@ -4,7 +4,7 @@ import type { Needs } from "../worker.js";
 
 const bench = new PoolBench();
 const place = (changes: Partial<Needs>) => bench.pool.place({ ...NEEDS, ...changes });
-const why = (changes: Partial<Needs>) => bench.pool.whyNot({ ...NEEDS, ...changes });
+const why = (changes: Partial<Needs>) => bench.pool.whyNot({ ...NEEDS, ...changes }).text;
 const another = (changes: object = {}): string =>
   bench.register({ name: "w2", instance: "bbbbbbbb-0000", ...changes });
 const W1 = { worker: "w1/aaaaaaaa" };

@@ -34,7 +34,7 @@ describe("a step that wants secrets or programs", () => {
     expect(place()).toBeNull();
     await answerAs(poor, ["program git"]);
     expect(place()).toBeNull();
-    expect(bench.pool.whyNot(needs)).toBe("no connected worker has the secret API_KEY");
+    expect(bench.pool.whyNot(needs).text).toBe("no connected worker has the secret API_KEY");
     expect(bench.pool.place(NEEDS)).toMatchObject({ worker: "w1/aaaaaaaa" });
     const rich = bench.register({ name: "w2", instance: "bbbbbbbb-0000" });
     expect(place()).toBeNull();

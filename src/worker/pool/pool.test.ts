@@ -38,12 +38,12 @@ describe("places", () => {
     const needs = { ...NEEDS, usesWorkspace: true };
     bench.register();
     expect(bench.pool.place(needs)).toBe(null);
-    expect(bench.pool.whyNot(needs)).toContain("--max-parallel 0");
+    expect(bench.pool.whyNot(needs).text).toContain("--max-parallel 0");
     bench.open(1);
     bench.register();
     expect(bench.pool.place(needs)).toMatchObject({ worker: "local-1" });
     expect(bench.pool.place(needs)).toBe(null);
-    expect(bench.pool.whyNot(needs)).toContain("busy");
+    expect(bench.pool.whyNot(needs).text).toContain("busy");
   });
 
   it("that are given back can be had again", () => {
@@ -111,14 +111,14 @@ describe("places", () => {
   });
 
   it("that are missing are explained", () => {
-    expect(bench.pool.whyNot(NEEDS)).toBe("no worker is connected");
+    expect(bench.pool.whyNot(NEEDS).text).toBe("no worker is connected");
     const id = bench.register();
-    expect(bench.pool.whyNot({ ...NEEDS, tags: ["gpu"] })).toBe("no connected worker has the tags gpu");
-    expect(bench.pool.whyNot({ ...NEEDS, actionType: "agent" })).toContain("actions of type agent");
-    expect(bench.pool.whyNot({ ...NEEDS, slots: 3 })).toBe("no connected worker has 3 slots");
-    expect(bench.pool.whyNot(NEEDS)).toBe("the workers that can run it are busy");
+    expect(bench.pool.whyNot({ ...NEEDS, tags: ["gpu"] }).text).toBe("no connected worker has the tags gpu");
+    expect(bench.pool.whyNot({ ...NEEDS, actionType: "agent" }).text).toContain("actions of type agent");
+    expect(bench.pool.whyNot({ ...NEEDS, slots: 3 }).text).toBe("no connected worker has 3 slots");
+    expect(bench.pool.whyNot(NEEDS).text).toBe("the workers that can run it are busy");
     bench.desk.heartbeat(id, { attempts: [], draining: true });
-    expect(bench.pool.whyNot(NEEDS)).toContain("do not answer or are stopping");
+    expect(bench.pool.whyNot(NEEDS).text).toContain("do not answer or are stopping");
   });
 });
 

@@ -12,7 +12,14 @@ import { PoolAllocations } from "./pool-allocations.js";
 import { PoolAttempt } from "./pool-attempt.js";
 import { PoolBook } from "./pool-book.js";
 import { PoolDesk } from "./pool-desk.js";
-import { choosePlace, keepRoom, type LocalPart, type PoolPlace, whyNoPlace } from "./pool-placement.js";
+import {
+  choosePlace,
+  keepRoom,
+  type LocalPart,
+  type NoPlace,
+  type PoolPlace,
+  whyNoPlace,
+} from "./pool-placement.js";
 import { PoolReports, type RecordedAttempts } from "./pool-reports.js";
 import type { PoolWorker } from "./pool-worker.js";
 import { DEFAULT_ATTEMPT_LEASE_MS, type LiveControl } from "./protocol.js";
@@ -146,7 +153,7 @@ export class WorkerPool implements Worker {
   }
 
   /** Why an attempt with these needs does not start now. */
-  whyNot(needs: Needs): string {
+  whyNot(needs: Needs): NoPlace {
     const { local, clock } = this.options;
     return whyNoPlace(needs, local, [...this.book.workers.values()], clock.elapsed());
   }

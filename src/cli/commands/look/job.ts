@@ -29,6 +29,7 @@ function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): stri
   const lines = [
     `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], jobStatusWord(status))}${handled ? " (handled)" : ""}`,
   ];
+  if (job.waits_for !== null) lines.push(`${INDENT}waiting: ${oneLine(job.waits_for.text)}`);
   if (due_at !== null) lines.push(`${INDENT}due: ${due_at}`);
   if (error !== null) lines.push(`${INDENT}error: ${oneLine(`${error.code}: ${error.message}`)}`);
   if (output !== null && output !== undefined) lines.push(`${INDENT}output: ${oneLine(textOf(output))}`);

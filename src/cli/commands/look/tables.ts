@@ -35,14 +35,14 @@ function listOf<Name extends ListName>(name: Name, { none, header, row }: Look<N
 
 export const jobs = listOf("list_jobs", {
   none: "no jobs",
-  header: ["job", "run", "step", "status", "attempts", "error"],
-  row: ({ id, run_id, step, scope, status, attempts, error }) => [
+  header: ["job", "run", "step", "status", "attempts", "error or what it waits for"],
+  row: ({ id, run_id, step, scope, status, attempts, error, waits_for }) => [
     id,
     run_id,
     nameOf(step, scope),
     jobStatusWord(status),
     attempts,
-    error === null ? "" : `${error.code}: ${error.message}`,
+    waits_for !== null ? waits_for.text : error === null ? "" : `${error.code}: ${error.message}`,
   ],
 });
 

@@ -1,0 +1,182 @@
+import { z } from "zod";
+import { type Breaker, nextProbeAt, stateOf } from "../../core/breakers/breaker.js";
+import { breakersOf, type SharedBreakers, type UsedBreaker } from "../../core/breakers/breakers-of.js";
+import {
+  type BreakerDefinition,
+  DEFAULT_BREAKER,
+  type Definition,
+  type StepDefinition,
+} from "../../core/model/definition.js";
+import type { RunRow } from "../../core/model/rows.js";
+import { findJob, type Job, type Run } from "../../core/model/run.js";
+import { parseStoredDefinition } from "../../core/model/stored-definition.js";
+import { hasTurn, treeKeeper } from "../../core/model/workspace-turn.js";
+import { iso } from "../../core/text/iso-time.js";
+import { BREAKERS, readBreaker } from "../../engine/breakers/breaker-rows.js";
+import { loadRun } from "../../engine/load-run.js";
+import type { JobRecord } from "../../report/job-record.js";
+import { jobName } from "../../report/lookup/job-name.js";
+import { interruptedRuns } from "../../report/lookup/run-owner.js";
+import type { Context, PlacedJob } from "../context.js";
+
+const WAIT_KINDS = [
+  ...(["answer", "breaker", "pause", "process", "retry"] as const),
+  ...(["slot", "worker", "workspace"] as const),
+] as const;
+
+/** What keeps a ready or waiting job from going on. */
+export const waitsFor = z
+  .object({
+    kind: z.enum(WAIT_KINDS),
+    breaker: z.string().nullable().describe("The breaker; null: none."),
+    job_id: z.number().nullable().describe("The job that has the workspace; null: none."),
+    until: z.string().nullable().describe("The time of the retry, the probe or the end of the question."),
+    text: z.string(),
+  })
+  .nullable()
+  .describe("What a ready or waiting job waits for; null: for nothing, or it has another status.");
+
+export type WaitsFor = NonNullable<z.output<typeof waitsFor>>;
+
+const NOTHING_MORE = { breaker: null, job_id: null, until: null } as const;
+
+type WaitingRecord = Pick<JobRecord, "id" | "step" | "status" | "attempts" | "due_at">;
+type Asked = Pick<Context, "store" | "breakers" | "now" | "runner">;
+
+/** Looks at each run, definition and breaker once; the rows alone are enough for most jobs. */
+export class Waits {
+  private readonly definitions = new Map<string, Promise<StoredSteps>>();
+  private readonly interrupted = new Map<number, Promise<boolean>>();
+  private readonly loaded = new Map<number, Promise<Run>>();
+  private shared: Promise<SharedNow> | null = null;
+
+  constructor(private readonly context: Asked) {}
+
+  async of(run: RunRow, job: WaitingRecord): Promise<WaitsFor | null> {
+    const isWaiting = job.status === "ready" || job.status === "waiting";
+    if (!isWaiting || run.finished_at !== null) return null;
+    const { definition, steps } = await this.definitionOf(run.definition_hash);
+    const step = steps.get(job.step);
+    if (definition === null || step === undefined) return null;
+    const isAsking = step.action.type === "human";
+    if (job.status === "waiting" && (isAsking || job.due_at !== null)) return waitsForTime(job, isAsking);
+    if (await this.isInterrupted(run))
+      return { kind: "process", ...NOTHING_MORE, text: "no process is running its run" };
+    const breaker = await this.breakerOf(run, job, definition, { step: { definition: step } });
+    if (breaker !== null) return breaker;
+    if (run.status === "paused") return { kind: "pause", ...NOTHING_MORE, text: "its run is paused" };
+    if (isAsking) return null;
+    // Rows do not say whose the tree is, nor how much more the job was given.
+    const isKnown = !step.usesWorkspace && job.attempts === 0;
+    if (isKnown)
+      return this.roomFor(run, { id: job.id, step: { definition: step }, raised: null }, definition);
+    const now = await this.load(run.id);
+    const found = findJob(now, job.id);
+    if (found === null || found.status !== "ready") return null;
+    return hasTurn(now, found) ? this.roomFor(run, found, definition) : waitsForTree(now);
+  }
+
+  private roomFor({ managed }: RunRow, job: PlacedJob, definition: Definition): WaitsFor {
+    const { runner } = this.context;
+    if (runner !== null) return { ...NOTHING_MORE, ...runner.whyNot(job, definition) };
+    return managed
+      ? { kind: "worker", ...NOTHING_MORE, text: "it waits for a worker of the server that has its run" }
+      : { kind: "slot", ...NOTHING_MORE, text: "it waits for a free slot of the process that runs it" };
+  }
+
+  private async breakerOf(
+    run: RunRow,
+    job: WaitingRecord,
+    definition: Definition,
+    of: Parameters<typeof breakersOf>[1],
+  ): Promise<WaitsFor | null> {
+    if (of.step.definition.uses === undefined) return null;
+    this.shared ??= this.readShared();
+    const { found, policies, at } = await this.shared;
+    const used = breakersOf({ definition, options: run.options, workflow: run.workflow }, of, policies);
+    for (const each of used) {
+      const breaker = found.get(each.key);
+      if (breaker !== undefined && stateOf(breaker, each.policy, at) === "open")
+        return waitsForBreaker(each, breaker);
+    }
+    if (job.status !== "waiting") return null;
+    const text = "what it waited for works again, or was given up; it goes on soon";
+    return { kind: "breaker", ...NOTHING_MORE, breaker: used[0]?.key ?? null, text };
+  }
+
+  private async readShared(): Promise<SharedNow> {
+    const { store, now, breakers = [] } = this.context;
+    const { rows, at } = await store.readShared(BREAKERS, null, now());
+    const found = new Map(rows.map((row) => [row.name, readBreaker(row, DEFAULT_BREAKER)]));
+    const policies = new Map<string, BreakerDefinition>(
+      [...found].map(([name, { policy }]) => [name, { ...policy, name }]),
+    );
+    for (const each of breakers) policies.set(each.name, each);
+    return { found, policies, at };
+  }
+
+  private definitionOf(hash: string): Promise<StoredSteps> {
+    const known = this.definitions.get(hash);
+    if (known !== undefined) return known;
+    const read = this.context.store.readDefinition(hash).then((text) => {
+      const definition = text === null ? null : parseStoredDefinition(text, hash);
+      return { definition, steps: new Map(definition?.steps.map((step) => [step.id, step])) };
+    });
+    this.definitions.set(hash, read);
+    return read;
+  }
+
+  private isInterrupted(run: RunRow): Promise<boolean> {
+    const known = this.interrupted.get(run.id);
+    if (known !== undefined) return known;
+    const found = interruptedRuns(this.context.store, [run]).then((all) => all.has(run.id));
+    this.interrupted.set(run.id, found);
+    return found;
+  }
+
+  private load(runId: number): Promise<Run> {
+    const known = this.loaded.get(runId);
+    if (known !== undefined) return known;
+    const loading = loadRun(this.context.store, runId).then(({ run }) => run);
+    this.loaded.set(runId, loading);
+    return loading;
+  }
+}
+
+interface StoredSteps {
+  readonly definition: Definition | null;
+  readonly steps: ReadonlyMap<string, StepDefinition>;
+}
+
+interface SharedNow {
+  readonly found: ReadonlyMap<string, Breaker>;
+  readonly policies: SharedBreakers;
+  readonly at: number;
+}
+
+function waitsForTime({ due_at: until }: WaitingRecord, isAsking: boolean): WaitsFor {
+  return isAsking
+    ? { kind: "answer", ...NOTHING_MORE, until, text: "somebody has to answer" }
+    : { kind: "retry", ...NOTHING_MORE, until, text: `it runs again at ${until}` };
+}
+
+function waitsForBreaker({ key, policy }: UsedBreaker, breaker: Breaker): WaitsFor {
+  const { opened, probe } = breaker;
+  const probeAt = nextProbeAt(breaker, policy);
+  const until = probeAt === null ? null : iso(probeAt);
+  const next =
+    probe !== null
+      ? `run ${probe.run} is trying it`
+      : until === null
+        ? "it was opened by hand and is closed by hand"
+        : `one of the jobs that wait for it is let through at ${until}`;
+  const text = `${key} is open since ${iso(opened!.at)} (${opened!.reason}); ${next}`;
+  return { kind: "breaker", ...NOTHING_MORE, breaker: key, until, text };
+}
+
+function waitsForTree(run: Run): WaitsFor {
+  const keeper: Job | null = run.workspace.running ?? treeKeeper(run);
+  const text =
+    keeper === null ? "the workspace of its run is being made" : `${jobName(keeper)} has the workspace`;
+  return { kind: "workspace", ...NOTHING_MORE, job_id: keeper?.id ?? null, text };
+}
