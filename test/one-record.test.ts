@@ -127,7 +127,9 @@ async function compare(doors: Doors, told: RunReport): Promise<void> {
   };
   for (const [door, report] of Object.entries(reports)) {
     expect([door, runOf(report)]).toEqual([door, runOf(told)]);
-    expect([door, report.jobs]).toEqual([door, told.jobs]);
+    // What a job waits for is asked of the store and the workers, and the result of a run is told without them.
+    const jobs = report.jobs.map((job) => ({ ...job, waits_for: undefined }));
+    expect([door, jobs]).toEqual([door, told.jobs]);
   }
 
   const lists = {
