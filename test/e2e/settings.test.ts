@@ -26,10 +26,16 @@ ${file}:5:1 UNKNOWN_KEY the key \`notify\` is not supported yet
     const file = cli.write("good.config.yaml", CLUSTER);
     expect(await cli.daruma("config", "check", file)).toMatchObject({
       exitCode: 0,
-      stdout: `${file}: valid, 1 cluster, 0 breakers\n  hpc (slurm), tags batch\n`,
+      stdout: `${file}: valid, 1 cluster\n  hpc (slurm), tags batch\n`,
     });
     const { stdout } = await cli.daruma("config", "check", "--config", file, "--json");
     expect(JSON.parse(stdout)).toEqual({ ok: true, file, clusters: ["hpc"], breakers: [] });
+  });
+
+  it("says that an empty file sets nothing, and whoami who asks", async () => {
+    const file = cli.write("empty.config.yaml", "breakers: {}\n");
+    expect((await cli.daruma("config", "check", file)).stdout).toBe(`${file}: valid, nothing is set\n`);
+    expect((await cli.daruma("whoami")).stdout).toBe("you are command line, with the role admin\n");
   });
 
   it("prints the schema for editors", async () => {

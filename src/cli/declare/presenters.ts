@@ -61,6 +61,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   "workflow drafts": async () => (await import("../commands/look/tables.js")).drafts,
   "token list": async () => (await import("../commands/look/tables.js")).tokens,
   "token create": async () => (await import("../commands/serve/token.js")).createToken,
+  whoami: async () => (await import("../commands/serve/token.js")).whoami,
   "token revoke": async () => (await import("../commands/serve/token.js")).revokeToken,
   "job show": async () => (await import("../commands/look/job.js")).showJob,
   "job set": async () => (await import("../commands/decide/job.js")).setJob,

@@ -9,7 +9,7 @@ const lines = (text: string): string[] =>
 describe("the worst case", () => {
   it("of one step is one attempt", () => {
     expect(lines("steps: { a: { exec: x } }")).toEqual([
-      "worst case: 1 attempt in all, restarts after a lost worker apart",
+      "worst case: 1 attempt in all, not counting restarts after a lost worker",
     ]);
   });
 
@@ -19,7 +19,7 @@ steps: { a: { exec: x }, b: { exec: x, depends_on: a, on_fail: { goto: a } }, f:
 transitions: [{ from: b, to: f, on: failure }]
 `;
     expect(lines(text)).toEqual([
-      "worst case: 6 attempts in all, restarts after a lost worker apart",
+      "worst case: 6 attempts in all, not counting restarts after a lost worker",
       "  step  visits  attempts",
       "  a     3       3",
       "  b     3       3",

@@ -11,7 +11,7 @@ export function worstCaseLines(worst: WorstCase, width: number, paint: Paint): s
   const repeated = worst.steps.filter(({ visits, attempts }) => visits !== 1 || attempts !== 1);
   const dearest = [...repeated].sort((first, second) => price(second) - price(first)).slice(0, MAX_ROWS);
   const lines = [
-    `worst case: ${number(worst.attempts)} ${worst.attempts === 1 ? "attempt" : "attempts"} in all${perItem(worst)}, restarts after a lost worker apart`,
+    `worst case: ${number(worst.attempts)} ${worst.attempts === 1 ? "attempt" : "attempts"} in all${perItem(worst)}, not counting restarts after a lost worker`,
   ];
   if (dearest.length === 0) return lines;
   const rows = dearest.map(({ step, path, visits, attempts }) => [

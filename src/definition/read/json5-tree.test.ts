@@ -14,6 +14,24 @@ function plain(node: SourceNode): unknown {
 
 const readValue = (text: string) => plain(readSource(text, "x.json5", new Findings()).root!);
 
+describe("a file that is called JSON", () => {
+  it.each([
+    '{\n  // the steps\n  "steps": { "a": { "exec": "true" } }\n}',
+    '{ "steps": { "a": { "exec": "true" }, // one\n "b": { "exec": "true" } } }',
+    '/* all */ { "steps": { "a": { "exec": "true" } } }',
+  ])("and has comments should be called .json5: %s", (text) => {
+    expect(problemsOf(text, { file: "flow.json" })).toMatchObject([
+      { message: "JSON has no comments", hint: expect.stringContaining("`.json5`") },
+    ]);
+    expect(problemsOf(text, JSON5)).toEqual([]);
+  });
+
+  it("may have texts that look like comments", () => {
+    const text = '{ "steps": { "a": { "exec": "echo [ // ]" } } }';
+    expect(problemsOf(text, { file: "flow.json" })).toEqual([]);
+  });
+});
+
 describe("JSON5", () => {
   it("is read with comments, bare keys, single quotes and trailing commas", () => {
     const text = `// a sweep

@@ -24,5 +24,21 @@ export function readSource(given: string, file: string, findings: Findings): Sou
       "Daruma does not read KDL",
       "Write the same keys as YAML, JSON or JSON5: each node becomes a key, repeated nodes such as `job` become a list.",
     );
+  if (file.endsWith(".json") && hasComments(source))
+    return refuse("JSON has no comments", "Remove the comments, or name the file `.json5`: JSON5 has them.");
   return file.endsWith(".json5") ? readJson5(source, findings) : readYaml(source, findings);
+}
+
+/** Where a value or a key may begin; in JSON no text goes over the end of a line. */
+const COMMENT = /^\s*(?:\/\/|\/\*)|[,{[]\s*(?:\/\/|\/\*)/m;
+
+/** What reads as JSON has none, whatever its texts look like. */
+function hasComments(source: string): boolean {
+  if (!COMMENT.test(source)) return false;
+  try {
+    JSON.parse(source);
+    return false;
+  } catch {
+    return true;
+  }
 }

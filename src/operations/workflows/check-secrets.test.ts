@@ -13,6 +13,20 @@ afterEach(() => rmSync(outputDir, { recursive: true, force: true }));
 
 const SECRET = 'tr0ub4dor"and-3';
 
+it("a secret that is not set is refused with what to do before there is a run", async () => {
+  const daruma = await Daruma.open({ outputDir, store: "memory", env: {} });
+  const workflow = defineWorkflow({
+    name: "needs",
+    secrets: ["API_KEY"],
+    steps: { a: { type: "command", exec: "true" } },
+  });
+  await expect(daruma.start(workflow)).rejects.toMatchObject({
+    code: "MISSING_SECRET",
+    hint: "Set it, for example with `export API_KEY=...`, and start the run again.",
+  });
+  await daruma.close();
+});
+
 describe("a workflow that holds the value of its own secret", () => {
   it.each([
     [`curl -H 'X: ${SECRET}' example.test`, "as it stands"],

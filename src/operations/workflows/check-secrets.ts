@@ -16,7 +16,12 @@ export function checkSecrets(
   const secrets = names.map((name) => ({ name, value: env[name] ?? "" }));
   const missing = secrets.filter(({ value }) => value === "").map(({ name }) => name);
   if (missing.length > 0)
-    throw new DarumaError("MISSING_SECRET", `not set in the environment: ${missing.join(", ")}`);
+    throw new DarumaError("MISSING_SECRET", `not set in the environment: ${missing.join(", ")}`, {
+      hint: {
+        typed: `Set it, for example with \`export ${missing[0]}=...\`, and start the run again.`,
+        asked: "Set it in the environment of the server, restart the server, and start the run again.",
+      },
+    });
   const short = unredactable(secrets).map(({ name }) => name);
   if (short.length > 0) {
     throw new DarumaError("MISSING_SECRET", `too short to be hidden in logs: ${short.join(", ")}`, {

@@ -10,10 +10,15 @@ export function checkConfig(file: string | undefined, { out, options }: Session)
   const name = file ?? options.config ?? SETTINGS_FILE;
   const { clusters, breakers } = readSettings(name);
   const names = { clusters: clusters.map((each) => each.name), breakers: breakers.map((each) => each.name) };
+  const parts = [
+    ...(clusters.length === 0 ? [] : [counted(clusters.length, "cluster")]),
+    ...(breakers.length === 0 ? [] : [counted(breakers.length, "breaker")]),
+  ];
+  const what = parts.length === 0 ? "nothing is set" : parts.join(", ");
   if (options.json) writeJson(out, { ok: true, file: name, ...names });
   else
     writeLines(out, [
-      `${name}: ${out.paint("green", "valid")}, ${counted(clusters.length, "cluster")}, ${counted(breakers.length, "breaker")}`,
+      `${name}: ${out.paint("green", "valid")}, ${what}`,
       ...clusters.map(({ name: cluster, type, tags }) => `  ${cluster} (${type}), tags ${tags.join(", ")}`),
       ...breakers.map(
         ({ name: breaker, failures, withinMs }) =>

@@ -1,3 +1,4 @@
+import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf } from "../../../operations/client.js";
 import type { Present } from "../../declare/presenter.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
@@ -20,5 +21,12 @@ export const revokeToken: Present = async ({ input }, { out, options }, client) 
   if (options.json) writeJson(out, { id, revoked });
   else if (!options.quiet)
     writeLines(out, [revoked ? `token ${id} is revoked` : `token ${id} was already revoked`]);
+  return 0;
+};
+
+export const whoami: Present = async (_given, { out, options }, client) => {
+  const { name, role } = await client.call("whoami", {});
+  if (options.json) writeJson(out, { name, role });
+  else writeLines(out, [`you are ${oneLine(name)}, with the role ${role}`]);
   return 0;
 };

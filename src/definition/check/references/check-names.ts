@@ -131,6 +131,8 @@ const MEMBER_WORDS: { readonly [root: string]: ((member: string) => string) | un
 };
 const MEMBER_HINTS: { readonly [root: string]: string | undefined } = {
   inputs: "Fix the name, or declare it under `inputs`.",
+  foreach:
+    "Fields of `foreach`: key, index, total, path. The item itself is the output of the step with `forEach`, such as `outputs.list`.",
   env: "It contains what the file sets under `env`, except secrets. Shell lines and programs see the whole environment.",
 };
 

@@ -110,6 +110,12 @@ describe("what an expression reads", () => {
     expect(toldOf(unmark(withExpression(code)))).toEqual([`${markOf(withExpression(code))} ${told}`]);
   });
 
+  it("is the item itself: the hint says where it is", () => {
+    expect(problemsOf(withExpression("foreach.item"), REAL_CHECKS)).toMatchObject([
+      { hint: expect.stringContaining("The item itself is the output of the step with `forEach`") },
+    ]);
+  });
+
   it("is told name by name, each at its place", () => {
     expect(toldOf(withExpression("aa + bb(cc) + aa"))).toEqual([
       "8:86 UNKNOWN_NAME unknown name `aa`",
