@@ -11,6 +11,7 @@ import type {
 import type { BookStore } from "./book-rows.js";
 import type { CampaignStore } from "./campaign-rows.js";
 import type { ClusterStore } from "./cluster-rows.js";
+import type { CountStore } from "./counts.js";
 import type { JobFilter, RunFilter } from "./filters.js";
 import type { SharedStore } from "./shared-rows.js";
 
@@ -19,7 +20,7 @@ import type { SharedStore } from "./shared-rows.js";
  * once. Times come from the caller. Leases alone may be held against a clock of the store's own, as several machines
  * ask for them: of `now` and `expiresAt` only the time between them counts then.
  */
-export interface Store extends ClusterStore, BookStore, CampaignStore, SharedStore {
+export interface Store extends ClusterStore, BookStore, CountStore, CampaignStore, SharedStore {
   /**
    * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
    * failure handlers; else version and handlers are the ones that are there.

@@ -8,6 +8,7 @@ import { checkpointContract } from "./checkpoint-contract.js";
 import { claimContract } from "./claim-contract.js";
 import { clusterContract } from "./cluster-contract.js";
 import { commitContract } from "./commit-contract.js";
+import { countContract } from "./count-contract.js";
 import { deleteContract } from "./delete-contract.js";
 import { draftContract } from "./draft-contract.js";
 import { failureHandlerContract } from "./failure-handler-contract.js";
@@ -73,6 +74,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     tokenContract(underTest);
     clusterContract(underTest);
     bookContract(underTest);
+    countContract(underTest);
     campaignContract(underTest);
     changeContract(underTest);
   });

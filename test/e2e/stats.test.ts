@@ -42,7 +42,7 @@ steps:
     expect(value.running_ms).toBeGreaterThanOrEqual(100);
     const { stdout } = await cli.daruma("stats");
     expect(stdout).toMatch(
-      /^1 run, 8 attempts, 3 of them retries \(37\.5 %\)\nattempts until success: 2\.00 on average\n/,
+      /^1 run, 8 attempts, 3 of them retries \(37\.5 %\)\nruns: 1 completed with a handled failure\nattempts until success: 2\.00 on average\n/,
     );
     expect(stdout).toMatch(/^ {2}EXIT_4 +application +2 +25\.0 %$/m);
   });

@@ -1,85 +1,68 @@
 import { z } from "zod";
-import { readPages } from "../../engine/load-run.js";
+import { iso } from "../../core/text/iso-time.js";
+import { collectStatistics } from "../../report/collect-statistics.js";
 import { resolveRun } from "../../report/lookup/run-reference.js";
-import { type RunStats, StatsCounter } from "../../report/run-stats.js";
-import type { Store } from "../../store/store.js";
+import type { Context } from "../context.js";
+import { rollUpHere } from "../failures/list-failures.js";
 import { operation } from "../operation.js";
-import { definitionOf } from "../operator-words.js";
-import { runReference } from "../schemas.js";
+import { name, runReference } from "../schemas.js";
+import { searchFields, searchOf } from "../search-fields.js";
+import { statistics } from "./stats-shape.js";
 
-const count = z.object({
-  attempts: z.number(),
-  failed: z.number(),
-  retries: z.number(),
-  retry_rate: z.number(),
+const HOUR_MS = 3_600_000;
+const BUCKETS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
+
+const input = z.strictObject({
+  run_id: z
+    .union([z.array(runReference), runReference])
+    .optional()
+    .describe("Only these runs: their numbers, or last; by default all runs."),
+  workflow: name.optional().describe("Only runs of the workflow with this name."),
+  ...{ since: searchFields.since, until: searchFields.until, label: searchFields.label },
+  bucket: z.enum(["hour", "day"]).default("day").describe("For over_time: how long each piece of time is."),
 });
 
 export const getStats = operation({
   name: "get_stats",
-  summary: "count failures, retries and their cost over runs",
+  summary: "count what runs met, what rescued them and what it cost",
   description:
-    "Adds up the logs of the named runs, or of all: attempts, retries, errors by code, timeouts, recovery scripts, time spent running and waiting. Rates are shares of attempts.",
+    "Counts runs by outcome and over time, what each rung of the ladder rescued, attempts, retries, errors by code, and what failures cost, by workflow and worker.",
+  details:
+    "A run that completed is `at_once` if it met no failure, `handled` if a failure of it was handled (by an edge, or as one to go on after), else `rescued`. `rungs` is counted as in the failure book: jobs that it rescued, and jobs that it did not (`tried`). `lost_ms` is the time in attempts that did not succeed, `lost` of a worker its failures of class infrastructure. `models` is what model steps say of their tokens. Rates are shares of attempts. Imported and pruned runs are not counted. `reading` is how many runs from before the failure book are still to be counted.",
   role: "viewer",
   effect: "reads",
-  input: z.strictObject({
-    run_id: z
-      .union([z.array(runReference), runReference])
-      .optional()
-      .describe("Only these runs: their numbers, or last; by default all runs."),
-  }),
-  output: z.object({
-    runs: z.number(),
-    attempts: z.number(),
-    retries: z.number(),
-    retry_rate: z.number(),
-    by_action: z.array(count.extend({ action: z.string() })),
-    errors: z.array(z.object({ code: z.string(), class: z.string(), count: z.number(), rate: z.number() })),
-    timeouts: z.object({ wall: z.number(), idle: z.number() }),
-    attempts_until_success: z.number().nullable(),
-    running_ms: z.number(),
-    retry_waiting_ms: z.number(),
-    recovery_scripts: z.object({ run: z.number(), failed: z.number() }),
-  }),
+  input,
+  output: statistics,
   rest: { method: "GET", path: "/stats" },
   cli: [
     {
       words: "stats",
       positional: ["[run_id...]"],
-      examples: ["daruma stats", "daruma stats 3 4", "daruma stats last --json"],
+      examples: ["daruma stats", "daruma stats --since 7d --workflow release", "daruma stats last --json"],
     },
   ],
-  handler: async ({ store }, { run_id }) => {
-    const references = run_id === undefined ? [] : [run_id].flat();
-    const stats = await collectStats(
-      store,
-      await Promise.all(references.map((each) => resolveRun(store, each))),
-    );
-    return { ...stats, by_action: [...stats.by_action], errors: [...stats.errors] };
-  },
+  handler: getStatistics,
 });
 
-const RUNS_PER_PAGE = 200;
-
-/** Of these runs, or of every run in the store. */
-async function collectStats(store: Store, runIds: readonly number[]): Promise<RunStats> {
-  const counter = new StatsCounter();
-  for await (const id of runIds.length > 0 ? new Set(runIds) : allRuns(store)) {
-    const definition = await definitionOf(store, id);
-    if (definition === null) continue;
-    const steps = new Map((await store.readJobNames(id)).map((job) => [job.id, job.step]));
-    await counter.addRun(definition, (job) => steps.get(job) ?? "", readPages(store, id, { afterSeq: 0 }));
-  }
-  return counter.result();
-}
-
-async function* allRuns(store: Store): AsyncGenerator<number> {
-  for (let beforeId: number | undefined; ; ) {
-    const page = await store.listRuns({
-      limit: RUNS_PER_PAGE,
-      ...(beforeId === undefined ? {} : { beforeId }),
-    });
-    for (const { id } of page) yield id;
-    if (page.length < RUNS_PER_PAGE) return;
-    beforeId = page.at(-1)!.id;
-  }
+async function getStatistics(context: Context, request: z.output<typeof input>) {
+  const { store, now } = context;
+  await rollUpHere(context);
+  const references = request.run_id === undefined ? [] : [request.run_id].flat();
+  const runIds = await Promise.all(references.map((each) => resolveRun(store, each)));
+  const bucketMs = BUCKETS[request.bucket];
+  const filter = {
+    ...searchOf(request, now()),
+    bucketMs,
+    ...(references.length === 0 ? {} : { runIds: [...new Set(runIds)] }),
+  };
+  const { over_time, ...found } = await collectStatistics(store, filter);
+  const { left } = await store.listBacklog(0);
+  return {
+    ...found,
+    since: filter.since === undefined ? null : iso(filter.since),
+    until: filter.until === undefined ? null : iso(filter.until),
+    bucket: request.bucket,
+    over_time: over_time.map(({ at, ...outcomes }) => ({ at: iso(at), ...outcomes })),
+    reading: left,
+  };
 }

@@ -25,7 +25,7 @@ export function listRuns(tables: MemoryTables, filter: RunFilter): RunRow[] {
     .slice(0, limit);
 }
 
-function isSought(run: RunRow, { workflow, since, until, labels = [] }: RunSearch): boolean {
+export function isSought(run: RunRow, { workflow, since, until, labels = [] }: RunSearch): boolean {
   if (workflow !== undefined && run.workflow !== workflow) return false;
   if (since !== undefined && run.created_at < since) return false;
   if (until !== undefined && run.created_at >= until) return false;

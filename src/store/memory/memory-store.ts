@@ -5,6 +5,7 @@ import type { Append, Store } from "../store.js";
 import { createBookVerbs } from "./memory-book.js";
 import { createCampaignVerbs } from "./memory-campaigns.js";
 import { createClusterVerbs } from "./memory-clusters.js";
+import { createCountVerbs } from "./memory-counts.js";
 import { createInboxVerbs } from "./memory-inbox.js";
 import { createLeaseVerbs } from "./memory-leases.js";
 import { createRunVerbs } from "./memory-runs.js";
@@ -57,6 +58,7 @@ function createHandle(tables: MemoryTables): MemoryStore {
     ...createTokenVerbs(open, listeners),
     ...createClusterVerbs(open),
     ...createBookVerbs(open),
+    ...createCountVerbs(open),
     ...createCampaignVerbs(open),
     ...createSharedVerbs(open, listeners),
     onChange: (listener) => listeners.add(listener),

@@ -10,6 +10,7 @@ import { ChangeFeed } from "./change-feed.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
 import { CommitQueue } from "./commit-queue.js";
 import type { Session } from "./connection-pool.js";
+import { createCountVerbs } from "./count-verbs.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
 import { createInboxVerbs } from "./inbox-verbs.js";
 import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
@@ -78,6 +79,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createWaitingVerbs(db, clock),
     ...createClusterVerbs(db, clock),
     ...createBookVerbs(db),
+    ...createCountVerbs(db),
     ...createCampaignVerbs(db),
     ...createSharedVerbs(db, listeners, { sender, clock }),
     ...createInboxVerbs(db, listeners, sender),

@@ -29,7 +29,10 @@ export async function listRuns(db: Database, filter: RunFilter): Promise<RunRow[
   return found.map((row) => readStoredRow(TABLES.run, row));
 }
 
-function demandRuns(conditions: Conditions, { workflow, since, until, labels = [] }: RunSearch): Conditions {
+export function demandRuns(
+  conditions: Conditions,
+  { workflow, since, until, labels = [] }: RunSearch,
+): Conditions {
   conditions
     .demand("run.workflow = ?", workflow)
     .demand("run.created_at >= ?", since)

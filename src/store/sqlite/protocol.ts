@@ -3,6 +3,7 @@ import type { ErrorCode } from "../../core/errors/errors.js";
 import type { BookPage, EndedJobs, RowFilter } from "../book-rows.js";
 import type { StoredCampaign } from "../campaign-rows.js";
 import type { AllocationFilter, EndedRows } from "../cluster-rows.js";
+import type { CountFilter, CountKind } from "../counts.js";
 import type { JobFilter, RunFilter } from "../filters.js";
 import type { SharedRow } from "../shared-rows.js";
 import type {
@@ -69,6 +70,7 @@ export interface ReadVerbs {
     readonly since: number;
     readonly until: number;
   }): EndedJobs[];
+  count(kind: CountKind, filter: CountFilter): Cells[];
   readCampaign(id: number): StoredCampaign | null;
   listCampaigns(unfinished: boolean, limit: number): StoredCampaign[];
   readShared(kind: string, names: readonly string[] | null): SharedRow[];

@@ -4,6 +4,7 @@ import { COLUMNS } from "../tables.js";
 import { createBookReads } from "./book-verbs.js";
 import { createCampaignReads } from "./campaign-verbs.js";
 import { createClusterReads } from "./cluster-verbs.js";
+import { createCountReads } from "./count-verbs.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
 import { EVENT_JOB } from "./migrations.js";
 import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
@@ -49,6 +50,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
     ...createWaitingReads(statements),
     ...createClusterReads(statements),
     ...createBookReads(statements),
+    ...createCountReads(statements),
     ...createCampaignReads(statements),
     ...createSharedReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),

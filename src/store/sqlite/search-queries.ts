@@ -43,7 +43,10 @@ export function findRuns(filter: RunFilter): { readonly sql: string; readonly ce
   return { sql: `SELECT ${COLUMNS.run} FROM run WHERE id IN (${found}) ORDER BY id DESC`, cells };
 }
 
-function demandRuns(conditions: Conditions, { workflow, since, until, labels = [] }: RunSearch): Conditions {
+export function demandRuns(
+  conditions: Conditions,
+  { workflow, since, until, labels = [] }: RunSearch,
+): Conditions {
   conditions
     .demand("run.workflow = ?", workflow)
     .demand("run.created_at >= ?", since)

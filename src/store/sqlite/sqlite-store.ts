@@ -11,6 +11,7 @@ import { refuseMalformedWorkflow } from "../workflow-rules.js";
 import { createBookVerbs } from "./book-verbs.js";
 import { createCampaignVerbs } from "./campaign-verbs.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
+import { createCountVerbs } from "./count-verbs.js";
 import { startDatabaseThread, takeSpareThread } from "./database-thread.js";
 import { packAppend, unpackLease, unpackRow, unpackTable } from "./packed-rows.js";
 import { createRowReaders } from "./row-readers.js";
@@ -63,6 +64,7 @@ function createStore(thread: ThreadClient): Store {
     ...createTokenVerbs(thread, listeners),
     ...createClusterVerbs(thread),
     ...createBookVerbs(thread),
+    ...createCountVerbs(thread),
     ...createCampaignVerbs(thread),
     ...createSharedVerbs(thread, listeners),
     onChange: (listener) => listeners.add(listener),

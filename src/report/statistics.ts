@@ -1,0 +1,128 @@
+import type { CountedStep, Counts, RunCount, ScriptCount, UsageCount } from "../store/counts.js";
+import { costsOf, type Effort, type WorkerEffort, type WorkflowEffort } from "./statistics-cost.js";
+
+/** How runs ended, or stand. */
+export interface Outcomes {
+  readonly at_once: number;
+  readonly rescued: number;
+  readonly handled: number;
+  readonly held: number;
+  readonly failed: number;
+  readonly canceled: number;
+  readonly active: number;
+}
+
+/** What somebody did about failures: how many jobs it rescued, and how many it did not. */
+interface Helper {
+  readonly by: string;
+  readonly rescued: number;
+  readonly tried: number;
+}
+
+/** What runs add up to, as `daruma stats --json` prints it. Rates are shares of attempts, 0 to 1. */
+export interface Statistics extends Effort {
+  readonly runs: number;
+  readonly outcomes: Outcomes;
+  readonly over_time: readonly (Outcomes & { readonly at: number })[];
+  readonly rungs: readonly Helper[];
+  readonly by_workflow: readonly (WorkflowEffort & { readonly runs: number })[];
+  readonly by_worker: readonly WorkerEffort[];
+  readonly models: readonly UsageCount[];
+  readonly recovery_scripts: ScriptCount;
+}
+
+/** All that is added up. */
+export interface Counted {
+  readonly runs: readonly Counts["runs"][];
+  readonly attempts: readonly Counts["attempts"][];
+  readonly failures: readonly Counts["failures"][];
+  readonly ends: readonly Counts["ends"][];
+  readonly usage: readonly UsageCount[];
+  readonly scripts: readonly ScriptCount[];
+}
+
+export function statisticsOf(
+  counted: Counted,
+  bucketMs: number,
+  actionOf: (step: CountedStep) => string,
+): Statistics {
+  const { runs, ends, usage, scripts } = counted;
+  const { by_workflow, by_worker, ...effort } = costsOf(counted, actionOf);
+  const runsOf = sumBy(runs, ({ workflow }) => workflow);
+  return {
+    runs: runs.reduce((sum, { runs: more }) => sum + more, 0),
+    outcomes: outcomesOf(runs),
+    over_time: [...groupBy(runs, ({ bucket }) => bucket)]
+      .map(([bucket, of]) => ({ at: bucket * bucketMs, ...outcomesOf(of) }))
+      .sort((a, b) => a.at - b.at),
+    rungs: helpersOf(ends),
+    ...effort,
+    by_workflow: [...runsOf]
+      .map(([workflow, count]) => ({ runs: count, ...(by_workflow.get(workflow) ?? emptyOf(workflow)) }))
+      .sort((a, b) => b.lost_ms - a.lost_ms || b.runs - a.runs),
+    by_worker,
+    models: [...usage].sort((a, b) => b.input_tokens + b.output_tokens - (a.input_tokens + a.output_tokens)),
+    recovery_scripts: scripts[0] ?? { run: 0, failed: 0 },
+  };
+}
+
+function emptyOf(workflow: string): WorkflowEffort {
+  const none = { attempts: 0, running_ms: 0, lost_ms: 0, retry_waiting_ms: 0 };
+  return { workflow, ...none, attempts_until_success: null };
+}
+
+/** A run that fell and stood up is not the same as one that never fell. */
+export function outcomeOf({
+  status,
+  fell,
+  handled,
+}: Pick<RunCount, "status" | "fell" | "handled">): keyof Outcomes {
+  switch (status) {
+    case "completed":
+      return handled ? "handled" : fell ? "rescued" : "at_once";
+    case "held":
+    case "failed":
+    case "canceled":
+      return status;
+    default:
+      return "active";
+  }
+}
+
+function outcomesOf(runs: readonly RunCount[]): Outcomes {
+  const outcomes = { at_once: 0, rescued: 0, handled: 0, held: 0, failed: 0, canceled: 0, active: 0 };
+  for (const each of runs) outcomes[outcomeOf(each)] += each.runs;
+  return outcomes;
+}
+
+/** Counted as the failure book counts what rescued a failure. */
+function helpersOf(ends: Counted["ends"]): Helper[] {
+  const helpers = new Map<string, { rescued: number; tried: number }>();
+  const add = (by: string, kind: "rescued" | "tried", jobs: number): void => {
+    const before = helpers.get(by) ?? { rescued: 0, tried: 0 };
+    helpers.set(by, { ...before, [kind]: before[kind] + jobs });
+  };
+  for (const { action, tried, jobs } of ends) {
+    if (action !== null) add(action, "rescued", jobs);
+    for (const each of tried) add(each, "tried", jobs);
+  }
+  return [...helpers]
+    .map(([by, counts]) => ({ by, ...counts }))
+    .sort((a, b) => b.rescued - a.rescued || b.tried - a.tried || (a.by < b.by ? -1 : 1));
+}
+
+function groupBy<T, Key>(rows: readonly T[], keyOf: (row: T) => Key): Map<Key, T[]> {
+  const groups = new Map<Key, T[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group === undefined) groups.set(keyOf(row), [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+function sumBy(runs: readonly RunCount[], keyOf: (row: RunCount) => string): Map<string, number> {
+  return new Map(
+    [...groupBy(runs, keyOf)].map(([key, of]) => [key, of.reduce((sum, { runs: more }) => sum + more, 0)]),
+  );
+}

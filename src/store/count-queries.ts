@@ -1,0 +1,93 @@
+import type { CountColumns, CountKind, Counts } from "./counts.js";
+
+/** Where the databases differ. */
+export interface CountDialect {
+  /** Keeps the order of the tables where a planner must be told. */
+  readonly join: string;
+  /** Finds the job of an event as its index does. */
+  readonly eventJob: string;
+  readonly isHandled: string;
+  /** A field of an event, by the names on the way to it. */
+  field(...names: readonly string[]): string;
+  readonly isNotOk: string;
+}
+
+const COLUMNS: { readonly [Kind in CountKind]: CountColumns<Counts[Kind]> } = {
+  runs: { bucket: "plain", workflow: "plain", status: "plain", fell: "mark", handled: "mark", runs: "plain" },
+  attempts: {
+    ...{ workflow: "plain", definition_hash: "plain", step: "plain", worker: "plain", status: "plain" },
+    ...{ completed: "mark", attempts: "plain", ms: "plain" },
+  },
+  failures: {
+    ...{ workflow: "plain", definition_hash: "plain", step: "plain", code: "plain", class: "plain" },
+    ...{ action: "plain", worker: "plain", failures: "plain", lost_ms: "plain", again: "plain" },
+    waited_ms: "plain",
+  },
+  ends: { action: "plain", tried: "json", jobs: "plain" },
+  usage: {
+    ...{ workflow: "plain", step: "plain", model: "plain", calls: "plain", input_tokens: "plain" },
+    output_tokens: "plain",
+  },
+  scripts: { run: "plain", failed: "plain" },
+};
+
+const sum = (expression: string): string => `CAST(coalesce(sum(${expression}), 0) AS bigint)`;
+const groupBy = (columns: number): string =>
+  `GROUP BY ${Array.from({ length: columns }, (_, index) => index + 1).join(", ")}`;
+
+/** Runs come first, by the index of whatever names them, then their rows: nothing else is read. */
+export function countQuery(
+  kind: CountKind,
+  { where, bucketMs, dialect }: { where: string; bucketMs: number; dialect: CountDialect },
+): string {
+  const { join, eventJob, field } = dialect;
+  const jobs = `run ${join} job ON job.run_id = run.id`;
+  const book = (of: "met" | "ended"): string =>
+    `run ${join} book_row ON book_row.run_id = run.id AND book_row.kind = '${of}'`;
+  const events = (type: string): string =>
+    `${jobs} ${join} event ON event.run_id = run.id AND ${eventJob} = job.id AND event.type = '${type}' ${where}`;
+  const attempt = (name: string, number: string): string =>
+    `LEFT JOIN attempt AS ${name} ON ${name}.run_id = run.id AND ${name}.job_id = book_row.job_id
+       AND ${name}.attempt = ${number}`;
+  switch (kind) {
+    case "runs":
+      return `SELECT run.created_at / ${Math.trunc(bucketMs)} AS bucket, run.workflow, run.status,
+          EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id) AS fell,
+          EXISTS (SELECT 1 FROM job WHERE job.run_id = run.id AND ${dialect.isHandled}) AS handled, count(*) AS runs
+        FROM run ${where} ${groupBy(5)}`;
+    case "attempts":
+      return `SELECT run.workflow, run.definition_hash, job.step, attempt.worker, attempt.status,
+          job.status = 'completed' AS completed, count(*) AS attempts,
+          ${sum("attempt.finished_at - attempt.started_at")} AS ms
+        FROM ${jobs} ${join} attempt ON attempt.run_id = run.id AND attempt.job_id = job.id ${where} ${groupBy(6)}`;
+    case "failures":
+      return `SELECT run.workflow, run.definition_hash, book_row.step, book_row.code, book_row.class, book_row.action,
+          tried.worker, count(*) AS failures, ${sum("tried.finished_at - tried.started_at")} AS lost_ms,
+          count(next.attempt) AS again, ${sum("next.started_at - tried.finished_at")} AS waited_ms
+        FROM ${book("met")} ${attempt("tried", "book_row.attempt")} ${attempt("next", "book_row.attempt + 1")}
+        ${where} ${groupBy(7)}`;
+    case "ends":
+      return `SELECT book_row.action, book_row.tried, count(*) AS jobs FROM ${book("ended")} ${where} ${groupBy(2)}`;
+    case "usage":
+      return `SELECT run.workflow, job.step, ${field("usage", "model")} AS model, count(*) AS calls,
+          ${sum(`CAST(${field("usage", "input_tokens")} AS bigint)`)} AS input_tokens,
+          ${sum(`CAST(${field("usage", "output_tokens")} AS bigint)`)} AS output_tokens
+        FROM ${events("attempt.succeeded")} AND ${field("usage", "model")} IS NOT NULL ${groupBy(3)}`;
+    case "scripts":
+      return `SELECT count(*) AS run, count(CASE WHEN ${dialect.isNotOk} THEN 1 END) AS failed
+        FROM ${events("recovery.finished")}`;
+  }
+}
+
+/** A row of an answer; `valueAt` gives what stands in a column. */
+export function readCount<Kind extends CountKind>(
+  kind: Kind,
+  valueAt: (column: string, place: number) => unknown,
+): Counts[Kind] {
+  const row: { [field: string]: unknown } = {};
+  for (const [place, [column, how]] of Object.entries(COLUMNS[kind]).entries()) {
+    const value = valueAt(column, place);
+    row[column] = how === "mark" ? Boolean(value) : how === "json" ? JSON.parse(String(value)) : value;
+  }
+  return row as unknown as Counts[Kind];
+}

@@ -1,0 +1,33 @@
+import { type CountDialect, countQuery, readCount } from "../count-queries.js";
+import type { CountStore } from "../counts.js";
+import { Conditions } from "./conditions.js";
+import { type Database, toArrayLiteral } from "./database.js";
+import { EVENT_JOB } from "./schema.js";
+import { demandRuns } from "./search-queries.js";
+
+const DIALECT: CountDialect = {
+  join: "JOIN",
+  eventJob: EVENT_JOB,
+  isHandled: "job.handled",
+  field: (...names) => `(data::json #>> '{${names.join(",")}}')`,
+  isNotOk: "data::json ->> 'ok' = 'false'",
+};
+
+export function createCountVerbs(db: Database): CountStore {
+  return {
+    async count(kind, filter) {
+      const { bucketMs, runIds, steps } = filter;
+      const { where, parameters } = demandRuns(new Conditions(), filter)
+        .require("run.options NOT LIKE '%\"imported\":true%'")
+        .demand("run.id = ANY (?::bigint[])", runIds && toArrayLiteral(runIds))
+        .demand(
+          `(run.definition_hash, job.step) IN (
+             SELECT pair ->> 0, pair ->> 1 FROM json_array_elements(?::text::json) AS pair)`,
+          steps && JSON.stringify(steps.map(({ definition_hash, step }) => [definition_hash, step])),
+        );
+      const sql = countQuery(kind, { where, bucketMs, dialect: DIALECT });
+      const found = await db.list<{ readonly [column: string]: unknown }>(sql, ...parameters);
+      return found.map((row) => readCount(kind, (column) => row[column]));
+    },
+  };
+}

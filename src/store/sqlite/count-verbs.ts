@@ -1,0 +1,40 @@
+import { type CountDialect, countQuery, readCount } from "../count-queries.js";
+import type { CountKind, CountStore, Counts } from "../counts.js";
+import { EVENT_JOB } from "./migrations.js";
+import type { ReadVerbs } from "./protocol.js";
+import { demandRuns } from "./search-queries.js";
+import { Conditions, type Statements } from "./statements.js";
+import type { ThreadClient } from "./thread-client.js";
+
+const DIALECT: CountDialect = {
+  join: "CROSS JOIN",
+  eventJob: EVENT_JOB,
+  isHandled: "job.handled = 1",
+  field: (...names) => `data ->> '$.${names.join(".")}'`,
+  isNotOk: "data ->> '$.ok' = 0",
+};
+
+export function createCountReads({ rows }: Statements): Pick<ReadVerbs, "count"> {
+  return {
+    count: (kind, filter) => {
+      const { bucketMs, runIds, steps } = filter;
+      const { where, cells } = demandRuns(new Conditions(), filter)
+        .demandIf(true, "json_extract(run.options, '$.imported') IS NULL")
+        .demand("run.id IN (SELECT value FROM json_each(?))", runIds && JSON.stringify(runIds))
+        .demand(
+          "(run.definition_hash, job.step) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))",
+          steps && JSON.stringify(steps.map(({ definition_hash, step }) => [definition_hash, step])),
+        );
+      return rows(countQuery(kind, { where, bucketMs, dialect: DIALECT }), ...cells);
+    },
+  };
+}
+
+export function createCountVerbs(thread: ThreadClient): CountStore {
+  return {
+    count: async <Kind extends CountKind>(kind: Kind, filter: Parameters<CountStore["count"]>[1]) =>
+      (await thread.call("count", kind, filter)).map((cells): Counts[Kind] =>
+        readCount(kind, (_column, place) => cells[place]),
+      ),
+  };
+}
