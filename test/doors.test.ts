@@ -73,7 +73,7 @@ describe("the three doors", () => {
     expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([
       ...["compare_runs", "compare_versions", "control_breaker", "control_campaign", "create_token"],
       ...["diff_run", "edit_workflow", "export_run", "import_run", "list_breakers"],
-      ...["list_flakes", "list_tokens", "prune_runs", "release_worker", "report_run"],
+      ...["list_flakes", "list_tokens", "list_waiting", "prune_runs", "release_worker", "report_run"],
     ]);
   });
 

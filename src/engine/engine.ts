@@ -39,7 +39,7 @@ interface Posted {
  * timers and expressions. It owns its runs by lease and never acts on what is not committed.
  */
 export class Engine {
-  private readonly hosts = new Map<number, RunHost>();
+  readonly hosts = new Map<number, RunHost>();
   private readonly commits: GroupCommit;
   private readonly leases: LeaseKeeper;
   /** Runs that are being taken and have no host yet. */

@@ -53,6 +53,29 @@ export function findWaiting(hosts: Iterable<RunHost>, worker: Worker): WaitingRu
   return waiting;
 }
 
+interface WaitingJob {
+  readonly run: Run;
+  readonly job: Job;
+}
+
+/** Ready jobs that wait for a worker and for nothing else: no breaker, no turn in a workspace. */
+export function findWaitingJobs(
+  hosts: Iterable<RunHost>,
+  breakers: { keepsBack(host: RunHost, job: Job): boolean },
+  limit: number,
+): WaitingJob[] {
+  const found: WaitingJob[] = [];
+  for (const host of hosts) {
+    const { run } = host;
+    const isKeptBack = (job: Job): boolean => breakers.keepsBack(host, job);
+    for (const job of run.ready) {
+      if (isHumanStep(job) || isKeptBack(job) || !mayStart(run, job, isKeptBack)) continue;
+      if (found.push({ run, job }) === limit) return found;
+    }
+  }
+  return found;
+}
+
 /** Each once; none where the run does not wait for a worker. */
 function unmetNeeds({ run, hasPending }: RunHost, hasPlace: (needs: KeyedNeeds) => boolean): KeyedNeeds[] {
   if (hasPending || run.ready.size === 0 || isAtWork(run)) return [];

@@ -221,6 +221,7 @@ export class Daruma {
         start: async (workflow, options) => (await this.begin(workflow, options)).runId,
         resume: async (runId, reason, key) => void (await this.takeUp(runId, reason, key)),
         listWorkers: () => [],
+        listWaiting: () => [],
         whyNot: () => ({ kind: "slot", text: "it is waiting for a free slot in this program" }),
       },
       customActions,

@@ -3,14 +3,24 @@ import { createAllocationProvider } from "../cluster/create-provider.js";
 import { bindSchedulers } from "../cluster/requests/bind-schedulers.js";
 import type { BreakerState } from "../core/breakers/breaker.js";
 import { DarumaError } from "../core/errors/errors.js";
+import type { Definition } from "../core/model/definition.js";
 import { systemClock } from "../engine/clock.js";
 import { bookDuty } from "../engine/duties/book-duty.js";
 import { Duty } from "../engine/duties/duty.js";
 import type { Engine, RunListener } from "../engine/engine.js";
 import { needsOf } from "../engine/needs.js";
 import { RunClaimer } from "../engine/run-claimer.js";
+import { findWaitingJobs } from "../engine/waiting-runs.js";
 import { workOnCampaigns } from "../operations/campaigns/run-campaigns.js";
-import type { ClusterControl, Context, Principal, Runner, WorkerInfo } from "../operations/context.js";
+import type {
+  ClusterControl,
+  Context,
+  PlacedJob,
+  Principal,
+  Runner,
+  WaitingJobs,
+  WorkerInfo,
+} from "../operations/context.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
 import { fromDefinition } from "../operations/workflows/workflow-source.js";
@@ -22,12 +32,15 @@ import { isDead } from "../store/lease-owner.js";
 import type { LeaseOwner } from "../store/store.js";
 import { WorkerPool } from "../worker/pool/pool.js";
 import type { PoolDesk } from "../worker/pool/pool-desk.js";
+import type { NoPlace } from "../worker/pool/pool-placement.js";
 import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
 import { Daruma } from "./daruma.js";
 import type { DarumaOptions, WorkerOf } from "./parts.js";
 
 const CAMPAIGN_REST_MS = 500;
+/** More of them say nothing new, and each is looked at. */
+const MAX_WAITING_JOBS = 10_000;
 
 export interface ServerPartsOptions extends DarumaOptions {
   /** How long a silent worker keeps its attempts. */
@@ -61,11 +74,28 @@ export class ServerParts {
       },
       resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
       listWorkers: () => pool.list().map(shown),
-      whyNot: (job, definition) => {
-        const never = this.duty?.whyNever(job.id) ?? null;
-        return never === null ? pool.whyNot(needsOf(job, definition).needs) : { kind: "worker", text: never };
-      },
+      listWaiting: () => this.listWaiting(),
+      whyNot: (job, definition) => this.whyNot(job, definition),
     };
+  }
+
+  private whyNot(job: PlacedJob, definition: Definition): NoPlace {
+    const never = this.duty?.whyNever(job.id) ?? null;
+    return never === null
+      ? this.pool.whyNot(needsOf(job, definition).needs)
+      : { kind: "worker", text: never };
+  }
+
+  private listWaiting(): WaitingJobs[] {
+    const { hosts, breakers } = this.engine;
+    const found = new Map<string, WaitingJobs>();
+    for (const { run, job } of findWaitingJobs(hosts.values(), breakers, MAX_WAITING_JOBS)) {
+      const { kind, text: reason } = this.whyNot(job, run.definition);
+      const before = found.get(reason);
+      const first = { run_id: run.id, workflow: run.workflow, job_id: job.id, step: job.step.definition.id };
+      found.set(reason, { ...first, ...before, kind, reason, jobs: (before?.jobs ?? 0) + 1 });
+    }
+    return [...found.values()].sort((a, b) => b.jobs - a.jobs);
   }
 
   static async open(options: ServerPartsOptions): Promise<ServerParts> {

@@ -58,6 +58,8 @@ export interface Runner {
   /** Go on with a run that nobody runs. */
   resume(runId: number, reason: string, key: string): Promise<void>;
   listWorkers(): readonly WorkerInfo[];
+  /** Ready jobs that have no worker yet, once for each reason. */
+  listWaiting(): readonly WaitingJobs[];
   /** Why a ready job has not begun. */
   whyNot(job: PlacedJob, definition: Definition): NoPlace;
 }
@@ -67,6 +69,18 @@ export interface PlacedJob {
   readonly id: number;
   readonly step: Pick<Job["step"], "definition">;
   readonly raised: Job["raised"];
+}
+
+export interface WaitingJobs {
+  /** No worker can run them, or those that can are busy. */
+  readonly kind: "worker" | "slot";
+  readonly reason: string;
+  readonly jobs: number;
+  /** One of them. */
+  readonly run_id: number;
+  readonly workflow: string;
+  readonly job_id: number;
+  readonly step: string;
 }
 
 export interface WorkerInfo {

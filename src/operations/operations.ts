@@ -38,6 +38,7 @@ import { recoverRun } from "./runs/recover-run.js";
 import { reportRun } from "./runs/report-run.js";
 import { startRun } from "./runs/start-run.js";
 import { controlBreaker, listBreakers } from "./server/breakers.js";
+import { listWaiting } from "./server/list-waiting.js";
 import { listWorkers } from "./server/list-workers.js";
 import { releaseWorker } from "./server/release-worker.js";
 import { createToken, listTokens, revokeToken } from "./server/tokens.js";
@@ -109,6 +110,7 @@ export const TABLE = {
   list_breakers: listBreakers,
   control_breaker: controlBreaker,
   list_workers: listWorkers,
+  list_waiting: listWaiting,
   release_worker: releaseWorker,
   plan_cluster: planCluster,
   list_allocations: listAllocations,

@@ -57,6 +57,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   "breakers open": async () => (await import("../commands/decide/breaker.js")).controlBreaker,
   "breakers close": async () => (await import("../commands/decide/breaker.js")).controlBreaker,
   workers: async () => (await import("../commands/look/workers.js")).workers,
+  "workers waiting": async () => (await import("../commands/look/workers.js")).waiting,
   "workers release": async () => (await import("../commands/decide/release-worker.js")).releaseWorker,
   "workflow drafts": async () => (await import("../commands/look/tables.js")).drafts,
   "token list": async () => (await import("../commands/look/tables.js")).tokens,

@@ -35,6 +35,23 @@ export const workers: Present = async ({ input }, { out, options }, client) => {
   return 0;
 };
 
+const WAITING_HEADER = ["jobs", "such as", "run", "because"];
+
+/** Ready jobs without a worker, by the reason. */
+export const waiting: Present = async ({ input }, { out, options }, client) => {
+  const { items } = await client.call("list_waiting", input as never);
+  const rows = items.map(({ jobs, workflow, step, run_id, reason }) =>
+    [String(jobs), `${workflow}/${step}`, String(run_id), reason].map(oneLine),
+  );
+  if (options.json) writeJson(out, items);
+  else
+    writeLines(
+      out,
+      rows.length === 0 ? ["nothing waits for a worker"] : tableLines(WAITING_HEADER, rows, out.width()),
+    );
+  return 0;
+};
+
 function stateWords({ connected, draining, leaves_at, health }: Item): string {
   const words: string[] = [];
   if (health.state === "quarantined") words.push(`quarantined until ${clockTime(health.until)}`);
