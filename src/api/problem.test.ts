@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
+import { CONTROL_ACTIONS } from "../operations/controls/plan-control.js";
 import { OPERATIONS } from "../operations/operations.js";
-import { CONTROL_ACTIONS } from "../operations/runs/control-run.js";
 import { problemOf, readerOf, statusOfCode } from "./problem.js";
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];

@@ -26,7 +26,7 @@ export interface Change {
   readonly reason: string;
   readonly key: string;
   readonly owner: { readonly host: string; readonly pid: number } | null;
-  readonly dryRun?: boolean;
+  readonly dry_run?: boolean;
 }
 
 /** Tell what changed. Refusals were thrown before. */
@@ -46,8 +46,8 @@ export async function tellChange(
   return 0;
 }
 
-function jsonOf({ run_id, action, status, changed, reason, key, owner, dryRun = false }: Change): object {
-  return { run_id, action, dry_run: dryRun, status, changed, reason, key, owner_pid: owner?.pid ?? null };
+function jsonOf({ run_id, action, status, changed, reason, key, owner, dry_run = false }: Change): object {
+  return { run_id, action, dry_run, status, changed, reason, key, owner_pid: owner?.pid ?? null };
 }
 
 function changeLines(change: Change, sentence: string, place: Place): string[] {
@@ -55,7 +55,7 @@ function changeLines(change: Change, sentence: string, place: Place): string[] {
   const told = changed.slice(0, MAX_CHANGES_TOLD).map((each) => INDENT + changeText(each));
   const more = changed.length - told.length;
   if (more > 0) told.push(`${INDENT}… and ${more} more`);
-  if (change.dryRun === true) {
+  if (change.dry_run === true) {
     const run = `${INDENT}run ${change.run_id}: ${change.before} -> ${change.status}`;
     return ["dry run; nothing changed. It would do this:", ...told, run];
   }

@@ -18,7 +18,7 @@ import { loadRun, readRecalledLog } from "./load-run.js";
 import { hasPlace } from "./needs.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
 import { begunSince, sideWork } from "./occupancy.js";
-import type { LossListener, OwnedRun } from "./owned-run.js";
+import type { LossListener, OwnedRun, Resumed } from "./owned-run.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
 import { findWaiting } from "./waiting-runs.js";
@@ -113,8 +113,9 @@ export class Engine {
   }
 
   /** Take a run whose engine is gone, and go on with it; a pause is lifted. A run that is over is left alone. */
-  resume(runId: number, reason = "resume", key: string | null = null): Promise<OwnedRun> {
-    return this.take(runId, () => this.acquire(runId), [{ type: "run.unpause", reason, key }]);
+  resume(runId: number, { reason = "resume", key = null, by }: Resumed = {}): Promise<OwnedRun> {
+    const unpause = { type: "run.unpause", reason, key, ...(by === undefined ? {} : { by }) } as const;
+    return this.take(runId, () => this.acquire(runId), [unpause]);
   }
 
   /** Go on with a run whose lease was granted to this engine's owner by `Store.claimRuns`. */

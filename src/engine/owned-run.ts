@@ -9,3 +9,10 @@ export interface OwnedRun {
 
 /** Called when a run is lost to this engine, once what it had under way here is over. */
 export type LossListener = (run: Run, error: unknown) => void;
+
+/** Who lifts a pause by taking a run up, and why. */
+export interface Resumed {
+  readonly reason?: string;
+  readonly key?: string | null;
+  readonly by?: string;
+}

@@ -5,6 +5,7 @@ import type { OperatorCommand } from "../core/model/commands.js";
 import type { Definition } from "../core/model/definition.js";
 import { systemClock } from "../engine/clock.js";
 import type { Engine, RunListener } from "../engine/engine.js";
+import type { Resumed } from "../engine/owned-run.js";
 import type { InputOf, OutputOf } from "../operations/client.js";
 import { outcomeOf } from "../operations/command-outcome.js";
 import type { Context } from "../operations/context.js";
@@ -94,7 +95,7 @@ export class Daruma {
 
   /** Go on with a run whose engine is gone. A run that is over just gives its result. */
   async resume(runId: number, reason?: string, key: string | null = null): Promise<RunHandle> {
-    return this.reported(await this.takeUp(runId, reason, key));
+    return this.reported(await this.takeUp(runId, { ...(reason === undefined ? {} : { reason }), key }));
   }
 
   /** For the parts of Daruma itself: `start` for those who want no report, which has every job of the run. */
@@ -121,9 +122,9 @@ export class Daruma {
   }
 
   /** For the parts of Daruma itself: `resume` for those who want no report. */
-  async takeUp(runId: number, reason?: string, key: string | null = null): Promise<BegunRun> {
+  async takeUp(runId: number, said: Resumed = {}): Promise<BegunRun> {
     await requireOwnRuns(this.store, [{ run: runId }]);
-    return begun(runId, (await this.engine.resume(runId, reason, key)).ended);
+    return begun(runId, (await this.engine.resume(runId, said)).ended);
   }
 
   /** Cancel a run, whoever runs it. */
@@ -219,7 +220,7 @@ export class Daruma {
       operate: (runId, command) => this.operate(runId, command),
       runner: {
         start: async (workflow, options) => (await this.begin(workflow, options)).runId,
-        resume: async (runId, reason, key) => void (await this.takeUp(runId, reason, key)),
+        resume: async (runId, said) => void (await this.takeUp(runId, said)),
         listWorkers: () => [],
         listWaiting: () => [],
         whyNot: () => ({ kind: "slot", text: "it is waiting for a free slot in this program" }),

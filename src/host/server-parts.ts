@@ -17,6 +17,7 @@ import type {
   Context,
   PlacedJob,
   Principal,
+  Resuming,
   Runner,
   WaitingJobs,
   WorkerInfo,
@@ -72,7 +73,7 @@ export class ServerParts {
         refuseWorkspaceOnCluster(workflow.definition, clusters);
         return (await daruma.begin(workflow, { ...options, managed: true })).runId;
       },
-      resume: (runId, reason, key) => goOn(daruma, runId, reason, key),
+      resume: (runId, said) => goOn(daruma, runId, said),
       listWorkers: () => pool.list().map(shown),
       listWaiting: () => this.listWaiting(),
       whyNot: (job, definition) => this.whyNot(job, definition),
@@ -251,9 +252,9 @@ function openDuty(
   return duty;
 }
 
-async function goOn(daruma: Daruma, runId: number, reason: string, key: string): Promise<void> {
+async function goOn(daruma: Daruma, runId: number, said: Resuming): Promise<void> {
   try {
-    await daruma.takeUp(runId, reason, key);
+    await daruma.takeUp(runId, said);
   } catch (error) {
     // Whoever has taken it meanwhile goes on with it.
     if (!(error instanceof DarumaError && error.code === "RUN_OWNED")) throw error;

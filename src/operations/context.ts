@@ -52,11 +52,18 @@ export interface Principal {
   readonly role: Role;
 }
 
+/** Who resumes a run, and why. */
+export interface Resuming {
+  readonly reason: string;
+  readonly key: string;
+  readonly by: string;
+}
+
 export interface Runner {
   /** The run is on record when this answers; it goes on by itself. */
   start(workflow: Workflow, options: StartOptions): Promise<number>;
   /** Go on with a run that nobody runs. */
-  resume(runId: number, reason: string, key: string): Promise<void>;
+  resume(runId: number, said: Resuming): Promise<void>;
   listWorkers(): readonly WorkerInfo[];
   /** Ready jobs that have no worker yet, once for each reason. */
   listWaiting(): readonly WaitingJobs[];

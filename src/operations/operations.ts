@@ -2,6 +2,7 @@ import { DarumaError } from "../core/errors/errors.js";
 import { controlCampaign, listCampaigns, startCampaign } from "./campaigns/campaigns.js";
 import { controlAllocations, listAllocations } from "./clusters/allocations.js";
 import { planCluster } from "./clusters/plan-cluster.js";
+import { listControls } from "./controls/list-controls.js";
 import { exportRun } from "./exchange/export-run.js";
 import { importRun } from "./exchange/import-run.js";
 import { listFailures } from "./failures/list-failures.js";
@@ -43,6 +44,7 @@ import { listWorkers } from "./server/list-workers.js";
 import { releaseWorker } from "./server/release-worker.js";
 import { createToken, listTokens, revokeToken } from "./server/tokens.js";
 import { whoami } from "./server/whoami.js";
+import { getTimeline } from "./timeline/get-timeline.js";
 import { compareVersions } from "./workflows/compare-versions.js";
 import { deleteDraft, getDraft, listDrafts, saveDraft } from "./workflows/drafts.js";
 import { editWorkflow } from "./workflows/edit-workflow.js";
@@ -58,6 +60,7 @@ import { getWorkflow, listWorkflows } from "./workflows/workflows.js";
 export const TABLE = {
   start_run: startRun,
   control_run: controlRun,
+  list_controls: listControls,
   recover_run: recoverRun,
   list_pending_failed_jobs: listPendingFailedJobs,
   classify_and_resolve_failures: classifyAndResolveFailures,
@@ -79,6 +82,7 @@ export const TABLE = {
   edit_workflow: editWorkflow,
   list_runs: listRuns,
   get_run: getRun,
+  get_timeline: getTimeline,
   list_run_events: listRunEvents,
   list_events: listEvents,
   get_job_logs: getJobLogs,

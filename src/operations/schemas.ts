@@ -66,6 +66,8 @@ export const flag = z.union([
   z.enum(["true", "1", "false", "0"]).transform((text) => text === "true" || text === "1"),
 ]);
 
+export const dryRun = flag.default(false).describe("Only report what would happen.");
+
 /** Several values, or in a query string one text with commas. */
 export function listOf<T extends z.ZodType<unknown, string>>(item: T) {
   const texts = z.string().transform((text) => text.split(","));
@@ -123,7 +125,7 @@ function open<T>(shape: z.ZodType<unknown>): z.ZodType<T, T> {
 }
 
 /** What the ladder made of one failed attempt. */
-const considered = z.object({
+export const considered = z.object({
   rung: z.string(),
   applied: z.boolean(),
   kind: z.string().optional().describe("Why, for programs. Older logs have none."),

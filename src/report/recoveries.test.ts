@@ -5,7 +5,18 @@ let seq = 0;
 const route = (step: string, rung: Route["rung"], more: Partial<Route> = {}): Route => {
   seq += 1;
   const job = { a: 1, b: 2, c: 3 }[step] ?? 9;
-  return { seq, job_id: job, step, scope: "root", attempt: 1, rung, to: step, reason: rung, ...more };
+  return {
+    seq,
+    at: seq,
+    job_id: job,
+    step,
+    scope: "root",
+    attempt: 1,
+    rung,
+    to: step,
+    reason: rung,
+    ...more,
+  };
 };
 const inBranch = (index: number, rung: Route["rung"], attempt = 1): Route =>
   route("shard", rung, { job_id: 100 + index, scope: `root/all[${index}]`, attempt });

@@ -1,4 +1,5 @@
 import type { RouteRow } from "../core/model/rows.js";
+import { iso } from "../core/text/iso-time.js";
 import type { Store } from "../store/store.js";
 
 /** One rung that brought a step back. Its number is the same wherever it is shown, and stays as the log grows. */
@@ -16,6 +17,7 @@ export interface Recovery {
   /** Of the first and the last time. */
   readonly first_seq: number;
   readonly last_seq: number;
+  readonly first_at: string;
   /** The attempt that failed first, and the reason of the rung then. */
   readonly attempt: number;
   readonly reason: string;
@@ -41,7 +43,7 @@ const REPEATS: ReadonlySet<RouteRow["rung"]> = new Set<RecoveringRung>(["retry",
 
 export type Route = Pick<
   RouteRow,
-  "seq" | "job_id" | "step" | "scope" | "attempt" | "rung" | "to" | "reason"
+  "seq" | "at" | "job_id" | "step" | "scope" | "attempt" | "rung" | "to" | "reason"
 >;
 
 /** In which visit of its job an attempt was. */
@@ -55,13 +57,13 @@ export function recoveriesOf(routes: readonly Route[], visitOf: VisitOf): Recove
   return countRecoveries(routes, visitOf).map(({ recovery }) => recovery);
 }
 
-interface CountedRecovery {
+export interface CountedRecovery {
   readonly recovery: Recovery;
   /** All that it was counted from, oldest first. */
   readonly routes: readonly Route[];
 }
 
-function countRecoveries(routes: readonly Route[], visitOf: VisitOf): CountedRecovery[] {
+export function countRecoveries(routes: readonly Route[], visitOf: VisitOf): CountedRecovery[] {
   const found: { recovery: Recovery; routes: Route[]; jobs: Set<number> }[] = [];
   const byKind = new Map<string, number[]>();
   const lastOf = new Map<number, { readonly place: number; readonly route: Route }>();
@@ -99,7 +101,7 @@ function countRecoveries(routes: readonly Route[], visitOf: VisitOf): CountedRec
   return found.map(({ recovery, routes: counted }) => ({ recovery, routes: counted }));
 }
 
-function isRecovering(rung: RouteRow["rung"]): rung is RecoveringRung {
+export function isRecovering(rung: RouteRow["rung"]): rung is RecoveringRung {
   return RECOVERS.has(rung);
 }
 
@@ -109,7 +111,7 @@ function isSameAgain(last: Route, next: Route, visitOf: VisitOf): boolean {
 }
 
 function begin(
-  { step, scope, to, seq, attempt, reason }: Route,
+  { step, scope, to, seq, at, attempt, reason }: Route,
   rung: RecoveringRung,
   number: number,
 ): Recovery {
@@ -123,6 +125,7 @@ function begin(
     times: 0,
     first_seq: seq,
     last_seq: seq,
+    first_at: iso(at),
     attempt,
     reason,
   };

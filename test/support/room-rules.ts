@@ -15,7 +15,7 @@ export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] 
     ["decide", "snapshot"],
   ],
   definition: [["read"], ["fields"], ["batch", "normalise"], ["check"], ["lint", "draw", "edit"], [TOP]],
-  report: [["lookup", "resources"], ["words"], [TOP], ["formats"]],
+  report: [["lookup", "resources", "timeline"], ["words"], [TOP], ["formats"]],
 };
 
 /** So many can be seen at a glance. */

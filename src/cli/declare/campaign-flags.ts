@@ -2,7 +2,7 @@ import { Option } from "commander";
 import { wholeNumber } from "./declare-run-commands.js";
 
 /** Of the commands that decide failed jobs: which, by what they failed with, and how the campaign goes. */
-export function byFailure({ dryRun = true }: { readonly dryRun?: boolean } = {}): Option[] {
+export function byFailure(): Option[] {
   return [
     new Option("--signature <text>", "all jobs that failed with this signature, or one that begins so"),
     new Option("--workflow <name>", "all of this workflow"),
@@ -14,7 +14,6 @@ export function byFailure({ dryRun = true }: { readonly dryRun?: boolean } = {})
     new Option("--rate <rate>", "at most this many, such as 20/min"),
     new Option("--stop-at <share>", "stop if more of a wave fail again (default: 20%)"),
     new Option("--wait <duration>", "a job that has not ended by then counts as failed (default: 1h)"),
-    ...(dryRun ? [new Option("--dry-run", "only list the jobs")] : []),
     new Option("--detach", "do not wait for the end of the campaign"),
   ];
 }

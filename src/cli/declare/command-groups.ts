@@ -17,7 +17,7 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
   ],
   "Look:": [
     ...["failures", "flakes", "compare", "events", "watch", "jobs", "job", "stats", "resources"],
-    ...["report"],
+    ...["report", "timeline", "controls"],
     ...["definition", "workspace", "artifacts", "artifact"],
   ],
   "Decide:": [

@@ -135,7 +135,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--memory <size>", "with --retry: its memory from now on, such as 8g; more than it has"),
       new Option("--runtime <duration>", "with --retry: its runtime from now on, such as 4h"),
       reason(),
-      ...byFailure({ dryRun: false }),
+      ...byFailure(),
     ],
     details: MANY,
   },
@@ -185,7 +185,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     ],
   },
   fork: {
-    hides: ["step", "source", "file_name", "inputs", "labels"],
+    hides: ["step", "source", "file_name", "inputs", "labels", "dry_run"],
     options: [
       new Option(
         "--from <step>",

@@ -53,6 +53,8 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   artifacts: async () => (await import("../commands/look/tables.js")).artifacts,
   handlers: async () => (await import("../commands/look/tables.js")).handlers,
   workflows: async () => (await import("../commands/look/tables.js")).workflows,
+  controls: async () => (await import("../commands/look/controls.js")).controls,
+  timeline: async () => (await import("../commands/look/timeline.js")).timeline,
   breakers: async () => (await import("../commands/look/breakers.js")).breakers,
   "breakers open": async () => (await import("../commands/decide/breaker.js")).controlBreaker,
   "breakers close": async () => (await import("../commands/decide/breaker.js")).controlBreaker,

@@ -1,6 +1,7 @@
 import { type Advice, adviceFor, type ErrorCode } from "../errors/errors.js";
 import type { HoldDecision, OperatorCommand, RecoveredJob } from "../model/commands.js";
 import { gateState } from "../model/gate.js";
+import { isHandled } from "../model/handled.js";
 import { jobStatusWord } from "../model/job-status-word.js";
 import { type Amounts, raisesTo, refuseRaise } from "../model/resources.js";
 import type { JobStatus } from "../model/rows.js";
@@ -63,6 +64,32 @@ export function refusalOf(run: Run, asked: OperatorCommand): Refusal | null {
     case "human.answer":
       return refuseAnswer(run, command);
   }
+}
+
+/** Why a command that applies would change nothing: what it asks for is so already. Null: it does something. */
+export function alreadySo(run: Run, command: OperatorCommand): string | null {
+  switch (command.type) {
+    case "run.cancel":
+      return run.cancelRequested === null ? null : `run ${run.id} is being canceled`;
+    case "run.pause":
+      if (run.paused === null || (command.takeover && !run.paused.takeover)) return null;
+      return `run ${run.id} is ${run.paused.takeover ? "taken over" : "paused"} already`;
+    case "run.reset":
+      return jobsToReset(run).length > 0 ? null : `run ${run.id} has no failed, canceled or held steps`;
+    default:
+      return null;
+  }
+}
+
+/** Everything that failed without being handled, was canceled, or is held. */
+export function jobsToReset(run: Run): Job[] {
+  return run.jobs.filter((job) => job.scope.open && job.barrier === null && isToReset(job));
+}
+
+/** A repair step's failure belongs to the step it was to repair, which asks for it again if need be. */
+function isToReset(job: Job): boolean {
+  if (job.status === "failed") return job.partOf === null && !isHandled(job);
+  return job.status === "canceled" || job.status === "pending_failed";
 }
 
 function refuse(code: ErrorCode, message: string, hint?: Advice | string): Refusal {

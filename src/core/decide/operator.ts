@@ -1,7 +1,6 @@
 import type { HoldDecision, OperatorCommand } from "../model/commands.js";
 import type { JobRaise, RetriedBy } from "../model/events.js";
 import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "../model/gate.js";
-import { isHandled } from "../model/handled.js";
 import { type Amounts, raisesTo } from "../model/resources.js";
 import { isOver, type Job, jobById, type Run } from "../model/run.js";
 import { abandonScope } from "./abandon.js";
@@ -12,18 +11,20 @@ import { decideJoin, openScopesOf } from "./fan-out.js";
 import { followUp } from "./follow-up.js";
 import { descendants, openBarrierOver } from "./goto.js";
 import { failJob } from "./ladder/fail.js";
-import { asDone, refusalOf, waitsForBreakers } from "./operator-refusals.js";
+import { alreadySo, asDone, jobsToReset, refusalOf, waitsForBreakers } from "./operator-refusals.js";
 import { startReservedRecoveries } from "./recovery.js";
 import { giveUpLost, startAll } from "./start.js";
 
-export { type Refusal, refusalOf } from "./operator-refusals.js";
+export { alreadySo, type Refusal, refusalOf } from "./operator-refusals.js";
 
 /** Take a command that `refusalOf` lets through. */
 export function operate(decision: Decision, asked: OperatorCommand): void {
   const { run } = decision;
   if ((asked.key !== null && run.operatorKeys.has(asked.key)) || refusalOf(run, asked) !== null) return;
+  const command = asDone(run, asked);
+  if (alreadySo(run, command) !== null) return;
   decision.by = asked.by ?? null;
-  perform(decision, asDone(run, asked));
+  perform(decision, command);
   decision.by = null;
 }
 
@@ -32,15 +33,11 @@ function perform(decision: Decision, command: OperatorCommand): void {
   switch (command.type) {
     case "run.cancel":
       return cancelRun(decision, command.reason, command.key);
-    case "run.pause":
-      if (run.paused === null || (command.takeover && !run.paused.takeover))
-        decision.emit({
-          type: "run.paused",
-          reason: command.reason,
-          key: command.key,
-          takeover: command.takeover,
-        });
+    case "run.pause": {
+      const { reason, key, takeover } = command;
+      decision.emit({ type: "run.paused", reason, key, takeover });
       return;
+    }
     case "run.unpause":
       decision.emit({ type: "run.unpaused", reason: command.reason, key: command.key });
       return startReservedRecoveries(decision);
@@ -77,7 +74,6 @@ function perform(decision: Decision, command: OperatorCommand): void {
 
 function cancelRun(decision: Decision, reason: string, key: string | null): void {
   const { run } = decision;
-  if (run.cancelRequested !== null) return;
   decision.emit({ type: "run.cancel_requested", reason, key });
   if (run.status === "pending") decision.emit({ type: "run.started" });
   abandonScope(decision, run.root, "canceled", "RUN_CANCELED", reason);
@@ -218,11 +214,8 @@ function resumeFrom(decision: Decision, target: Job, reason: string, key: string
   openBarrierOver(decision, target, { forced: true, from: null, edge: null });
 }
 
-/** Everything that failed without being handled, was canceled, or is held. */
 function resetFailed(decision: Decision, reason: string, key: string | null): void {
-  const { run } = decision;
-  const wanted = new Set(run.jobs.filter((job) => job.scope.open && job.barrier === null && isToReset(job)));
-  beginAgain(decision, wanted, { action: "reset", reason, key });
+  beginAgain(decision, new Set(jobsToReset(decision.run)), { action: "reset", reason, key });
 }
 
 /** Exactly these, with what they are given. */
@@ -254,12 +247,6 @@ function beginAgain(
   );
   const jobs = [...wanted].filter((job) => !reblocked.has(job));
   if (jobs.length > 0) retryJobs(decision, { jobs, reblocked: [...reblocked], ...how });
-}
-
-/** A repair step's failure belongs to the step it was to repair, which asks for it again if need be. */
-function isToReset(job: Job): boolean {
-  if (job.status === "failed") return job.partOf === null && !isHandled(job);
-  return job.status === "canceled" || job.status === "pending_failed";
 }
 
 function resolveHold(

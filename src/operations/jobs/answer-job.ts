@@ -4,8 +4,8 @@ import { findJob } from "../../report/lookup/choose-job.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
-import { putCommand } from "../put-command.js";
-import { jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
+import { putCommand, tryCommand } from "../put-command.js";
+import { dryRun, jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
 
 const input = z.strictObject({
   job_id: jobId,
@@ -14,6 +14,7 @@ const input = z.strictObject({
   text: z.string().max(100_000).default("").describe("A comment; it becomes part of the step's output."),
   reason,
   key,
+  dry_run: dryRun,
 });
 type AnswerRequest = z.output<typeof input>;
 
@@ -31,6 +32,7 @@ export const answerJob = operation({
     step: z.string(),
     scope: z.string(),
     choice: z.string(),
+    dry_run: z.boolean(),
     before: runStatus,
     status: runStatus,
     changed: z.array(jobChange),
@@ -58,14 +60,11 @@ async function answer(context: Context, { choice, key = randomUUID(), ...said }:
   const job = await findJob(context.store, said);
   const text = await redacted(context.store, job.run_id, said.text);
   const reason = await redacted(context.store, job.run_id, said.reason);
-  const answer = await putCommand(context, job.run_id, {
-    type: "human.answer",
-    job: job.id,
-    choice,
-    text,
-    reason,
-    key,
-  });
+  const command = { type: "human.answer", job: job.id, choice, text, reason, key } as const;
+  const { dry_run } = said;
+  const answer = await (dry_run
+    ? tryCommand(context.store, job.run_id, command)
+    : putCommand(context, job.run_id, command));
   const { before, status, changed, owner } = answer;
   return {
     run_id: job.run_id,
@@ -73,6 +72,7 @@ async function answer(context: Context, { choice, key = randomUUID(), ...said }:
     step: job.step,
     scope: job.scope,
     choice,
+    dry_run,
     before,
     status,
     changed: [...changed],

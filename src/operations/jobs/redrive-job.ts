@@ -4,8 +4,8 @@ import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
-import { type CommandAnswer, putCommand } from "../put-command.js";
-import { jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
+import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
+import { dryRun, jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
 
 export const redriveJob = operation({
   name: "redrive_job",
@@ -15,12 +15,13 @@ export const redriveJob = operation({
     "The job runs in a workspace from its checkpoints; the steps that were canceled because of it wait for it again, and a finished run is reopened. A job that is not a dead letter is refused with NOT_DEAD_LETTER.",
   role: "operator",
   effect: "changes",
-  input: z.strictObject({ job_id: jobId, run_id: runOfJob, reason, key }),
+  input: z.strictObject({ job_id: jobId, run_id: runOfJob, reason, key, dry_run: dryRun }),
   output: z.object({
     run_id: z.number(),
     job_id: z.number(),
     step: z.string(),
     scope: z.string(),
+    dry_run: z.boolean(),
     before: runStatus,
     status: runStatus,
     changed: z.array(jobChange),
@@ -43,23 +44,27 @@ export const redriveJob = operation({
 /** Back into the queue, with a fresh count of rounds, from the checkpoints. A job that is no dead letter is refused. */
 async function redrive(
   context: Context,
-  request: JobRequest & { readonly reason: string; readonly key?: string | undefined },
+  request: JobRequest & {
+    readonly reason: string;
+    readonly key?: string | undefined;
+    readonly dry_run: boolean;
+  },
 ) {
   const job = await findJob(context.store, request);
   const reason = await redacted(context.store, job.run_id, request.reason);
   const key = request.key ?? randomUUID();
-  const answer: CommandAnswer = await putCommand(context, job.run_id, {
-    type: "step.redrive",
-    job: job.id,
-    reason,
-    key,
-  });
+  const command = { type: "step.redrive", job: job.id, reason, key } as const;
+  const { dry_run } = request;
+  const answer: CommandAnswer = await (dry_run
+    ? tryCommand(context.store, job.run_id, command)
+    : putCommand(context, job.run_id, command));
   const { before, status, changed, owner } = answer;
   return {
     run_id: job.run_id,
     job_id: job.id,
     step: job.step,
     scope: job.scope,
+    dry_run,
     before,
     status,
     changed: [...changed],

@@ -6,8 +6,8 @@ import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
-import { putCommand } from "../put-command.js";
-import { jobId, jobStatus, key, reason, runReference } from "../schemas.js";
+import { putCommand, tryCommand } from "../put-command.js";
+import { dryRun, jobId, jobStatus, key, reason, runReference } from "../schemas.js";
 
 const input = z.strictObject({
   job_id: jobId,
@@ -21,6 +21,7 @@ const input = z.strictObject({
     ),
   reason,
   key,
+  dry_run: dryRun,
 });
 type RetryRequest = z.output<typeof input>;
 
@@ -68,13 +69,16 @@ async function retry(context: Context, request: RetryRequest): Promise<RetriedJo
   const job = await findJob(store, request);
   const { id, run_id, step } = job;
   const { workflow_id } = await requireRun(store, run_id);
-  const { changed } = await putCommand(context, run_id, {
+  const command = {
     type: "step.retry",
     job: id,
     maxAttempts: request.max_retries,
     reason: await redacted(store, run_id, request.reason),
     key: request.key ?? randomUUID(),
-  });
+  } as const;
+  const { changed } = await (request.dry_run
+    ? tryCommand(store, run_id, command)
+    : putCommand(context, run_id, command));
   const { to: status, attempt_id } = changed.find(({ job_id }) => job_id === id) ?? {
     ...job,
     to: job.status,

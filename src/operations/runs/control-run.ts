@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
-import type { OperatorCommand } from "../../core/model/commands.js";
 import type { JobRow } from "../../core/model/rows.js";
 import { findJob } from "../../report/lookup/choose-job.js";
 import { ownerOf } from "../../report/lookup/run-owner.js";
@@ -10,23 +9,28 @@ import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
 import { findOutcome } from "../command-outcome.js";
 import type { Context } from "../context.js";
+import {
+  CONTROL_ACTIONS,
+  type ControlAction,
+  commandOf,
+  isOnStep,
+  planResume,
+} from "../controls/plan-control.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
-import { type CommandAnswer, putCommand } from "../put-command.js";
-import { flag, jobChange, key, owner, reason, runReference, runStatus, scope, step } from "../schemas.js";
-
-export const CONTROL_ACTIONS = [
-  "pause",
-  "resume",
-  "cancel",
-  "takeover",
-  "retry_step",
-  "hard_reset_step",
-  "resume_from_step",
-  "reset_failed",
-] as const;
-
-type ControlAction = (typeof CONTROL_ACTIONS)[number];
+import { type CommandAnswer, nameOfPrincipal, putCommand, tryCommand } from "../put-command.js";
+import {
+  dryRun,
+  flag,
+  jobChange,
+  key,
+  owner,
+  reason,
+  runReference,
+  runStatus,
+  scope,
+  step,
+} from "../schemas.js";
 
 const MAX_WAIT_MS = 30_000;
 
@@ -42,6 +46,7 @@ const input = z.strictObject({
     ),
   reason,
   key,
+  dry_run: dryRun,
   wait_ms: z.coerce
     .number()
     .int()
@@ -58,13 +63,14 @@ export const controlRun = operation({
   description:
     "Controls a run. `pause`: nothing new starts; `takeover`: the same, reserved for manual work; `resume`: lifts a pause, or continues an interrupted run; `cancel`: ends it; `retry_step`: runs a failed, canceled or held step again with fresh budgets; `resume_from_step`: goes back to any step; `hard_reset_step`: runs a step again in a workspace rebuilt from checkpoints; `reset_failed`: runs every failed step again.",
   details:
-    "It works whichever process runs the run. `retry_step` and `resume_from_step` also work on a finished run; `retry_step` with `force` accepts a completed step too, like resume_from_step. `resume_from_step` runs the step and what depends on it again, in a workspace from the checkpoints before it. `hard_reset_step` costs no budget. `reset_failed` leaves handled failures alone. While a step is running in the workspace, `hard_reset_step` and `resume_from_step` are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed.",
+    "It works whichever process runs the run. `retry_step` and `resume_from_step` also work on a finished run; `retry_step` with `force` accepts a completed step too, like resume_from_step. `resume_from_step` runs the step and what depends on it again, in a workspace from the checkpoints before it. `hard_reset_step` costs no budget. `reset_failed` leaves handled failures alone. While a step is running in the workspace, `hard_reset_step` and `resume_from_step` are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed; with `dry_run`, what would.",
   role: "operator",
   effect: "changes",
   input,
   output: z.object({
     run_id: z.number(),
     action: z.enum(CONTROL_ACTIONS),
+    dry_run: z.boolean(),
     before: runStatus,
     status: runStatus,
     changed: z.array(jobChange),
@@ -152,6 +158,7 @@ interface ControlAnswer {
   readonly run_id: number;
   /** What was done: a forced retry of a step that completed is `resume_from_step`. */
   readonly action: ControlAction;
+  readonly dry_run: boolean;
   readonly before: CommandAnswer["before"];
   readonly status: CommandAnswer["status"];
   readonly changed: CommandAnswer["changed"][number][];
@@ -165,64 +172,30 @@ interface ControlAnswer {
   readonly owner: { readonly host: string; readonly pid: number } | null;
 }
 
-interface Plan {
-  readonly command: OperatorCommand;
-  readonly target: JobRow | null;
-}
-
 const END_POLL_MS = 50;
 
 /** One thing that an operator asks of a run. A refusal is thrown with its code. */
 async function control(context: Context, request: ControlRequest): Promise<ControlAnswer> {
   const runId = await resolveRun(context.store, request.run_id);
   const reason = await redacted(context.store, runId, request.reason);
-  const key = request.key ?? randomUUID();
+  const { dry_run, force } = request;
+  const said = { reason, key: request.key ?? randomUUID(), dry_run };
   if (request.action === "resume") {
-    const resumed = await resumeRun(context, runId, reason, key);
-    return answerOf(context, { action: "resume", target: null }, resumed, { reason, key });
+    const resumed = await resumeRun(context, runId, said);
+    return answerOf(context, { action: "resume", target: null }, resumed, said);
   }
-  const { command, target } = await planCommand(context, runId, { ...request, reason, key });
-  const answer = await putCommand(context, runId, command);
-  if (request.action !== "cancel") {
+  const target = isOnStep(request.action) ? await chooseTarget(context.store, runId, request) : null;
+  const command = commandOf(request.action, { ...said, force }, target?.id ?? null);
+  const answer = await (dry_run
+    ? tryCommand(context.store, runId, command)
+    : putCommand(context, runId, command));
+  if (request.action !== "cancel" || dry_run) {
     const action = answer.done === "step.resume_from" ? "resume_from_step" : request.action;
-    return answerOf(context, { action, target }, answer, { reason, key });
+    return answerOf(context, { action, target }, answer, said);
   }
   await waitForEnd(context, runId, request.wait_ms);
   const { status } = await requireRun(context.store, runId);
-  return answerOf(context, { action: "cancel", target }, { ...answer, status }, { reason, key });
-}
-
-async function planCommand(
-  { store }: Context,
-  runId: number,
-  request: ControlRequest & { readonly key: string },
-): Promise<Plan> {
-  const { action, reason, key } = request;
-  switch (action) {
-    case "cancel":
-      return { command: { type: "run.cancel", reason, key }, target: null };
-    case "pause":
-    case "takeover":
-      return { command: { type: "run.pause", reason, key, takeover: action === "takeover" }, target: null };
-    case "reset_failed":
-      return { command: { type: "run.reset", reason, key }, target: null };
-    case "resume":
-    case "retry_step":
-    case "resume_from_step":
-    case "hard_reset_step": {
-      const target = await chooseTarget(store, runId, request);
-      return { command: commandForStep(request, target), target };
-    }
-  }
-}
-
-function commandForStep(
-  { action, reason, key, force }: ControlRequest & { readonly key: string },
-  { id: job }: JobRow,
-): OperatorCommand {
-  if (action === "hard_reset_step") return { type: "step.hard_reset", job, reason, key, force };
-  if (action === "resume_from_step") return { type: "step.resume_from", job, reason, key, force };
-  return { type: "step.retry", job, reason, key, force };
+  return answerOf(context, { action: "cancel", target }, { ...answer, status }, said);
 }
 
 async function chooseTarget(
@@ -235,22 +208,26 @@ async function chooseTarget(
 }
 
 /** Lift a pause, or let somebody go on with a run that nobody runs. A run that is over stays as it is. */
-async function resumeRun(context: Context, runId: number, reason: string, key: string): Promise<Answered> {
-  const { store, runner } = context;
+async function resumeRun(context: Context, runId: number, { reason, key, dry_run }: Said): Promise<Answered> {
+  const { store, runner, principal } = context;
   const command = { type: "run.unpause", reason, key } as const;
   const before = await findOutcome(store, runId, command);
   if (before !== null) return { runId, ...before };
   const run = await requireRun(store, runId);
-  const isOwned = (await ownerOf(store, runId)) !== null;
-  if (run.status === "paused" && (isOwned || runner === null)) return putCommand(context, runId, command);
+  const { how } = await planResume(context, run);
+  const lifts = how === "unpause" || (how === "take_up" && run.status === "paused");
+  if (lifts && dry_run) return tryCommand(store, runId, command);
+  if (how === "unpause") return putCommand(context, runId, command);
   const untouched = { runId, before: run.status, status: run.status, changed: [] };
-  if (run.finished_at !== null || isOwned) return untouched;
-  if (runner === null)
-    throw new DarumaError("NO_RUNNER", `this process cannot continue run ${runId}`, {
-      hint: { typed: `Type \`daruma resume ${runId}\`.`, asked: "Send it to a server, which continues it." },
-    });
-  await runner.resume(runId, reason, key);
+  if (how === "nothing" || dry_run) return untouched;
+  await runner!.resume(runId, { reason, key, by: nameOfPrincipal(principal) });
   return { ...untouched, status: (await requireRun(store, runId)).status };
+}
+
+interface Said {
+  readonly reason: string;
+  readonly key: string;
+  readonly dry_run: boolean;
 }
 
 type Answered = Pick<CommandAnswer, "runId" | "before" | "status" | "changed">;
@@ -259,7 +236,7 @@ async function answerOf(
   { store }: Context,
   { action, target }: { readonly action: ControlAction; readonly target: JobRow | null },
   { runId, before, status, changed }: Answered,
-  said: { readonly reason: string; readonly key: string },
+  said: Said,
 ): Promise<ControlAnswer> {
   const running = (await store.readJobs(runId)).filter((job) => job.status === "running").length;
   const owner = await ownerOf(store, runId);

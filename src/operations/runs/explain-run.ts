@@ -12,14 +12,15 @@ import { pastRun } from "../../report/lookup/past-run.js";
 import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { adviseOn } from "../../report/next-steps.js";
+import { RecoveryTeller } from "../../report/told-recoveries.js";
 import { RunTeller } from "../../report/words/job-story.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
 import { operation } from "../operation.js";
-import { at, flag, runReference, variables } from "../schemas.js";
+import { at, considered, flag, runReference, variables } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
-import { interrupted, pastAt } from "./run-shapes.js";
+import { interrupted, pastAt, recovery } from "./run-shapes.js";
 
 const input = z.strictObject({
   run_id: runReference,
@@ -46,6 +47,20 @@ export const explainRun = operation({
     waiting: z
       .array(z.object({ job_id: z.number(), step: z.string(), scope: z.string(), waits_for: waitsFor }))
       .describe("Jobs that are ready or wait, and for what; the first 1,000."),
+    recoveries: z
+      .array(
+        recovery.extend({
+          error: z.object({ code: z.string(), class: z.string(), message: z.string() }).nullable(),
+          considered: z.array(considered).describe("Every rung that was looked at the first time."),
+          cost: z.string().nullable(),
+          left: z.string().nullable().describe("The budgets that were left."),
+          outcome: z
+            .enum(["completed", "failed", "handled", "unhandled", "mixed"])
+            .nullable()
+            .describe("What came of it; null: nothing yet."),
+        }),
+      )
+      .describe("Every recovery of the run with its number."),
     advice: z
       .array(
         z.object({
@@ -91,8 +106,9 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
   const { definition } = await storedDefinition(store, { ...row, name: row.workflow });
   // A story needs the run as it was at each event, for its loops and budgets: the log is folded, once, page by page.
   const teller = new RunTeller(runId, definition);
+  const recoveries = new RecoveryTeller();
   for await (const page of readPages(store, runId, { afterSeq: 0 }))
-    for (const logged of page) teller.hear(logged);
+    for (const logged of page) recoveries.hear(logged, teller.hear(logged));
   const story = explainTold(teller.told(), { full, interrupted, ...(step === undefined ? {} : { step }) });
   const { run } = story;
   // Breakers and workers are as they are now, whatever was then.
@@ -128,6 +144,7 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
       scope,
       waits_for,
     })),
+    recoveries: recoveries.recoveries.map((each) => ({ ...each, considered: [...each.considered] })),
     advice: advised.map(({ kind, text, argv, calls }) => ({
       kind,
       text,

@@ -1,10 +1,13 @@
 import { z } from "zod";
+import { buildGraph } from "../../core/model/graph.js";
+import type { Job } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
+import { reusableJobs } from "../../report/lookup/fork-run.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
-import { fileName, key, labels, reason, runReference, source, variables } from "../schemas.js";
+import { dryRun, fileName, key, labels, reason, runReference, source, variables } from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { readTextIn } from "../workflows/workflow-source.js";
 import { forkSource } from "./fork-source.js";
@@ -26,9 +29,21 @@ const input = z.strictObject({
   inputs: variables.default({}).describe("Inputs that replace those of the old run."),
   labels: labels.optional().describe("Labels in addition to those of the old run."),
   reason,
+  dry_run: dryRun,
   key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
 });
 type ForkRequest = z.output<typeof input>;
+
+const forkedRun = startedRun.extend({
+  run_id: z.number().describe("With `dry_run` 0: none was started."),
+  plan: z
+    .object({
+      taken_over: z.number().describe("Completed jobs that it does not do again."),
+      steps: z.array(z.string()).describe("Steps that it runs."),
+    })
+    .nullable()
+    .describe("With `dry_run`: what the fork would do."),
+});
 
 export const forkRun = operation({
   name: "fork_run",
@@ -39,7 +54,7 @@ export const forkRun = operation({
   effect: "changes",
   makesRun: true,
   input,
-  output: startedRun,
+  output: forkedRun,
   rest: { method: "POST", path: "/runs/{run_id}/fork", status: 201 },
   cli: [
     {
@@ -56,16 +71,39 @@ export const forkRun = operation({
 });
 
 /** A new run that goes on from a step of another. */
-async function fork(context: Context, request: ForkRequest) {
+async function fork(context: Context, { dry_run, ...request }: ForkRequest) {
   const runner = requireRunner(context);
-  refuseVisibleSecrets({ inputs: request.inputs as Json, labels: request.labels ?? {} });
+  const known = dry_run ? { run: null, cause: {} } : await startedBefore(context, request);
+  if (known.run !== null) return { ...known.run, plan: null };
+  const planned = await planFork(context, request);
+  const { workflow, options } = planned;
+  if (dry_run) {
+    const old = await describeStarted(context, await resolveRun(context.store, request.run_id));
+    return { ...old, run_id: 0, status: "pending" as const, plan: planOf(planned) };
+  }
+  const runId = await runner.start(workflow, { ...options, ...known.cause });
+  return { ...(await describeStarted(context, runId)), plan: null };
+}
+
+type PlannedFork = Awaited<ReturnType<typeof forkSource>> & { readonly taken: readonly Job[] };
+
+function planOf({ workflow, taken }: PlannedFork) {
+  const kept = new Set(taken.map(({ step }) => step.definition.id));
+  const steps = workflow.definition.steps.map(({ id }) => id).filter((id) => !kept.has(id));
+  return { taken_over: taken.length, steps };
+}
+
+/** What a fork would start. Refusals are thrown with their codes, whether it is started or not. */
+export async function planFork(
+  context: Context,
+  request: Omit<ForkRequest, "dry_run" | "key">,
+): Promise<PlannedFork> {
   const { store } = context;
-  const known = await startedBefore(context, request);
-  if (known.run !== null) return known.run;
+  refuseVisibleSecrets({ inputs: request.inputs as Json, labels: request.labels ?? {} });
   const runId = await resolveRun(store, request.run_id);
   const { folder } = await requireRun(store, runId);
   const { source, file_name: file } = request;
-  const { workflow, options } = await forkSource(store, {
+  const planned = await forkSource(store, {
     runId,
     step: request.step,
     ...(source === undefined
@@ -75,6 +113,7 @@ async function fork(context: Context, request: ForkRequest) {
     labels: request.labels ?? {},
     reason: await redacted(store, runId, request.reason),
   });
+  const { workflow, run } = planned;
   refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
-  return describeStarted(context, await runner.start(workflow, { ...options, ...known.cause }));
+  return { ...planned, taken: reusableJobs(run, request.step, buildGraph(workflow.definition)) };
 }

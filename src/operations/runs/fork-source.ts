@@ -1,4 +1,5 @@
 import type { Definition } from "../../core/model/definition.js";
+import type { Run } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
 import type { Labels } from "../../core/text/labels.js";
 import { loadRun } from "../../engine/load-run.js";
@@ -25,7 +26,7 @@ export interface ForkRequest {
 export async function forkSource(
   store: Store,
   { runId, step, newer, inputs, labels, reason }: ForkRequest,
-): Promise<{ readonly workflow: Workflow; readonly options: StartOptions }> {
+): Promise<{ readonly workflow: Workflow; readonly options: StartOptions; readonly run: Run }> {
   const { run } = await loadRun(store, runId);
   // A run without a folder has none in a fork either, rather than this process's.
   const { file, folder } = run;
@@ -39,6 +40,7 @@ export async function forkSource(
     );
   const { maxLoops, retryMax, failureRouting } = run.options;
   return {
+    run,
     workflow,
     options: {
       inputs: { ...stillDeclared(run.inputs, definition), ...inputs },

@@ -4,6 +4,7 @@ import { changesOf } from "../../report/lookup/changes.js";
 import { JobNames } from "../../report/lookup/event-names.js";
 import { readLog } from "../../report/lookup/replayed-log.js";
 import { resolveRun } from "../../report/lookup/run-reference.js";
+import { EVENT_KINDS, type EventKind } from "../../report/timeline/event-kinds.js";
 import type { Store } from "../../store/store.js";
 import { operation, type StreamItem } from "../operation.js";
 import { limit, runReference } from "../schemas.js";
@@ -21,13 +22,19 @@ export const listRunEvents = operation({
   name: "list_run_events",
   summary: "print a run's event log, one event per line",
   description:
-    "Returns the run's event log: every event in order, numbered by `seq`. docs/events.md explains each type. `next` is the `after` of the next page, null at the end.",
+    "Returns the run's event log: every event in order, numbered by `seq`. docs/events.md explains each type. `kind`, `step` and `text` filter it. `next` is the `after` of the next page, null at the end; with a filter a page may be shorter, or empty.",
   details: "As a stream it continues until the run is over; an item's id is its seq.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
     run_id: runReference,
     after: z.coerce.number().int().min(0).default(0).describe("Only events after this seq."),
+    kind: z
+      .enum(["failures", "decisions"])
+      .optional()
+      .describe("Only failures, or only what the ladder and people decided."),
+    step: z.string().min(1).max(10_000).optional().describe("Only events about jobs of this step."),
+    text: z.string().min(1).max(1_000).optional().describe("Only events with this text."),
     limit,
   }),
   output: z.object({ run_id: z.number(), items: z.array(event), next: z.number().nullable() }),
@@ -53,20 +60,43 @@ export const listRunEvents = operation({
 
 const LAST_EVENTS: ReadonlySet<EventType> = new Set(["run.completed", "run.failed", "run.canceled"]);
 
-async function pageOfEvents(store: Store, runId: number, { after, limit }: { after: number; limit: number }) {
-  const events = await store.readEvents(runId, { afterSeq: after, limit });
+/** So many events are looked at for one answer; `next` says where it goes on. */
+const MAX_LOOKED_AT = 20_000;
+
+interface Page {
+  readonly after: number;
+  readonly limit: number;
+  readonly kind?: EventKind | undefined;
+  readonly step?: string | undefined;
+  readonly text?: string | undefined;
+}
+
+async function pageOfEvents(store: Store, runId: number, page: Page) {
+  const { limit, kind, step, text } = page;
+  const isFiltered = step !== undefined || text !== undefined;
   const names = new JobNames(store);
   const items: EventItem[] = [];
-  await names.learnPage(runId, events);
-  for (const logged of events) {
-    const { event } = logged;
-    items.push(eventItem(logged, names.known(runId, event) ?? (await names.of(runId, event))));
+  const types = kind === undefined ? {} : { types: EVENT_KINDS[kind] };
+  let after = page.after;
+  for (let looked = 0; looked < MAX_LOOKED_AT; ) {
+    const events = await store.readEvents(runId, { afterSeq: after, limit, ...types });
+    await names.learnPage(runId, events);
+    for (const logged of events) {
+      const { event } = logged;
+      const item = eventItem(logged, names.known(runId, event) ?? (await names.of(runId, event)));
+      after = logged.seq;
+      if (!isFiltered || isMeant(item, page)) items.push(item);
+      if (items.length === limit) return { run_id: runId, items, next: after };
+    }
+    if (events.length < limit) return { run_id: runId, items, next: null };
+    looked += events.length;
   }
-  return {
-    run_id: runId,
-    items,
-    next: events.length < limit ? null : events.at(-1)!.seq,
-  };
+  return { run_id: runId, items, next: after };
+}
+
+function isMeant(item: EventItem, { step, text }: Page): boolean {
+  if (step !== undefined && item.step !== step) return false;
+  return text === undefined || JSON.stringify(item).toLowerCase().includes(text.toLowerCase());
 }
 
 /** Everything that is in the log, and what comes, until the run is over. */

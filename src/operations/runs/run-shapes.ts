@@ -27,6 +27,7 @@ export const recovery = z.object({
   times: z.number().describe("How often the rung acted."),
   first_seq: z.number(),
   last_seq: z.number(),
+  first_at: z.string(),
   attempt: z.number().describe("The one that failed first."),
   reason: z.string(),
 });

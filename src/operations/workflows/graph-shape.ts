@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { jobStatus } from "../schemas.js";
+import { nodeJobs } from "./node-jobs.js";
 
 const node = z.object({
   name: z.string(),
@@ -28,7 +29,16 @@ const edge = z.object({
 });
 
 /** A workflow or a run as nodes and edges. */
-export const graph = z.object({ nodes: z.array(node), edges: z.array(edge) });
+export const graph = z.object({
+  nodes: z.array(
+    node.extend({
+      jobs: nodeJobs
+        .nullable()
+        .describe("The jobs of the step in this run; null: there is no run, or no job."),
+    }),
+  ),
+  edges: z.array(edge),
+});
 
 const lines = z.object({ first: z.number(), last: z.number() }).nullable();
 

@@ -11,6 +11,7 @@ import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { at, fileName, name, runReference, source } from "../schemas.js";
 import { graph } from "./graph-shape.js";
+import { statusOf, summariseJobs } from "./node-jobs.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
 import { readTextIn } from "./workflow-source.js";
 
@@ -53,33 +54,21 @@ export const workflowGraph = operation({
   handler: drawWorkflow,
 });
 
-type Statuses = { readonly [step: string]: JobStatus };
-
 interface Picture {
   readonly definition: Definition;
-  readonly statuses: Statuses;
+  readonly statuses: { readonly [step: string]: JobStatus };
+  readonly jobs?: ReturnType<typeof summariseJobs>;
 }
-
-/** A step may have a job in each branch; the one that most needs a look gives the colour. */
-const MOST_TELLING: readonly JobStatus[] = [
-  "failed",
-  "pending_failed",
-  "running",
-  "recovering",
-  "waiting",
-  "canceled",
-  "ready",
-  "blocked",
-  "completed",
-  "skipped",
-];
 
 async function drawWorkflow(context: Context, request: GraphRequest) {
   const { format } = request;
-  const { definition, statuses } = await pictureOf(context, request);
+  const { definition, statuses, jobs } = await pictureOf(context, request);
   if (format === "json") {
     const { nodes, edges } = draw(definition, statuses);
-    const graph = { nodes: [...nodes], edges: [...edges] };
+    const graph = {
+      nodes: nodes.map((node) => ({ ...node, jobs: (node.step && jobs?.get(node.step)) || null })),
+      edges: [...edges],
+    };
     return { format, text: `${JSON.stringify(graph, null, 2)}\n`, graph };
   }
   const text = format === "dot" ? toDot(definition, statuses) : toMermaid(definition, statuses);
@@ -110,10 +99,7 @@ async function pictureOf(context: Context, request: GraphRequest): Promise<Pictu
 async function pictureOfRun(store: Store, runId: number): Promise<Picture> {
   const run = await requireRun(store, runId);
   const { definition } = await storedDefinition(store, { ...run, name: run.workflow });
-  const statuses: { [step: string]: JobStatus } = {};
-  for (const { step, status } of await store.readJobs(run.id)) {
-    const before = Object.hasOwn(statuses, step) ? statuses[step]! : status;
-    statuses[step] = MOST_TELLING.indexOf(status) < MOST_TELLING.indexOf(before) ? status : before;
-  }
-  return { definition, statuses };
+  const jobs = summariseJobs(await store.readJobs(run.id));
+  const statuses = Object.fromEntries([...jobs].map(([step, node]) => [step, statusOf(node)]));
+  return { definition, statuses, jobs };
 }

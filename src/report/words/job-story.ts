@@ -3,7 +3,7 @@ import type { Event, LoggedEvent } from "../../core/model/events.js";
 import type { Failure } from "../../core/model/failure.js";
 import { type Job, jobById, type Run } from "../../core/model/run.js";
 import { ReplayedRun } from "../lookup/replayed-log.js";
-import type { Jump, StorySoFar } from "./event-words.js";
+import type { Jump, StorySoFar, Told } from "./event-words.js";
 import type { Sentence } from "./sentence.js";
 import { wordsOf } from "./words.js";
 
@@ -26,6 +26,12 @@ export interface RecordedRun {
   readonly runId: number;
   readonly definition: Definition;
   readonly log: readonly LoggedEvent[];
+}
+
+/** The run just after an event, and what the event was to its jobs. */
+export interface Heard {
+  readonly run: Run;
+  readonly told: readonly Told[];
 }
 
 /** What a log says, once it was heard to its end. */
@@ -56,9 +62,11 @@ export class RunTeller {
     this.replay = new ReplayedRun(runId, () => definition);
   }
 
-  hear(logged: LoggedEvent): void {
-    this.teller.take(this.replay.fold(logged), logged.event);
+  hear(logged: LoggedEvent): Heard {
+    const run = this.replay.fold(logged);
+    const told = this.teller.take(run, logged.event);
     if (wordsOf(logged.event).runStory !== undefined) this.runEvents.push(logged);
+    return { run, told };
   }
 
   told(): ToldRun {
@@ -83,14 +91,15 @@ class StoryTeller implements StorySoFar {
   private readonly jumps = new Map<number, Jump | null>();
 
   /** `run` is the run just after the event. */
-  take(run: Run, event: Event): void {
+  take(run: Run, event: Event): readonly Told[] {
     this.heard += 1;
     if (event.type === "attempt.succeeded" && !this.isTold(event.job)) {
       this.uneventful.set(event.job, { event, place: this.heard });
-      return;
+      return [];
     }
     this.remember(event);
-    for (const { job, sentences, steered } of wordsOf(event).story?.(event, run, this) ?? []) {
+    const told = wordsOf(event).story?.(event, run, this) ?? [];
+    for (const { job, sentences, steered } of told) {
       if (sentences.length === 0) continue;
       const story = this.storyOf(run, job);
       story.sentences.push(...sentences);
@@ -98,6 +107,7 @@ class StoryTeller implements StorySoFar {
     }
     if (event.type === "attempt.failed" || event.type === "if.failed" || event.type === "job.failed")
       this.count(this.storyOf(run, event.job), event);
+    return told;
   }
 
   private remember(event: Event): void {

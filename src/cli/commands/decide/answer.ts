@@ -9,13 +9,21 @@ interface AnswerFlags {
   readonly scope?: string;
   readonly reason?: string;
   readonly key?: string;
+  readonly dryRun?: boolean;
 }
 
 /** The word of a person for a human step. */
 export const answer: Present = async ({ args, flags }, session, client) => {
-  const { choose, text, scope, reason, key } = flags as unknown as AnswerFlags;
+  const { choose, text, scope, reason, key, dryRun } = flags as unknown as AnswerFlags;
   const place = jobPlace(args[0] as string[], scope);
-  const given = await client.call("answer_job", { ...place, choice: choose, text, reason, key });
+  const given = await client.call("answer_job", {
+    ...place,
+    choice: choose,
+    text,
+    reason,
+    key,
+    dry_run: dryRun,
+  });
   return tellChange(
     session,
     client,

@@ -65,10 +65,10 @@ export function choosesByFailure(flags: Given["flags"]): boolean {
 }
 
 /** Of a command that was given names: the flags of a campaign would be passed over in silence. */
-export function refuseCampaignFlags(flags: Given["flags"], alsoOfNamed: readonly string[] = []): void {
-  const flag = [...Object.keys({ ...FILTERS, ...CAMPAIGN }), "detach", "dryRun"]
-    .filter((each) => !alsoOfNamed.includes(each))
-    .find((each) => flags[each] !== undefined);
+export function refuseCampaignFlags(flags: Given["flags"]): void {
+  const flag = [...Object.keys({ ...FILTERS, ...CAMPAIGN }), "detach"].find(
+    (each) => flags[each] !== undefined,
+  );
   if (flag !== undefined)
     throw new DarumaError("USAGE", `${typed(flag)} cannot be combined with the name of a job`, {
       hint: "Name the job, or choose failed jobs by --signature, --workflow, --step, --class and --since.",

@@ -1,6 +1,7 @@
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
+import { tellChange } from "../../tell-change.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 
 /** Processes get time to end; after that the answer is that the run is still ending. */
@@ -11,6 +12,7 @@ export const cancel: Present = async ({ input, flags }, session, client) => {
   const reason = flags.reason as string;
   const request = { ...input, reason, wait_ms: END_TIMEOUT_MS } as unknown as InputOf<"control_run">;
   const answer = await client.call("control_run", request);
+  if (answer.dry_run) return tellChange(session, client, answer, "");
   if (options.json) writeJson(out, { run_id: answer.run_id, status: answer.status, reason: answer.reason });
   else if (!options.quiet) writeLines(out, [sentence(answer, session)]);
   return 0;

@@ -34,8 +34,8 @@ export const retryJob: Present = async ({ args, input }, session, client) => {
   if (options.json) writeJson(out, job);
   else if (!options.quiet)
     writeLines(out, [
-      `job ${job.id}, ${job.name}, is ${job.status}: attempt ${job.attempt_id} comes next`,
-      ...(await nextLines(session, client, run_id)),
+      `${request.dry_run === true ? "dry run; nothing changed. It would do this: " : ""}job ${job.id}, ${job.name}, is ${job.status}: attempt ${job.attempt_id} comes next`,
+      ...(request.dry_run === true ? [] : await nextLines(session, client, run_id)),
     ]);
   return 0;
 };

@@ -13,7 +13,11 @@ export const redrive: Present = async (given, session, client) => {
   if (words.length === 0) return startFiltered(given, session, client, { action: actionOf(flags) });
   refuseCampaignFlags(flags);
   const reason = flags.reason === undefined ? {} : { reason: flags.reason };
-  const request = { ...input, ...reason, ...jobPlace(words) } as InputOf<"redrive_job">;
+  const request = {
+    ...input,
+    ...reason,
+    ...jobPlace(words),
+  } as InputOf<"redrive_job">;
   const answer = await client.call("redrive_job", request);
   return tellChange(
     session,

@@ -32,7 +32,7 @@ export const resolveHolds: Present = async (given, session, client) => {
   const action = chosenAction(flags);
   if (names.length === 0 && choosesByFailure(given.flags))
     return decideMany(given, session, client, { action, run_id: run });
-  refuseCampaignFlags(given.flags, ["dryRun"]);
+  refuseCampaignFlags(given.flags);
   if (run === undefined)
     throw new DarumaError(
       "USAGE",
@@ -58,12 +58,12 @@ export const resolveHolds: Present = async (given, session, client) => {
   };
   const answer = await client.call("classify_and_resolve_failures", request).catch(throwRefusedAlone);
   throwFirstError(answer);
-  const { key, dry_run: dryRun } = answer;
+  const { key, dry_run } = answer;
   const said = answer.results[0]!.reason;
   return tellChange(
     session,
     client,
-    { ...answer.runs[0]!, action: `resolve.${action}`, reason: said, key, dryRun },
+    { ...answer.runs[0]!, action: `resolve.${action}`, reason: said, key, dry_run },
     `resolved by ${action}: ${said}`,
   );
 };

@@ -33,9 +33,11 @@ export const fork: Present = async ({ input, flags: given }, session, client) =>
   refuseLocalFlags(flags);
   const newer = file === undefined ? {} : { source: readSource(file), file_name: file };
   const labels = flags.label === undefined ? {} : { labels: readLabels(flags.label) };
-  return startRemotely(session, client, flags, () =>
-    client.call("fork_run", { run_id: reference, step, inputs, ...labels, reason, key, ...newer }),
-  );
+  return startRemotely(session, client, flags, async () => {
+    const request = { run_id: reference, step, inputs, ...labels, reason, key, ...newer };
+    const { plan: _plan, ...started } = await client.call("fork_run", request);
+    return started;
+  });
 };
 
 async function forkHere(reference: RunReference, flags: ForkFlags, session: Session): Promise<number> {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Daruma } from "../../../host/daruma.js";
 import { COMMAND_LINE, operateThrough } from "../../../host/local-operate.js";
 import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
-import { putCommand } from "../../../operations/put-command.js";
+import { nameOfPrincipal, putCommand } from "../../../operations/put-command.js";
 import { ownerOf } from "../../../report/lookup/run-owner.js";
 import type { LeaseOwner, Store } from "../../../store/store.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
@@ -39,7 +39,7 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
   return followRun(session, daruma, flags, async () => {
     const runId = await resolveRun(daruma.store, reference);
     const reason = await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON);
-    return daruma.takeUp(runId, reason, flags.key ?? null);
+    return daruma.takeUp(runId, { reason, key: flags.key ?? null, by: nameOfPrincipal(COMMAND_LINE) });
   });
 }
 

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { alreadySo, refusalOf } from "../../core/decide/operator.js";
+import { DarumaError } from "../../core/errors/errors.js";
+import type { JobRow, RunRow } from "../../core/model/rows.js";
+import type { Run } from "../../core/model/run.js";
+import { loadRun } from "../../engine/load-run.js";
+import { findJob } from "../../report/lookup/choose-job.js";
+import { requireOwnRuns } from "../../report/lookup/own-runs.js";
+import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
+import type { Context } from "../context.js";
+import { operation } from "../operation.js";
+import { controlRun } from "../runs/control-run.js";
+import { forkRun, planFork } from "../runs/fork-run.js";
+import { requireRunner } from "../runs/started-run.js";
+import { runReference, runStatus, scope, step } from "../schemas.js";
+import { CONTROL_ACTIONS, type ControlAction, commandOf, isOnStep, planResume } from "./plan-control.js";
+
+const ACTIONS = [...CONTROL_ACTIONS, "fork"] as const;
+
+const control = z.object({
+  action: z.enum(ACTIONS).describe("One of control_run, or fork for fork_run."),
+  allowed: z.boolean(),
+  needs_force: z.boolean().describe("Allowed with `force` only: a running step is ended first."),
+  code: z.string().nullable().describe("Of the refusal; null: it is allowed, or would change nothing."),
+  reason: z.string().nullable().describe("Why it is not allowed, or would change nothing."),
+});
+type Control = z.output<typeof control>;
+
+const input = z.strictObject({
+  run_id: runReference,
+  step_id: step.optional().describe("The step for the actions on a step: its id, step@scope, or a job's id."),
+  scope,
+});
+
+export const listControls = operation({
+  name: "list_controls",
+  summary: "list what can be done with a run or a step now, and why the rest cannot",
+  description:
+    "Lists every action of control_run and fork_run with whether it is allowed now; where it is not, why. For the actions on a step give `step_id`.",
+  details:
+    "Each answer is that of the rules which decide the command itself. A command with `dry_run` says what an allowed action would change.",
+  role: "viewer",
+  effect: "reads",
+  onlyForPeople: true,
+  input,
+  output: z.object({
+    run_id: z.number(),
+    status: runStatus,
+    target: z.object({ job_id: z.number(), step: z.string(), scope: z.string() }).nullable(),
+    items: z.array(control),
+  }),
+  rest: { method: "GET", path: "/runs/{run_id}/controls" },
+  cli: [
+    {
+      words: "controls",
+      positional: ["run_id", "[step_id]"],
+      examples: ["daruma controls 3", "daruma controls last build"],
+    },
+  ],
+  handler: async (context, { run_id, step_id, scope: branch }) => {
+    const { store } = context;
+    const runId = await resolveRun(store, run_id);
+    const row = await requireRun(store, runId);
+    const { run } = await loadRun(store, runId);
+    const target =
+      step_id === undefined ? null : await findJob(store, { run_id: runId, job_id: step_id, scope: branch });
+    const asked = { row, run, target };
+    const items: Control[] = [];
+    for (const action of ACTIONS) items.push(await answerFor(context, action, asked));
+    return {
+      run_id: runId,
+      status: row.status,
+      target: target === null ? null : { job_id: target.id, step: target.step, scope: target.scope },
+      items,
+    };
+  },
+});
+
+interface Asked {
+  readonly row: RunRow;
+  readonly run: Run;
+  readonly target: JobRow | null;
+}
+
+type Refused = Pick<Control, "code" | "reason">;
+
+async function answerFor(context: Context, action: Control["action"], asked: Asked): Promise<Control> {
+  const refused = await refusing(() =>
+    action === "fork" ? refuseFork(context, asked) : refuseControl(context, action, asked, false),
+  );
+  if (refused === null) return { action, allowed: true, needs_force: false, code: null, reason: null };
+  const needs_force =
+    action !== "fork" &&
+    refused.code === "WORKSPACE_BUSY" &&
+    (await refusing(() => refuseControl(context, action, asked, true))) === null;
+  return { action, allowed: needs_force, needs_force, ...refused };
+}
+
+/** What is thrown is a refusal as well. */
+async function refusing(ask: () => Promise<Refused | null>): Promise<Refused | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof DarumaError)) throw error;
+    return { code: error.code, reason: error.message };
+  }
+}
+
+async function refuseControl(
+  context: Context,
+  action: ControlAction,
+  { row, run, target }: Asked,
+  force: boolean,
+): Promise<Refused | null> {
+  const request = { run_id: run.id, action, force, reason: "", wait_ms: 0, dry_run: true };
+  await requireOwnRuns(context.store, controlRun.actsOn!(request));
+  if (action === "resume") {
+    const plan = await planResume(context, row);
+    return plan.how === "nothing" ? { code: null, reason: plan.why } : null;
+  }
+  if (isOnStep(action) && target === null) return { code: "INVALID_INPUT", reason: "select a step first" };
+  const command = commandOf(action, { reason: "", key: null, force }, target?.id ?? null);
+  const refusal = refusalOf(run, command);
+  if (refusal !== null) return { code: refusal.code, reason: refusal.message };
+  const already = alreadySo(run, command);
+  return already === null ? null : { code: null, reason: already };
+}
+
+async function refuseFork(context: Context, { run, target }: Asked): Promise<Refused | null> {
+  requireRunner(context);
+  if (target === null) return { code: "INVALID_INPUT", reason: "select a step first" };
+  const asked = { run_id: run.id, step: target.step, file_name: "workflow.yaml", inputs: {}, reason: "" };
+  await requireOwnRuns(context.store, forkRun.actsOn!({ ...asked, dry_run: true }));
+  await planFork(context, asked);
+  return null;
+}

@@ -1,0 +1,81 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import type { OperatorCommand } from "../../core/model/commands.js";
+import type { RunRow } from "../../core/model/rows.js";
+import { ownerOf } from "../../report/lookup/run-owner.js";
+import type { Context } from "../context.js";
+
+export const CONTROL_ACTIONS = [
+  "pause",
+  "resume",
+  "cancel",
+  "takeover",
+  "retry_step",
+  "hard_reset_step",
+  "resume_from_step",
+  "reset_failed",
+] as const;
+
+export type ControlAction = (typeof CONTROL_ACTIONS)[number];
+
+/** What an action says beside what it is. */
+interface Said {
+  readonly reason: string;
+  readonly key: string | null;
+  readonly force: boolean;
+}
+
+const ON_STEP = ["retry_step", "hard_reset_step", "resume_from_step"] as const;
+
+export function isOnStep(action: ControlAction): action is (typeof ON_STEP)[number] {
+  return ON_STEP.some((each) => each === action);
+}
+
+/** The command that an action is. `job` is the one that an action on a step is about. */
+export function commandOf(
+  action: ControlAction,
+  { reason, key, force }: Said,
+  job: number | null,
+): OperatorCommand {
+  switch (action) {
+    case "cancel":
+      return { type: "run.cancel", reason, key };
+    case "pause":
+    case "takeover":
+      return { type: "run.pause", reason, key, takeover: action === "takeover" };
+    case "resume":
+      return { type: "run.unpause", reason, key };
+    case "reset_failed":
+      return { type: "run.reset", reason, key };
+    case "retry_step":
+      return { type: "step.retry", job: stepOf(action, job), reason, key, force };
+    case "resume_from_step":
+      return { type: "step.resume_from", job: stepOf(action, job), reason, key, force };
+    case "hard_reset_step":
+      return { type: "step.hard_reset", job: stepOf(action, job), reason, key, force };
+  }
+}
+
+function stepOf(action: ControlAction, job: number | null): number {
+  if (job === null) throw new DarumaError("INVALID_INPUT", `${action} needs step_id: which step?`);
+  return job;
+}
+
+/** How a run is resumed: its pause is lifted, somebody takes it up, or there is nothing to do. */
+export type ResumePlan =
+  | { readonly how: "unpause" }
+  | { readonly how: "take_up" }
+  | { readonly how: "nothing"; readonly why: string };
+
+/** A run that is over, or that somebody runs, is left as it is. */
+export async function planResume({ store, runner }: Context, run: RunRow): Promise<ResumePlan> {
+  const { id, status, finished_at } = run;
+  const isOwned = (await ownerOf(store, id)) !== null;
+  if (status === "paused" && (isOwned || runner === null)) return { how: "unpause" };
+  if (finished_at !== null) return { how: "nothing", why: `run ${id} is ${status}` };
+  if (isOwned) return { how: "nothing", why: `run ${id} is ${status}, and not paused` };
+  if (runner === null)
+    throw new DarumaError("NO_RUNNER", `this process cannot continue run ${id}`, {
+      hint: { typed: `Type \`daruma resume ${id}\`.`, asked: "Send it to a server, which continues it." },
+    });
+  return { how: "take_up" };
+}
