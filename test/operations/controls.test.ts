@@ -24,7 +24,7 @@ const act = (run_id: number, action: string, more: object = {}) =>
   bench.call("control_run", { run_id, action, ...more } as never);
 
 describe("the controls of a run", () => {
-  it("say of every action whether it applies now, and else what refuses it", { tags: ["M36"] }, async () => {
+  it("say of every action whether it applies now, and else what refuses it", async () => {
     const { run_id } = await bench.run(HELD);
     expect(await controls(run_id, "build")).toEqual([
       "pause",
@@ -91,7 +91,7 @@ describe("the controls of a run", () => {
 });
 
 describe("a dry run", () => {
-  it("tells what a control would change, and changes nothing", { tags: ["M36"] }, async () => {
+  it("tells what a control would change, and changes nothing", async () => {
     const { run_id } = await bench.run(HELD);
     const before = await bench.call("list_run_events", { run_id, limit: 1_000 });
     const dry = async (action: string, step_id?: string) => {

@@ -47,8 +47,8 @@ describe("validate_workflow", () => {
     const { graph } = await bench.call("workflow_graph", { source: ROUTED, format: "json" });
     expect(graph).toEqual({
       nodes: [
-        { name: "n0", step: "build", label: "build", shape: "step", status: null },
-        { name: "n1", step: "fallback", label: "fallback", shape: "routed", status: null },
+        { name: "n0", step: "build", label: "build", shape: "step", status: null, jobs: null },
+        { name: "n1", step: "fallback", label: "fallback", shape: "routed", status: null, jobs: null },
       ],
       edges: [
         {
