@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../src/cli/declare/program.js";
 import { type CatalogueEntry, ERROR_CATALOGUE } from "../src/core/errors/errors.js";
-import { OPERATIONS } from "../src/operations/operations.js";
 import { CONTROL_ACTIONS } from "../src/operations/controls/plan-control.js";
+import { OPERATIONS } from "../src/operations/operations.js";
 
 const ENTRIES: readonly (readonly [string, CatalogueEntry])[] = Object.entries(ERROR_CATALOGUE);
 const program = await createProgram({ exitCode: 0 }, []);
