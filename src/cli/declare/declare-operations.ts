@@ -13,7 +13,6 @@ import { presenterOf } from "./presenters.js";
 const GROUPS: { readonly [word: string]: string } = {
   allocations: "jobs of a cluster that run workers: list, show, end them",
   cluster: "plan allocations on a cluster",
-  slurm: "cluster plan and allocations, under names that users of Slurm know",
   campaigns: "retry or decide the failed jobs of many runs at once",
   failures: "what runs have failed with",
   job: "show one job, or decide it",

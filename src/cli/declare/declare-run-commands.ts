@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
 import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
 import type { Declaration } from "./declaration.js";
@@ -27,9 +27,76 @@ Examples:
     .action((file: string, flags: { example?: boolean }) =>
       act(async (session) => (await import("../commands/run/init.js")).init(file, flags, session)),
     );
-  program
-    .command("run")
+  asRun(program.command("run"))
     .description("run a workflow file to its end")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  daruma run release.yaml
+  daruma run release.yaml --input target=production --max-parallel 4
+  daruma run release.yaml --only test --verbose
+  daruma run release.yaml --reuse
+  daruma run release.yaml --json > result.json
+  daruma run ci.yaml --report junit=results.xml --report github
+  generate-workflow | daruma run -
+  daruma run release.yaml --server http://127.0.0.1:7420 --detach`,
+    )
+    .action((file: string, flags: RunFlags) =>
+      act(async (session) => (await import("../commands/run/run.js")).run(file, flags, session)),
+    );
+  const slurm = program
+    .command("slurm")
+    .description("run, plan and allocations of a cluster, under names that users of Slurm know");
+  asRun(slurm.command("run"))
+    .description("run a workflow file on the cluster of a server")
+    .addHelpText(
+      "after",
+      `
+The same as \`daruma run --server\`: the server submits the allocations that the jobs need (its settings: docs/clusters.md).
+
+Examples:
+  daruma slurm run sweep.yaml --server http://login1:7420
+  daruma slurm run sweep.yaml --server http://login1:7420 --detach`,
+    )
+    .action((file: string, flags: RunFlags) =>
+      act(async (session) => (await import("../commands/run/run.js")).runOnCluster(file, flags, session)),
+    );
+  program
+    .command("resume")
+    .description(
+      "continue a run that was interrupted, paused or resolved; of a finished run, print the result",
+    )
+    .argument("<run>", RUN_ARGUMENT, runReference)
+    .option(
+      "--max-parallel <n>",
+      "maximum number of attempts at a time (default: the number of cores)",
+      wholeNumber(1),
+    )
+    .option("--verbose", "also show what steps print, each line prefixed with the step's name")
+    .option(REPORT_FLAG, REPORT_WORDS, parseReport)
+    .option("--detach", "with --server: continue the run without waiting")
+    .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
+    .option("--reason <text>", 'why the pause is lifted; kept in the log (default: "by hand")')
+    .option("--key <text>", "a command with the same key is applied only once")
+    .addHelpText(
+      "after",
+      `
+This also lifts a pause. If another process is still running the run, only the pause is lifted; the run continues there.
+The run keeps what it was started with: inputs, --retry-max and so on.
+
+Examples:
+  daruma resume 3
+  daruma resume last --json`,
+    )
+    .action((run: RunReference, flags: ResumeFlags) =>
+      act(async (session) => (await import("../commands/run/resume.js")).resume(run, flags, session)),
+    );
+}
+
+/** The arguments and options of `run`. */
+function asRun(command: Command): Command {
+  return command
     .argument(
       "<file>",
       "a workflow file (YAML or JSON), or - for standard input; with --stored: the name of a workflow, or name@version",
@@ -67,53 +134,7 @@ Examples:
       "with --server: the folder its steps run in; it must exist on the server and its workers (default: the file's folder if the server is on this machine)",
     )
     .option("--no-folder", "with --server: each worker gives the run its own folder")
-    .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  daruma run release.yaml
-  daruma run release.yaml --input target=production --max-parallel 4
-  daruma run release.yaml --only test --verbose
-  daruma run release.yaml --reuse
-  daruma run release.yaml --json > result.json
-  daruma run ci.yaml --report junit=results.xml --report github
-  generate-workflow | daruma run -
-  daruma run release.yaml --server http://127.0.0.1:7420 --detach`,
-    )
-    .action((file: string, flags: RunFlags) =>
-      act(async (session) => (await import("../commands/run/run.js")).run(file, flags, session)),
-    );
-  program
-    .command("resume")
-    .description(
-      "continue a run that was interrupted, paused or resolved; of a finished run, print the result",
-    )
-    .argument("<run>", RUN_ARGUMENT, runReference)
-    .option(
-      "--max-parallel <n>",
-      "maximum number of attempts at a time (default: the number of cores)",
-      wholeNumber(1),
-    )
-    .option("--verbose", "also show what steps print, each line prefixed with the step's name")
-    .option(REPORT_FLAG, REPORT_WORDS, parseReport)
-    .option("--detach", "with --server: continue the run without waiting")
-    .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
-    .option("--reason <text>", 'why the pause is lifted; kept in the log (default: "by hand")')
-    .option("--key <text>", "a command with the same key is applied only once")
-    .addHelpText(
-      "after",
-      `
-This also lifts a pause. If another process is still running the run, only the pause is lifted; the run continues there.
-The run keeps what it was started with: inputs, --retry-max and so on.
-
-Examples:
-  daruma resume 3
-  daruma resume last --json`,
-    )
-    .action((run: RunReference, flags: ResumeFlags) =>
-      act(async (session) => (await import("../commands/run/resume.js")).resume(run, flags, session)),
-    );
+    .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it");
 }
 
 export function wholeNumber(least: number): (text: string) => number {

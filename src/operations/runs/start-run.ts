@@ -68,6 +68,15 @@ export const startRun = operation({
         "daruma run release.yaml --server http://127.0.0.1:7420 --detach",
       ],
     },
+    {
+      words: "slurm run",
+      summary: "run a workflow file on the cluster of a server",
+      positional: [],
+      examples: [
+        "daruma slurm run sweep.yaml --server http://login1:7420",
+        "daruma slurm run sweep.yaml --server http://login1:7420 --detach",
+      ],
+    },
   ],
   handler: start,
 });

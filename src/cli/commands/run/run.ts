@@ -60,8 +60,17 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   );
 }
 
+/** As `run` where a server is named: only a server submits allocations. */
+export async function runOnCluster(file: string, flags: RunFlags, session: Session): Promise<number> {
+  if (session.options.server === undefined)
+    throw new DarumaError("USAGE", "daruma slurm run needs a server, which submits the allocations", {
+      hint: "Start one where sbatch works: daruma serve --config daruma.config.yaml. Then add --server with its address (or set DARUMA_SERVER).",
+    });
+  return run(file, flags, session);
+}
+
 const NO_CLUSTER =
-  "warning: the workflow asks for Slurm; daruma run starts its jobs on this machine (for a cluster, start daruma serve and add --server)";
+  "warning: the workflow asks for Slurm; daruma run starts its jobs on this machine (for a cluster, start daruma serve, then: daruma slurm run FILE --server URL)";
 
 /** Before anything is made: a broken file leaves no trace. */
 async function readChecked(
