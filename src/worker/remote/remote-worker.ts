@@ -54,7 +54,7 @@ class RemoteWorker {
 
   constructor(private readonly options: RemoteWorkerOptions) {
     this.life = new WorkerLife(options, options.stay ?? {});
-    this.stopWindow = new StopWindow(options.drain, options.clock);
+    this.stopWindow = new StopWindow(options, options.clock);
     this.folders = new RunFolders(options.outputDir, options.name, this.instance, options.log);
     const { memoryBytes, gpus = [], nodes = 1 } = options;
     this.slots = new SlotQueue(options.slots, { memoryBytes, gpus });
@@ -222,7 +222,7 @@ class RemoteWorker {
     const reported =
       turn === null ? STOPPED : await this.local.execute(assignment, turn.place, controller.signal);
     turn?.leave();
-    const report = await this.stopWindow.judge(reported);
+    const report = await this.stopWindow.judge(reported, (assignment.resources?.nodes ?? 1) > 1);
     if (this.attempts.get(attempt.token) !== attempt) return;
     attempt.report = report;
     this.deliveries.wake();

@@ -7,10 +7,14 @@ import { StopWindow } from "./stop-window.js";
 function begin() {
   const clock = new ManualClock();
   const told = new AbortController();
-  const stops = new StopWindow(told.signal, clock);
-  const judge = (facts: Partial<FailureFacts>): Promise<Report> =>
-    stops.judge({ result: { kind: "failed", facts: { message: "it ended", ...facts } }, durationMs: 3 });
-  return { clock, told, stops, judge };
+  const end = new AbortController();
+  const stops = new StopWindow({ drain: told.signal, end: end.signal }, clock);
+  const judge = (facts: Partial<FailureFacts>, isWide = false): Promise<Report> =>
+    stops.judge(
+      { result: { kind: "failed", facts: { message: "it ended", ...facts } }, durationMs: 3 },
+      isWide,
+    );
+  return { clock, told, end, stops, judge };
 }
 
 describe("an attempt that dies while its worker is being stopped", () => {
@@ -33,17 +37,64 @@ describe("an attempt that dies while its worker is being stopped", () => {
     });
   });
 
-  it.each([{ exitCode: 1 }, { exitCode: 0 }, { signal: "SIGSEGV" }, { exitCode: 139 }, {}])(
-    "has failed by itself: %j",
-    async (facts) => {
-      const { told, judge } = begin();
-      told.abort();
-      expect(await judge(facts)).toEqual({
-        result: { kind: "failed", facts: { message: "it ended", ...facts } },
-        durationMs: 3,
-      });
-    },
-  );
+  it.each([
+    { exitCode: 0 },
+    { signal: "SIGSEGV" },
+    { exitCode: 1, code: "OUTPUT_INVALID" },
+    { exitCode: 1, declared: { code: "NO_DATA" } },
+    {},
+  ])("has failed by itself: %j", async (facts) => {
+    const { told, end, judge } = begin();
+    told.abort();
+    end.abort();
+    expect(await judge(facts)).toEqual({
+      result: { kind: "failed", facts: { message: "it ended", ...facts } },
+      durationMs: 3,
+    });
+  });
+
+  it.each([1, 139])("was ended with it if it has caught the signal and exited with %i", async (exitCode) => {
+    const { told, end, clock, judge } = begin();
+    told.abort();
+    const judged = judge({ exitCode });
+    clock.advance(500);
+    end.abort();
+    expect(await judged).toEqual({
+      result: {
+        kind: "failed",
+        facts: {
+          exitCode,
+          evicted: true,
+          message: `exited with ${exitCode} while its worker was being stopped`,
+        },
+      },
+      durationMs: 3,
+    });
+  });
+
+  it("has failed by itself where the worker only finishes what it has", async () => {
+    const { told, clock, judge } = begin();
+    told.abort();
+    const judged = judge({ exitCode: 1 });
+    clock.advance(2_000);
+    expect(await judged).toMatchObject({ result: { facts: { message: "it ended", exitCode: 1 } } });
+  });
+
+  it("is not waited with if it exits by itself while nobody stops the worker", async () => {
+    const { clock, judge } = begin();
+    expect((await judge({ exitCode: 1 })).result).not.toHaveProperty("facts.evicted");
+    expect(clock.fireNext()).toBe(false);
+  });
+
+  it("was ended with it on several machines, even if the other ones were told first", async () => {
+    const { told, end, clock, judge } = begin();
+    const judged = judge({ exitCode: 1 }, true);
+    clock.advance(1_000);
+    told.abort();
+    clock.advance(500);
+    end.abort();
+    expect(await judged).toMatchObject({ result: { facts: { evicted: true, exitCode: 1 } } });
+  });
 
   it.each([
     { timeout: "wall", signal: "SIGTERM" },
