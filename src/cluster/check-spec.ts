@@ -1,3 +1,4 @@
+import { counted } from "../core/text/amount-text.js";
 import {
   type AllocationSpec,
   KEY_PREFIX,
@@ -100,9 +101,9 @@ export function findTarget(spec: AllocationSpec, targets: readonly Target[]): Ta
 }
 
 const WORDS: { readonly [K in keyof Shape]: (amount: number) => string } = {
-  nodes: (amount) => `${amount} nodes`,
+  nodes: (amount) => counted(amount, "node"),
   runtimeMs: (amount) => `${amount / 60_000} min`,
-  cpus: (amount) => `${amount} CPUs`,
+  cpus: (amount) => counted(amount, "CPU"),
   memoryBytes: (amount) => `${Math.ceil(amount / 1024 ** 2)} MB of memory`,
-  gpus: (amount) => `${amount} GPUs`,
+  gpus: (amount) => counted(amount, "GPU"),
 };

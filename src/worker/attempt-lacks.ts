@@ -1,4 +1,5 @@
 import type { FailureFacts } from "../core/model/failure.js";
+import { counted } from "../core/text/amount-text.js";
 import type { Extent } from "./local-room.js";
 import type { Assignment } from "./worker.js";
 
@@ -21,9 +22,12 @@ export function lackOf(assignment: Assignment, equipment: Equipment): FailureFac
   if (tags.length > 0) return noWorker(`runs on ${tags.join(", ")}, which this worker does not offer`);
   const { nodes = 1, gpus = 0 } = resources ?? {};
   if (nodes !== equipment.nodes)
-    return noWorker(`needs ${nodes} machines at once (num_nodes), and this worker has ${equipment.nodes}`);
+    return noWorker(
+      `needs ${counted(nodes, "machine")} at once (num_nodes), and this worker has ${equipment.nodes}`,
+    );
   const offered = gpus === 0 ? 0 : equipment.extent().gpus.length;
-  if (gpus > offered) return noWorker(`needs ${gpus} GPUs (num_gpus), and this worker has ${offered}`);
+  if (gpus > offered)
+    return noWorker(`needs ${counted(gpus, "GPU")} (num_gpus), and this worker has ${offered}`);
   return null;
 }
 

@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createAllocationProvider } from "../../src/cluster/create-provider.js";
@@ -67,8 +67,8 @@ describe("status on Grid Engine", () => {
     });
     const all = await provider.status(ids, SIGNAL);
     expect(commands.calls).toEqual([
-      ["qstat", "-r", "-xml"],
-      ["qacct", "-j", "daruma-*"],
+      ["qstat", "-u", userInfo().username, "-r", "-xml"],
+      ["qacct", "-o", userInfo().username, "-j", "daruma-*"],
     ]);
     expect([...all.values()].every(([only]) => only?.phase === "ended")).toBe(true);
   });

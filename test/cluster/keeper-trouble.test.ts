@@ -3,6 +3,7 @@ import { POLL_MS, PROBE_MS } from "../../src/host/clusters/cluster-keeper.js";
 import { type KeeperPorts, RETURN_MS } from "../../src/host/clusters/keeper-ports.js";
 import { EXPLAINED_MS } from "../../src/host/clusters/live-allocations.js";
 import type { ClusterState } from "../../src/store/cluster-rows.js";
+import { MAIN } from "../support/fake-cluster.js";
 import { demand, jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
 
 /** A server with one allocation whose worker has come. */
@@ -231,5 +232,44 @@ describe("workers that can do nothing for the jobs that wait", () => {
     }
     expect(bench.cluster.submitted).toHaveLength(6);
     expect((await bench.store.readCluster("hpc")).cluster.suspended).toBeNull();
+  });
+
+  it("are not those that leave while only a job waits that needs an allocation of its own", async () => {
+    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    bench.demands = jobs(3, { cpus: 4, runtimeMs: 3_000_000 });
+    await bench.keeper().start();
+    for (const id of ["1", "2", "3"]) bench.begin(id);
+    bench.demands = [demand(9, { nodes: 2 })];
+    await bench.polls();
+    for (const id of ["1", "2", "3"]) bench.cluster.end(id, "COMPLETED");
+    await bench.polls(2);
+    expect((await bench.store.readCluster("hpc")).cluster.suspended).toBeNull();
+    // Its own allocations are useless if it still waits when they have left.
+    for (const id of [4, 5, 6]) await idle(bench, id);
+    expect((await bench.store.readCluster("hpc")).cluster.suspended).toMatchObject({ kind: "no_work" });
+  });
+});
+
+describe("what a job can be given at most", () => {
+  const GIB = 1024 ** 3;
+
+  it("is known before any job has waited for the cluster", async () => {
+    const bench = new KeeperBench();
+    const keeper = bench.keeper();
+    await keeper.start();
+    expect(keeper.knownLimits()).toEqual({ memory: 4000 * 1024 ** 2, runtime: null });
+  });
+
+  it("is what the settings say while the batch system does not answer, and asked for until it does", async () => {
+    const bench = new KeeperBench(settingsOf("    allocation: { memory: 2g }\n"));
+    bench.cluster.isUnprobed = true;
+    const keeper = bench.keeper();
+    await keeper.start();
+    expect(keeper.knownLimits()).toEqual({ memory: 2 * GIB, runtime: null });
+    expect(bench.told).toEqual(["cluster hpc: scontrol does not answer"]);
+    bench.cluster.isUnprobed = false;
+    bench.cluster.targets = [{ ...MAIN, perNode: { ...MAIN.perNode, memoryBytes: GIB } }];
+    await bench.polls();
+    expect(keeper.knownLimits()).toEqual({ memory: GIB, runtime: null });
   });
 });

@@ -16,9 +16,9 @@ export interface AccountingRow {
   readonly peakMemoryBytes: number | null;
 }
 
-/** One request for all keys with a prefix; `qacct` takes a pattern, but no list of ids. */
-export function accountingCommand(keyPrefix: string): readonly string[] {
-  return ["qacct", "-j", `${keyPrefix}*`];
+/** One request for all keys of this user with a prefix; `qacct` takes a pattern, but no list of ids. */
+export function accountingCommand(user: string, keyPrefix: string): readonly string[] {
+  return ["qacct", "-o", user, "-j", `${keyPrefix}*`];
 }
 
 /** It fails where no job matches, and where none has ended yet; both are answers. */

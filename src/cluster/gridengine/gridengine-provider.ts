@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { idsWithKey, mergeAll, NOTHING, type Read, SILENCE } from "../answers.js";
 import { refuse } from "../check-spec.js";
 import { type ProviderOptions, runCommand } from "../command.js";
@@ -17,7 +18,7 @@ import { type AccountingRow, accountingCommand, parseAccounting, saysNothingIsTh
 import { classifyGridEngine } from "./classify.js";
 import { mergeStatus } from "./merge-status.js";
 import { planGridEngine } from "./plan.js";
-import { parseOutputPath, parseQueue, QUEUE_COMMAND, type QueueRow } from "./queue.js";
+import { parseOutputPath, parseQueue, type QueueRow, queueCommand } from "./queue.js";
 import { refusalOf } from "./refusals.js";
 import { meaningOfLetters, wasRestarted } from "./states.js";
 import { HOSTS_COMMAND, QUEUES_COMMAND, readTargets } from "./targets.js";
@@ -97,12 +98,12 @@ class GridEngineProvider implements AllocationProvider {
   }
 
   private async queue(signal: AbortSignal): Promise<Read<QueueRow>> {
-    const answer = await this.commands.ask(QUEUE_COMMAND, signal);
+    const answer = await this.commands.ask(queueCommand(userInfo().username), signal);
     return answer.exitCode === 0 ? parseQueue(answer.stdout) : SILENCE;
   }
 
   private async accounting(keyPrefix: string, signal: AbortSignal): Promise<Read<AccountingRow>> {
-    const answer = await this.commands.ask(accountingCommand(keyPrefix), signal);
+    const answer = await this.commands.ask(accountingCommand(userInfo().username, keyPrefix), signal);
     if (answer.failure === null && saysNothingIsThere(answer.stderr)) return NOTHING;
     return answer.exitCode === 0 ? parseAccounting(answer.stdout) : SILENCE;
   }

@@ -11,8 +11,13 @@ export interface QueueRow {
   readonly memoryLimitBytes: number | null;
 }
 
-/** All jobs of this user, with the resources that they asked for. */
-export const QUEUE_COMMAND: readonly string[] = ["qstat", "-r", "-xml"];
+/**
+ * All jobs of this user, with the resources that they asked for. A site may have set qstat to show those of everybody,
+ * so the user is named.
+ */
+export function queueCommand(user: string): readonly string[] {
+  return ["qstat", "-u", user, "-r", "-xml"];
+}
 
 /** An answer that is cut short says nothing about the jobs that it does not name. */
 export function parseQueue(text: string): { readonly rows: QueueRow[]; readonly whole: boolean } {

@@ -1,5 +1,6 @@
 import { DEFAULT_RUNTIME_MS } from "../../core/model/definition.js";
 import type { Resource } from "../../core/model/resources.js";
+import { counted, sizeText } from "../../core/text/amount-text.js";
 import type { AllocationSettings, ClusterSettings } from "../../settings/settings.js";
 import type { Shape, Target } from "../provider.js";
 import type { Lane } from "../requests/lane.js";
@@ -124,10 +125,12 @@ export function whyImpossible(piece: Piece, limits: NodeLimits, target: Target |
   const { max = {} } = target ?? {};
   if (max.nodes !== undefined && piece.nodes > max.nodes)
     return `it needs ${piece.nodes} nodes, and an allocation may have ${max.nodes}`;
-  if (piece.cpus > limits.cpus) return `it needs ${piece.cpus} cpus, and a node has ${limits.cpus}`;
-  if (piece.gpus > limits.gpus) return `it needs ${piece.gpus} gpus, and a node has ${limits.gpus}`;
+  if (piece.cpus > limits.cpus)
+    return `it needs ${counted(piece.cpus, "cpu")}, and a node has ${limits.cpus}`;
+  if (piece.gpus > limits.gpus)
+    return `it needs ${counted(piece.gpus, "gpu")}, and a node has ${limits.gpus}`;
   if (piece.memoryBytes > limits.memoryBytes)
-    return `it needs ${piece.memoryBytes} bytes of memory, and a node has ${limits.memoryBytes}`;
+    return `it needs ${sizeText(piece.memoryBytes)} of memory, and a node has ${sizeText(limits.memoryBytes)}`;
   if (max.runtimeMs !== undefined && piece.leastMs > max.runtimeMs)
     return `with start and drain it needs ${seconds(piece.leastMs)}, and an allocation may last ${seconds(max.runtimeMs)}`;
   return null;

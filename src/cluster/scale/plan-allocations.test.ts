@@ -133,7 +133,7 @@ describe("packing", () => {
       { jobId: 2, reason: "it needs 5 cpus, and a node has 4" },
       {
         jobId: 3,
-        reason: `it needs ${5000 * MIB} bytes of memory, and a node has ${4000 * MIB}`,
+        reason: "it needs 5000 MiB of memory, and a node has 4000 MiB",
       },
     ]);
     expect(planned.submit.map((each) => each.jobs)).toEqual([[1]]);

@@ -26,6 +26,11 @@ export function durationAmount(ms: number): string {
   return inUnits(ms, TIMES) ?? `${ms} ms`;
 }
 
+/** `1 file`, `2 files`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** In the largest unit of which it is a whole or half number. */
 function inUnits(amount: number, units: readonly (readonly [string, number])[]): string | null {
   const fits = units.find(([, size]) => amount >= size && (amount * 2) % size === 0);

@@ -88,7 +88,7 @@ export class ClusterDuty {
   /** The most of a resource that a job with these tags can be given, as far as it is known without asking now. */
   mostOf(runsOn: readonly string[], resource: Resource): Limit | null {
     const cluster = clusterFor(runsOn, this.options.clusters);
-    const amount = cluster === null ? null : (this.keeper(cluster.name)?.knownLimits()?.[resource] ?? null);
+    const amount = cluster === null ? null : (this.keeper(cluster.name)?.knownLimits()[resource] ?? null);
     return cluster === null || amount === null ? null : { amount, cluster: cluster.name };
   }
 

@@ -91,10 +91,10 @@ export class ClusterKeeper {
     return this.probed.result.targets;
   }
 
-  /** What one job may ask for; null: the batch system has not been asked yet. */
-  knownLimits(): ReturnType<typeof jobLimits> | null {
+  /** What one job may ask for. Until the batch system has answered once, only the settings' limits are known. */
+  knownLimits(): ReturnType<typeof jobLimits> {
     const { settings } = this.ports;
-    return this.probed === null ? null : jobLimits(settings, targetOf(settings, this.probed.result.targets));
+    return jobLimits(settings, targetOf(settings, this.probed?.result.targets ?? []));
   }
 
   private lookNow(): Promise<void> {
@@ -188,6 +188,8 @@ export class ClusterKeeper {
     this.lastPlan = null;
     if (demands.length === 0) {
       this.impossible = new Map();
+      // A failed job may want to know the limits before any job waits.
+      if (this.probed === null) await this.targets();
       return [];
     }
     if (byHand) this.submitter.forgetRefusals();

@@ -26,9 +26,7 @@ export class UselessPilots {
     if (starts !== this.starts || cluster.suspended !== null) this.keys.clear();
     this.starts = starts;
     if (cluster.suspended !== null || demands.length === 0) return cluster;
-    const waiting = new Set(demands.map(({ lane }) => lane?.tag ?? null));
-    for (const row of rows)
-      if (waiting.has(laneAmong(row.tags, row.cluster)) && this.wasUseless(row)) this.keys.add(row.key);
+    for (const row of rows) if (isWaitedFor(row, demands) && this.wasUseless(row)) this.keys.add(row.key);
     if (this.keys.size < MAX_FAILURES) return cluster;
     return { ...cluster, suspended: { kind: "no_work", message: WHY, at: this.ports.clock.now() } };
   }
@@ -38,4 +36,11 @@ export class UselessPilots {
     const leftByItself = state === "ended" && outcome?.code === "DRAINED" && cancel === null;
     return leftByItself && pilot_at !== null && pilot_at >= this.beganAt;
   }
+}
+
+/** A job waits that this allocation could have taken: its own job, or one of its lane that needs no allocation of its own. */
+function isWaitedFor({ job_id, tags, cluster }: AllocationRow, demands: readonly Demand[]): boolean {
+  if (job_id !== null) return demands.some(({ jobId }) => jobId === job_id);
+  const rowLane = laneAmong(tags, cluster);
+  return demands.some(({ needs, lane }) => needs.nodes === 1 && (lane?.tag ?? null) === rowLane);
 }

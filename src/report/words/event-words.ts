@@ -86,8 +86,3 @@ export function told(job: number, ...sentences: readonly Sentence[]): Told[] {
 export function steered(job: number, ...sentences: readonly Sentence[]): Told[] {
   return [{ job, sentences, steered: true }];
 }
-
-/** `1 file`, `2 files`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}

@@ -1,8 +1,8 @@
 import { jobById, type Run } from "../../core/model/run.js";
+import { counted } from "../../core/text/amount-text.js";
 import { durationText } from "./duration-text.js";
 import {
   because,
-  counted,
   type EventOf,
   nameIn,
   quote,

@@ -1,12 +1,12 @@
 import { describeUsedUp, isAfterSuccess, loopCount } from "../../core/decide/loop-budget.js";
 import { amountText, raiseText } from "../../core/model/resources.js";
 import { jobById, type Run } from "../../core/model/run.js";
+import { counted } from "../../core/text/amount-text.js";
 import { iso } from "../../core/text/iso-time.js";
 import { jobNames } from "../lookup/job-name.js";
 import { durationText, endedText } from "./duration-text.js";
 import { eventText } from "./event-text.js";
 import {
-  counted,
   type EventOf,
   type Jump,
   nameIn,

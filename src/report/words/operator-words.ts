@@ -1,10 +1,10 @@
 import { amountText } from "../../core/model/resources.js";
 import { jobById, type Run } from "../../core/model/run.js";
+import { counted } from "../../core/text/amount-text.js";
 import { iso } from "../../core/text/iso-time.js";
 import { jobNames } from "../lookup/job-name.js";
 import {
   because,
-  counted,
   type EventOf,
   nameIn,
   quote,

@@ -1,6 +1,7 @@
 import type { Run } from "../../core/model/run.js";
+import { counted } from "../../core/text/amount-text.js";
 import { jobNames, listNames } from "../lookup/job-name.js";
-import { counted, type EventOf, nameIn, short, told, type WordsOf } from "./event-words.js";
+import { type EventOf, nameIn, short, told, type WordsOf } from "./event-words.js";
 import { type NewNote, note, runNote } from "./note.js";
 import { fact } from "./sentence.js";
 

@@ -1,4 +1,4 @@
-import { sizeText } from "../../core/text/amount-text.js";
+import { counted, sizeText } from "../../core/text/amount-text.js";
 import { beginningOf, isWide } from "../backfill.js";
 import { type Extent, hasTags } from "../local-room.js";
 import type { Needs, Place, Worker } from "../worker.js";
@@ -207,8 +207,8 @@ function whyNotAtHome(needs: Needs, local: LocalPart): NoPlace {
 }
 
 function describe({ slots, memoryBytes, gpus }: Needs): string {
-  const parts = [`${slots} ${slots === 1 ? "slot" : "slots"}`];
+  const parts = [counted(slots, "slot")];
   if (memoryBytes > 0) parts.push(`${sizeText(memoryBytes)} of memory`);
-  if (gpus > 0) parts.push(`${gpus} ${gpus === 1 ? "GPU" : "GPUs"}`);
+  if (gpus > 0) parts.push(counted(gpus, "GPU"));
   return parts.length < 3 ? parts.join(" and ") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }

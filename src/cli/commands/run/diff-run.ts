@@ -1,8 +1,8 @@
+import { counted } from "../../../core/text/amount-text.js";
 import type { OutputOf } from "../../../operations/client.js";
 import { MAX_DIFFERENCES } from "../../../operations/reuse/diff-run.js";
 import { listNames, nameOf } from "../../../report/lookup/job-name.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
-import { counted } from "../../../report/words/event-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { whatToRun } from "../../remote/what-to-run.js";
 import { readContext, readInputs } from "../../run-variables.js";

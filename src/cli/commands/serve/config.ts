@@ -1,6 +1,5 @@
-import { durationAmount } from "../../../core/text/amount-text.js";
+import { counted, durationAmount } from "../../../core/text/amount-text.js";
 import { readSettings, SETTINGS_FILE } from "../../../host/read-settings.js";
-import { counted } from "../../../report/words/event-words.js";
 import { settingsJsonSchema } from "../../../settings/load-settings.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
