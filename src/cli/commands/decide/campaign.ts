@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DarumaError } from "../../../core/errors/errors.js";
+import { counted } from "../../../core/text/amount-text.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
-import { counted } from "../../../report/words/event-words.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Given, Present } from "../../declare/presenter.js";
 import { LiveRegion } from "../../render/live-region.js";
