@@ -4,7 +4,7 @@ import { enginePorts, flush, workflow } from "../../test/support/harness.js";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { plainSandbox } from "../../test/support/plain-sandbox.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
-import type { Needs, Place } from "../worker/worker.js";
+import type { Needs, Place, PlaceWish } from "../worker/worker.js";
 import { Engine } from "./engine.js";
 
 function engineOf(worker: FarWorker) {
@@ -39,8 +39,8 @@ describe("ready jobs", () => {
   it("say on which worker their last attempt failed", async () => {
     const asked: unknown[] = [];
     const worker = new (class extends FarWorker {
-      override place(needs: Needs, ratherNot: string | null = null): Place | "full" | null {
-        asked.push(ratherNot);
+      override place(needs: Needs, wish?: PlaceWish): Place | "full" | null {
+        asked.push([wish?.on, wish?.worker, wish?.mayProve]);
         return super.place(needs);
       }
     })(1);
@@ -56,7 +56,11 @@ describe("ready jobs", () => {
     worker.end("token-2");
     await flush();
     expect(worker.begun).toHaveLength(3);
-    expect(asked).toEqual([null, "far/1", null]);
+    expect(asked).toEqual([
+      [null, null, true],
+      ["other", "far", false],
+      [null, null, false],
+    ]);
   });
 
   it("start when room appears", async () => {

@@ -3,6 +3,7 @@ import type { Job } from "../core/model/run.js";
 import { mayStart } from "../core/model/workspace-turn.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Place, Worker } from "../worker/worker.js";
+import { wishOf } from "./health/worker-wish.js";
 import { isHumanStep, questionFor } from "./human-step.js";
 import { hasRoomlessSteps, isNothing, needsOf } from "./needs.js";
 import type { RunHost } from "./run-host.js";
@@ -69,7 +70,7 @@ export class Dispatcher {
       if (isNothing(run.definition, job.step.definition) && this.passes(host, job)) continue;
       const { needs, key } = needsOf(job, run.definition);
       if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
-      const place = this.ports.worker.place(needs, failedOn(job));
+      const place = this.ports.worker.place(needs, wishOf(run, job));
       if (place !== "full" && place !== null) {
         this.start(host, job, place);
         continue;
@@ -93,7 +94,7 @@ export class Dispatcher {
     if (!hosts.includes(host) || run.paused !== null || !run.ready.has(job)) return;
     if (isKeptBack(host, job) || !this.mayStart(host, job)) return;
     const { needs, key } = needsOf(job, run.definition);
-    const place = worker.place(needs, failedOn(job));
+    const place = worker.place(needs, wishOf(run, job));
     if (place !== "full" && place !== null) return this.start(host, job, place);
     unplaceable.add(key);
     this.lineUp(host, job);
@@ -114,6 +115,7 @@ export class Dispatcher {
       job: job.id,
       worker: place.worker,
       ...(place.at === undefined ? {} : { place: place.at }),
+      ...(place.placed === undefined ? {} : { placed: place.placed }),
       ...(keptBack.length === 0 ? {} : { keptBack }),
       token: newToken(),
     });
@@ -159,13 +161,3 @@ export class Dispatcher {
 }
 
 const NOTHING: AttemptResult = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
-
-/**
- * The worker on which its last attempt failed: the fault may be that machine's. Not where a recovery script mends what
- * is there.
- */
-function failedOn(job: Job): string | null {
-  if (job.error === null || job.attempt === 0) return null;
-  const handler = job.step.definition.failureHandler;
-  return handler === null || handler === undefined ? job.attemptWorker : null;
-}

@@ -42,12 +42,20 @@ export class SharedRows<Value> {
     return [...this.known].map(([name, { value }]) => [name, value] as const);
   }
 
-  /** These, or all that are there. */
-  async read(names: readonly string[] | null): Promise<void> {
-    const { rows, at } = await this.store.readShared(this.kind, names, this.clock.now());
+  read(names: readonly string[]): Promise<void> {
+    return this.readRows(names, names);
+  }
+
+  /** All that are there; of these it is known then if they are not. */
+  readAll(names: readonly string[] = []): Promise<void> {
+    return this.readRows(null, names);
+  }
+
+  private async readRows(asked: readonly string[] | null, names: readonly string[]): Promise<void> {
+    const { rows, at } = await this.store.readShared(this.kind, asked, this.clock.now());
     this.aheadMs = at - this.clock.now();
     const found = new Map(rows.map((row) => [row.name, row]));
-    for (const name of names ?? found.keys()) this.learn(name, found.get(name));
+    for (const name of new Set([...names, ...found.keys()])) this.learn(name, found.get(name));
   }
 
   /** An answer that was overtaken tells nothing new. */

@@ -43,7 +43,12 @@ export interface DarumaOptions {
 /** The worker of an engine, made from the one in this process: that one itself, or a pool with those of other machines. */
 export type WorkerOf = (
   local: LocalWorker,
-  place: { readonly store: Store; readonly outputDir: string },
+  place: {
+    readonly store: Store;
+    readonly outputDir: string;
+    /** Called with a sentence for people. */
+    readonly tell: (text: string) => void;
+  },
 ) => Worker;
 
 /** An engine with its store, worker and sandbox, put together and under way. */
@@ -94,7 +99,7 @@ export async function openParts(
     ...(options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl }),
     tell,
   });
-  const worker = workerOf(local, { store, outputDir });
+  const worker = workerOf(local, { store, outputDir, tell });
   const owner = currentOwner(randomUUID());
   const engine = new Engine({
     store,

@@ -4,10 +4,12 @@ import { bindSchedulers } from "../cluster/requests/bind-schedulers.js";
 import type { BreakerState } from "../core/breakers/breaker.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { Definition } from "../core/model/definition.js";
+import type { HealthState } from "../core/workers/quarantine.js";
 import { systemClock } from "../engine/clock.js";
 import { bookDuty } from "../engine/duties/book-duty.js";
 import { Duty } from "../engine/duties/duty.js";
 import type { Engine, RunListener } from "../engine/engine.js";
+import { HealthBoard } from "../engine/health/health-board.js";
 import { needsOf } from "../engine/needs.js";
 import { RunClaimer } from "../engine/run-claimer.js";
 import { findWaitingJobs } from "../engine/waiting-runs.js";
@@ -27,7 +29,7 @@ import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
 import { fromDefinition } from "../operations/workflows/workflow-source.js";
 import { LiveControls } from "../report/live-control.js";
 import { refuseWorkspaceOnCluster } from "../settings/cluster-steps.js";
-import type { ClusterSettings } from "../settings/settings.js";
+import { type ClusterSettings, clusterFor } from "../settings/settings.js";
 import { DUTY_LEASE } from "../store/duties.js";
 import { isDead } from "../store/lease-owner.js";
 import type { LeaseOwner } from "../store/store.js";
@@ -65,6 +67,7 @@ export class ServerParts {
     private readonly count: { taken: number },
     private readonly duty: ClusterDuty | null,
     private readonly duties: readonly Duty[],
+    private readonly health: HealthBoard,
     private readonly options: ServerPartsOptions,
   ) {
     const { clusters = [] } = options;
@@ -102,9 +105,12 @@ export class ServerParts {
   static async open(options: ServerPartsOptions): Promise<ServerParts> {
     const { leaseMs, attemptLeaseMs } = options;
     let pool: WorkerPool | null = null;
+    let health: HealthBoard | null = null;
     const controls = new LiveControls();
-    const workerOf: WorkerOf = (local, { store, outputDir }) => {
+    const workerOf: WorkerOf = (local, { store, outputDir, tell }) => {
+      health = new HealthBoard({ store, clock: systemClock, wake: () => pool?.tellRoom(), tell });
       pool = new WorkerPool({
+        standings: health,
         local,
         outputDir,
         clock: systemClock,
@@ -118,6 +124,7 @@ export class ServerParts {
       withSchedulers(workflow, options.clusters ?? []),
     );
     daruma.onCommitted(controls.note);
+    followHealth(daruma, engine, health!);
     const count = { taken: 0 };
     const claimer = new RunClaimer({
       store: daruma.store,
@@ -132,7 +139,7 @@ export class ServerParts {
         count.taken += 1;
       },
     });
-    const duty = openDuty(options, daruma, { engine, owner, pool: pool! });
+    const duty = openDuty(options, daruma, { engine, owner, pool: pool!, health: health! });
     const shared = { store: daruma.store, clock: systemClock, owner, isDead };
     const lease = leaseMs === undefined ? {} : { leaseMs };
     const operate: Context["operate"] = (runId, command) => daruma.operate(runId, command);
@@ -141,7 +148,7 @@ export class ServerParts {
       work: () => workOnCampaigns({ store: daruma.store, operate, now: Date.now }),
     });
     const duties = [bookDuty({ ...shared, ...lease }), campaigns];
-    return new ServerParts(daruma, engine, pool!, claimer, count, duty, duties, options);
+    return new ServerParts(daruma, engine, pool!, claimer, count, duty, duties, health!, options);
   }
 
   private get clusters(): ClusterControl | null {
@@ -183,6 +190,11 @@ export class ServerParts {
     return this.engine.breakers.states();
   }
 
+  /** Of workers and nodes that answer by a name, as this server last saw them. */
+  workerHealth(): ReadonlyMap<string, HealthState> {
+    return this.health.states();
+  }
+
   onLoaded(listener: RunListener): () => void {
     return this.daruma.onLoaded(listener);
   }
@@ -210,8 +222,15 @@ export class ServerParts {
     await this.duty?.stop();
     await Promise.all(this.duties.map((each) => each.stop()));
     await this.claimer.stop();
+    await this.health.stop();
     await this.daruma.close();
   }
+}
+
+function followHealth(daruma: Daruma, engine: Engine, health: HealthBoard): void {
+  daruma.onLoaded((run) => health.load(run));
+  daruma.onCommitted((run, events) => health.take(run, events));
+  engine.onLost((run) => health.letGo(run));
 }
 
 /** What a workflow asks of Slurm stands fast when its run begins, as all of its definition. */
@@ -225,7 +244,17 @@ function withSchedulers(workflow: Workflow, clusters: readonly ClusterSettings[]
 function openDuty(
   { clusters = [], leaseMs, apiUrl = () => "", onCluster = () => {} }: ServerPartsOptions,
   daruma: Daruma,
-  { engine, owner, pool }: { readonly engine: Engine; readonly owner: LeaseOwner; readonly pool: WorkerPool },
+  {
+    engine,
+    owner,
+    pool,
+    health,
+  }: {
+    readonly engine: Engine;
+    readonly owner: LeaseOwner;
+    readonly pool: WorkerPool;
+    readonly health: HealthBoard;
+  },
 ): ClusterDuty | null {
   if (clusters.length === 0) return null;
   const duty = new ClusterDuty({
@@ -244,8 +273,10 @@ function openDuty(
       probes: engine.breakers.probesInNeed(),
     }),
     tell: onCluster,
+    nodesInQuarantine: (cluster) => health.nodesInQuarantine(cluster),
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });
+  pool.allocations.canBring = (runsOn) => clusterFor(runsOn, clusters) !== null;
   pool.allocations.mostOf = (runsOn, resource) => duty.mostOf(runsOn, resource);
   daruma.onLoaded((run) => duty.take(run, []));
   daruma.onCommitted((run, events) => duty.take(run, events));

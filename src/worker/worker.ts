@@ -6,7 +6,7 @@ import type { ActionDefinition, ResourceRequirements } from "../core/model/defin
 import type { ProcessUsage } from "../core/model/events.js";
 import type { ClassifiedFailure, Failure, FailureFacts } from "../core/model/failure.js";
 import type { Limit, Resource } from "../core/model/resources.js";
-import type { AttemptPlace } from "../core/model/worker-names.js";
+import type { AttemptPlace, Placed } from "../core/model/worker-names.js";
 import type { Json } from "../core/text/json.js";
 
 /** One attempt handed to a worker: everything it needs, templates rendered. */
@@ -170,8 +170,19 @@ export interface Place {
   readonly worker: string;
   /** Without it nobody knows. */
   readonly at?: AttemptPlace;
+  /** Why there, where that is not the room alone. */
+  readonly placed?: Placed;
   /** Names of the graphics processors that it has to itself; without it none. */
   readonly gpus?: readonly string[];
+}
+
+/** What an attempt would like of its place. */
+export interface PlaceWish {
+  /** Beside `worker`, where its last attempt was, by the name that answers for it. Null: it has no wish. */
+  readonly on: "other" | "same" | null;
+  readonly worker: string | null;
+  /** If it fails it is made again, so it may show whether a worker that was in quarantine works again. */
+  readonly mayProve: boolean;
 }
 
 /** An attempt, or a recovery script, that an earlier engine had begun. */
@@ -198,10 +209,10 @@ export type AbortCause = "stopped" | "released";
 /** Executes attempts, in this process or through any number of others. The engine decides, a worker does. */
 export interface Worker {
   /**
-   * A place for an attempt now. `full`: nobody has any room, do not ask again this turn; null: none for this one. The
-   * worker named in `ratherNot` is taken only where no other has room.
+   * A place for an attempt now. `full`: nobody has any room, do not ask again this turn; null: none for this one. A wish
+   * never keeps it waiting.
    */
-  place(needs: Needs, ratherNot?: string | null): Place | "full" | null;
+  place(needs: Needs, wish?: PlaceWish): Place | "full" | null;
   /**
    * Nobody has room for this one: keep the room of the worker that can have it soonest, so that what is placed from now on
    * does not delay it. Null: for nobody. False: it asks for no more than any other, or no worker is large enough. Without

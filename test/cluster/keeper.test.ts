@@ -353,15 +353,13 @@ describe("a lost answer", () => {
   });
 });
 
-describe("failing nodes", () => {
-  it("are left out of the next allocations, with the reason", async () => {
+describe("nodes in quarantine", () => {
+  it("are left out of the next allocations for as long as they are", async () => {
     const { bench } = await running();
-    bench.failing = ["node3"];
+    bench.nodesInQuarantine = ["node3"];
     bench.demands = jobs(8, LONG);
     await bench.polls();
     expect(bench.cluster.plans.get("daruma-hpc-2")?.argv).toContain("--exclude=node3");
-    expect((await bench.store.readCluster("hpc")).cluster.excluded).toMatchObject([
-      { node: "node3", reason: "attempts fail at once on it and not elsewhere" },
-    ]);
+    expect((await bench.store.readCluster("hpc")).cluster.excluded).toEqual([]);
   });
 });

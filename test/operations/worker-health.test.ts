@@ -23,7 +23,7 @@ async function putHealth(name: string, health: WorkerHealth): Promise<void> {
 function quarantinedFrom(since: number): WorkerHealth {
   const forMs = 10 * MINUTE;
   return {
-    quarantine: { since, until: since + forMs, forMs, times: 1, jobs: JOBS, probation: null },
+    quarantine: { since, until: since + forMs, forMs, times: 1, jobs: JOBS, probationAt: null },
     freed: null,
   };
 }
@@ -35,7 +35,9 @@ describe("list_workers", () => {
     expect(items[0]).toMatchObject({ connected: true, health: { name: null, state: "healthy", jobs: [] } });
   });
 
-  it("shows a quarantine with its end and its jobs, also of a worker that is not connected", async () => {
+  it("shows a quarantine with its end and its jobs, also of a worker that is not connected", {
+    tags: ["H8"],
+  }, async () => {
     const since = bench.context.now();
     await putHealth("gpu-1", quarantinedFrom(since));
     const { items } = await bench.call("list_workers", {});
@@ -68,7 +70,7 @@ describe("list_workers", () => {
 });
 
 describe("release_worker", () => {
-  it("ends a quarantine with a reason, and says so the second time", async () => {
+  it("ends a quarantine with a reason, and says so the second time", { tags: ["H8"] }, async () => {
     await putHealth("slurm/node7", quarantinedFrom(bench.context.now()));
     const release = { name: "slurm/node7", reason: "new disk" };
     const context = bench.withoutRunner;

@@ -44,7 +44,7 @@ export class KeeperBench {
   readonly dead = new Set<number>();
   readonly files = new Map<string, string>();
   demands: Demand[] = [];
-  failing: string[] = [];
+  nodesInQuarantine: string[] = [];
   /** Attempts that have begun on the cluster. */
   starts = 0;
   private serial = 0;
@@ -78,10 +78,7 @@ export class KeeperBench {
       },
       demands: () => this.demands,
       starts: () => this.starts,
-      failingNodes: () => this.failing,
-      leaveOut: (nodes) => {
-        this.failing = this.failing.filter((node) => !nodes.includes(node));
-      },
+      nodesInQuarantine: () => this.nodesInQuarantine,
       files: {
         write: (folder, token) => files.set(folder, token),
         remove: (folder) => files.delete(folder),

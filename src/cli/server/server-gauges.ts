@@ -22,4 +22,13 @@ export function addServerGauges(registry: PrometheusRegistry, parts: ServerParts
         value: state === "open" ? 1 : 0,
       })),
   });
+  registry.addGauge({
+    name: "daruma_worker_quarantined",
+    help: "1 for each worker or node known here that is in quarantine or on probation, 0 for the others.",
+    read: () =>
+      [...parts.workerHealth()].map(([worker, state]) => ({
+        labels: { worker },
+        value: state === "healthy" ? 0 : 1,
+      })),
+  });
 }

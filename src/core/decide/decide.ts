@@ -192,7 +192,7 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
 
 function startAttempt(decision: Decision, command: Extract<Command, { type: "attempt.start" }>): void {
   const { run } = decision;
-  const { worker, token, place = NOWHERE } = command;
+  const { worker, token, place = NOWHERE, placed } = command;
   const job = findJob(run, command.job);
   const keptBack = new Set(command.keptBack);
   if (job === null || !mayStart(run, job, ({ id }) => keptBack.has(id))) return;
@@ -206,6 +206,7 @@ function startAttempt(decision: Decision, command: Extract<Command, { type: "att
     worker,
     token,
     ...knownPlace(place),
+    ...(placed === undefined ? {} : { placed }),
     ...letsGo,
   });
 }

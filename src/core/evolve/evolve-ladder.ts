@@ -131,6 +131,7 @@ function finishRecovery(run: Run, job: Job): void {
   if (job.stopping === "superseded" && job.barrier === null) return leaveVisitEarly(run, job);
   change(run, job, () => {
     job.recovery = null;
+    job.repaired = true;
     if (job.stopping === "superseded") job.stopping = null;
   });
 }

@@ -295,6 +295,8 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
     job.attemptToken = event.token;
     job.attemptWorker = event.worker;
     job.attemptPlace = placeOf(event);
+    job.attemptPlaced = event.placed ?? null;
+    job.repaired = false;
   });
 }
 

@@ -17,7 +17,7 @@ import type {
 } from "./events.js";
 import type { FailureClass, FailureFacts } from "./failure.js";
 import type { Amounts } from "./resources.js";
-import type { AttemptPlace } from "./worker-names.js";
+import type { AttemptPlace, Placed } from "./worker-names.js";
 
 /** What happened outside, put to the core. Everything that is not here is a consequence that the core finds itself. */
 export type Command =
@@ -102,6 +102,7 @@ export type Command =
       readonly token: string;
       /** Without it nobody knows. */
       readonly place?: AttemptPlace;
+      readonly placed?: Placed;
       /** Ready jobs that breakers keep back: they keep nobody from the tree. */
       readonly keptBack?: readonly number[];
     }

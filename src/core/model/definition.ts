@@ -308,7 +308,11 @@ export interface RetryPolicy {
   readonly backoff: Backoff;
   /** Codes or classes that alone are retried; empty: every retryable error. */
   readonly on: readonly string[];
+  /** Where the next attempt is wanted, beside the worker of the last one; without it on another. */
+  readonly onWorker?: (typeof ON_WORKER)[number];
 }
+
+export const ON_WORKER = ["other", "any", "same"] as const;
 
 export const BACKOFF_MODES = ["none", "fixed", "linear", "exponential"] as const;
 

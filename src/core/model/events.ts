@@ -3,6 +3,7 @@ import type { Labels } from "../text/labels.js";
 import type { UserData } from "./batch/user-data.js";
 import type { Failure } from "./failure.js";
 import type { Raise } from "./resources.js";
+import type { Placed } from "./worker-names.js";
 
 /**
  * Everything that can happen in a run. The log of these is the truth; `evolve` folds it into a `Run`, the tables are
@@ -143,6 +144,8 @@ export type Event =
       readonly node?: string | null;
       readonly allocation?: string | null;
       readonly restart?: number | null;
+      /** Why there, where that is not the room alone. */
+      readonly placed?: Placed;
       /** A job whose failure had the tree, and which a breaker keeps back: it has let go of it. */
       readonly keptBack?: number;
     }

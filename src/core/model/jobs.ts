@@ -47,6 +47,8 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     attemptToken: null,
     attemptWorker: null,
     attemptPlace: NOWHERE,
+    attemptPlaced: null,
+    repaired: false,
     visit: 1,
     entered: false,
     gate: OPEN_GATE,

@@ -20,7 +20,7 @@ import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState } from "./heal-state.js";
 import type { RaisedResources } from "./resources.js";
 import type { JobStatus, RunStatus } from "./rows.js";
-import type { AttemptPlace } from "./worker-names.js";
+import type { AttemptPlace, Placed } from "./worker-names.js";
 import type { WorkspaceState } from "./workspace-state.js";
 
 /** Room for ten million jobs in a run; with it a job's id tells its run. */
@@ -124,6 +124,9 @@ export interface Job {
   attemptToken: string | null;
   attemptWorker: string | null;
   attemptPlace: AttemptPlace;
+  attemptPlaced: Placed | null;
+  /** A recovery script has run since its last attempt: what it mended is where that was. */
+  repaired: boolean;
   visit: number;
   /** The job has become ready in this visit, or its `if` has failed in it. */
   entered: boolean;

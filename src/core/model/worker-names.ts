@@ -34,6 +34,12 @@ export function answerableFor(
   return worker.split("/")[0]!;
 }
 
+/**
+ * Why an attempt is where it is, where that is not the room alone. `elsewhere`, `same`: what `retry.on_worker` says.
+ * `probation`: it shows whether a worker works again. `only`: nobody else could have it, and the worker is in quarantine.
+ */
+export type Placed = "elsewhere" | "same" | "probation" | "only";
+
 /** The parts of it that are known: what nobody has said takes no room in the log. */
 export function knownPlace({ node, allocation, restart }: AttemptPlace): Partial<AttemptPlace> {
   return {

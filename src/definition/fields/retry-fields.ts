@@ -1,4 +1,4 @@
-import { BACKOFF_MODES, type Backoff } from "../../core/model/definition.js";
+import { BACKOFF_MODES, type Backoff, ON_WORKER, type RetryPolicy } from "../../core/model/definition.js";
 import { FAILURE_CLASSES, isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { childPath } from "../read/path.js";
 import {
@@ -23,6 +23,7 @@ export interface RetryDraft {
   readonly max?: number | undefined;
   readonly backoff?: BackoffDraft | undefined;
   readonly on?: readonly string[] | undefined;
+  readonly on_worker?: RetryPolicy["onWorker"];
 }
 
 export interface BackoffDraft {
@@ -115,6 +116,11 @@ const retryFields = {
   max: { schema: retryMax, doc: "Retries after the first try, per visit.", default: 0 },
   backoff: { schema: backoff, doc: "The wait before each retry; by default there is none." },
   on: { schema: retryOnList, doc: "Only these codes or classes are retried." },
+  on_worker: {
+    schema: oneOf(ON_WORKER),
+    doc: "Which worker should run the next attempt, if it has room: another one than the last, any, or the same. After a recovery script it is the same.",
+    default: "other",
+  },
 } as const;
 
 const retryMap = object(retryFields);

@@ -25,6 +25,21 @@ describe("lint", () => {
     ).toEqual([]);
   });
 
+  it("finds `on_worker: same` where there is no choice of workers", () => {
+    const again = { on_fail: { retry: { max: 1, on_worker: "same" as const } } };
+    const child: StepInput = { type: "workflow", file: "child.yaml", ...again };
+    expect(lint({ a: { type: "command", exec: "make", ...again } })).toEqual([]);
+    expect(lint({ child })).toEqual(["NO_EFFECT steps.child.on_fail.retry.on_worker"]);
+    const wide = { resource_requirements: { num_nodes: 2 } };
+    expect(lint({ wide: { type: "command", exec: "make", ...wide, ...again } })).toEqual([
+      "NO_EFFECT steps.wide.on_fail.retry.on_worker",
+    ]);
+    const here: StepInput = { type: "command", exec: "make", ...again };
+    expect(lint({ here }, { workspace: { repo: "." } })).toEqual([
+      "NO_EFFECT steps.here.on_fail.retry.on_worker",
+    ]);
+  });
+
   it("finds a loop budget smaller than the transitions of one visit", () => {
     const step = (max: number) => ({
       r: noop(),

@@ -1,5 +1,6 @@
 import { ERROR_CATALOGUE } from "../../core/errors/errors.js";
 import { classify } from "../../core/failure/classify.js";
+import { actionTraits } from "../../core/model/action-traits.js";
 import type { Definition, StepDefinition } from "../../core/model/definition.js";
 import { isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { quote } from "../read/suggest.js";
@@ -20,6 +21,7 @@ export function lintDefinition(definition: Definition): LintFinding[] {
     ...secretsInEnv(definition),
     ...definition.steps.flatMap(oddRetryCodes),
     ...definition.steps.flatMap(idleTimeouts),
+    ...definition.steps.flatMap(idleWorkerWishes),
     ...lintHandlers(definition),
     ...lintSelfHeal(definition),
     ...lintTransitions(definition),
@@ -102,4 +104,20 @@ function idleTimeouts(step: StepDefinition): LintFinding[] {
   if (timeoutMs === null || idleTimeoutMs === null || idleTimeoutMs < timeoutMs) return [];
   const message = `idle_timeout_ms (${idleTimeoutMs}) can never be reached before timeout_ms (${timeoutMs})`;
   return [finding("NO_EFFECT", message, ["steps", step.id, "idle_timeout_ms"])];
+}
+
+/** There is no choice of workers for the next attempt. */
+function idleWorkerWishes(step: StepDefinition): LintFinding[] {
+  if (step.onFail.retry?.onWorker !== "same") return [];
+  const why = whyNoChoice(step);
+  if (why === null) return [];
+  const segments = ["steps", step.id, "on_fail", "retry", "on_worker"];
+  return [finding("NO_EFFECT", `\`on_worker: same\` has no effect: ${why}`, segments)];
+}
+
+function whyNoChoice({ action, usesWorkspace, resources }: StepDefinition): string | null {
+  if (actionTraits(action.type).doneBy !== "worker") return `no worker runs steps of type ${action.type}`;
+  if (usesWorkspace) return "steps of the workspace always run where the workspace is";
+  if ((resources?.nodes ?? 1) > 1) return "a step with num_nodes gets an allocation of its own each time";
+  return null;
 }

@@ -12,6 +12,7 @@ export function mergeRetry(own: RetryDraft | undefined, defaults: RetryDraft | u
     max: own?.max ?? defaults?.max,
     backoff: bothBackoffs ? mergeBackoff(own?.backoff, defaults?.backoff) : undefined,
     on: own?.on ?? defaults?.on,
+    on_worker: own?.on_worker ?? defaults?.on_worker,
   };
 }
 
@@ -38,8 +39,10 @@ function mergeBackoff(own: BackoffDraft = {}, defaults: BackoffDraft = {}): Back
 export function toRetryPolicy(draft: RetryDraft | null): RetryPolicy | null {
   if (draft === null) return null;
   const max = draft.max ?? 0;
-  if (max === 0 && draft.backoff === undefined && draft.on === undefined) return null;
-  return { max, backoff: toBackoff(draft.backoff), on: [...new Set(draft.on ?? [])] };
+  const { backoff, on, on_worker: onWorker } = draft;
+  if (max === 0 && backoff === undefined && on === undefined && onWorker === undefined) return null;
+  const policy = { max, backoff: toBackoff(backoff), on: [...new Set(on ?? [])] };
+  return onWorker === undefined ? policy : { ...policy, onWorker };
 }
 
 function toBackoff(draft: BackoffDraft | undefined): Backoff {

@@ -13,7 +13,7 @@ import type { LeaseOwner, Store } from "../../store/store.js";
 import type { PoolAllocations } from "../../worker/pool/pool-allocations.js";
 import { removeAllocationFiles, writeAllocationFiles } from "./allocation-files.js";
 import { ClusterKeeper } from "./cluster-keeper.js";
-import { NodeAttempts } from "./node-attempts.js";
+import { ClusterStarts } from "./cluster-starts.js";
 
 const DEFAULT_LEASE_MS = 30_000;
 /** Servers that have been gone for so long are forgotten. */
@@ -36,13 +36,15 @@ export interface ClusterDutyOptions {
   /** The breakers of its engine. */
   readonly breakers: () => KeptBack;
   readonly tell: (text: string) => void;
+  /** Nodes of a cluster on which what others complete fails. */
+  readonly nodesInQuarantine: (cluster: string) => readonly string[];
 }
 
 /** What a server does for its clusters: knows which jobs wait for them, and looks after each. */
 export class ClusterDuty {
   readonly keepers: readonly ClusterKeeper[];
   private readonly runs = new Map<number, Run>();
-  private readonly nodes = new NodeAttempts();
+  private readonly starts = new ClusterStarts();
   private cancelBeat: () => void = () => {};
   private demands: ReadonlyMap<string, readonly Demand[]> | null = null;
   private stopped = false;
@@ -67,7 +69,7 @@ export class ClusterDuty {
   take(run: Run, events: readonly LoggedEvent[]): void {
     this.runs.set(run.id, run);
     if (isOver(run)) this.runs.delete(run.id);
-    this.nodes.take(events);
+    this.starts.take(events);
     for (const keeper of this.keepers) keeper.wake();
   }
 
@@ -116,9 +118,8 @@ export class ClusterDuty {
         allocationEnded: (ended) => options.pilots.ended(ended),
       },
       demands: () => this.demandsOf(name),
-      starts: () => this.nodes.startsOn(name),
-      failingNodes: () => this.nodes.failing(name),
-      leaveOut: (nodes) => this.nodes.forget(name, nodes),
+      starts: () => this.starts.on(name),
+      nodesInQuarantine: () => options.nodesInQuarantine(name),
       files: { write: writeAllocationFiles, remove: removeAllocationFiles },
       newKey: () => `daruma-${name}-${randomBytes(KEY_BYTES).toString("hex")}`,
       newToken,

@@ -9,7 +9,7 @@ import { Cancels } from "./cancels.js";
 import { type KeeperPorts, RETURN_MS } from "./keeper-ports.js";
 import { historyOf, liveOf } from "./live-allocations.js";
 import { adopt, Observer } from "./observe.js";
-import { exclude, type Observed, reconcile } from "./reconcile.js";
+import { type Observed, reconcile } from "./reconcile.js";
 import { type Draft, Submitter } from "./submitter.js";
 import { UselessPilots } from "./useless-pilots.js";
 
@@ -20,8 +20,6 @@ export const WAKE_MS = 1_000;
 /** How long what the batch system says of its partitions and nodes holds. */
 export const PROBE_MS = 10 * 60_000;
 const MAX_TRIES = 5;
-
-const FAILS_AT_ONCE = "attempts fail at once on it and not elsewhere";
 
 /** Looks after one cluster for one server: observes, records, plans, submits, cancels. */
 export class ClusterKeeper {
@@ -139,7 +137,6 @@ export class ClusterKeeper {
         return [];
       });
       if (await this.write(read, next, drafts)) {
-        this.ports.leaveOut(next.cluster.excluded.map(({ node }) => node));
         await this.cancels.ask(next.allocations.filter(mine), signal);
         for (const draft of drafts) await this.submitter.submit(draft, signal);
         if (trouble !== null) throw trouble;
@@ -155,19 +152,16 @@ export class ClusterKeeper {
     mine: (row: AllocationRow) => boolean,
     observed: Observed,
   ): Promise<ClusterState> {
-    const { provider, pilots, failingNodes, clock } = this.ports;
+    const { provider, pilots } = this.ports;
     const { cluster, allocations, ended } = reconcile(state, mine, observed, provider.classify);
     for (const { row, restart, end } of ended) {
       const allocation = `${this.name}/${row.id}`;
       pilots.allocationEnded({ allocation, restart, end, jobId: row.job_id });
     }
     for (const row of allocations) if (row.state === "ended" && mine(row)) await this.cleanUp(row);
-    const nodes = failingNodes().filter((node) => !cluster.excluded.some((each) => each.node === node));
-    const excluded =
-      nodes.length === 0 ? cluster.excluded : exclude(cluster, nodes, FAILS_AT_ONCE, clock.now());
     const demands = this.ports.demands();
     return {
-      cluster: this.useless.judge({ ...cluster, excluded }, allocations.filter(mine), demands),
+      cluster: this.useless.judge(cluster, allocations.filter(mine), demands),
       allocations: this.cancels.withSurplus(allocations, mine, demands),
     };
   }

@@ -40,10 +40,8 @@ export interface KeeperPorts {
   readonly demands: () => readonly Demand[];
   /** How many attempts have begun on it, as far as this process knows. */
   readonly starts: () => number;
-  /** Nodes on which everything fails at once. */
-  readonly failingNodes: () => readonly string[];
-  /** They are left out from now on. */
-  readonly leaveOut: (nodes: readonly string[]) => void;
+  /** Nodes on which what others complete fails. */
+  readonly nodesInQuarantine: () => readonly string[];
   readonly files: {
     readonly write: (folder: string, token: string, script: string) => void;
     readonly remove: (folder: string) => void;

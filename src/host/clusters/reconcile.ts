@@ -186,7 +186,7 @@ export function afterFailure(cluster: ClusterRow, message: string, now: number):
 }
 
 /** These nodes too, for a while; those whose time is over are forgotten. */
-export function exclude(
+function exclude(
   { excluded }: ClusterRow,
   nodes: readonly string[],
   reason: string,

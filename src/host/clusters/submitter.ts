@@ -63,9 +63,10 @@ export class Submitter {
     targets: readonly Target[],
     provider: Pick<AllocationProvider, "plan">,
   ): Promise<Draft[]> {
-    const { settings, store, clock, owner, newKey, newToken, hashOf, server } = this.ports;
+    const { settings, store, clock, owner, newKey, newToken, hashOf, server, nodesInQuarantine } = this.ports;
     const now = clock.now();
-    const nodes = excluded.flatMap(({ node, until }) => (until > now ? [node] : []));
+    const failed = excluded.flatMap(({ node, until }) => (until > now ? [node] : []));
+    const nodes = [...new Set([...failed, ...nodesInQuarantine()])];
     const drafts: Draft[] = [];
     for (const each of planned) {
       const key = newKey();

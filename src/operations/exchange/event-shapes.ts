@@ -192,6 +192,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     node: text.nullish(),
     allocation: text.nullish(),
     restart: count.nullish(),
+    placed: text.optional(),
     keptBack: jobId.optional(),
   },
   "attempt.succeeded": {

@@ -38,7 +38,7 @@ export const releaseWorker = operation({
   async handler(context, { name: given, reason }) {
     const { store, now, principal } = context;
     const rows = openHealthRows(store, { now });
-    await rows.read(null);
+    await rows.readAll();
     const name = nameIn(context, rows.get(given) !== null, given);
     const by = nameOfPrincipal(principal);
     const states: HealthState[] = [];

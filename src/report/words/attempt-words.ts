@@ -8,7 +8,7 @@ import type {
 } from "../../core/model/events.js";
 import type { Failure, FailureClass } from "../../core/model/failure.js";
 import { type Job, jobById } from "../../core/model/run.js";
-import { type AttemptPlace, HUMAN } from "../../core/model/worker-names.js";
+import { type AttemptPlace, HUMAN, type Placed } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { codeOf } from "../../engine/evaluation.js";
@@ -36,6 +36,8 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
       worker === HUMAN
         ? null
         : note("started", `${nameIn(run, job)} started${attempt > 1 ? `, attempt ${attempt}` : ""}`),
+    story: ({ job, attempt, worker, placed }) =>
+      placed === undefined ? [] : told(job, why(`Attempt ${attempt} started on ${worker}${PLACED[placed]}.`)),
   },
   "attempt.succeeded": {
     note({ job, attempt, durationMs }, run) {
@@ -94,6 +96,13 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
       return [`${nameIn(run, event.job)}: ${evaluationText(event)}: ${valueText(code)}`];
     },
   },
+};
+
+const PLACED: Readonly<Record<Placed, string>> = {
+  elsewhere: ", because the last attempt failed on another worker (retry.on_worker)",
+  same: ", where the last attempt failed (retry.on_worker, or a recovery script ran there)",
+  probation: ", which is on probation: this attempt shows whether it works again",
+  only: ", which is in quarantine, because no other connected worker could run it",
 };
 
 const STOP_MEANS: Readonly<Record<StopReason, string>> = {

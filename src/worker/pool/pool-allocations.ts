@@ -6,6 +6,7 @@ import type { TimerPort } from "../attempt-timers.js";
 import type { PoolAttempt } from "./pool-attempt.js";
 import type { PoolBook } from "./pool-book.js";
 import type { PoolWorker } from "./pool-worker.js";
+import type { Standings } from "./standings.js";
 
 /** Incarnations of allocations that are remembered after their worker has gone. */
 const MAX_REMEMBERED = 10_000;
@@ -23,11 +24,14 @@ export interface EndedAllocation {
 export class PoolAllocations {
   /** The most that a job can be given where these tags lead. Whoever looks after clusters knows it. */
   mostOf: (runsOn: readonly string[], resource: Resource) => Limit | null = () => null;
+  /** Other workers can be had where these tags lead. */
+  canBring: (runsOn: readonly string[]) => boolean = () => false;
   private readonly came = new Set<string>();
 
   constructor(
     private readonly book: PoolBook,
     private readonly clock: TimerPort,
+    private readonly standings: Standings,
   ) {}
 
   /** A worker has registered with this token; null where there are none. */
@@ -47,8 +51,11 @@ export class PoolAllocations {
     return this.workersOf(allocation, token).length > 0;
   }
 
+  /** It takes nothing more, or nothing for now. */
   isDraining(allocation: string, token: number | null): boolean {
-    return this.workersOf(allocation, token).some(({ draining }) => draining);
+    return this.workersOf(allocation, token).some(
+      ({ draining, answersAs }) => draining || this.standings.standingOf(answersAs) === "out",
+    );
   }
 
   private workersOf(allocation: string, token: number | null): PoolWorker[] {

@@ -34,6 +34,8 @@ export class PoolAttempt {
   cancelExpiry: () => void = () => {};
   /** When it is over at the latest, by the clock that nobody sets; null: nobody knows. */
   endsAt: number | null = null;
+  /** It shows whether its worker works again. */
+  proves = false;
   /** Logs that have begun to arrive, here or at the server before. */
   private readonly begun: Set<Stream>;
   private writing: Promise<unknown> = Promise.resolve();

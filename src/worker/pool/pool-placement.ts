@@ -1,8 +1,9 @@
-import { counted, sizeText } from "../../core/text/amount-text.js";
+import type { Placed } from "../../core/model/worker-names.js";
 import { beginningOf, isWide } from "../backfill.js";
 import { type Extent, hasTags } from "../local-room.js";
-import type { Needs, Place, Worker } from "../worker.js";
-import { type PoolWorker, type Reservation, runtimeOf } from "./pool-worker.js";
+import type { Needs, Place, PlaceWish, Worker } from "../worker.js";
+import type { PoolWorker, Reservation } from "./pool-worker.js";
+import { isTrusted, type Standings } from "./standings.js";
 
 /** The worker in the server's own process. */
 export interface LocalPart extends Worker {
@@ -23,35 +24,65 @@ export interface PoolPlace extends Place {
   readonly remote?: { readonly worker: PoolWorker; readonly reservation: Reservation };
 }
 
-/** The server's own worker first, then the remote one with the most room; `ratherNot` after all others. */
-export function choosePlace(
-  needs: Needs,
-  local: LocalPart,
-  workers: readonly PoolWorker[],
-  elapsed: number,
-  ratherNot: string | null = null,
-): PoolPlace | "full" | null {
-  if (ratherNot === local.name && !needs.usesWorkspace && needs.slots > 0) {
-    const { best } = findRoomiest(needs, workers, elapsed, null);
-    if (best !== null) return reserveAt(best, needs, elapsed);
-  }
+/** Among whom a place is looked for. */
+export interface Choice {
+  readonly local: LocalPart;
+  readonly workers: readonly PoolWorker[];
+  readonly elapsed: number;
+  readonly standings: Standings;
+  /** A cluster brings others where these tags lead. */
+  readonly canBringOthers: (tags: readonly string[]) => boolean;
+}
+
+export const NO_WISH: PlaceWish = { on: null, worker: null, mayProve: false };
+
+/**
+ * A probation that is due first, then the worker that is wished for, then the server's own, then the one with the most
+ * room. One that fails everything at once has the most room, so it comes after the others.
+ */
+export function choosePlace(needs: Needs, wish: PlaceWish, choice: Choice): PoolPlace | "full" | null {
+  const { local, workers, elapsed } = choice;
+  const early = mayGoBeforeHome(needs, wish, choice) ? findWorker(needs, wish, choice) : null;
+  if (early?.found?.beforeHome === true) return reserveAt(early.found, needs, elapsed);
   const atHome = placeAtHome(needs, local, workers);
   if (atHome !== null && atHome !== "full") return atHome;
   // Its files lie here, and nowhere else; others may well have room for what comes after it.
   if (needs.usesWorkspace) return null;
-  const { best, hasAnyRoom } = findRoomiest(needs, workers, elapsed, ratherNot);
-  if (best === null) return hasAnyRoom || atHome === null ? null : "full";
-  return reserveAt(best, needs, elapsed);
+  const { found, hasAnyRoom } = early ?? findWorker(needs, wish, choice);
+  if (found === null) return hasAnyRoom || atHome === null ? null : "full";
+  return reserveAt(found, needs, elapsed);
 }
 
-function findRoomiest(
+interface Found {
+  readonly worker: PoolWorker;
+  readonly placed: Placed | null;
+  /** Even if the server's own worker has room. */
+  readonly beforeHome: boolean;
+}
+
+/** Where the server's own worker has room, the others are mostly not asked. */
+function mayGoBeforeHome(
   needs: Needs,
-  workers: readonly PoolWorker[],
-  elapsed: number,
-  ratherNot: string | null,
-): { readonly best: PoolWorker | null; readonly hasAnyRoom: boolean } {
-  let best: PoolWorker | null = null;
-  let mostFree = -1;
+  { on, worker, mayProve }: PlaceWish,
+  { local, workers, standings }: Choice,
+): boolean {
+  if (needs.usesWorkspace || needs.slots === 0) return false;
+  if (on !== null && (on === "same") === (worker !== local.name)) return true;
+  const isDue = ({ answersAs }: PoolWorker): boolean => {
+    const standing = standings.standingOf(answersAs);
+    return standing === "due" || standing === "proving";
+  };
+  return mayProve && workers.some(isDue);
+}
+
+function findWorker(
+  needs: Needs,
+  wish: PlaceWish,
+  choice: Choice,
+): { readonly found: Found | null; readonly hasAnyRoom: boolean } {
+  const { workers, elapsed, standings } = choice;
+  const trusted: PoolWorker[] = [];
+  const others: PoolWorker[] = [];
   let hasAnyRoom = false;
   for (const worker of workers) {
     if (!worker.isPresent(elapsed)) continue;
@@ -59,20 +90,108 @@ function findRoomiest(
     if (free.slots > 0) hasAnyRoom = true;
     if (!worker.couldRun(needs) || !worker.hasTimeFor(needs, elapsed)) continue;
     if (!worker.hasRoomFor(needs, free, elapsed) || !worker.hasWanted(needs)) continue;
-    const isBetter = best === null || best.label === ratherNot || free.slots > mostFree;
-    if (!isBetter || (best !== null && worker.label === ratherNot)) continue;
-    best = worker;
-    mostFree = free.slots;
+    (isTrusted(standings.standingOf(worker.answersAs)) ? trusted : others).push(worker);
   }
-  return { best, hasAnyRoom };
+  const found =
+    (wish.mayProve ? findProbation(others, choice) : null) ??
+    findWished(needs, wish, trusted, choice) ??
+    findOnlyOne(needs, trusted, others, choice);
+  return { found, hasAnyRoom };
 }
 
-function reserveAt(worker: PoolWorker, needs: Needs, elapsed: number): PoolPlace {
+function findProbation(others: readonly PoolWorker[], { workers, standings }: Choice): Found | null {
+  for (const worker of others) {
+    const name = worker.answersAs;
+    const standing = standings.standingOf(name);
+    if (standing === "due") standings.askProbation(name);
+    const isTaken = workers.some(({ answersAs, isProving }) => answersAs === name && isProving);
+    if (standing === "proving" && !isTaken) return { worker, placed: "probation", beforeHome: true };
+  }
+  return null;
+}
+
+function findWished(
+  needs: Needs,
+  { on, worker: last }: PlaceWish,
+  trusted: readonly PoolWorker[],
+  choice: Choice,
+): Found | null {
+  const usual = roomiest(trusted, choice);
+  if (usual === null || on === null || last === null || needs.slots === 0) return seen(usual);
+  if (on === "same") {
+    const same = roomiest(
+      trusted.filter(({ answersAs }) => answersAs === last),
+      choice,
+    );
+    const decided = same !== null && (same !== usual || hasRoomAtHome(needs, choice));
+    return same === null ? seen(usual) : { worker: same, placed: decided ? "same" : null, beforeHome: true };
+  }
+  if (last === choice.local.name)
+    return { worker: usual, placed: hasRoomAtHome(needs, choice) ? "elsewhere" : null, beforeHome: true };
+  const other = roomiest(
+    trusted.filter(({ answersAs }) => answersAs !== last),
+    choice,
+  );
+  return other === null || other === usual
+    ? seen(usual)
+    : { worker: other, placed: "elsewhere", beforeHome: false };
+}
+
+function seen(worker: PoolWorker | null): Found | null {
+  return worker === null ? null : { worker, placed: null, beforeHome: false };
+}
+
+/** The server's own worker and clusters apart, nobody but those in quarantine can ever take it. */
+function findOnlyOne(
+  needs: Needs,
+  trusted: readonly PoolWorker[],
+  others: readonly PoolWorker[],
+  choice: Choice,
+): Found | null {
+  const { local, workers, elapsed, standings, canBringOthers } = choice;
+  const inQuarantine = others.filter(({ answersAs }) => standings.standingOf(answersAs) !== "unknown");
+  if (trusted.length > 0 || inQuarantine.length === 0 || canBringOthers(needs.tags)) return null;
+  if (isForHome(needs, local, workers)) return null;
+  const mayHave = ({ answersAs }: PoolWorker): boolean => {
+    const standing = standings.standingOf(answersAs);
+    return standing === "unknown" || isTrusted(standing);
+  };
+  const isAble = (one: PoolWorker): boolean =>
+    !one.draining &&
+    one.couldRun(needs) &&
+    one.isBigEnoughFor(needs) &&
+    one.hasTimeFor(needs, elapsed) &&
+    !needs.wants.some((wanted) => one.lacks(wanted));
+  if (workers.some((one) => mayHave(one) && isAble(one))) return null;
+  const worker = roomiest(inQuarantine, choice);
+  return worker === null ? null : { worker, placed: "only", beforeHome: false };
+}
+
+function roomiest(workers: readonly PoolWorker[], { standings }: Choice): PoolWorker | null {
+  let best: { readonly worker: PoolWorker; readonly rank: number; readonly free: number } | null = null;
+  for (const worker of workers) {
+    const rank = standings.standingOf(worker.answersAs) === "suspect" ? 1 : 0;
+    const free = worker.free.slots;
+    if (best === null || rank < best.rank || (rank === best.rank && free > best.free))
+      best = { worker, rank, free };
+  }
+  return best?.worker ?? null;
+}
+
+function hasRoomAtHome(needs: Needs, { local, workers }: Choice): boolean {
+  const place = placeAtHome(needs, local, workers);
+  if (place === null || place === "full") return false;
+  local.release(place.local!);
+  return true;
+}
+
+function reserveAt({ worker, placed }: Found, needs: Needs, elapsed: number): PoolPlace {
   // One object for each place: by it the room is found again.
   const endsAt = needs.runtimeMs === null ? null : elapsed + needs.runtimeMs;
-  const reservation = { needs, endsAt };
+  const reservation = { needs, endsAt, proves: placed === "probation" };
   worker.reserve(reservation);
-  return { worker: worker.label, at: worker.at, remote: { worker, reservation } };
+  const place = { worker: worker.label, at: worker.at, remote: { worker, reservation } };
+  return placed === null ? place : { ...place, placed };
 }
 
 /** Null: it is not for the server's own worker, whatever its room. */
@@ -88,7 +207,7 @@ function placeAtHome(
 }
 
 /** One that wants more memory than there is gets in alone, but only where nobody else could have it. */
-function isForHome(needs: Needs, local: LocalPart, workers: readonly PoolWorker[]): boolean {
+export function isForHome(needs: Needs, local: LocalPart, workers: readonly PoolWorker[]): boolean {
   const { tags, nodes, gpus, memoryBytes } = needs;
   if (local.slots === 0 || nodes > 1 || !hasTags(local.tags, tags)) return false;
   if (gpus > 0 && gpus > local.extent.gpus.length) return false;
@@ -110,12 +229,8 @@ function lackedAtHome({ wants }: Needs, local: LocalPart): readonly string[] {
  * Keep room for one that nobody has room for: at the worker that has it soonest, as far as that is known, else at the
  * server's own, else at the one with the most room. False: nobody is large enough.
  */
-export function keepRoom(
-  needs: Needs | null,
-  local: LocalPart,
-  workers: readonly PoolWorker[],
-  elapsed: number,
-): boolean {
+export function keepRoom(needs: Needs | null, choice: Choice): boolean {
+  const { local, workers, elapsed, standings } = choice;
   for (const worker of workers) worker.keptFor = null;
   local.keepRoomFor?.(null);
   if (needs === null || !isWide(needs)) return false;
@@ -127,9 +242,12 @@ export function keepRoom(
       one.isBigEnoughFor(needs) &&
       one.hasTimeFor(needs, elapsed),
   );
+  const trusted = able.filter(({ answersAs }) => isTrusted(standings.standingOf(answersAs)));
   const soonest = needs.usesWorkspace
     ? undefined
-    : able.map((worker) => waitingAt(worker, needs, elapsed)).sort(bySoonest)[0];
+    : (trusted.length > 0 ? trusted : able)
+        .map((worker) => waitingAt(worker, needs, elapsed))
+        .sort(bySoonest)[0];
   if (soonest !== undefined && soonest.at !== Infinity) soonest.worker.keptFor = needs;
   else if (isForHome(needs, local, workers)) return local.keepRoomFor?.(needs) ?? false;
   else if (soonest !== undefined) soonest.worker.keptFor = needs;
@@ -150,65 +268,4 @@ function waitingAt(worker: PoolWorker, needs: Needs, elapsed: number): WaitingAt
 function bySoonest(one: WaitingAt, other: WaitingAt): number {
   if (one.at !== other.at) return one.at - other.at;
   return other.freeSlots - one.freeSlots;
-}
-
-/** `worker`: none that is there can run it. `slot`: those that can are busy. The text is a clause. */
-export interface NoPlace {
-  readonly kind: "worker" | "slot";
-  readonly text: string;
-}
-
-const lacking = (text: string): NoPlace => ({ kind: "worker", text });
-const busy = (text: string): NoPlace => ({ kind: "slot", text });
-
-/** For people who wonder why a ready job does not start. */
-export function whyNoPlace(
-  needs: Needs,
-  local: LocalPart,
-  workers: readonly PoolWorker[],
-  elapsed: number,
-): NoPlace {
-  if (needs.usesWorkspace) return whyNotAtHome(needs, local);
-  if (needs.nodes > 1 && !workers.some((worker) => worker.couldRun(needs)))
-    return lacking(
-      `it needs ${needs.nodes} machines at once, which only an allocation of a cluster that is made for it has`,
-    );
-  const offers = workers.map(({ offer }) => offer.tags);
-  if (local.slots > 0) offers.push([...local.tags]);
-  if (offers.length === 0) return lacking("no worker is connected");
-  if (!offers.some((tags) => hasTags(tags, needs.tags)))
-    return lacking(`no connected worker has the tags ${needs.tags.join(", ")}`);
-  const able = workers.filter((worker) => worker.couldRun(needs));
-  const isForLocal = isForHome(needs, local, workers);
-  if (able.length === 0 && !isForLocal)
-    return lacking(`no connected worker can run actions of type ${needs.actionType}`);
-  const lacked = needs.wants.filter((wanted) => able.every((worker) => worker.lacks(wanted)));
-  if (!isForLocal && lacked.length > 0)
-    return lacking(`no connected worker has the ${lacked.join(", the ")}`);
-  if (!isForLocal && !able.some((worker) => worker.isBigEnoughFor(needs)))
-    return lacking(`no connected worker has ${describe(needs)}`);
-  if (!isForLocal && !able.some((worker) => worker.hasTimeFor(needs, elapsed)))
-    return lacking(`the workers that could run it leave before its runtime (${runtimeOf(needs)} ms) is over`);
-  if (!isForLocal && !able.some((worker) => worker.isPresent(elapsed)))
-    return lacking("the workers that could run it do not answer or are stopping");
-  return busy("the workers that can run it are busy");
-}
-
-function whyNotAtHome(needs: Needs, local: LocalPart): NoPlace {
-  if (local.slots === 0)
-    return lacking(
-      "it works in the run's workspace, and the server that has it takes no steps itself (--max-parallel 0)",
-    );
-  if (!hasTags(local.tags, needs.tags))
-    return lacking(
-      `it works in the run's workspace, and the server that has it does not have the tags ${needs.tags.join(", ")}`,
-    );
-  return busy("it works in the run's workspace, and the server that has it is busy");
-}
-
-function describe({ slots, memoryBytes, gpus }: Needs): string {
-  const parts = [counted(slots, "slot")];
-  if (memoryBytes > 0) parts.push(`${sizeText(memoryBytes)} of memory`);
-  if (gpus > 0) parts.push(counted(gpus, "GPU"));
-  return parts.length < 3 ? parts.join(" and ") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DEFAULT_RUNTIME_MS } from "../../core/model/definition.js";
-import type { AttemptPlace } from "../../core/model/worker-names.js";
+import { type AttemptPlace, answerableFor } from "../../core/model/worker-names.js";
 import type { TimerPort } from "../attempt-timers.js";
 import { mayGoAhead, type Occupied } from "../backfill.js";
 import { hasTags } from "../local-room.js";
@@ -25,6 +25,8 @@ interface OpenClaim {
 export interface Reservation {
   readonly needs: Needs;
   readonly endsAt: number | null;
+  /** It shows whether the worker works again. */
+  readonly proves: boolean;
 }
 
 /** One registered worker as the server sees it: what it offers, what it has, and its open claim. */
@@ -35,6 +37,8 @@ export class PoolWorker {
   draining = false;
   /** As records of its attempts say it. */
   readonly at: AttemptPlace;
+  /** The name that answers for its attempts. */
+  readonly answersAs: string;
   /** When it takes nothing any more, by the clock that nobody sets; null: it stays. */
   private endsAt: number | null = null;
   /** Answers of an earlier one bring nothing: the worker may have given up waiting for them. */
@@ -72,6 +76,7 @@ export class PoolWorker {
     this.claimedAt = elapsed;
     const { node = null, allocation = null, restart = null } = offer;
     this.at = { node, allocation, restart };
+    this.answersAs = answerableFor(this.label, this.at)!;
   }
 
   /** It has said how long it stays. */
@@ -168,6 +173,11 @@ export class PoolWorker {
 
   get free(): Room {
     return minus(this.total, this.used);
+  }
+
+  /** The one attempt of its probation is under way, or about to be. */
+  get isProving(): boolean {
+    return this.reserved.some(({ proves }) => proves) || [...this.attempts].some(({ proves }) => proves);
   }
 
   /** It has room, and no wider one waits for that. */

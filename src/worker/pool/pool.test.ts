@@ -14,9 +14,10 @@ import {
 } from "../../../test/support/pool-bench.js";
 import type { AttemptRow } from "../../core/model/rows.js";
 import { logFile } from "../attempt-paths.js";
-import type { ReportOutcome } from "../worker.js";
+import type { PlaceWish, ReportOutcome } from "../worker.js";
 
 const bench = new PoolBench();
+const notOn = (worker: string): PlaceWish => ({ on: "other", worker, mayProve: false });
 
 describe("places", () => {
   it("are where there is room: full when nobody has any, none when only this one does not fit", () => {
@@ -64,17 +65,17 @@ describe("places", () => {
   it("are rather not on the worker where the attempt before failed, but there if nobody else has room", () => {
     bench.register({ slots: 8 });
     bench.register({ instance: "bbbbbbbb-0000", name: "w2", slots: 1 });
-    expect(bench.pool.place(NEEDS, "w1/aaaaaaaa")).toMatchObject({ worker: "w2/bbbbbbbb" });
-    expect(bench.pool.place(NEEDS, "w1/aaaaaaaa")).toMatchObject({ worker: "w1/aaaaaaaa" });
-    expect(bench.pool.place(NEEDS, "w2/bbbbbbbb")).toMatchObject({ worker: "w1/aaaaaaaa" });
+    expect(bench.pool.place(NEEDS, notOn("w1"))).toMatchObject({ worker: "w2/bbbbbbbb" });
+    expect(bench.pool.place(NEEDS, notOn("w1"))).toMatchObject({ worker: "w1/aaaaaaaa" });
+    expect(bench.pool.place(NEEDS, notOn("w2"))).toMatchObject({ worker: "w1/aaaaaaaa" });
   });
 
   it("are rather not in the server's own process where the attempt before failed there", () => {
     bench.open(2);
-    expect(bench.pool.place(NEEDS, "local-1")).toMatchObject({ worker: "local-1" });
+    expect(bench.pool.place(NEEDS, notOn("local-1"))).toMatchObject({ worker: "local-1" });
     bench.register();
-    expect(bench.pool.place(NEEDS, "local-1")).toMatchObject({ worker: "w1/aaaaaaaa" });
-    expect(bench.pool.place({ ...NEEDS, usesWorkspace: true }, "local-1")).toMatchObject({
+    expect(bench.pool.place(NEEDS, notOn("local-1"))).toMatchObject({ worker: "w1/aaaaaaaa" });
+    expect(bench.pool.place({ ...NEEDS, usesWorkspace: true }, notOn("local-1"))).toMatchObject({
       worker: "local-1",
     });
   });

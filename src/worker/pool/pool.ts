@@ -6,24 +6,26 @@ import { failureContextFor, writeFailureContext } from "../failure-context-files
 import { hasTags } from "../local-room.js";
 import { withPromptFiles } from "../prompt-files.js";
 import { NO_ROOM } from "../room.js";
-import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "../worker.js";
+import type { Assignment, HeldAttempt, Needs, Place, PlaceWish, Report, Worker } from "../worker.js";
 import { localInfo, remoteInfo, type WorkerInfo } from "../worker-info.js";
 import { PoolAllocations } from "./pool-allocations.js";
 import { PoolAttempt } from "./pool-attempt.js";
 import { PoolBook } from "./pool-book.js";
 import { PoolDesk } from "./pool-desk.js";
 import {
+  type Choice,
   choosePlace,
   keepRoom,
   type LocalPart,
-  type NoPlace,
+  NO_WISH,
   type PoolPlace,
-  whyNoPlace,
 } from "./pool-placement.js";
 import { PoolReports, type RecordedAttempts } from "./pool-reports.js";
 import type { PoolWorker } from "./pool-worker.js";
 import { DEFAULT_ATTEMPT_LEASE_MS, type LiveControl } from "./protocol.js";
 import { ReceivedFiles } from "./received-files.js";
+import { ALL_GOOD, isTrusted, type Standings } from "./standings.js";
+import { type NoPlace, whyNoPlace } from "./why-no-place.js";
 
 export interface WorkerPoolOptions {
   /** The worker in this process. Child runs are its business even where it has no slots. */
@@ -37,6 +39,8 @@ export interface WorkerPoolOptions {
   readonly leaseMs?: number;
   /** What people want of a run that this server has; its workers are told. */
   readonly controlOf?: (runId: number) => LiveControl | null;
+  /** Who is in quarantine; without it nobody. */
+  readonly standings?: Standings;
 }
 
 /** What a recovery script takes of a worker. */
@@ -53,27 +57,44 @@ export class WorkerPool implements Worker {
   readonly allocations: PoolAllocations;
   private readonly book: PoolBook;
   private readonly reports: PoolReports;
+  private readonly standings: Standings;
 
   constructor(private readonly options: WorkerPoolOptions) {
     const { clock, leaseMs = DEFAULT_ATTEMPT_LEASE_MS } = options;
     const files = new ReceivedFiles(options.outputDir);
     const reports = new PoolReports(files, options.recorded, clock);
     this.reports = reports;
+    this.standings = options.standings ?? ALL_GOOD;
     this.book = new PoolBook(clock, leaseMs, reports);
     const ended = new EndedRuns(options.recorded, clock);
-    this.allocations = new PoolAllocations(this.book, clock);
+    this.allocations = new PoolAllocations(this.book, clock, this.standings);
     this.desk = new PoolDesk(this.book, reports, files, ended, clock, options.controlOf ?? (() => null));
-    this.desk.onRegistered = ({ at, caller }) => this.allocations.note(at, caller);
+    this.desk.onRegistered = ({ at, caller, answersAs }) => {
+      this.allocations.note(at, caller);
+      // So that it is known when the first attempt is to be placed.
+      this.standings.standingOf(answersAs);
+    };
   }
 
-  place(needs: Needs, ratherNot: string | null = null): Place | "full" | null {
-    const { local, clock } = this.options;
-    return choosePlace(needs, local, [...this.book.workers.values()], clock.elapsed(), ratherNot);
+  place(needs: Needs, wish: PlaceWish = NO_WISH): Place | "full" | null {
+    return choosePlace(needs, wish, this.choice());
   }
 
   keepRoomFor(needs: Needs | null): boolean {
+    return keepRoom(needs, this.choice());
+  }
+
+  /** Somebody may take something that could not before. */
+  tellRoom(): void {
+    this.book.tellRoom();
+  }
+
+  private choice(): Choice {
+    const { standings } = this;
     const { local, clock } = this.options;
-    return keepRoom(needs, local, [...this.book.workers.values()], clock.elapsed());
+    const workers = [...this.book.workers.values()];
+    const canBringOthers = (tags: readonly string[]): boolean => this.allocations.canBring(tags);
+    return { local, workers, elapsed: clock.elapsed(), standings, canBringOthers };
   }
 
   get doesNothingAs(): string {
@@ -110,6 +131,7 @@ export class WorkerPool implements Worker {
     const { needs, endsAt } = remote?.reservation ?? { needs: scriptNeeds(assignment), endsAt: null };
     const attempt = new PoolAttempt(heldOf(assignment, worker?.label ?? "", needs), "queued", shipped);
     attempt.endsAt = endsAt;
+    attempt.proves = remote?.reservation.proves === true;
     this.keep(attempt);
     const reported = this.listen(attempt, signal);
     if (!attempt.isWanted) this.book.drop(attempt);
@@ -154,8 +176,7 @@ export class WorkerPool implements Worker {
 
   /** Why an attempt with these needs does not start now. */
   whyNot(needs: Needs): NoPlace {
-    const { local, clock } = this.options;
-    return whyNoPlace(needs, local, [...this.book.workers.values()], clock.elapsed());
+    return whyNoPlace(needs, this.choice());
   }
 
   private listen(attempt: PoolAttempt, signal: AbortSignal): Promise<Report | null> {
@@ -213,7 +234,10 @@ export class WorkerPool implements Worker {
     const able = [...this.book.workers.values()].filter(
       (one) => one.isPresent(elapsed) && one.couldRun(needs),
     );
-    return able.find(({ label }) => label === lastWorker) ?? able[0] ?? (local.slots > 0 ? "local" : null);
+    // What it mends in quarantine no attempt would find.
+    const trusted = able.filter(({ answersAs }) => isTrusted(this.standings.standingOf(answersAs)));
+    const among = trusted.length > 0 ? trusted : able;
+    return among.find(({ label }) => label === lastWorker) ?? among[0] ?? (local.slots > 0 ? "local" : null);
   }
 
   /** The failure that a transition brought, read where the logs are; kept here too, beside the attempt's other files. */

@@ -1,0 +1,278 @@
+import type { LoggedEvent } from "../../core/model/events.js";
+import { isOver, type Run } from "../../core/model/run.js";
+import { Contrast } from "../../core/workers/contrast.js";
+import {
+  beginProbation,
+  type ContrastedJob,
+  dropProbation,
+  failProbation,
+  free,
+  type HealthState,
+  type Quarantine,
+  quarantine,
+  stateOf,
+  type WorkerHealth,
+} from "../../core/workers/quarantine.js";
+import type { Store } from "../../store/store.js";
+import type { Standing, Standings } from "../../worker/pool/standings.js";
+import type { Clock } from "../clock.js";
+import type { SharedRows } from "../shared-rows.js";
+import { AttemptsSeen, type Ending, type SeenAttempt } from "./attempts-seen.js";
+import { openHealthRows } from "./health-rows.js";
+import { healthText } from "./health-text.js";
+
+/** How often it is looked whether others have changed something, where nobody tells. */
+const POLL_MS = 10_000;
+
+export interface HealthPorts {
+  readonly store: Pick<Store, "readShared" | "writeShared" | "onChange">;
+  readonly clock: Clock;
+  /** Somebody may get work who did not before. */
+  readonly wake: () => void;
+  /** Called with a sentence for people. */
+  readonly tell?: (text: string) => void;
+}
+
+type Change = (health: WorkerHealth, now: number) => WorkerHealth;
+
+/**
+ * What this server knows of the health of workers. It finds those that fail what others complete, from the attempts of
+ * its own runs; a quarantine is then a row that all servers of the store see.
+ */
+export class HealthBoard implements Standings {
+  private readonly rows: SharedRows<WorkerHealth>;
+  private readonly attempts = new AttemptsSeen();
+  private readonly contrast = new Contrast();
+  /** Names of workers that have been asked for. */
+  private readonly watched = new Set<string>();
+  /** Those that were read, or could not be. */
+  private readonly known = new Set<string>();
+  /** Decided here, and not in the rows yet. */
+  private readonly unwritten = new Map<string, Change[]>();
+  /** By name: when the quarantine of this mark is over, by the clock that nobody sets. */
+  private readonly ends = new Map<string, { readonly mark: string; readonly at: number }>();
+  private readonly seen = new Map<string, HealthState>();
+  /** Probations that this server may begin, and those that it asks for. */
+  private readonly granted = new Set<string>();
+  private readonly asking = new Set<string>();
+  private cancelTick: () => void = () => {};
+  private looking: Promise<void> | null = null;
+  private lookAgain = false;
+  private stopped = false;
+  private unsubscribe: (() => void) | null = null;
+
+  constructor(private readonly ports: HealthPorts) {
+    this.rows = openHealthRows(ports.store, ports.clock);
+  }
+
+  /** What is granted and was not used is given back. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.unsubscribe?.();
+    this.cancelTick();
+    await this.looking;
+    for (const name of this.granted) if (!this.attempts.isProving(name)) this.change(name, dropProbation);
+    await this.write().catch(() => {});
+  }
+
+  standingOf(name: string): Standing {
+    if (!this.watched.has(name)) this.watch(name);
+    if (!this.known.has(name)) return "unknown";
+    const health = this.healthOf(name);
+    if (health.quarantine === null) return this.contrast.isSuspect(name) ? "suspect" : "good";
+    if (this.attempts.isProving(name)) return "out";
+    if (this.granted.has(name)) return "proving";
+    return this.isDue(name, health.quarantine) ? "due" : "out";
+  }
+
+  /** Of all that this server has seen. */
+  states(): ReadonlyMap<string, HealthState> {
+    return this.seen;
+  }
+
+  /** Nodes of a cluster that no allocation should ask for now. */
+  nodesInQuarantine(cluster: string): string[] {
+    const prefix = `${cluster}/`;
+    const names = this.rows.entries().map(([name]) => name);
+    return names
+      .filter((name) => name.startsWith(prefix) && this.standingOf(name) === "out")
+      .map((name) => name.slice(prefix.length));
+  }
+
+  askProbation(name: string): void {
+    const { quarantine: found } = this.healthOf(name);
+    if (found === null || this.asking.has(name) || this.stopped) return;
+    this.asking.add(name);
+    const mark = markOf(found);
+    const take: Change = (health, now) =>
+      health.quarantine !== null && markOf(health.quarantine) === mark ? beginProbation(health, now) : health;
+    void this.edit(name, [take]).then(
+      (isTaken) => {
+        if (isTaken) this.granted.add(name);
+        this.asking.delete(name);
+        this.notice();
+      },
+      // A store that fails now is asked again after the next look.
+      () => {},
+    );
+  }
+
+  load(run: Run): void {
+    this.attempts.load(run);
+  }
+
+  /** It is no longer this server's. */
+  letGo(run: Run): void {
+    this.attempts.forget(run.id);
+    this.contrast.forget((each) => each.run === run.id);
+  }
+
+  /** These events of a run of this server are on record. */
+  take(run: Run, events: readonly LoggedEvent[]): void {
+    if (this.watched.size === 0 && this.attempts.isEmpty) return;
+    for (const { attempt, ending } of this.attempts.take(run, events)) this.judge(attempt, ending);
+    this.forgetSettled(run, events);
+    for (const { worker, jobs } of this.contrast.found()) this.quarantine(worker, jobs);
+    if (this.unwritten.size > 0) this.look();
+  }
+
+  private judge(attempt: SeenAttempt, ending: Ending): void {
+    const { worker, label } = attempt;
+    if (attempt.isProbation && worker !== null) this.endProbation(worker, ending);
+    if (ending.kind === "succeeded") return this.contrast.succeeded(worker, label, attempt);
+    if (ending.kind === "ended" || worker === null) return;
+    // In quarantine it tells nothing new.
+    if (!attempt.isProbation && this.healthOf(worker).quarantine === null)
+      this.contrast.failed(worker, { ...attempt, code: ending.code });
+  }
+
+  private endProbation(worker: string, { kind }: Ending): void {
+    this.granted.delete(worker);
+    const reason = "its probation succeeded";
+    if (kind === "succeeded") this.change(worker, (health, at) => free(health, { at, by: null, reason }));
+    else this.change(worker, kind === "failed" ? failProbation : dropProbation);
+  }
+
+  /** Jobs that nobody will complete any more. */
+  private forgetSettled(run: Run, events: readonly LoggedEvent[]): void {
+    if (isOver(run)) return this.letGo(run);
+    const failed = new Set(events.flatMap(({ event }) => (event.type === "job.failed" ? [event.job] : [])));
+    if (failed.size > 0) this.contrast.forget(({ job }) => failed.has(job));
+  }
+
+  private quarantine(worker: string, jobs: readonly ContrastedJob[]): void {
+    this.contrast.clear(worker);
+    this.change(worker, (health, now) => quarantine(health, jobs, now));
+  }
+
+  /** Counts here at once, and for others as soon as it is written. */
+  private change(name: string, change: Change): void {
+    this.unwritten.set(name, [...(this.unwritten.get(name) ?? []), change]);
+  }
+
+  private healthOf(name: string): WorkerHealth {
+    const now = this.rows.now();
+    const health = this.rows.get(name) ?? NOT_READ;
+    return (this.unwritten.get(name) ?? []).reduce((before, change) => change(before, now), health);
+  }
+
+  private watch(name: string): void {
+    this.watched.add(name);
+    // A database may keep a connection for whoever listens, so nobody does without need.
+    this.unsubscribe ??= this.ports.store.onChange(({ kind }) => {
+      if (kind === "shared") this.look();
+    });
+    this.look();
+  }
+
+  /** Read how things stand, write what was decided here, and tell what has changed; one at a time. */
+  private look(): void {
+    this.lookAgain = true;
+    if (this.stopped) return;
+    this.looking ??= this.lookAround().finally(() => {
+      this.looking = null;
+      if (this.lookAgain) this.look();
+      else this.schedule();
+    });
+  }
+
+  private async lookAround(): Promise<void> {
+    this.lookAgain = false;
+    const names = [...this.watched];
+    try {
+      await this.rows.readAll(names);
+      await this.write();
+    } catch {
+      // A store that fails now is asked again at the next look; till then it is as it was.
+    }
+    for (const name of names) this.known.add(name);
+    this.asking.clear();
+    this.notice();
+  }
+
+  private async write(): Promise<void> {
+    for (const [name, changes] of [...this.unwritten]) {
+      await this.edit(name, changes);
+      const left = (this.unwritten.get(name) ?? []).slice(changes.length);
+      if (left.length === 0) this.unwritten.delete(name);
+      else this.unwritten.set(name, left);
+    }
+  }
+
+  private edit(name: string, changes: readonly Change[]): Promise<boolean> {
+    return this.rows.change([name], (found, now) => {
+      const before = found.get(name)!;
+      const after = changes.reduce((health, change) => change(health, now), before);
+      return after === before ? null : new Map([[name, after]]);
+    });
+  }
+
+  private notice(): void {
+    const now = this.rows.now();
+    for (const name of new Set([...this.watched, ...this.rows.entries().map(([each]) => each)])) {
+      const health = this.healthOf(name);
+      const found = health.quarantine;
+      if (found !== null) this.setEnd(name, found, now);
+      else this.forgetEnd(name);
+      const state = found !== null && this.isDue(name, found) ? "probation" : stateOf(health, now);
+      const before = this.seen.get(name) ?? "healthy";
+      this.seen.set(name, state);
+      if (state !== before) this.ports.tell?.(healthText(name, health, state));
+    }
+    this.ports.wake();
+  }
+
+  private forgetEnd(name: string): void {
+    if (this.ends.delete(name)) this.contrast.clear(name);
+    this.granted.delete(name);
+  }
+
+  /** However the clock on the wall is set, it is no longer than it was to be. */
+  private setEnd(name: string, found: Quarantine, now: number): void {
+    const mark = markOf(found);
+    if (this.ends.get(name)?.mark === mark) return;
+    const wholeMs = found.until - (found.probationAt ?? found.until - found.forMs);
+    const leftMs = Math.min(Math.max(0, found.until - now), wholeMs);
+    this.ends.set(name, { mark, at: this.ports.clock.elapsed() + leftMs });
+  }
+
+  private isDue(name: string, found: Quarantine): boolean {
+    const end = this.ends.get(name);
+    return end !== undefined && end.mark === markOf(found) && this.ports.clock.elapsed() >= end.at;
+  }
+
+  private schedule(): void {
+    this.cancelTick();
+    if (this.stopped || this.watched.size === 0) return;
+    const elapsed = this.ports.clock.elapsed();
+    const waits = [...this.ends.values()].map(({ at }) => at - elapsed).filter((ms) => ms > 0);
+    this.cancelTick = this.ports.clock.after(Math.min(POLL_MS, ...waits), () => this.look());
+  }
+}
+
+const NOT_READ: WorkerHealth = { quarantine: null, freed: null };
+
+/** Each quarantine, and each part of it between two probations, has another. */
+function markOf({ since, until, times }: Quarantine): string {
+  return `${since} ${until} ${times}`;
+}

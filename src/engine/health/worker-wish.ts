@@ -1,0 +1,27 @@
+import { retryMax } from "../../core/decide/ladder/retry.js";
+import type { Job, Run } from "../../core/model/run.js";
+import { answerableFor } from "../../core/model/worker-names.js";
+import type { PlaceWish } from "../../worker/worker.js";
+
+/** What a job wants of the place of its next attempt, given where its last one failed. */
+export function wishOf(run: Run, job: Job): PlaceWish {
+  const mayProve = isMadeAgain(run, job);
+  const { attemptWorker } = job;
+  if (job.error === null || job.attempt === 0 || attemptWorker === null)
+    return { on: null, worker: null, mayProve };
+  const worker = answerableFor(attemptWorker, job.attemptPlace) ?? attemptWorker;
+  // The fault may be that machine's; but what a script has mended is there too.
+  const on = job.repaired ? "same" : (job.step.definition.onFail.retry?.onWorker ?? "other");
+  return { on: on === "any" ? null : on, worker, mayProve };
+}
+
+/** If its next attempt fails too, most failures of it are answered with another one in the same visit. */
+function isMadeAgain(run: Run, job: Job): boolean {
+  const { definition, options } = run;
+  if (!options.failureRouting || options.only !== null) return false;
+  const { definition: step } = job.step;
+  if (job.retriesInVisit + job.heal.resets < retryMax(run, step)) return true;
+  if (definition.queue && job.queue.requeues + 1 < definition.queue.maxAttempts) return true;
+  const handler = definition.failureHandlers.find(({ name }) => name === step.failureHandler);
+  return handler?.rules.some(({ maxAttempts }) => job.charged + 1 < maxAttempts) ?? false;
+}
