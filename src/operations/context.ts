@@ -6,7 +6,7 @@ import type { BreakerDefinition, Definition } from "../core/model/definition.js"
 import type { Job } from "../core/model/run.js";
 import type { ClusterSettings } from "../settings/settings.js";
 import type { Store } from "../store/store.js";
-import type { NoPlace } from "../worker/pool/pool-placement.js";
+import type { NoPlace } from "../worker/pool/why-no-place.js";
 import type { Role } from "./roles.js";
 import type { StartOptions } from "./runs/start-options.js";
 import type { Reading, Workflow } from "./workflows/workflow.js";
