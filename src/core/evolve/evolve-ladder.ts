@@ -2,6 +2,7 @@ import { jobFailure, judgeEnding } from "../failure/error-record.js";
 import { keepUserData } from "../model/batch/user-data.js";
 import type { Event } from "../model/events.js";
 import { settleGates, withDependentsStillWaiting } from "../model/gate.js";
+import { hasFollowUps } from "../model/graph.js";
 import { NEW_QUEUE_STATE } from "../model/heal-state.js";
 import {
   carryRouteOn,
@@ -15,7 +16,7 @@ import {
   settle,
 } from "../model/jobs.js";
 import { withRaise } from "../model/resources.js";
-import { change, hasFollowUps, type Job, jobById, type Run } from "../model/run.js";
+import { change, type Job, jobById, type Run } from "../model/run.js";
 import { rebuild } from "./evolve-barrier.js";
 import { rememberKey } from "./evolve-run.js";
 import { findAgain } from "./evolve-tree.js";

@@ -4,6 +4,7 @@ import { keepUserData } from "../model/batch/user-data.js";
 import type { Event } from "../model/events.js";
 import { traitsOf } from "../model/failure.js";
 import { settleGates } from "../model/gate.js";
+import { hasFollowUps } from "../model/graph.js";
 import {
   addJob,
   addRequest,
@@ -20,7 +21,7 @@ import {
   takeRequest,
 } from "../model/jobs.js";
 import { IS_LAST_ERROR } from "../model/last-error.js";
-import { change, hasFollowUps, type Job, jobById, type Run, reuseKey } from "../model/run.js";
+import { change, type Job, jobById, type Run, reuseKey } from "../model/run.js";
 import { noteStepRequest } from "../model/step-request.js";
 import { placeOf } from "../model/worker-names.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";

@@ -151,3 +151,8 @@ function append<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   if (list === undefined) map.set(key, [value]);
   else list.push(value);
 }
+
+export function hasFollowUps(step: GraphStep): boolean {
+  const { run, runJs, goto, gotoJs } = step.definition.onSuccess;
+  return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null || step.successEdges.length > 0;
+}

@@ -395,8 +395,3 @@ export function* scopesUnder(scope: Scope): Generator<Scope> {
     for (const child of children) if (child.open) yield* scopesUnder(child);
   }
 }
-
-export function hasFollowUps(step: GraphStep): boolean {
-  const { run, runJs, goto, gotoJs } = step.definition.onSuccess;
-  return run.length > 0 || runJs !== null || goto !== null || gotoJs !== null || step.successEdges.length > 0;
-}

@@ -13,8 +13,8 @@ import {
   stateOf,
   type WorkerHealth,
 } from "../../core/workers/quarantine.js";
+import type { Standing, Standings } from "../../core/workers/standings.js";
 import type { Store } from "../../store/store.js";
-import type { Standing, Standings } from "../../worker/pool/standings.js";
 import type { Clock } from "../clock.js";
 import type { SharedRows } from "../shared-rows.js";
 import { AttemptsSeen, type Ending, type SeenAttempt } from "./attempts-seen.js";

@@ -1,6 +1,7 @@
 import { writtenUserData } from "../../core/model/batch/user-data.js";
 import type { EventType, FileFacts, Lead, LoggedEvent, ReusedJob } from "../../core/model/events.js";
-import { findJob, hasFollowUps, type Job, type Run, reuseKey } from "../../core/model/run.js";
+import { hasFollowUps } from "../../core/model/graph.js";
+import { findJob, type Job, type Run, reuseKey } from "../../core/model/run.js";
 import type { Store } from "../../store/store.js";
 
 /** What the log of a run knows of its jobs beyond what they are in memory. */

@@ -2,11 +2,11 @@ import type { AllocationEnd } from "../../cluster/allocation-end.js";
 import { verdictOf } from "../../cluster/scale/verdict.js";
 import type { Limit, Resource } from "../../core/model/resources.js";
 import type { AttemptPlace } from "../../core/model/worker-names.js";
+import type { Standings } from "../../core/workers/standings.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { PoolAttempt } from "./pool-attempt.js";
 import type { PoolBook } from "./pool-book.js";
 import type { PoolWorker } from "./pool-worker.js";
-import type { Standings } from "./standings.js";
 
 /** Incarnations of allocations that are remembered after their worker has gone. */
 const MAX_REMEMBERED = 10_000;

@@ -1,9 +1,9 @@
 import type { Placed } from "../../core/model/worker-names.js";
+import { isTrusted, type Standings } from "../../core/workers/standings.js";
 import { beginningOf, isWide } from "../backfill.js";
 import { type Extent, hasTags } from "../local-room.js";
 import type { Needs, Place, PlaceWish, Worker } from "../worker.js";
 import type { PoolWorker, Reservation } from "./pool-worker.js";
-import { isTrusted, type Standings } from "./standings.js";
 
 /** The worker in the server's own process. */
 export interface LocalPart extends Worker {

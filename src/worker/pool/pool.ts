@@ -1,5 +1,6 @@
 import type { Limit, Resource } from "../../core/model/resources.js";
 import { isLocalWorker } from "../../core/model/worker-names.js";
+import { ALL_GOOD, isTrusted, type Standings } from "../../core/workers/standings.js";
 import type { TimerPort } from "../attempt-timers.js";
 import { EndedRuns, type RecordedRuns } from "../ended-runs.js";
 import { failureContextFor, writeFailureContext } from "../failure-context-files.js";
@@ -24,7 +25,6 @@ import { PoolReports, type RecordedAttempts } from "./pool-reports.js";
 import type { PoolWorker } from "./pool-worker.js";
 import { DEFAULT_ATTEMPT_LEASE_MS, type LiveControl } from "./protocol.js";
 import { ReceivedFiles } from "./received-files.js";
-import { ALL_GOOD, isTrusted, type Standings } from "./standings.js";
 import { type NoPlace, whyNoPlace } from "./why-no-place.js";
 
 export interface WorkerPoolOptions {
