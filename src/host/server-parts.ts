@@ -35,7 +35,7 @@ import { isDead } from "../store/lease-owner.js";
 import type { LeaseOwner } from "../store/store.js";
 import { WorkerPool } from "../worker/pool/pool.js";
 import type { PoolDesk } from "../worker/pool/pool-desk.js";
-import type { NoPlace } from "../worker/pool/pool-placement.js";
+import type { NoPlace } from "../worker/pool/why-no-place.js";
 import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
 import { Daruma } from "./daruma.js";
