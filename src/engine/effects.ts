@@ -47,6 +47,8 @@ export interface EffectPorts {
 export class Effects {
   private readonly attempts: AttemptsUnderWay;
   private readonly timers = new Map<number, () => void>();
+  /** By run: its deadline, and when it is to be told that it takes long. */
+  private readonly moments = new Map<number, (() => void)[]>();
   private readonly rebuilds: RebuildsUnderWay;
   private readonly setAsides: SetAsidesUnderWay;
   /** By job: room for the attempt that is being decided. */
@@ -95,6 +97,12 @@ export class Effects {
         case "human.asked":
           if (event.dueAt !== null) this.planTimer(host, event.job);
           break;
+        case "time.counted":
+          afterCommit(host, () => this.armMoments(host));
+          break;
+        case "time.stopped":
+          afterCommit(host, () => this.dropMoments(host.run.id));
+          break;
         case "rebuild.started":
           afterCommit(host, () =>
             this.rebuilds.begin(host.run, event, (command) => this.ports.post(host, command)),
@@ -131,6 +139,7 @@ export class Effects {
    * asked for, once more.
    */
   rearm(host: RunHost, unanswered: ReadonlySet<number>): void {
+    this.armMoments(host);
     for (const job of host.run.jobs) {
       if (job.status === "waiting" && job.dueAt !== null) this.arm(host, job);
       const asked = job.evaluation;
@@ -165,6 +174,7 @@ export class Effects {
    */
   async release(run: Run): Promise<number[]> {
     const ids: number[] = [];
+    this.dropMoments(run.id);
     for (const { id } of run.jobs) {
       this.timers.get(id)?.();
       this.timers.delete(id);
@@ -257,6 +267,35 @@ export class Effects {
       this.ports.post(host, { type: "timer.fire", job, dueAt });
     });
     this.timers.set(job, cancel);
+  }
+
+  /** Like `arm`: no longer than the limits last, wherever the clock was set meanwhile. */
+  private armMoments(host: RunHost): void {
+    const { clock } = this.ports;
+    const { id, timeUsed, definition } = host.run;
+    this.dropMoments(id);
+    const { counting, warned } = timeUsed;
+    const { deadlineMs = null, warnAfterMs = null } = definition.timeLimits ?? {};
+    if (counting === null) return;
+    const moments = [
+      { at: counting.deadlineAt, limitMs: deadlineMs },
+      { at: warned ? null : counting.warnAt, limitMs: warnAfterMs },
+    ];
+    const armed = moments.flatMap(({ at, limitMs }) =>
+      at === null || limitMs === null
+        ? []
+        : [
+            clock.setTimer(Math.min(at, clock.now() + limitMs), () =>
+              this.ports.post(host, { type: "time.reach", at }),
+            ),
+          ],
+    );
+    this.moments.set(id, armed);
+  }
+
+  private dropMoments(runId: number): void {
+    for (const cancel of this.moments.get(runId) ?? []) cancel();
+    this.moments.delete(runId);
   }
 
   private planEvaluation(host: RunHost, job: Job, id: number, purpose: EvaluationPurpose): void {

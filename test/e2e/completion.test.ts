@@ -55,7 +55,7 @@ describe("daruma completion", () => {
     });
   }
 
-  it("refuses a shell that it does not know", () => {
+  it("refuses a shell that it does not know", { tags: ["C3"] }, () => {
     const refused = spawnSync(process.execPath, [commandLine, "completion", "tcsh"], { encoding: "utf8" });
     expect([refused.status, refused.stderr]).toEqual([
       2,

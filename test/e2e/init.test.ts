@@ -69,7 +69,9 @@ describe("daruma init", () => {
     expect([status, stderr]).toEqual([0, ""]);
   });
 
-  it("writes the example where the project's files say nothing, are broken, or --example is given", () => {
+  it("writes the example where the project's files say nothing, are broken, or --example is given", {
+    tags: ["C3"],
+  }, () => {
     const project = mkdtempSync(join(folder, "project-"));
     writeFileSync(join(project, "package.json"), "{ broken");
     writeFileSync(join(project, "Makefile"), "test:\n\ttrue\n");

@@ -23,7 +23,9 @@ steps:
 `;
 
 describe("run --report", () => {
-  it("writes JUnit that a schema accepts, annotations and a step summary, and keeps the exit code", async () => {
+  it("writes JUnit that a schema accepts, annotations and a step summary, and keeps the exit code", {
+    tags: ["C2"],
+  }, async () => {
     const [junit, summary] = [join(cli.path, "results.xml"), join(cli.path, "summary.md")];
     const args = ["run", cli.write("ci.yaml", FLOW), "--output-dir", cli.outputDir, "--json"];
     const reports = ["--report", `junit=${junit}`, "--report", "github"];

@@ -66,6 +66,8 @@ export class WorkflowMaker {
       failure_handlers: HANDLERS,
       transitions: this.transitions(),
       steps: this.steps,
+      // Last, so that what the seeds before it made is the same.
+      ...(random.chance(0.1) ? { deadline: `${random.between(1, 2_000)}ms` } : {}),
     });
   }
 

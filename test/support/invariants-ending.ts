@@ -35,6 +35,17 @@ export function theRunNeverStalls(log: Log): string | null {
   return null;
 }
 
+export function aDeadlineCancelsNoSooner(log: Log): string | null {
+  let deadlineAt: number | null = null;
+  for (const { event, at, seq } of log) {
+    if (event.type === "time.counted") deadlineAt = event.deadlineAt;
+    else if (event.type === "time.stopped") deadlineAt = null;
+    else if (event.type === "run.cancel_requested" && event.code === "DEADLINE")
+      if (deadlineAt === null || at < deadlineAt) return `the cancel at ${seq} is before the deadline`;
+  }
+  return null;
+}
+
 export function everyJobIsSettledAtTheEnd(log: Log, definition: Definition): string | null {
   if (!TERMINAL.includes(log.at(-1)!.event.type)) return null;
   const book = new JobBook(log, definition);

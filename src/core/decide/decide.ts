@@ -24,6 +24,7 @@ import {
 import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
 import { clearTheWay, finishSetAside, letGoOfTree, repeatSetAside } from "./set-aside.js";
 import { startAll } from "./start.js";
+import { keepTime, reachMoment } from "./time-limits.js";
 
 /**
  * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
@@ -38,6 +39,7 @@ export function decide(run: Run, command: Command, now: number): Event[] {
     endIfQuiescent(decision);
     // What follows a success may have gone back on the way to the end.
     driveWorkspace(decision);
+    keepTime(decision);
   }
   return decision.events;
 }
@@ -111,6 +113,8 @@ function apply(decision: Decision, command: Command): void {
       if (job.queue.waiting) return leaveQueue(decision, job);
       return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
     }
+    case "time.reach":
+      return reachMoment(decision, command.at);
     case "evaluation.finish":
       return finishEvaluation(decision, command.job, command.id, command.result);
     default:

@@ -42,8 +42,7 @@ function listsBehind(run: Run, jobs: readonly Job[]): Set<Job> {
 export function endIfQuiescent(decision: Decision): void {
   const { run } = decision;
   if (isOver(run) || run.status === "pending" || !isAtRest(run)) return;
-  if (run.cancelRequested !== null)
-    return decision.emit({ type: "run.canceled", reason: run.cancelRequested.reason });
+  if (run.cancelRequested !== null) return decision.emit({ type: "run.canceled", ...run.cancelRequested });
   if (run.paused !== null) return;
   if (run.held.size > 0) return holdRun(decision);
   settleRoutes(decision);

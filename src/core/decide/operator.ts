@@ -32,7 +32,7 @@ function perform(decision: Decision, command: OperatorCommand): void {
   const { run } = decision;
   switch (command.type) {
     case "run.cancel":
-      return cancelRun(decision, command.reason, command.key);
+      return cancelRun(decision, { reason: command.reason, key: command.key });
     case "run.pause": {
       const { reason, key, takeover } = command;
       decision.emit({ type: "run.paused", reason, key, takeover });
@@ -72,11 +72,19 @@ function perform(decision: Decision, command: OperatorCommand): void {
   }
 }
 
-function cancelRun(decision: Decision, reason: string, key: string | null): void {
+/** `code`: why, where nobody wished it. */
+interface Cancel {
+  readonly reason: string;
+  readonly key: string | null;
+  readonly code?: string;
+}
+
+export function cancelRun(decision: Decision, cancel: Cancel): void {
   const { run } = decision;
-  decision.emit({ type: "run.cancel_requested", reason, key });
+  if (run.cancelRequested !== null) return;
+  decision.emit({ type: "run.cancel_requested", ...cancel });
   if (run.status === "pending") decision.emit({ type: "run.started" });
-  abandonScope(decision, run.root, "canceled", "RUN_CANCELED", reason);
+  abandonScope(decision, run.root, "canceled", "RUN_CANCELED", cancel.reason);
 }
 
 /** Its next attempt starts whatever its breakers say; it goes on in its visit. */

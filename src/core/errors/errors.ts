@@ -324,6 +324,12 @@ export const ERROR_CATALOGUE = {
     next: "If that was a mistake: `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled.",
     asked: "If that was a mistake: control_run with action reset_failed continues what was canceled.",
   },
+  DEADLINE: {
+    means: "The run took longer than its `deadline` and was canceled.",
+    fix: "Find out what took so long, or raise `deadline`.",
+    next: "`daruma explain RUN` says what took how long; `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled, with a new deadline.",
+    asked: "control_run with action reset_failed continues what was canceled, with a new deadline.",
+  },
   FAIL_FAST: {
     means: "Another step failed and failure_policy is fail_fast.",
     fix: "Fix the failure of the step that failed first.",

@@ -1,6 +1,6 @@
 import { judgeEnding, runError } from "../failure/error-record.js";
 import type { Event } from "../model/events.js";
-import { jobById, type Run } from "../model/run.js";
+import { jobById, NO_TIME_USED, type Run } from "../model/run.js";
 
 type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
 
@@ -39,5 +39,26 @@ export function reopenRun(run: Run, event: Payload<"run.reopened">): void {
   run.fatal = null;
   run.paused = null;
   run.cancelRequested = null;
+  run.timeUsed = NO_TIME_USED;
   rememberKey(run, event.key);
+}
+
+export function passTime(
+  run: Run,
+  event: Payload<"time.counted" | "time.stopped" | "time.warned">,
+  at: number,
+): void {
+  const { timeUsed } = run;
+  if (event.type === "time.warned") run.timeUsed = { ...timeUsed, warned: true };
+  else if (event.type === "time.stopped")
+    run.timeUsed = { ...timeUsed, usedMs: event.usedMs, counting: null };
+  else {
+    const { deadlineAt, warnAt } = event;
+    run.timeUsed = { ...timeUsed, counting: { since: at, deadlineAt, warnAt } };
+  }
+}
+
+/** For whoever passes a code on that may be missing. */
+export function codeOf({ code }: { readonly code?: string }): { code?: string } {
+  return code === undefined ? {} : { code };
 }

@@ -29,7 +29,7 @@ import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { noteInBook } from "./evolve-book.js";
 import { evolveHeal } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
-import { endRun, failRun, markFailures, rememberKey, reopenRun } from "./evolve-run.js";
+import { codeOf, endRun, failRun, markFailures, passTime, rememberKey, reopenRun } from "./evolve-run.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import { completeInTree, enterTree, leaveInTree } from "./evolve-tree.js";
 
@@ -50,7 +50,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       run.workspace.left = null;
       return;
     case "run.cancel_requested":
-      run.cancelRequested = { reason: event.reason };
+      run.cancelRequested = { reason: event.reason, ...codeOf(event) };
       return rememberKey(run, event.key);
     case "run.paused":
       run.paused = { takeover: event.takeover };
@@ -73,7 +73,16 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "run.failed":
       return failRun(run, event, at);
     case "run.canceled":
-      return endRun(run, "canceled", runError(judgeEnding("RUN_CANCELED", event.reason), null, at), at);
+      return endRun(
+        run,
+        "canceled",
+        runError(judgeEnding(event.code ?? "RUN_CANCELED", event.reason), null, at),
+        at,
+      );
+    case "time.counted":
+    case "time.stopped":
+    case "time.warned":
+      return passTime(run, event, at);
     case "scopes.opened":
       return openScopes(run, jobById(run, event.job), event.generation, event.items);
     case "scope.abandoned":

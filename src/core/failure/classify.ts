@@ -70,6 +70,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["DEPENDENCY_FAILED", "deterministic_policy"],
   ["FAIL_FAST", "deterministic_policy"],
   ["RUN_CANCELED", "deterministic_policy"],
+  ["DEADLINE", "deterministic_policy"],
   ["STALLED", "infrastructure"],
 ]);
 

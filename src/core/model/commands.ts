@@ -126,6 +126,8 @@ export type Command =
     }
   /** The time until `dueAt` has passed, whatever the clock on the wall says by now. */
   | { readonly type: "timer.fire"; readonly job: number; readonly dueAt: number }
+  /** The same for a moment of the run itself: its deadline, or when it is to be told that it takes long. */
+  | { readonly type: "time.reach"; readonly at: number }
   | {
       readonly type: "evaluation.finish";
       readonly job: number;

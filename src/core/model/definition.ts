@@ -8,6 +8,14 @@ import type { Resource } from "./resources.js";
  * A workflow as the engine runs it: validated, normalised and frozen. `src/definition` makes it from a file or from
  * the builder; it is plain JSON, so it can be stored by its hash and read back.
  */
+/** Without the time that a run is paused or held. */
+export interface TimeLimits {
+  /** The run is canceled then. */
+  readonly deadlineMs: number | null;
+  /** It is told then, and goes on. */
+  readonly warnAfterMs: number | null;
+}
+
 export interface Definition {
   readonly name: string;
   readonly version: string | null;
@@ -33,6 +41,8 @@ export interface Definition {
   readonly failureHandlers: readonly FailureHandler[];
   /** This workflow's own; steps may also use those of the settings. Missing: none. */
   readonly breakers?: readonly BreakerDefinition[];
+  /** How long a run may take; missing: as long as it does. */
+  readonly timeLimits?: TimeLimits;
   /** The git workspace of each run; null: steps work in the file's folder. */
   readonly workspace: WorkspaceDefinition | null;
   readonly selfHeal: SelfHeal | null;

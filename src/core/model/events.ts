@@ -48,7 +48,13 @@ export type Event =
       readonly message: string;
       readonly unhandled: readonly number[];
     }
-  | { readonly type: "run.canceled"; readonly reason: string }
+  /** `code`: why, where it was not a person's wish. */
+  | { readonly type: "run.canceled"; readonly reason: string; readonly code?: string }
+  /** From now on the time of the run counts, until these moments. */
+  | { readonly type: "time.counted"; readonly deadlineAt: number | null; readonly warnAt: number | null }
+  /** It is paused or held; so much of its time is used. */
+  | { readonly type: "time.stopped"; readonly usedMs: number }
+  | { readonly type: "time.warned"; readonly afterMs: number }
   | {
       readonly type: "scopes.opened";
       readonly job: number;
@@ -495,6 +501,8 @@ type OperatorEvent =
       readonly type: "run.cancel_requested";
       readonly reason: string;
       readonly key: string | null;
+      /** Missing: somebody wished it. */
+      readonly code?: string;
       readonly by?: string;
     }
   | {

@@ -3,7 +3,7 @@ import { readyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type { Event } from "./events.js";
 import { buildGraph } from "./graph.js";
-import type { Barrier, Job, Run, Scope } from "./run.js";
+import { type Barrier, type Job, NO_TIME_USED, type Run, type Scope } from "./run.js";
 import { newWorkspaceState } from "./workspace-state.js";
 
 /** Shared: most items have neither fan-outs nor reducers of their own. */
@@ -76,6 +76,7 @@ export function newRun(
     status: "pending",
     error: null,
     cancelRequested: null,
+    timeUsed: NO_TIME_USED,
     paused: null,
     stepRequest: null,
     fatal: null,

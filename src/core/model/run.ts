@@ -51,7 +51,8 @@ export interface Run {
   finishedAt: number | null;
   status: RunStatus;
   error: ErrorRecord | null;
-  cancelRequested: { readonly reason: string } | null;
+  cancelRequested: { readonly reason: string; readonly code?: string } | null;
+  timeUsed: TimeUsed;
   paused: { readonly takeover: boolean } | null;
   stepRequest: StepRequest | null;
   /** The run fails whatever else happens: its root scope passed max_loops. */
@@ -86,6 +87,20 @@ export interface Run {
   /** Jobs changed since the projections were last taken. Not part of the fold. */
   readonly dirty: Set<Job>;
 }
+
+/** What of the run's time limits is used. */
+export interface TimeUsed {
+  readonly usedMs: number;
+  readonly warned: boolean;
+  /** Null: its time does not count now. */
+  readonly counting: {
+    readonly since: number;
+    readonly deadlineAt: number | null;
+    readonly warnAt: number | null;
+  } | null;
+}
+
+export const NO_TIME_USED: TimeUsed = { usedMs: 0, warned: false, counting: null };
 
 export interface Scope {
   readonly id: string;

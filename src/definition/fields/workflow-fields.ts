@@ -19,7 +19,7 @@ import {
   union,
   type Written,
 } from "../read/schema.js";
-import { boolean, json, number, oneOf, text } from "../read/schema-scalars.js";
+import { boolean, duration, json, number, oneOf, text } from "../read/schema-scalars.js";
 import { breakers } from "./breaker-fields.js";
 import { failureHandlers } from "./failure-handler-fields.js";
 import { files } from "./file-fields.js";
@@ -203,6 +203,14 @@ export const WORKFLOW_FIELDS = {
     schema: oneOf(["fail", "hold"]),
     doc: "What happens to a failure that nothing handles: the step fails, or waits for a decision. The default is `hold` if `jobs` is used.",
     default: "fail",
+  },
+  deadline: {
+    schema: located(duration({ min: 1 })),
+    doc: "A run that takes longer is canceled (`DEADLINE`); the time it is paused or held does not count.",
+  },
+  warn_after: {
+    schema: located(duration({ min: 1 })),
+    doc: "A run that takes longer says so and goes on; the time it is paused or held does not count.",
   },
   failure_handlers: { schema: failureHandlers, doc: "Rules that handle exit codes; steps name a handler." },
   breakers: {

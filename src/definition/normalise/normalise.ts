@@ -80,6 +80,7 @@ export function normalise(
     failureHandlers: (keys.failure_handlers ?? []).flatMap(({ name, rules }) =>
       name === undefined ? [] : [{ name: name.value, rules }],
     ),
+    ...given("timeLimits", timeLimits(keys, context)),
     ...given("breakers", keys.breakers?.length === 0 ? undefined : keys.breakers),
     workspace: keys.workspace ?? null,
     selfHeal: keys.self_heal ?? null,
@@ -92,6 +93,22 @@ export function normalise(
       entry.raw === null ? [] : [normaliseStep(entry.id, entry.raw, surroundings)],
     ),
   };
+}
+
+function timeLimits({ deadline, warn_after: warnAfter }: WorkflowKeys, context: ReadContext) {
+  if (deadline === undefined && warnAfter === undefined) return undefined;
+  if (deadline !== undefined && warnAfter !== undefined && warnAfter.value >= deadline.value) {
+    const { at, path } = warnAfter;
+    const message = "`warn_after` is not before `deadline`, so nobody is ever warned";
+    context.findings.error({
+      code: "INVALID_VALUE",
+      message,
+      hint: "Make it shorter, or remove it.",
+      at,
+      path,
+    });
+  }
+  return { deadlineMs: deadline?.value ?? null, warnAfterMs: warnAfter?.value ?? null };
 }
 
 /** `use_pending_failed` says the same in the words of the batch form, which holds by default. */

@@ -35,7 +35,10 @@ type OperatorEvents =
 export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   "run.cancel_requested": {
     note: ({ reason }) => note("canceled", `cancel requested: ${short(reason)}`),
-    runStory: ({ reason }, when) => `Somebody canceled it ${when}${because(reason)}.`,
+    runStory: ({ reason, code }, when) =>
+      code === undefined
+        ? `Somebody canceled it ${when}${because(reason)}.`
+        : `It was canceled ${when} (${code}): ${reason}.`,
   },
   "run.paused": {
     note: ({ takeover, reason }, run) =>

@@ -1,5 +1,5 @@
 import type { Run } from "../../core/model/run.js";
-import { counted } from "../../core/text/amount-text.js";
+import { counted, durationAmount } from "../../core/text/amount-text.js";
 import { jobNames, listNames } from "../lookup/job-name.js";
 import { type EventOf, nameIn, short, told, type WordsOf } from "./event-words.js";
 import { type NewNote, note, runNote } from "./note.js";
@@ -13,6 +13,9 @@ type RunEvents =
   | "run.completed"
   | "run.failed"
   | "run.canceled"
+  | "time.counted"
+  | "time.stopped"
+  | "time.warned"
   | "scopes.opened"
   | "scope.abandoned"
   | "join.decided"
@@ -51,6 +54,14 @@ export const RUN_WORDS: WordsOf<RunEvents> = {
   "run.completed": {},
   "run.failed": {},
   "run.canceled": {},
+  "time.counted": {},
+  "time.stopped": {},
+  "time.warned": {
+    note: ({ afterMs }, run) =>
+      runNote("run", run, `has been running for ${durationAmount(afterMs)}${deadlineIn(run)}`),
+    runStory: ({ afterMs }, when) =>
+      `It had run for ${durationAmount(afterMs)} ${when}, which is longer than expected.`,
+  },
   "scopes.opened": {
     note: ({ job, items }, run) =>
       note("started", `${nameIn(run, job)} opened ${counted(items.length, "branch", "branches")}`),
@@ -105,4 +116,11 @@ function joinNote(event: EventOf<"join.decided">, run: Run): NewNote | null {
 function joinText({ completed, failed, skipped, satisfied }: EventOf<"join.decided">): string {
   const others = skipped === 0 ? "" : `, ${skipped} were skipped`;
   return `${completed} completed, ${failed} failed${others}: the join is ${satisfied ? "" : "not "}satisfied`;
+}
+
+function deadlineIn({ definition: { timeLimits } }: Run): string {
+  const { deadlineMs = null } = timeLimits ?? {};
+  return deadlineMs === null
+    ? ", longer than expected"
+    : `; it is canceled after ${durationAmount(deadlineMs)}`;
 }

@@ -3,8 +3,10 @@
  * form stays as it is, so that old logs are read without a migration. A test compares this with the shapes of all events.
  */
 export const SHOWN_KEYS = {
+  afterMs: "after_ms",
   changedFiles: "changed_files",
   cpuMs: "cpu_ms",
+  deadlineAt: "deadline_at",
   definitionHash: "definition_hash",
   delayMs: "delay_ms",
   diffHash: "diff_hash",
@@ -29,7 +31,9 @@ export const SHOWN_KEYS = {
   selectedEdgeId: "selected_edge_id",
   targetNodeId: "target_node_id",
   targetNodeKey: "target_node_key",
+  usedMs: "used_ms",
   userData: "user_data",
+  warnAt: "warn_at",
   workflowId: "workflow_id",
   writtenBytes: "written_bytes",
 } as const;
