@@ -10,6 +10,7 @@ import { listFlakes } from "./failures/list-flakes.js";
 import { getFailure, triageFailure } from "./failures/triage-failure.js";
 import { answerJob } from "./jobs/answer-job.js";
 import { classifyAndResolveFailures } from "./jobs/classify-and-resolve-failures.js";
+import { compareAttempts } from "./jobs/compare-attempts.js";
 import { getJob } from "./jobs/get-job.js";
 import { getJobLogs } from "./jobs/get-job-logs.js";
 import { listDeadLetters } from "./jobs/list-dead-letters.js";
@@ -94,6 +95,7 @@ export const TABLE = {
   get_run_definition: getRunDefinition,
   list_jobs: listJobs,
   get_job: getJob,
+  compare_attempts: compareAttempts,
   update_job: updateJob,
   retry_job: retryJob,
   list_artifacts: listArtifacts,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { makeRepository } from "../support/git-repository.js";
-import { OperationBench } from "../support/operation-bench.js";
+import { OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();
 
@@ -70,4 +70,64 @@ it("lines of a log are the same over every door: by number, and by what they say
   expect((await read({ grep: "no MORE" })).lines?.items).toMatchObject([{ line: 301 }]);
   expect((await read({})).lines).toBeNull();
   await expect(read({ lines: "all" })).rejects.toThrow("must be lines such as 120:160");
+});
+
+it("two attempts are compared: first what is the same, then what differs, and times are no difference", async () => {
+  const count = join(bench.folder, "count");
+  const { run_id } = await bench.run(`name: compared
+steps:
+  flaky:
+    exec: |
+      echo x >> ${count}; n=$(wc -l < ${count})
+      seq 1 50; echo "took $n ms"; echo "case $n"
+      echo "ERROR: the table is locked" >&2; [ $n -lt 3 ] && exit 4; exit 5
+    on_fail: { retry: { max: 2, backoff: { mode: none } } }
+`);
+  const compare = (input: object) => bench.call("compare_attempts", { job_id: "flaky", run_id, ...input });
+  const { facts, fields, texts, attempt, other } = await compare({});
+  expect([attempt, other]).toEqual([3, 2]);
+  expect(facts.map(({ verdict, words, detail }) => `${verdict}: ${words} (${detail})`)).toEqual([
+    "same: stderr is the same, line for line (1 line)",
+    "differs: The failures differ (EXIT_4 before, EXIT_5 after)",
+    "differs: stdout differs in 2 lines (52 lines)",
+  ]);
+  expect(fields.filter(({ same }) => !same)).toMatchObject([
+    { name: "code", value: "EXIT_5", other: "EXIT_4" },
+    { name: "message" },
+    { name: "exit_code", value: 5, other: 4 },
+    { name: "signature" },
+  ]);
+  expect(texts.find(({ name }) => name === "stdout")).toMatchObject({
+    verdict: "differs",
+    whole: true,
+    rows: [
+      { kind: "skipped", count: 48 },
+      { kind: "same", line: 49, other_line: 49, text: "49" },
+      { kind: "same", line: 50, other_line: 50, text: "50" },
+      { kind: "masked", parts: [{ text: "took " }, { text: "3", other: "2" }, { text: " ms" }] },
+      { kind: "removed", other_line: 52, text: "case 2" },
+      { kind: "added", line: 52, text: "case 3" },
+    ],
+  });
+  expect((await compare({ attempt: 2, other: 1 })).facts[0]).toMatchObject({
+    about: "failure",
+    verdict: "same",
+    words: "The failure is the same",
+  });
+  expect(await refusalOf(compare({ attempt: 1 }))).toBe("ATTEMPT_NOT_FOUND");
+  expect(await refusalOf(compare({ other: 9 }))).toBe("ATTEMPT_NOT_FOUND");
+});
+
+it("of a long log only the end is compared, with the numbers that its lines have in the whole", async () => {
+  const count = join(bench.folder, "long");
+  const { run_id } = await bench.run(`name: long
+steps:
+  talk:
+    exec: "echo x >> ${count}; seq 1 100000; echo \\"end $(wc -l < ${count})\\"; exit 1"
+    on_fail: { retry: { max: 1, backoff: { mode: none } } }
+`);
+  const { texts } = await bench.call("compare_attempts", { job_id: "talk", run_id });
+  const stdout = texts.find(({ name }) => name === "stdout")!;
+  expect([stdout.whole, stdout.lines, stdout.changed]).toEqual([false, 100_001, 2]);
+  expect(stdout.rows.at(-1)).toEqual({ kind: "added", line: 100_001, text: "end 2" });
 });

@@ -22,12 +22,17 @@ export class LiveServers {
   private readonly open = new Set<LiveServer>();
   private count = 0;
 
-  constructor() {
-    afterEach(async () => {
+  /** `perFile`: they stay open until the last test of the file. */
+  constructor({ perFile = false } = {}) {
+    const closeAll = async (): Promise<void> => {
       for (const server of this.open) await server.close();
       this.open.clear();
+    };
+    if (!perFile) afterEach(closeAll);
+    afterAll(async () => {
+      await closeAll();
+      rmSync(this.folder, { recursive: true, force: true });
     });
-    afterAll(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
   async start(options: Partial<StartServerOptions> = {}): Promise<LiveServer> {

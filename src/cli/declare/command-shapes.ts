@@ -139,6 +139,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     ],
     details: MANY,
   },
+  "job compare": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
   "job show": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
   "job set": {
     arguments: [job()],

@@ -66,6 +66,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   "token create": async () => (await import("../commands/serve/token.js")).createToken,
   whoami: async () => (await import("../commands/serve/token.js")).whoami,
   "token revoke": async () => (await import("../commands/serve/token.js")).revokeToken,
+  "job compare": async () => (await import("../commands/look/compare-attempts.js")).compareAttempts,
   "job show": async () => (await import("../commands/look/job.js")).showJob,
   "job set": async () => (await import("../commands/decide/job.js")).setJob,
   "job retry": async () => (await import("../commands/decide/job.js")).retryJob,

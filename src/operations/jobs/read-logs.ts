@@ -110,6 +110,23 @@ function artifactFiles(
   }
 }
 
+/** All that a person reads of an attempt, whether the files are there or not. */
+export async function textsOfAttempt(
+  store: Store,
+  outputDir: string,
+  job: JobRow,
+  attempt: number,
+): Promise<{ readonly name: string; readonly file: string }[]> {
+  const { workflow_id: workflowId } = await requireRun(store, job.run_id);
+  const name: AttemptName = { workflowId, jobId: job.id, runId: job.run_id, attempt };
+  return [
+    { name: "stderr", file: logFile(outputDir, name, "stderr") },
+    { name: "stdout", file: logFile(outputDir, name, "stdout") },
+    { name: "prompt", file: artifactFiles(outputDir, name, "prompt").text },
+    { name: "context", file: artifactFiles(outputDir, name, "context").text },
+  ];
+}
+
 interface FoundAttempts {
   readonly job: JobRow;
   readonly name: Omit<AttemptName, "attempt">;

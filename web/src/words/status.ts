@@ -1,7 +1,7 @@
 import type { components, paths } from "../api/schema.js";
 import type { Face } from "../parts/Doll.js";
 
-type AnswerOf<Path extends keyof paths> = paths[Path] extends {
+export type AnswerOf<Path extends keyof paths> = paths[Path] extends {
   get: { responses: { 200: { content: { "application/json": infer Data } } } };
 }
   ? Data

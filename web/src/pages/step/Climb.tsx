@@ -1,80 +1,141 @@
 import type { ReactNode } from "react";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
-import { addressOf } from "../../place.js";
 import type { JobDetails } from "../../words/status.js";
+import { type Column, climbColumns } from "./climb-columns.js";
 import { RUNGS } from "./rungs.js";
 
-/** Rungs by attempts: every failure climbs from the bottom until a rung acts. */
-export function Climb({
-  job,
-  chosen,
-}: {
+const HEAD_PX = 26;
+const ROW_PX = 28;
+const COLUMN_PX = 30;
+
+interface ClimbProps {
   readonly job: JobDetails;
   readonly chosen: number | null;
-}): ReactNode {
-  const climbs = job.diagnostics;
-  const shown = climbs.find(({ attempt }) => attempt === chosen) ?? climbs.at(-1);
-  const step = nameOf(job.step, job.scope);
+  readonly hrefOf: (attempt: number) => string;
+}
+
+/** Rungs by attempts, bottom to top: every failure climbs until a rung acts. */
+export function Climb({ job, chosen, hrefOf }: ClimbProps): ReactNode {
+  const { columns, leftOff } = climbColumns(job.diagnostics, chosen);
+  const shown = columns.find(({ attempt }) => attempt === chosen) ?? columns.at(-1);
+  const acted = shown?.considered.find(({ applied }) => applied);
   return (
     <section>
       <h2>
-        The ladder <span className="small dim">every failure climbs from the bottom until a rung acts</span>
+        The ladder{" "}
+        <span className="small dim plain">every failure climbs from the bottom until a rung acts</span>
       </h2>
-      <table className="climb-table panel">
-        <thead>
-          <tr>
-            <th>rung</th>
-            {climbs.map(({ attempt }) => (
-              <th key={attempt} className={attempt === shown?.attempt ? "sel" : undefined}>
-                <a href={addressOf(["runs", job.run_id, step], { attempt: String(attempt) })}>{attempt}</a>
+      <div className="climbbox">
+        <table className="climbtable" aria-label="Which rung answered each attempt">
+          <thead>
+            <tr>
+              <th scope="col" className="rn">
+                rung
               </th>
+              {columns.map(({ attempt }) => (
+                <th scope="col" key={attempt} className={attempt === shown?.attempt ? "c sel" : "c"}>
+                  <a href={hrefOf(attempt)} aria-label={`Attempt ${attempt}`}>
+                    {attempt}
+                  </a>
+                </th>
+              ))}
+              <th scope="col" className="why">
+                why, attempt {shown?.attempt}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {RUNGS.toReversed().map((rung) => (
+              <Row key={rung} rung={rung} columns={columns} shown={shown} />
             ))}
-            <th>why, attempt {shown?.attempt}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {RUNGS.toReversed().map((rung) => {
-            const reason = shown?.considered.find((one) => one.rung === rung);
-            return (
-              <tr key={rung}>
-                <th scope="row">{rung}</th>
-                {climbs.map(({ attempt, considered }) => {
-                  const cell = considered.find((one) => one.rung === rung);
-                  return (
-                    <td key={attempt} className={attempt === shown?.attempt ? "sel" : undefined}>
-                      {cell !== undefined && (
-                        <Cell rung={rung} applied={cell.applied} isUnset={cell.kind === "not_configured"} />
-                      )}
-                    </td>
-                  );
-                })}
-                <td className={reason?.applied ? "why hit" : "why"}>
-                  {reason === undefined
-                    ? "not reached"
-                    : `${reason.applied ? "yes" : "no"}, ${reason.reason}`}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+          </tbody>
+        </table>
+        <Line columns={columns} />
+      </div>
+      {acted !== undefined && (
+        <p className="small dim">
+          {acted.rung}: {acted.reason}
+        </p>
+      )}
+      {leftOff > 0 && <p className="small dim">{leftOff} earlier attempts are not in the picture.</p>}
     </section>
   );
 }
 
+interface RowProps {
+  readonly rung: string;
+  readonly columns: readonly Column[];
+  readonly shown: Column | undefined;
+}
+
+function Row({ rung, columns, shown }: RowProps): ReactNode {
+  const reason = shown?.considered.find((one) => one.rung === rung);
+  const words = reason === undefined ? "not reached" : `${reason.applied ? "yes" : "no"}, ${reason.reason}`;
+  const hit = reason?.applied === true ? `hit ${rung}` : "";
+  return (
+    <tr>
+      <th scope="row" className={`rn ${hit}`}>
+        {rung}
+      </th>
+      {columns.map(({ attempt, considered }) => {
+        const cell = considered.find((one) => one.rung === rung);
+        return (
+          <td key={attempt} className={attempt === shown?.attempt ? "c sel" : "c"}>
+            {cell !== undefined && (
+              <Cell
+                attempt={attempt}
+                rung={rung}
+                applied={cell.applied}
+                isUnset={cell.kind === "not_configured"}
+              />
+            )}
+          </td>
+        );
+      })}
+      <td className={`why ${hit}`} title={`${rung}: ${words}`}>
+        <span>{words}</span>
+      </td>
+    </tr>
+  );
+}
+
 function Cell({
+  attempt,
   rung,
   applied,
   isUnset,
 }: {
+  readonly attempt: number;
   readonly rung: string;
   readonly applied: boolean;
   readonly isUnset: boolean;
 }): ReactNode {
-  if (!applied) return <span className={isUnset ? "cell off" : "cell no"} />;
+  const words = `attempt ${attempt}, ${rung}: ${applied ? "acted" : isUnset ? "not set" : "no"}`;
+  if (!applied) return <span className={isUnset ? "cell off" : "cell no"} role="img" aria-label={words} />;
+  const look = rung === "hold" || rung === "fail" ? rung : "act";
   return (
-    <span className={`cell ${rung === "hold" || rung === "fail" ? rung : "act"}`}>
-      {rung === "fail" ? "×" : "↑"}
+    <span className={`cell ${look}`} role="img" aria-label={words}>
+      {rung === "fail" ? "×" : rung === "hold" ? "‖" : "↑"}
     </span>
+  );
+}
+
+/** Joins what acted from attempt to attempt. */
+function Line({ columns }: { readonly columns: readonly Column[] }): ReactNode {
+  const width = columns.length * COLUMN_PX;
+  const height = HEAD_PX + RUNGS.length * ROW_PX;
+  const points = columns.map(({ rung }, place) => {
+    const row = RUNGS.length - 1 - RUNGS.indexOf(rung as (typeof RUNGS)[number]);
+    return `${place * COLUMN_PX + COLUMN_PX / 2},${HEAD_PX + row * ROW_PX + ROW_PX / 2}`;
+  });
+  return (
+    <svg
+      className="climbline"
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      aria-hidden="true"
+    >
+      <polyline points={points.join(" ")} />
+    </svg>
   );
 }

@@ -1,0 +1,65 @@
+import type { ReactNode } from "react";
+import type { LineItem } from "./line-store.js";
+import { type Segment, segmentsOf } from "./shown-text.js";
+
+interface LogLineProps {
+  readonly number: number;
+  /** Null: it is being read. */
+  readonly item: LineItem | null;
+  readonly isAt: boolean;
+  readonly isHit: boolean;
+  readonly onChoose: (line: number) => void;
+  readonly onWhole: (item: LineItem) => void;
+}
+
+export function LogLine({ number, item, isAt, isHit, onChoose, onWhole }: LogLineProps): ReactNode {
+  const look = ["ln", item?.error === true && "e", isAt && "at", isHit && "hit"].filter(Boolean).join(" ");
+  return (
+    <div className={look}>
+      <button
+        type="button"
+        className="no"
+        tabIndex={-1}
+        aria-label={`Line ${number}`}
+        title="Put this line into the address"
+        onClick={() => onChoose(number)}
+      >
+        {number}
+      </button>
+      <span dir="ltr">
+        {item !== null && <Segments segments={segmentsOf(item.text)} />}
+        {item?.cut !== undefined && (
+          <button type="button" className="whole" onClick={() => onWhole(item)}>
+            … show all {sizeText(item.cut.bytes)} of this line
+          </button>
+        )}
+      </span>
+    </div>
+  );
+}
+
+/** Text and nothing else: what a step wrote must not become part of the page. */
+export function Segments({ segments }: { readonly segments: readonly Segment[] }): ReactNode {
+  return segments.map(({ text, ink, bold, mark }, place) => {
+    const look = [ink !== undefined && `ink-${ink}`, bold === true && "b", mark === true && "unseen"];
+    const className = look.filter(Boolean).join(" ");
+    if (className === "") return text;
+    return (
+      <bdi
+        // biome-ignore lint/suspicious/noArrayIndexKey: a piece is what stands at its place
+        key={place}
+        className={className}
+        title={mark === true ? "A character that cannot be seen" : undefined}
+      >
+        {text}
+      </bdi>
+    );
+  });
+}
+
+export function sizeText(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} bytes`;
+  return bytes < 1_024 * 1_024
+    ? `${Math.round(bytes / 1_024)} KB`
+    : `${(bytes / 1_024 / 1_024).toFixed(1)} MB`;
+}

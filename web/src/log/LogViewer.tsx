@@ -1,0 +1,148 @@
+import { type ReactNode, useMemo, useRef, useState } from "react";
+import { useKeys } from "../keys/use-keys.js";
+import { LogPane } from "./LogPane.js";
+import { LogTools, type Shown } from "./LogTools.js";
+import type { LineItem, LineStore } from "./line-store.js";
+import { readBytes } from "./line-store.js";
+import type { LogStreamName } from "./line-window.js";
+import { type Hit, useFind } from "./use-find.js";
+import { useLineStore } from "./use-line-store.js";
+import { WholeLine } from "./WholeLine.js";
+
+export interface LogViewerProps {
+  readonly jobId: number;
+  readonly attempt: number;
+  readonly isRunning: boolean;
+  readonly hasFailed: boolean;
+  /** The line in the address. */
+  readonly line: Hit | null;
+  readonly onLine: (at: Hit) => void;
+}
+
+/** Beyond this a clipboard is no help. */
+const MAX_COPIED_BYTES = 8 * 1_024 * 1_024;
+
+/** Two files, stacked: nobody knows how their lines were interleaved. */
+export function LogViewer(props: LogViewerProps): ReactNode {
+  const { jobId, attempt, isRunning, hasFailed, line, onLine } = props;
+  const stderr = useLineStore({ jobId, attempt, stream: "stderr" }, isRunning);
+  const stdout = useLineStore({ jobId, attempt, stream: "stdout" }, isRunning);
+  const [shown, setShown] = useState<Shown>("both");
+  const [wrap, setWrap] = useState(true);
+  const [follow, setFollow] = useState(isRunning && line === null);
+  const [whole, setWhole] = useState<{ store: LineStore; item: LineItem } | null>(null);
+  const [text, setText] = useState("");
+  const [regex, setRegex] = useState(false);
+  const [copied, setCopied] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const stores = [stderr, stdout].filter(({ place }) => shown === "both" || place.stream === shown);
+  const found = useFind(
+    stores.map(({ place }) => place),
+    text,
+    regex,
+  );
+  const errors = stores.flatMap(({ place: { stream }, facts }) =>
+    (facts?.errorLines ?? []).map((at): Hit => ({ stream, line: at })),
+  );
+  const isFollowing = follow && isRunning;
+  const at = line ?? (isFollowing ? null : (errors[0] ?? null));
+  const [atStream, atLine] = [at?.stream ?? null, at?.line ?? 0];
+  const target = useMemo(
+    () => (atStream === null ? null : { stream: atStream, line: atLine }),
+    [atStream, atLine],
+  );
+  const goTo = (place: Hit): void => {
+    setFollow(false);
+    onLine(place);
+  };
+  const stepIn = (list: readonly Hit[], by: 1 | -1): void => {
+    const next = nextOf(list, at, by);
+    if (next !== null) goTo(next);
+  };
+  const bytes = stores.reduce((sum, { facts }) => sum + (facts?.size ?? 0), 0);
+  const copy = async (): Promise<void> => {
+    const texts = await Promise.all(stores.map(({ place }) => readBytes(place, { offset: 0, bytes })));
+    await navigator.clipboard.writeText(texts.join(""));
+    setCopied(true);
+  };
+  useKeys("Log", [
+    { keys: "n", does: "next error", run: () => stepIn(errors, 1) },
+    { keys: "p", does: "previous error", run: () => stepIn(errors, -1) },
+    { keys: "w", does: "wrap long lines", run: () => setWrap(!wrap) },
+    { keys: "f", does: "follow the end while it runs", run: () => isRunning && setFollow(!follow) },
+    { keys: "/", does: "find in the log", run: () => field.current?.focus() },
+  ]);
+  const hitsIn = (stream: LogStreamName): ReadonlySet<number> =>
+    new Set(found.hits.filter((hit) => hit.stream === stream).map((hit) => hit.line));
+  return (
+    <div className="log">
+      <LogTools
+        shown={shown}
+        counts={{ stderr: stderr.facts?.total ?? 0, stdout: stdout.facts?.total ?? 0 }}
+        onShow={setShown}
+        find={{
+          field,
+          text,
+          regex,
+          found,
+          place: placeIn(found.hits, at),
+          onText: setText,
+          onRegex: setRegex,
+          onStep: (by) => stepIn(found.hits, by),
+        }}
+        errors={{
+          place: placeIn(errors, at),
+          count: stores.reduce((sum, { facts }) => sum + (facts?.errorCount ?? 0), 0),
+          onStep: (by) => stepIn(errors, by),
+        }}
+        wrap={{ on: wrap, onSwitch: () => setWrap(!wrap) }}
+        follow={{ on: isFollowing, isRunning, onSwitch: () => setFollow(!follow) }}
+        copy={{
+          words: copied ? "Copied" : "Copy",
+          problem: bytes > MAX_COPIED_BYTES ? "Too long to copy: download it instead" : null,
+          onCopy: () => void copy(),
+        }}
+      />
+      <div className="logpanes">
+        {stores.map((store) => (
+          <LogPane
+            key={`${attempt} ${store.place.stream}`}
+            store={store}
+            target={target?.stream === store.place.stream ? target : null}
+            hits={hitsIn(store.place.stream)}
+            wrap={wrap}
+            follow={isFollowing}
+            opensAtEnd={hasFailed && at?.stream !== store.place.stream}
+            note={noteOf(store, line, at)}
+            onChoose={(chosen) => goTo({ stream: store.place.stream, line: chosen })}
+            onWhole={(item) => setWhole({ store, item })}
+            onLeaveEnd={() => setFollow(false)}
+          />
+        ))}
+      </div>
+      {whole !== null && <WholeLine {...whole} onClose={() => setWhole(null)} />}
+    </div>
+  );
+}
+
+function noteOf({ place, facts }: LineStore, line: Hit | null, at: Hit | null): string {
+  if (facts === null || facts.total === 0) return "";
+  if (facts.errorCount === 0) return "no line looks like an error";
+  return line === null && at?.stream === place.stream ? "opened at the first error line" : "";
+}
+
+function placeIn(list: readonly Hit[], at: Hit | null): number {
+  return list.findIndex(({ stream, line }) => stream === at?.stream && line === at.line) + 1;
+}
+
+const ORDER: readonly LogStreamName[] = ["stderr", "stdout"];
+
+/** The next one after the line that is looked at; after the last comes the first. */
+function nextOf(list: readonly Hit[], at: Hit | null, by: 1 | -1): Hit | null {
+  if (list.length === 0) return null;
+  if (at === null) return (by === 1 ? list[0] : list.at(-1)) ?? null;
+  const rank = ({ stream, line }: Hit): number => ORDER.indexOf(stream) * 1e12 + line;
+  const found =
+    by === 1 ? list.find((hit) => rank(hit) > rank(at)) : list.findLast((hit) => rank(hit) < rank(at));
+  return found ?? (by === 1 ? list[0] : list.at(-1)) ?? null;
+}

@@ -1,0 +1,81 @@
+import { useEffect, useState } from "react";
+import { api, dataOf, Problem } from "../api/client.js";
+import type { LogPlace } from "./line-store.js";
+import type { LogStreamName } from "./line-window.js";
+
+export interface Hit {
+  readonly stream: LogStreamName;
+  readonly line: number;
+}
+
+export interface Found {
+  readonly hits: readonly Hit[];
+  /** There may be more: a search ends after so many lines, so much text or a second. */
+  readonly hasMore: boolean;
+  readonly problem: string | null;
+  readonly isSearching: boolean;
+}
+
+const NOTHING: Found = { hits: [], hasMore: false, problem: null, isSearching: false };
+/** Somebody may still be typing. */
+const PATIENCE_MS = 250;
+/** A search in a very long log is continued so often by itself. */
+const MAX_ROUNDS = 20;
+
+/** Looks for a text in the logs of an attempt, one after the other. */
+export function useFind(places: readonly LogPlace[], text: string, regex: boolean): Found {
+  const [found, setFound] = useState<Found>(NOTHING);
+  const key = JSON.stringify(places);
+  useEffect(() => {
+    if (text === "") return setFound(NOTHING);
+    let isWanted = true;
+    const timer = setTimeout(async () => {
+      setFound({ ...NOTHING, isSearching: true });
+      const answer = await search(JSON.parse(key) as LogPlace[], text, regex, () => isWanted);
+      if (isWanted) setFound(answer);
+    }, PATIENCE_MS);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [key, text, regex]);
+  return found;
+}
+
+async function search(
+  places: readonly LogPlace[],
+  grep: string,
+  regex: boolean,
+  isWanted: () => boolean,
+): Promise<Found> {
+  const hits: Hit[] = [];
+  let hasMore = false;
+  try {
+    for (const { jobId, attempt, stream } of places) {
+      let next: number | null = 1;
+      for (
+        let round = 0;
+        next !== null && hits.length < 1_000 && round < MAX_ROUNDS && isWanted();
+        round += 1
+      ) {
+        const query: { attempt: number; stream: LogStreamName; grep: string; regex: boolean; lines: string } =
+          {
+            attempt,
+            stream,
+            grep,
+            regex,
+            lines: `${next}:`,
+          };
+        const { lines } = await dataOf(
+          api.GET("/api/v1/jobs/{job_id}/logs", { params: { path: { job_id: String(jobId) }, query } }),
+        );
+        for (const { line } of lines?.items ?? []) hits.push({ stream, line });
+        next = lines?.next_line ?? null;
+      }
+      hasMore ||= next !== null;
+    }
+  } catch (error) {
+    return { ...NOTHING, problem: error instanceof Problem ? error.message : String(error) };
+  }
+  return { hits, hasMore, problem: null, isSearching: false };
+}

@@ -1,0 +1,90 @@
+import { Fragment, type ReactNode } from "react";
+import { durationText } from "../../../../src/report/words/duration-text.js";
+import { Glyph } from "../../parts/Glyph.js";
+import type { JobDetails } from "../../words/status.js";
+import { clockTime } from "../../words/times.js";
+
+export type Attempt = JobDetails["attempt_history"][number];
+
+interface AttemptsProps {
+  readonly job: JobDetails;
+  readonly chosen: number | null;
+  /** The one that it is compared with. */
+  readonly compared: number | null;
+  readonly hrefOf: (attempt: number) => string;
+}
+
+const GLYPHS = { running: "running", succeeded: "completed", failed: "failed", stopped: "canceled" } as const;
+
+/** Every attempt, and between two of them the rung that acted: the reason for the second. */
+export function Attempts({ job, chosen, compared, hrefOf }: AttemptsProps): ReactNode {
+  const climbs = new Map(job.diagnostics.map((climb) => [climb.attempt, climb]));
+  return (
+    <ol className="strip" aria-label="Attempts">
+      {job.attempt_history.map((attempt) => {
+        const climb = climbs.get(attempt.attempt);
+        const look = attempt.attempt === chosen ? "sel" : attempt.attempt === compared ? "cmp" : "";
+        return (
+          <Fragment key={attempt.attempt}>
+            <li className="row">
+              <a
+                className={`att ${attempt.status} ${look}`}
+                href={hrefOf(attempt.attempt)}
+                aria-current={attempt.attempt === chosen ? "true" : undefined}
+              >
+                <span className="hd">
+                  <Glyph status={GLYPHS[attempt.status]} />
+                  <span className="sr">Attempt </span>
+                  {attempt.attempt}
+                  <span className="end mono-s">{attempt.error?.code ?? attempt.status}</span>
+                </span>
+                <span className="small dim num">{aboutAttempt(attempt)}</span>
+              </a>
+            </li>
+            {climb !== undefined && <Via climb={climb} isDead={job.dead_letter} />}
+          </Fragment>
+        );
+      })}
+      {job.status === "pending_failed" && <Waits job={job} />}
+    </ol>
+  );
+}
+
+function aboutAttempt({ started_at, finished_at, error }: Attempt): string {
+  const took =
+    finished_at === null ? "running" : durationText(Date.parse(finished_at) - Date.parse(started_at));
+  if (error === null) return took;
+  return `${took}, ${error.class === "stuck_no_progress" ? "no progress" : error.class}`;
+}
+
+function Via({
+  climb,
+  isDead,
+}: {
+  readonly climb: JobDetails["diagnostics"][number];
+  readonly isDead: boolean;
+}): ReactNode {
+  const { rung, considered } = climb;
+  const reason = considered.find(({ applied }) => applied)?.reason ?? "";
+  const look = rung === "hold" ? "via person" : rung === "fail" ? "via bad" : "via";
+  return (
+    <li className={look} title={`${rung}: ${reason}`}>
+      <span>
+        {rung === "hold" ? "held" : rung}
+        <small>{rung === "hold" && isDead ? "dead letter" : reason}</small>
+      </span>
+    </li>
+  );
+}
+
+function Waits({ job }: { readonly job: JobDetails }): ReactNode {
+  const since = job.attempt_history.at(-1)?.finished_at ?? null;
+  return (
+    <li className="att waits">
+      <span className="hd person">
+        <Glyph status="pending_failed" /> Waits
+      </span>
+      <span className="small dim">{since === null ? "for a decision" : `since ${clockTime(since)} UTC`}</span>
+    </li>
+  );
+}

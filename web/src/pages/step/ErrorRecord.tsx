@@ -1,0 +1,65 @@
+import { type ReactNode, useState } from "react";
+import type { ErrorRecord as Record } from "../../words/status.js";
+
+/** What is known of the failure of an attempt. */
+export function ErrorRecord({ error }: { readonly error: Record }): ReactNode {
+  const { class: failureClass, original_class: original, exit_code: exit, changed_files: files } = error;
+  return (
+    <section>
+      <h2>Error record</h2>
+      <dl className="kv panel pad">
+        <dt>code</dt>
+        <dd className="mono-s">
+          {error.code}
+          {exit !== null && `, exit code ${exit}`}
+          {error.signal !== null && `, signal ${error.signal}`}
+        </dd>
+        <dt>class</dt>
+        <dd>
+          <span className="mono-s">{failureClass}</span>
+          {original !== null && <span className="dim"> by itself {original}</span>}
+        </dd>
+        <dt>message</dt>
+        <dd className="mono-s">{error.message}</dd>
+        <dt>retryable</dt>
+        <dd>{`${error.retryable ? "yes" : "no"}, ${error.final ? "the step says it is final" : "not final"}`}</dd>
+        {error.retry_after_ms !== null && (
+          <>
+            <dt>retry after</dt>
+            <dd>{error.retry_after_ms} ms</dd>
+          </>
+        )}
+        {files.length > 0 && (
+          <>
+            <dt>changed</dt>
+            <dd className="mono-s">{files.join(", ")}</dd>
+          </>
+        )}
+        <dt>signature</dt>
+        <dd>
+          <Signature signature={error.signature} />
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+const SHORT_CHARS = 11;
+
+function Signature({ signature }: { readonly signature: string }): ReactNode {
+  const [copied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(signature);
+    setCopied(true);
+  };
+  return (
+    <span className="row g2">
+      <span className="mono-s" title={signature}>
+        {signature.slice(0, SHORT_CHARS)}
+      </span>
+      <button type="button" className="link" title={signature} onClick={() => void copy()}>
+        {copied ? "copied" : "copy whole"}
+      </button>
+    </span>
+  );
+}

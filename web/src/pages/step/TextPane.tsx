@@ -1,0 +1,52 @@
+import { type ReactNode, useState } from "react";
+import { Segments } from "../../log/LogLine.js";
+import { segmentsOf } from "../../log/shown-text.js";
+
+interface TextPaneProps {
+  readonly title: ReactNode;
+  readonly about?: ReactNode;
+  /** What everybody must know before they read it. */
+  readonly warning?: string;
+  readonly text: string;
+  readonly lookOf?: (line: string, place: number) => string;
+}
+
+/** More lines than this are in a file, not in the page. */
+const MAX_LINES = 1_000;
+
+/** A text as data: numbered lines, never rendered. */
+export function TextPane({ title, about, warning, text, lookOf }: TextPaneProps): ReactNode {
+  const [copied, setCopied] = useState(false);
+  const lines = text.replace(/\n$/, "").split("\n");
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+  };
+  return (
+    <section className="textpane">
+      <div className="logtools">
+        <b>{title}</b>
+        {about !== undefined && <span className="dim small">{about}</span>}
+        <span className="grow" />
+        <button type="button" className="btn" onClick={() => void copy()}>
+          {copied ? "Copied" : "Copy"}
+        </button>
+      </div>
+      {warning !== undefined && <div className="sh">{warning}</div>}
+      <div className="textlines">
+        {lines.slice(0, MAX_LINES).map((line, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a line is what stands at its place
+          <div className={`ln ${lookOf?.(line, place) ?? ""}`} key={place}>
+            <i>{place + 1}</i>
+            <span dir="ltr">
+              <Segments segments={segmentsOf(line)} />
+            </span>
+          </div>
+        ))}
+        {lines.length > MAX_LINES && (
+          <p className="pad dim">and {lines.length - MAX_LINES} more lines; Copy has all of them</p>
+        )}
+      </div>
+    </section>
+  );
+}
