@@ -1,3 +1,4 @@
+import { HUMAN } from "../core/model/worker-names.js";
 import type { AttemptCount, CountedStep, FailureCount } from "../store/counts.js";
 
 /** What it took to get there. */
@@ -141,7 +142,8 @@ function errorsOf(failures: readonly FailureCount[], attempts: number): ErrorCou
 }
 
 function byWorker({ attempts, failures }: Rows): WorkerEffort[] {
-  return [...new Set(attempts.map(({ worker }) => worker))]
+  // What a person is asked runs on no worker.
+  return [...new Set(attempts.map(({ worker }) => worker).filter((worker) => worker !== HUMAN))]
     .map((worker) => {
       const own = attempts.filter((each) => each.worker === worker);
       const lost = failures.filter((each) => each.worker === worker && each.class === "infrastructure");

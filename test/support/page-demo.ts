@@ -1,4 +1,6 @@
+import type { WorkerHealth } from "../../src/core/workers/quarantine.js";
 import type { LiveServer } from "./live-server.js";
+import { LiveWorker } from "./live-worker.js";
 
 /** Falls often and gets up: three retries' worth of a busy mirror, a repair, a failure that an edge takes. */
 const RELEASE = `
@@ -26,6 +28,8 @@ steps:
   test: { exec: 'echo "412 tests passed"', depends_on: [shards] }
   canary:
     depends_on: [test]
+    fanout: reduce
+    join: all
     exec: |
       echo "p99 812 ms over limit 400 ms" >&2
       exit 4
@@ -77,6 +81,15 @@ steps:
 
 const DOCS = "name: docs\nsteps: { build: { exec: 'echo 214 pages' } }";
 
+/** One step at work on a worker, one that no worker can take. */
+const TRAIN = `
+name: train-eval
+breakers: { feature-store: {} }
+steps:
+  train: { exec: "sleep 600", runs_on: [gpu], uses: feature-store }
+  evaluate: { exec: "true", runs_on: [gpu, a100] }
+`;
+
 /** What a page can be of. */
 export interface Demo {
   readonly server: LiveServer;
@@ -86,6 +99,8 @@ export interface Demo {
   readonly held: number;
   readonly failed: number;
   readonly asks: number;
+  /** Ends its workers. */
+  close(): Promise<void>;
 }
 
 /** Runs of real workflows that fail and mend, always in the same order. */
@@ -104,5 +119,35 @@ export async function makeDemo(server: LiveServer): Promise<Demo> {
   await server.until(mended, "completed");
   while ((await server.running.store.readJobs(asks)).every(({ status }) => status !== "waiting"))
     await new Promise((resolve) => setTimeout(resolve, 20));
-  return { server, mended, held: held.at(-1)!, failed, asks };
+  const workers = await startWorkers(server);
+  const close = async (): Promise<void> => void (await Promise.all(workers.map((worker) => worker.end())));
+  return { server, mended, held: held.at(-1)!, failed, asks, close };
+}
+
+/** Two that work, and one that jobs failed on which others then completed. */
+async function startWorkers(server: LiveServer): Promise<LiveWorker[]> {
+  const servers = [server.url];
+  const workers = [
+    new LiveWorker(server.outputDir, { servers, name: "gpu-1", slots: 4, tags: ["gpu", "linux"] }),
+    new LiveWorker(server.outputDir, { servers, name: "cpu-1", slots: 8, tags: ["linux"] }),
+  ];
+  const train = await server.run(TRAIN);
+  while ((await server.running.store.readJobs(train)).every(({ status }) => status !== "running"))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  await putQuarantine(server, "cpu-4");
+  return workers;
+}
+
+const QUARANTINE_MS = 900_000;
+
+/** As if three jobs had failed on this worker that cpu-1 then completed. */
+export async function putQuarantine(server: LiveServer, name: string): Promise<void> {
+  const since = Date.now();
+  const jobs = [4, 5, 6].map((run) => ({
+    ...{ run, job: run * 1_000_000, step: "load", attempt: 1, code: "EXIT_28", completedOn: "cpu-1" },
+  }));
+  const times = { since, until: since + QUARANTINE_MS, forMs: QUARANTINE_MS, times: 1 };
+  const health: WorkerHealth = { quarantine: { ...times, jobs, probationAt: null }, freed: null };
+  const data = JSON.stringify(health);
+  await server.running.store.writeShared([{ kind: "worker", name, revision: 0, data }]);
 }

@@ -16,4 +16,10 @@ export const PICTURES: readonly Picture[] = [
   { name: "runs", at: () => "runs", shows: "release-train" },
   { name: "run", at: ({ mended }) => `runs/${mended}`, shows: "repaired by regenerate" },
   { name: "step", at: ({ held }) => `runs/${held}/migrate`, shows: "Error record" },
+  { name: "statistics", at: () => "statistics", shows: "Outcome of runs" },
+  {
+    name: "workers",
+    at: () => "workers",
+    shows: /^no connected worker has the tags|ready and has no worker/,
+  },
 ];

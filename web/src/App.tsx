@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect } from "react";
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { api, dataOf, type Problem } from "./api/client.js";
 import { stream } from "./api/stream.js";
 import { useLive } from "./api/use-live.js";
@@ -62,6 +62,14 @@ function titleOf({ path: [first = "inbox", run, step] }: Place): string {
   return first[0]!.toUpperCase() + first.slice(1);
 }
 
+const Statistics = lazy(async () => ({ default: (await import("./pages/Statistics.js")).Statistics }));
+const Workers = lazy(async () => ({ default: (await import("./pages/Workers.js")).Workers }));
+
+/** Pages that are loaded when somebody goes there. */
+function Later({ children }: { readonly children: ReactNode }): ReactNode {
+  return <Suspense fallback={null}>{children}</Suspense>;
+}
+
 interface PageProps {
   readonly place: Place;
   readonly problems: ReturnType<typeof problemsOf> | null;
@@ -77,6 +85,18 @@ function Page({ place, problems, problem, who, reload }: PageProps): ReactNode {
     return <StepPage key={`${run}/${step}`} runId={Number(run)} step={step} place={place} />;
   if (first === "runs" && run !== undefined)
     return <RunPage key={run} runId={Number(run)} place={place} mayAct={mayAct} />;
+  if (first === "statistics")
+    return (
+      <Later>
+        <Statistics place={place} />
+      </Later>
+    );
+  if (first === "workers")
+    return (
+      <Later>
+        <Workers mayAct={mayAct} />
+      </Later>
+    );
   if (first === "runs") return <Runs place={place} />;
   return <Inbox place={place} problems={problems} problem={problem} mayAct={mayAct} reload={reload} />;
 }

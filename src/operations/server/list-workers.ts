@@ -2,6 +2,7 @@ import { z } from "zod";
 import { answerableFor } from "../../core/model/worker-names.js";
 import { readHealth, WORKERS } from "../../engine/health/health-rows.js";
 import { iso } from "../../report/run-report.js";
+import { runOfJobId } from "../../store/search-rules.js";
 import type { WorkerInfo } from "../context.js";
 import { operation } from "../operation.js";
 import { healthItem, workerHealth } from "./worker-health.js";
@@ -22,7 +23,7 @@ const item = z.object({
   draining: z.boolean(),
   leaves_at: z.string().nullable(),
   last_seen_at: z.string().nullable(),
-  attempts: z.array(z.object({ job_id: z.number(), attempt: z.number() })),
+  attempts: z.array(z.object({ run_id: z.number(), job_id: z.number(), attempt: z.number() })),
   health: workerHealth,
 });
 
@@ -62,7 +63,7 @@ function connected(worker: WorkerInfo): Omit<z.input<typeof item>, "health"> {
     ...worker,
     connected: true,
     tags: [...worker.tags],
-    attempts: worker.attempts.map((each) => ({ ...each })),
+    attempts: worker.attempts.map((each) => ({ run_id: runOfJobId(each.job_id), ...each })),
     leaves_at: worker.leaves_at === null ? null : iso(worker.leaves_at),
     last_seen_at: iso(worker.last_seen_at),
   };

@@ -19,6 +19,8 @@ const PAGES: readonly {
 }[] = [
   { path: "inbox", words: "Inbox", icon: "inbox", key: "i" },
   { path: "runs", words: "Runs", icon: "runs", key: "r" },
+  { path: "statistics", words: "Statistics", icon: "statistics", key: "s" },
+  { path: "workers", words: "Workers", icon: "workers", key: "k" },
 ];
 
 interface ShellProps {

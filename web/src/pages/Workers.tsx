@@ -1,0 +1,79 @@
+import { type ReactNode, useEffect, useState } from "react";
+import { api, dataOf, Problem } from "../api/client.js";
+import { useLive } from "../api/use-live.js";
+import { Refused } from "../parts/Notice.js";
+import { count } from "../words/status.js";
+import { AllocationTable } from "./workers/AllocationTable.js";
+import { BreakerTable, CampaignTable } from "./workers/Shared.js";
+import { Waiting } from "./workers/Waiting.js";
+import { WorkersTable } from "./workers/WorkersTable.js";
+import "../styles/stats.css";
+
+/** A worker's sign of life is no event of a run. */
+const READ_EVERY_MS = 5_000;
+
+/** Does something, and shows what was refused. */
+export type Act = (what: Promise<unknown>) => Promise<void>;
+
+async function readAll() {
+  const [workers, waiting, allocations, breakers, campaigns] = await Promise.all([
+    dataOf(api.GET("/api/v1/workers")),
+    dataOf(api.GET("/api/v1/waiting")),
+    dataOf(api.GET("/api/v1/allocations", { params: { query: { limit: 50 } } })),
+    dataOf(api.GET("/api/v1/breakers")),
+    dataOf(api.GET("/api/v1/campaigns", { params: { query: { limit: 10 } } })),
+  ]);
+  return {
+    workers: workers.items,
+    waiting: waiting.items,
+    allocations,
+    breakers: breakers.items,
+    campaigns: campaigns.items,
+    at: Date.now(),
+  };
+}
+
+/** First what waits and what is done about it, then who works, then what all runs share. */
+export function Workers({ mayAct }: { readonly mayAct: boolean }): ReactNode {
+  const { data, problem, reload } = useLive("workers", readAll, () => false);
+  const [refused, setRefused] = useState<Problem | null>(null);
+  useEffect(() => {
+    const timer = setInterval(reload, READ_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [reload]);
+  const act: Act = async (what) => {
+    setRefused(null);
+    try {
+      await what;
+    } catch (error) {
+      setRefused(error instanceof Problem ? error : new Problem({ status: 0, title: String(error) }));
+    }
+    reload();
+  };
+  if (data === null) return problem === null ? null : <Refused problem={problem} />;
+  const { workers, waiting, allocations, breakers, campaigns, at } = data;
+  const connected = workers.filter((worker) => worker.connected);
+  const sum = (of: "slots" | "used"): number => connected.reduce((total, worker) => total + worker[of], 0);
+  return (
+    <div className="page workers">
+      <div className="row wrap">
+        <h2 className="big">Workers</h2>
+        <span className="dim">
+          {count(connected.length, "worker")}, {count(sum("slots"), "slot")}, {sum("used")} in use
+        </span>
+        <span className="end small dim">
+          Add one: <code className="mono-s">daruma worker --server {location.origin} --name NAME</code>
+        </span>
+      </div>
+      {problem !== null && <Refused problem={problem} />}
+      {refused !== null && <Refused problem={refused} />}
+      <Waiting waiting={waiting} allocations={allocations} mayAct={mayAct} act={act} />
+      <WorkersTable workers={workers} now={at} mayAct={mayAct} act={act} />
+      {allocations.items.length > 0 && (
+        <AllocationTable items={allocations.items} mayAct={mayAct} act={act} />
+      )}
+      {breakers.length > 0 && <BreakerTable breakers={breakers} mayAct={mayAct} act={act} />}
+      {campaigns.length > 0 && <CampaignTable campaigns={campaigns} mayAct={mayAct} act={act} />}
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import type { ReactNode } from "react";
+import { helperText, numberText, type Stats, sortHelpers } from "../../words/statistics.js";
+import { RUNGS } from "../step/rungs.js";
+
+/** Of the jobs that a rung acted on: how many it rescued. */
+export function Rungs({ stats }: { readonly stats: Stats }): ReactNode {
+  const helpers = sortHelpers(stats.rungs, RUNGS);
+  return (
+    <section className="panel" aria-label="Did the rung help?">
+      <header>
+        <h2>Did the rung help?</h2>
+        <span className="key end">
+          <span>
+            <i className="k-rescued" />
+            rescued
+          </span>
+          <span>
+            <i className="k-not" />
+            did not
+          </span>
+        </span>
+      </header>
+      {helpers.length === 0 ? (
+        <p className="small dim pad">No job that met a failure has ended yet.</p>
+      ) : (
+        <table className="hbars">
+          <thead className="sr">
+            <tr>
+              <th>Rung</th>
+              <th>Share</th>
+              <th>Rescued, of all jobs that it acted on</th>
+            </tr>
+          </thead>
+          <tbody>
+            {helpers.map(({ by, rescued, tried }) => (
+              <tr key={by}>
+                <th className="mono-s" scope="row">
+                  {helperText(by)}
+                </th>
+                <td className="track" aria-hidden="true">
+                  <span className="all">
+                    <i className="won" style={{ width: `${(100 * rescued) / (rescued + tried)}%` }} />
+                  </span>
+                </td>
+                <td className="r small dim">
+                  <b>{numberText(rescued)}</b> of {numberText(rescued + tried)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { helperText, percentText, piecesOf, sortHelpers, WINDOWS } from "./statistics.js";
+
+const NOW = Date.parse("2026-03-10T13:05:00Z");
+const [day, week] = WINDOWS;
+
+describe("the statistics page", () => {
+  it("has a piece for every hour or day, also where nothing ran", () => {
+    const told = { at_once: 3, rescued: 1, handled: 0, held: 0, failed: 2, canceled: 9, active: 1 };
+    const days = piecesOf([{ at: "2026-03-09T00:00:00.000Z", ...told }], week, NOW);
+    expect(days.map(({ label }) => label)).toEqual([
+      ..."4 Mar,5 Mar,6 Mar,7 Mar,8 Mar,9 Mar,10 Mar".split(","),
+    ]);
+    expect(days[5]!.parts).toMatchObject({ at_once: 3, rescued: 1, failed: 2 });
+    expect(days[6]!.parts).toEqual({ at_once: 0, rescued: 0, handled: 0, held: 0, failed: 0 });
+    const hours = piecesOf([], day, NOW);
+    expect(hours).toHaveLength(24);
+    expect([hours[0]!.label, hours[23]!.label]).toEqual(["14:00", "13:00"]);
+  });
+
+  it("says shares without false precision", () => {
+    expect([percentText(0, 0), percentText(1, 30), percentText(2, 3), percentText(5, 5)]).toEqual([
+      ..."0 %,3.3 %,67 %,100 %".split(","),
+    ]);
+  });
+
+  it("lists what helped in the order of the ladder, people last, and leaves out that a job failed", () => {
+    const by = (...names: string[]) => names.map((name) => ({ by: name, rescued: 1, tried: 0 }));
+    expect(sortHelpers(by("operator.retry", "hold", "fail", "retry"), ["retry", "hold", "fail"])).toEqual(
+      by("retry", "hold", "operator.retry"),
+    );
+    expect(helperText("operator.hard_reset")).toBe("by hand: hard reset");
+    expect(helperText("retry")).toBe("retry");
+  });
+});

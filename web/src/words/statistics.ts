@@ -1,0 +1,84 @@
+import { durationText } from "../../../src/report/words/duration-text.js";
+import type { paths } from "../api/schema.js";
+
+export type Stats = paths["/api/v1/stats"]["get"]["responses"][200]["content"]["application/json"];
+export type Outcome = "at_once" | "rescued" | "handled" | "held" | "failed";
+
+/** From the bottom up. */
+export const OUTCOMES: readonly { readonly name: Outcome; readonly words: string }[] = [
+  { name: "at_once", words: "at once" },
+  { name: "rescued", words: "rescued" },
+  { name: "handled", words: "handled" },
+  { name: "held", words: "held" },
+  { name: "failed", words: "failed" },
+];
+
+/** How far back the page looks, and in which pieces. */
+export const WINDOWS = [
+  { name: "24h", words: "24 h", ms: 86_400_000, bucket: "hour" },
+  { name: "7d", words: "7 days", ms: 7 * 86_400_000, bucket: "day" },
+  { name: "28d", words: "28 days", ms: 28 * 86_400_000, bucket: "day" },
+] as const;
+export type Window = (typeof WINDOWS)[number];
+
+export interface Piece {
+  readonly at: string;
+  readonly label: string;
+  readonly parts: { readonly [name in Outcome]: number };
+}
+
+const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 };
+const NOTHING = { at_once: 0, rescued: 0, handled: 0, held: 0, failed: 0 };
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** Every piece of the window, also those in which nothing ran. */
+export function piecesOf(overTime: Stats["over_time"], window: Window, now: number): Piece[] {
+  const length = BUCKET_MS[window.bucket];
+  const told = new Map(overTime.map((each) => [Date.parse(each.at), each]));
+  const last = Math.floor(now / length);
+  const first = Math.floor((now - window.ms) / length) + 1;
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const at = (first + index) * length;
+    const iso = new Date(at).toISOString();
+    const label = window.bucket === "hour" ? iso.slice(11, 16) : dayText(iso);
+    return { at: iso, label, parts: { ...NOTHING, ...told.get(at) } };
+  });
+}
+
+/** "19 Oct". */
+export function dayText(iso: string): string {
+  return `${Number(iso.slice(8, 10))} ${MONTHS[Number(iso.slice(5, 7)) - 1]}`;
+}
+
+export function percentText(part: number, whole: number): string {
+  if (whole === 0 || part === 0) return "0 %";
+  const percent = (100 * part) / whole;
+  return `${percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
+}
+
+export function numberText(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** `operator.hard_reset` is what a person did. */
+export function helperText(by: string): string {
+  const [who, what] = by.split(".", 2);
+  return who === "operator" && what !== undefined ? `by hand: ${what.replaceAll("_", " ")}` : by;
+}
+
+/** What trying again took: attempts that did not succeed, and pauses. */
+export function costText({ running_ms, lost_ms, retry_waiting_ms }: Stats): string {
+  const share = percentText(lost_ms, running_ms);
+  return `${share} of ${durationText(running_ms)}; ${durationText(retry_waiting_ms)} of waiting`;
+}
+
+/** In the order of the ladder; people come last. */
+export function sortHelpers(rungs: Stats["rungs"], ladder: readonly string[]): Stats["rungs"] {
+  const place = ({ by }: { readonly by: string }): number => {
+    const at = ladder.indexOf(by);
+    return at < 0 ? ladder.length : at;
+  };
+  return [...rungs]
+    .filter(({ by }) => by !== "fail")
+    .sort((a, b) => place(a) - place(b) || a.by.localeCompare(b.by));
+}
