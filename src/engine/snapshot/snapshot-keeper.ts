@@ -4,8 +4,11 @@ import { copyRun, packCopy } from "./pack-run.js";
 
 /** Fewer events are folded in no time. */
 const MIN_EVENTS = 20_000;
-/** A copy of a job takes 4 us and saves a fraction of the fold of its first two events, which take 10. */
-const EVENTS_PER_JOB = 2;
+/**
+ * A job that starts and completes has two, so a plain run has none however wide it is: a copy of a job takes 4 us and saves
+ * a fraction of the fold of its first two events, which take 10, and the run would be all but over by then.
+ */
+const EVENTS_PER_JOB = 3;
 
 /**
  * Keeps what long runs have come to beside their logs, so that the next engine that takes one need not begin at its first
