@@ -1,6 +1,7 @@
 import { judgeEnding, runError } from "../failure/error-record.js";
 import type { Event } from "../model/events.js";
-import { jobById, NO_TIME_USED, type Run } from "../model/run.js";
+import { jobById, type Run } from "../model/run.js";
+import { NO_TIME_USED } from "../model/time-used.js";
 
 type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
 

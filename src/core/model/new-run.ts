@@ -3,7 +3,8 @@ import { readyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type { Event } from "./events.js";
 import { buildGraph } from "./graph.js";
-import { type Barrier, type Job, NO_TIME_USED, type Run, type Scope } from "./run.js";
+import type { Barrier, Job, Run, Scope } from "./run.js";
+import { NO_TIME_USED } from "./time-used.js";
 import { newWorkspaceState } from "./workspace-state.js";
 
 /** Shared: most items have neither fan-outs nor reducers of their own. */

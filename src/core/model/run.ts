@@ -20,6 +20,7 @@ import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState } from "./heal-state.js";
 import type { RaisedResources } from "./resources.js";
 import type { JobStatus, RunStatus } from "./rows.js";
+import type { TimeUsed } from "./time-used.js";
 import type { AttemptPlace, Placed } from "./worker-names.js";
 import type { WorkspaceState } from "./workspace-state.js";
 
@@ -87,20 +88,6 @@ export interface Run {
   /** Jobs changed since the projections were last taken. Not part of the fold. */
   readonly dirty: Set<Job>;
 }
-
-/** What of the run's time limits is used. */
-export interface TimeUsed {
-  readonly usedMs: number;
-  readonly warned: boolean;
-  /** Null: its time does not count now. */
-  readonly counting: {
-    readonly since: number;
-    readonly deadlineAt: number | null;
-    readonly warnAt: number | null;
-  } | null;
-}
-
-export const NO_TIME_USED: TimeUsed = { usedMs: 0, warned: false, counting: null };
 
 export interface Scope {
   readonly id: string;
