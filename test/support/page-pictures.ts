@@ -16,6 +16,11 @@ export const PICTURES: readonly Picture[] = [
   { name: "runs", at: () => "runs", shows: "release-train" },
   { name: "run", at: ({ mended }) => `runs/${mended}`, shows: "repaired by regenerate" },
   { name: "step", at: ({ held }) => `runs/${held}/migrate`, shows: "Error record" },
+  {
+    name: "step-compare",
+    at: ({ held }) => `runs/${held}/migrate?tab=compare`,
+    shows: "The failure is the same",
+  },
   { name: "statistics", at: () => "statistics", shows: "Outcome of runs" },
   {
     name: "workers",

@@ -9,10 +9,3 @@ export function linesOf(text: string): string[] {
   if (lines.at(-1) === "") lines.pop();
   return lines.map((line) => (line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)} …` : line));
 }
-
-const ERROR_WORDS = /\b(error|fail(ed|ure|s)?|fatal|panic|exception|traceback|not ok)\b/i;
-
-/** Where to look first; -1: no line looks like an error. */
-export function firstErrorLine(lines: readonly string[]): number {
-  return lines.findIndex((line) => ERROR_WORDS.test(line));
-}

@@ -3,7 +3,7 @@ import { LADDER } from "../../../src/core/decide/ladder/ladder.js";
 import { RUNGS } from "../pages/step/rungs.js";
 import { marksOf } from "../parts/marks.js";
 import { addressOf, placeOf } from "../place.js";
-import { firstErrorLine, linesOf } from "./log-lines.js";
+import { linesOf } from "./log-lines.js";
 import { problemsOf, runsOf } from "./problems.js";
 import type { HoldItem } from "./status.js";
 
@@ -93,11 +93,6 @@ describe("lines of a log", () => {
     expect(linesOf("\u001b[31mred\u001b[0m\nabc\u202edef\nlast\n")).toEqual(["red", "abcdef", "last"]);
     expect(linesOf("x".repeat(1_000_000))[0]!.length).toBeLessThan(5_000);
     expect(linesOf("")).toEqual([]);
-  });
-
-  it("are shown from the first one that looks like an error", () => {
-    expect(firstErrorLine(["compiling", "2 tests failed", "error: no"])).toBe(1);
-    expect(firstErrorLine(["errors are fine", "terrors"])).toBe(-1);
   });
 });
 
