@@ -14,6 +14,7 @@ import "./styles/step.css";
 import "./styles/keys.css";
 import "./styles/widths.css";
 import "./styles/page.css";
+import "./styles/runpage.css";
 
 applyTheme();
 listenToKeys();

@@ -4,7 +4,7 @@ import { changesOf } from "../../report/lookup/changes.js";
 import { JobNames } from "../../report/lookup/event-names.js";
 import { readLog } from "../../report/lookup/replayed-log.js";
 import { resolveRun } from "../../report/lookup/run-reference.js";
-import { EVENT_KINDS, type EventKind } from "../../report/timeline/event-kinds.js";
+import { EVENT_KINDS, type EventKind, kindOf } from "../../report/timeline/event-kinds.js";
 import type { Store } from "../../store/store.js";
 import { operation, type StreamItem } from "../operation.js";
 import { limit, runReference } from "../schemas.js";
@@ -53,8 +53,8 @@ export const listRunEvents = operation({
     if (found !== null && found.items.length > 0) return found;
     return pageOfEvents(store, await resolveRun(store, run_id), page);
   },
-  stream: async function* ({ store }, { run_id, after }, signal) {
-    yield* followRunEvents(store, await resolveRun(store, run_id), after, signal);
+  stream: async function* ({ store }, { run_id, ...page }, signal) {
+    yield* followRunEvents(store, await resolveRun(store, run_id), page, signal);
   },
 });
 
@@ -72,8 +72,7 @@ interface Page {
 }
 
 async function pageOfEvents(store: Store, runId: number, page: Page) {
-  const { limit, kind, step, text } = page;
-  const isFiltered = step !== undefined || text !== undefined;
+  const { limit, kind } = page;
   const names = new JobNames(store);
   const items: EventItem[] = [];
   const types = kind === undefined ? {} : { types: EVENT_KINDS[kind] };
@@ -85,7 +84,7 @@ async function pageOfEvents(store: Store, runId: number, page: Page) {
       const { event } = logged;
       const item = eventItem(logged, names.known(runId, event) ?? (await names.of(runId, event)));
       after = logged.seq;
-      if (!isFiltered || isMeant(item, page)) items.push(item);
+      if (isMeant(item, page)) items.push(item);
       if (items.length === limit) return { run_id: runId, items, next: after };
     }
     if (events.length < limit) return { run_id: runId, items, next: null };
@@ -94,7 +93,8 @@ async function pageOfEvents(store: Store, runId: number, page: Page) {
   return { run_id: runId, items, next: after };
 }
 
-function isMeant(item: EventItem, { step, text }: Page): boolean {
+function isMeant(item: EventItem, { kind, step, text }: Page): boolean {
+  if (kind !== undefined && kindOf(item.type) !== kind) return false;
   if (step !== undefined && item.step !== step) return false;
   return text === undefined || JSON.stringify(item).toLowerCase().includes(text.toLowerCase());
 }
@@ -103,17 +103,17 @@ function isMeant(item: EventItem, { step, text }: Page): boolean {
 async function* followRunEvents(
   store: Store,
   runId: number,
-  after: number,
+  page: Page,
   signal: AbortSignal,
 ): AsyncGenerator<StreamItem> {
   const changes = changesOf(store);
   const names = new JobNames(store);
   try {
-    for (let last = after; !signal.aborted; ) {
+    for (let last = page.after; !signal.aborted; ) {
       let isOver = false;
       for await (const logged of readLog(store, runId, last)) {
         const data = eventItem(logged, await names.of(runId, logged.event));
-        yield { id: String(logged.seq), event: logged.event.type, data };
+        if (isMeant(data, page)) yield { id: String(logged.seq), event: logged.event.type, data };
         if (signal.aborted) return;
         last = logged.seq;
         isOver = LAST_EVENTS.has(logged.event.type);

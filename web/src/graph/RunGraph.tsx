@@ -1,255 +1,135 @@
-import { type PointerEvent, type ReactNode, useMemo, useRef, useState, type WheelEvent } from "react";
-import { api, dataOf } from "../api/client.js";
-import { useLive } from "../api/use-live.js";
-import { Glyph } from "../parts/Glyph.js";
-import { Refused } from "../parts/Notice.js";
-import { addressOf } from "../place.js";
+import { type ReactNode, useMemo, useState } from "react";
+import type { Drawing, TimelineData } from "../pages/run/run-data.js";
 import type { Recovery } from "../words/recoveries.js";
-import { jobStatusWord, type RunDetails } from "../words/status.js";
-import { arcOf, backArcOf, edgePath } from "./edge-paths.js";
-import { type Box, layOut, NODE_HEIGHT } from "./layout.js";
+import { Edges } from "./Edges.js";
+import { FarNodes } from "./FarNodes.js";
+import { GraphNode } from "./GraphNode.js";
+import { GraphTools } from "./GraphTools.js";
+import { layOut } from "./layout.js";
+import { Minimap } from "./Minimap.js";
+import { sizeOf } from "./node-size.js";
+import { Markers, RecoveryArcs } from "./RecoveryArcs.js";
+import { useGraphKeys } from "./use-graph-keys.js";
+import { useView } from "./use-view.js";
+import { isSeen, MAX_NODES, showsNames } from "./view.js";
 
-type Drawing = NonNullable<Awaited<ReturnType<typeof readGraph>>["graph"]>;
-type DrawnNode = Drawing["nodes"][number];
-type DrawnEdge = Drawing["edges"][number];
-
-function readGraph(runId: number) {
-  return dataOf(api.POST("/api/v1/workflows/graph", { body: { run_id: runId, format: "json" } }));
-}
-
-/** More than these are not drawn: a browser becomes slow, and nobody reads it. */
-const MAX_NODES = 400;
-const CHAR_WIDTH = 7.3;
-
-interface RunGraphProps {
-  readonly run: RunDetails;
+export interface RunGraphProps {
+  readonly drawing: Drawing;
+  readonly log: Pick<TimelineData, "rows" | "candidates">;
   readonly recoveries: readonly Recovery[];
+  readonly at: number | null;
+  /** A step. */
+  readonly selected: string | null;
+  readonly chosen: number | null;
+  readonly choose: (number: number) => void;
+  readonly select: (step: string) => void;
+  readonly hrefOf: (step: string) => string;
+  readonly itemHref: (step: string, scope: string) => string;
+  readonly open: (step: string) => void;
 }
 
 /** The steps of a run as they depend on each other, and over them what was recovered, each with its number. */
-export function RunGraph({ run, recoveries }: RunGraphProps): ReactNode {
-  const { data, problem } = useLive(
-    `graph ${run.run_id}`,
-    () => readGraph(run.run_id),
-    (changed) => changed === run.run_id,
+export function RunGraph(props: RunGraphProps): ReactNode {
+  const { drawing, log, recoveries, at, selected, chosen, choose, hrefOf, itemHref, open, select } = props;
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
+  const [all, setAll] = useState(false);
+  const layout = useLayout(drawing, unfolded);
+  const nameOf = useMemo(
+    () => new Map(drawing.nodes.flatMap(({ step, name }) => (step === null ? [] : [[step, name] as const]))),
+    [drawing],
   );
-  if (problem !== null) return <Refused problem={problem} />;
-  const drawing = data?.graph;
-  if (drawing == null) return null;
-  if (drawing.nodes.length > MAX_NODES)
-    return (
-      <p className="pad dim">
-        This workflow has {drawing.nodes.length} steps, too many to draw. They are listed under Steps.
-      </p>
-    );
-  return <Picture run={run} drawing={drawing} recoveries={recoveries} />;
-}
-
-interface View {
-  readonly x: number;
-  readonly y: number;
-  readonly scale: number;
-}
-
-const START: View = { x: 0, y: 0, scale: 1 };
-const ZOOM = 1.25;
-
-function Picture({ run, drawing, recoveries }: RunGraphProps & { readonly drawing: Drawing }): ReactNode {
-  const shape = JSON.stringify([drawing.nodes.map(({ name, label }) => [name, label]), drawing.edges]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a status that changes moves nothing
-  const layout = useMemo(() => layoutOf(drawing), [shape]);
-  const [view, setView] = useState(START);
-  const grabbed = useRef<{ readonly x: number; readonly y: number } | null>(null);
-  const zoom = (factor: number): void =>
-    setView((old) => ({ ...old, scale: Math.min(3, Math.max(0.2, old.scale * factor)) }));
-  const move = (event: PointerEvent): void => {
-    if (grabbed.current === null) return;
-    const [dx, dy] = [event.clientX - grabbed.current.x, event.clientY - grabbed.current.y];
-    grabbed.current = { x: event.clientX, y: event.clientY };
-    setView((old) => ({ ...old, x: old.x + dx, y: old.y + dy }));
-  };
-  const grab = (event: PointerEvent): void => {
-    grabbed.current = { x: event.clientX, y: event.clientY };
-  };
-  const wheel = (event: WheelEvent): void => {
-    if (event.ctrlKey || event.metaKey) zoom(event.deltaY < 0 ? ZOOM : 1 / ZOOM);
-    else setView((old) => ({ ...old, x: old.x - event.deltaX, y: old.y - event.deltaY }));
-  };
-  const letGo = (): void => {
-    grabbed.current = null;
-  };
+  const selectedName = selected === null ? null : (nameOf.get(selected) ?? null);
+  const looking = useView(layout, selectedName);
+  const { frame, view, size, zoom, fitAll, show, handlers } = looking;
+  useGraphKeys({ drawing, layout, selectedName, select, show, zoom, fitAll });
+  const rowOf = useMemo(() => new Map(log.rows.map((row) => [row.step, row])), [log.rows]);
+  const mended = useMemo(() => new Set(recoveries.map(({ step }) => step)), [recoveries]);
+  const seen = drawing.nodes.filter(({ name }) => isSeen(layout.boxes.get(name)!, view, size));
+  const isFar = seen.length > MAX_NODES;
+  const isNamed = showsNames(drawing.nodes.length, view.scale);
+  const near = isFar ? seen.filter(({ name }) => name === selectedName) : seen;
+  const toggle = (name: string): void =>
+    setUnfolded((old) => {
+      const next = new Set(old);
+      if (!next.delete(name)) next.add(name);
+      return next;
+    });
+  const isLarger = layout.width * view.scale > size.width || layout.height * view.scale > size.height;
   return (
-    <div
-      className="gwrap"
-      onPointerDown={grab}
-      onPointerMove={move}
-      onPointerUp={letGo}
-      onPointerLeave={letGo}
-      onWheel={wheel}
-    >
+    <div ref={frame} className="gwrap" {...handlers}>
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: its steps are links with names of their own */}
-      <svg
-        className="graph"
-        width={layout.width}
-        height={layout.height}
-        viewBox={`0 0 ${layout.width} ${layout.height}`}
-        style={{ transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})` }}
-      >
-        <Edges drawing={drawing} boxes={layout.boxes} />
-        {drawing.nodes.map((node) => (
-          <Node key={node.name} run={run} node={node} box={layout.boxes.get(node.name)!} />
-        ))}
-        <Recoveries recoveries={recoveries} drawing={drawing} boxes={layout.boxes} />
+      <svg className="graph">
+        <Markers />
+        <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
+          <Edges
+            drawing={drawing}
+            boxes={layout.boxes}
+            candidates={log.candidates}
+            at={at}
+            all={all}
+            isNamed={isNamed && !isFar}
+          />
+          {isFar && <FarNodes nodes={seen} boxes={layout.boxes} />}
+          {near.map((node) => (
+            <GraphNode
+              key={node.name}
+              node={node}
+              box={layout.boxes.get(node.name)!}
+              row={rowOf.get(node.step ?? "")}
+              at={at}
+              isMended={mended.has(node.step ?? "")}
+              isSelected={node.name === selectedName}
+              isNamed={isNamed}
+              isUnfolded={unfolded.has(node.name)}
+              href={hrefOf(node.step ?? "")}
+              itemHref={(scope) => itemHref(node.step ?? "", scope)}
+              open={() => open(node.step ?? "")}
+              fold={() => toggle(node.name)}
+            />
+          ))}
+          {!isFar && (
+            <RecoveryArcs
+              recoveries={recoveries}
+              drawing={drawing}
+              boxes={layout.boxes}
+              chosen={chosen}
+              choose={choose}
+            />
+          )}
+        </g>
       </svg>
-      <div className="zoom">
-        <button type="button" className="btn icon" aria-label="Zoom in" onClick={() => zoom(ZOOM)}>
-          +
-        </button>
-        <button type="button" className="btn icon" aria-label="Zoom out" onClick={() => zoom(1 / ZOOM)}>
-          −
-        </button>
-        <button type="button" className="btn icon" aria-label="As at first" onClick={() => setView(START)}>
-          ◦
-        </button>
-      </div>
+      <GraphTools
+        drawing={drawing}
+        all={all}
+        setAll={setAll}
+        zoom={zoom}
+        fitAll={fitAll}
+        find={(step) => {
+          select(step);
+          show(nameOf.get(step)!);
+        }}
+      />
+      {isLarger && size.width > 0 && (
+        <Minimap drawing={drawing} layout={layout} view={view} size={size} move={looking.setView} />
+      )}
     </div>
   );
 }
 
-function layoutOf({ nodes, edges }: Drawing) {
-  return layOut({
-    nodes: nodes.map(({ name, step }) => ({
-      name,
-      width: step === null ? 30 : Math.max(90, step.length * CHAR_WIDTH + 56),
-    })),
-    edges: edges.filter(({ kind }) => kind === "depends"),
-    routes: edges
-      .filter(({ kind }) => kind !== "depends")
-      .map(({ from, to, kind }) => ({ from, to, below: kind.startsWith("transition") })),
-  });
-}
-
-function Node({
-  run,
-  node,
-  box,
-}: {
-  readonly run: RunDetails;
-  readonly node: DrawnNode;
-  readonly box: Box;
-}): ReactNode {
-  const jobs = run.jobs.filter(({ step }) => step === node.step);
-  const handled = jobs.some((job) => job.handled);
-  const status = node.status ?? "blocked";
-  const transform = `translate(${box.x} ${box.y})`;
-  if (node.step === null)
-    return (
-      <g className="node or" transform={transform}>
-        <rect className="bx" width={box.width} height={NODE_HEIGHT} rx="6" />
-        <text x={box.width / 2} y="22" textAnchor="middle">
-          or
-        </text>
-      </g>
-    );
-  const attempts = jobs.length === 1 ? jobs[0]!.attempts : 0;
-  const many = jobs.length > 1 ? `${jobs.length} jobs` : attempts > 1 ? String(attempts) : "";
-  const word = handled ? "failed, handled" : jobStatusWord(status);
-  return (
-    <a href={addressOf(["runs", run.run_id, node.step])}>
-      <g
-        className={`node ${status === "pending_failed" ? "held" : handled ? "handled" : status}`}
-        transform={transform}
-      >
-        <rect className="bx" width={box.width} height={NODE_HEIGHT} rx="6" />
-        <svg x="10" y={NODE_HEIGHT / 2 - 7} width="14" height="14" aria-hidden="true">
-          <Glyph status={handled ? "handled" : status} />
-        </svg>
-        <text x="32" y="22">
-          {node.step}
-        </text>
-        <text className="unseen" x="32" y="22">{` ${word} `}</text>
-        {many !== "" && (
-          <text className="count" x={box.width - 8} y="22" textAnchor="end">
-            {many}
-          </text>
-        )}
-      </g>
-    </a>
-  );
-}
-
-const EDGE_CLASS: { readonly [kind in DrawnEdge["kind"]]: string } = {
-  depends: "e took",
-  on_fail: "e fail idle",
-  on_success: "e",
-  transition_success: "e",
-  transition_failure: "e fail idle",
-  transition_any: "e",
-};
-
-function Edges({
-  drawing,
-  boxes,
-}: {
-  readonly drawing: Drawing;
-  readonly boxes: ReadonlyMap<string, Box>;
-}): ReactNode {
-  const skipped = new Set(
-    drawing.nodes
-      .filter(({ status }) => status === "skipped" || status === "blocked" || status === null)
-      .map(({ name }) => name),
-  );
-  return (
-    <g>
-      {drawing.edges.map(({ from, to, kind, label }) => {
-        const [start, end] = [boxes.get(from), boxes.get(to)];
-        if (start === undefined || end === undefined) return null;
-        const isGoto = kind === "on_fail" && end.y <= start.y;
-        if (isGoto) return null;
-        const className = kind === "depends" && skipped.has(to) ? "e" : EDGE_CLASS[kind];
-        return (
-          <path key={`${from} ${to} ${kind} ${label}`} className={className} d={edgePath(start, end)}>
-            {label !== null && <title>{label}</title>}
-          </path>
-        );
-      })}
-    </g>
-  );
-}
-
-function Recoveries({
-  recoveries,
-  drawing,
-  boxes,
-}: {
-  readonly recoveries: readonly Recovery[];
-  readonly drawing: Drawing;
-  readonly boxes: ReadonlyMap<string, Box>;
-}): ReactNode {
-  const nameOf = new Map(drawing.nodes.map(({ name, step }) => [step, name]));
-  const met = new Map<string, number>();
-  return (
-    <g>
-      {recoveries.map(({ number, step, to, rung }) => {
-        const start = boxes.get(nameOf.get(step) ?? "");
-        const end = boxes.get(nameOf.get(to) ?? "");
-        if (start === undefined) return null;
-        const key = `${step} ${to} ${rung}`;
-        const lane = met.get(key) ?? 0;
-        met.set(key, lane + 1);
-        const isLoop = end === undefined || end === start;
-        const arc = isLoop ? arcOf(start, lane) : backArcOf(start, end, lane, boxes.values());
-        const isEdge = rung === "edge";
-        return (
-          <g key={number}>
-            <path className={isEdge ? "e fail" : "e back"} d={arc.path} />
-            <g className={isEdge ? "bdg f" : "bdg"} transform={`translate(${arc.x} ${arc.y})`}>
-              <circle r="9" />
-              <text y="4">{number}</text>
-            </g>
-          </g>
-        );
-      })}
-    </g>
+/** A status that changes moves nothing; an item more may make a card larger. */
+function useLayout(drawing: Drawing, unfolded: ReadonlySet<string>) {
+  const nodes = drawing.nodes.map((node) => ({ name: node.name, ...sizeOf(node, unfolded.has(node.name)) }));
+  const shape = JSON.stringify([nodes, drawing.edges.map(({ from, to, kind }) => [from, to, kind])]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the shape says all that it depends on
+  return useMemo(
+    () =>
+      layOut({
+        nodes,
+        edges: drawing.edges.filter(({ kind }) => kind === "depends"),
+        routes: drawing.edges
+          .filter(({ kind }) => kind !== "depends")
+          .map(({ from, to, kind }) => ({ from, to, below: kind.startsWith("transition") })),
+      }),
+    [shape],
   );
 }

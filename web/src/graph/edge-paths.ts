@@ -9,6 +9,10 @@ export interface Arc {
 
 const LANE = 18;
 
+function heightOf({ height = NODE_HEIGHT }: Box): number {
+  return height;
+}
+
 /** From the bottom of one step to the top of another; beside each other, from side to side. */
 export function edgePath(start: Box, end: Box): string {
   const [x1, x2] = [start.x + start.width / 2, end.x + end.width / 2];
@@ -16,13 +20,14 @@ export function edgePath(start: Box, end: Box): string {
     const y = start.y + NODE_HEIGHT / 2;
     return x1 < x2 ? `M${start.x + start.width} ${y}H${end.x}` : `M${start.x} ${y}H${end.x + end.width}`;
   }
-  const [y1, y2] = [start.y + NODE_HEIGHT, end.y];
+  const [y1, y2] = [start.y + heightOf(start), end.y];
   const bend = (y1 + y2) / 2;
   return `M${x1} ${y1}C${x1} ${bend} ${x2} ${bend} ${x2} ${y2}`;
 }
 
 /** A step that ran again: a small loop at its right side. */
-export function arcOf({ x, y, width }: Box, lane: number): Arc {
+export function arcOf(box: Box, lane: number): Arc {
+  const { x, y, width } = box;
   const [right, reach] = [x + width, 22 + lane * LANE];
   const [top, bottom] = [y + 8, y + NODE_HEIGHT - 8];
   return {
@@ -41,7 +46,7 @@ export function backArcOf(start: Box, end: Box, lane: number, all: Iterable<Box>
     return {
       path: edgePath(start, end),
       x: (x1 + x2) / 2 + lane * LANE,
-      y: (start.y + NODE_HEIGHT + end.y) / 2,
+      y: (start.y + heightOf(start) + end.y) / 2,
     };
   }
   if (start.y === end.y) {

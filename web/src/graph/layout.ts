@@ -1,6 +1,6 @@
 /** What is laid out: only dependencies decide layers, the others are drawn over it. */
 export interface LayoutInput {
-  readonly nodes: readonly { readonly name: string; readonly width: number }[];
+  readonly nodes: readonly { readonly name: string; readonly width: number; readonly height?: number }[];
   /** Dependencies. A circle among them is cut where it closes. */
   readonly edges: readonly { readonly from: string; readonly to: string }[];
   /** Steps that only routes lead to stand beside or below who sends to them. */
@@ -11,6 +11,8 @@ export interface Box {
   readonly x: number;
   readonly y: number;
   readonly width: number;
+  /** Missing: that of most nodes. */
+  readonly height?: number;
 }
 
 export interface Layout {
@@ -35,6 +37,7 @@ export function layOut({ nodes, edges, routes }: LayoutInput): Layout {
     above[to]!.push(from);
     below[from]!.push(to);
   }
+  leadBelow(above, below, routes, index);
   const layerOf = layersOf(above, below);
   placeRouted(layerOf, above, below, routes, index);
   const layers: number[][] = [];
@@ -79,6 +82,31 @@ function layersOf(above: readonly number[][], below: readonly number[][]): numbe
       }
     }
   }
+}
+
+/** What only a failure leads to stands below who sends it there, with all that follows. */
+function leadBelow(
+  above: number[][],
+  below: number[][],
+  routes: LayoutInput["routes"],
+  index: ReadonlyMap<string, number>,
+): void {
+  const roots = new Set(above.flatMap((before, node) => (before.length === 0 ? [node] : [])));
+  for (const { from, to, below: isBelow } of routes) {
+    const [pair] = isBelow ? pairOf(index, from, to) : [];
+    if (pair === undefined || !roots.has(pair[1]) || reaches(below, pair[1], pair[0])) continue;
+    above[pair[1]]!.push(pair[0]);
+    below[pair[0]]!.push(pair[1]);
+  }
+}
+
+function reaches(below: readonly number[][], from: number, to: number): boolean {
+  const seen = new Set([from]);
+  for (const node of seen) {
+    if (node === to) return true;
+    for (const next of below[node]!) seen.add(next);
+  }
+  return false;
 }
 
 function placeRouted(
@@ -148,13 +176,17 @@ function positions(
     right = Math.max(right, centre[node]! + width / 2);
   }
   const boxes = new Map<string, Box>();
-  for (const [depth, layer] of layers.entries())
+  let y = MARGIN / 2;
+  for (const layer of layers) {
+    let tallest = NODE_HEIGHT;
     for (const node of layer) {
-      const { name, width } = nodes[node]!;
-      const y = MARGIN / 2 + depth * (NODE_HEIGHT + LAYER_GAP);
-      boxes.set(name, { x: centre[node]! - width / 2 - left + MARGIN, y, width });
+      const { name, width, height = NODE_HEIGHT } = nodes[node]!;
+      boxes.set(name, { x: centre[node]! - width / 2 - left + MARGIN, y, width, height });
+      tallest = Math.max(tallest, height);
     }
-  const height = MARGIN + layers.length * (NODE_HEIGHT + LAYER_GAP) - LAYER_GAP;
+    y += tallest + LAYER_GAP;
+  }
+  const height = y + MARGIN / 2 - LAYER_GAP;
   return nodes.length === 0
     ? { boxes, width: 0, height: 0 }
     : { boxes, width: right - left + 2 * MARGIN, height };

@@ -3,8 +3,18 @@ import type { RunDetails } from "./status.js";
 /** One rung that brought a step back, with the number that the server gave it. */
 export type Recovery = RunDetails["recoveries"][number];
 
-/** "deps retried twice", "build went back to codegen". */
-export function recoveryWords({ rung, to, times }: Recovery): string {
+/** "deps retried twice", "build went back to codegen", "5 jobs retried". */
+export function recoveryWords({
+  rung,
+  to,
+  times,
+  jobs,
+}: Pick<Recovery, "rung" | "to" | "times" | "jobs">): string {
+  const many = jobs > 1 ? `in ${jobs} jobs: ` : "";
+  return many + wordsOf(rung, to, jobs > 1 ? 1 : times);
+}
+
+function wordsOf(rung: string, to: string, times: number): string {
   switch (rung) {
     case "restart":
       return "started again after its worker was lost";
@@ -26,5 +36,23 @@ export function recoveryWords({ rung, to, times }: Recovery): string {
       return "parked until its breaker closes";
     default:
       return `${rung} to ${to}`;
+  }
+}
+
+/** ", then completed"; nothing while it is open. */
+export function endWords({ outcome }: { readonly outcome: string | null }): string {
+  switch (outcome) {
+    case "completed":
+      return ", then completed";
+    case "failed":
+      return ", then failed again";
+    case "handled":
+      return ", handled";
+    case "unhandled":
+      return ", not handled";
+    case "mixed":
+      return ", not all completed";
+    default:
+      return "";
   }
 }

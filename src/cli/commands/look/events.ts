@@ -1,7 +1,6 @@
-import type { Client, OutputOf } from "../../../operations/client.js";
+import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import type { EventItem } from "../../../operations/runs/event-item.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
-import type { RunReference } from "../../../report/lookup/run-reference.js";
 import { fieldsText, othersNamed } from "../../../report/words/event-text.js";
 import type { Present } from "../../declare/presenter.js";
 import { shownLine } from "../../render/paint.js";
@@ -18,13 +17,13 @@ const MAX_NAMES_KEPT = 10_000;
 const PIECE_CHARS = 64 * 1_024;
 
 export const events: Present = async ({ input, flags }, { out, options }, client) => {
-  const { run_id: runId, pages } = await readPages(
-    client,
-    input.run_id as RunReference,
-    flags.follow === true,
-  );
+  const { run_id, kind, step, text } = input as InputOf<"list_run_events">;
+  const filter = { kind, step, text };
+  // Whatever is left out, times count from the first event.
+  const { items, run_id: runId } = await client.call("list_run_events", { run_id, limit: 1 });
+  const pages = flags.follow === true ? followed(client, runId, filter) : allPages(client, runId, filter);
   const pieces = new Pieces(out);
-  const told = new EventLines(client, runId);
+  const told = new EventLines(client, runId, items[0] === undefined ? null : Date.parse(items[0].at));
   for await (const page of pages) {
     if (!options.json) await told.learnNames(page);
     for (const event of page) pieces.add(`${options.json ? jsonText(event) : told.line(event)}\n`);
@@ -36,12 +35,12 @@ export const events: Present = async ({ input, flags }, { out, options }, client
 /** A log as lines, told from the events alone: each carries the name of its job, and the few others are asked for. */
 class EventLines {
   private readonly names = new Map<number, string>();
-  private startedAt: number | null = null;
   private last = { at: "", elapsed: "" };
 
   constructor(
     private readonly client: Client,
     private readonly runId: number,
+    private startedAt: number | null,
   ) {}
 
   /** Of the jobs that the lines of these events name beside their own. */
@@ -80,27 +79,23 @@ class EventLines {
   }
 }
 
-/** What is in the log, or what comes as well until the run is over. */
-async function readPages(
-  client: Client,
-  reference: RunReference,
-  follow: boolean,
-): Promise<{ run_id: number; pages: AsyncGenerator<EventItem[]> }> {
-  const first = await client.call("list_run_events", { run_id: reference, limit: follow ? 1 : PAGE });
-  const { run_id } = first;
-  return { run_id, pages: follow ? followed(client, run_id) : allPages(client, first) };
-}
+type Filter = Pick<InputOf<"list_run_events">, "kind" | "step" | "text">;
 
-async function* allPages(client: Client, first: OutputOf<"list_run_events">): AsyncGenerator<EventItem[]> {
-  for (let page = first; ; ) {
+/** What is in the log. */
+async function* allPages(client: Client, run_id: number, filter: Filter): AsyncGenerator<EventItem[]> {
+  for (let after: number | null = 0; after !== null; ) {
+    const page: OutputOf<"list_run_events"> = await client.call("list_run_events", {
+      ...{ run_id, after, limit: PAGE },
+      ...filter,
+    });
     yield page.items as EventItem[];
-    if (page.next === null) return;
-    page = await client.call("list_run_events", { run_id: page.run_id, after: page.next, limit: PAGE });
+    after = page.next;
   }
 }
 
-async function* followed(client: Client, runId: number): AsyncGenerator<EventItem[]> {
-  const stream = client.stream("list_run_events", { run_id: runId }, new AbortController().signal);
+/** The same, and what comes until the run is over. */
+async function* followed(client: Client, run_id: number, filter: Filter): AsyncGenerator<EventItem[]> {
+  const stream = client.stream("list_run_events", { run_id, ...filter }, new AbortController().signal);
   for await (const { data } of stream) yield [data as EventItem];
 }
 

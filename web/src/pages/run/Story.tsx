@@ -1,69 +1,116 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { LadderStrip } from "../../parts/Ladder.js";
+import { marksOf } from "../../parts/marks.js";
 import { addressOf } from "../../place.js";
-import { type Recovery, recoveryWords } from "../../words/recoveries.js";
-import { count, type RunDetails } from "../../words/status.js";
+import { sentence } from "../../words/moment.js";
+import { endWords, recoveryWords } from "../../words/recoveries.js";
+import { RUNGS } from "../step/rungs.js";
+import type { RunStory, RunSummary, TimelineRow, Told } from "./run-data.js";
+import { completedText, storyLines } from "./story-lines.js";
 
-/** What was tried and why, one number for each recovery. */
-export function Story({
-  run,
-  recoveries,
-}: {
-  readonly run: RunDetails;
-  readonly recoveries: readonly Recovery[];
-}): ReactNode {
-  const held = run.jobs.filter(({ status }) => status === "pending_failed");
-  const failed = run.jobs.filter(({ status, handled }) => status === "failed" && !handled);
+interface StoryProps {
+  readonly run: RunSummary;
+  readonly story: RunStory;
+  readonly rows: readonly TimelineRow[];
+  readonly chosen: number | null;
+  readonly choose: (number: number | null) => void;
+}
+
+/** What was tried and why, one number for each recovery; what went straight is one grey line. */
+export function Story({ run, story, rows, chosen, choose }: StoryProps): ReactNode {
+  const until = run.at?.seq ?? null;
+  const lines = useMemo(() => storyLines(story.recoveries, rows, until), [story, rows, until]);
+  const { holds, failures } = run.summary;
   return (
     <ol className="story">
-      {recoveries.map((recovery) => (
-        <li key={recovery.number} className={recovery.rung === "edge" ? "edge" : undefined}>
-          <span className={recovery.rung === "edge" ? "n bad" : "n"}>{recovery.number}</span>
-          <div>
-            <div className="ti">
-              <a
-                className="mono"
-                href={addressOf(["runs", run.run_id, nameOf(recovery.step, recovery.scope)], {
-                  attempt: String(recovery.attempt),
-                })}
-              >
-                {nameOf(recovery.step, recovery.scope)}
-              </a>{" "}
-              {recoveryWords(recovery)}
-            </div>
-            <div className="small dim">
-              {recovery.rung}: {recovery.reason}
-            </div>
-          </div>
-        </li>
-      ))}
-      {held.map((job) => (
+      {lines.map((line) =>
+        line.kind === "straight" ? (
+          <li key={`s${line.seq}`} className="flat">
+            <span />
+            <span>{completedText(line.steps)}</span>
+          </li>
+        ) : (
+          <Entry
+            key={line.recovery.number}
+            runId={run.run_id}
+            recovery={line.recovery}
+            isChosen={line.recovery.number === chosen}
+            choose={choose}
+          />
+        ),
+      )}
+      {holds.map((hold) => (
         <Outcome
-          key={job.id}
+          key={hold.id}
           runId={run.run_id}
-          step={nameOf(job.step, job.scope)}
+          step={nameOf(hold.step, hold.scope)}
           tone="person"
-          words="waits for a person"
-          message={job.error?.message}
+          words={hold.kind === "question" ? "asks a question" : "waits for a person"}
+          message={hold.question?.prompt ?? hold.error?.message}
         />
       ))}
-      {failed.map((job) => (
+      {failures.map((failure) => (
         <Outcome
-          key={job.id}
+          key={failure.job_id}
           runId={run.run_id}
-          step={nameOf(job.step, job.scope)}
+          step={nameOf(failure.step, failure.scope)}
           tone="bad"
           words="failed"
-          message={job.error?.message}
+          message={failure.message}
         />
       ))}
-      <li className="plain dim">
-        {recoveries.length === 0
-          ? "Nothing had to be recovered. "
-          : `${count(recoveries.length, "recovery", "recoveries")}. `}
-        {run.summary.counts.join(", ")}.
+      <li className="flat last">
+        <span />
+        <span>
+          {story.recoveries.length === 0 ? "Nothing had to be recovered. " : ""}
+          {run.summary.counts.join(", ")}.
+        </span>
       </li>
     </ol>
+  );
+}
+
+interface EntryProps {
+  readonly runId: number;
+  readonly recovery: Told;
+  readonly isChosen: boolean;
+  readonly choose: (number: number | null) => void;
+}
+
+function Entry({ runId, recovery, isChosen, choose }: EntryProps): ReactNode {
+  const { number, step, scope, attempt, rung, error, considered, cost, left, reason } = recovery;
+  const name = recovery.jobs > 1 ? step : nameOf(step, scope);
+  const isEdge = rung === "edge";
+  return (
+    <li className={isChosen ? "sel" : undefined} aria-current={isChosen ? "true" : undefined}>
+      <button
+        type="button"
+        className={isEdge ? "n bad" : "n"}
+        aria-label={`Recovery ${number}`}
+        aria-pressed={isChosen}
+        onClick={() => choose(isChosen ? null : number)}
+      >
+        {number}
+      </button>
+      <div>
+        <div className="ti">
+          <span>
+            <a className="mono" href={addressOf(["runs", runId, name], { attempt: String(attempt) })}>
+              {name}
+            </a>{" "}
+            {recoveryWords(recovery)}
+            {endWords(recovery)}
+          </span>
+          <LadderStrip marks={marksOf(RUNGS, [considered])} />
+        </div>
+        {error !== null && <div className="er">{error.message}</div>}
+        <p>
+          {error !== null && `${error.code}, ${error.class}. `}
+          {sentence(reason)}. {cost} {left}
+        </p>
+      </div>
+    </li>
   );
 }
 
@@ -86,7 +133,7 @@ function Outcome({ runId, step, tone, words, message }: OutcomeProps): ReactNode
           </a>{" "}
           {words}
         </div>
-        {message !== undefined && <div className="eline mono-s bad">{message}</div>}
+        {message !== undefined && <div className="er">{message}</div>}
       </div>
     </li>
   );

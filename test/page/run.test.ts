@@ -1,0 +1,400 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startServer } from "../../src/cli/server/start-server.js";
+import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
+import { EventFlood } from "../support/event-flood.js";
+import { makeRepository } from "../support/git-repository.js";
+import { LiveServer } from "../support/live-server.js";
+
+const browser = new TestBrowser();
+const folder = mkdtempSync(join(tmpdir(), "daruma-run-page-"));
+let server: LiveServer;
+
+const SLOW = `name: slow
+steps:
+  a: { type: command, exec: "sleep 300" }
+  b: { type: noop, depends_on: [a] }
+`;
+const MENDED = `name: mended
+steps:
+  deps:
+    exec: "[ $DARUMA_ATTEMPT_ID -ge 3 ] || { echo 'mirror is busy' >&2; exit 75; }"
+    on_fail: { retry: { max: 3, backoff: { delay_ms: 1 } } }
+  build:
+    exec: "[ $DARUMA_ATTEMPT_ID -ge 2 ] || exit 2"
+    depends_on: [deps]
+    on_fail: { run: [repair] }
+  repair: { exec: "true" }
+  canary: { exec: "exit 4", depends_on: [build] }
+  undo: { exec: "true" }
+  page: { exec: "true" }
+transitions:
+  - { from: canary, to: page, on: failure, when: 'error.code == "TIMEOUT"' }
+  - { from: canary, to: undo, on: failure }
+`;
+
+/** 2,000 steps in 50 rows, 3,920 edges. */
+function largeFile(): string {
+  const lines = ["name: large", "steps:"];
+  for (let step = 0; step < 2_000; step += 1) {
+    const before = step - 40;
+    const beside = before + (step % 40 === 39 ? -39 : 1);
+    const needs = before < 0 ? "" : `, depends_on: [s${before}, s${beside}]`;
+    lines.push(`  s${step}: { type: noop${needs} }`);
+  }
+  return lines.join("\n");
+}
+
+const FAN_OUT = `name: fan
+max_items: 50000
+steps:
+  list: { exec: "node -e 'console.log(JSON.stringify(Array.from({length:40000},(_,i)=>i)))'", forEach: true }
+  each: { exec: "sleep 300", depends_on: [list] }
+`;
+
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+/** Why a control does nothing now. */
+async function reasonOf(page: Page, name: string): Promise<string> {
+  const control = button(page, name);
+  await expect.poll(() => control.getAttribute("aria-describedby"), { timeout: 20_000 }).not.toBeNull();
+  const id = await control.getAttribute("aria-describedby");
+  return (await page.locator(`[id="${id}"]`).textContent()) ?? "";
+}
+
+async function untilUsable(page: Page, name: string): Promise<void> {
+  const isUsable = async () => (await button(page, name).getAttribute("aria-disabled")) === "false";
+  await expect.poll(isUsable, { timeout: 20_000 }).toBe(true);
+}
+
+describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_000 }, () => {
+  beforeAll(async () => {
+    const outputDir = join(folder, "out");
+    const running = await startServer({
+      ...{ port: 0, maxParallel: 4, checkOutput: true, requestsPerMinute: 0, outputDir },
+      onFault: () => {},
+    });
+    server = new LiveServer(running, outputDir, []);
+  });
+  afterAll(async () => {
+    await server?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+
+  it("pauses, resumes, takes over and cancels, and says why a control does nothing", {
+    tags: ["M36"],
+  }, async () => {
+    const run = await server.run(SLOW);
+    await server.until(run, "running");
+    const page = await browser.open(`${server.url}/#/runs/${run}`);
+    expect(await reasonOf(page, "Resume")).toBe(`Run ${run} is running, and not paused`);
+    await untilUsable(page, "Pause");
+    await button(page, "Pause").click();
+    await server.until(run, "paused");
+    await page.getByText("Paused", { exact: true }).waitFor();
+    expect(await reasonOf(page, "Pause")).toBe(`Run ${run} is paused already`);
+    await untilUsable(page, "Take over");
+    await button(page, "Take over").click();
+    await page.getByText("Taken over", { exact: true }).waitFor();
+    await untilUsable(page, "Hand back");
+    await button(page, "Hand back").click();
+    await server.until(run, "running");
+    await untilUsable(page, "Cancel");
+    await button(page, "Cancel").click();
+    const dialog = page.getByRole("alertdialog");
+    await dialog.getByText("b: blocked → canceled").waitFor();
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Let it go on");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await button(page, "Cancel").click();
+    await dialog.getByLabel("Reason").fill("wrong branch");
+    await dialog.getByRole("button", { name: `Cancel run ${run}` }).click();
+    await server.until(run, "canceled");
+    await page.getByText("Canceled", { exact: true }).waitFor();
+    expect(await reasonOf(page, "Cancel")).toBe(`Run ${run} is canceled`);
+    const { body } = await server.ask<{ items: { type: string; by?: string; reason?: string }[] }>(
+      "GET",
+      `/api/v1/runs/${run}/events?limit=1000&kind=decisions`,
+    );
+    expect(body.items.map(({ type, by }) => `${type} ${by}`)).toEqual([
+      "run.paused local",
+      "run.paused local",
+      "run.unpaused local",
+      "run.cancel_requested local",
+    ]);
+    expect(body.items.at(-1)!.reason).toBe("wrong branch");
+  });
+
+  it("resets hard, forks and resumes from a step, with the effect shown before", {
+    tags: ["M36"],
+  }, async () => {
+    const repo = makeRepository(join(folder, "repo"), { "title.txt": "Untitled\n" });
+    const file = `name: heal
+workspace: { repo: ${JSON.stringify(repo)}, ref: HEAD }
+unhandled: hold
+steps:
+  draft: { exec: "echo draft > draft.txt" }
+  mend: { exec: "[ -e '${folder}/key' ]", depends_on: [draft] }
+  tell: { exec: "true", workspace: false, depends_on: [mend] }
+`;
+    const run = await server.run(file);
+    await server.until(run, "held");
+    const page = await browser.open(`${server.url}/#/runs/${run}`);
+    await page.locator(".selbar").getByText("mend", { exact: true }).waitFor();
+    expect(await reasonOf(page, "Fork")).toContain("would not have the files that draft has left");
+    const graph = page.getByRole("region", { name: "Graph" });
+    await graph.getByRole("link", { name: /^tell\s*blocked/ }).click();
+    await expect.poll(() => reasonOf(page, "Hard reset")).toBe("Tell does not work in a workspace");
+    await graph.getByRole("link", { name: /^mend\s*held/ }).click();
+    await untilUsable(page, "Hard reset");
+    writeFileSync(join(folder, "key"), "");
+    await button(page, "Hard reset").click();
+    const dialog = page.getByRole("alertdialog");
+    await dialog.getByText(/^mend: held → /).waitFor();
+    await dialog.getByRole("button", { name: "Hard reset mend" }).click();
+    await server.until(run, "completed");
+    await page.getByText("Completed", { exact: true }).waitFor();
+    expect(await reasonOf(page, "Hard reset")).toBe("Mend is completed");
+
+    await graph.getByRole("link", { name: /^draft\s*completed/ }).click();
+    await untilUsable(page, "Fork");
+    await button(page, "Fork").click();
+    await dialog.getByText("runs 3 steps: draft, mend, tell").waitFor();
+    await dialog.getByRole("button", { name: "Fork from draft" }).click();
+    await page.waitForURL((url) => url.hash.startsWith("#/runs/") && url.hash !== `#/runs/${run}`);
+    await page.getByText("Completed", { exact: true }).waitFor();
+  });
+
+  it("shows every recovery by one number in story, graph, timeline and slider, and edges with reasons", async () => {
+    const run = await server.run(MENDED);
+    await server.until(run, "completed");
+    const page = await browser.open(`${server.url}/#/runs/${run}`);
+    await page.getByText("retried twice, then completed").waitFor();
+    await page.getByText("repaired by repair, then completed").waitFor();
+    await page.getByText("sent its failure to undo, handled").waitFor();
+    const graph = page.getByRole("region", { name: "Graph" });
+    const numbers = ["1", "2", "3"];
+    expect(await graph.locator("svg.graph .bdg").allTextContents()).toEqual(numbers);
+    expect(await page.locator(".scrub .n").allTextContents()).toEqual(numbers);
+    expect(await page.locator(".story .n").allTextContents()).toEqual(numbers);
+    await graph.locator("text.elab", { hasText: "1 · no: " }).waitFor();
+    expect(await graph.locator("path.e.fail.idle").count()).toBe(1);
+    await page.locator(".story").getByRole("button", { name: "Recovery 2" }).click();
+    await page.locator(".selbar").getByText("build").waitFor();
+    expect(await graph.locator(".chosen .bdg").allTextContents()).toEqual(["2"]);
+    await page.getByRole("link", { name: "Timeline" }).click();
+    expect(await page.locator(".gantt .bdg").allTextContents()).toEqual(numbers);
+    expect(await page.locator(".gantt rect.bad").count()).toBe(4);
+  });
+
+  it("goes to the past and back, by slider, keys and address; what it shows is of that moment", async () => {
+    const run = await server.run(MENDED);
+    await server.until(run, "completed");
+    const { body } = await server.ask<{ items: { seq: number; type: string }[] }>(
+      "GET",
+      `/api/v1/runs/${run}/events?limit=1000`,
+    );
+    const retried = body.items.find(({ type }) => type === "retry.scheduled")!.seq;
+    const last = body.items.at(-1)!.seq;
+    const page = await browser.open(`${server.url}/#/runs/${run}`);
+    const graph = page.getByRole("region", { name: "Graph" });
+    await graph.getByRole("link", { name: /^undo\s*completed/ }).waitFor();
+    const before = await graph.locator("svg.graph").boundingBox();
+    await page.goto(`${server.url}/#/runs/${run}?at=${retried}`);
+    await page.getByText("Was running at this moment").waitFor();
+    await graph.getByRole("link", { name: /^undo\s*blocked/ }).waitFor();
+    await page.getByText(`event ${retried} of ${last}`).waitFor();
+    expect(await reasonOf(page, "Fork")).toBe("You are looking at the past. Go back to the end to act.");
+    expect(await page.getByText("1 recovery", { exact: true }).count()).toBe(1);
+    expect(await graph.locator("svg.graph").boundingBox()).toEqual(before);
+    await page.keyboard.press("]");
+    await page.getByText(`event ${retried + 1} of ${last}`).waitFor();
+    await page.keyboard.press("}");
+    await page.getByText("2 recoveries", { exact: true }).waitFor();
+    await page.keyboard.press("0");
+    await page.getByText(`End of the log, ${last} events`).waitFor();
+    await graph.getByRole("link", { name: /^undo\s*completed/ }).waitFor();
+    await untilUsable(page, "Fork");
+    await page.getByLabel("Moment in the log").fill("10");
+    await page.getByText("Past", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Back to the end" }).click();
+    await page.getByText(`End of the log, ${last} events`).waitFor();
+  });
+
+  it("filters the log, and shows who decided", async () => {
+    const run = await server.run(MENDED);
+    await server.until(run, "completed");
+    await server.ask("POST", `/api/v1/runs/${run}/control`, {
+      body: { action: "resume_from_step", step_id: "canary", reason: "once more" },
+    });
+    await server.until(run, "completed");
+    const page = await browser.open(`${server.url}/#/runs/${run}?tab=events`);
+    await page.getByRole("button", { name: /^Decisions/ }).click();
+    await page.getByLabel("Find in the log").fill("once more");
+    await page
+      .getByText(/by local$/)
+      .first()
+      .waitFor();
+    await expect.poll(() => page.locator(".ev").count()).toBe(2);
+    await page.getByLabel("Find in the log").fill("nothing like this");
+    await page.getByText("No event matches.").waitFor();
+  });
+
+  it("draws 2,000 steps with at most 400 of them in the page, and walks along edges", async () => {
+    const run = await server.run(largeFile());
+    await server.until(run, "completed");
+    const page = await browser.open(`${server.url}/#/runs/${run}`);
+    await page.locator("path.far.completed").waitFor();
+    const nodes = () => page.locator("svg.graph a[data-node]").count();
+    expect(await nodes()).toBeLessThanOrEqual(400);
+    expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(3_000);
+    await page.getByLabel("Find step").fill("s1234");
+    await page.getByLabel("Find step").press("Enter");
+    await page.locator(".selbar").getByText("s1234").waitFor();
+    await page.getByRole("link", { name: /^s1234\s*completed/ }).waitFor();
+    const seen = await nodes();
+    expect(seen).toBeGreaterThan(10);
+    expect(seen).toBeLessThanOrEqual(400);
+    await page.keyboard.press("ArrowUp");
+    await expect.poll(() => page.locator(".selbar b").textContent()).toMatch(/^s119[45]$/);
+    await page.keyboard.press(".");
+    await page.locator("path.far.completed").waitFor();
+    await page.getByRole("img", { name: "Overview: failures and holds" }).waitFor({ state: "detached" });
+  });
+
+  it("shows a fan-out of 40,000 items as one card, and reads its log only where it is looked at", async () => {
+    const run = await server.run(FAN_OUT);
+    await expect
+      .poll(
+        async () => (await server.running.store.readJobNames(run, { afterId: 0, limit: 50_000 })).length,
+        {
+          timeout: 120_000,
+        },
+      )
+      .toBe(40_001);
+    const page = await browser.open(`${server.url}/#/runs/${run}?tab=events`);
+    await page.getByText(/^40000 items: /).waitFor({ timeout: 120_000 });
+    expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(3_000);
+    await page.locator(".ev").first().waitFor();
+    await page.getByRole("link", { name: "Timeline" }).click();
+    await page.locator(".gantt .band").waitFor();
+    await server.ask("POST", `/api/v1/runs/${run}/control`, { body: { action: "cancel" } });
+    await server.until(run, "canceled");
+  });
+
+  it("stays usable while 10,000 events a second come for ten seconds", async () => {
+    const run = await server.run(MENDED);
+    await server.until(run, "completed");
+    const flood = await EventFlood.before(server.url, { runId: run, perSecond: 10_000, seconds: 10 });
+    try {
+      const page = await browser.open(`${flood.url}/#/runs/${run}`);
+      await page.getByText("retried twice").waitFor();
+      await page.evaluate(WATCH_FRAMES);
+      const asked = performance.now();
+      await page.getByRole("link", { name: "Timeline" }).click();
+      await page.locator(".gantt").waitFor();
+      await page.getByRole("link", { name: /^Events/ }).click();
+      await page.locator(".ev").first().waitFor();
+      const answeredMs = Math.round(performance.now() - asked);
+      await expect.poll(() => flood.isOver, { timeout: 60_000 }).toBe(true);
+      const met = (await page.evaluate("window.frames_met")) as { longest: number; changes: number };
+      console.log(
+        `10,000 events a second: ${flood.sent} events, longest frame ${Math.round(met.longest)} ms, two clicks answered after ${answeredMs} ms, ${met.changes} changes of the page`,
+      );
+      expect(flood.sent).toBe(100_000);
+      expect(met.longest).toBeLessThan(2_000);
+      expect(met.changes).toBeLessThan(5_000);
+      expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(3_000);
+    } finally {
+      flood.close();
+    }
+  });
+
+  it("moves nothing under the pointer while a run goes on", async () => {
+    const flag = join(folder, "go");
+    const run = await server.run(`name: going
+steps:
+  first: { exec: "while [ ! -e '${flag}' ]; do sleep 0.05; done; exit 3", on_fail: { retry: { max: 1, backoff: { delay_ms: 1 } } } }
+  second: { exec: "true", depends_on: [first] }
+`);
+    const page = await browser.open(`${server.url}/#/runs/${run}?tab=timeline`);
+    const graph = page.getByRole("region", { name: "Graph" });
+    await graph.getByRole("link", { name: /^first\s*running/ }).waitFor();
+    const places = () =>
+      Promise.all(
+        [page.locator("svg.graph"), button(page, "Pause"), page.locator(".scrub"), page.locator(".tabs")].map(
+          (part) => part.boundingBox(),
+        ),
+      );
+    const node = () => graph.locator("a[data-node]").first().locator("rect.bx").boundingBox();
+    const [before, place] = [await places(), await node()];
+    writeFileSync(flag, "");
+    await server.until(run, "failed");
+    await page.getByText("Failed", { exact: true }).waitFor();
+    await graph.getByRole("link", { name: /^first\s*failed/ }).waitFor();
+    expect([await places(), await node()]).toEqual([before, place]);
+  });
+
+  it("opens on its story on a phone, with tabs and its controls behind a button", async () => {
+    const run = await server.run(MENDED);
+    await server.until(run, "completed");
+    const page = await browser.open(`${server.url}/#/runs/${run}`, { width: 390 });
+    await page.getByText("retried twice, then completed").waitFor();
+    expect(await page.locator("svg.graph").isVisible()).toBe(false);
+    expect(await page.getByLabel("Moment in the log").isVisible()).toBe(true);
+    await page.getByRole("link", { name: "Graph" }).click();
+    await page.locator("svg.graph").waitFor();
+    expect(await button(page, "Fork").isVisible()).toBe(false);
+    await button(page, "Controls").click();
+    await button(page, "Fork").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+  });
+
+  it.each(["light", "dark"])("has no serious barrier in any of its tabs, %s", async (theme) => {
+    const run = await server.run(MENDED);
+    await server.until(run, "completed");
+    const page = await browser.open(`${server.url}/#/runs/${run}`, { theme });
+    const found: { [at: string]: string[] } = {};
+    const tabs = {
+      "": "retried twice",
+      "?tab=timeline": "Running",
+      "?tab=events": "run.completed",
+      "?tab=state": "This run has no inputs.",
+      "?at=9": "Past",
+    };
+    for (const [query, words] of Object.entries(tabs)) {
+      await page.goto(`${server.url}/#/runs/${run}${query}`);
+      await page.getByText(words).locator("visible=true").first().waitFor();
+      const barriers = await barriersOf(page);
+      if (barriers.length > 0) found[query] = barriers;
+    }
+    await page.goto(`${server.url}/#/runs/${run}`);
+    await untilUsable(page, "Fork");
+    await button(page, "Fork").click();
+    await page.getByText("What will happen").waitFor();
+    const barriers = await barriersOf(page);
+    if (barriers.length > 0) found.dialog = barriers;
+    expect(found).toEqual({});
+  });
+});
+
+const WATCH_FRAMES = `(() => {
+  const met = { longest: 0, changes: 0 };
+  window.frames_met = met;
+  let last = performance.now();
+  const frame = () => {
+    const now = performance.now();
+    met.longest = Math.max(met.longest, now - last);
+    last = now;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+  new MutationObserver((changes) => { met.changes += changes.length; })
+    .observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+})()`;

@@ -1,0 +1,94 @@
+import { type ReactNode, useMemo } from "react";
+import type { Drawing, DrawnEdge, TimelineData } from "../pages/run/run-data.js";
+import { edgePath } from "./edge-paths.js";
+import { type Box, NODE_HEIGHT } from "./layout.js";
+
+interface EdgesProps {
+  readonly drawing: Drawing;
+  readonly boxes: ReadonlyMap<string, Box>;
+  readonly candidates: TimelineData["candidates"];
+  readonly at: number | null;
+  /** Also those that nothing has gone along. */
+  readonly all: boolean;
+  readonly isNamed: boolean;
+}
+
+const NOT_BEGUN: ReadonlySet<string | null> = new Set(["blocked", "skipped", "canceled", null]);
+
+/** Dependencies are one shape for each look; routes stand alone, with what they say. */
+export function Edges({ drawing, boxes, candidates, at, all, isNamed }: EdgesProps): ReactNode {
+  const statusOf = useMemo(
+    () =>
+      new Map(drawing.nodes.map(({ name, status, step }) => [name, step === null ? "completed" : status])),
+    [drawing],
+  );
+  const stepOf = useMemo(() => new Map(drawing.nodes.map(({ name, step }) => [name, step])), [drawing]);
+  const depends = useMemo(() => {
+    const paths = { took: "", pale: "", skip: "" };
+    for (const { from, to, kind } of drawing.edges) {
+      const [start, end] = [boxes.get(from), boxes.get(to)];
+      if (kind !== "depends" || start === undefined || end === undefined) continue;
+      const target = statusOf.get(to) ?? null;
+      const look = target === "skipped" ? "skip" : NOT_BEGUN.has(target) ? "pale" : "took";
+      paths[look] += edgePath(start, end);
+    }
+    return paths;
+  }, [drawing, boxes, statusOf]);
+  const looked = new Map(
+    candidates.filter(({ seq }) => at === null || seq <= at).map((each) => [`${each.step} ${each.to}`, each]),
+  );
+  return (
+    <g>
+      <path className="e" d={depends.pale} />
+      <path className="e skip" d={depends.skip} />
+      <path className="e took" d={depends.took} />
+      {drawing.edges.map((edge) => {
+        const candidate = looked.get(`${stepOf.get(edge.from)} ${stepOf.get(edge.to)}`);
+        return edge.kind === "depends" || !(all || candidate !== undefined) ? null : (
+          <Route key={edge.id} edge={edge} candidate={candidate} boxes={boxes} isNamed={isNamed} />
+        );
+      })}
+    </g>
+  );
+}
+
+interface RouteProps {
+  readonly edge: DrawnEdge;
+  readonly candidate: TimelineData["candidates"][number] | undefined;
+  readonly boxes: ReadonlyMap<string, Box>;
+  readonly isNamed: boolean;
+}
+
+/** A failure edge is red and dashed; one that was looked at and not taken is pale and says why. */
+function Route({ edge, candidate, boxes, isNamed }: RouteProps): ReactNode {
+  const [start, end] = [boxes.get(edge.from), boxes.get(edge.to)];
+  if (start === undefined || end === undefined || end.y <= start.y) return null;
+  const { kind, priority, condition, label } = edge;
+  const isFailure = kind === "on_fail" || kind === "transition_failure";
+  const isTaken = candidate !== undefined && candidate.taken > 0;
+  const isPassed = candidate !== undefined && !isTaken && candidate.why !== "";
+  const when = `${priority ?? ""}${priority === null ? "" : " · "}`;
+  const words = isPassed
+    ? `${when}no: ${candidate.why}`
+    : `${when}${condition ?? (isFailure ? "failure" : "success")}`;
+  const shown = words.length > 44 ? `${words.slice(0, 43)}…` : words;
+  const x = (start.x + start.width / 2 + end.x + end.width / 2) / 2;
+  const y = (start.y + (start.height ?? NODE_HEIGHT) + end.y) / 2 + 4;
+  return (
+    <g>
+      <path
+        className={`e${isFailure ? " fail" : ""}${isTaken ? "" : " idle"}`}
+        markerEnd={isFailure ? `url(#${isTaken ? "af" : "afi"})` : undefined}
+        d={edgePath(start, end)}
+      >
+        <title>{label ?? words}</title>
+      </path>
+      {isNamed && (candidate !== undefined || kind.startsWith("transition")) && (
+        <text className={isTaken && isFailure ? "elab f" : "elab"} x={x + 16} y={y}>
+          <title>{words}</title>
+          {shown}
+        </text>
+      )}
+    </g>
+  );
+}

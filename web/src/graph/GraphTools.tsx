@@ -1,0 +1,98 @@
+import { type ReactNode, useId, useRef, useState } from "react";
+import { useKeys } from "../keys/use-keys.js";
+import type { Drawing } from "../pages/run/run-data.js";
+import { Icon } from "../parts/Icon.js";
+
+const ZOOM = 1.25;
+const MAX_FOUND = 50;
+
+interface ToolsProps {
+  readonly drawing: Drawing;
+  readonly all: boolean;
+  readonly setAll: (all: boolean) => void;
+  readonly zoom: (factor: number) => void;
+  readonly fitAll: () => void;
+  readonly find: (step: string) => void;
+}
+
+export function GraphTools({ drawing, all, setAll, zoom, fitAll, find }: ToolsProps): ReactNode {
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState("");
+  const list = useId();
+  useKeys("Find", [{ keys: "f", does: "find a step", run: () => input.current?.focus() }]);
+  const steps = drawing.nodes.flatMap(({ step }) => (step === null ? [] : [step]));
+  const found = text === "" ? [] : steps.filter((step) => step.includes(text)).slice(0, MAX_FOUND);
+  const go = (step: string | undefined): void => {
+    if (step === undefined) return;
+    find(step);
+    setText("");
+    input.current?.blur();
+  };
+  return (
+    <>
+      <div className="gtools hide-s">
+        <div className="seg">
+          <button type="button" aria-pressed={!all} onClick={() => setAll(false)}>
+            Path taken
+          </button>
+          <button type="button" aria-pressed={all} onClick={() => setAll(true)}>
+            All edges
+          </button>
+        </div>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            go(found.find((step) => step === text) ?? found[0]);
+          }}
+        >
+          <input
+            ref={input}
+            className="input findstep"
+            type="search"
+            placeholder="Find step"
+            aria-label="Find step"
+            list={list}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+          <datalist id={list}>
+            {found.map((step) => (
+              <option key={step} value={step} />
+            ))}
+          </datalist>
+        </form>
+      </div>
+      <div className="legend" aria-hidden="true">
+        <span>
+          <svg width="26" height="8" aria-hidden="true">
+            <path className="e took" d="M0 4h26" />
+          </svg>
+          depends on, taken
+        </span>
+        <span>
+          <svg width="26" height="8" aria-hidden="true">
+            <path className="e fail" d="M0 4h26" />
+          </svg>
+          failure edge
+        </span>
+        <span>
+          <svg width="26" height="10" aria-hidden="true">
+            <path className="e back" d="M1 9C6-1 20-1 25 9" />
+          </svg>
+          retry, repair, goto
+        </span>
+      </div>
+      <div className="zoom">
+        <button type="button" aria-label="Zoom in" onClick={() => zoom(ZOOM)}>
+          <Icon name="plus" small />
+        </button>
+        <button type="button" aria-label="Zoom out" onClick={() => zoom(1 / ZOOM)}>
+          <Icon name="minus" small />
+        </button>
+        <button type="button" aria-label="Fit" onClick={fitAll}>
+          <Icon name="fit" small />
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import { type ReactNode, useMemo } from "react";
+import type { Drawing } from "../pages/run/run-data.js";
+import type { Recovery } from "../words/recoveries.js";
+import { arcOf, backArcOf } from "./edge-paths.js";
+import type { Box } from "./layout.js";
+
+/** More arcs than these only hide the steps; their numbers stay in the story. */
+const MAX_ARCS = 120;
+
+interface ArcsProps {
+  readonly recoveries: readonly Recovery[];
+  readonly drawing: Drawing;
+  readonly boxes: ReadonlyMap<string, Box>;
+  readonly chosen: number | null;
+  readonly choose: (number: number) => void;
+}
+
+/** Retry and rule are small loops at the step, repair and goto arcs to another: all gold, each with its number. */
+export function RecoveryArcs({ recoveries, drawing, boxes, chosen, choose }: ArcsProps): ReactNode {
+  const nameOf = useMemo(() => new Map(drawing.nodes.map(({ name, step }) => [step, name])), [drawing]);
+  const arcs = useMemo(() => {
+    const lanes = new Map<string, number>();
+    return recoveries.slice(-MAX_ARCS).flatMap(({ number, step, to, rung }) => {
+      const start = boxes.get(nameOf.get(step) ?? "");
+      const end = boxes.get(nameOf.get(to) ?? "");
+      if (start === undefined) return [];
+      const key = end === undefined || end === start ? step : `${step} ${to}`;
+      const lane = lanes.get(key) ?? 0;
+      lanes.set(key, lane + 1);
+      const arc =
+        end === undefined || end === start ? arcOf(start, lane) : backArcOf(start, end, lane, boxes.values());
+      return [{ number, arc, isEdge: rung === "edge" }];
+    });
+  }, [recoveries, boxes, nameOf]);
+  return (
+    <g>
+      {arcs.map(({ number, arc, isEdge }) => (
+        <g key={number} className={number === chosen ? "chosen" : undefined}>
+          <path
+            className={isEdge ? "e fail" : "e back"}
+            markerEnd={isEdge ? "url(#af)" : "url(#ag)"}
+            d={arc.path}
+          />
+          {/* biome-ignore lint/a11y/useSemanticElements: there are no buttons inside a picture */}
+          <g
+            className={isEdge ? "bdg f" : "bdg"}
+            role="button"
+            tabIndex={-1}
+            aria-label={`Recovery ${number}`}
+            transform={`translate(${arc.x} ${arc.y})`}
+            onClick={() => choose(number)}
+            onKeyDown={({ key }) => key === "Enter" && choose(number)}
+          >
+            <circle r="9.5" />
+            <text y="4">{number}</text>
+          </g>
+        </g>
+      ))}
+    </g>
+  );
+}
+
+export function Markers(): ReactNode {
+  return (
+    <defs>
+      {(["ag", "af", "afi"] as const).map((id) => (
+        <marker
+          key={id}
+          id={id}
+          className={`mk-${id}`}
+          viewBox="0 0 8 8"
+          refX="7"
+          refY="4"
+          markerWidth="7"
+          markerHeight="7"
+          orient="auto-start-reverse"
+        >
+          <path d="M0 .5 7.5 4 0 7.5z" />
+        </marker>
+      ))}
+    </defs>
+  );
+}

@@ -1,0 +1,131 @@
+import { type ReactNode, useEffect, useId, useMemo, useState } from "react";
+import type { Problem } from "../../api/client.js";
+import { useKeys } from "../../keys/use-keys.js";
+import { Refused } from "../../parts/Notice.js";
+import { addressOf } from "../../place.js";
+import type { ControlWords } from "./control-words.js";
+import { type Answer, isAbout, sendControl } from "./send-control.js";
+
+interface DialogProps {
+  readonly words: ControlWords;
+  readonly run: { readonly run_id: number; readonly workflow: string };
+  readonly step: string | null;
+  /** A running step has to be ended first. */
+  readonly needsForce: boolean;
+  readonly close: () => void;
+  readonly done: () => void;
+}
+
+/** Names what it is about and what it will do, by a dry run of exactly this request, before anything is sent. */
+export function ControlDialog({ words, run, step, needsForce, close, done }: DialogProps): ReactNode {
+  const [reason, setReason] = useState("");
+  const [preview, setPreview] = useState<Answer | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [sending, setSending] = useState(false);
+  const key = useMemo(() => crypto.randomUUID(), []);
+  const field = useId();
+  const { run_id: runId, workflow } = run;
+  const about = isAbout(words, step);
+  const title = words.asked({ run: runId, step: step ?? "" });
+  const { action } = words;
+  useEffect(() => {
+    let current = true;
+    sendControl({ runId, action, step: about, force: needsForce, reason: "", key }, true).then(
+      (answer) => current && setPreview(answer),
+      (error: Problem) => current && setProblem(error),
+    );
+    return () => {
+      current = false;
+    };
+  }, [runId, action, about, needsForce, key]);
+  const send = async (): Promise<void> => {
+    if (sending || preview === null) return;
+    setSending(true);
+    try {
+      const { started } = await sendControl(
+        { runId, action, step: about, force: needsForce, reason, key },
+        false,
+      );
+      close();
+      if (started !== null) location.hash = addressOf(["runs", started]);
+      else done();
+    } catch (error) {
+      setProblem(error as Problem);
+      setSending(false);
+    }
+  };
+  useKeys(
+    title,
+    [
+      { keys: "esc", does: "close", run: close, inFields: true },
+      { keys: "mod+enter", does: "send", run: () => void send(), inFields: true },
+    ],
+    { modal: true },
+  );
+  return (
+    <div className="veil">
+      <div className="dialog" role="alertdialog" aria-modal="true" aria-label={title}>
+        <div>
+          <h2>
+            {title}
+            {about === null ? "" : ` in run ${runId}`} of {workflow}?
+          </h2>
+          <p>{words.effect}</p>
+          {needsForce && <p className="bad">The step that is running in the workspace is ended first.</p>}
+          <label className="row" htmlFor={field}>
+            Reason
+            <input
+              id={field}
+              className="input grow"
+              value={reason}
+              maxLength={2_000}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          </label>
+          <Preview preview={preview} refused={problem !== null} />
+          {problem !== null && <Refused problem={problem} />}
+        </div>
+        <footer>
+          {/* biome-ignore lint/a11y/noAutofocus: the harmless button has the focus */}
+          <button type="button" className="btn" autoFocus onClick={close}>
+            {words.harmless}
+          </button>
+          <button
+            type="button"
+            className={words.danger ? "btn danger" : "btn pri"}
+            aria-disabled={preview === null || sending}
+            onClick={() => void send()}
+          >
+            {title}
+          </button>
+        </footer>
+      </div>
+    </div>
+  );
+}
+
+function Preview({
+  preview,
+  refused,
+}: {
+  readonly preview: Answer | null;
+  readonly refused: boolean;
+}): ReactNode {
+  if (preview === null)
+    return (
+      <div className="preview small dim">
+        {refused ? "Nothing was done." : "Asking the server what will happen…"}
+      </div>
+    );
+  return (
+    <div className="preview small">
+      <b>What will happen</b>
+      {preview.lines.length === 0 && <div>No step changes its status.</div>}
+      {preview.lines.map((line) => (
+        <div key={line} className="mono-s">
+          {line}
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { type ReactNode, useState } from "react";
+import { durationText } from "../../../../src/report/words/duration-text.js";
+import { Doll } from "../../parts/Doll.js";
+import { Icon } from "../../parts/Icon.js";
+import { count, standingOf } from "../../words/status.js";
+import { clockTime, exactTime } from "../../words/times.js";
+import { Controls } from "./Controls.js";
+import type { RunSummary, TimelineData } from "./run-data.js";
+
+interface HeadProps {
+  readonly run: RunSummary;
+  readonly log: TimelineData | null;
+  readonly step: string | null;
+  readonly mayAct: boolean;
+  readonly reload: () => void;
+}
+
+/** How a run stands, or stood at a moment of the past, and what can be done with it. */
+export function RunHead({ run, log, step, mayAct, reload }: HeadProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  const recoveries = run.recoveries.length;
+  const standing = standingOf(run, { recoveries, handled: run.handled_failures.length });
+  const isPast = run.at !== null;
+  const by = run.live_control.takeover ? "Taken over" : null;
+  return (
+    <header className={isOpen ? "runhead open" : "runhead"}>
+      <Doll face={standing.face} size="l" />
+      <div className="grow">
+        <div className="row headline" title={`${run.workflow} #${run.run_id}: ${standing.words}`}>
+          <h2 className="title">
+            {run.workflow} <span className="num dim">#{run.run_id}</span>
+          </h2>
+          <b className={standing.tone}>
+            {isPast ? `Was ${standing.words.toLowerCase()} at this moment` : (by ?? standing.words)}
+          </b>
+          {recoveries > 0 && (isPast || standing.face !== "recovered") && (
+            <span className="chip gold">{count(recoveries, "recovery", "recoveries")}</span>
+          )}
+          {run.imported && <span className="chip line">imported</span>}
+          {Object.entries(run.labels).map(([key, value]) => (
+            <span key={key} className="chip line hide-s">
+              {key}={value}
+            </span>
+          ))}
+        </div>
+        <div className="meta num" title={run.summary.counts.join(", ")}>
+          <span>{run.summary.counts.join(", ")}</span>
+          {log !== null && !isPast && log.failures > 0 && <span>{count(log.failures, "failure")} met</span>}
+          {run.at !== null && <span>at {exactTime(run.at.time)}</span>}
+          <span className="hide-s hide-n">started {clockTime(run.created_at)} UTC</span>
+          {run.duration_ms !== null && <span>took {durationText(run.duration_ms)}</span>}
+          {run.left_alone !== null && <span className="bad">{run.left_alone.message}</span>}
+        </div>
+      </div>
+      {mayAct && (
+        <>
+          <button
+            type="button"
+            className="btn icon only-s"
+            aria-label="Controls"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Icon name="more" />
+          </button>
+          <Controls run={run} step={step} isPast={isPast} reload={reload} />
+        </>
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,134 @@
+import { type CSSProperties, type ReactNode, useMemo } from "react";
+import { durationText } from "../../../../src/report/words/duration-text.js";
+import { useKeys } from "../../keys/use-keys.js";
+import { Icon } from "../../parts/Icon.js";
+import type { Recovery } from "../../words/recoveries.js";
+import { badgePlaces, msOf, recoveryBeside, seqAt, spanOf, stepBy } from "./moments.js";
+import type { TimelineData } from "./run-data.js";
+
+interface ScrubProps {
+  readonly log: TimelineData;
+  readonly recoveries: readonly Recovery[];
+  readonly at: number | null;
+  /** When the event was, as the server says; null: not read yet. */
+  readonly time: string | null;
+  readonly go: (at: number | null) => void;
+}
+
+/** So fine that no event is out of reach of a hand, and the keys go one by one. */
+const TICKS = 1_000;
+/** In per cent of the track: two badges stand side by side. */
+const BADGE_WIDTH = 2.4;
+
+/** The whole log along its time: moving it shows the run as it was. */
+export function Scrub({ log, recoveries, at, time, go }: ScrubProps): ReactNode {
+  const total = spanOf(log);
+  const ms =
+    at === null ? total : time === null ? msOf(log, at) : Date.parse(time) - Date.parse(log.first_at);
+  const place = Math.min(100, (100 * ms) / total);
+  const step = (by: 1 | -1) => go(stepBy(log, at, by));
+  const jump = (by: 1 | -1) => go(recoveryBeside(recoveries, at, by));
+  useKeys("Run, moment", [
+    { keys: "[", does: "one event back", run: () => step(-1) },
+    { keys: "]", does: "one event on", run: () => step(1) },
+    { keys: "{", does: "the recovery before", run: () => jump(-1) },
+    { keys: "}", does: "the next recovery", run: () => jump(1) },
+    { keys: "0", does: "back to now", run: () => go(null) },
+  ]);
+  return (
+    <section className="scrub" aria-label="Moment">
+      <div className="row small">
+        <span className="row g2">
+          <button type="button" className="btn icon sm" aria-label="Previous event" onClick={() => step(-1)}>
+            <Icon name="previous" small />
+          </button>
+          <button type="button" className="btn icon sm" aria-label="Next event" onClick={() => step(1)}>
+            <Icon name="next" small />
+          </button>
+        </span>
+        {at === null ? (
+          <span className="dim num cut">
+            End of the log, {log.events} events in {durationText(total)}
+          </span>
+        ) : (
+          <span className="row g3 num cut">
+            <span className="chip ink">Past</span>
+            <span className="cut">
+              event {at} of {log.events}, +{durationText(Math.max(0, Math.round(ms)))}
+            </span>
+          </span>
+        )}
+        <span className="end" />
+        <span className="dim hide-s hide-n">
+          <kbd>[</kbd> <kbd>]</kbd> event <kbd>{"{"}</kbd> <kbd>{"}"}</kbd> recovery
+        </span>
+        <button
+          type="button"
+          className={at === null ? "btn sm unseen" : "btn sm"}
+          disabled={at === null}
+          onClick={() => go(null)}
+        >
+          Back to the end
+        </button>
+      </div>
+      <div className="track">
+        <Bars log={log} />
+        <input
+          type="range"
+          min="0"
+          max={TICKS}
+          value={Math.round((TICKS * place) / 100)}
+          aria-label="Moment in the log"
+          aria-valuetext={at === null ? "end of the log" : `event ${at} of ${log.events}`}
+          onChange={(event) => go(seqAt(log, (Number(event.target.value) / TICKS) * total))}
+        />
+        <span className="ph" style={{ left: `${place}%` }} />
+        <Badges log={log} recoveries={recoveries} go={go} />
+      </div>
+    </section>
+  );
+}
+
+function Bars({ log }: { readonly log: TimelineData }): ReactNode {
+  const total = spanOf(log);
+  const { events, failures } = useMemo(() => {
+    const most = Math.max(1, ...log.stretches.map((stretch) => stretch.events));
+    const x = (ms: number) => (1_000 * ms) / total;
+    const width = Math.max(2.5, Math.min(7, x(log.stretch_ms) - 1));
+    let [all, bad] = ["", ""];
+    for (const { from_ms, events: count, failures: failed } of log.stretches) {
+      const height = 3 + 15 * Math.sqrt(count / most);
+      all += `M${x(from_ms).toFixed(1)} ${(38 - height).toFixed(1)}h${width.toFixed(1)}v${height.toFixed(1)}h-${width.toFixed(1)}z`;
+      if (failed > 0) bad += `M${x(from_ms).toFixed(1)} 24h3v14h-3z`;
+    }
+    return { events: all, failures: bad };
+  }, [log, total]);
+  return (
+    <svg viewBox="0 0 1000 40" preserveAspectRatio="none" aria-hidden="true">
+      <path className="axis" d="M0 38.5h1000" />
+      <path className="bars" d={events} />
+      <path className="ticks" d={failures} />
+    </svg>
+  );
+}
+
+function Badges({ log, recoveries, go }: Pick<ScrubProps, "log" | "recoveries" | "go">): ReactNode {
+  const total = spanOf(log);
+  const start = Date.parse(log.first_at);
+  const places = badgePlaces(
+    recoveries.map(({ first_at }) => (100 * (Date.parse(first_at) - start)) / total),
+    recoveries.length * BADGE_WIDTH > 100 ? 0 : BADGE_WIDTH,
+  );
+  return recoveries.map(({ number, rung, first_seq }, index) => (
+    <button
+      key={number}
+      type="button"
+      className={rung === "edge" ? "n bad" : "n"}
+      style={{ left: `calc(${places[index]}% - 9px)` } as CSSProperties}
+      aria-label={`Go to recovery ${number}`}
+      onClick={() => go(first_seq)}
+    >
+      {number}
+    </button>
+  ));
+}

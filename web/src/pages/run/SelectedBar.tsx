@@ -1,0 +1,46 @@
+import type { ReactNode } from "react";
+import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { Glyph } from "../../parts/Glyph.js";
+import { addressOf } from "../../place.js";
+import { count, jobStatusWord } from "../../words/status.js";
+import type { DrawnNode } from "./run-data.js";
+
+/** The step that the controls are about. */
+export function SelectedBar({
+  runId,
+  node,
+  name,
+  isPast,
+}: {
+  readonly runId: number;
+  readonly node: DrawnNode;
+  readonly name: string;
+  readonly isPast: boolean;
+}): ReactNode {
+  const cell = node.jobs?.cells.find(({ scope }) => nameOf(node.step ?? "", scope) === name);
+  const one = node.jobs !== null && node.jobs.total > 1 ? cell : undefined;
+  const status = one?.status ?? node.status ?? "blocked";
+  const isHandled = one?.handled ?? (node.jobs?.handled ?? 0) > 0;
+  const attempts = node.jobs?.attempts ?? 0;
+  const many = one === undefined && node.jobs !== null && node.jobs.total > 1;
+  return (
+    <div className="selbar">
+      <Glyph status={isHandled && status === "failed" ? "handled" : status} />
+      <b className="mono">{name}</b>
+      <span className="dim cut">
+        {jobStatusWord(status)}
+        {isHandled ? ", handled" : ""}
+        {isPast ? " at this moment" : ""}
+        {many
+          ? `, ${count(node.jobs!.total, "job")}`
+          : one === undefined && attempts > 0
+            ? `, ${count(attempts, "attempt")}`
+            : ""}
+      </span>
+      <span className="end" />
+      <a className="btn" href={addressOf(["runs", runId, name])}>
+        Open step
+      </a>
+    </div>
+  );
+}

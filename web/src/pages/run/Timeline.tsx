@@ -1,0 +1,157 @@
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { durationText } from "../../../../src/report/words/duration-text.js";
+import { addressOf } from "../../place.js";
+import type { Recovery } from "../../words/recoveries.js";
+import { axisMarks, drawnJumps, sumsOf } from "./gantt.js";
+import { spanOf } from "./moments.js";
+import { RowSpans } from "./RowSpans.js";
+import type { RunSummary, TimelineData, TimelineRow } from "./run-data.js";
+
+interface TimelineProps {
+  readonly run: RunSummary;
+  readonly log: TimelineData;
+  readonly recoveries: readonly Recovery[];
+}
+
+export const ROW_HEIGHT = 22;
+const TOP = 24;
+const LEFT = 150;
+const WIDTH = 520;
+/** Beside the window that is looked at. */
+const MARGIN_ROWS = 20;
+
+/** Attempts, pauses, scripts, waits for a slot and jumps, a row for each step. Only rows in the window are drawn. */
+export function Timeline({ run, log, recoveries }: TimelineProps): ReactNode {
+  const total = spanOf(log);
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  useEffect(() => {
+    const body = box.current?.closest(".body");
+    if (body === null || body === undefined) return;
+    const look = (): void => setTop(body.scrollTop);
+    body.addEventListener("scroll", look, { passive: true });
+    return () => body.removeEventListener("scroll", look);
+  }, []);
+  const { rows } = log;
+  const rowOf = useMemo(() => new Map(rows.map(({ step }, index) => [step, index])), [rows]);
+  const jumps = useMemo(() => drawnJumps(log, rowOf), [log, rowOf]);
+  const x = (ms: number): number => LEFT + ((WIDTH - LEFT - 12) * ms) / total;
+  const first = Math.max(0, Math.floor((top - TOP) / ROW_HEIGHT) - MARGIN_ROWS);
+  const last = first + 2 * MARGIN_ROWS + 60;
+  const height = TOP + rows.length * ROW_HEIGHT + 6;
+  const at = run.at === null ? null : Date.parse(run.at.time) - Date.parse(log.first_at);
+  const numbers = new Map<string, Recovery[]>();
+  for (const recovery of recoveries)
+    numbers.set(recovery.step, [...(numbers.get(recovery.step) ?? []), recovery]);
+  return (
+    <div ref={box} className="timeline">
+      <Legend />
+      {/* biome-ignore lint/a11y/noSvgWithoutTitle: its steps are links with names of their own */}
+      <svg className="gantt" viewBox={`0 0 ${WIDTH} ${height}`} width="100%">
+        {axisMarks(total).map((ms) => (
+          <g key={ms}>
+            <path className="gl" d={`M${x(ms)} ${TOP - 4}V${height}`} />
+            <text className="ax" x={x(ms)} y={TOP - 9} textAnchor="middle">
+              {durationText(ms)}
+            </text>
+          </g>
+        ))}
+        {rows.slice(first, last).map((row, index) => (
+          <Row
+            key={row.step}
+            runId={run.run_id}
+            row={row}
+            y={TOP + (first + index) * ROW_HEIGHT}
+            isOdd={(first + index) % 2 === 1}
+            x={x}
+            total={total}
+            numbers={numbers.get(row.step) ?? []}
+          />
+        ))}
+        {jumps
+          .filter(({ from, to }) => (from >= first && from < last) || (to >= first && to < last))
+          .map(({ seq, ms, from, to, kind }) => {
+            const [y1, y2] = [from, to].map((row) => TOP + (row + 0.5) * ROW_HEIGHT) as [number, number];
+            const tip = y2 > y1 ? -4 : 4;
+            return (
+              <path
+                key={`${seq} ${to}`}
+                className={kind === "edge" ? "jump f" : "jump"}
+                d={`M${x(ms)} ${y1}V${y2}m-3 ${tip}l3 ${-tip}l3 ${tip}`}
+              />
+            );
+          })}
+        {at !== null && (
+          <>
+            <rect
+              className="future"
+              x={x(at)}
+              y={TOP - 4}
+              width={Math.max(0, WIDTH - x(at))}
+              height={height}
+            />
+            <path className="nowline" d={`M${x(at)} ${TOP - 6}V${height}`} />
+          </>
+        )}
+      </svg>
+      <Sums rows={rows} />
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly runId: number;
+  readonly row: TimelineRow;
+  readonly y: number;
+  readonly isOdd: boolean;
+  readonly x: (ms: number) => number;
+  readonly total: number;
+  readonly numbers: readonly Recovery[];
+}
+
+function Row({ runId, row, y, isOdd, x, total, numbers }: RowProps): ReactNode {
+  return (
+    <g>
+      {isOdd && <rect className="stripe" x="0" y={y} width={WIDTH} height={ROW_HEIGHT} />}
+      <a href={addressOf(["runs", runId, row.step])}>
+        <text x="4" y={y + 15}>
+          <title>{row.step}</title>
+          {row.step.length > 16 ? `${row.step.slice(0, 15)}…` : row.step}
+        </text>
+      </a>
+      {numbers.slice(-2).map(({ number, rung }, index, shown) => (
+        <g
+          key={number}
+          className={rung === "edge" ? "bdg f" : "bdg"}
+          transform={`translate(${LEFT - 14 - (shown.length - 1 - index) * 18} ${y + ROW_HEIGHT / 2})`}
+        >
+          <circle r="8" />
+          <text y="3.5">{number}</text>
+        </g>
+      ))}
+      <RowSpans row={row} y={y} x={x} total={total} />
+    </g>
+  );
+}
+
+function Legend(): ReactNode {
+  return (
+    <div className="tlegend small dim row g3 wrap">
+      <span className="k ok">completed</span>
+      <span className="k bad">failed</span>
+      <span className="k stop">stopped</span>
+      <span className="k wait">pause</span>
+      <span className="k queue">no free slot</span>
+    </div>
+  );
+}
+
+function Sums({ rows }: { readonly rows: readonly TimelineRow[] }): ReactNode {
+  const { busyMs, waitedMs, slot } = sumsOf(rows);
+  return (
+    <p className="small dim pad">
+      Running {durationText(busyMs)} in all{waitedMs > 0 ? `, pausing ${durationText(waitedMs)}` : ""}.
+      {slot !== null && ` ${slot.step} waited longest for a free slot, ${durationText(slot.ms)}.`}
+    </p>
+  );
+}

@@ -1,0 +1,80 @@
+import type { IconName } from "../../parts/Icon.js";
+import type { Control } from "./run-data.js";
+
+export type Action = Control["action"];
+
+/** How a control looks, and how it is asked for. */
+export interface ControlWords {
+  readonly action: Action;
+  readonly label: string;
+  readonly icon: IconName;
+  /** Its effect is in its name: it acts at once. The others show first what they will do. */
+  readonly atOnce: boolean;
+  readonly onStep: boolean;
+  readonly danger: boolean;
+  /** "Retry build", "Cancel run 3". */
+  readonly asked: (what: { readonly run: number; readonly step: string }) => string;
+  readonly effect: string;
+  /** Leaves everything as it is. */
+  readonly harmless: string;
+}
+
+const plain = { atOnce: false, onStep: false, danger: false, harmless: "Leave it" } as const;
+
+export const CONTROLS: readonly ControlWords[] = [
+  {
+    ...{ ...plain, action: "pause", label: "Pause", icon: "pause", atOnce: true, effect: "" },
+    asked: ({ run }) => `Pause run ${run}`,
+  },
+  {
+    ...{ ...plain, action: "resume", label: "Resume", icon: "resume", atOnce: true, effect: "" },
+    asked: ({ run }) => `Resume run ${run}`,
+  },
+  {
+    ...{ ...plain, action: "takeover", label: "Take over", icon: "takeover", atOnce: true, effect: "" },
+    asked: ({ run }) => `Take over run ${run}`,
+  },
+  {
+    ...{ ...plain, action: "retry_step", label: "Retry step", icon: "retry", onStep: true },
+    asked: ({ step }) => `Retry ${step}`,
+    effect: "The step runs again with fresh budgets, and what was canceled because of it waits for it again.",
+  },
+  {
+    ...{ ...plain, action: "resume_from_step", label: "Resume from", icon: "back", onStep: true },
+    asked: ({ step }) => `Resume from ${step}`,
+    effect: "The step and everything that depends on it run again.",
+  },
+  {
+    ...{
+      ...plain,
+      action: "hard_reset_step",
+      label: "Hard reset",
+      icon: "reset",
+      onStep: true,
+      danger: true,
+    },
+    asked: ({ step }) => `Hard reset ${step}`,
+    effect:
+      "The step runs again in a fresh workspace, rebuilt from the checkpoints before it. What it left in the old one is gone.",
+  },
+  {
+    ...{ ...plain, action: "fork", label: "Fork", icon: "fork", onStep: true },
+    asked: ({ step }) => `Fork from ${step}`,
+    effect:
+      "A new run begins at this step, and takes over what was completed before it. This run stays as it is.",
+  },
+  {
+    ...{
+      ...plain,
+      action: "cancel",
+      label: "Cancel",
+      icon: "cancel",
+      danger: true,
+      harmless: "Let it go on",
+    },
+    asked: ({ run }) => `Cancel run ${run}`,
+    effect: "Steps that are running are stopped, and nothing new starts. What was done stays done.",
+  },
+];
+
+export const LOOKING_BACK = "You are looking at the past. Go back to the end to act.";

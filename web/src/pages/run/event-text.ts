@@ -1,0 +1,35 @@
+import type { EventType } from "../../../../src/core/model/events.js";
+import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { fieldsText } from "../../../../src/report/words/event-text.js";
+
+/** An event as the server sends it. */
+export interface ShownEvent {
+  readonly seq: number;
+  readonly at: string;
+  readonly type: string;
+  readonly step?: string;
+  readonly scope?: string;
+  readonly [field: string]: unknown;
+}
+
+const TONES: readonly (readonly [RegExp, string])[] = [
+  [/failed$|exceeded$|dead_lettered$/, "bad"],
+  [/succeeded$|completed$/, "ok"],
+  [/^(ladder|retry|rule|reset|remediation|goto|edge|requeue|restart|recovery|routes)\.|parked$/, "gold-t"],
+  [/^(hold|human|operator|jobs\.retried|run\.(paused|unpaused|cancel_requested|reopened))/, "person"],
+];
+
+/** Which meaning colours the name of an event. */
+export function toneOf(type: string): string {
+  return TONES.find(([pattern]) => pattern.test(type))?.[1] ?? "dim";
+}
+
+/** What it says beside its name and job, in the words of the command line. */
+export function textOf(event: ShownEvent, names: ReadonlyMap<number, string>): string {
+  const { seq: _seq, at: _at, step, scope, by, ...rest } = event;
+  const job = step === undefined ? null : nameOf(step, scope ?? "root");
+  const text = fieldsText(rest as { readonly type: EventType }, (id) =>
+    id === event.job && job !== null ? job : (names.get(id) ?? null),
+  );
+  return typeof by === "string" ? `${text}${text === "" ? "" : ", "}by ${by}` : text;
+}

@@ -1,0 +1,60 @@
+import type { TimelineData, TimelineRow } from "./run-data.js";
+
+/** Steps of an axis that people count in. */
+const NICE = [1, 2, 5];
+
+/** At most so many marks of an axis over a length, at round places. */
+export function axisMarks(totalMs: number, most = 5): number[] {
+  let power = 1;
+  for (;;) {
+    for (const nice of NICE) {
+      const step = nice * power;
+      if (totalMs / step <= most) {
+        const marks: number[] = [];
+        for (let at = 0; at <= totalMs; at += step) marks.push(at);
+        return marks;
+      }
+    }
+    power *= 10;
+  }
+}
+
+/** What stands below the rows, in words. */
+export interface TimelineSums {
+  readonly busyMs: number;
+  readonly waitedMs: number;
+  readonly slot: { readonly step: string; readonly ms: number } | null;
+}
+
+export function sumsOf(rows: readonly TimelineRow[]): TimelineSums {
+  let [busyMs, waitedMs] = [0, 0];
+  let slot: TimelineSums["slot"] = null;
+  for (const { step, busy_ms, waited_ms, spans } of rows) {
+    busyMs += busy_ms;
+    waitedMs += waited_ms;
+    for (const { kind, from_ms, to_ms } of spans) {
+      const ms = (to_ms ?? from_ms) - from_ms;
+      if (kind === "slot" && ms > (slot?.ms ?? 0)) slot = { step, ms };
+    }
+  }
+  return { busyMs, waitedMs, slot };
+}
+
+/** A jump is drawn where both of its steps have a row. */
+export function drawnJumps(
+  { jumps }: Pick<TimelineData, "jumps">,
+  rowOf: ReadonlyMap<string, number>,
+): {
+  readonly seq: number;
+  readonly ms: number;
+  readonly from: number;
+  readonly to: number;
+  readonly kind: string;
+}[] {
+  return jumps.flatMap(({ from, to, at_ms, seq, kind }) => {
+    const [start, end] = [rowOf.get(from), rowOf.get(to)];
+    return start === undefined || end === undefined || start === end
+      ? []
+      : [{ seq, ms: at_ms, from: start, to: end, kind }];
+  });
+}

@@ -1,0 +1,72 @@
+import { api, dataOf } from "../../api/client.js";
+import { count, jobStatusWord } from "../../words/status.js";
+import type { Action, ControlWords } from "./control-words.js";
+
+export interface Request {
+  readonly runId: number;
+  readonly action: Action;
+  /** The job that an action on a step is about: `build`, `visit@cities[1]`. */
+  readonly step: string | null;
+  readonly force: boolean;
+  readonly reason: string;
+  /** Made when the panel opens: what is sent twice is done once. */
+  readonly key: string;
+}
+
+/** What came of it, or would: lines to read, and where to go on. */
+export interface Answer {
+  readonly lines: readonly string[];
+  /** The run that a fork has started. */
+  readonly started: number | null;
+}
+
+const MAX_CHANGES = 8;
+
+export async function sendControl(request: Request, dryRun: boolean): Promise<Answer> {
+  const { runId, action, step, force, reason, key } = request;
+  const path = { run_id: runId };
+  const said = { ...(reason.trim() === "" ? {} : { reason: reason.trim() }), dry_run: dryRun };
+  if (action === "fork") {
+    const body = { step: stepOf(step!), ...said, ...(dryRun ? {} : { key }) };
+    const answer = await dataOf(api.POST("/api/v1/runs/{run_id}/fork", { params: { path }, body }));
+    const { plan, run_id } = answer;
+    if (plan === null) return { lines: [], started: run_id };
+    return {
+      started: null,
+      lines: [
+        `${count(plan.taken_over, "completed job")} taken over`,
+        `runs ${count(plan.steps.length, "step")}: ${listed(plan.steps)}`,
+      ],
+    };
+  }
+  const body = { action, ...said, key: dryRun ? `${key}/preview` : key, ...onStep(step, force) };
+  const answer = await dataOf(api.POST("/api/v1/runs/{run_id}/control", { params: { path }, body }));
+  const { changed, before, status } = answer;
+  const lines = changed
+    .slice(0, MAX_CHANGES)
+    .map(
+      ({ step: name, from, to }) =>
+        `${name}: ${from === null ? "new" : jobStatusWord(from)} → ${jobStatusWord(to)}`,
+    );
+  if (changed.length > MAX_CHANGES) lines.push(`and ${changed.length - MAX_CHANGES} more`);
+  if (before !== status) lines.push(`run ${runId}: ${before} → ${status}`);
+  return { lines, started: null };
+}
+
+function onStep(step: string | null, force: boolean): { step_id?: string; force?: boolean } {
+  return step === null ? {} : { step_id: step, force };
+}
+
+/** A fork begins at a step, whichever of its branches was meant. */
+function stepOf(name: string): string {
+  return name.split("@", 1)[0]!;
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_CHANGES).join(", ");
+  return names.length > MAX_CHANGES ? `${shown} and ${names.length - MAX_CHANGES} more` : shown;
+}
+
+export function isAbout({ onStep: isOnStep }: ControlWords, step: string | null): string | null {
+  return isOnStep ? step : null;
+}

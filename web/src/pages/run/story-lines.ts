@@ -1,0 +1,51 @@
+import type { TimelineRow, Told } from "./run-data.js";
+
+/** A recovery, or a straight stretch between two of them: the steps that completed without one. */
+export type StoryLine =
+  | { readonly kind: "recovery"; readonly recovery: Told }
+  | { readonly kind: "straight"; readonly steps: readonly string[]; readonly seq: number };
+
+/** In the order of the log. */
+export function storyLines(
+  recoveries: readonly Told[],
+  rows: readonly TimelineRow[],
+  until: number | null,
+): StoryLine[] {
+  const mended = new Set(recoveries.map(({ step }) => step));
+  const done = rows
+    .filter(({ step, failed }) => !mended.has(step) && failed === 0)
+    .flatMap((row) => {
+      const end =
+        row.jobs > 1
+          ? row.seq
+          : (row.spans.findLast(({ outcome }) => outcome === "completed")?.end_seq ?? null);
+      const isOver = row.to_ms !== null && end !== null && (until === null || end <= until);
+      return isOver ? [{ step: row.step, seq: end }] : [];
+    })
+    .sort((one, other) => one.seq - other.seq);
+  const lines: StoryLine[] = [];
+  let next = 0;
+  const straight = (before: number): void => {
+    const steps: string[] = [];
+    const seq = done[next]?.seq ?? 0;
+    while (next < done.length && done[next]!.seq < before) {
+      steps.push(done[next]!.step);
+      next += 1;
+    }
+    if (steps.length > 0) lines.push({ kind: "straight", steps, seq });
+  };
+  for (const recovery of recoveries) {
+    straight(recovery.first_seq);
+    lines.push({ kind: "recovery", recovery });
+  }
+  straight(Number.POSITIVE_INFINITY);
+  return lines;
+}
+
+const MAX_NAMES = 12;
+
+export function completedText(steps: readonly string[]): string {
+  const names = steps.slice(0, MAX_NAMES).join(", ");
+  const more = steps.length - MAX_NAMES;
+  return `${names}${more > 0 ? ` and ${more} more` : ""} completed.`;
+}

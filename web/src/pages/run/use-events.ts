@@ -1,0 +1,143 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { EventType } from "../../../../src/core/model/events.js";
+import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { othersNamed } from "../../../../src/report/words/event-text.js";
+import { api, dataOf, Problem } from "../../api/client.js";
+import type { ShownEvent } from "./event-text.js";
+
+/** So many are read at once, and so many pages are kept. */
+const PAGE = 200;
+const MAX_PAGES = 40;
+
+export interface Filter {
+  readonly kind: "all" | "failures" | "decisions";
+  readonly text: string;
+}
+
+async function read(runId: number, after: number, { kind, text }: Filter) {
+  const query = {
+    after,
+    limit: PAGE,
+    ...(kind === "all" ? {} : { kind }),
+    ...(text === "" ? {} : { text }),
+  };
+  const page = await dataOf(
+    api.GET("/api/v1/runs/{run_id}/events", { params: { path: { run_id: runId }, query } }),
+  );
+  return { items: page.items as ShownEvent[], next: page.next };
+}
+
+/** The names of jobs that events are about beside their own, with their neighbours: they stand together in a log. */
+async function learnNames(
+  runId: number,
+  events: readonly ShownEvent[],
+  names: Map<number, string>,
+): Promise<void> {
+  for (const event of events)
+    for (const id of othersNamed(event as { readonly type: EventType })) {
+      if (names.has(id)) continue;
+      const query = { run_id: runId, after: id - 1, limit: 100 };
+      const { items } = await dataOf(api.GET("/api/v1/jobs", { params: { query } }));
+      for (const { id: found, step, scope } of items) names.set(found, nameOf(step, scope));
+      if (!names.has(id)) names.set(id, String(id));
+    }
+}
+
+export interface EventWindow {
+  readonly names: ReadonlyMap<number, string>;
+  readonly count: number;
+  readonly rowAt: (index: number) => ShownEvent | null;
+  /** These rows are looked at: what is missing is read. */
+  readonly want: (first: number, last: number) => void;
+  readonly problem: Problem | null;
+}
+
+/** The whole log by number: only the pages that are looked at are read, however long it is. */
+export function useLog(runId: number, events: number): EventWindow {
+  const names = useRef(new Map<number, string>());
+  const pages = useRef(new Map<number, readonly ShownEvent[] | "reading">());
+  const [, redraw] = useState(0);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const known = useRef(events);
+  known.current = events;
+  const want = useCallback(
+    (first: number, last: number) => {
+      for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page += 1) {
+        const have = pages.current.get(page);
+        const full = Math.min(PAGE, known.current - page * PAGE);
+        if (have === "reading" || (have !== undefined && have.length >= full)) continue;
+        pages.current.set(page, "reading");
+        read(runId, page * PAGE, { kind: "all", text: "" }).then(
+          async ({ items }) => {
+            await learnNames(runId, items, names.current).catch(() => {});
+            pages.current.delete(page);
+            pages.current.set(page, items);
+            const [oldest] = pages.current.keys();
+            if (pages.current.size > MAX_PAGES && oldest !== undefined) pages.current.delete(oldest);
+            setProblem(null);
+            redraw((count) => count + 1);
+          },
+          (error: unknown) => {
+            pages.current.delete(page);
+            setProblem(error instanceof Problem ? error : null);
+          },
+        );
+      }
+    },
+    [runId],
+  );
+  const rowAt = (index: number): ShownEvent | null => {
+    const page = pages.current.get(Math.floor(index / PAGE));
+    return page === undefined || page === "reading" ? null : (page[index % PAGE] ?? null);
+  };
+  return { count: events, rowAt, want, problem, names: names.current };
+}
+
+/** What matches a filter, read on as far as somebody scrolls. */
+export function useMatches(runId: number, filter: Filter, events: number): EventWindow {
+  const [found, setFound] = useState<{ key: string; items: readonly ShownEvent[]; next: number | null }>({
+    key: "",
+    items: [],
+    next: 0,
+  });
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const reading = useRef(false);
+  const names = useRef(new Map<number, string>());
+  const key = `${runId} ${filter.kind} ${filter.text}`;
+  const current = found.key === key ? found : { key, items: [], next: 0 };
+  const newest = useRef({ current, filter, key });
+  newest.current = { current, filter, key };
+  const more = useCallback(async () => {
+    const { current: now, filter: asked, key: wanted } = newest.current;
+    if (reading.current || now.next === null) return;
+    reading.current = true;
+    try {
+      const { items, next } = await read(runId, now.next, asked);
+      await learnNames(runId, items, names.current).catch(() => {});
+      if (newest.current.key === wanted)
+        setFound({ key: wanted, items: [...now.items, ...items], next: next ?? null });
+      setProblem(null);
+    } catch (error) {
+      setProblem(error instanceof Problem ? error : null);
+    }
+    reading.current = false;
+  }, [runId]);
+  // More may match once the log has grown, and a page may have had none.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read at once, a grown log too
+  useEffect(() => {
+    if (current.items.length < PAGE) void more();
+  }, [key, current.items.length, current.next, more]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the log has grown
+  useEffect(() => {
+    if (current.next === null && current.key === found.key)
+      setFound((old) => (old.next === null ? { ...old, next: old.items.at(-1)?.seq ?? 0 } : old));
+  }, [events]);
+  const want = useCallback(
+    (_first: number, last: number) => {
+      if (last >= newest.current.current.items.length - 1) void more();
+    },
+    [more],
+  );
+  const rowAt = (index: number): ShownEvent | null => current.items[index] ?? null;
+  return { count: current.items.length, rowAt, want, problem, names: names.current };
+}
