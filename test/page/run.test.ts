@@ -8,52 +8,11 @@ import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/br
 import { EventFlood } from "../support/event-flood.js";
 import { makeRepository } from "../support/git-repository.js";
 import { LiveServer } from "../support/live-server.js";
+import { FAN_OUT, largeFile, MENDED, SLOW, WATCH_FRAMES } from "../support/run-page.js";
 
 const browser = new TestBrowser();
 const folder = mkdtempSync(join(tmpdir(), "daruma-run-page-"));
 let server: LiveServer;
-
-const SLOW = `name: slow
-steps:
-  a: { type: command, exec: "sleep 300" }
-  b: { type: noop, depends_on: [a] }
-`;
-const MENDED = `name: mended
-steps:
-  deps:
-    exec: "[ $DARUMA_ATTEMPT_ID -ge 3 ] || { echo 'mirror is busy' >&2; exit 75; }"
-    on_fail: { retry: { max: 3, backoff: { delay_ms: 1 } } }
-  build:
-    exec: "[ $DARUMA_ATTEMPT_ID -ge 2 ] || exit 2"
-    depends_on: [deps]
-    on_fail: { run: [repair] }
-  repair: { exec: "true" }
-  canary: { exec: "exit 4", depends_on: [build] }
-  undo: { exec: "true" }
-  page: { exec: "true" }
-transitions:
-  - { from: canary, to: page, on: failure, when: 'error.code == "TIMEOUT"' }
-  - { from: canary, to: undo, on: failure }
-`;
-
-/** 2,000 steps in 50 rows, 3,920 edges. */
-function largeFile(): string {
-  const lines = ["name: large", "steps:"];
-  for (let step = 0; step < 2_000; step += 1) {
-    const before = step - 40;
-    const beside = before + (step % 40 === 39 ? -39 : 1);
-    const needs = before < 0 ? "" : `, depends_on: [s${before}, s${beside}]`;
-    lines.push(`  s${step}: { type: noop${needs} }`);
-  }
-  return lines.join("\n");
-}
-
-const FAN_OUT = `name: fan
-max_items: 50000
-steps:
-  list: { exec: "node -e 'console.log(JSON.stringify(Array.from({length:40000},(_,i)=>i)))'", forEach: true }
-  each: { exec: "sleep 300", depends_on: [list] }
-`;
 
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
@@ -385,18 +344,3 @@ steps:
     expect(found).toEqual({});
   });
 });
-
-const WATCH_FRAMES = `(() => {
-  const met = { longest: 0, changes: 0 };
-  window.frames_met = met;
-  let last = performance.now();
-  const frame = () => {
-    const now = performance.now();
-    met.longest = Math.max(met.longest, now - last);
-    last = now;
-    requestAnimationFrame(frame);
-  };
-  requestAnimationFrame(frame);
-  new MutationObserver((changes) => { met.changes += changes.length; })
-    .observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
-})()`;
