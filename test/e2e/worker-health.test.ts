@@ -119,6 +119,11 @@ it("a broken worker among four is quarantined, nothing fails because of it, and 
   expect(found.health.jobs).toHaveLength(3);
   for (const { completed_on } of found.health.jobs) expect(completed_on).toMatch(/^(one|two|three)\//);
 
+  const explained = await runCli(["explain", "2", "--full", "--server", farm.url]);
+  expect(explained.stdout).toMatch(
+    /Attempt 2 started on \w+\/\w+, because the last attempt failed on another worker \(retry\.on_worker\)\./,
+  );
+
   await farm.kill();
   await farm.start();
   await farm.untilConnected(4);
