@@ -3,6 +3,9 @@ import type { Job } from "../core/model/run.js";
 import { mayStart } from "../core/model/workspace-turn.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Place, Worker } from "../worker/worker.js";
+
+import type { Clock } from "./clock.js";
+import { Patience } from "./health/patience.js";
 import { wishOf } from "./health/worker-wish.js";
 import { isHumanStep, questionFor } from "./human-step.js";
 import { hasRoomlessSteps, isNothing, needsOf } from "./needs.js";
@@ -11,6 +14,9 @@ import type { ReadArtifact } from "./variables.js";
 
 export interface DispatcherPorts {
   readonly worker: Worker;
+  readonly clock: Pick<Clock, "elapsed" | "after">;
+  /** Look again at what may start. */
+  readonly wake: () => void;
   readonly sandbox: Pick<Sandbox, "render">;
   readonly newToken: () => string;
   readonly readArtifact: ReadArtifact;
@@ -37,7 +43,15 @@ export class Dispatcher {
   /** It waits for more room than is free at a time: a worker keeps its room for it, and it is asked for before all others. */
   private firstInLine: { readonly host: RunHost; readonly job: Job } | null = null;
 
-  constructor(private readonly ports: DispatcherPorts) {}
+  private readonly patience: Patience;
+
+  constructor(private readonly ports: DispatcherPorts) {
+    this.patience = new Patience(ports.clock, ports.wake);
+  }
+
+  stop(): void {
+    this.patience.stop();
+  }
 
   /** Each time beginning with another run, so that a long queue keeps nobody else waiting. */
   dispatch(runs: Iterable<RunHost>): void {
@@ -70,13 +84,22 @@ export class Dispatcher {
       if (isNothing(run.definition, job.step.definition) && this.passes(host, job)) continue;
       const { needs, key } = needsOf(job, run.definition);
       if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
-      const place = this.ports.worker.place(needs, wishOf(run, job));
+      const wish = wishOf(run, job, this.patience.isPatient);
+      const wanted = wish.on === null ? key : `${wish.on} ${wish.worker} ${wish.patient} ${key}`;
+      if (unplaceable.has(wanted)) {
+        if (wish.patient) this.patience.begin(job);
+        continue;
+      }
+      const place = this.ports.worker.place(needs, wish);
       if (place !== "full" && place !== null) {
         this.start(host, job, place);
         continue;
       }
       if (place === "full") full = true;
-      else unplaceable.add(key);
+      else {
+        if (wish.patient) this.patience.begin(job);
+        unplaceable.add(wanted);
+      }
       if (this.firstInLine === null) this.lineUp(host, job);
     }
     return full;
@@ -94,9 +117,11 @@ export class Dispatcher {
     if (!hosts.includes(host) || run.paused !== null || !run.ready.has(job)) return;
     if (isKeptBack(host, job) || !this.mayStart(host, job)) return;
     const { needs, key } = needsOf(job, run.definition);
-    const place = worker.place(needs, wishOf(run, job));
+    const wish = wishOf(run, job, this.patience.isPatient);
+    const place = worker.place(needs, wish);
     if (place !== "full" && place !== null) return this.start(host, job, place);
-    unplaceable.add(key);
+    if (wish.patient && place === null) this.patience.begin(job);
+    if (wish.on === null) unplaceable.add(key);
     this.lineUp(host, job);
   }
 

@@ -80,6 +80,7 @@ export class Engine {
     });
     this.dispatcher = new Dispatcher({
       ...options,
+      wake: () => this.wake(),
       isKeptBack: (host, job) => this.breakers.keepsBack(host, job),
       waitsLong: (host, job) => this.breakers.waitsLong(host, job),
       ask: (host, command) => this.decide(host, command),
@@ -266,6 +267,7 @@ export class Engine {
     const hosts = [...this.hosts.values()];
     this.hosts.clear();
     this.forgetRoom();
+    this.dispatcher.stop();
     await this.breakers.stop();
     const kept = Promise.all(hosts.map((host) => this.effects.release(host.run)));
     // The attempt that waits for a child run would else wait for ever.

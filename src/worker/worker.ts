@@ -181,6 +181,8 @@ export interface PlaceWish {
   /** Beside `worker`, where its last attempt was, by the name that answers for it. Null: it has no wish. */
   readonly on: "other" | "same" | null;
   readonly worker: string | null;
+  /** It rather waits for another that is busy than goes back there. */
+  readonly patient: boolean;
   /** If it fails it is made again, so it may show whether a worker that was in quarantine works again. */
   readonly mayProve: boolean;
 }
@@ -209,8 +211,8 @@ export type AbortCause = "stopped" | "released";
 /** Executes attempts, in this process or through any number of others. The engine decides, a worker does. */
 export interface Worker {
   /**
-   * A place for an attempt now. `full`: nobody has any room, do not ask again this turn; null: none for this one. A wish
-   * never keeps it waiting.
+   * A place for an attempt now. `full`: nobody has any room, do not ask again this turn; null: none for this one. Only
+   * a patient wish keeps it waiting.
    */
   place(needs: Needs, wish?: PlaceWish): Place | "full" | null;
   /**

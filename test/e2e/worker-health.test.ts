@@ -26,8 +26,8 @@ interface Worker {
 
 interface Started {
   readonly type: string;
+  readonly job: number;
   readonly worker: string;
-  readonly placed?: string;
 }
 
 const fan = (steps: number, exec: string): string =>
@@ -82,8 +82,8 @@ class Farm {
     });
   }
 
-  /** The status in which it ended, and where its attempts ran. */
-  async run(source: string): Promise<{ status: string; on: string[] }> {
+  /** The status in which it ended, and where its attempts ran; by job how many of them on the broken one. */
+  async run(source: string): Promise<{ status: string; on: string[]; onBad: Map<number, number> }> {
     const body = JSON.stringify({ source, file_name: "fan.yaml" });
     const headers = { "content-type": "application/json" };
     const started = await fetch(`${this.url}/api/v1/runs`, { method: "POST", body, headers });
@@ -95,7 +95,10 @@ class Farm {
     });
     const { items } = (await (await fetch(`${at}/events?limit=1000`)).json()) as { items: Started[] };
     const starts = items.filter(({ type }) => type === "attempt.started");
-    return { status, on: starts.map(({ worker }) => worker.split("/")[0]!) };
+    const onBad = new Map<number, number>();
+    for (const { job, worker } of starts)
+      if (worker.startsWith("bad/")) onBad.set(job, (onBad.get(job) ?? 0) + 1);
+    return { status, on: starts.map(({ worker }) => worker.split("/")[0]!), onBad };
   }
 }
 
@@ -112,23 +115,22 @@ it("a broken worker among four is quarantined, nothing fails because of it, and 
   expect((await farm.workers()).map(({ health }) => health.state)).toEqual(Array(4).fill("healthy"));
 
   const work = fan(24, "test -z $BROKEN");
-  const first = await farm.run(work);
-  expect(first.status).toBe("completed");
-  const found = (await farm.workers()).find(({ health }) => health.name === "bad")!;
-  expect(found.health.state).toBe("quarantined");
+  const found = await eventually("a quarantine", WAIT_MS, async () => {
+    const { status, onBad } = await farm.run(work);
+    expect(status).toBe("completed");
+    // No retry went back to it while the others were busy.
+    expect(Math.max(0, ...onBad.values())).toBeLessThanOrEqual(1);
+    return (await farm.workers()).find(({ health }) => health.state === "quarantined");
+  });
+  expect(found.health.name).toBe("bad");
   expect(found.health.jobs).toHaveLength(3);
   for (const { completed_on } of found.health.jobs) expect(completed_on).toMatch(/^(one|two|three)\//);
-
-  const explained = await runCli(["explain", "2", "--full", "--server", farm.url]);
-  expect(explained.stdout).toMatch(
-    /Attempt 2 started on \w+\/\w+, because the last attempt failed on another worker \(retry\.on_worker\)\./,
-  );
 
   await farm.kill();
   await farm.start();
   await farm.untilConnected(4);
   const second = await farm.run(work);
-  expect(second).toEqual({ status: "completed", on: expect.not.arrayContaining(["bad"]) });
+  expect(second).toMatchObject({ status: "completed", on: expect.not.arrayContaining(["bad"]) });
   expect(second.on).toHaveLength(24);
 
   const table = await runCli(["workers", "--server", farm.url]);
@@ -137,5 +139,5 @@ it("a broken worker among four is quarantined, nothing fails because of it, and 
   const release = ["workers", "release", "bad", "--reason", "mended", "--server", farm.url];
   expect((await runCli(release)).stdout).toBe("bad gets attempts again\n");
   const third = await farm.run(work);
-  expect(third).toEqual({ status: "completed", on: expect.arrayContaining(["bad"]) });
+  expect(third).toMatchObject({ status: "completed", on: expect.arrayContaining(["bad"]) });
 });

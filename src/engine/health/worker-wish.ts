@@ -4,15 +4,15 @@ import { answerableFor } from "../../core/model/worker-names.js";
 import type { PlaceWish } from "../../worker/worker.js";
 
 /** What a job wants of the place of its next attempt, given where its last one failed. */
-export function wishOf(run: Run, job: Job): PlaceWish {
+export function wishOf(run: Run, job: Job, isPatient: (job: Job) => boolean): PlaceWish {
   const mayProve = isMadeAgain(run, job);
   const { attemptWorker } = job;
   if (job.error === null || job.attempt === 0 || attemptWorker === null)
-    return { on: null, worker: null, mayProve };
+    return { on: null, worker: null, patient: false, mayProve };
   const worker = answerableFor(attemptWorker, job.attemptPlace) ?? attemptWorker;
   // The fault may be that machine's; but what a script has mended is there too.
   const on = job.repaired ? "same" : (job.step.definition.onFail.retry?.onWorker ?? "other");
-  return { on: on === "any" ? null : on, worker, mayProve };
+  return { on: on === "any" ? null : on, worker, patient: on === "other" && isPatient(job), mayProve };
 }
 
 /** If its next attempt fails too, most failures of it are answered with another one in the same visit. */

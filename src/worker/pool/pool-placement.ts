@@ -34,7 +34,7 @@ export interface Choice {
   readonly canBringOthers: (tags: readonly string[]) => boolean;
 }
 
-export const NO_WISH: PlaceWish = { on: null, worker: null, mayProve: false };
+export const NO_WISH: PlaceWish = { on: null, worker: null, patient: false, mayProve: false };
 
 /**
  * A probation that is due first, then the worker that is wished for, then the server's own, then the one with the most
@@ -112,7 +112,7 @@ function findProbation(others: readonly PoolWorker[], { workers, standings }: Ch
 
 function findWished(
   needs: Needs,
-  { on, worker: last }: PlaceWish,
+  { on, worker: last, patient }: PlaceWish,
   trusted: readonly PoolWorker[],
   choice: Choice,
 ): Found | null {
@@ -132,9 +132,29 @@ function findWished(
     trusted.filter(({ answersAs }) => answersAs !== last),
     choice,
   );
-  return other === null || other === usual
-    ? seen(usual)
-    : { worker: other, placed: "elsewhere", beforeHome: false };
+  if (other !== null && other !== usual) return { worker: other, placed: "elsewhere", beforeHome: false };
+  // One that fails at once always has room: it would take all retries of a job while the others are busy.
+  const isFailing = choice.standings.standingOf(last) === "suspect";
+  if (other === null && (patient || isFailing) && couldGoElsewhere(needs, choice, last)) return null;
+  return seen(usual);
+}
+
+/** Somebody who may be given attempts could run it, now or when he has room; the worker of this name apart. */
+function couldGoElsewhere(needs: Needs, choice: Choice, except: string | null): boolean {
+  const { local, workers, elapsed, standings } = choice;
+  if (isForHome(needs, local, workers)) return true;
+  return workers.some((one) => {
+    const standing = standings.standingOf(one.answersAs);
+    return (
+      one.answersAs !== except &&
+      (standing === "unknown" || isTrusted(standing)) &&
+      !one.draining &&
+      one.couldRun(needs) &&
+      one.isBigEnoughFor(needs) &&
+      one.hasTimeFor(needs, elapsed) &&
+      !needs.wants.some((wanted) => one.lacks(wanted))
+    );
+  });
 }
 
 function seen(worker: PoolWorker | null): Found | null {
@@ -148,21 +168,10 @@ function findOnlyOne(
   others: readonly PoolWorker[],
   choice: Choice,
 ): Found | null {
-  const { local, workers, elapsed, standings, canBringOthers } = choice;
+  const { standings, canBringOthers } = choice;
   const inQuarantine = others.filter(({ answersAs }) => standings.standingOf(answersAs) !== "unknown");
   if (trusted.length > 0 || inQuarantine.length === 0 || canBringOthers(needs.tags)) return null;
-  if (isForHome(needs, local, workers)) return null;
-  const mayHave = ({ answersAs }: PoolWorker): boolean => {
-    const standing = standings.standingOf(answersAs);
-    return standing === "unknown" || isTrusted(standing);
-  };
-  const isAble = (one: PoolWorker): boolean =>
-    !one.draining &&
-    one.couldRun(needs) &&
-    one.isBigEnoughFor(needs) &&
-    one.hasTimeFor(needs, elapsed) &&
-    !needs.wants.some((wanted) => one.lacks(wanted));
-  if (workers.some((one) => mayHave(one) && isAble(one))) return null;
+  if (couldGoElsewhere(needs, choice, null)) return null;
   const worker = roomiest(inQuarantine, choice);
   return worker === null ? null : { worker, placed: "only", beforeHome: false };
 }

@@ -17,7 +17,9 @@ import { logFile } from "../attempt-paths.js";
 import type { PlaceWish, ReportOutcome } from "../worker.js";
 
 const bench = new PoolBench();
-const notOn = (worker: string): PlaceWish => ({ on: "other", worker, mayProve: false });
+const notOn = (worker: string): PlaceWish => ({
+  ...{ on: "other", worker, patient: false, mayProve: false },
+});
 
 describe("places", () => {
   it("are where there is room: full when nobody has any, none when only this one does not fit", () => {
