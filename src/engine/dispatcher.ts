@@ -44,12 +44,15 @@ export class Dispatcher {
   private firstInLine: { readonly host: RunHost; readonly job: Job } | null = null;
 
   private readonly patience: Patience;
+  private readonly forgetRoom: () => void;
 
   constructor(private readonly ports: DispatcherPorts) {
     this.patience = new Patience(ports.clock, ports.wake);
+    this.forgetRoom = ports.worker.onRoom(ports.wake);
   }
 
   stop(): void {
+    this.forgetRoom();
     this.patience.stop();
   }
 

@@ -50,7 +50,6 @@ export class Engine {
   private readonly losses = new Set<LossListener>();
   private readonly dispatcher: Dispatcher;
   readonly breakers: BreakerBoard;
-  private readonly forgetRoom: () => void;
   private readonly workspaces: WorkspaceKeeper;
   private inbox: Posted[] = [];
   private turning = false;
@@ -89,7 +88,6 @@ export class Engine {
       start: (host, place, command) =>
         this.effects.onPlace(command.job, place, () => this.decide(host, command)),
     });
-    this.forgetRoom = worker.onRoom(() => this.wake());
   }
 
   /** Create a run and start it. The id is given out once the run is on record. */
@@ -266,7 +264,6 @@ export class Engine {
     }
     const hosts = [...this.hosts.values()];
     this.hosts.clear();
-    this.forgetRoom();
     this.dispatcher.stop();
     await this.breakers.stop();
     const kept = Promise.all(hosts.map((host) => this.effects.release(host.run)));
