@@ -3,7 +3,7 @@ import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
 import { Empty, Refused } from "../parts/Notice.js";
 import { addressOf, type Place } from "../place.js";
-import { dayText, type Stats, WINDOWS, type Window } from "../words/statistics.js";
+import { dayText, type Stats, startOf, WINDOWS, type Window } from "../words/statistics.js";
 import { Costs, Models } from "./statistics/Costs.js";
 import { Failures, Flakes } from "./statistics/Failures.js";
 import { Filters } from "./statistics/Filters.js";
@@ -21,8 +21,9 @@ export function Statistics({ place }: { readonly place: Place }): ReactNode {
   const window = WINDOWS.find(({ name }) => name === place.query.get("window")) ?? WINDOWS[2];
   const workflow = place.query.get("workflow");
   const label = place.query.get("label");
+  const since = new Date(startOf(window, Date.now())).toISOString();
   const query = {
-    since: window.name,
+    since,
     bucket: window.bucket,
     ...(workflow === null ? {} : { workflow }),
     ...(label === null ? {} : { label: [label] }),
@@ -43,7 +44,9 @@ export function Statistics({ place }: { readonly place: Place }): ReactNode {
       {data !== null && data.runs === 0 && (
         <Nothing isFiltered={workflow !== null || label !== null} window={window} />
       )}
-      {data !== null && data.runs > 0 && <Figures stats={data} window={window} workflow={workflow} />}
+      {data !== null && data.runs > 0 && (
+        <Figures stats={data} window={window} since={since} workflow={workflow} />
+      )}
     </div>
   );
 }
@@ -73,10 +76,11 @@ function Nothing({
 interface FiguresProps {
   readonly stats: Stats;
   readonly window: Window;
+  readonly since: string;
   readonly workflow: string | null;
 }
 
-function Figures({ stats, window, workflow }: FiguresProps): ReactNode {
+function Figures({ stats, window, since, workflow }: FiguresProps): ReactNode {
   // Pieces of time do not move while the same data is shown.
   const [now, setNow] = useState(Date.now());
   // biome-ignore lint/correctness/useExhaustiveDependencies: with each new answer
@@ -94,13 +98,13 @@ function Figures({ stats, window, workflow }: FiguresProps): ReactNode {
       <div className="cols">
         <div className="col">
           <OutcomeChart stats={stats} window={window} now={now} from={from} />
-          <Failures window={window} workflow={workflow} />
+          <Failures since={since} workflow={workflow} />
           <Costs stats={stats} />
           <Models stats={stats} />
         </div>
         <div className="col">
           <Rungs stats={stats} />
-          <Flakes window={window} workflow={workflow} />
+          <Flakes since={since} workflow={workflow} />
           <WorkerTable stats={stats} />
         </div>
       </div>

@@ -31,14 +31,18 @@ const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 };
 const NOTHING = { at_once: 0, rescued: 0, handled: 0, held: 0, failed: 0 };
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+/** Where the first piece of the window begins: figures and drawing are of the same runs. */
+export function startOf({ bucket, ms }: Window, now: number): number {
+  return (Math.floor((now - ms) / BUCKET_MS[bucket]) + 1) * BUCKET_MS[bucket];
+}
+
 /** Every piece of the window, also those in which nothing ran. */
 export function piecesOf(overTime: Stats["over_time"], window: Window, now: number): Piece[] {
   const length = BUCKET_MS[window.bucket];
   const told = new Map(overTime.map((each) => [Date.parse(each.at), each]));
-  const last = Math.floor(now / length);
-  const first = Math.floor((now - window.ms) / length) + 1;
-  return Array.from({ length: last - first + 1 }, (_, index) => {
-    const at = (first + index) * length;
+  const first = startOf(window, now);
+  return Array.from({ length: Math.floor((now - first) / length) + 1 }, (_, index) => {
+    const at = first + index * length;
     const iso = new Date(at).toISOString();
     const label = window.bucket === "hour" ? iso.slice(11, 16) : dayText(iso);
     return { at: iso, label, parts: { ...NOTHING, ...told.get(at) } };

@@ -3,22 +3,22 @@ import { durationText } from "../../../../src/report/words/duration-text.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { addressOf } from "../../place.js";
-import { numberText, percentText, type Window } from "../../words/statistics.js";
+import { numberText, percentText } from "../../words/statistics.js";
 
 interface Asked {
-  readonly window: Window;
+  readonly since: string;
   readonly workflow: string | null;
 }
 
 const SHOWN = 8;
 
-function asked({ window, workflow }: Asked) {
-  return { since: window.name, ...(workflow === null ? {} : { workflow }), limit: SHOWN };
+function asked({ since, workflow }: Asked) {
+  return { since, ...(workflow === null ? {} : { workflow }), limit: SHOWN };
 }
 
 /** From the failure book, each signature once. */
-export function Failures({ window, workflow }: Asked): ReactNode {
-  const query = { ...asked({ window, workflow }), state: ["all" as const] };
+export function Failures({ since, workflow }: Asked): ReactNode {
+  const query = { ...asked({ since, workflow }), state: ["all" as const] };
   const { data } = useLive(
     JSON.stringify(query),
     () => dataOf(api.GET("/api/v1/failures", { params: { query } })),
@@ -67,8 +67,8 @@ export function Failures({ window, workflow }: Asked): ReactNode {
 }
 
 /** Steps that passed by retry alone, costliest first. */
-export function Flakes({ window, workflow }: Asked): ReactNode {
-  const query = asked({ window, workflow });
+export function Flakes({ since, workflow }: Asked): ReactNode {
+  const query = asked({ since, workflow });
   const { data } = useLive(
     JSON.stringify(query),
     () => dataOf(api.GET("/api/v1/flakes", { params: { query } })),
