@@ -1,5 +1,6 @@
-import type { Definition } from "../core/model/definition.js";
+import type { Condition, Definition } from "../core/model/definition.js";
 import { type DrawnEdge, type DrawnNode, draw } from "./draw/drawing.js";
+import { takenWhen } from "./draw/taken-when.js";
 import type { StepEntry } from "./fields/step-entries.js";
 import type { TransitionDraft } from "./fields/transition-fields.js";
 import { dependencyGroups } from "./normalise/normalise.js";
@@ -24,6 +25,10 @@ type PlacedEdge = DrawnEdge & {
   readonly lines: Lines | null;
   /** Its number in the file's list of transitions, from 1, by which it is edited; null: it is no transition. */
   readonly transition: number | null;
+  /** Of a transition: its condition as data. */
+  readonly when: Condition | null;
+  /** Of a transition: sentences that say when it is taken. */
+  readonly taken: string | null;
 };
 
 /** As much of a workflow as could be read. */
@@ -53,12 +58,14 @@ class Places {
   readonly #text: SourceText;
   readonly #edges = new Map<string, Located<unknown>>();
   readonly #steps: ReadonlyMap<string, StepEntry>;
+  readonly #taken: ReadonlyMap<number, string>;
 
   constructor(
     source: string,
     private readonly read: WorkflowAsRead,
   ) {
     this.#text = new SourceText(source, lineStartsOf(source));
+    this.#taken = takenWhen(read.definition);
     this.#steps = new Map(read.entries.map((entry) => [entry.id, entry]));
     for (const { id, raw } of read.entries) {
       for (const [place, group] of dependencyGroups(raw?.keys.depends_on).entries())
@@ -82,17 +89,24 @@ class Places {
     return this.#linesOf(entry.at, nodeAt(this.read.root, pathSegments(entry.path)));
   }
 
-  ofEdge({ id, kind }: DrawnEdge): Pick<PlacedEdge, "lines" | "transition"> {
-    if (kind.startsWith("transition")) {
-      const draft = this.read.transitions[Number(/\d+/.exec(id)![0])]!;
-      const segments = pathSegments(draft.path);
-      const lines = this.#linesOf(draft.at, nodeAt(this.read.root, segments));
-      return { lines, transition: Number(segments.at(-1)) + 1 };
-    }
+  ofEdge({ id, kind }: DrawnEdge): Pick<PlacedEdge, "lines" | "transition" | "when" | "taken"> {
+    const none = { lines: null, transition: null, when: null, taken: null };
+    if (kind.startsWith("transition")) return this.#ofTransition(Number(/\d+/.exec(id)![0]));
     const found = this.#edges.get(id);
-    if (found === undefined || found.at < 0) return { lines: null, transition: null };
-    const node = nodeAt(this.read.root, pathSegments(found.path));
-    return { lines: this.#linesOf(found.at, node), transition: null };
+    if (found === undefined || found.at < 0) return none;
+    return { ...none, lines: this.#linesOf(found.at, nodeAt(this.read.root, pathSegments(found.path))) };
+  }
+
+  /** @param place among those that could be read */
+  #ofTransition(place: number): ReturnType<Places["ofEdge"]> {
+    const draft = this.read.transitions[place]!;
+    const segments = pathSegments(draft.path);
+    return {
+      lines: this.#linesOf(draft.at, nodeAt(this.read.root, segments)),
+      transition: Number(segments.at(-1)) + 1,
+      when: draft.when?.condition ?? null,
+      taken: this.#taken.get(place + 1) ?? null,
+    };
   }
 
   #linesOf(at: number, node: SourceNode | null): Lines {

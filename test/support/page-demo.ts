@@ -119,6 +119,7 @@ export async function makeDemo(server: LiveServer): Promise<Demo> {
   await server.until(mended, "completed");
   while ((await server.running.store.readJobs(asks)).every(({ status }) => status !== "waiting"))
     await new Promise((resolve) => setTimeout(resolve, 20));
+  await keepDraft(server);
   const workers = await startWorkers(server);
   const close = async (): Promise<void> => void (await Promise.all(workers.map((worker) => worker.end())));
   return { server, mended, held: held.at(-1)!, failed, asks, close };
@@ -150,4 +151,13 @@ export async function putQuarantine(server: LiveServer, name: string): Promise<v
   const health: WorkerHealth = { quarantine: { ...times, jobs, probationAt: null }, freed: null };
   const data = JSON.stringify(health);
   await server.running.store.writeShared([{ kind: "worker", name, revision: 0, data }]);
+}
+
+/** A published version, and a draft of the next one with two problems. */
+async function keepDraft(server: LiveServer): Promise<void> {
+  const address = "/api/v1/workflows/release-train";
+  await server.ask("PUT", `${address}/draft`, { body: { source: RELEASE.trimStart() } });
+  await server.ask("POST", `${address}/publish`, { body: {} });
+  const source = `${RELEASE.trimStart().replace("backoff:", "backof:")}  - { from: canary, to: notify, on: failure, priority: 1 }\n`;
+  await server.ask("PUT", `${address}/draft`, { body: { source } });
 }

@@ -21,6 +21,9 @@ export const PICTURES: readonly Picture[] = [
     at: ({ held }) => `runs/${held}/migrate?tab=compare`,
     shows: "The failure is the same",
   },
+  { name: "workflows", at: () => "workflows", shows: "nightly-etl" },
+  { name: "editor", at: () => "workflows/release-train/edit", shows: "UNKNOWN_KEY" },
+  { name: "start", at: () => "workflows/release-train/start", shows: "Labels" },
   { name: "statistics", at: () => "statistics", shows: "Outcome of runs" },
   {
     name: "workers",

@@ -7,6 +7,7 @@ import { RunPage } from "./pages/RunPage.js";
 import { Runs } from "./pages/Runs.js";
 import { SignIn } from "./pages/SignIn.js";
 import { StepPage } from "./pages/StepPage.js";
+import { WorkflowPages } from "./pages/Workflows.js";
 import { Shell } from "./parts/Shell.js";
 import type { Place } from "./place.js";
 import { usePlace } from "./use-place.js";
@@ -59,6 +60,7 @@ function needsToken(problem: Problem | null): boolean {
 function titleOf({ path: [first = "inbox", run, step] }: Place): string {
   if (first === "runs" && step !== undefined) return `${step}, run ${run}`;
   if (first === "runs" && run !== undefined) return `Run ${run}`;
+  if (first === "workflows" && run !== undefined) return run;
   return first[0]!.toUpperCase() + first.slice(1);
 }
 
@@ -98,5 +100,6 @@ function Page({ place, problems, problem, who, reload }: PageProps): ReactNode {
       </Later>
     );
   if (first === "runs") return <Runs place={place} />;
+  if (first === "workflows") return <WorkflowPages place={place} mayAct={mayAct} />;
   return <Inbox place={place} problems={problems} problem={problem} mayAct={mayAct} reload={reload} />;
 }

@@ -12,6 +12,7 @@ import "./styles/inbox.css";
 import "./styles/run.css";
 import "./styles/step.css";
 import "./styles/keys.css";
+import "./styles/editor.css";
 import "./styles/widths.css";
 import "./styles/page.css";
 import "./styles/runpage.css";

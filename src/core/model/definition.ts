@@ -144,6 +144,8 @@ export interface InputDefinition {
   readonly required: boolean;
   readonly default: Json | null;
   readonly description: string | null;
+  /** The values that it may have; missing: any of its type. */
+  readonly enum?: readonly Json[];
 }
 
 export interface StepDefinition {

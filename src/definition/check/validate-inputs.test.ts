@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../core/text/json.js";
 import { defineWorkflow } from "../builder.js";
+import { loadDefinition } from "../load.js";
 import { resolveInputs } from "./validate-inputs.js";
 
 const definition = defineWorkflow({
@@ -70,5 +71,32 @@ describe("inputs of a run", () => {
       "the input `flag` must be true or false, found `maybe`",
       "the input `target` is missing",
     ]);
+  });
+});
+
+describe("an input with an enum", () => {
+  const read = (input: string) =>
+    loadDefinition(`inputs: { target: ${input} }\nsteps: { a: { exec: x } }\n`, {
+      file: "x.yaml",
+      checkExpression: () => null,
+      checkTemplate: () => null,
+    });
+
+  it("takes its values only", () => {
+    const loaded = read("{ type: string, enum: [staging, production] }");
+    if (!loaded.ok) throw new Error("not loaded");
+    expect(resolveInputs(loaded.definition, { target: "staging" })).toMatchObject({ ok: true });
+    expect(resolveInputs(loaded.definition, { target: "stagin" })).toMatchObject({
+      problems: [{ message: 'the input `target` must be one of "staging", "production"' }],
+    });
+  });
+
+  it("has values of its type, and a default among them", () => {
+    expect(read("{ type: string, enum: [1] }")).toMatchObject({
+      problems: [{ message: "`enum` has a value that is not a string" }],
+    });
+    expect(read("{ default: x, enum: [y] }")).toMatchObject({
+      problems: [{ message: "the default is not one of the values of `enum`" }],
+    });
   });
 });

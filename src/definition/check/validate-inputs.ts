@@ -1,7 +1,7 @@
 import { ERROR_CATALOGUE } from "../../core/errors/errors.js";
 import type { Definition, InputDefinition } from "../../core/model/definition.js";
 import type { Json } from "../../core/text/json.js";
-import { typeOfJson } from "../fields/workflow-fields.js";
+import { hasValue, typeOfJson } from "../fields/workflow-fields.js";
 import { deepFreeze } from "../read/freeze.js";
 import { didYouMean, quote, Suggester } from "../read/suggest.js";
 
@@ -51,6 +51,11 @@ export function resolveInputs(
       report(
         name,
         `the input ${quote(name)} must be ${ARTICLE[declared.type]}, found ${found(given[name]!)}`,
+      );
+    else if (declared.enum !== undefined && !hasValue(declared.enum, value))
+      report(
+        name,
+        `the input ${quote(name)} must be one of ${declared.enum.map((each) => JSON.stringify(each)).join(", ")}`,
       );
     else inputs[name] = value;
   }

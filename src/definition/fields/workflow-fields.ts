@@ -53,6 +53,12 @@ export function typeOfJson(value: Json): InputDefinition["type"] {
   return typeof value as "string" | "number" | "boolean" | "object";
 }
 
+/** Whether it is one of these. */
+export function hasValue(values: readonly Json[], value: Json): boolean {
+  const wanted = JSON.stringify(value);
+  return values.some((each) => JSON.stringify(each) === wanted);
+}
+
 const inputType = oneOf(INPUT_TYPES);
 const inputByType = mapped(
   inputType,
@@ -71,10 +77,14 @@ const inputMap = object({
     doc: "Whether a value must be given; true unless there is a default.",
   },
   description: { schema: text({ mayBeEmpty: true }), doc: "What the input is for." },
+  enum: {
+    schema: located(listOf(json(), { items: "values", notEmpty: true })),
+    doc: "The values that it may have; by default any of its type.",
+  },
 });
 
 const inputByMap: Schema<InputDefinition, Written<typeof inputMap>> = {
-  expected: "a map with `type`, `default`, `required`, `description`",
+  expected: "a map with `type`, `default`, `required`, `description`, `enum`",
   fits: inputMap.fits,
   read(node, path, context) {
     const given = inputMap.read(node, path, context);
@@ -98,8 +108,17 @@ const inputByMap: Schema<InputDefinition, Written<typeof inputMap>> = {
         given.required,
       );
     }
+    const allowed = given.enum?.value;
+    for (const value of allowed ?? [])
+      if (type !== "any" && typeOfJson(value) !== type)
+        report(`\`enum\` has a value that is not a ${type}`, `Give values of type ${type}.`, given.enum!);
+    if (allowed !== undefined && fallback !== undefined && !hasValue(allowed, fallback.value))
+      report("the default is not one of the values of `enum`", "Give one of them.", fallback);
     const required = given.required?.value ?? fallback === undefined;
-    return { type, required, default: fallback?.value ?? null, description: given.description ?? null };
+    return {
+      ...{ type, required, default: fallback?.value ?? null, description: given.description ?? null },
+      ...(allowed === undefined ? {} : { enum: allowed }),
+    };
   },
   json: inputMap.json,
 };

@@ -10,5 +10,9 @@ export function checkedInputs(
 ): { readonly [name: string]: Json } {
   const resolved = resolveInputs(definition, given);
   if (resolved.ok) return resolved.inputs;
-  throw new DarumaError("INVALID_INPUT", resolved.problems.map(({ message }) => message).join("; "));
+  const { problems } = resolved;
+  const errors = problems.map(({ input, message }) => ({ path: `inputs.${input}`, message }));
+  throw new DarumaError("INVALID_INPUT", problems.map(({ message }) => message).join("; "), {
+    details: { errors },
+  });
 }

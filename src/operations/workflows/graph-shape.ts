@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jobStatus } from "../schemas.js";
+import { jobStatus, json } from "../schemas.js";
 import { nodeJobs } from "./node-jobs.js";
 
 const node = z.object({
@@ -49,6 +49,8 @@ export const survey = z.object({
     edge.extend({
       lines,
       transition: z.number().nullable().describe("Its number in the list of transitions, from 1."),
+      when: json.nullable().describe("Of a transition: its condition as data."),
+      taken: z.string().nullable().describe("Of a transition: when it is taken."),
     }),
   ),
 });

@@ -10,6 +10,8 @@ export class Problem extends Error {
   readonly title: string;
   readonly hint: string | null;
   readonly reference: string | null;
+  /** Fields of the request that were refused: `inputs.count`. */
+  readonly errors: readonly { readonly path: string; readonly message: string }[];
 
   constructor(told: Partial<ServerProblem> & { readonly status: number }) {
     super(told.detail ?? told.title ?? `the server answered ${told.status}`);
@@ -17,6 +19,7 @@ export class Problem extends Error {
     this.code = told.code ?? "UNREACHABLE";
     this.title = told.title ?? this.message;
     this.hint = told.hint ?? null;
+    this.errors = (told.errors ?? []).map(({ path = "", message = "" }) => ({ path, message }));
     this.reference = typeof told.reference === "string" ? told.reference : null;
   }
 }

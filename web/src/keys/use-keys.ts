@@ -44,7 +44,7 @@ export function listenToKeys(): void {
   registry.switchSingleKeys(localStorage.getItem(SWITCH) !== "off");
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
-    if (registry.press(event, focusedOf(event.target), Date.now())) event.preventDefault();
+    if (registry.press(event, focusedOf(event.composedPath()[0] ?? null), Date.now())) event.preventDefault();
   });
 }
 

@@ -19,6 +19,7 @@ const PAGES: readonly {
 }[] = [
   { path: "inbox", words: "Inbox", icon: "inbox", key: "i" },
   { path: "runs", words: "Runs", icon: "runs", key: "r" },
+  { path: "workflows", words: "Workflows", icon: "workflows", key: "w" },
   { path: "statistics", words: "Statistics", icon: "statistics", key: "s" },
   { path: "workers", words: "Workers", icon: "workers", key: "k" },
 ];
@@ -119,12 +120,13 @@ function SignedIn({ who }: { readonly who: Who }): ReactNode {
 function Crumbs({ place: { path } }: { readonly place: Place }): ReactNode {
   const [first = "inbox", run, step] = path;
   const name = first[0]!.toUpperCase() + first.slice(1);
+  const shown = first === "workflows" ? run : `#${run}`;
   return (
     <div className="crumbs cut">
       {run === undefined ? <h1>{name}</h1> : <a href={addressOf([first])}>{name}</a>}
       {run !== undefined && <span className="sep">/</span>}
       {run !== undefined &&
-        (step === undefined ? <h1>#{run}</h1> : <a href={addressOf([first, run])}>#{run}</a>)}
+        (step === undefined ? <h1>{shown}</h1> : <a href={addressOf([first, run])}>{shown}</a>)}
       {step !== undefined && <span className="sep">/</span>}
       {step !== undefined && <h1 className="mono">{step}</h1>}
     </div>

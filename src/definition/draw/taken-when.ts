@@ -1,0 +1,75 @@
+import type { Definition, StepDefinition, Transition } from "../../core/model/definition.js";
+import { renderCondition } from "./render-condition.js";
+
+/** By the id of a transition: sentences that say when it is taken. */
+export function takenWhen({ steps, transitions }: Definition): ReadonlyMap<number, string> {
+  const stepOf = new Map(steps.map((step) => [step.id, step]));
+  const ofStep = new Map<string, Transition[]>();
+  for (const transition of transitions) {
+    const others = ofStep.get(transition.from);
+    if (others === undefined) ofStep.set(transition.from, [transition]);
+    else others.push(transition);
+  }
+  return new Map(
+    transitions.map((transition) => [
+      transition.id,
+      sentences(transition, stepOf.get(transition.from), ofStep.get(transition.from)!),
+    ]),
+  );
+}
+
+function sentences(
+  transition: Transition,
+  step: StepDefinition | undefined,
+  all: readonly Transition[],
+): string {
+  const { from, to, on, when } = transition;
+  const ends = { success: "completes", failure: "fails", any: "completes or fails" }[on];
+  const before = on === "success" || step === undefined ? [] : triedBefore(step);
+  const help =
+    before.length === 0
+      ? ""
+      : on === "any"
+        ? ` (a failure only after ${list(before)})`
+        : `, after ${list(before)}`;
+  const condition = when === null ? "" : `, if ${renderCondition(when)}`;
+  const first = all
+    .filter((other) => isTriedFirst(other, transition))
+    .sort((one, other) => one.priority - other.priority)
+    .map(({ to: target }) => target);
+  return [
+    `When ${from} ${ends}${help}${condition}.`,
+    ...(first.length === 0
+      ? []
+      : [
+          `${first.length === 1 ? "The edge" : "The edges"} to ${list(first.slice(0, MAX_NAMED))}${first.length > MAX_NAMED ? " and others" : ""} ${first.length === 1 ? "is" : "are"} tried before it.`,
+        ]),
+    ...(on === "success" ? [] : [`The failure is handled if ${to} completes.`]),
+  ].join(" ");
+}
+
+const MAX_NAMED = 3;
+
+function isTriedFirst(other: Transition, { id, on, priority }: Transition): boolean {
+  const meet = other.on === on || other.on === "any" || on === "any";
+  return other.id !== id && meet && other.priority < priority;
+}
+
+/** What the ladder tries before edges, as far as the step asks for it. */
+function triedBefore({ onFail, failureHandler }: StepDefinition): string[] {
+  const { retry, run, runJs, goto, gotoJs, gotoMax } = onFail;
+  const max = retry?.max ?? 0;
+  const bound = gotoMax == null ? "" : `, ${gotoMax} at most`;
+  return [
+    ...(failureHandler === null ? [] : [`the rules of ${failureHandler}`]),
+    ...(max === 0 ? [] : [max === 1 ? "1 retry" : `${max} retries`]),
+    ...(run.length === 0 && runJs === null
+      ? []
+      : [`the repair${run.length === 0 ? "" : ` by ${list(run)}`}`]),
+    ...(goto === null && gotoJs === null ? [] : [`the goto${goto === null ? "" : ` to ${goto}`}${bound}`]),
+  ];
+}
+
+function list(words: readonly string[]): string {
+  return words.length < 2 ? (words[0] ?? "") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}

@@ -1,0 +1,163 @@
+import { type FormEvent, type ReactNode, useId } from "react";
+import { Condition } from "./Condition.js";
+import type { SurveyEdge } from "./check.js";
+import { formOf, writtenOf } from "./condition.js";
+import { useTyped } from "./use-typed.js";
+
+export type Outcome = "success" | "failure" | "any";
+
+/** What an edit of a transition says. */
+export interface EdgeKeys {
+  readonly from?: string;
+  readonly to?: string;
+  readonly on?: Outcome;
+  readonly priority?: number | null;
+  readonly when?: unknown;
+}
+
+export const OUTCOMES: readonly { readonly on: Outcome; readonly words: string }[] = [
+  { on: "success", words: "succeeds" },
+  { on: "failure", words: "fails" },
+  { on: "any", words: "either" },
+];
+
+interface EdgeProps {
+  readonly edge: SurveyEdge;
+  readonly from: string;
+  readonly to: string;
+  /** Why nothing can be changed; null: it can. */
+  readonly fixed: string | null;
+  readonly onChange: (keys: EdgeKeys) => void;
+  readonly onDelete: () => void;
+  readonly onLines: () => void;
+  readonly onClose: () => void;
+}
+
+/** One edge: when it is taken, and for a transition its outcome, priority and condition. */
+export function EdgeInspector({
+  edge,
+  from,
+  to,
+  fixed,
+  onChange,
+  onDelete,
+  onLines,
+  onClose,
+}: EdgeProps): ReactNode {
+  const { kind, priority, when, taken, lines, transition, label } = edge;
+  const on = kind.replace("transition_", "") as Outcome;
+  const mayEdit = fixed === null && transition !== null;
+  return (
+    <aside className="insp" aria-label="Edge">
+      <header className="row">
+        <h2 className="cut" title={`${from} → ${to}`}>
+          {from} → {to}
+        </h2>
+        <button type="button" className="btn icon ghost end" aria-label="Close" onClick={onClose}>
+          ×
+        </button>
+      </header>
+      <div className="inspbody">
+        {transition === null ? (
+          <p>{label ?? `${to} waits for ${from}`}</p>
+        ) : (
+          <>
+            <OutcomeChoice
+              step={from}
+              value={on}
+              mayEdit={mayEdit}
+              onChange={(next) => onChange({ on: next })}
+            />
+            <Priority value={priority} mayEdit={mayEdit} onChange={onChange} />
+            <Condition
+              form={formOf(when)}
+              text={edge.condition}
+              mayEdit={mayEdit}
+              onChange={(form) => {
+                const written = writtenOf(form);
+                if (written !== undefined) onChange({ when: written });
+              }}
+            />
+          </>
+        )}
+        {taken !== null && (
+          <div className="preview">
+            <b>When is it taken?</b>
+            <span>{taken}</span>
+          </div>
+        )}
+        {fixed !== null && <p className="small dim">{fixed}</p>}
+        <div className="row">
+          {lines !== null && (
+            <button type="button" className="btn ghost" onClick={onLines}>
+              {lines.first === lines.last ? `Line ${lines.first}` : `Lines ${lines.first} to ${lines.last}`}
+            </button>
+          )}
+          {mayEdit && (
+            <button type="button" className="btn danger end" onClick={onDelete}>
+              Delete edge
+            </button>
+          )}
+        </div>
+      </div>
+    </aside>
+  );
+}
+
+interface OutcomeProps {
+  readonly step: string;
+  readonly value: Outcome;
+  readonly mayEdit: boolean;
+  readonly onChange: (on: Outcome) => void;
+}
+
+function OutcomeChoice({ step, value, mayEdit, onChange }: OutcomeProps): ReactNode {
+  return (
+    <fieldset className="field">
+      <legend className="cut">When {step}</legend>
+      <div className="seg">
+        {OUTCOMES.map(({ on, words }) => (
+          <button
+            key={on}
+            type="button"
+            aria-pressed={on === value}
+            aria-disabled={!mayEdit}
+            onClick={() => mayEdit && on !== value && onChange(on)}
+          >
+            {words}
+          </button>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+interface PriorityProps {
+  readonly value: number | null;
+  readonly mayEdit: boolean;
+  readonly onChange: (keys: EdgeKeys) => void;
+}
+
+function Priority({ value, mayEdit, onChange }: PriorityProps): ReactNode {
+  const id = useId();
+  const [typed, setTyped] = useTyped(String(value ?? ""));
+  const send = (event?: FormEvent): void => {
+    event?.preventDefault();
+    if (typed === String(value ?? "") || !/^\d{0,9}$/.test(typed)) return;
+    onChange({ priority: typed === "" ? null : Number(typed) });
+  };
+  return (
+    <form className="field" onSubmit={send}>
+      <label htmlFor={id}>Priority, lower is tried first</label>
+      <input
+        id={id}
+        className="input num short"
+        inputMode="numeric"
+        value={typed}
+        readOnly={!mayEdit}
+        onChange={(event) => setTyped(event.target.value.replace(/\D/g, ""))}
+        onBlur={() => send()}
+      />
+    </form>
+  );
+}

@@ -1,0 +1,84 @@
+import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { type EdgeKeys, OUTCOMES, type Outcome } from "./Inspector.js";
+
+interface NewEdgeProps {
+  readonly steps: readonly string[];
+  readonly onAdd: (keys: EdgeKeys) => void;
+  readonly onClose: () => void;
+}
+
+/** Draws an edge without a pointer. */
+export function NewEdge({ steps, onAdd, onClose }: NewEdgeProps): ReactNode {
+  const id = useId();
+  const [from, setFrom] = useState(steps[0] ?? "");
+  const [to, setTo] = useState(steps[1] ?? "");
+  const [on, setOn] = useState<Outcome>("failure");
+  const why = from === to ? "An edge leads to another step" : null;
+  const add = (event: FormEvent): void => {
+    event.preventDefault();
+    if (why === null) onAdd({ from, to, on });
+  };
+  const choices = steps.map((step) => <option key={step}>{step}</option>);
+  return (
+    <aside className="insp" aria-label="New edge">
+      <header className="row">
+        <h2>New edge</h2>
+        <button type="button" className="btn icon ghost end" aria-label="Close" onClick={onClose}>
+          ×
+        </button>
+      </header>
+      <form className="inspbody" onSubmit={add}>
+        <div className="field">
+          <label htmlFor={`${id}f`}>From</label>
+          <select
+            id={`${id}f`}
+            // biome-ignore lint/a11y/noAutofocus: who asked for it goes on here
+            autoFocus
+            className="input mono"
+            value={from}
+            onChange={(event) => setFrom(event.target.value)}
+          >
+            {choices}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor={`${id}o`}>When it</label>
+          <select
+            id={`${id}o`}
+            className="input"
+            value={on}
+            onChange={(event) => setOn(event.target.value as Outcome)}
+          >
+            {OUTCOMES.map(({ on: value, words }) => (
+              <option key={value} value={value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor={`${id}t`}>To</label>
+          <select
+            id={`${id}t`}
+            className="input mono"
+            value={to}
+            onChange={(event) => setTo(event.target.value)}
+          >
+            {choices}
+          </select>
+        </div>
+        <div className="row">
+          <button
+            type="submit"
+            className="btn pri"
+            aria-disabled={why !== null}
+            aria-description={why ?? undefined}
+          >
+            Add edge
+          </button>
+          {why !== null && <span className="small dim">{why}</span>}
+        </div>
+      </form>
+    </aside>
+  );
+}

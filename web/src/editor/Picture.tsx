@@ -1,0 +1,121 @@
+import { type ReactNode, type RefObject, useState } from "react";
+import type { Survey, TextProblem } from "./check.js";
+import { GraphPane } from "./GraphPane.js";
+import { EdgeInspector } from "./Inspector.js";
+import { NewEdge } from "./NewEdge.js";
+import type { TextView } from "./text-view.js";
+import type { useChosen } from "./use-chosen.js";
+import type { useEdges } from "./use-edges.js";
+
+interface PictureProps {
+  readonly graph: Survey | null;
+  /** Of an older text: the one that is there cannot be read. */
+  readonly isOld: boolean;
+  readonly problems: readonly TextProblem[];
+  readonly mayEdit: boolean;
+  /** A picture that cannot be seen cannot be fitted into its pane. */
+  readonly isShown: boolean;
+  /** Whether the picture is of the text as it is now. */
+  readonly isSettled: boolean;
+  readonly steps: readonly string[];
+  readonly chosen: ReturnType<typeof useChosen>;
+  readonly edges: ReturnType<typeof useEdges>;
+  readonly view: RefObject<TextView | null>;
+}
+
+/** The graph with what can be done to its edges. */
+export function Picture(props: PictureProps): ReactNode {
+  const { graph, isOld, problems, mayEdit, isShown, isSettled, steps, chosen, edges, view } = props;
+  const [isAdding, setIsAdding] = useState(false);
+  const canDraw = mayEdit && !isOld;
+  const add = async (keys: Parameters<typeof edges.add>[0]): Promise<void> => {
+    setIsAdding(false);
+    chosen.awaitNext();
+    await edges.add(keys);
+  };
+  const stepOf = new Map((graph?.nodes ?? []).map(({ name, step }) => [name, step ?? "or"]));
+  const { edge } = chosen;
+  return (
+    <section className="edgraph" aria-label="Graph">
+      {graph === null ? (
+        <p className="pad dim">There is nothing to draw yet: the text has no steps that can be read.</p>
+      ) : (
+        isShown && (
+          <GraphPane
+            graph={graph}
+            problems={problems}
+            chosen={edge?.id ?? null}
+            mayEdit={canDraw}
+            onChoose={(id) => {
+              setIsAdding(false);
+              chosen.choose(id);
+            }}
+            onStep={(step) => {
+              const line = graph.nodes.find((node) => node.step === step)?.lines?.first;
+              if (line !== undefined) view.current?.goTo(line);
+            }}
+            onDraw={(ends) => void add(ends)}
+          />
+        )
+      )}
+      {mayEdit && (
+        <div className="edtools row">
+          <button
+            type="button"
+            className="btn"
+            aria-disabled={!canDraw}
+            onClick={() => canDraw && setIsAdding(true)}
+          >
+            Add edge
+          </button>
+          <button type="button" className="btn" onClick={() => view.current?.undo()}>
+            Undo
+          </button>
+          <button type="button" className="btn" onClick={() => view.current?.redo()}>
+            Redo
+          </button>
+          <span className="small dim hint">
+            Drag from a step's lower edge to draw one: left half success, right half failure.
+          </span>
+        </div>
+      )}
+      {isOld && (
+        <p className="banner warn oldgraph" role="status">
+          The text cannot be read. This is the graph of the text before.
+        </p>
+      )}
+      {isAdding && (
+        <NewEdge steps={steps} onAdd={(keys) => void add(keys)} onClose={() => setIsAdding(false)} />
+      )}
+      {!isAdding && edge !== null && (
+        <EdgeInspector
+          key={edge.id}
+          edge={edge}
+          from={stepOf.get(edge.from) ?? ""}
+          to={stepOf.get(edge.to) ?? ""}
+          fixed={fixedBecause(mayEdit, isOld, isSettled, edge.transition !== null)}
+          onChange={(keys) => void edges.change(edge, keys)}
+          onDelete={() => {
+            chosen.drop();
+            void edges.remove(edge);
+          }}
+          onLines={() => edge.lines !== null && view.current?.goTo(edge.lines.first)}
+          onClose={chosen.drop}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Why an edge cannot be changed here; null: it can. */
+function fixedBecause(
+  mayEdit: boolean,
+  isOld: boolean,
+  isSettled: boolean,
+  isTransition: boolean,
+): string | null {
+  if (!mayEdit) return "";
+  if (isOld) return "Fix the syntax of the text first.";
+  if (!isTransition) return "This edge belongs to its step: change it in the text.";
+  return isSettled ? null : "The text is being checked.";
+}

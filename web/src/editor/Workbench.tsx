@@ -1,0 +1,190 @@
+import { type ReactNode, useMemo, useRef, useState } from "react";
+import { api, dataOf } from "../api/client.js";
+import { useLive } from "../api/use-live.js";
+import { useKeys } from "../keys/use-keys.js";
+import { Refused } from "../parts/Notice.js";
+import { addressOf } from "../place.js";
+import { type Checked, type Survey, useCheck } from "./check.js";
+import { EditorHead } from "./EditorHead.js";
+import { Picture } from "./Picture.js";
+import { Problems } from "./Problems.js";
+import type { Draft, Stored } from "./read-workflow.js";
+import type { SchemaPart } from "./schema-at.js";
+import { TextPane } from "./TextPane.js";
+import type { TextView } from "./text-view.js";
+import { useChosen } from "./use-chosen.js";
+import { useDraft } from "./use-draft.js";
+import { useEdges } from "./use-edges.js";
+import { useLeaving } from "./use-leaving.js";
+import { useNarrow } from "./use-narrow.js";
+import { type Asked, WorkbenchDialogs } from "./WorkbenchDialogs.js";
+
+interface WorkbenchProps {
+  readonly name: string;
+  readonly version: number | null;
+  /** Null: a run registered it, and its text is not known. */
+  readonly text: string | null;
+  readonly draft: Draft | null;
+  readonly stored: Stored | null;
+  readonly mayAct: boolean;
+  readonly reload: () => void;
+}
+
+/** Text and picture of one workflow, side by side. The text is the truth; the picture is drawn from it, and changes it. */
+export function Workbench({
+  name,
+  version,
+  text: first,
+  draft: opened,
+  stored,
+  mayAct,
+  reload,
+}: WorkbenchProps): ReactNode {
+  const view = useRef<TextView | null>(null);
+  const [text, setText] = useState(first ?? "");
+  const [tab, setTab] = useState<"text" | "graph">("text");
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const isNarrow = useNarrow();
+  const mayEdit = mayAct && version === null && first !== null && !isNarrow;
+  const draft = useDraft(name, version === null ? opened : null);
+  const checked = useCheck(name, text);
+  const graph = first === null ? surveyOfStored(stored) : checked.graph;
+  const edges = useEdges(name, view);
+  const chosen = useChosen(graph, view);
+  const schema = useSchema(mayEdit);
+  const isDirty = mayEdit && text !== plainBreaks(draft.state.saved ?? first ?? "");
+  const leaving = useLeaving(isDirty);
+  const steps = useMemo(
+    () => (graph?.nodes ?? []).flatMap(({ step }) => (step === null ? [] : [step])),
+    [graph],
+  );
+  const problems = checked.check?.problems ?? [];
+  const mend = mayEdit ? (fix: Parameters<TextView["mend"]>[0]) => view.current?.mend(fix) : null;
+
+  const save = async (basedOn?: number): Promise<void> => {
+    if (mayEdit && !draft.state.busy) await draft.save(view.current!.written, basedOn);
+  };
+  const publish = async (): Promise<void> => {
+    if (await draft.publish()) reload();
+  };
+  useKeys("Editor", [
+    { keys: "mod+s", does: "save the draft", run: () => void save(), inFields: true },
+    {
+      keys: "n",
+      does: "start a run",
+      run: () => {
+        location.hash = addressOf(["workflows", name, "start"]);
+      },
+    },
+  ]);
+  const marks = useMemo(
+    () => ({
+      problems: checked.check?.problems ?? [],
+      warnings: checked.check?.warnings ?? [],
+      lines: chosen.edge?.lines ?? null,
+    }),
+    [checked.check, chosen.edge],
+  );
+  return (
+    <div className={`edit show-${tab}`}>
+      <EditorHead
+        name={name}
+        stored={stored}
+        version={version}
+        draft={draft.state}
+        mayEdit={mayEdit}
+        mayAct={mayAct}
+        isDirty={isDirty}
+        problems={problemCount(checked)}
+        onSave={() => void save()}
+        onPublish={() => void publish()}
+        onDiscard={() => setAsked("discard")}
+        onCompare={(compareFrom) => setAsked({ compareFrom })}
+      />
+      {draft.state.problem !== null && <Refused problem={draft.state.problem} />}
+      {edges.problem !== null && <Refused problem={edges.problem} />}
+      <nav className="tabs phone-tabs" aria-label="What to show">
+        {(["text", "graph"] as const).map((each) => (
+          <button key={each} type="button" aria-pressed={tab === each} onClick={() => setTab(each)}>
+            {each === "text" ? "Text" : "Graph"}
+          </button>
+        ))}
+      </nav>
+      <div className="edbody">
+        <section className="yaml" aria-label="Text">
+          {first === null ? (
+            <p className="pad dim">
+              This version came from a run, which keeps the definition but not the text. Keep its file as a
+              draft: <code className="mono-s">daruma workflow save {name} FILE</code>
+            </p>
+          ) : (
+            <TextPane
+              text={first}
+              view={view}
+              mend={mend}
+              marks={marks}
+              schema={schema}
+              steps={steps}
+              onChange={setText}
+              onCursor={chosen.chooseLine}
+            />
+          )}
+        </section>
+        <Picture
+          graph={graph}
+          isOld={checked.isOld}
+          problems={problems}
+          mayEdit={mayEdit}
+          isShown={!isNarrow || tab === "graph"}
+          isSettled={checked.isNow}
+          steps={steps}
+          chosen={chosen}
+          edges={edges}
+          view={view}
+        />
+      </div>
+      {first !== null && (
+        <Problems checked={checked} mend={mend} onGo={(line, column) => view.current?.goTo(line, column)} />
+      )}
+      <WorkbenchDialogs
+        name={name}
+        mine={text}
+        draft={draft}
+        leaving={leaving}
+        asked={asked}
+        onAnswered={() => setAsked(null)}
+        onTake={(theirs) => view.current?.replaceAll(plainBreaks(theirs))}
+        onSave={(basedOn) => void save(basedOn)}
+      />
+    </div>
+  );
+}
+
+/** Null: what is known is of an older text. */
+function problemCount({ check, isNow }: Checked): number | null {
+  return check === null || !isNow ? null : check.problems.length;
+}
+
+function useSchema(isWanted: boolean): SchemaPart | null {
+  const { data } = useLive(
+    `schema ${isWanted}`,
+    async () => (isWanted ? ((await dataOf(api.GET("/api/v1/schema"))) as SchemaPart) : null),
+    () => false,
+  );
+  return data;
+}
+
+function plainBreaks(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}
+
+/** A version without a text has no lines. */
+function surveyOfStored(stored: Stored | null): Survey | null {
+  if (stored === null) return null;
+  const { nodes, edges } = stored.graph as unknown as Survey;
+  const none = { lines: null, transition: null, when: null, taken: null };
+  return {
+    nodes: nodes.map((node) => ({ ...node, lines: null })),
+    edges: edges.map((edge) => ({ ...edge, ...none })),
+  };
+}

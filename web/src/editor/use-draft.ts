@@ -1,0 +1,89 @@
+import { useState } from "react";
+import { api, dataOf, Problem } from "../api/client.js";
+import { type Draft, readDraft } from "./read-workflow.js";
+
+/** Somebody else has saved since; null: the draft is gone. */
+export interface Clash {
+  readonly theirs: Draft | null;
+}
+
+export interface DraftState {
+  readonly revision: number;
+  readonly savedAt: string | null;
+  /** The text as it was saved last; null: never. */
+  readonly saved: string | null;
+  readonly busy: boolean;
+  readonly problem: Problem | null;
+  readonly clash: Clash | null;
+  /** What has just been done, in words. */
+  readonly done: string | null;
+}
+
+/** Saves and publishes a draft. Nothing that somebody else has saved is written over. */
+export function useDraft(name: string, first: Draft | null) {
+  const [state, setState] = useState<DraftState>({
+    revision: first?.revision ?? 0,
+    savedAt: first?.updated_at ?? null,
+    saved: first?.source ?? null,
+    busy: false,
+    problem: null,
+    clash: null,
+    done: null,
+  });
+  const change = (more: Partial<DraftState>): void => setState((old) => ({ ...old, ...more }));
+  const path = { params: { path: { name } } };
+
+  const doing = async (work: () => Promise<Partial<DraftState>>): Promise<boolean> => {
+    change({ busy: true, problem: null, done: null });
+    try {
+      change({ ...(await work()), busy: false });
+      return true;
+    } catch (error) {
+      const problem = error instanceof Problem ? error : new Problem({ status: 0, title: String(error) });
+      if (problem.code === "DRAFT_CONFLICT") change({ busy: false, clash: { theirs: await theirsOf(name) } });
+      else change({ busy: false, problem });
+      return false;
+    }
+  };
+
+  return {
+    state,
+    save: (source: string, basedOn = state.revision) =>
+      doing(async () => {
+        const body = { source, based_on: basedOn };
+        const { revision, updated_at } = await dataOf(
+          api.PUT("/api/v1/workflows/{name}/draft", { ...path, body }),
+        );
+        return {
+          revision,
+          savedAt: updated_at,
+          saved: source,
+          clash: null,
+          done: `saved as revision ${revision}`,
+        };
+      }),
+    publish: () =>
+      doing(async () => {
+        const body = { revision: state.revision };
+        const { version } = await dataOf(api.POST("/api/v1/workflows/{name}/publish", { ...path, body }));
+        return { done: `version ${version} is published` };
+      }),
+    discard: () =>
+      doing(async () => {
+        await dataOf(api.DELETE("/api/v1/workflows/{name}/draft", path));
+        return {};
+      }),
+    /** Go on from theirs: their text has been put into the editor. */
+    take: ({ revision, updated_at, source }: Draft) =>
+      change({ revision, savedAt: updated_at, saved: source, clash: null }),
+    closeClash: () => change({ clash: null }),
+  };
+}
+
+async function theirsOf(name: string): Promise<Draft | null> {
+  try {
+    return await readDraft(name);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,36 @@
+import { type RefObject, useState } from "react";
+import { api, dataOf, Problem } from "../api/client.js";
+import type { SurveyEdge } from "./check.js";
+import type { EdgeKeys } from "./Inspector.js";
+import type { TextView } from "./text-view.js";
+
+type Edit = { readonly action: "add" | "change" | "remove"; readonly transition?: number } & EdgeKeys;
+
+/** Changes of edges, made in the text: the server says where, and they are undone like anything typed. */
+export function useEdges(name: string, view: RefObject<TextView | null>) {
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const edit = async (wanted: Edit): Promise<boolean> => {
+    const made = view.current;
+    if (made === null) return false;
+    const source = made.text;
+    try {
+      const body = { ...wanted, source, file_name: `${name}.yaml` };
+      const { edit: change } = await dataOf(api.POST("/api/v1/workflows/edit", { body }));
+      // What was typed in the meantime has moved everything.
+      if (made.text !== source) return edit(wanted);
+      made.change(change.from, change.to, change.text);
+      setProblem(null);
+      return true;
+    } catch (error) {
+      setProblem(error instanceof Problem ? error : new Problem({ status: 0, title: String(error) }));
+      return false;
+    }
+  };
+  return {
+    problem,
+    add: (keys: EdgeKeys) => edit({ action: "add", ...keys }),
+    change: ({ transition }: SurveyEdge, keys: EdgeKeys) =>
+      edit({ action: "change", transition: transition!, ...keys }),
+    remove: ({ transition }: SurveyEdge) => edit({ action: "remove", transition: transition! }),
+  };
+}

@@ -1,0 +1,164 @@
+import { type FormEvent, type ReactNode, useState } from "react";
+import { api, dataOf } from "../../api/client.js";
+import { useLive } from "../../api/use-live.js";
+import { Empty, Refused } from "../../parts/Notice.js";
+import { addressOf, type Place } from "../../place.js";
+import { clockTime, exactTime } from "../../words/times.js";
+import { LastRuns } from "./LastRuns.js";
+
+interface Item {
+  readonly name: string;
+  readonly version: number | null;
+  readonly published: boolean;
+  readonly draft: { readonly revision: number; readonly updated_at: string } | null;
+}
+
+async function readWorkflows(before: string | null): Promise<{ items: Item[]; next: number | null }> {
+  const query = { limit: 100, ...(before === null ? {} : { before: Number(before) }) };
+  const [stored, drafts] = await Promise.all([
+    dataOf(api.GET("/api/v1/workflows", { params: { query } })),
+    dataOf(api.GET("/api/v1/drafts")),
+  ]);
+  const draftOf = new Map(drafts.items.map((draft) => [draft.name, draft]));
+  const items: Item[] = stored.items.map(({ name, version, published }) => ({
+    ...{ name, version, published },
+    draft: draftOf.get(name) ?? null,
+  }));
+  for (const { name } of stored.items) draftOf.delete(name);
+  const unpublished = [...draftOf.values()].map(
+    (draft): Item => ({ name: draft.name, version: null, published: false, draft }),
+  );
+  return { items: before === null ? [...unpublished, ...items] : items, next: stored.next };
+}
+
+/** All workflows with their newest version, their draft and how their last runs ended. */
+export function WorkflowList({
+  place,
+  mayAct,
+}: {
+  readonly place: Place;
+  readonly mayAct: boolean;
+}): ReactNode {
+  const before = place.query.get("before");
+  const { data, problem } = useLive(
+    `workflows ${before}`,
+    () => readWorkflows(before),
+    () => true,
+  );
+  return (
+    <div className="runs">
+      <div className="row wrap bar-of-filters">
+        {mayAct && <NewWorkflow />}
+        <span className="end small dim">newest first, times in UTC</span>
+      </div>
+      {problem !== null && <Refused problem={problem} />}
+      {data !== null &&
+        (data.items.length === 0 ? <NoWorkflows /> : <Table items={data.items} mayAct={mayAct} />)}
+      {data?.next != null && (
+        <a className="btn more" href={addressOf(["workflows"], { before: String(data.next) })}>
+          Older workflows
+        </a>
+      )}
+    </div>
+  );
+}
+
+function NewWorkflow(): ReactNode {
+  const [name, setName] = useState("");
+  const open = (event: FormEvent): void => {
+    event.preventDefault();
+    if (name.trim() !== "") location.hash = addressOf(["workflows", name.trim(), "edit"]);
+  };
+  return (
+    <form className="row" onSubmit={open}>
+      <input
+        className="input"
+        aria-label="Name of a new workflow"
+        placeholder="name"
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <button type="submit" className="btn" aria-disabled={name.trim() === ""}>
+        New workflow
+      </button>
+    </form>
+  );
+}
+
+function NoWorkflows(): ReactNode {
+  return (
+    <Empty title="No workflows yet">
+      A workflow is kept here when it runs, or when it is published:{" "}
+      <code className="mono-s">daruma workflow save NAME FILE</code>, then{" "}
+      <code className="mono-s">daruma workflow publish NAME</code>
+    </Empty>
+  );
+}
+
+function Table({ items, mayAct }: { readonly items: readonly Item[]; readonly mayAct: boolean }): ReactNode {
+  return (
+    <div className="scroll">
+      <table className="t">
+        <thead>
+          <tr>
+            <th>Workflow</th>
+            <th>Newest version</th>
+            <th>Draft</th>
+            <th className="wide">Last 20 runs</th>
+            {mayAct && <th>Run</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <Row key={item.name} item={item} mayAct={mayAct} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ item, mayAct }: { readonly item: Item; readonly mayAct: boolean }): ReactNode {
+  const { name, version, published, draft } = item;
+  return (
+    <tr>
+      <td>
+        <a className="link mono cut name-cell" title={name} href={addressOf(["workflows", name])}>
+          {name}
+        </a>
+      </td>
+      <td>
+        {version === null ? (
+          <span className="dim">none yet</span>
+        ) : (
+          <>
+            v{version} <span className="dim small">{published ? "published" : "from a run"}</span>
+          </>
+        )}
+      </td>
+      <td>
+        {draft !== null && (
+          <a href={addressOf(["workflows", name, "edit"])} title={`saved ${exactTime(draft.updated_at)}`}>
+            <span className="chip line">revision {draft.revision}</span>{" "}
+            <span className="dim small">{clockTime(draft.updated_at)}</span>
+          </a>
+        )}
+      </td>
+      <td className="wide">
+        <LastRuns workflow={name} />
+      </td>
+      {mayAct && (
+        <td>
+          {published ? (
+            <a className="btn" href={addressOf(["workflows", name, "start"])}>
+              Start run
+            </a>
+          ) : (
+            <span className="small dim">not published</span>
+          )}
+        </td>
+      )}
+    </tr>
+  );
+}

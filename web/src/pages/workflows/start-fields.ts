@@ -1,0 +1,53 @@
+/** One field of the form that starts a run, made from an input that the workflow declares. */
+export interface StartField {
+  readonly name: string;
+  readonly type: "string" | "number" | "boolean" | "object" | "array" | "any";
+  readonly required: boolean;
+  readonly description: string | null;
+  /** What stands in it when nothing is typed; null: nothing. */
+  readonly fallback: string | null;
+  /** The values to choose from; null: it is typed. */
+  readonly choices: readonly string[] | null;
+}
+
+interface DeclaredInput {
+  readonly type: StartField["type"];
+  readonly required: boolean;
+  readonly default: unknown;
+  readonly description: string | null;
+  readonly enum?: readonly unknown[];
+}
+
+export function fieldsOf(inputs: { readonly [name: string]: DeclaredInput }): StartField[] {
+  return Object.entries(inputs).map(
+    ([name, { type, required, default: fallback, description, enum: values }]) => ({
+      name,
+      type,
+      required,
+      description,
+      fallback: fallback === null || fallback === undefined ? null : textOf(fallback),
+      choices: values?.map(textOf) ?? (type === "boolean" ? ["true", "false"] : null),
+    }),
+  );
+}
+
+/** What was typed, without what was left empty. The server brings each to its type, and says where it cannot. */
+export function givenInputs(typed: { readonly [name: string]: string }): { [name: string]: string } {
+  return Object.fromEntries(Object.entries(typed).filter(([, text]) => text !== ""));
+}
+
+/** `team=core, tier=gold`. */
+export function labelsOf(typed: string): { [key: string]: string } | { readonly wrong: string } {
+  const labels: { [key: string]: string } = {};
+  for (const part of typed.split(/[,\n]/).map((text) => text.trim())) {
+    if (part === "") continue;
+    const at = part.indexOf("=");
+    if (at < 1) return { wrong: `write key=value instead of ${part}` };
+    labels[part.slice(0, at).trim()] = part.slice(at + 1).trim();
+  }
+  return labels;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
