@@ -1,15 +1,21 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseStoredDefinition } from "../../src/core/model/stored-definition.js";
+import { DUTY_LEASE } from "../../src/store/duties.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import type { Store } from "../../src/store/store.js";
 import { DarumaProcess, eventually, untilReady } from "../support/daruma-process.js";
 import { freePort } from "../support/free-port.js";
+import { findViolations } from "../support/invariants.js";
+import { aCampaignTouchesOnlyItsItems } from "../support/invariants-campaign.js";
 import { PostgresServer } from "../support/postgres-server.js";
 
 const LEASE_SECONDS = 3;
 const PATIENCE_MS = 60_000;
+const RUNS = 16;
 
 describe("two servers on one PostgreSQL", () => {
   const folder = mkdtempSync(join(tmpdir(), "daruma-two-"));
@@ -114,6 +120,106 @@ describe("two servers on one PostgreSQL", () => {
     );
     expect((await store.readRun(runId))?.status).toBe("canceled");
   });
+
+  it("a breaker that one server opens keeps back the jobs of the other, one probe at a time reaches the service, and both go on when it works", {
+    tags: ["B8"],
+  }, async () => {
+    const service = await openService();
+    const source = JSON.stringify({
+      name: "pay",
+      breakers: { bank: { failures: 2, probe_every: "500ms", release: "50/s" } },
+      steps: {
+        charge: { type: "http", url: service.url, uses: ["bank"], on_fail: { retry: { max: 2 } } },
+      },
+    });
+    const first = await start(servers[0]!.url, source);
+    const breaker = async (at: number) =>
+      (
+        await ask<{ items: { name: string; state: string; probe: object | null }[] }>(
+          servers[at]!.url,
+          "/breakers",
+        )
+      ).items[0]!;
+    await eventually(
+      "the first server to open it",
+      PATIENCE_MS,
+      async () => (await breaker(0)).state === "open",
+    );
+    const others = [await start(servers[1]!.url, source), await start(servers[1]!.url, source)];
+    const waits = async (run: number) =>
+      (
+        await ask<{ jobs: { waits_for: { kind: string; breaker: string } | null }[] }>(
+          servers[1]!.url,
+          `/runs/${run}`,
+        )
+      ).jobs[0]!.waits_for;
+    await eventually("the second server to keep its jobs back", PATIENCE_MS, async () => {
+      const wait = await waits(others[1]!);
+      return wait?.kind === "breaker" && wait.breaker === "pay/bank";
+    });
+    expect((await breaker(1)).state).toBe("open");
+    const before = service.asked;
+    await eventually("three probes", PATIENCE_MS, () => service.asked >= before + 3);
+    expect(service.most).toBe(1);
+    service.isUp = true;
+    for (const run of [first, ...others])
+      await eventually(
+        "a run to complete",
+        PATIENCE_MS,
+        async () => (await store.readRun(run))?.status === "completed",
+      );
+    expect((await breaker(1)).state).toBe("closed");
+    const logs = await Promise.all([first, ...others].map((run) => store.readEvents(run)));
+    for (const log of logs) {
+      const definition = parseStoredDefinition(
+        (await store.readDefinition((log[0]!.event as { definitionHash: string }).definitionHash))!,
+        "",
+      );
+      expect(findViolations(log, definition)).toEqual([]);
+    }
+    const events = logs.flat().map(({ event }) => event);
+    // Only what opened it was charged to retries.
+    expect(events.filter(({ type }) => type === "retry.scheduled")).toHaveLength(2);
+    expect(events.some((event) => event.type === "jobs.unparked" && event.because === "probe")).toBe(true);
+    await service.close();
+  });
+
+  it("a campaign goes on at the other server when the one that does its work is killed, and decides nothing twice", {
+    tags: ["B7"],
+  }, async () => {
+    const fixed = join(folder, "fixed");
+    const source = JSON.stringify({
+      name: "letters",
+      steps: { call: { exec: `test -e ${fixed} || exit 3` } },
+    });
+    const runs: number[] = [];
+    for (let n = 0; n < RUNS; n += 1) runs.push(await start(servers[n % 2]!.url, source));
+    for (const run of runs)
+      await eventually(
+        "a run to fail",
+        PATIENCE_MS,
+        async () => (await store.readRun(run))?.status === "failed",
+      );
+    writeFileSync(fixed, "");
+    const asked = { workflow: "letters", rate: "600/min", reason: "fixed" };
+    const { campaign } = await ask<{ campaign: number }>(servers[1]!.url, "/campaigns", asked);
+    const record = async () => (await store.readCampaign(campaign))!;
+    await eventually("the canary to be good", PATIENCE_MS, async () =>
+      (await record()).items.some(({ state }) => state === "good"),
+    );
+    const holder = (await store.readLease(DUTY_LEASE.campaigns))!.owner.pid;
+    const killed = servers.find(({ process }) => process.pid === holder)!;
+    await killed.process.kill();
+    await eventually("the end of the campaign", PATIENCE_MS, async () => (await record()).state === "done");
+    const done = await record();
+    expect(done.items.map(({ state }) => state)).toEqual(Array(RUNS).fill("good"));
+    expect((await store.readLease(DUTY_LEASE.campaigns))!.owner.pid).not.toBe(holder);
+    for (const run of runs) {
+      const events = (await store.readEvents(run)).map(({ event }) => event);
+      expect(aCampaignTouchesOnlyItsItems(done, events)).toEqual([]);
+      expect(events.filter(({ type }) => type === "jobs.retried")).toHaveLength(1);
+    }
+  });
 });
 
 async function start(url: string, source: string): Promise<number> {
@@ -133,4 +239,39 @@ function linesOf(file: string): string[] {
   } catch {
     return [];
   }
+}
+
+async function ask<T>(url: string, path: string, body?: object): Promise<T> {
+  const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const headers = { "content-type": "application/json" };
+  return (await (await fetch(`${url}/api/v1${path}`, { ...init, headers })).json()) as T;
+}
+
+interface Service {
+  readonly url: string;
+  isUp: boolean;
+  asked: number;
+  /** At the same time, since its first answers. */
+  most: number;
+  close(): Promise<void>;
+}
+
+/** Answers 503 while it is down, after a moment in which others could ask. */
+async function openService(): Promise<Service> {
+  let now = 0;
+  const port = await freePort();
+  const service = { url: `http://127.0.0.1:${port}/`, isUp: false, asked: 0, most: 0 };
+  const http = createServer((_request, response) => {
+    service.asked += 1;
+    now += 1;
+    service.most = Math.max(service.most, now);
+    setTimeout(() => {
+      now -= 1;
+      response.writeHead(service.isUp ? 200 : 503).end("{}");
+    }, 100);
+  });
+  await new Promise<void>((resolve) => http.listen(port, "127.0.0.1", resolve));
+  return Object.assign(service, {
+    close: () => new Promise<void>((resolve) => http.close(() => resolve())),
+  });
 }

@@ -21,7 +21,9 @@ function laneOf(mem: string): Lane {
 const inLane = (jobId: number, lane: Lane): Demand => ({ ...demand(jobId), lane });
 
 describe("a cluster with jobs of files that have schedulers", () => {
-  it("is not suspended by what one file asks for, and tries that again after ten minutes", async () => {
+  it("is not suspended by what one file asks for, and tries that again after ten minutes", {
+    tags: ["L7"],
+  }, async () => {
     const bench = new KeeperBench(SETTINGS);
     bench.cluster.answers.push(REFUSED);
     bench.demands = [inLane(1, laneOf("1G")), demand(2)];
@@ -41,7 +43,9 @@ describe("a cluster with jobs of files that have schedulers", () => {
     await keeper.stop();
   });
 
-  it("gives the worker of a lane the tag of the lane alone, and a place in the queue only while its jobs wait", async () => {
+  it("gives the worker of a lane the tag of the lane alone, and a place in the queue only while its jobs wait", {
+    tags: ["L7"],
+  }, async () => {
     const bench = new KeeperBench(SETTINGS);
     const [one, two] = [laneOf("1G"), laneOf("2G")];
     bench.demands = [inLane(1, one), inLane(2, two)];

@@ -18,7 +18,9 @@ async function running() {
 }
 
 describe("an allocation for ready jobs", () => {
-  it("has its row, then its token in a file, then its submission, and its id at last", async () => {
+  it("has its row, then its token in a file, then its submission, and its id at last", {
+    tags: ["L4"],
+  }, async () => {
     const bench = new KeeperBench();
     const order: string[] = [];
     const { store, cluster } = bench;
@@ -66,7 +68,7 @@ describe("an allocation for ready jobs", () => {
     expect(cluster.plans.get("daruma-hpc-1")?.script).not.toContain("token-1");
   });
 
-  it("is one for many jobs, and no second comes while it waits in the queue", async () => {
+  it("is one for many jobs, and no second comes while it waits in the queue", { tags: ["L4"] }, async () => {
     const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(40, { runtimeMs: 60_000 });
     await bench.keeper().start();
@@ -147,7 +149,7 @@ describe("the end of an allocation", () => {
     expect(bench.ended).toHaveLength(1);
   });
 
-  it("by a node's failure leaves that node out of the next ones for an hour", async () => {
+  it("by a node's failure leaves that node out of the next ones for an hour", { tags: ["L5"] }, async () => {
     const { bench } = await running();
     bench.cluster.end("1", "NODE_FAIL");
     await bench.polls();
@@ -160,7 +162,7 @@ describe("the end of an allocation", () => {
     expect(bench.cluster.plans.get("daruma-hpc-3")?.argv.join(" ")).not.toContain("--exclude");
   });
 
-  it("by somebody else's hand suspends the cluster until it is resumed", async () => {
+  it("by somebody else's hand suspends the cluster until it is resumed", { tags: ["L5"] }, async () => {
     const { bench } = await running();
     bench.cluster.end("1", "CANCELLED");
     await bench.polls(100);
@@ -221,7 +223,9 @@ describe("the end of an allocation", () => {
 });
 
 describe("allocations without a worker", () => {
-  it("are tried one at a time with longer pauses; after three nothing more is submitted", async () => {
+  it("are tried one at a time with longer pauses; after three nothing more is submitted", {
+    tags: ["L5"],
+  }, async () => {
     const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(1);
     await bench.keeper().start();
@@ -339,7 +343,9 @@ describe("a lost answer", () => {
     },
   );
 
-  it("of one that did not is given up after a minute, and another key is submitted", async () => {
+  it("of one that did not is given up after a minute, and another key is submitted", {
+    tags: ["L6"],
+  }, async () => {
     const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(1);
     bench.cluster.answers.push("never");

@@ -34,7 +34,7 @@ describe.each(ENGINES)("plan for %s", (engine) => {
     expect(plan(engine, allocationSpec())).toEqual(plan(engine, allocationSpec()));
   });
 
-  it("never holds the token, only the path of its file", () => {
+  it("never holds the token, only the path of its file", { tags: ["L3"] }, () => {
     const { script, argv } = plan(engine, allocationSpec({ tokenFile: "/shared/tokens/7" }));
     expect(script).toContain("--token-file='/shared/tokens/7'");
     expect(argv.join(" ")).not.toContain("/shared/tokens/7");
@@ -106,7 +106,7 @@ describe.each(ENGINES)("plan for %s", (engine) => {
     ).toEqual(words);
   });
 
-  it("gives the worker every value as it is, whatever is in it", () => {
+  it("gives the worker every value as it is, whatever is in it", { tags: ["L3"] }, () => {
     const seen = join(folder, `${engine}-words`);
     const worker = join(folder, `${engine} 'worker' $(id)`);
     mkdirSync(worker, { recursive: true });

@@ -14,7 +14,9 @@ function file(steps: string, { breakers = API, top = "" } = {}): string {
 }
 
 describe("jobs that use an open breaker", () => {
-  test("stay ready without an event, and go on at the rate of release once a probe has closed it", async () => {
+  test("stay ready without an event, and go on at the rate of release once a probe has closed it", {
+    tags: ["B11"],
+  }, async () => {
     const steps = `  a: { exec: x, uses: [api], on_fail: { retry: { max: 1 } } }
   b: { exec: x, uses: [api] }
   c: { exec: x, uses: [api] }
@@ -31,7 +33,9 @@ describe("jobs that use an open breaker", () => {
     expect(times.slice(2)).toEqual([0, 0, 100, 200].map((ms) => 2 * MINUTE + ms));
   });
 
-  test("are tried only when the probes of all that they use are due, and take both leases or none", async () => {
+  test("are tried only when the probes of all that they use are due, and take both leases or none", {
+    tags: ["B10"],
+  }, async () => {
     const steps = `  one: { exec: x, uses: [api], continue_on_failure: true }
   two: { exec: x, uses: [db], continue_on_failure: true }
   both: { exec: x, uses: [api, db] }`;
@@ -53,7 +57,7 @@ describe("jobs that use an open breaker", () => {
     ]);
   });
 
-  test("are not held back in a run with --only or --no-failure-routing", async () => {
+  test("are not held back in a run with --only or --no-failure-routing", { tags: ["B12"] }, async () => {
     const text = file("  pay: { exec: x, uses: [api], on_fail: { retry: { max: 3 } } }");
     for (const options of [{ only: "pay" }, { failureRouting: false }]) {
       const stage = await Stage.begin(text, { pay: [DOWN] }, { options });
@@ -76,7 +80,7 @@ describe("a parked job", () => {
     return stage;
   };
 
-  test("is charged to no rule", async () => {
+  test("is charged to no rule", { tags: ["B9"] }, async () => {
     const top = "failure_handlers: [{ name: h, rules: [{ match_all_exit_codes: true, max_retries: 3 }] }]";
     const text = file("  pay: { exec: x, uses: [api], failure_handler: h }", { top });
     const stage = await Stage.begin(text, { pay: [DOWN, DOWN, DOWN, DOWN, { exit: 1 }, { exit: 1 }] });
@@ -87,7 +91,7 @@ describe("a parked job", () => {
     expect([trial.run.status, trial.order.length]).toEqual(["failed", 6]);
   });
 
-  test("is no sign of missing progress", async () => {
+  test("is no sign of missing progress", { tags: ["B9"] }, async () => {
     const top = "self_heal: { step_max_attempts: 9, step_no_progress_limit: 2 }";
     const text = file("  pay: { type: agent, exec: x, prompt: y, uses: [api] }", { top });
     const trial = await (await Stage.begin(text, { pay: [SLOW, SLOW, SLOW, SLOW, "ok"] })).rest();
@@ -97,14 +101,14 @@ describe("a parked job", () => {
     );
   });
 
-  test("is dropped by a cancel", async () => {
+  test("is dropped by a cancel", { tags: ["B9"] }, async () => {
     const stage = await parked([DOWN]);
     expect(await stage.operate({ type: "run.cancel" })).toBeNull();
     const { run, job } = await stage.view();
     expect([run.status, job("pay").status]).toEqual(["canceled", "canceled"]);
   });
 
-  test("is kept by a pause, and goes on where its run is resumed", async () => {
+  test("is kept by a pause, and goes on where its run is resumed", { tags: ["B9"] }, async () => {
     const stage = await parked([DOWN, DOWN, "ok"]);
     expect(await stage.operate({ type: "run.pause", takeover: false })).toBeNull();
     expect((await stage.rest()).job("pay").status).toBe("waiting");
@@ -112,7 +116,9 @@ describe("a parked job", () => {
     expect([run.status, order.length]).toEqual(["completed", 3]);
   });
 
-  test("is let through by an operator's retry at once, without a new visit, and closes the breaker by its success", async () => {
+  test("is let through by an operator's retry at once, without a new visit, and closes the breaker by its success", {
+    tags: ["B12"],
+  }, async () => {
     const stage = await parked([DOWN, DOWN, "ok"]);
     const before = (await stage.view()).times.length;
     const job = await stage.id("pay");
@@ -124,7 +130,7 @@ describe("a parked job", () => {
     expect(JSON.parse((await stage.store.readShared("breaker", null, 0)).rows[0]!.data).opened).toBeNull();
   });
 
-  test("is begun anew by a goto, and then waits like any other", async () => {
+  test("is begun anew by a goto, and then waits like any other", { tags: ["B9"] }, async () => {
     const steps = `  base: { exec: x }
   pay: { exec: x, uses: [api], depends_on: [base], on_fail: { retry: { max: 1 } } }
   late: { exec: x, depends_on: [base], on_fail: { goto: base } }`;
@@ -137,7 +143,7 @@ describe("a parked job", () => {
     expect(trial.job("pay").visit).toBe(2);
   });
 
-  test("may be a repair", async () => {
+  test("may be a repair", { tags: ["B9"] }, async () => {
     const steps = `  build: { exec: x, on_fail: { run: [fix] } }
   fix: { exec: x, uses: [api], on_fail: { retry: { max: 1 } } }`;
     const trial = await (
@@ -148,7 +154,7 @@ describe("a parked job", () => {
     expect(trial.times).toEqual([0, 0, 2 * MINUTE, 4 * MINUTE, 4 * MINUTE]);
   });
 
-  test("outlives its engine, whose probe is nobody's afterwards", async () => {
+  test("outlives its engine, whose probe is nobody's afterwards", { tags: ["B10"] }, async () => {
     const stage = await Stage.begin(PAY, {
       pay: [DOWN, { ...(DOWN as object), takesMs: MINUTE } as Outcome, "ok"],
     });
@@ -201,7 +207,9 @@ describe("in a workspace", () => {
   });
 });
 
-test("a cluster is asked for no pilots for jobs that a breaker keeps back, but for the one that is due to find out", async () => {
+test("a cluster is asked for no pilots for jobs that a breaker keeps back, but for the one that is due to find out", {
+  tags: ["B13"],
+}, async () => {
   const steps = `  a: { exec: x, uses: [api], continue_on_failure: true }
   long: { exec: x }
   b: { exec: x, uses: [api], runs_on: [hpc] }

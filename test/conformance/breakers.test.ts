@@ -27,7 +27,9 @@ ${steps}`;
 const CHARGE = file("  charge: { exec: x, uses: [api], on_fail: { retry: { max: 3 } } }");
 
 describe("a step that uses an open breaker", () => {
-  test("waits after the failures that opened it, is probed each interval, and goes on by the success of a probe", async () => {
+  test("waits after the failures that opened it, is probed each interval, and goes on by the success of a probe", {
+    tags: ["B8"],
+  }, async () => {
     const stage = await Stage.begin(CHARGE, { charge: [DOWN, DOWN, DOWN, DOWN, "ok"] });
     const { order, times, log, run, job } = await stage.rest();
     expect(run.status).toBe("completed");
@@ -40,7 +42,7 @@ describe("a step that uses an open breaker", () => {
     expect(job("charge").attempt_id).toBe(5);
   });
 
-  test("pays no retry for attempts that park", async () => {
+  test("pays no retry for attempts that park", { tags: ["B9"] }, async () => {
     const outcomes = [DOWN, DOWN, ...Array.from({ length: 9 }, () => DOWN), "ok" as const];
     const stage = await Stage.begin(CHARGE, { charge: outcomes });
     const trial = await stage.rest();
@@ -49,7 +51,9 @@ describe("a step that uses an open breaker", () => {
     expect(trial.events("job.parked")).toHaveLength(9);
   });
 
-  test("climbs on from rule when the breaker is spent, and its failures count again", async () => {
+  test("climbs on from rule when the breaker is spent, and its failures count again", {
+    tags: ["B11"],
+  }, async () => {
     const text = file(
       "  charge: { exec: x, uses: [api], on_fail: { retry: { max: 3 } } }",
       ", max_open: 5m",
@@ -74,7 +78,7 @@ describe("a step that uses an open breaker", () => {
     expect(order).toHaveLength(5);
   });
 
-  test("of another class climbs as ever, and leaves the breaker open", async () => {
+  test("of another class climbs as ever, and leaves the breaker open", { tags: ["B8"] }, async () => {
     const steps = `  one: { exec: x, uses: [api], on_fail: { retry: { max: 9 } } }
   two: { exec: x, uses: [api] }`;
     const stage = await Stage.begin(file(steps), { one: [DOWN, DOWN, BAD], two: ["ok"] }, { capacity: 1 });

@@ -66,6 +66,17 @@ describe("what a run tells the failure book", () => {
     ]);
   });
 
+  it("is nothing where a cancel ended the attempt, whatever exit code it took that with", {
+    tags: ["B1"],
+  }, async () => {
+    const slow = { output: null, takesMs: 1_000, endsWith: 7 } as const;
+    const stage = await Stage.begin(file(`  call: ${RETRIED}`), { call: [slow] });
+    await stage.operate({ type: "run.cancel" });
+    const { run, events } = await stage.rest();
+    expect([run.status, events("ladder.climbed").map(({ rung }) => rung)]).toEqual(["canceled", ["stop"]]);
+    expect(await told(stage)).toEqual([]);
+  });
+
   it("credits nothing where the job fails for good", { tags: ["B2"] }, async () => {
     const stage = await Stage.begin(file(`  call: ${RETRIED}`), { call: [refused] });
     await stage.rest();
@@ -129,16 +140,6 @@ describe("what a run tells the failure book", () => {
       ["restart", null],
       ["restart", null],
     ]);
-  });
-
-  it("says nothing of a failure that the stop rung met, nor of an attempt that a goto ended", {
-    tags: ["B1"],
-  }, async () => {
-    const slow = { ...refused, takesMs: 1_000 };
-    const stage = await Stage.begin(file("  call: { type: noop }"), { call: [slow] });
-    await stage.operate({ type: "run.cancel" });
-    await stage.rest();
-    expect(await told(stage)).toEqual([]);
   });
 
   it("marks a job that passed by retries alone, with the time from its first start to the one that passed", {

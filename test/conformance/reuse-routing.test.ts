@@ -6,7 +6,7 @@ import { CHAIN, ReuseBench, says } from "../support/reuse-bench.js";
 const bench = new ReuseBench();
 
 describe("what is not taken over", () => {
-  it("a failure that was handled, and what handled it, run again", async () => {
+  it("a failure that was handled, and what handled it, run again", { tags: ["R4"] }, async () => {
     const text = `steps:
   a: { exec: "echo a >> ran; exit 3" }
   fallback: ${says("fallback")}
@@ -52,7 +52,7 @@ steps:
     expect(bench.ran()).toEqual(["b"]);
   });
 
-  it("a hold that somebody completed by hand runs again", async () => {
+  it("a hold that somebody completed by hand runs again", { tags: ["R4"] }, async () => {
     const text = `unhandled: hold\nsteps:\n  a: { exec: "test -e ok" }\n  b: ${says("b", ", depends_on: a")}`;
     const held = await bench.run(text);
     expect(held.report.status).toBe("held");
@@ -75,7 +75,7 @@ steps:
     ]);
   });
 
-  it("child workflows always run", async () => {
+  it("child workflows always run", { tags: ["R4"] }, async () => {
     bench.write("child.yaml", `steps: { a: { exec: "true" } }`);
     const text = `steps: { child: { type: workflow, file: child.yaml } }`;
     await bench.run(text);
@@ -102,7 +102,9 @@ describe("routing", () => {
   b: ${says("b", ", depends_on: a")}
   side: ${says("side")}`;
 
-  it("a step that a success led to is taken over with the step that led there, also twice", async () => {
+  it("a step that a success led to is taken over with the step that led there, also twice", {
+    tags: ["R5"],
+  }, async () => {
     await bench.run(notified());
     bench.ran();
     await bench.run(notified(), { reuse: "last_completed" });
@@ -162,7 +164,9 @@ describe("fan-outs", () => {
   work: { exec: "echo work{{ outputs.list }} >> ran; test -e ok || test {{ outputs.list }} != 2", depends_on: list }
   sum: ${says("sum", `, depends_on: work, fanout: reduce${more}`)}`;
 
-  it("items are taken over one by one: only the one that failed runs, and what reduces them", async () => {
+  it("items are taken over one by one: only the one that failed runs, and what reduces them", {
+    tags: ["R5"],
+  }, async () => {
     expect((await bench.run(text())).report.status).toBe("failed");
     bench.ran();
     bench.write("ok", "");
@@ -209,7 +213,9 @@ describe("fan-outs", () => {
 });
 
 describe("workspaces, people and imported runs", () => {
-  it("steps of a workspace run again, since their files are in that of the other run", async () => {
+  it("steps of a workspace run again, since their files are in that of the other run", {
+    tags: ["R4"],
+  }, async () => {
     makeRepository(bench.path("repo"), { "a.txt": "1" });
     const text = `workspace: { repo: ${bench.path("repo")} }
 steps:

@@ -7,7 +7,9 @@ process.env.REUSE_TEST_SECRET = "sesame-open-now";
 const bench = new ReuseBench();
 
 describe("a run that reuses", () => {
-  it("takes everything over where nothing has changed, in one decision, with exactly these events", async () => {
+  it("takes everything over where nothing has changed, in one decision, with exactly these events", {
+    tags: ["R1"],
+  }, async () => {
     await bench.run(CHAIN);
     bench.ran();
     const again = await bench.run(CHAIN, { reuse: "last_completed" });
@@ -33,7 +35,7 @@ describe("a run that reuses", () => {
     );
   });
 
-  it("runs a changed step and its descendants, and nothing else", async () => {
+  it("runs a changed step and its descendants, and nothing else", { tags: ["R1"] }, async () => {
     await bench.run(CHAIN);
     bench.ran();
     const changed = CHAIN.replace("echo b >> ran;", "echo b >> ran; true;");
@@ -59,7 +61,7 @@ describe("a run that reuses", () => {
     ]);
   });
 
-  it("is on record with all that it takes over in one commit, or not at all", async () => {
+  it("is on record with all that it takes over in one commit, or not at all", { tags: ["R1"] }, async () => {
     await bench.run(CHAIN);
     const commit = vi.spyOn(bench.daruma.store, "commit");
     commit.mockRejectedValueOnce(new DarumaError("STORE_FAILED", "killed"));
@@ -170,7 +172,7 @@ steps:
     expect(await bench.why(TEXT.replace(from!, to!))).toEqual(why);
   });
 
-  it("an input makes exactly those steps run that read it", async () => {
+  it("an input makes exactly those steps run that read it", { tags: ["R2"] }, async () => {
     await bench.run(TEXT);
     expect(await bench.why(TEXT, { inputs: { target: "production" } })).toEqual([
       "b: inputs have changed: target",
@@ -187,7 +189,9 @@ steps:
     expect(await bench.why(text, { context: { pr: { number: 1 }, files: [] } } as never)).toEqual([]);
   });
 
-  it("descriptions, labels, time limits, budgets and what answers failures do not count", async () => {
+  it("descriptions, labels, time limits, budgets and what answers failures do not count", {
+    tags: ["R2"],
+  }, async () => {
     await bench.run(TEXT);
     const mild = TEXT.replace(
       "env: { MODE: x } }",
@@ -214,7 +218,9 @@ steps:
     ]);
   });
 
-  it("a new secret makes everything run: what was recorded may hold it in plain text", async () => {
+  it("a new secret makes everything run: what was recorded may hold it in plain text", {
+    tags: ["R2"],
+  }, async () => {
     const text = `steps: { a: { exec: "echo \\"$REUSE_TEST_SECRET\\"" } }`;
     const plain = await bench.run(text);
     expect(plain.job("a").output).toBe("sesame-open-now");
@@ -278,7 +284,7 @@ describe("declared files", () => {
     bench.write("in.txt", "one");
   });
 
-  it("with another time but the same content count as the same", async () => {
+  it("with another time but the same content count as the same", { tags: ["R3"] }, async () => {
     await bench.run(TEXT);
     bench.ran();
     for (const name of ["in.txt", "mid.txt", "end.txt"]) utimesSync(bench.path(name), 1, 1);
@@ -300,7 +306,9 @@ describe("declared files", () => {
     expect(bench.ran()).toEqual(expected);
   });
 
-  it("a missing output makes its step run, a missing input is the step's failure", async () => {
+  it("a missing output makes its step run, a missing input is the step's failure", {
+    tags: ["R3"],
+  }, async () => {
     await bench.run(TEXT);
     bench.ran();
     unlinkSync(bench.path("end.txt"));

@@ -24,7 +24,7 @@ jobs:
 const HEADER = "ms,processes,memory_bytes,cpu_ms,read_bytes,written_bytes";
 
 describe.runIf(process.platform === "linux")("daruma resources", () => {
-  it("says who asked for too much, and has samples of every attempt", async () => {
+  it("says who asked for too much, and has samples of every attempt", { tags: ["L2"] }, async () => {
     const { report } = await cli.runJson(FLOW);
     const run = String(report.run_id);
     const { value } = await cli.json<Resources>("resources", run);

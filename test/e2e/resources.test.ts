@@ -14,7 +14,9 @@ async function run(name: string, text: string, env: Record<string, string> = {})
 }
 
 describe("daruma run", () => {
-  it("gives each step that asks for graphics processors its own, and leaves the others alone", async () => {
+  it("gives each step that asks for graphics processors its own, and leaves the others alone", {
+    tags: ["L1"],
+  }, async () => {
     const ask = (step: string): string =>
       `  ${step}: { exec: 'touch ${folder}/${step}; until test -e ${folder}/one -a -e ${folder}/two; do sleep 0.05; done; printf %s "$CUDA_VISIBLE_DEVICES" > ${folder}/${step}.seen', resource_requirements: { num_gpus: 1 } }`;
     const { exitCode } = await run(

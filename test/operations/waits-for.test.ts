@@ -21,7 +21,9 @@ async function waiting(source: string, ...steps: string[]): Promise<Run> {
 
 const end = (run_id: number) => bench.call("control_run", { run_id, action: "cancel" } as never);
 
-test("a job that waits says for what, the same in the run, in the list, by itself and in the explanation", async () => {
+test("a job that waits says for what, the same in the run, in the list, by itself and in the explanation", {
+  tags: ["B13"],
+}, async () => {
   const source = `
 name: waits
 breakers: { api: {} }
@@ -63,7 +65,9 @@ steps:
   expect((await bench.settled(run_id)).jobs.map(({ waits_for }) => waits_for)).toEqual(Array(4).fill(null));
 });
 
-test("a job that workers have no room for waits for a slot, one of a paused run for its end", async () => {
+test("a job that workers have no room for waits for a slot, one of a paused run for its end", {
+  tags: ["B13"],
+}, async () => {
   const sleep = ["a", "b", "c", "d"].map((step) => `  ${step}: { exec: sleep 600 }`).join("\n");
   const run = await waiting(`name: full\nsteps:\n${sleep}\n  late: { exec: "true" }`, "late");
   expect(waitOf(run, "late")).toMatchObject({ kind: "slot", text: "the workers that can run it are busy" });
@@ -74,7 +78,7 @@ test("a job that workers have no room for waits for a slot, one of a paused run 
   await end(run.run_id);
 });
 
-test("a job that another keeps from the workspace names that job", async () => {
+test("a job that another keeps from the workspace names that job", { tags: ["B13"] }, async () => {
   const repository = join(bench.folder, "repository");
   makeRepository(repository, { "a.txt": "a\n" });
   const go = join(bench.folder, "go");

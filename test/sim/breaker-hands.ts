@@ -15,11 +15,24 @@ export class BreakerHands {
     private readonly often: number,
   ) {}
 
-  async act({ name: workflow, breakers = [] }: Definition, now: number): Promise<void> {
+  act(definition: Definition, now: number): Promise<void> {
+    return this.change(definition, now, (isOpen) => this.random.chance(isOpen ? 0.2 : this.often));
+  }
+
+  /** What they have opened stays open for nobody. */
+  closeAll(definition: Definition, now: number): Promise<void> {
+    return this.change(definition, now, (isOpen) => isOpen);
+  }
+
+  private async change(
+    { name: workflow, breakers = [] }: Definition,
+    now: number,
+    isTime: (isOpen: boolean) => boolean,
+  ): Promise<void> {
     for (const policy of breakers) {
       const name = ownKey(workflow, policy.name);
       const isOpen = this.open.has(name);
-      if (!this.random.chance(isOpen ? 0.2 : this.often)) continue;
+      if (!isTime(isOpen)) continue;
       const { rows, at } = await this.store.readShared(BREAKERS, [name], now);
       const before = readBreaker(rows[0], policy);
       const after = isOpen ? closeByHand(before, "sim", "done", at) : openByHand(before, "sim", "works", at);

@@ -20,10 +20,12 @@ const tell = (run: Run): string => JSON.stringify(snapshotRun(run));
 /** SEED=n replays one story; SIM_SEEDS=n tells how many to try. */
 const only = process.env.SEED === undefined ? null : Number(process.env.SEED);
 const count = Number(process.env.SIM_SEEDS ?? 250);
+/** SIM_FROM=n begins there. */
+const first = Number(process.env.SIM_FROM ?? 1);
 const BATCH = 250;
 
 describe("the engine in rough weather", () => {
-  const seeds = only === null ? Array.from({ length: count }, (_, index) => index + 1) : [only];
+  const seeds = only === null ? Array.from({ length: count }, (_, index) => index + first) : [only];
   for (let from = 0; from < seeds.length; from += BATCH) {
     const batch = seeds.slice(from, from + BATCH);
     it(`ends every run rightly, seeds ${batch[0]} to ${batch.at(-1)}`, async () => {

@@ -3,6 +3,7 @@ import {
   advanceCampaign,
   type Campaign,
   type CampaignItem,
+  isUntouched,
   itemsToSend,
   judgeItem,
   withItem,
@@ -124,4 +125,18 @@ test("an item that has not ended in time is bad, and one whose run is gone is no
     code: "WAIT_OVER",
   });
   expect(judgeItem(sent, null, campaign(1).plan, 10)).toMatchObject({ state: "overtaken" });
+});
+
+test.each([
+  [{}, true],
+  [{ status: "pending_failed" }, true],
+  [{ visit: 2 }, false],
+  [{ attempt_id: 2 }, false],
+  [{ status: "running" }, false],
+  [{ status: "canceled" }, false],
+])("a job is as it was when the campaign began, with %j: %s", (changes, expected) => {
+  const [item] = campaign(1).items;
+  const job = { status: "failed", visit: 1, attempt_id: 1, handled: false, isRunOver: true };
+  expect(isUntouched(item!, { ...job, ...changes })).toBe(expected);
+  expect(isUntouched(item!, null)).toBe(false);
 });

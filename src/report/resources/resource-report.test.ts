@@ -53,7 +53,7 @@ describe("what jobs asked for and used", () => {
     expect(names.sort()).toEqual(["a_1", "a_2"]);
   });
 
-  it("says who asked for ten times too much, with requirements to paste", () => {
+  it("says who asked for ten times too much, with requirements to paste", { tags: ["L2"] }, () => {
     const [group] = groupsOf(["a", usage(1)]);
     expect(group!.findings).toEqual([
       { kind: "asked_too_much", resource: "cpus", asked: 16, used: 1, job: null },
@@ -63,7 +63,9 @@ describe("what jobs asked for and used", () => {
     expect(group!.suggestion).toBe("resource_requirements: { num_cpus: 1, memory: 192m, runtime: 1m }");
   });
 
-  it("says who came within a tenth of a limit, or passed it, and which job that was", () => {
+  it("says who came within a tenth of a limit, or passed it, and which job that was", {
+    tags: ["L2"],
+  }, () => {
     const asked = { cpus: 1, memoryBytes: 1024 * MIB, runtimeMs: 60_000 };
     const [group] = groupsOf(
       ["a_1", usage(1, { asked, peakMemoryBytes: 900 * MIB, durationMs: 55_000 })],
