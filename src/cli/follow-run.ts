@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import type { Daruma } from "../host/daruma.js";
 import type { BegunRun } from "../host/run-handle.js";
 import { openReport } from "../report/run-report.js";
 import { type RunSummary, summariseRun } from "../report/run-summary.js";
+import { currentOwner, isDead } from "../store/lease-owner.js";
 import { isTelemetryWanted } from "../telemetry/wanted.js";
 import { commandLine } from "./declare/command-words.js";
 import { growHeapSlowlyForRun } from "./heap-growth.js";
@@ -30,6 +32,10 @@ export async function followRun(
   daruma.onCommitted(growHeapSlowlyForRun);
   daruma.onShortage((text) => progress.say(text));
   const telemetry = await telemetryOf(daruma);
+  let hasFailures = false;
+  daruma.onCommitted(({ book }) => {
+    hasFailures ||= book.rows > 0;
+  });
   let runId: number | null = null;
   const ending = begin((text) => progress.say(text)).then(async (begun) => {
     runId = begun.runId;
@@ -43,6 +49,7 @@ export async function followRun(
       outcome === INTERRUPTED
         ? await stopCleanly(session, daruma, runId)
         : await tellLocalEnd(session, daruma, outcome, verbose === true);
+    if (hasFailures && outcome !== INTERRUPTED) await rollUp(daruma);
     return report === undefined || runId === null
       ? exitCode
       : await reportLocally(session, daruma, { runId, report, exitCode });
@@ -63,6 +70,14 @@ async function reportLocally(
   const { REPORT_FORMATS } = await import("../report/formats/formats.js");
   const run = await readReportedRun(store, outputDir, runId);
   return writeReports(session, report, exitCode, async (format) => REPORT_FORMATS[format](run));
+}
+
+const ROLL_UP_MS = 3_000;
+
+/** Perhaps no server does it. What is left over is done by whoever reads the failure book. */
+async function rollUp({ store }: Daruma): Promise<void> {
+  const { rollUpFor } = await import("../engine/duties/book-duty.js");
+  await rollUpFor(ROLL_UP_MS, { store, owner: currentOwner(randomUUID()), isDead }).catch(() => {});
 }
 
 /** Null where nobody has asked for measurements or traces. */

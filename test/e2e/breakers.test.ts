@@ -68,58 +68,56 @@ interface Seen {
   readonly at: string;
 }
 
-it(
-  "stops 200 runs of two servers from using a service that is down, and completes them all once it is back",
-  { tags: ["B8"] },
-  async () => {
-    service = new Service();
-    const url = await service.listen();
-    const config = join(folder, "daruma.config.yaml");
-    writeFileSync(
-      config,
-      `breakers: { payments-api: { failures: ${FAILURES}, probe_every: ${PROBE_EVERY_MS}ms, release: 200/s } }\n`,
-    );
-    const [first, second] = [await serve("first", config), await serve("second", config)];
-    const source = `
+it("stops 200 runs of two servers from using a service that is down, and completes them all once it is back", {
+  tags: ["B8"],
+  timeout: 300_000,
+}, async () => {
+  service = new Service();
+  const url = await service.listen();
+  const config = join(folder, "daruma.config.yaml");
+  writeFileSync(
+    config,
+    `breakers: { payments-api: { failures: ${FAILURES}, probe_every: ${PROBE_EVERY_MS}ms, release: 200/s } }\n`,
+  );
+  const [first, second] = [await serve("first", config), await serve("second", config)];
+  const source = `
 name: pay
 steps:
   charge: { type: http, url: "${url}", uses: [payments-api], on_fail: { retry: { max: ${FAILURES + 1} } } }`;
-    for (let n = 0; n < RUNS; n += 1)
-      await ask(`${n % 2 === 0 ? first : second}/api/v1/runs`, { source, file_name: "pay.yaml" });
-    type Listed = {
-      items: { name: string; state: string; since: string; reason: string; openings: number }[];
-    };
-    const breaker = async () => (await ask<Listed>(`${first}/api/v1/breakers`)).items[0]!;
-    const opened = await eventually("an open breaker", WAIT_MS, async () => {
-      const found = await breaker();
-      return found.state === "open" && found;
-    });
-    expect(opened).toMatchObject({
-      name: "payments-api",
-      reason: expect.stringMatching(/^503 of charge in run \d+$/),
-    });
-    const askedBefore = service.asked;
-    await eventually("three more probes", WAIT_MS, () => service!.asked >= askedBefore + 3);
-    const askedWhileDown = service.asked;
-    const downMs = Date.now() - Date.parse(opened.since);
-    service.isUp = true;
-    await eventually("200 completed runs", WAIT_MS, async () => {
-      const { items } = await ask<{ items: unknown[] }>(`${first}/api/v1/runs?status=completed&limit=500`);
-      return items.length === RUNS;
-    });
-    // No more than one in each interval, besides what was under way when it opened.
-    expect(askedWhileDown).toBeLessThanOrEqual(FAILURES + 2 * SLOTS + Math.ceil(downMs / PROBE_EVERY_MS));
-    const { events } = await readAll(first);
-    const probes = events.filter(({ because }) => because === "probe");
-    const retries = events.filter(({ type }) => type === "retry.scheduled");
-    expect(probes.length).toBeGreaterThan(0);
-    expect(retries.length).toBeLessThanOrEqual(FAILURES + 2 * SLOTS);
-    expect(retries.filter(({ at }) => at > probes[0]!.at)).toEqual([]);
-    expect(events.filter(({ type }) => type === "run.failed" || type === "job.held")).toEqual([]);
-    expect(await breaker()).toMatchObject({ state: "closed", openings: 1 });
-  },
-  300_000,
-);
+  for (let n = 0; n < RUNS; n += 1)
+    await ask(`${n % 2 === 0 ? first : second}/api/v1/runs`, { source, file_name: "pay.yaml" });
+  type Listed = {
+    items: { name: string; state: string; since: string; reason: string; openings: number }[];
+  };
+  const breaker = async () => (await ask<Listed>(`${first}/api/v1/breakers`)).items[0]!;
+  const opened = await eventually("an open breaker", WAIT_MS, async () => {
+    const found = await breaker();
+    return found.state === "open" && found;
+  });
+  expect(opened).toMatchObject({
+    name: "payments-api",
+    reason: expect.stringMatching(/^503 of charge in run \d+$/),
+  });
+  const askedBefore = service.asked;
+  await eventually("three more probes", WAIT_MS, () => service!.asked >= askedBefore + 3);
+  const askedWhileDown = service.asked;
+  const downMs = Date.now() - Date.parse(opened.since);
+  service.isUp = true;
+  await eventually("200 completed runs", WAIT_MS, async () => {
+    const { items } = await ask<{ items: unknown[] }>(`${first}/api/v1/runs?status=completed&limit=500`);
+    return items.length === RUNS;
+  });
+  // No more than one in each interval, besides what was under way when it opened.
+  expect(askedWhileDown).toBeLessThanOrEqual(FAILURES + 2 * SLOTS + Math.ceil(downMs / PROBE_EVERY_MS));
+  const { events } = await readAll(first);
+  const probes = events.filter(({ because }) => because === "probe");
+  const retries = events.filter(({ type }) => type === "retry.scheduled");
+  expect(probes.length).toBeGreaterThan(0);
+  expect(retries.length).toBeLessThanOrEqual(FAILURES + 2 * SLOTS);
+  expect(retries.filter(({ at }) => at > probes[0]!.at)).toEqual([]);
+  expect(events.filter(({ type }) => type === "run.failed" || type === "job.held")).toEqual([]);
+  expect(await breaker()).toMatchObject({ state: "closed", openings: 1 });
+});
 
 async function readAll(url: string): Promise<{ events: Seen[] }> {
   const events: Seen[] = [];
@@ -128,39 +126,37 @@ async function readAll(url: string): Promise<{ events: Seen[] }> {
   return { events: events.sort((a, b) => (a.at < b.at ? -1 : 1)) };
 }
 
-it(
-  "lets daruma run wait for what a hand has opened, say so, and go on when a hand closes it",
-  { tags: ["B12"] },
-  async () => {
-    const place = ["--output-dir", join(folder, "by-hand")];
-    const file = join(folder, "own.yaml");
-    writeFileSync(
-      file,
-      "name: own\nbreakers: { api: { probe_every: 1s } }\nsteps: { first: { exec: 'true' }, second: { exec: 'true', uses: [api], depends_on: [first] } }\n",
-    );
-    expect((await runCli(["run", file, ...place])).exitCode).toBe(0);
-    const refused = await runCli(["breakers", "open", "nothing", "--reason", "x", ...place]);
-    expect([refused.exitCode, refused.stderr]).toEqual([
-      2,
-      expect.stringContaining("there is no breaker nothing"),
-    ]);
-    const opened = await runCli(["breakers", "open", "api", "--reason", "maintenance", ...place]);
-    expect([opened.exitCode, opened.stdout]).toEqual([0, "own/api is open; it was closed\n"]);
-    const waiting = new DarumaProcess("run", ["run", file, ...place]);
-    servers.push(waiting);
-    waiting.start();
-    await eventually("the word", WAIT_MS, () =>
-      waiting.output.includes("own/api was opened by hand (maintenance)"),
-    );
-    const explained = await runCli(["explain", "last", ...place]);
-    expect(explained.stdout).toContain("Waiting for a breaker: second; own/api is open since");
-    expect((await runCli(["breakers", ...place])).stdout).toMatch(/own\/api +open .*maintenance/);
-    expect((await runCli(["breakers", "close", "own/api", "--reason", "done", ...place])).exitCode).toBe(0);
-    expect(await waiting.ended()).toBe(0);
-    expect(waiting.output).toContain("own/api is closed (done)");
-  },
-  120_000,
-);
+it("lets daruma run wait for what a hand has opened, say so, and go on when a hand closes it", {
+  tags: ["B12"],
+  timeout: 120_000,
+}, async () => {
+  const place = ["--output-dir", join(folder, "by-hand")];
+  const file = join(folder, "own.yaml");
+  writeFileSync(
+    file,
+    "name: own\nbreakers: { api: { probe_every: 1s } }\nsteps: { first: { exec: 'true' }, second: { exec: 'true', uses: [api], depends_on: [first] } }\n",
+  );
+  expect((await runCli(["run", file, ...place])).exitCode).toBe(0);
+  const refused = await runCli(["breakers", "open", "nothing", "--reason", "x", ...place]);
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining("there is no breaker nothing"),
+  ]);
+  const opened = await runCli(["breakers", "open", "api", "--reason", "maintenance", ...place]);
+  expect([opened.exitCode, opened.stdout]).toEqual([0, "own/api is open; it was closed\n"]);
+  const waiting = new DarumaProcess("run", ["run", file, ...place]);
+  servers.push(waiting);
+  waiting.start();
+  await eventually("the word", WAIT_MS, () =>
+    waiting.output.includes("own/api was opened by hand (maintenance)"),
+  );
+  const explained = await runCli(["explain", "last", ...place]);
+  expect(explained.stdout).toContain("Waiting for a breaker: second; own/api is open since");
+  expect((await runCli(["breakers", ...place])).stdout).toMatch(/own\/api +open .*maintenance/);
+  expect((await runCli(["breakers", "close", "own/api", "--reason", "done", ...place])).exitCode).toBe(0);
+  expect(await waiting.ended()).toBe(0);
+  expect(waiting.output).toContain("own/api is closed (done)");
+});
 
 it("refuses a name that neither the file nor the settings have, and says where settings are named", {
   tags: ["B12"],

@@ -1,10 +1,23 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
 import { runCli } from "../support/cli.js";
 import { CliFolder, FAILING, OK } from "../support/cli-folder.js";
 
 const cli = new CliFolder();
+
+it("a run that ends rolls up what it told the failure book, so that reading the book is quick", {
+  tags: ["B3"],
+}, async () => {
+  expect((await cli.runJson(FAILING)).report.status).toBe("failed");
+  const store = await openSqliteStore({ file: join(cli.outputDir, "daruma.db") });
+  expect(await store.listUnrolled(null, 10)).toEqual([]);
+  expect(await store.listEntries({ now: Date.now(), limit: 10 })).toMatchObject([
+    { workflow: "failing", step: "build", occurrences: 2, runs: 1 },
+  ]);
+  await store.close();
+});
 
 describe("commands that look", () => {
   let id = "";

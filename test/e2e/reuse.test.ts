@@ -123,34 +123,31 @@ describe("a graph of 500 jobs and their files", () => {
     expectContents();
   });
 
-  it(
-    "killed with -9 at any time and resumed ends as if nothing had happened",
-    { tags: ["R6"] },
-    async () => {
-      const expected = withDescendants(MIDDLE.level, MIDDLE.place);
-      for (const [index, begun] of [0, 1, 10, 50].entries()) {
-        cli.write("extra.txt", `killed ${index}\n`);
-        const running = cli.start("run", file(), "--reuse");
-        // The first time at once, then when so many jobs have begun.
-        if (begun > 0)
-          await expect
-            .poll(() => readFileSync(ranFile(), "utf8").split("\n").length, LONG)
-            .toBeGreaterThan(begun);
-        running.kill("SIGKILL");
-        expect(await running.ended).toBe("SIGKILL");
-        const last = (await cli.json<Report>("show", "last")).value;
-        if (last.status === "running")
-          expect((await cli.resume(last.run_id)).report.status).toBe("completed");
-        // Killed before it was on record: nothing was taken over, and nothing has run.
-        else if (last.status === "completed" && (await difference()).run > 0)
-          expect((await cli.daruma("run", file(), "--reuse", "--quiet")).exitCode).toBe(0);
-        expect(ran()).toEqual(expected);
-        expectContents();
-        expect(await difference()).toMatchObject({ take_over: JOBS, run: 0 });
-      }
-    },
-    240_000,
-  );
+  it("killed with -9 at any time and resumed ends as if nothing had happened", {
+    tags: ["R6"],
+    timeout: 240_000,
+  }, async () => {
+    const expected = withDescendants(MIDDLE.level, MIDDLE.place);
+    for (const [index, begun] of [0, 1, 10, 50].entries()) {
+      cli.write("extra.txt", `killed ${index}\n`);
+      const running = cli.start("run", file(), "--reuse");
+      // The first time at once, then when so many jobs have begun.
+      if (begun > 0)
+        await expect
+          .poll(() => readFileSync(ranFile(), "utf8").split("\n").length, LONG)
+          .toBeGreaterThan(begun);
+      running.kill("SIGKILL");
+      expect(await running.ended).toBe("SIGKILL");
+      const last = (await cli.json<Report>("show", "last")).value;
+      if (last.status === "running") expect((await cli.resume(last.run_id)).report.status).toBe("completed");
+      // Killed before it was on record: nothing was taken over, and nothing has run.
+      else if (last.status === "completed" && (await difference()).run > 0)
+        expect((await cli.daruma("run", file(), "--reuse", "--quiet")).exitCode).toBe(0);
+      expect(ran()).toEqual(expected);
+      expectContents();
+      expect(await difference()).toMatchObject({ take_over: JOBS, run: 0 });
+    }
+  });
 });
 
 describe("daruma run --reuse", () => {

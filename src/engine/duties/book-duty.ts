@@ -12,7 +12,7 @@ import { readDefinition, readPages } from "../load-run.js";
 import { Duty } from "./duty.js";
 
 const REST_MS = 2_000;
-const ROWS_AT_ONCE = 1_000;
+const ROWS_AT_ONCE = 5_000;
 const RUNS_AT_ONCE = 10;
 
 /** Rolls up what runs have told the failure book, and reads the logs of runs that are older than the book. */
@@ -71,13 +71,19 @@ export async function keepBookFor(
     store,
     owner,
     isDead,
-  }: { readonly store: Store; readonly owner: LeaseOwner; readonly isDead: (owner: LeaseOwner) => boolean },
+    work = keepBook,
+  }: {
+    readonly store: Store;
+    readonly owner: LeaseOwner;
+    readonly isDead: (owner: LeaseOwner) => boolean;
+    readonly work?: (store: Store, fence: number) => Promise<boolean>;
+  },
 ): Promise<void> {
   const until = systemClock.elapsed() + maxMs;
   const leases = new LeaseKeeper(store, systemClock, owner, isDead);
   try {
     const fence = await leases.acquire(DUTY_LEASE.book, () => {});
-    while ((await keepBook(store, fence)) && systemClock.elapsed() < until);
+    while ((await work(store, fence)) && systemClock.elapsed() < until);
   } catch (error) {
     // Somebody else does it; what is not rolled up yet is added when the book is read.
     if (!(error instanceof DarumaError && error.code === "RUN_OWNED")) throw error;
@@ -85,4 +91,14 @@ export async function keepBookFor(
     await leases.release(DUTY_LEASE.book);
     leases.stop();
   }
+}
+
+/** For a process that has written rows and ends now: whoever reads the book next need not do it. Others' logs are left alone. */
+export async function rollUpFor(
+  maxMs: number,
+  ports: Omit<Parameters<typeof keepBookFor>[1], "work">,
+): Promise<void> {
+  const work = async (store: Store, fence: number): Promise<boolean> =>
+    (await rollUpSome(store, fence)) === ROWS_AT_ONCE;
+  await keepBookFor(maxMs, { ...ports, work });
 }

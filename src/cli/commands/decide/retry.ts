@@ -27,9 +27,12 @@ export const retry: Present = async (given, session, client) => {
     session,
     client,
     answer,
-    `${name} ${MEANS[answer.action] ?? "is retried with fresh budgets"}`,
+    `${name} ${MEANS[answer.action] ?? (answer.changed.every(({ from }) => from === "waiting") ? LET_THROUGH : "is retried with fresh budgets")}`,
   );
 };
+
+/** It waited for a breaker: nothing has failed for good, so its budgets stay as they are. */
+const LET_THROUGH = "no longer waits for its breaker and starts as soon as a worker has room";
 
 const MEANS: { readonly [action: string]: string } = {
   resume_from_step: "and everything that depends on it run again",
