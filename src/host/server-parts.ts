@@ -24,6 +24,7 @@ import type {
   WaitingJobs,
   WorkerInfo,
 } from "../operations/context.js";
+import { hashSettings } from "../operations/server/server-settings.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
 import { fromDefinition } from "../operations/workflows/workflow-source.js";
@@ -40,6 +41,7 @@ import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
 import { Daruma } from "./daruma.js";
 import type { DarumaOptions, WorkerOf } from "./parts.js";
+import { SettingsBeat } from "./settings-beat.js";
 
 const CAMPAIGN_REST_MS = 500;
 /** More of them say nothing new, and each is looked at. */
@@ -68,6 +70,7 @@ export class ServerParts {
     private readonly duty: ClusterDuty | null,
     private readonly duties: readonly Duty[],
     private readonly health: HealthBoard,
+    private readonly settings: SettingsBeat,
     private readonly options: ServerPartsOptions,
   ) {
     const { clusters = [] } = options;
@@ -148,7 +151,12 @@ export class ServerParts {
       work: () => workOnCampaigns({ store: daruma.store, operate, now: Date.now }),
     });
     const duties = [bookDuty({ ...shared, ...lease }), campaigns];
-    return new ServerParts(daruma, engine, pool!, claimer, count, duty, duties, health!, options);
+    const { clusters = [], breakers = [], apiUrl = () => "", onCluster = () => {} } = options;
+    const settings = new SettingsBeat({
+      ...{ store: daruma.store, clock: systemClock, owner, url: apiUrl, tell: onCluster },
+      settings: hashSettings({ clusters, breakers }),
+    });
+    return new ServerParts(daruma, engine, pool!, claimer, count, duty, duties, health!, settings, options);
   }
 
   private get clusters(): ClusterControl | null {
@@ -162,6 +170,7 @@ export class ServerParts {
     // Runs first: their attempts are waited for by the time that the end of an allocation is heard of.
     await this.duty?.start();
     for (const each of this.duties) each.start();
+    await this.settings.start();
     return this.count.taken;
   }
 
@@ -219,6 +228,7 @@ export class ServerParts {
   /** Lets go of every run in good order; another server, or this one when it is back, goes on with it. */
   async close(): Promise<void> {
     await this.workflowReader.close();
+    await this.settings.stop();
     await this.duty?.stop();
     await Promise.all(this.duties.map((each) => each.stop()));
     await this.claimer.stop();

@@ -7,6 +7,7 @@ import { parseStoredDefinition } from "../../src/core/model/stored-definition.js
 import { DUTY_LEASE } from "../../src/store/duties.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import type { Store } from "../../src/store/store.js";
+import { runCli } from "../support/cli.js";
 import { DarumaProcess, eventually, untilReady } from "../support/daruma-process.js";
 import { freePort } from "../support/free-port.js";
 import { findViolations } from "../support/invariants.js";
@@ -23,6 +24,13 @@ describe("two servers on one PostgreSQL", () => {
   let store: Store;
   const servers: { process: DarumaProcess; url: string }[] = [];
 
+  /** They differ in one breaker. */
+  const configOf = (name: string): string => {
+    const file = join(folder, `${name}.config.yaml`);
+    writeFileSync(file, `breakers: { api: { failures: ${name === "first" ? 3 : 5} } }\n`);
+    return file;
+  };
+
   beforeAll(async () => {
     postgres = await PostgresServer.create();
     for (const name of ["first", "second"]) {
@@ -31,6 +39,7 @@ describe("two servers on one PostgreSQL", () => {
       const args = ["--port", String(port), "--store", postgres.url(), "--output-dir", join(folder, "out")];
       const process = new DarumaProcess(name, [
         ...["serve", ...args, "--max-parallel", "4", "--lease", String(LEASE_SECONDS)],
+        ...["--config", configOf(name)],
       ]);
       process.start();
       await untilReady(url, process);
@@ -47,6 +56,22 @@ describe("two servers on one PostgreSQL", () => {
     }
     await postgres?.remove();
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("that differ in their settings say so, and config check says which server differs", async () => {
+    const [first, second] = [servers[0]!, servers[1]!];
+    await eventually("the second to tell", PATIENCE_MS, () =>
+      second.process.output.includes("has other settings: breakers."),
+    );
+    expect(second.process.output).toContain(`the server at ${first.url} (process ${first.process.pid} on `);
+    const check = await runCli(["config", "check", configOf("first"), "--server", first.url]);
+    expect(check.stdout).toBe(
+      `${configOf("first")}: valid, 1 breaker\n  api, opens after 3 failures within 10m\n  the server at ${second.url} has other breakers\n`,
+    );
+    const { stdout } = await runCli(["workers", "--server", first.url]);
+    expect(stdout).toContain(
+      `the server at ${second.url} has other breakers in its settings than the one at ${first.url}\n`,
+    );
   });
 
   it("the second takes over a run whose server hangs; what the first then says of it is refused", async () => {

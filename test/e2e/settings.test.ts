@@ -29,7 +29,7 @@ ${file}:5:1 UNKNOWN_KEY the key \`notify\` is not supported yet
       stdout: `${file}: valid, 1 cluster\n  hpc (slurm), tags batch\n`,
     });
     const { stdout } = await cli.daruma("config", "check", "--config", file, "--json");
-    expect(JSON.parse(stdout)).toEqual({ ok: true, file, clusters: ["hpc"], breakers: [] });
+    expect(JSON.parse(stdout)).toEqual({ ok: true, file, clusters: ["hpc"], breakers: [], differs: [] });
   });
 
   it("says that an empty file sets nothing, and whoami who asks", async () => {

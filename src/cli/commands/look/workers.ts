@@ -1,5 +1,6 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { OutputOf } from "../../../operations/client.js";
+import { differingParts } from "../../../operations/server/server-settings.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
 import { tableLines } from "../../render/table.js";
@@ -10,9 +11,9 @@ type Item = OutputOf<"list_workers">["items"][number];
 const HEADER = ["name", "used", "slots", "tags", "node", "allocation", "last seen (UTC)", "state"];
 
 export const workers: Present = async ({ input }, { out, options }, client) => {
-  const { items } = await client.call("list_workers", input as never);
+  const { items, servers } = await client.call("list_workers", input as never);
   if (options.json) writeJson(out, items);
-  else if (items.length === 0) writeLines(out, ["no workers"]);
+  else if (items.length === 0) writeLines(out, ["no workers", ...differenceLines(servers)]);
   else {
     const rows = items.map((item) => [
       item.name,
@@ -30,10 +31,21 @@ export const workers: Present = async ({ input }, { out, options }, client) => {
       out.width(),
     );
     const named = new Map(items.map((item) => [item.health.name, item]));
-    writeLines(out, [...table, ...[...named.values()].flatMap(whyLines)]);
+    writeLines(out, [...table, ...[...named.values()].flatMap(whyLines), ...differenceLines(servers)]);
   }
   return 0;
 };
+
+/** Servers of one store should have the same settings. */
+function differenceLines([first, ...others]: OutputOf<"list_workers">["servers"]): string[] {
+  if (first === undefined) return [];
+  return others.flatMap(({ url, settings }) => {
+    const parts = differingParts(first.settings, settings).join(" and ");
+    return parts === ""
+      ? []
+      : [`the server at ${url} has other ${parts} in its settings than the one at ${first.url}`];
+  });
+}
 
 const WAITING_HEADER = ["jobs", "such as", "run", "because"];
 
