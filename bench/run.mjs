@@ -1,5 +1,6 @@
 // `npm run bench -- --help` says what this does.
 import { readFileSync, writeFileSync } from "node:fs";
+import { benchBook } from "./book.mjs";
 import { benchChain, benchNoop, benchStart, benchWide } from "./commands.mjs";
 import { benchGrowth } from "./growth.mjs";
 import { describeMachine, describeVersions, loadPerCore } from "./machine.mjs";
@@ -17,6 +18,7 @@ const BENCHES = {
   wide: benchWide,
   chain: benchChain,
   noop: benchNoop,
+  book: benchBook,
   growth: benchGrowth,
   postgres: benchPostgres,
   handOver: benchHandOver,

@@ -9,7 +9,7 @@ import { minuteOf, partAsMarkdown } from "../bench/tables.mjs";
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 
 const count = (value) => value.toLocaleString("en");
-const { start, wide, chain, noop, growth, postgres, handOver, workers } = SIZES.all;
+const { start, wide, chain, noop, book, growth, postgres, handOver, workers } = SIZES.all;
 /** What a full run measures: part, work, beside what, rounds. */
 const PARTS = [
   ["start", "one step, `true`, from prompt to prompt", "`node -e 0`", start],
@@ -21,6 +21,12 @@ const PARTS = [
   ],
   ["chain", `${count(chain.steps)} x \`true\`, one after the other`, "make, ninja", chain],
   ["noop", `${count(noop.steps)} noop steps, wide and chain: steps a second`, "each other", noop],
+  [
+    "book",
+    `${count(book.attempts)} attempts that fail: what their rows in the failure book cost`,
+    "the same with a database that drops these rows",
+    book,
+  ],
   [
     "growth",
     `runs of ${growth.jobs.map(count).join(", ")} jobs: time and memory of the run, and of \`logs\`, \`job show\`, \`explain\`, \`show\`, \`events\`, \`stats\`, \`graph\` and \`list\`, and of resuming it; forEach steps of as many items; loading files of the batch form with as many jobs; a server after ${growth.serverRuns.map(count).join(", ")} runs`,

@@ -66,7 +66,7 @@ describe("two servers on one PostgreSQL", () => {
     expect(second.process.output).toContain(`the server at ${first.url} (process ${first.process.pid} on `);
     const check = await runCli(["config", "check", configOf("first"), "--server", first.url]);
     expect(check.stdout).toBe(
-      `${configOf("first")}: valid, 1 breaker\n  api, opens after 3 failures within 10m\n  the server at ${second.url} has other breakers\n`,
+      `${configOf("first")}: valid, 1 breaker\n  api, opens after 3 failures within 10 min\n  the server at ${second.url} has other breakers\n`,
     );
     const { stdout } = await runCli(["workers", "--server", first.url]);
     expect(stdout).toContain(
@@ -164,11 +164,11 @@ describe("two servers on one PostgreSQL", () => {
           servers[at]!.url,
           "/breakers",
         )
-      ).items[0]!;
+      ).items.find(({ name }) => name === "pay/bank");
     await eventually(
       "the first server to open it",
       PATIENCE_MS,
-      async () => (await breaker(0)).state === "open",
+      async () => (await breaker(0))?.state === "open",
     );
     const others = [await start(servers[1]!.url, source), await start(servers[1]!.url, source)];
     const waits = async (run: number) =>
@@ -182,7 +182,7 @@ describe("two servers on one PostgreSQL", () => {
       const wait = await waits(others[1]!);
       return wait?.kind === "breaker" && wait.breaker === "pay/bank";
     });
-    expect((await breaker(1)).state).toBe("open");
+    expect((await breaker(1))?.state).toBe("open");
     const before = service.asked;
     await eventually("three probes", PATIENCE_MS, () => service.asked >= before + 3);
     expect(service.most).toBe(1);
@@ -193,7 +193,7 @@ describe("two servers on one PostgreSQL", () => {
         PATIENCE_MS,
         async () => (await store.readRun(run))?.status === "completed",
       );
-    expect((await breaker(1)).state).toBe("closed");
+    expect((await breaker(1))?.state).toBe("closed");
     const logs = await Promise.all([first, ...others].map((run) => store.readEvents(run)));
     for (const log of logs) {
       const definition = parseStoredDefinition(

@@ -36,7 +36,7 @@ function node(...args: string[]) {
 
 describe("the benchmark", () => {
   const file = join(scratch, "results.json");
-  const parts = ["start", "wide", "noop", "growth", "workers"];
+  const parts = ["start", "wide", "noop", "book", "growth", "workers"];
 
   it("measures Daruma beside the programs that are installed and names the ones that are not", () => {
     const result = node(
@@ -53,6 +53,7 @@ describe("the benchmark", () => {
       "wide-true",
       "wide-env",
       "noop",
+      "book",
       "growth-run",
       "growth-read",
       "growth-server",
