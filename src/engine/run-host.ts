@@ -1,11 +1,12 @@
 import { decide } from "../core/decide/decide.js";
 import { DarumaError } from "../core/errors/errors.js";
 import { checkpointRows } from "../core/evolve/checkpoint-rows.js";
-import { attemptRow, jobRow, routeRow, runRow } from "../core/evolve/projections.js";
+import { attemptRow, isWanted, jobRow, routeRow, runRow } from "../core/evolve/projections.js";
+import { waitingJobs } from "../core/evolve/run-tally.js";
 import type { Command } from "../core/model/commands.js";
 import type { Event, LoggedEvent } from "../core/model/events.js";
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow } from "../core/model/rows.js";
-import { isOver, type Run } from "../core/model/run.js";
+import { isOver, isSettled, type Run } from "../core/model/run.js";
 import type { Append, SerialisedEvent } from "../store/store.js";
 import type { LaterOutputs } from "./later-outputs.js";
 
@@ -35,6 +36,7 @@ export class RunHost {
   private pendingCheckpoints: CheckpointRow[] = [];
   private readonly unread = new Set<LaterOutputs>();
   private writtenRow: string | null;
+  private settledSinceRow = 0;
 
   constructor(
     readonly run: Run,
@@ -144,12 +146,16 @@ export class RunHost {
   drain(): { append: Append; events: readonly LoggedEvent[] } {
     const events = this.pending;
     const { run } = this;
-    const mark = rowMark(run);
-    const changed = mark !== this.writtenRow;
-    this.writtenRow = mark;
     const jobs: JobRow[] = [];
-    for (const job of run.dirty) jobs.push(jobRow(run, job));
+    for (const job of run.dirty) {
+      jobs.push(jobRow(run, job));
+      if (isSettled(job.status)) this.settledSinceRow += 1;
+    }
     run.dirty.clear();
+    const mark = rowMark(run);
+    const changed = mark !== this.writtenRow || this.settledSinceRow >= settledPerRow(run);
+    if (changed) this.settledSinceRow = 0;
+    this.writtenRow = mark;
     const append: Append = {
       runId: run.id,
       fence: this.fence,
@@ -181,10 +187,17 @@ function isSuccessOf({ jobId, attempt }: LaterOutputs, command: Command): boolea
   );
 }
 
-/** Changes whenever something of the run's own row does. */
+/** Changes whenever something of the run's own row does, but for how many of its jobs have which status. */
 function rowMark(run: Run): string {
-  const { status, wanted, started_at, finished_at, error } = runRow(run);
-  return `${status} ${wanted} ${started_at} ${finished_at} ${error?.code}`;
+  const { status, startedAt, finishedAt, error, recoveries } = run;
+  return `${status} ${isWanted(run)} ${startedAt} ${finishedAt} ${error?.code} ${recoveries.total} ${waitingJobs(run)}`;
+}
+
+const ROWS_FOR_JOBS = 100;
+
+/** The row tells how many jobs have settled: of a run with very many it is written now and then only. */
+function settledPerRow({ jobs }: Run): number {
+  return Math.max(1, Math.floor(jobs.length / ROWS_FOR_JOBS));
 }
 
 function serialise({ at, event }: LoggedEvent): SerialisedEvent {

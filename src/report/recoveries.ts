@@ -1,4 +1,5 @@
 import type { RouteRow } from "../core/model/rows.js";
+import { goesOn, isRecovering, kindOfRecovery } from "../core/tally/run-tally.js";
 import { iso } from "../core/text/iso-time.js";
 import type { Store } from "../store/store.js";
 
@@ -24,22 +25,6 @@ export interface Recovery {
 }
 
 type RecoveringRung = Exclude<RouteRow["rung"], "on_success" | "operator" | "stop" | "hold" | "fail">;
-
-/** A route that somebody's decision or a success took is no recovery. */
-const RECOVERS: ReadonlySet<RouteRow["rung"]> = new Set<RecoveringRung>([
-  "restart",
-  "park",
-  "rule",
-  "retry",
-  "reset",
-  "remediate",
-  "goto",
-  "edge",
-  "requeue",
-]);
-
-/** Once more of the same: one after the other in one visit they are one recovery. */
-const REPEATS: ReadonlySet<RouteRow["rung"]> = new Set<RecoveringRung>(["retry", "park"]);
 
 export type Route = Pick<
   RouteRow,
@@ -69,9 +54,9 @@ export function countRecoveries(routes: readonly Route[], visitOf: VisitOf): Cou
   const lastOf = new Map<number, { readonly place: number; readonly route: Route }>();
   const timesOf = new Map<string, number>();
   for (const route of routes) {
-    if (!isRecovering(route.rung)) continue;
+    if (!isRecoveringRung(route.rung)) continue;
     const last = lastOf.get(route.job_id);
-    const kind = JSON.stringify([route.step, route.rung, route.to, route.scope === "root"]);
+    const kind = kindOfRecovery(route);
     const ofJob = `${route.job_id} ${kind}`;
     let place: number | undefined;
     if (last !== undefined && isSameAgain(last.route, route, visitOf)) place = last.place;
@@ -101,12 +86,12 @@ export function countRecoveries(routes: readonly Route[], visitOf: VisitOf): Cou
   return found.map(({ recovery, routes: counted }) => ({ recovery, routes: counted }));
 }
 
-export function isRecovering(rung: RouteRow["rung"]): rung is RecoveringRung {
-  return RECOVERS.has(rung);
+export function isRecoveringRung(rung: RouteRow["rung"]): rung is RecoveringRung {
+  return isRecovering(rung);
 }
 
 function isSameAgain(last: Route, next: Route, visitOf: VisitOf): boolean {
-  if (last.rung !== next.rung || !REPEATS.has(next.rung)) return false;
+  if (last.rung !== next.rung || !goesOn(next.rung)) return false;
   return visitOf(last.job_id, last.attempt) === visitOf(next.job_id, next.attempt);
 }
 
@@ -142,7 +127,7 @@ async function visitsOf(store: Store, runId: number, routes: readonly Route[]): 
   const seen = new Set<number>();
   const again = new Set<number>();
   for (const { rung, job_id } of routes)
-    if (REPEATS.has(rung)) {
+    if (goesOn(rung)) {
       if (seen.has(job_id)) again.add(job_id);
       seen.add(job_id);
     }

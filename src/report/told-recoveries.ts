@@ -5,7 +5,7 @@ import { type Job, jobById } from "../core/model/run.js";
 import {
   type CountedRecovery,
   countRecoveries,
-  isRecovering,
+  isRecoveringRung,
   type Recovery,
   type Route,
 } from "./recoveries.js";
@@ -64,7 +64,7 @@ export class RecoveryTeller {
       default:
     }
     const route = routeRow(run, event, seq, at);
-    if (route === null || !isRecovering(route.rung)) return;
+    if (route === null || !isRecoveringRung(route.rung)) return;
     const job = jobById(run, route.job_id);
     const costs = told.flatMap(({ job: id, sentences }) => (id === job.id ? sentences : []));
     const known: Known = {

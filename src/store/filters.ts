@@ -45,6 +45,10 @@ export interface RunFilter extends RunSearch {
   readonly parentJob?: number;
   /** The one run of this cause. */
   readonly cause?: string;
+  /** Only runs in which a rung brought a step back. */
+  readonly recovered?: true;
+  /** Only runs that wait for somebody. */
+  readonly waiting?: true;
   readonly limit?: number;
   readonly beforeId?: number;
 }

@@ -14,6 +14,7 @@ import type { ClusterStore } from "./cluster-rows.js";
 import type { CountStore } from "./counts.js";
 import type { JobFilter, RunFilter } from "./filters.js";
 import type { SharedStore } from "./shared-rows.js";
+import type { UnansweredJob } from "./unanswered.js";
 
 /**
  * The storage port. A store only persists: every rule lives in core. All methods are asynchronous and safe to call at
@@ -64,6 +65,8 @@ export interface Store extends ClusterStore, BookStore, CountStore, CampaignStor
   readJobNames(runId: number, range?: JobNameRange): Promise<JobName[]>;
   /** Across runs, by id, after `afterId`. Statuses that are all unsettled: of runs not over, unless one is named. */
   listJobs(filter: JobFilter): Promise<JobRow[]>;
+  /** Jobs of all runs that somebody should look at, newest first. */
+  listUnanswered(limit: number): Promise<UnansweredJob[]>;
   /** Of all jobs of the run, or of one. */
   readAttempts(runId: number, jobId?: number): Promise<AttemptRow[]>;
   readRoutes(runId: number): Promise<RouteRow[]>;

@@ -85,6 +85,8 @@ test("a SQLite file of version 4 gets the checkpoints that its logs tell of", as
       DROP TRIGGER enter_labels; DROP TABLE run_label; DROP INDEX run_by_creation; DROP INDEX run_text; DROP INDEX attempt_failed;
       ALTER TABLE run DROP COLUMN labels; ALTER TABLE run DROP COLUMN search_text;
       ALTER TABLE attempt DROP COLUMN signature; ALTER TABLE attempt DROP COLUMN search_text;
+      DROP INDEX job_unanswered; ALTER TABLE job DROP COLUMN unanswered; DROP INDEX run_recovered; DROP INDEX run_waiting;
+      ALTER TABLE run DROP COLUMN recoveries; ALTER TABLE run DROP COLUMN waiting; ALTER TABLE run DROP COLUMN tally;
       UPDATE schema_version SET version = 4`);
     db.close();
     const again = await openSqliteStore({ file });
@@ -115,6 +117,7 @@ test("a PostgreSQL schema of version 3 gets the checkpoints that its logs tell o
       DROP FUNCTION take_waiting_run;
       DROP FUNCTION commit_appends(bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[],
         json, json, json, json, json, text[]);
+      ALTER TABLE job DROP COLUMN unanswered; ALTER TABLE run DROP COLUMN recoveries, DROP COLUMN waiting, DROP COLUMN tally;
       UPDATE schema_version SET version = 3`);
     await sql.end();
     expect(await rowsOf(await opened.reopen())).toEqual(EXPECTED);

@@ -20,6 +20,7 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "12 eb2bc5303a4b3c8c27dfa81f526f31bf4e6fa9be71abcb1bcdd11468389f4682",
   "13 3d2c79cc9f4e25469e8f04807e8dba5e2d717e19d4bc8bdf695d34452d051f38",
   "14 f9b60d9b1a475cb25df4bc2ea499c5d82fcaaf6aa1c0eb8edc8624b3e2372393",
+  "15 0baa0d8fd51df69a2dad74c34040c781ccb7d6e3b384fe736e248af109ee7058",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
@@ -35,10 +36,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "11 14e57cef75c3ea584a382c623033b9db9f7117f209f16f1d146c03ee1b11d29b",
   "12 08bab1dad3ecc8671ca7928d8dc9fb8400d0ba3e8b0345d7acf00d89c727a93d",
   "13 7173e1fdfb86c6ba08476123ecb78b8448bedd72bbce659ae426001974b06b95",
+  "14 20979a6d31b7f3622de85ec20318fff1850fe50b6c65bcb20f63442bd0fd8fd4",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "13 285e1d22789d5d5d561230fe4552d8bf0a7290f2efec8f4afacc43581ce9dfd1";
+const FUNCTIONS_CHECKSUM = "14 978fadad2eb7165fa07c9c4bbed240467f03e6928a2165913420ba8c5935b61e";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

@@ -25,6 +25,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   10: "sqlite-v11.sql",
   11: "sqlite-v12.sql",
   12: "sqlite-v13.sql",
+  13: "sqlite-v14.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

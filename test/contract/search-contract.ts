@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunRow } from "../../src/core/model/rows.js";
+import type { JobRow, RunRow } from "../../src/core/model/rows.js";
 import { searchText } from "../../src/core/text/search-text.js";
 import type { JobFilter, RunFilter } from "../../src/store/filters.js";
 import type { StoreUnderTest } from "./store-contract.js";
@@ -23,6 +23,48 @@ export function searchContract(under: StoreUnderTest): void {
         }),
       ],
     }));
+
+  describe("what waits for somebody", () => {
+    const put = (status: RunRow["status"], job: Partial<JobRow>, run: Partial<RunRow> = {}) =>
+      putRun(under.store, { status, waiting: null, recoveries: null, ...run }, (id) => ({
+        jobs: [jobRow(id, 1, { attempt_id: 2, visit: 3, unanswered: true, ...job }), jobRow(id, 2)],
+        attempts: [
+          attemptRow(id, 1, 1, { status: "failed", signature: "v1:old" }),
+          attemptRow(id, 1, 2, { status: "failed", signature: "v1:new", finished_at: AT + 7 }),
+        ],
+      }));
+
+    test("is held or asks in a run that is not over, or failed with its run, newest first", async () => {
+      const held = await put("held", { status: "pending_failed" });
+      const asks = await put("running", { status: "waiting" });
+      const failed = await put("failed", { status: "failed" });
+      await put("running", { status: "failed" });
+      await put("failed", { status: "pending_failed" });
+      await put("canceled", { status: "failed" });
+      await put("held", { status: "pending_failed", unanswered: false });
+      await put("held", { status: "pending_failed" }, { options: { imported: true } as never });
+      const parent = { run_id: 1, job_id: 1 };
+      await put("failed", { status: "failed" }, { parent });
+      const dead = await put("failed", { status: "failed", dead_letter: true }, { parent });
+      const found = await under.store.listUnanswered(100);
+      expect(found.map(({ run_id }) => run_id)).toEqual([dead, failed, asks, held]);
+      expect(found.at(-1)).toEqual({
+        ...{ id: job(held, 1), run_id: held, workflow: "release", definition_hash: "hash-1", step: "step-1" },
+        ...{ scope: "root", status: "pending_failed", dead_letter: false, visit: 3, attempt_id: 2 },
+        ...{ signature: "v1:new", at: AT + 7 },
+      });
+      expect(await under.store.listUnanswered(1)).toEqual([found[0]]);
+    });
+
+    test("and what recovered is found among runs", async () => {
+      const both = await putRun(under.store, { waiting: 1, recoveries: 2 });
+      const waits = await putRun(under.store, { waiting: 2, recoveries: 0 });
+      await putRun(under.store, { waiting: null, recoveries: null });
+      expect(await runs({ waiting: true })).toEqual([waits, both]);
+      expect(await runs({ recovered: true })).toEqual([both]);
+      expect(await runs({ recovered: true, waiting: true, beforeId: both })).toEqual([]);
+    });
+  });
 
   describe("a search for runs", () => {
     test("finds labels, all that are named, by value or whatever the value is", async () => {

@@ -41,6 +41,9 @@ export function runRow(id: number, changes: Partial<RunRow> = {}): RunRow {
     cause: null,
     labels: { team: "core", "app/tier": "back end" },
     search_text: "release app/tier=back end, team=core",
+    recoveries: 2,
+    waiting: 1,
+    tally: { jobs: { completed: 1, failed: 2 }, handled: 1, recovered: [], concern: null },
     error: null,
     created_at: 1_700_000_000_000,
     started_at: null,
@@ -64,6 +67,7 @@ export function jobRow(runId: number, n: number, changes: Partial<JobRow> = {}):
     output: null,
     failure_handler_id: null,
     dead_letter: false,
+    unanswered: false,
     ...changes,
   };
 }

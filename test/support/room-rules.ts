@@ -8,14 +8,14 @@ const TOP = "";
 export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] } = {
   core: [
     ["text"],
-    ["redaction", "errors", "book", "campaign"],
+    ["redaction", "errors", "book", "campaign", "tally"],
     ["model"],
     ["failure", "breakers", "workers"],
     ["evolve"],
     ["decide", "snapshot"],
   ],
   definition: [["read"], ["fields"], ["batch", "normalise"], ["check"], ["lint", "draw", "edit"], [TOP]],
-  report: [["lookup", "resources", "timeline"], ["words"], [TOP], ["formats"]],
+  report: [["lookup", "resources", "timeline"], ["words"], [TOP], ["formats", "problems"]],
 };
 
 /** So many can be seen at a glance. */

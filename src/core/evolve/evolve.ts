@@ -31,12 +31,14 @@ import { evolveHeal } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
 import { codeOf, endRun, failRun, markFailures, passTime, rememberKey, reopenRun } from "./evolve-run.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
+import { noteRecovery } from "./evolve-tally.js";
 import { completeInTree, enterTree, leaveInTree } from "./evolve-tree.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
 export function evolve(run: Run, event: Event, at: number): void {
   noteStepRequest(run, event, at);
   noteInBook(run, event, at);
+  noteRecovery(run, event);
   switch (event.type) {
     case "run.created":
       for (const step of run.graph.inRoot) addJob(run, step, run.root);

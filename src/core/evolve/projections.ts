@@ -15,6 +15,7 @@ import { isOver, type Job, jobById, type Run } from "../model/run.js";
 import { placeOf } from "../model/worker-names.js";
 import { labelsText } from "../text/labels.js";
 import { searchText } from "../text/search-text.js";
+import { tallyOf, waitingJobs } from "./run-tally.js";
 
 export function runRow(run: Run): RunRow {
   return {
@@ -30,14 +31,22 @@ export function runRow(run: Run): RunRow {
     error: run.error,
     parent: run.parent === null ? null : { run_id: run.parent.runId, job_id: run.parent.jobId },
     managed: run.managed,
-    wanted: run.managed && !isOver(run) && !isResting(run),
+    wanted: isWanted(run),
     cause: run.cause,
     created_at: run.createdAt,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
     labels: Object.keys(run.labels).length === 0 ? null : run.labels,
     search_text: searchText(run.workflow, labelsText(run.labels), ...wordsOf(run.error)),
+    recoveries: run.recoveries.total,
+    waiting: waitingJobs(run),
+    tally: tallyOf(run),
   };
+}
+
+/** A managed run in which something is to be done. */
+export function isWanted(run: Run): boolean {
+  return run.managed && !isOver(run) && !isResting(run);
 }
 
 function wordsOf(error: { readonly code: string; readonly message: string } | null): string[] {
@@ -45,6 +54,7 @@ function wordsOf(error: { readonly code: string; readonly message: string } | nu
 }
 
 export function jobRow(run: Run, job: Job): JobRow {
+  const handled = job.status === "failed" && isHandled(job);
   return {
     id: job.id,
     run_id: run.id,
@@ -53,12 +63,14 @@ export function jobRow(run: Run, job: Job): JobRow {
     status: job.status,
     attempt_id: job.attempt,
     visit: job.visit,
-    handled: job.status === "failed" && isHandled(job),
+    handled,
     dead_letter: isDeadLetter(job),
     due_at: job.dueAt,
     error: job.failure ?? job.error,
     output: job.output,
     failure_handler_id: failureHandlerId(run, job),
+    unanswered:
+      job.status === "pending_failed" || run.asking.has(job) || (job.status === "failed" && !handled),
   };
 }
 

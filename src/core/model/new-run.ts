@@ -1,4 +1,5 @@
 import { newBookState } from "../book/book-row.js";
+import { newRecoveryCount } from "../tally/run-tally.js";
 import { readyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type { Event } from "./events.js";
@@ -87,6 +88,7 @@ export function newRun(
     running: new Set(),
     failed: new Set(),
     held: new Set(),
+    asking: new Set(),
     parked: new Set(),
     routed: new Set(),
     userData: new Map(),
@@ -98,6 +100,7 @@ export function newRun(
     nextBarrier: 1,
     nextEvaluation: 1,
     book: newBookState(),
+    recoveries: newRecoveryCount(),
     dirty: new Set(),
   };
 }

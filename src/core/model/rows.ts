@@ -1,3 +1,4 @@
+import type { RunTally } from "../tally/run-tally.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { Output, RungName, RunOptions } from "./events.js";
@@ -62,6 +63,11 @@ export interface RunRow {
   readonly labels: Labels | null;
   /** Its name, labels and error as searches read them; rows of older versions may have none. */
   readonly search_text: string | null;
+  /** How often a rung brought a step back. Like the two below: of a row of an older version not known. */
+  readonly recoveries: number | null;
+  /** How many jobs wait for somebody: holds and open questions. */
+  readonly waiting: number | null;
+  readonly tally: RunTally | null;
 }
 
 export const RUN_COLUMNS: ColumnsOf<RunRow> = {
@@ -84,6 +90,9 @@ export const RUN_COLUMNS: ColumnsOf<RunRow> = {
   cause: "plain",
   labels: "json",
   search_text: "plain",
+  recoveries: "plain",
+  waiting: "plain",
+  tally: "json",
 };
 
 export interface JobRow {
@@ -101,6 +110,8 @@ export interface JobRow {
   readonly error: Failure | null;
   readonly output: Output | null;
   readonly failure_handler_id: number | null;
+  /** It is held, asks a question, or has failed and nothing handled that. Whether somebody need look depends on its run, too. */
+  readonly unanswered: boolean;
 }
 
 export const JOB_COLUMNS: ColumnsOf<JobRow> = {
@@ -117,6 +128,7 @@ export const JOB_COLUMNS: ColumnsOf<JobRow> = {
   output: "json",
   failure_handler_id: "plain",
   dead_letter: "mark",
+  unanswered: "mark",
 };
 
 export interface FailureHandlerRow {

@@ -1,4 +1,5 @@
 import type { BookState } from "../book/book-row.js";
+import type { RecoveryCount } from "../tally/run-tally.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { ReadyJobs } from "./batch/ready-jobs.js";
@@ -20,6 +21,7 @@ import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState } from "./heal-state.js";
 import type { RaisedResources } from "./resources.js";
 import type { JobStatus, RunStatus } from "./rows.js";
+import type { StepRequest } from "./step-request.js";
 import type { TimeUsed } from "./time-used.js";
 import type { AttemptPlace, Placed } from "./worker-names.js";
 import type { WorkspaceState } from "./workspace-state.js";
@@ -68,6 +70,8 @@ export interface Run {
   readonly failed: Set<Job>;
   /** Jobs that wait for somebody to decide. */
   readonly held: Set<Job>;
+  /** Human steps that wait for an answer. */
+  readonly asking: Set<Job>;
   /** Jobs that wait for breakers. */
   readonly parked: Set<Job>;
   /** Failed jobs whose route may still lead somewhere: their dependents have not been told. */
@@ -85,6 +89,7 @@ export interface Run {
   nextBarrier: number;
   nextEvaluation: number;
   readonly book: BookState;
+  readonly recoveries: RecoveryCount;
   /** Jobs changed since the projections were last taken. Not part of the fold. */
   readonly dirty: Set<Job>;
 }
@@ -233,13 +238,6 @@ export interface Group {
   tainted: boolean;
 }
 
-/** What somebody last asked to be done about one step, so that it gets up again. */
-export interface StepRequest {
-  readonly action: "retry_step" | "hard_reset_step" | "resume_from_step" | "redrive";
-  readonly job: Job;
-  readonly at: number;
-}
-
 export interface RunList {
   readonly role: VisitRole;
   readonly jobs: readonly Job[];
@@ -363,6 +361,8 @@ export function change(run: Run, job: Job, edit: (job: Job) => void): void {
   const busy = isBusy(job);
   if (busy !== wasBusy) run.busy += busy ? 1 : -1;
   if (job.step.definition.usesWorkspace) noteInWorkspace(run, job);
+  if (job.step.definition.action.type === "human")
+    run.asking[job.status === "waiting" && job.question !== null ? "add" : "delete"](job);
   if (job.step.definition.uses !== undefined) run.parked[job.parked === null ? "delete" : "add"](job);
   run.dirty.add(job);
 }

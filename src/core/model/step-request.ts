@@ -1,5 +1,12 @@
 import type { Event } from "./events.js";
-import { jobById, type Run } from "./run.js";
+import { type Job, jobById, type Run } from "./run.js";
+
+/** What somebody last asked to be done about one step, so that it gets up again. */
+export interface StepRequest {
+  readonly action: "retry_step" | "hard_reset_step" | "resume_from_step" | "redrive";
+  readonly job: Job;
+  readonly at: number;
+}
 
 export function noteStepRequest(run: Run, event: Event, at: number): void {
   switch (event.type) {

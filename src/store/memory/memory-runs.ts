@@ -4,7 +4,7 @@ import type { Event, LoggedEvent } from "../../core/model/events.js";
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/model/rows.js";
 import { mayDeleteRun } from "../run-rules.js";
 import type { EventRange, Store } from "../store.js";
-import { listJobs, listRuns } from "./memory-search.js";
+import { listJobs, listRuns, listUnanswered } from "./memory-search.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
 
 type RunVerb =
@@ -16,6 +16,7 @@ type RunVerb =
   | "readJob"
   | "readJobNames"
   | "listJobs"
+  | "listUnanswered"
   | "readAttempts"
   | "readRoutes"
   | "readCheckpoints"
@@ -50,6 +51,7 @@ export function createRunVerbs(open: OpenTables): Pick<Store, RunVerb> {
       return listJobs(open(), { runId, ...range }).map(({ id, step, scope }) => ({ id, step, scope }));
     },
     listJobs: async (filter) => listJobs(open(), filter),
+    listUnanswered: async (limit) => listUnanswered(open(), limit),
     async readAttempts(runId, jobId) {
       const attempts = open().runs.get(runId)?.attempts.values() ?? [];
       return Array.from(attempts, (attempt) => parseRow<AttemptRow>(attempt))

@@ -2,6 +2,7 @@ import type { AttemptRow, JobRow, RunRow } from "../../core/model/rows.js";
 import type { JobFilter, RunFilter, RunSearch } from "../filters.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
+import { isUnanswered, type UnansweredJob, unansweredJob } from "../unanswered.js";
 import { type MemoryTables, parseRow, type RunTables } from "./memory-tables.js";
 
 const CAPITALS = /[A-Z]+/g;
@@ -14,6 +15,8 @@ export function listRuns(tables: MemoryTables, filter: RunFilter): RunRow[] {
     .filter(({ run }) => isSought(run, filter))
     .filter(({ run }) => parentJob === undefined || run.parent?.job_id === parentJob)
     .filter(({ run }) => cause === undefined || run.cause === cause)
+    .filter(({ run }) => filter.recovered === undefined || (run.recoveries ?? 0) > 0)
+    .filter(({ run }) => filter.waiting === undefined || (run.waiting ?? 0) > 0)
     .filter(({ run }) => beforeId === undefined || run.id < beforeId)
     .filter(({ each }) => signature === undefined || jobsWith(each, { signature }).size > 0)
     .filter(({ each, run }) => {
@@ -87,4 +90,19 @@ function jobsOf(run: RunTables, { status, step, deadLetter, text, signature }: J
 /** As databases do it without a language. */
 function lower(text: string): string {
   return text.replace(CAPITALS, (capitals) => capitals.toLowerCase());
+}
+
+export function listUnanswered(tables: MemoryTables, limit: number): UnansweredJob[] {
+  const found = [...tables.runs.values()].flatMap((each) => {
+    const run = parseRow<RunRow>(each.run);
+    const jobs = Array.from(each.jobs.values(), (job) => parseRow<JobRow>(job));
+    const attempts = Array.from(each.attempts.values(), (attempt) => parseRow<AttemptRow>(attempt));
+    return jobs
+      .filter((job) => isUnanswered(run, job))
+      .map((job) => {
+        const isLast = (a: AttemptRow) => a.job_id === job.id && a.attempt === job.attempt_id;
+        return unansweredJob(run, job, attempts.find(isLast));
+      });
+  });
+  return found.sort((a, b) => b.id - a.id).slice(0, limit);
 }

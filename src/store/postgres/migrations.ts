@@ -6,6 +6,7 @@ import { CLUSTERS } from "./cluster-verbs.js";
 import { commitFunctions } from "./commit-function.js";
 import type { Session } from "./connection-pool.js";
 import type { Database, WorkLimits } from "./database.js";
+import { UNANSWERED } from "./inbox-schema.js";
 import type { PostgresAddress } from "./postgres-address.js";
 import { codeOf } from "./postgres-errors.js";
 import {
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 11, sql: SEARCH },
   { version: 12, sql: CAMPAIGNS },
   { version: 13, sql: SHARED },
+  { version: 14, sql: UNANSWERED },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

@@ -1,9 +1,10 @@
 import type { JobName, Store } from "../store.js";
 import { COLUMNS, TABLES } from "../tables.js";
+import type { UnansweredJob } from "../unanswered.js";
 import { Conditions } from "./conditions.js";
 import type { Database } from "./database.js";
 import { EVENT_JOB } from "./schema.js";
-import { listJobs, listRuns } from "./search-queries.js";
+import { listJobs, listRuns, UNANSWERED } from "./search-queries.js";
 import { createSnapshotVerbs } from "./snapshot-verbs.js";
 import { readStoredEvent, readStoredRow, type StoredEvent, type StoredRow } from "./stored-rows.js";
 
@@ -15,6 +16,7 @@ type RunRead =
   | "readJob"
   | "readJobNames"
   | "listJobs"
+  | "listUnanswered"
   | "readAttempts"
   | "readRoutes"
   | "readCheckpoints"
@@ -54,6 +56,7 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
       return db.list<JobName>(sql, ...conditions.parameters);
     },
     listJobs: (filter) => listJobs(db, filter),
+    listUnanswered: (limit) => db.list<UnansweredJob>(UNANSWERED, limit),
     async readAttempts(runId, jobId) {
       const ofJob = jobId === undefined ? "" : " AND job_id = $2";
       const sql = `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = $1${ofJob} ORDER BY job_id, attempt`;

@@ -4,6 +4,7 @@ import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import { afterSignatures, runOfJobId, searchesRuns } from "../search-rules.js";
 import { COLUMNS, JOB_COLUMNS_BESIDE_RUN, TABLES } from "../tables.js";
+import { ATTEMPT_OF_JOB, UNANSWERED_COLUMNS, UNANSWERED_IN_RUN } from "../unanswered.js";
 import { Conditions } from "./conditions.js";
 import { type Database, toArrayLiteral } from "./database.js";
 import { readStoredRow, type StoredRow } from "./stored-rows.js";
@@ -11,11 +12,18 @@ import { readStoredRow, type StoredRow } from "./stored-rows.js";
 const FAILED_WITH = "FROM attempt WHERE signature >= ? AND signature < ?";
 const FAILED_SAYING = "FROM attempt WHERE signature IS NOT NULL AND strpos(search_text, ?) > 0";
 
+export const UNANSWERED = `
+  SELECT ${UNANSWERED_COLUMNS} FROM job JOIN run ON run.id = job.run_id ${ATTEMPT_OF_JOB}
+  WHERE job.unanswered AND run.options NOT LIKE '%"imported":true%' AND ${UNANSWERED_IN_RUN}
+  ORDER BY job.id DESC LIMIT $1`;
+
 export async function listRuns(db: Database, filter: RunFilter): Promise<RunRow[]> {
   const conditions = demandRuns(new Conditions().demandOneOf("run.status", filter.status), filter)
     .demand("run.parent_job_id = ?", filter.parentJob)
     .demand("run.cause = ?", filter.cause)
     .demand("run.id < ?", filter.beforeId);
+  if (filter.recovered === true) conditions.require("run.recoveries > 0");
+  if (filter.waiting === true) conditions.require("run.waiting > 0");
   const { text, signature } = filter;
   if (signature !== undefined)
     conditions.demandAll(`run.id IN (SELECT run_id ${FAILED_WITH})`, signature, afterSignatures(signature));

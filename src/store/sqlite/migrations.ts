@@ -260,6 +260,27 @@ export const MIGRATIONS: readonly Migration[] = [
         PRIMARY KEY (kind, name)) WITHOUT ROWID;
     `,
   },
+  {
+    version: 15,
+    // Like dead letters: few stand in the index, and a change of status touches it only where one comes or goes. The rest of
+    // what a list tells of an older run is counted when it is listed.
+    sql: `
+      ALTER TABLE job ADD COLUMN unanswered INTEGER NOT NULL DEFAULT 0;
+      UPDATE job SET unanswered = 1 WHERE status = 'pending_failed' OR (status = 'failed' AND handled = 0)
+        OR (status = 'waiting' AND EXISTS (SELECT 1 FROM attempt WHERE attempt.run_id = job.run_id
+          AND attempt.job_id = job.id AND attempt.attempt = job.attempt_id AND attempt.worker = 'human'
+          AND attempt.status = 'running'));
+      CREATE INDEX job_unanswered ON job (id) WHERE unanswered = 1;
+      ALTER TABLE run ADD COLUMN recoveries INTEGER;
+      ALTER TABLE run ADD COLUMN waiting INTEGER;
+      ALTER TABLE run ADD COLUMN tally TEXT;
+      UPDATE run SET recoveries = 1 WHERE id IN (SELECT run_id FROM route WHERE rung NOT IN ('operator', 'on_success'));
+      UPDATE run SET waiting = 1 WHERE status IN ('running', 'paused', 'held')
+        AND id IN (SELECT run_id FROM job WHERE unanswered = 1 AND status <> 'failed');
+      CREATE INDEX run_recovered ON run (id) WHERE recoveries > 0;
+      CREATE INDEX run_waiting ON run (id) WHERE waiting > 0;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

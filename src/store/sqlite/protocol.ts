@@ -23,6 +23,7 @@ import type {
   WaitingRun,
   WorkflowFilter,
 } from "../store.js";
+import type { UnansweredJob } from "../unanswered.js";
 import type { JsonPiece } from "./json-pieces.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
 
@@ -42,6 +43,7 @@ export interface ReadVerbs {
   readJobNames(runId: number, range: JobNameRange): JsonPiece[];
   /** `unfinishedRunsOnly`: jobs of runs that are over are left out. */
   listJobs(filter: JobFilter, unfinishedRunsOnly: boolean): JsonPiece[];
+  listUnanswered(limit: number): UnansweredJob[];
   readAttempts(runId: number, jobId: number | null): Cells;
   readRoutes(runId: number): Cells;
   readCheckpoints(runId: number): Cells;

@@ -9,7 +9,7 @@ import { type JsonSource, readPieces } from "./json-pieces.js";
 import { EVENT_JOB } from "./migrations.js";
 import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
-import { findJobs, findRuns } from "./search-queries.js";
+import { findJobs, findRuns, listUnanswered } from "./search-queries.js";
 import { createSharedReads } from "./shared-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 import { Conditions, keepStatements, type Statements } from "./statements.js";
@@ -73,6 +73,7 @@ type RunRead =
   | "readJob"
   | "readJobNames"
   | "listJobs"
+  | "listUnanswered"
   | "readAttempts";
 type SnapshotCells = readonly [seq: number, version: string, sha256: string, bytes: Uint8Array | null];
 type RunPartRead = "readRoutes" | "readCheckpoints" | "readPatch" | "readSnapshot";
@@ -94,6 +95,7 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPa
         filter.afterId ?? NO_ID,
         filter.limit ?? null,
       ),
+    listUnanswered: (limit) => listUnanswered(statements, limit),
     readAttempts: (runId, jobId) =>
       rows(
         `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = ?${jobId === null ? "" : " AND job_id = ?"} ORDER BY job_id, attempt`,

@@ -29,6 +29,7 @@ type RowReader =
   | "readJob"
   | "readJobNames"
   | "listJobs"
+  | "listUnanswered"
   | "readAttempts"
   | "readRoutes"
   | "readCheckpoints"
@@ -55,6 +56,7 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
       return pieces.flatMap(({ json }) => JSON.parse(json) as JobName[]);
     },
     listJobs: (filter) => listJobs(thread, filter),
+    listUnanswered: (limit) => thread.call("listUnanswered", limit),
     async readAttempts(runId, jobId) {
       return unpackTable(TABLES.attempt, await thread.call("readAttempts", runId, jobId ?? null));
     },

@@ -3,9 +3,10 @@ import type { JobFilter, RunFilter, RunSearch } from "../filters.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import { afterSignatures, runOfJobId, searchesRuns } from "../search-rules.js";
 import { COLUMNS, JOB_COLUMNS_BESIDE_RUN } from "../tables.js";
+import { ATTEMPT_OF_JOB, UNANSWERED_COLUMNS, UNANSWERED_IN_RUN, type UnansweredJob } from "../unanswered.js";
 import type { JsonSource } from "./json-pieces.js";
 import type { Cell } from "./sqlite-driver.js";
-import { Conditions } from "./statements.js";
+import { Conditions, type Statements } from "./statements.js";
 
 const FAILED_WITH = "FROM attempt WHERE signature >= ? AND signature < ?";
 const FAILED_SAYING = "FROM attempt WHERE signature IS NOT NULL AND instr(search_text, ?) > 0";
@@ -23,6 +24,8 @@ export function findRuns(filter: RunFilter): { readonly sql: string; readonly ce
     .demand("run.workflow = ?", filter.workflow)
     .demand("run.parent_job_id = ?", filter.parentJob)
     .demand("run.cause = ?", filter.cause)
+    .demandIf(filter.recovered === true, "run.recoveries > 0")
+    .demandIf(filter.waiting === true, "run.waiting > 0")
     .demand("run.id < ?", beforeId);
   const among = (column: string, found: string, ...cells: readonly Cell[]): void => {
     const demand = `run.id IN (SELECT ${column} ${found}`;
@@ -42,6 +45,38 @@ export function findRuns(filter: RunFilter): { readonly sql: string; readonly ce
   const found = `SELECT run.id FROM run ${where} ORDER BY run.id DESC LIMIT ?`;
   return { sql: `SELECT ${COLUMNS.run} FROM run WHERE id IN (${found}) ORDER BY id DESC`, cells };
 }
+
+const UNANSWERED = `
+  SELECT ${UNANSWERED_COLUMNS} FROM job INDEXED BY job_unanswered CROSS JOIN run ON run.id = job.run_id ${ATTEMPT_OF_JOB}
+  WHERE job.unanswered = 1 AND json_extract(run.options, '$.imported') IS NULL AND ${UNANSWERED_IN_RUN}
+  ORDER BY job.id DESC LIMIT ?`;
+
+export function listUnanswered({ rows }: Statements, limit: number): UnansweredJob[] {
+  return rows(UNANSWERED, limit).map((cells) => {
+    const [
+      id,
+      run_id,
+      workflow,
+      definition_hash,
+      step,
+      scope,
+      status,
+      dead,
+      visit,
+      attempt_id,
+      signature,
+      at,
+    ] = cells as readonly unknown[] as UnansweredCells;
+    const place = { id, run_id, workflow, definition_hash, step, scope };
+    return { ...place, status, dead_letter: dead === 1, visit, attempt_id, signature, at };
+  });
+}
+
+type UnansweredCells = readonly [
+  ...[id: number, run_id: number, workflow: string, definition_hash: string, step: string, scope: string],
+  ...[status: UnansweredJob["status"], dead: number, visit: number, attempt_id: number],
+  ...[signature: string | null, at: number],
+];
 
 export function demandRuns(
   conditions: Conditions,

@@ -1,0 +1,51 @@
+import { isHandled } from "../model/handled.js";
+import type { Job, Run } from "../model/run.js";
+import type { Concern, RunTally } from "../tally/run-tally.js";
+import { firstChars } from "../text/head-tail.js";
+import { oneLine } from "../text/plain-text.js";
+
+const MAX_MESSAGE_CHARS = 200;
+/** Of a message: more than a line needs. */
+const MAX_READ_CHARS = 1_000;
+
+/** What the run's row tells of its jobs and of what has become of its failures. */
+export function tallyOf(run: Run): RunTally {
+  const jobs: { [status: string]: number } = {};
+  for (const { status } of run.jobs) jobs[status] = (jobs[status] ?? 0) + 1;
+  const handled = [...run.failed].filter(isHandled);
+  return { jobs, handled: handled.length, recovered: run.recoveries.first, concern: concernOf(run, handled) };
+}
+
+/** How many jobs wait for somebody. */
+export function waitingJobs({ held, asking }: Run): number {
+  return held.size + asking.size;
+}
+
+function concernOf({ held, asking }: Run, handled: readonly Job[]): Concern | null {
+  const [first] = held;
+  if (first !== undefined) return failureOf(first, first.queue.dead ? "dead_letter" : "held");
+  const [asks] = asking;
+  if (asks !== undefined)
+    return {
+      ...placeOf(asks),
+      kind: "question",
+      code: null,
+      message: told(asks.question?.prompt ?? ""),
+      to: null,
+    };
+  return handled[0] === undefined ? null : failureOf(handled[0], "handled");
+}
+
+function failureOf(job: Job, kind: Concern["kind"]): Concern {
+  const failure = job.failure ?? job.error;
+  const to = kind === "handled" ? (job.route?.target.step.definition.id ?? null) : null;
+  return { ...placeOf(job), kind, code: failure?.code ?? null, message: told(failure?.message ?? ""), to };
+}
+
+function placeOf({ step, scope }: Job): Pick<Concern, "step" | "scope"> {
+  return { step: step.definition.id, scope: scope.id };
+}
+
+function told(text: string): string {
+  return oneLine(firstChars(text, MAX_READ_CHARS), MAX_MESSAGE_CHARS);
+}

@@ -1,0 +1,90 @@
+/** What a list tells of a run without reading its log. It stands in the run's row. */
+export interface RunTally {
+  /** By status; what there is none of is left out. */
+  readonly jobs: { readonly [status: string]: number };
+  /** Of the failed ones: something handled them. */
+  readonly handled: number;
+  /** The first of its recoveries. */
+  readonly recovered: readonly Recovered[];
+  /** Of all that waits for somebody, or of all failures that were handled, the first. */
+  readonly concern: Concern | null;
+}
+
+/** One rung that brought a step back. */
+export interface Recovered {
+  readonly step: string;
+  readonly scope: string;
+  readonly rung: string;
+  readonly to: string;
+  /** How often it acted, over all branches in which it did. */
+  readonly times: number;
+}
+
+export interface Concern {
+  readonly kind: "held" | "dead_letter" | "question" | "handled";
+  readonly step: string;
+  readonly scope: string;
+  /** Of the failure; of a question none. */
+  readonly code: string | null;
+  /** One line: the failure's message, or what is asked. */
+  readonly message: string;
+  /** Where a transition took a failure that was handled. */
+  readonly to: string | null;
+}
+
+/** What a run remembers to count its recoveries. */
+export interface RecoveryCount {
+  total: number;
+  first: readonly Recovered[];
+  /** By kind: the places of its recoveries among all. */
+  readonly byKind: Map<string, readonly number[]>;
+  /** What acted last on a job, and how often each kind began on it. */
+  readonly byJob: Map<number, CountedJob>;
+}
+
+export interface CountedJob {
+  readonly rung: string;
+  /** Null: no attempt was made. */
+  readonly visit: number | null;
+  readonly place: number;
+  readonly times: { readonly [kind: string]: number };
+}
+
+export function newRecoveryCount(): RecoveryCount {
+  return { total: 0, first: [], byKind: new Map(), byJob: new Map() };
+}
+
+const RECOVERS: ReadonlySet<string> = new Set([
+  "restart",
+  "park",
+  "rule",
+  "retry",
+  "reset",
+  "remediate",
+  "goto",
+  "edge",
+  "requeue",
+]);
+
+/** Once more of the same: one after the other in one visit they are one recovery. */
+const REPEATS: ReadonlySet<string> = new Set(["retry", "park"]);
+
+/** What somebody's decision or a success led to is no recovery. */
+export function isRecovering(rung: string): boolean {
+  return RECOVERS.has(rung);
+}
+
+/** Whether a rung that acts again in the same visit of a job does more of the same recovery. */
+export function goesOn(rung: string): boolean {
+  return REPEATS.has(rung);
+}
+
+/** Branches of a fan-out in which the same rung acts are one recovery; the second time in a branch is the second for all. */
+export function kindOfRecovery(route: {
+  readonly step: string;
+  readonly rung: string;
+  readonly to: string;
+  readonly scope: string;
+}): string {
+  return JSON.stringify([route.step, route.rung, route.to, route.scope === "root"]);
+}

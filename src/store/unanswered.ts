@@ -1,0 +1,49 @@
+import type { AttemptRow, JobRow, JobStatus, RunRow, RunStatus } from "../core/model/rows.js";
+
+/** A job that somebody should look at: it is held, asks, or failed with its run. */
+export interface UnansweredJob {
+  readonly id: number;
+  readonly run_id: number;
+  readonly workflow: string;
+  readonly definition_hash: string;
+  readonly step: string;
+  readonly scope: string;
+  readonly status: JobStatus;
+  readonly dead_letter: boolean;
+  readonly visit: number;
+  readonly attempt_id: number;
+  /** Of its last attempt; null where that did not fail, or there was none. */
+  readonly signature: string | null;
+  /** When its last attempt ended, or began if it is not over, or when the run was created. */
+  readonly at: number;
+}
+
+const UNFINISHED: readonly RunStatus[] = ["running", "paused", "held"];
+
+/** The rule of which they are, for stores that have no SQL. An imported run waits for nobody; a child's failure is its parent's. */
+export function isUnanswered(run: RunRow, job: JobRow): boolean {
+  if (!job.unanswered || run.options.imported === true) return false;
+  if (job.status !== "failed") return UNFINISHED.includes(run.status);
+  return run.status === "failed" && (run.parent === null || job.dead_letter);
+}
+
+/** The same as SQL. */
+export const UNANSWERED_IN_RUN = `(CASE WHEN job.status <> 'failed' THEN run.status IN ('running', 'paused', 'held')
+  ELSE run.status = 'failed' AND (run.parent_job_id IS NULL OR job.dead_letter) END)`;
+
+export const UNANSWERED_COLUMNS = `job.id, job.run_id, run.workflow, run.definition_hash, job.step, job.scope, job.status,
+  job.dead_letter, job.visit, job.attempt_id, attempt.signature,
+  coalesce(attempt.finished_at, attempt.started_at, run.created_at) AS at`;
+
+export const ATTEMPT_OF_JOB = `LEFT JOIN attempt ON attempt.run_id = job.run_id AND attempt.job_id = job.id
+  AND attempt.attempt = job.attempt_id`;
+
+export function unansweredJob(run: RunRow, job: JobRow, attempt: AttemptRow | undefined): UnansweredJob {
+  const { id, run_id, step, scope, status, dead_letter, visit, attempt_id } = job;
+  const { workflow, definition_hash } = run;
+  return {
+    ...{ id, run_id, workflow, definition_hash, step, scope, status, dead_letter, visit, attempt_id },
+    signature: attempt?.signature ?? null,
+    at: attempt?.finished_at ?? attempt?.started_at ?? run.created_at,
+  };
+}
