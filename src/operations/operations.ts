@@ -20,6 +20,8 @@ import { redriveJob } from "./jobs/redrive-job.js";
 import { retryJob } from "./jobs/retry-job.js";
 import { updateJob } from "./jobs/update-job.js";
 import type { Operation } from "./operation.js";
+import { decideProblems } from "./problems/decide-problems.js";
+import { listProblems } from "./problems/list-problems.js";
 import { diffRun } from "./reuse/diff-run.js";
 import { applyRun } from "./runs/apply-run.js";
 import { getArtifact, listArtifacts } from "./runs/artifacts.js";
@@ -63,6 +65,8 @@ export const TABLE = {
   control_run: controlRun,
   list_controls: listControls,
   recover_run: recoverRun,
+  list_problems: listProblems,
+  decide_problems: decideProblems,
   list_pending_failed_jobs: listPendingFailedJobs,
   classify_and_resolve_failures: classifyAndResolveFailures,
   list_failures: listFailures,

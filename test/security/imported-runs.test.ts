@@ -102,6 +102,10 @@ function requests(run_id: number, job_id: number): { [operation: string]: object
     retry_job: [{ job_id, run_id, max_retries: 9 }],
     redrive_job: [{ job_id }],
     start_campaign: [{ run_id }, { run_id, dry_run: true, kind: ["hold"] }],
+    decide_problems: [
+      { jobs: [job_id], action: "retry" },
+      { jobs: [job_id], action: "set_aside", dry_run: true },
+    ],
     answer_job: [{ job_id, choice: "approve" }],
     recover_run: [{ run_id }, { run_id, dry_run: true, retry_unknown: true }],
     plan_cluster: [{ run_id }, { run_id, dry_run: true }],
@@ -164,6 +168,8 @@ describe("an imported run", () => {
     expect(items.map(({ imported: mark }) => mark)).toEqual([true, false]);
     const holds = await bench.call("list_pending_failed_jobs", {});
     expect(new Set(holds.items.map((hold) => hold.run_id))).toEqual(new Set([run_id]));
+    const problems = await bench.call("list_problems", {});
+    expect(problems.items.flatMap((each) => each.items.map((job) => job.run_id))).toEqual([run_id]);
     const { advice } = await bench.call("explain_run", { run_id: imported });
     expect(advice.map(({ kind }) => kind)).toEqual(["nothing"]);
     const canceled = await bench.call("control_run", { run_id: imported, action: "cancel" });
@@ -173,7 +179,7 @@ describe("an imported run", () => {
 });
 
 it("every operation that changes something of a run says which runs those are", () => {
-  const NAMES = ["run_id", "job_id", "classifications"];
+  const NAMES = ["run_id", "job_id", "classifications", "jobs"];
   for (const { name, effect, input, actsOn } of OPERATIONS) {
     const isAboutARun = effect !== "reads" && NAMES.some((field) => field in input.shape);
     expect([name, actsOn !== undefined]).toEqual([name, isAboutARun]);

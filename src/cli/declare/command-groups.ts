@@ -16,12 +16,12 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
     ...["workflows", "workflow", "handlers", "handler"],
   ],
   "Look:": [
-    ...["failures", "flakes", "compare", "events", "watch", "jobs", "job", "stats", "resources"],
+    ...["inbox", "failures", "flakes", "compare", "events", "watch", "jobs", "job", "stats", "resources"],
     ...["report", "timeline", "controls"],
     ...["definition", "workspace", "artifacts", "artifact"],
   ],
   "Decide:": [
-    ...["answer", "recover", "reset", "resume-from", "hard-reset"],
+    ...["decide", "answer", "recover", "reset", "resume-from", "hard-reset"],
     ...["dead-letters", "redrive", "campaigns", "breakers", "apply"],
   ],
   "Serve:": [

@@ -11,6 +11,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   "resume-from": async () => (await import("../commands/decide/retry.js")).retry,
   reset: async () => (await import("../commands/decide/reset.js")).reset,
   recover: async () => (await import("../commands/recover/recover.js")).recover,
+  inbox: async () => (await import("../commands/look/inbox.js")).inbox,
   holds: async () => (await import("../commands/look/holds.js")).holds,
   "dead-letters": async () => (await import("../commands/look/dead-letters.js")).deadLetters,
   failures: async () => (await import("../commands/look/failures.js")).failures,

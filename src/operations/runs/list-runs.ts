@@ -6,6 +6,9 @@ import { runErrorOf } from "../../report/job-record.js";
 import { isImported } from "../../report/lookup/own-runs.js";
 import { interruptedRuns } from "../../report/lookup/run-owner.js";
 import { type RunTimes, timesOf } from "../../report/run-report.js";
+import { type ToldRun, toldOf } from "../../report/run-tally.js";
+import { happenedText } from "../../report/words/run-happened.js";
+import type { RunFilter } from "../../store/filters.js";
 import type { Store } from "../../store/store.js";
 import { operation } from "../operation.js";
 import { error } from "../record-schemas.js";
@@ -27,6 +30,17 @@ const runItemShape = z.object({
   finished_at: z.string().nullable(),
   duration_ms: z.number().nullable(),
   error: error.nullable(),
+  jobs: z.record(z.string(), z.number()).describe("How many jobs have which status."),
+  handled: z.number().describe("Failed jobs whose failure was handled."),
+  recoveries: z.number().describe("How often a rung brought a step back."),
+  waiting: z.number().describe("Jobs that wait for a person: holds and open questions."),
+  asks: z.enum(["hold", "dead_letter", "question"]).nullable().describe("What the first of them is."),
+  happened: z.string().describe("One line: its error, what it waits for, or what was rescued and how."),
+});
+
+const outcome = z.object({
+  run_id: z.number(),
+  outcome: z.enum(["at_once", "rescued", "held", "failed", "canceled", "active"]),
 });
 
 const input = z.strictObject({
@@ -35,10 +49,15 @@ const input = z.strictObject({
   ...searchFields,
   text: textField.describe("Only with this text in their workflow's name, labels or error messages."),
   interrupted: flag.default(false).describe("Only unfinished runs that no process is running."),
+  needs_you: flag.default(false).describe("Only runs that wait for a person."),
+  rescued: flag.default(false).describe("Only runs that completed after a rung brought a step back."),
+  outcomes: flag.default(false).describe("Also how the last 20 runs of each workflow that is listed ended."),
   limit: limit.default(20),
   before: z.coerce.number().int().positive().optional().describe("Only runs with a smaller number."),
 });
-type RunListRequest = z.output<typeof input>;
+type Asked = z.output<typeof input>;
+type Switch = "needs_you" | "rescued" | "outcomes";
+type RunListRequest = Omit<Asked, Switch> & Partial<Pick<Asked, Switch>>;
 
 export const listRuns = operation({
   name: "list_runs",
@@ -48,7 +67,14 @@ export const listRuns = operation({
   role: "viewer",
   effect: "reads",
   input,
-  output: z.object({ items: z.array(runItemShape), next: z.number().nullable() }),
+  output: z.object({
+    items: z.array(runItemShape),
+    next: z.number().nullable(),
+    outcomes: z
+      .record(z.string(), z.array(outcome))
+      .optional()
+      .describe("By workflow, oldest first, if asked for."),
+  }),
   rest: { method: "GET", path: "/runs" },
   cli: [
     {
@@ -62,7 +88,10 @@ export const listRuns = operation({
     },
   ],
   withoutStore: "empty",
-  handler: ({ store, now }, input) => listRunReports(store, input, now()),
+  handler: async ({ store, now }, input) => {
+    const page = await listRunReports(store, input, now());
+    return input.outcomes ? { ...page, outcomes: await outcomesOf(store, page.items) } : page;
+  },
 });
 
 /** Nothing in a store says which of the running ones these are: they are looked for page by page. */
@@ -80,6 +109,12 @@ interface RunItem extends RunTimes {
   readonly file: string | null;
   readonly parent: { readonly run_id: number; readonly job_id: number } | null;
   readonly error: ErrorRecord | null;
+  readonly jobs: { readonly [status: string]: number };
+  readonly handled: number;
+  readonly recoveries: number;
+  readonly waiting: number;
+  readonly asks: "hold" | "dead_letter" | "question" | null;
+  readonly happened: string;
 }
 
 /** The newest first; `next` is the `before` of the next page. */
@@ -93,7 +128,7 @@ export async function listRunReports(
   for await (const { run, interrupted } of runsOf(store, request, now)) {
     // One more is there.
     if (items.length === limit) return { items, next: items.at(-1)!.run_id };
-    items.push(itemOf(run, interrupted));
+    items.push(itemOf(run, interrupted, await toldOf(store, run)));
   }
   return { items, next: null };
 }
@@ -104,10 +139,18 @@ async function* runsOf(
   now: number,
 ): AsyncGenerator<{ readonly run: RunRow; readonly interrupted: boolean }> {
   const { before, limit, interrupted: only } = request;
-  const status = only ? (request.status ?? ["running"]).filter((each) => each === "running") : request.status;
+  const asked =
+    request.rescued === true ? (request.status ?? ["completed"]).filter(isCompleted) : request.status;
+  const status = only ? (asked ?? ["running"]).filter((each) => each === "running") : asked;
   if (status?.length === 0) return;
   const pageSize = only ? INTERRUPTED_PAGE : limit + 1;
-  const filter = { ...searchOf(request, now), ...(status === undefined ? {} : { status }), limit: pageSize };
+  const filter: RunFilter = {
+    ...searchOf(request, now),
+    ...(status === undefined ? {} : { status }),
+    ...(request.rescued === true ? { recovered: true } : {}),
+    ...(request.needs_you === true ? { waiting: true } : {}),
+    limit: pageSize,
+  };
   for (let beforeId = before; ; ) {
     const rows = await store.listRuns({ ...filter, ...(beforeId === undefined ? {} : { beforeId }) });
     const interrupted = await interruptedRuns(store, rows);
@@ -118,7 +161,15 @@ async function* runsOf(
   }
 }
 
-function itemOf(run: RunRow, interrupted: boolean): RunItem {
+function isCompleted(status: RunStatus): boolean {
+  return status === "completed";
+}
+
+const ASKS = { held: "hold", dead_letter: "dead_letter", question: "question", handled: null } as const;
+
+function itemOf(run: RunRow, interrupted: boolean, told: ToldRun): RunItem {
+  const { recoveries, waiting, tally } = told;
+  const error = runErrorOf(run);
   return {
     run_id: run.id,
     workflow: run.workflow,
@@ -130,6 +181,37 @@ function itemOf(run: RunRow, interrupted: boolean): RunItem {
     file: run.file,
     parent: run.parent,
     ...timesOf(run),
-    error: runErrorOf(run),
+    error,
+    jobs: tally.jobs,
+    handled: tally.handled,
+    recoveries,
+    waiting,
+    asks: tally.concern === null ? null : ASKS[tally.concern.kind],
+    happened: happenedText({ status: run.status, error, recoveries, tally }),
   };
+}
+
+const OUTCOMES = 20;
+
+/** Of every workflow that is listed, how its last runs ended, oldest first. */
+async function outcomesOf(store: Store, items: readonly RunItem[]) {
+  const workflows = [...new Set(items.map(({ workflow }) => workflow))];
+  const lists = workflows.map(async (workflow) => {
+    const runs = await store.listRuns({ workflow, limit: OUTCOMES });
+    return [workflow, runs.reverse().map((run) => ({ run_id: run.id, outcome: outcomeOf(run) }))] as const;
+  });
+  return Object.fromEntries(await Promise.all(lists));
+}
+
+function outcomeOf({ status, recoveries, tally }: RunRow): z.output<typeof outcome>["outcome"] {
+  switch (status) {
+    case "completed":
+      return (recoveries ?? 0) > 0 || (tally?.handled ?? 0) > 0 ? "rescued" : "at_once";
+    case "held":
+    case "failed":
+    case "canceled":
+      return status;
+    default:
+      return "active";
+  }
 }

@@ -1,0 +1,64 @@
+import { oneLine } from "../../../core/text/plain-text.js";
+import type { InputOf, OutputOf } from "../../../operations/client.js";
+import { commandLine } from "../../declare/command-words.js";
+import type { Present } from "../../declare/presenter.js";
+import { clockTime } from "../../render/clock-time.js";
+import { tableLines } from "../../render/table.js";
+import { writeJson, writeLines } from "../../terminal/channel.js";
+import { shortSignature } from "./failures.js";
+
+type Problem = OutputOf<"list_problems">["items"][number];
+
+const KIND_WORDS: { readonly [kind in Problem["kind"]]: string } = {
+  hold: "hold",
+  dead_letter: "dead letter",
+  question: "question",
+  failed: "failed",
+};
+const HEADER = ["kind", "runs", "blocks", "step", "last seen (UTC)", "signature", "what"];
+
+/** What needs a person, one line for all runs with the same cause. */
+export const inbox: Present = async ({ input }, { out, options }, client) => {
+  const answer = await client.call("list_problems", input as InputOf<"list_problems">);
+  if (options.json) {
+    writeJson(out, answer);
+    return 0;
+  }
+  const { items, total } = answer;
+  if (items.length === 0) writeLines(out, ["nothing needs a person"]);
+  else writeLines(out, tableLines(HEADER, items.map(rowOf), out.width()));
+  if (total > items.length) writeLines(out, [`${total - items.length} more; --limit shows more of them`]);
+  const [first] = items;
+  if (first !== undefined) writeLines(out, ["", nextLine(first, (command) => commandLine(options, command))]);
+  return 0;
+};
+
+function rowOf(problem: Problem): string[] {
+  const { kind, runs, blocks, workflow, step, last_at, signature, title, error } = problem;
+  return [
+    KIND_WORDS[kind],
+    String(runs),
+    blocks.steps === 0 ? "" : `${blocks.steps} step${blocks.steps === 1 ? "" : "s"}`,
+    oneLine(`${workflow}/${step}`),
+    clockTime(last_at),
+    signature === null ? "" : shortSignature(signature),
+    oneLine(error === null ? title : `${error.code}: ${title}`),
+  ];
+}
+
+/** One way on for the first of them. */
+function nextLine({ kind, items, signature }: Problem, type: (command: string) => string): string {
+  const { run_id, step } = items[0]!;
+  switch (kind) {
+    case "question":
+      return `answer it:  ${type(`answer ${run_id} ${step} --choose ...`)}`;
+    case "hold":
+      return `decide it:  ${type(`resolve ${run_id} ${step} --retry --reason "..."`)}`;
+    case "dead_letter":
+      return `again:      ${type(`redrive ${run_id} ${step} --reason "..."`)}`;
+    case "failed":
+      return signature === null
+        ? `again:      ${type(`retry ${run_id} ${step} --reason "..."`)}`
+        : `set aside:  ${type(`failures resolve ${shortSignature(signature)}`)}`;
+  }
+}

@@ -1,0 +1,160 @@
+import { z } from "zod";
+import { dependentsIn } from "../../report/problems/blocked-steps.js";
+import { describeProblem, type Problem } from "../../report/problems/describe-problem.js";
+import { PROBLEM_KINDS, type ProblemGroup, runsIn } from "../../report/problems/group-problems.js";
+import { openProblems } from "../../report/problems/open-problems.js";
+import type { Context } from "../context.js";
+import { operation } from "../operation.js";
+import { error } from "../record-schemas.js";
+import { jobStatus, limit, listOf, name, runStatus } from "../schemas.js";
+
+const MAX_ITEMS = 1_000;
+
+const item = z.object({
+  job_id: z.number(),
+  run_id: z.number(),
+  step: z.string(),
+  scope: z.string(),
+  attempts: z.number(),
+  since: z.string(),
+  run: z
+    .object({
+      status: runStatus,
+      started_at: z.string(),
+      jobs: z.object({ done: z.number(), all: z.number() }).nullable(),
+    })
+    .nullable()
+    .describe("Of one problem alone; else null."),
+});
+
+const problem = z.object({
+  id: z.string(),
+  kind: z.enum(PROBLEM_KINDS),
+  workflow: z.string(),
+  step: z.string(),
+  signature: z.string().nullable(),
+  status: jobStatus.describe("Of the newest job."),
+  title: z.string().describe("What broke, or what is asked."),
+  error_line: z.string().nullable(),
+  error: error.nullable().describe("Of the newest run."),
+  question: z.object({ prompt: z.string(), choices: z.array(z.string()) }).nullable(),
+  first_at: z.string(),
+  last_at: z.string(),
+  runs: z.number(),
+  jobs: z.number(),
+  blocks: z
+    .object({ steps: z.number(), names: z.array(z.string()), of: z.number() })
+    .describe("The steps that wait for it in the newest run, or never ran."),
+  attempts: z.number().describe("Of the newest run, in the present visit."),
+  tried: z.string(),
+  ladder: z
+    .array(z.object({ rung: z.string(), mark: z.string(), times: z.number(), reason: z.string() }))
+    .describe("What each rung did in the newest run."),
+  ladder_differs: z
+    .object({ runs: z.number(), of: z.number() })
+    .nullable()
+    .describe("In how many of its runs the ladder did something else; of one problem alone."),
+  items: z.array(item).describe("The jobs, newest first."),
+});
+
+const input = z.strictObject({
+  kind: listOf(z.enum(PROBLEM_KINDS)).optional().describe("Only these kinds, separated by commas."),
+  workflow: name.optional().describe("Only of this workflow."),
+  problem: z.string().max(64).optional().describe("Only the one with this id, in full."),
+  limit: limit.default(100),
+  items: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_ITEMS)
+    .default(20)
+    .describe(`How many jobs of each, up to ${MAX_ITEMS}.`),
+});
+
+export const listProblems = operation({
+  name: "list_problems",
+  summary: "list what needs a person, once for all runs with the same cause",
+  description:
+    "Lists problems of all runs: holds, dead letters, open questions, and failures that ended a run. Runs of a workflow that failed alike at a step are one problem; what blocks most comes first. Decide with decide_problems.",
+  details:
+    "`blocks` times `runs` is the order. A failed problem leaves the list when somebody sets it aside, or when a later run of the workflow passes the step. `counts` is of all problems, by kind, whatever is listed.",
+  role: "viewer",
+  effect: "reads",
+  onlyForPeople: true,
+  input,
+  output: z.object({
+    items: z.array(problem),
+    total: z.number().describe("Of the filter; `items` may have fewer."),
+    runs: z.number().describe("In how many runs."),
+    counts: z.object({
+      hold: z.number(),
+      dead_letter: z.number(),
+      question: z.number(),
+      failed: z.number(),
+    }),
+  }),
+  rest: { method: "GET", path: "/problems" },
+  cli: [
+    {
+      words: "inbox",
+      positional: [],
+      examples: ["daruma inbox", "daruma inbox --kind hold,dead_letter --json"],
+    },
+  ],
+  withoutStore: "empty",
+  handler: list,
+});
+
+async function list({ store, now }: Context, request: z.output<typeof input>) {
+  const all = await openProblems(store, now());
+  const asked = all.filter(
+    ({ id, kind, workflow }) =>
+      (request.kind === undefined || request.kind.includes(kind)) &&
+      (request.workflow === undefined || request.workflow === workflow) &&
+      (request.problem === undefined || request.problem === id),
+  );
+  const weighed = await Promise.all(
+    asked.map(async (group) => ({ group, weight: await weightOf(store, group) })),
+  );
+  weighed.sort((a, b) => b.weight - a.weight || newestOf(b.group) - newestOf(a.group));
+  const extent = { items: request.items, whole: request.problem !== undefined };
+  const items: Problem[] = await Promise.all(
+    weighed.slice(0, request.limit).map(({ group }) => describeProblem(store, group, extent)),
+  );
+  items.sort((a, b) => weight(b) - weight(a));
+  return { items: items.map(writable), total: asked.length, runs: runsOfAll(asked), counts: countsOf(all) };
+}
+
+/** Before the newest run is looked at: all that comes after the step. */
+async function weightOf(store: Context["store"], group: ProblemGroup): Promise<number> {
+  const { definition_hash, step } = group.jobs[0]!;
+  return ((await dependentsIn(store, definition_hash)).of(step).length + 1) * runsIn(group);
+}
+
+function weight({ blocks, runs }: Problem): number {
+  return (blocks.steps + 1) * runs;
+}
+
+function newestOf({ jobs }: ProblemGroup): number {
+  return jobs[0]!.at;
+}
+
+function runsOfAll(groups: readonly ProblemGroup[]): number {
+  return runsIn({ jobs: groups.flatMap(({ jobs }) => jobs) });
+}
+
+function countsOf(groups: readonly ProblemGroup[]) {
+  const counts = { hold: 0, dead_letter: 0, question: 0, failed: 0 };
+  for (const { kind } of groups) counts[kind] += 1;
+  return counts;
+}
+
+function writable({ question, blocks, ladder, items, ...problem }: Problem) {
+  return {
+    ...problem,
+    question: question === null ? null : { ...question, choices: [...question.choices] },
+    blocks: { ...blocks, names: [...blocks.names] },
+    ladder: [...ladder],
+    items: [...items],
+  };
+}

@@ -1,0 +1,163 @@
+import { LADDER } from "../../core/decide/ladder/ladder.js";
+import type { RungConsidered } from "../../core/model/events.js";
+import type { ErrorRecord } from "../../core/model/failure.js";
+import type { JobStatus, RunStatus } from "../../core/model/rows.js";
+import { iso } from "../../core/text/iso-time.js";
+import type { Store } from "../../store/store.js";
+import type { UnansweredJob } from "../../store/unanswered.js";
+import { jobRecord } from "../job-record.js";
+import { marksOf, type RungMark } from "../words/rung-marks.js";
+import { dependentsIn, stepsBlockedBy } from "./blocked-steps.js";
+import { type ProblemGroup, type ProblemKind, runsIn } from "./group-problems.js";
+import { errorLineOf, titleOf, triedText } from "./problem-words.js";
+
+/** How many runs are looked at to tell whether the ladder of the newest speaks for all. */
+const MAX_COMPARED = 50;
+const MAX_NAMED_STEPS = 50;
+const RUNGS = LADDER.map(({ name }) => name);
+
+/** What somebody should look at, once for all runs with the same cause. Times are ISO 8601. */
+export interface Problem {
+  readonly id: string;
+  readonly kind: ProblemKind;
+  readonly workflow: string;
+  readonly step: string;
+  readonly signature: string | null;
+  /** Of the newest job. */
+  readonly status: JobStatus;
+  readonly title: string;
+  readonly error_line: string | null;
+  readonly error: ErrorRecord | null;
+  readonly question: { readonly prompt: string; readonly choices: readonly string[] } | null;
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly runs: number;
+  readonly jobs: number;
+  readonly blocks: {
+    readonly steps: number;
+    readonly names: readonly string[];
+    readonly of: number;
+  };
+  readonly attempts: number;
+  readonly tried: string;
+  readonly ladder: readonly RungMark[];
+  /** Null: it was not looked at. */
+  readonly ladder_differs: { readonly runs: number; readonly of: number } | null;
+  readonly items: readonly ProblemItem[];
+}
+
+export interface ProblemItem {
+  readonly job_id: number;
+  readonly run_id: number;
+  readonly step: string;
+  readonly scope: string;
+  readonly attempts: number;
+  readonly since: string;
+  readonly run: RunOfItem | null;
+}
+
+interface RunOfItem {
+  readonly status: RunStatus;
+  readonly started_at: string;
+  readonly jobs: { readonly done: number; readonly all: number } | null;
+}
+
+export interface Extent {
+  /** How many of its jobs are listed, newest first. */
+  readonly items: number;
+  /** With what its runs are like, and whether their ladders differ: for one problem alone. */
+  readonly whole: boolean;
+}
+
+export async function describeProblem(store: Store, group: ProblemGroup, extent: Extent): Promise<Problem> {
+  const newest = group.jobs[0]!;
+  const { id, kind, workflow, step, signature, jobs } = group;
+  const [run, job] = [await store.readRun(newest.run_id), await store.readJob(newest.id)];
+  const error = run === null || job === null ? null : jobRecord(run, job).error;
+  const question = kind === "question" ? await questionOf(store, newest) : null;
+  const climbs = kind === "question" ? NO_CLIMBS : await climbsOf(store, newest);
+  const ladder = marksOf(RUNGS, climbs.considered);
+  const names = await stepsBlockedBy(store, newest);
+  const times = jobs.map(({ at }) => at);
+  const told = extent.items === 0 ? [] : jobs.slice(0, extent.items);
+  return {
+    ...{ id, kind, workflow, step, signature, status: newest.status },
+    title: question?.prompt ?? titleOf(error) ?? "held",
+    error_line: errorLineOf(error?.cause ?? error),
+    error,
+    question,
+    first_at: iso(times.reduce((a, b) => Math.min(a, b))),
+    last_at: iso(times.reduce((a, b) => Math.max(a, b))),
+    runs: runsIn(group),
+    jobs: jobs.length,
+    blocks: {
+      steps: names.length,
+      names: names.slice(0, MAX_NAMED_STEPS),
+      of: (await dependentsIn(store, newest.definition_hash)).steps,
+    },
+    attempts: climbs.attempts,
+    tried:
+      kind === "question"
+        ? "waits for an answer"
+        : triedText(climbs.attempts, climbs.considered.at(-1) ?? []),
+    ladder,
+    ladder_differs: extent.whole && kind !== "question" ? await differences(store, group, ladder) : null,
+    items: await Promise.all(told.map((each) => describeItem(store, each, extent.whole))),
+  };
+}
+
+async function describeItem(store: Store, job: UnansweredJob, withRun: boolean): Promise<ProblemItem> {
+  const { id: job_id, run_id, step, scope, attempt_id: attempts, at } = job;
+  const item = { job_id, run_id, step, scope, attempts, since: iso(at), run: null };
+  const run = withRun ? await store.readRun(run_id) : null;
+  if (run === null) return item;
+  const { status, started_at, created_at, tally } = run;
+  const counts = tally === null ? null : Object.values(tally.jobs).reduce((sum, count) => sum + count, 0);
+  const jobs = counts === null ? null : { done: tally!.jobs.completed ?? 0, all: counts };
+  return { ...item, run: { status, started_at: iso(started_at ?? created_at), jobs } };
+}
+
+async function questionOf(store: Store, { id, run_id }: UnansweredJob): Promise<Problem["question"]> {
+  const asked = await store.readEvents(run_id, { job: id, types: ["human.asked"] });
+  const last = asked.at(-1)?.event;
+  return last?.type === "human.asked" ? { prompt: last.prompt, choices: [...last.choices] } : null;
+}
+
+interface Climbs {
+  /** Of the present visit. */
+  readonly attempts: number;
+  readonly considered: readonly (readonly RungConsidered[])[];
+}
+
+const NO_CLIMBS: Climbs = { attempts: 0, considered: [] };
+
+/** What the ladder did in the job's present visit, oldest first. */
+async function climbsOf(store: Store, { id, run_id, visit }: UnansweredJob): Promise<Climbs> {
+  const attempts = (await store.readAttempts(run_id, id)).filter((attempt) => attempt.visit === visit);
+  const inVisit = new Set(attempts.map(({ attempt }) => attempt));
+  const events = await store.readEvents(run_id, { job: id, types: ["ladder.climbed"] });
+  const considered = events.flatMap(({ event }) =>
+    event.type === "ladder.climbed" && (event.attempt === 0 || inVisit.has(event.attempt))
+      ? [event.considered]
+      : [],
+  );
+  return { attempts: attempts.length, considered };
+}
+
+/** In how many of its runs the ladder did something else than in the newest. */
+async function differences(
+  store: Store,
+  { jobs }: ProblemGroup,
+  newest: readonly RungMark[],
+): Promise<NonNullable<Problem["ladder_differs"]>> {
+  const compared = jobs.slice(0, MAX_COMPARED);
+  const same = looksOf(newest);
+  const others = new Set<number>();
+  for (const job of compared.slice(1))
+    if (looksOf(marksOf(RUNGS, (await climbsOf(store, job)).considered)) !== same) others.add(job.run_id);
+  return { runs: others.size, of: runsIn({ jobs: compared }) };
+}
+
+function looksOf(marks: readonly RungMark[]): string {
+  return marks.map(({ mark, times }) => `${mark} ${times}`).join();
+}

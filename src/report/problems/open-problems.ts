@@ -1,0 +1,116 @@
+import { type BookEntry, bookKey } from "../../core/book/book-entry.js";
+import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
+import type { Store } from "../../store/store.js";
+import type { UnansweredJob } from "../../store/unanswered.js";
+import { isImported } from "../lookup/own-runs.js";
+import { groupProblems, type ProblemGroup } from "./group-problems.js";
+
+/** More than a person can look through. */
+export const MAX_OPEN_JOBS = 50_000;
+const KEYS_AT_ONCE = 500;
+
+/**
+ * All problems. What failed and has nothing to answer is one until somebody sets it aside, or a later run of the workflow
+ * passes that step.
+ */
+export async function openProblems(store: Store, now: number): Promise<ProblemGroup[]> {
+  const jobs = await withSignatures(store, await store.listUnanswered(MAX_OPEN_JOBS));
+  const groups = groupProblems(jobs);
+  const failed = groups.filter(({ kind }) => kind === "failed");
+  const triaged = await readTriage(store, failed);
+  const passed = await readPassed(store, failed);
+  return groups.flatMap((group) => {
+    if (group.kind !== "failed") return [group];
+    const entry =
+      group.signature === null ? undefined : triaged.get(bookKey({ ...group, signature: group.signature }));
+    if (entry !== undefined && isMuted(entry, now)) return [];
+    const first = passed.get(placeOf(group)) ?? 0;
+    const left = group.jobs.filter((job) => job.run_id >= first && !isSetAside(job, entry));
+    return left.length === 0 ? [] : [{ ...group, jobs: left }];
+  });
+}
+
+/** A step whose `if` failed has no attempt that says it. */
+async function withSignatures(store: Store, jobs: readonly UnansweredJob[]): Promise<UnansweredJob[]> {
+  return Promise.all(
+    jobs.map(async (job) => {
+      if (job.signature !== null || job.status === "waiting") return job;
+      return { ...job, signature: (await store.readJob(job.id))?.error?.signature ?? null };
+    }),
+  );
+}
+
+async function readTriage(store: Store, groups: readonly ProblemGroup[]): Promise<Map<string, BookEntry>> {
+  const keys = groups.flatMap(({ workflow, step, signature }) =>
+    signature === null ? [] : [{ workflow, step, signature }],
+  );
+  const entries: BookEntry[] = [];
+  for (let from = 0; from < keys.length; from += KEYS_AT_ONCE)
+    entries.push(...(await store.readEntries(keys.slice(from, from + KEYS_AT_ONCE))));
+  return new Map(entries.map((entry) => [bookKey(entry), entry]));
+}
+
+function isMuted({ triage, muted_until }: BookEntry, now: number): boolean {
+  return triage === "muted" && (muted_until ?? 0) > now;
+}
+
+/** What has failed since is not what somebody has looked at. */
+function isSetAside({ at }: UnansweredJob, entry: BookEntry | undefined): boolean {
+  return entry?.triage === "resolved" && at <= (entry.triaged_at ?? 0);
+}
+
+function placeOf({ workflow, step }: Pick<ProblemGroup, "workflow" | "step">): string {
+  return JSON.stringify([workflow, step]);
+}
+
+/** By workflow and step: the first of the failed runs after which none has passed. */
+async function readPassed(store: Store, groups: readonly ProblemGroup[]): Promise<Map<string, number>> {
+  const places = new Map<string, Set<number>>();
+  for (const group of groups) {
+    const runs = places.get(placeOf(group)) ?? new Set();
+    places.set(placeOf(group), runs);
+    for (const { run_id } of group.jobs) runs.add(run_id);
+  }
+  const found = new Map<string, number>();
+  for (const [place, runs] of places) {
+    const [workflow, step] = JSON.parse(place) as [string, string];
+    found.set(
+      place,
+      await firstUnpassed(
+        store,
+        { workflow, step },
+        [...runs].sort((a, b) => a - b),
+      ),
+    );
+  }
+  return found;
+}
+
+/** If a run was passed, so were all before it: the place is found by halves. */
+async function firstUnpassed(
+  store: Store,
+  place: { readonly workflow: string; readonly step: string },
+  runs: readonly number[],
+): Promise<number> {
+  let [low, high] = [0, runs.length];
+  // The newest is the one that was most likely not passed, or all of them were.
+  for (let probe = runs.length - 1; low < high; probe = (low + high) >> 1) {
+    if (await hasPassedSince(store, place, runs[probe]!)) low = probe + 1;
+    else high = probe;
+  }
+  return runs[low] ?? Number.POSITIVE_INFINITY;
+}
+
+async function hasPassedSince(
+  store: Store,
+  { workflow, step }: { readonly workflow: string; readonly step: string },
+  runId: number,
+): Promise<boolean> {
+  for (let afterId = (runId + 1) * JOB_IDS_PER_RUN - 1; ; ) {
+    const [job] = await store.listJobs({ workflow, step, status: ["completed"], afterId, limit: 1 });
+    if (job === undefined) return false;
+    const run = await store.readRun(job.run_id);
+    if (run !== null && !isImported(run)) return true;
+    afterId = (job.run_id + 1) * JOB_IDS_PER_RUN - 1;
+  }
+}

@@ -1,0 +1,33 @@
+/** "retried twice", "went back to codegen": what a rung did for a step. */
+export function recoveryWords({
+  rung,
+  to,
+  times,
+}: {
+  readonly rung: string;
+  readonly to: string;
+  readonly times: number;
+}): string {
+  switch (rung) {
+    case "restart":
+      return "started again after its worker was lost";
+    case "rule":
+      return "answered by a rule";
+    case "retry":
+      return times === 1 ? "retried once" : times === 2 ? "retried twice" : `retried ${times} times`;
+    case "reset":
+      return "started again from a clean workspace";
+    case "remediate":
+      return `repaired by ${to}`;
+    case "goto":
+      return `went back to ${to}`;
+    case "edge":
+      return `sent its failure to ${to}`;
+    case "requeue":
+      return "put back into the queue";
+    case "park":
+      return "parked until its breaker closes";
+    default:
+      return `${rung} to ${to}`;
+  }
+}

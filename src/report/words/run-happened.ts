@@ -1,0 +1,57 @@
+import type { RunStatus } from "../../core/model/rows.js";
+import type { RunTally } from "../../core/tally/run-tally.js";
+import { oneLine } from "../../core/text/plain-text.js";
+import { nameOf } from "../lookup/job-name.js";
+import { recoveryWords } from "./recovery-words.js";
+
+/** What a sentence about a run is made of. */
+export interface Happened {
+  readonly status: RunStatus;
+  readonly error: { readonly message: string } | null;
+  readonly recoveries: number;
+  readonly tally: RunTally;
+}
+
+const MAX_CHARS = 300;
+
+/** One line: what it failed of or waits for, what was rescued and how, or what is under way. Empty: nothing to tell. */
+export function happenedText(run: Happened): string {
+  return oneLine(sentence(run), MAX_CHARS);
+}
+
+function sentence({ status, error, recoveries, tally }: Happened): string {
+  const { concern } = tally;
+  // It names the step.
+  if (error !== null) return error.message;
+  if (concern?.kind === "question") return `${nameOf(concern.step, concern.scope)} asks: ${concern.message}`;
+  if (concern !== null && concern.kind !== "handled")
+    return `${nameOf(concern.step, concern.scope)}: ${concern.message}`;
+  const rescued = recoveredText(recoveries, tally);
+  if (concern !== null) {
+    const way = concern.to === null ? "and was handled" : `and went to ${concern.to}`;
+    const others = recoveries > 1 ? `; ${recoveries} recoveries` : "";
+    return `${nameOf(concern.step, concern.scope)} failed (${concern.code}) ${way}${others}`;
+  }
+  if (status === "running" || status === "pending")
+    return [underWay(tally), rescued].filter(Boolean).join("; ");
+  return rescued;
+}
+
+function recoveredText(recoveries: number, { recovered }: RunTally): string {
+  const told = recovered.map((each) => `${nameOf(each.step, each.scope)} ${recoveryWords(each)}`);
+  const more = recoveries - told.length;
+  return [...told, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+function underWay({ jobs }: RunTally): string {
+  const parts = [
+    [jobs.running ?? 0, "at work"],
+    [jobs.recovering ?? 0, "recovering"],
+    [jobs.waiting ?? 0, "waiting"],
+    [jobs.ready ?? 0, "ready"],
+  ] as const;
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, words]) => `${count} ${words}`)
+    .join(", ");
+}
