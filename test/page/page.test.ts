@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
@@ -34,44 +33,6 @@ async function holdRuns(server: LiveServer, count: number, flag: string): Promis
 describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 300_000 }, () => {
   afterEach(() => {
     expect(browser.complaints.splice(0)).toEqual([]);
-  });
-
-  it("shows one problem for all runs with one cause, and one decision mends them all", async () => {
-    const server = await servers.start();
-    const flag = `${server.outputDir}/unlocked`;
-    const page = await browser.open(server.url);
-    await page.getByText("Nothing waits for you").waitFor();
-    const runs = await holdRuns(server, 3, flag);
-    await page.getByText("1 problem needs a person").waitFor();
-    await page.getByText("Runs, 3 of 3 selected").waitFor();
-    await page.getByText("ERROR: the table is locked").first().waitFor();
-    expect(await page.title()).toBe("(1) Inbox · Daruma");
-    await page.getByText("load: held → ready").waitFor();
-    writeFileSync(flag, "");
-    await page.getByLabel("Reason").fill("the lock is gone");
-    await page.getByRole("button", { name: "Retry in 3 runs" }).click();
-    await page.getByText("Nothing waits for you").waitFor();
-    for (const run of runs) await server.until(run, "completed");
-    const { body } = await server.ask<{ items: { type: string; reason?: string }[] }>(
-      "GET",
-      `/api/v1/runs/${runs[0]}/events?limit=1000`,
-    );
-    expect(body.items.filter(({ type }) => type === "hold.resolved").map(({ reason }) => reason)).toEqual([
-      "the lock is gone",
-    ]);
-  });
-
-  it("leaves out what is not selected", async () => {
-    const server = await servers.start();
-    const runs = await holdRuns(server, 2, "/nowhere");
-    const page = await browser.open(server.url);
-    await page.getByLabel(`Run ${runs[0]}`).uncheck();
-    await page.getByRole("radio", { name: /Let it fail/ }).click();
-    await page.getByText("load: held → failed").waitFor();
-    await page.getByRole("button", { name: "Let fail in 1 run" }).click();
-    await server.until(runs[1]!, "failed");
-    await page.getByText("Runs, 1 of 1 selected").waitFor();
-    expect((await server.running.store.readRun(runs[0]!))!.status).toBe("held");
   });
 
   it("follows a run: its steps, what was tried and why, its log at the failing line", {
@@ -116,18 +77,6 @@ describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 300_000 }, () 
     await page.goto(`${server.url}/#/inbox`);
     await page.getByText("Open step").waitFor();
     expect(await page.getByRole("button", { name: /^Retry/ }).count()).toBe(0);
-  });
-
-  it("goes on by itself after the server has been restarted", async () => {
-    const server = await servers.start();
-    const { port } = new URL(server.url);
-    const page = await browser.open(server.url);
-    await page.getByText("Nothing waits for you").waitFor();
-    await server.close();
-    await page.getByText(/^not connected, data is/).waitFor();
-    const again = await servers.start({ port: Number(port), outputDir: server.outputDir });
-    await holdRuns(again, 1, "/nowhere");
-    await page.getByText("1 problem needs a person").waitFor();
   });
 
   it.each(["light", "dark"])("has no serious barrier on any page, %s", async (theme) => {

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useSyncExternalStore } from "react";
 import { api, dataOf, type Problem } from "./api/client.js";
 import { stream } from "./api/stream.js";
 import { useLive } from "./api/use-live.js";
@@ -8,10 +8,11 @@ import { Runs } from "./pages/Runs.js";
 import { SignIn } from "./pages/SignIn.js";
 import { StepPage } from "./pages/StepPage.js";
 import { WorkflowPages } from "./pages/Workflows.js";
+import { showFavicon } from "./parts/favicon.js";
 import { Shell } from "./parts/Shell.js";
 import type { Place } from "./place.js";
 import { usePlace } from "./use-place.js";
-import { problemsOf } from "./words/problems.js";
+import type { Problems } from "./words/problems.js";
 
 export interface Who {
   readonly name: string;
@@ -26,32 +27,50 @@ export function App(): ReactNode {
     () => dataOf(api.GET("/api/v1/whoami")),
     () => false,
   );
-  const holds = useLive(
-    "holds",
-    () => dataOf(api.GET("/api/v1/holds")),
+  const problems = useLive(
+    "problems",
+    () => dataOf(api.GET("/api/v1/problems", { params: { query: PROBLEMS } })),
     () => true,
   );
-  const refused = [who.problem, holds.problem].some(needsToken);
+  const active = useLive(
+    "active",
+    () => dataOf(api.GET("/api/v1/runs", { params: { query: { status: "running", limit: 1 } } })),
+    () => true,
+  );
+  const isStreamRefused = useSyncExternalStore(stream.watch, () => stream.state.refused);
+  const refused = isStreamRefused || [who.problem, problems.problem].some(needsToken);
   const isIn = who.data !== null && !refused;
   useEffect(() => {
     if (isIn) stream.start();
   }, [isIn]);
-  const problems = holds.data === null ? null : problemsOf(holds.data.items);
+  const waiting = problems.data?.total ?? 0;
+  const isBusy = (active.data?.items.length ?? 0) > 0;
   useEffect(() => {
-    const waiting = problems?.length ?? 0;
     document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${titleOf(place)} · Daruma`;
+    showFavicon(waiting > 0 ? "waiting" : isBusy ? "busy" : "calm");
   });
   const reload = (): void => {
+    stream.start();
     who.reload();
-    holds.reload();
+    problems.reload();
+    active.reload();
   };
   return (
-    <Shell place={place} who={who.data} waiting={problems?.length ?? 0}>
-      <Page place={place} problems={problems} problem={holds.problem} who={who.data} reload={holds.reload} />
+    <Shell place={place} who={who.data} waiting={waiting}>
+      <Page
+        place={place}
+        problems={problems.data}
+        problem={problems.problem}
+        who={who.data}
+        reload={problems.reload}
+      />
       {refused && <SignIn onSignedIn={reload} />}
     </Shell>
   );
 }
+
+/** The rail counts what the inbox lists, and a decision names jobs that it has. */
+const PROBLEMS = { limit: 200, items: 100 };
 
 function needsToken(problem: Problem | null): boolean {
   return problem?.status === 401;
@@ -74,7 +93,7 @@ function Later({ children }: { readonly children: ReactNode }): ReactNode {
 
 interface PageProps {
   readonly place: Place;
-  readonly problems: ReturnType<typeof problemsOf> | null;
+  readonly problems: Problems | null;
   readonly problem: Problem | null;
   readonly who: Who | null;
   readonly reload: () => void;
@@ -101,5 +120,5 @@ function Page({ place, problems, problem, who, reload }: PageProps): ReactNode {
     );
   if (first === "runs") return <Runs place={place} />;
   if (first === "workflows") return <WorkflowPages place={place} mayAct={mayAct} />;
-  return <Inbox place={place} problems={problems} problem={problem} mayAct={mayAct} reload={reload} />;
+  return <Inbox place={place} problems={problems} refusal={problem} mayAct={mayAct} reload={reload} />;
 }

@@ -8,14 +8,15 @@ import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/marks.css";
 import "./styles/panels.css";
-import "./styles/inbox.css";
 import "./styles/run.css";
 import "./styles/step.css";
 import "./styles/keys.css";
 import "./styles/editor.css";
+import "./styles/runs.css";
 import "./styles/widths.css";
 import "./styles/page.css";
 import "./styles/runpage.css";
+import "./styles/inbox.css";
 
 applyTheme();
 listenToKeys();

@@ -5,18 +5,24 @@ export interface StreamState {
   readonly live: boolean;
   /** When the last sign came; the data on the page is as old as this. */
   readonly heardAt: number;
+  /** Null while it is tried, or is there. */
+  readonly nextTryAt: number | null;
+  /** The server wants a token: it is not asked again before somebody has signed in. */
+  readonly refused: boolean;
 }
 
 /** Null: whatever is on the page may be old. */
 type Listener = (runIds: ReadonlySet<number> | null) => void;
 
-const RETRY_MS = 2_000;
+const FIRST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 15_000;
+const REFUSED_STATUS: ReadonlySet<number> = new Set([401, 403]);
 /** However many events come, the page reads anew this often at most. */
 const GATHER_MS = 250;
 
 /** One stream for the whole page. After a break it goes on where it was, so that nothing is missed. */
 class EventStream {
-  #state: StreamState = { live: false, heardAt: Date.now() };
+  #state: StreamState = { live: false, heardAt: Date.now(), nextTryAt: null, refused: false };
   #lastId: string | null = null;
   #running = false;
   readonly #listeners = new Set<Listener>();
@@ -24,10 +30,16 @@ class EventStream {
   #changed = new Set<number>();
   #timer: ReturnType<typeof setTimeout> | null = null;
 
+  /** Also after it was refused: somebody has signed in. */
   start(): void {
     if (this.#running) return;
     this.#running = true;
+    this.#tell({ refused: false });
     void this.#run();
+  }
+
+  tryNow(): void {
+    this.#wake();
   }
 
   get state(): StreamState {
@@ -46,21 +58,36 @@ class EventStream {
   };
 
   async #run(): Promise<void> {
-    for (;;) {
-      await this.#read().catch(() => {});
-      this.#tell(false);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    for (let wait = FIRST_RETRY_MS; ; wait = Math.min(wait * 2, MAX_RETRY_MS)) {
+      const ended = await this.#read().catch(() => "lost" as const);
+      if (ended === "refused") {
+        this.#running = false;
+        return this.#tell({ live: false, refused: true });
+      }
+      if (ended === "closed") wait = FIRST_RETRY_MS;
+      this.#tell({ live: false, nextTryAt: Date.now() + wait });
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, wait);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#tell({ nextTryAt: null });
     }
   }
 
-  async #read(): Promise<void> {
+  #wake: () => void = () => {};
+
+  async #read(): Promise<"closed" | "refused" | "lost"> {
     const headers = {
       accept: "text/event-stream",
       ...(this.#lastId === null ? {} : { "last-event-id": this.#lastId }),
     };
     const response = await fetch("/api/v1/events", { headers });
-    if (!response.ok || response.body === null) return;
-    this.#tell(true);
+    if (REFUSED_STATUS.has(response.status)) return "refused";
+    if (!response.ok || response.body === null) return "lost";
+    this.#tell({ live: true });
     for (const listener of this.#listeners) listener(null);
     const parser = createParser({
       onEvent: ({ id, data }) => {
@@ -71,8 +98,8 @@ class EventStream {
     const text = response.body.pipeThrough(new TextDecoderStream());
     for (const reader = text.getReader(); ; ) {
       const { done, value } = await reader.read();
-      if (done) return;
-      this.#tell(true);
+      if (done) return "closed";
+      this.#tell({ live: true });
       parser.feed(value);
     }
   }
@@ -87,10 +114,12 @@ class EventStream {
     }, GATHER_MS);
   }
 
-  #tell(live: boolean): void {
-    const changed = live !== this.#state.live;
-    this.#state = { live, heardAt: live ? Date.now() : this.#state.heardAt };
-    if (changed) for (const watcher of this.#watchers) watcher();
+  #tell(change: Partial<StreamState>): void {
+    const old = this.#state;
+    this.#state = { ...old, ...change, ...(change.live === true ? { heardAt: Date.now() } : {}) };
+    const { live, nextTryAt, refused } = this.#state;
+    if (live !== old.live || nextTryAt !== old.nextTryAt || refused !== old.refused)
+      for (const watcher of this.#watchers) watcher();
   }
 }
 

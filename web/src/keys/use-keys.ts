@@ -53,12 +53,14 @@ export function switchSingleKeys(on: boolean): void {
   registry.switchSingleKeys(on);
 }
 
+const PRESSED =
+  "button, a[href], summary, input[type=checkbox], input[type=radio], [role=button], [role=radio]";
 const TYPED_INTO = "input:not([type=checkbox]):not([type=radio]):not([type=button]), textarea, select";
 
 function focusedOf(target: EventTarget | null): Focused {
   if (!(target instanceof HTMLElement)) return { isField: false, isButton: false };
   return {
     isField: target.isContentEditable || target.matches(TYPED_INTO),
-    isButton: target.matches("button, a[href], summary, input, [role=button], [role=radio], [role=option]"),
+    isButton: target.matches(PRESSED),
   };
 }

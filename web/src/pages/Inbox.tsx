@@ -1,109 +1,342 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { nameOf } from "../../../src/report/lookup/job-name.js";
 import type { Problem as Refusal } from "../api/client.js";
-import { Doll } from "../parts/Doll.js";
-import { Empty, Refused } from "../parts/Notice.js";
+import { Keys } from "../keys/KeysOverlay.js";
+import { useKeys } from "../keys/use-keys.js";
+import { Refused } from "../parts/Notice.js";
 import { addressOf, type Place } from "../place.js";
-import { type Problem, runsOf } from "../words/problems.js";
+import { KIND_WORDS, type Kind, type Problem, type Problems, settleOrder } from "../words/problems.js";
 import { count } from "../words/status.js";
-import { since } from "../words/times.js";
-import { Decision } from "./inbox/Decision.js";
+import { Bulk } from "./inbox/Bulk.js";
+import { Calm } from "./inbox/Calm.js";
+import { Detail, toggled } from "./inbox/Detail.js";
+import { Row } from "./inbox/Row.js";
 
 interface InboxProps {
   readonly place: Place;
   /** Null: not read yet. */
-  readonly problems: readonly Problem[] | null;
-  readonly problem: Refusal | null;
+  readonly problems: Problems | null;
+  readonly refusal: Refusal | null;
   readonly mayAct: boolean;
   readonly reload: () => void;
 }
 
+/** A result stays so long, then the next problem has the focus. */
+const RESULT_MS = 4_000;
+const KINDS: readonly Kind[] = ["hold", "dead_letter", "question", "failed"];
+
 /** Not runs but decisions: seven runs with one cause are one row. */
-export function Inbox({ place, problems, problem, mayAct, reload }: InboxProps): ReactNode {
-  const [now] = useState(Date.now());
-  if (problems === null) return problem === null ? null : <Refused problem={problem} />;
-  if (problems.length === 0) return <AllCalm />;
-  const chosen = problems.find(({ key }) => key === place.query.get("problem")) ?? problems[0]!;
-  const runs = new Set(problems.flatMap(runsOf)).size;
+export function Inbox({ place, problems, refusal, mayAct, reload }: InboxProps): ReactNode {
+  const now = useMinute();
+  const { rows, added, results, decided, list, showNew } = useRows(problems, place.query.get("kind"));
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const asked = place.query.get("problem");
+  const chosen = rows.find(({ problem }) => problem.id === asked) ?? rows[0];
+  const kind = place.query.get("kind");
+  const addressAt = (id: string | null): string => addressOf(["inbox"], { kind, problem: id });
+  const go = (id: string | undefined): void => {
+    if (id !== undefined) location.replace(addressAt(id));
+  };
+  const finish = (ids: readonly string[], words: string): void => {
+    decided(ids, words, () => {
+      const last = rows.findIndex(({ problem }) => ids.includes(problem.id));
+      const next = rows.slice(last + 1).find(({ problem }) => !ids.includes(problem.id));
+      setSelected(new Set());
+      if (ids.includes(asked ?? rows[0]?.problem.id ?? "")) go(next?.problem.id);
+    });
+    reload();
+  };
+  const picked = rows
+    .filter(({ problem, isGone }) => selected.has(problem.id) && !isGone)
+    .map(({ problem }) => problem);
+  useInboxKeys({ rows, chosen: chosen?.problem, go, selected, setSelected, mayAct, back: addressAt(null) });
+  if (problems === null) return refusal === null ? null : <Refused problem={refusal} />;
+  if (rows.length === 0 && problems.total === 0) return <Calm />;
+  const isNarrowed = kind !== null && problems.counts[kind as Kind] !== undefined;
   return (
-    <div className={place.query.has("problem") ? "inbox opened" : "inbox"}>
+    <div className={asked === null ? "inbox" : "inbox opened"}>
       <section className="list" aria-label="Problems">
-        <div className="head row">
-          <h2>
-            {count(problems.length, "problem")} {problems.length === 1 ? "needs" : "need"} a person
-          </h2>
-          <span className="dim">in {count(runs, "run")}</span>
+        <Head problems={problems} kind={kind} />
+        {refusal !== null && <Refused problem={refusal} />}
+        <div className="scroll" ref={list}>
+          {added > 0 && (
+            <button type="button" className="btn newrows" onClick={showNew}>
+              {count(added, "new problem")}, show
+            </button>
+          )}
+          <Sections
+            rows={rows}
+            render={(row) => (
+              <Row
+                key={row.problem.id}
+                problem={row.problem}
+                now={now}
+                isChosen={row.problem.id === chosen?.problem.id}
+                isSelected={selected.has(row.problem.id)}
+                mayAct={mayAct && row.problem.kind !== "question"}
+                result={results.get(row.problem.id) ?? null}
+                isGone={row.isGone}
+                href={addressAt(row.problem.id)}
+                onSelect={(withRange) =>
+                  setSelected(
+                    withRange ? ranged(rows, selected, row.problem.id) : toggled(selected, row.problem.id),
+                  )
+                }
+              />
+            )}
+          />
+          {rows.length === 0 && (
+            <div className="empty">
+              <h2>No {isNarrowed ? KIND_WORDS[kind as Kind].many.toLowerCase() : "problems"} now</h2>
+              <a className="link" href={addressOf(["inbox"])}>
+                Show all problems
+              </a>
+            </div>
+          )}
         </div>
-        {problem !== null && <Refused problem={problem} />}
-        <div className="scroll">
-          <div className="sect">
-            Waiting for a decision <span>{problems.length}</span>
-          </div>
-          {problems.map((one) => (
-            <Row key={one.key} problem={one} now={now} isChosen={one.key === chosen.key} />
-          ))}
-        </div>
+        {picked.length > 0 && <SelectedBar problems={picked} onClear={() => setSelected(new Set())} />}
+        <p className="sr" role="status">
+          {added > 0 ? count(added, "new problem") : ""}
+        </p>
       </section>
       <div className="split" />
       <section className="detail" aria-label="Decision">
-        <a className="btn only-s back" href={addressOf(["inbox"])}>
+        <a className="btn only-s back" href={addressAt(null)}>
           All problems
         </a>
-        <Decision key={chosen.key} problem={chosen} mayAct={mayAct} reload={reload} />
+        {picked.length > 1 ? (
+          <Bulk
+            key={picked.map(({ id }) => id).join()}
+            problems={picked}
+            onDecided={(words) =>
+              finish(
+                picked.map(({ id }) => id),
+                words,
+              )
+            }
+          />
+        ) : (
+          chosen !== undefined && (
+            <Detail
+              key={`${chosen.problem.id} ${chosen.times}`}
+              problem={chosen.problem}
+              mayAct={mayAct}
+              result={results.get(chosen.problem.id) ?? null}
+              onDecided={(words) => finish([chosen.problem.id], words)}
+            />
+          )
+        )}
       </section>
     </div>
   );
 }
 
-function Row({
-  problem,
-  now,
-  isChosen,
-}: {
+interface ShownRow {
   readonly problem: Problem;
-  readonly now: number;
-  readonly isChosen: boolean;
-}): ReactNode {
-  const newest = problem.items[0]!;
-  const { error, question } = newest;
-  const what =
-    problem.kind === "question" ? (question?.prompt ?? "asks a question") : (error?.message ?? "held");
+  readonly isGone: boolean;
+  /** How often it was decided: each time is a new panel. */
+  readonly times: number;
+}
+
+/** The rows as they stand. While somebody points at the list, or has scrolled it, no row comes or goes. */
+function useRows(problems: Problems | null, kind: string | null) {
+  const [results, setResults] = useState<ReadonlyMap<string, string>>(new Map());
+  const [times, setTimes] = useState<ReadonlyMap<string, number>>(new Map());
+  const [, refresh] = useState(0);
+  const order = useRef<readonly string[]>([]);
+  const known = useRef(new Map<string, Problem>());
+  const list = useRef<HTMLDivElement>(null);
+  const shownKind = useRef(kind);
+  const fresh = (problems?.items ?? []).filter((each) => kind === null || each.kind === kind);
+  for (const problem of fresh) known.current.set(problem.id, problem);
+  const isPointedAt = list.current?.matches(":hover") === true || (list.current?.scrollTop ?? 0) > 0;
+  const frozen = isPointedAt && shownKind.current === kind;
+  shownKind.current = kind;
+  const ids = fresh.map(({ id }) => id);
+  const settled = settleOrder(order.current, ids, { frozen, kept: new Set(results.keys()) });
+  order.current = settled.order;
+  const isThere = new Set(ids);
+  const found: ShownRow[] = settled.order.flatMap((id) => {
+    const problem = known.current.get(id);
+    return problem === undefined ? [] : [{ problem, isGone: !isThere.has(id), times: times.get(id) ?? 0 }];
+  });
+  // As they stand one under the other, so that j and k go down and up.
+  const isFailed = ({ problem }: ShownRow): number => Number(problem.kind === "failed");
+  const rows = found.sort((a, b) => isFailed(a) - isFailed(b));
+  useEffect(() => {
+    const leave = (): void => refresh((n) => n + 1);
+    const element = list.current;
+    element?.addEventListener("pointerleave", leave);
+    return () => element?.removeEventListener("pointerleave", leave);
+  });
+  const decided = (which: readonly string[], words: string, then: () => void): void => {
+    setResults(new Map([...results, ...which.map((id) => [id, words] as const)]));
+    setTimeout(() => {
+      setResults((old) => new Map([...old].filter(([id]) => !which.includes(id))));
+      setTimes((old) => new Map([...old, ...which.map((id) => [id, (old.get(id) ?? 0) + 1] as const)]));
+      order.current = order.current.filter((id) => !which.includes(id));
+      then();
+    }, RESULT_MS);
+  };
+  const showNew = (): void => {
+    order.current = [];
+    list.current?.scrollTo({ top: 0 });
+    refresh((n) => n + 1);
+  };
+  return { rows, added: settled.added, results, decided, list, showNew };
+}
+
+function useInboxKeys(given: {
+  readonly rows: readonly ShownRow[];
+  readonly chosen: Problem | undefined;
+  readonly go: (id: string | undefined) => void;
+  readonly selected: ReadonlySet<string>;
+  readonly setSelected: (selected: ReadonlySet<string>) => void;
+  readonly mayAct: boolean;
+  readonly back: string;
+}): void {
+  const { rows, chosen, go, selected, setSelected, mayAct, back } = given;
+  const at = rows.findIndex(({ problem }) => problem.id === chosen?.id);
+  const open = (tab: string | null): void => {
+    const [newest] = chosen?.items ?? [];
+    if (newest !== undefined)
+      location.hash = addressOf(["runs", newest.run_id, nameOf(newest.step, newest.scope)], { tab });
+  };
+  const ids = rows.filter(({ problem }) => problem.kind !== "question").map(({ problem }) => problem.id);
+  useKeys("Inbox", [
+    {
+      keys: "j|down",
+      does: "next problem",
+      run: () => go(rows[Math.min(at + 1, rows.length - 1)]?.problem.id),
+    },
+    { keys: "k|up", does: "previous problem", run: () => go(rows[Math.max(at - 1, 0)]?.problem.id) },
+    { keys: "enter", does: "open the step", run: () => open(null) },
+    { keys: "l", does: "log of the step", run: () => open("log") },
+    ...(mayAct && chosen !== undefined
+      ? [
+          { keys: "space", does: "select", run: () => setSelected(toggled(selected, chosen.id)) },
+          {
+            keys: "shift+space",
+            does: "select up to here",
+            run: () => setSelected(ranged(rows, selected, chosen.id)),
+          },
+          {
+            keys: "a",
+            does: "select all",
+            run: () => setSelected(new Set(selected.size === ids.length ? [] : ids)),
+          },
+        ]
+      : []),
+    {
+      keys: "esc",
+      does: "clear the selection, or back",
+      run: () => {
+        if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+        else if (selected.size > 0) setSelected(new Set());
+        else location.hash = back;
+      },
+      inFields: true,
+    },
+  ]);
+}
+
+/** From what was selected last up to here. */
+function ranged(rows: readonly ShownRow[], selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const ids = rows.map(({ problem }) => problem.id);
+  const from = ids.indexOf([...selected].at(-1) ?? id);
+  const to = ids.indexOf(id);
+  return new Set([...selected, ...ids.slice(Math.min(from, to), Math.max(from, to) + 1)]);
+}
+
+function Head({ problems, kind }: { readonly problems: Problems; readonly kind: string | null }): ReactNode {
+  const { counts, runs, total } = problems;
   return (
-    <a
-      className={isChosen ? "item focus" : "item"}
-      href={addressOf(["inbox"], { problem: problem.key })}
-      aria-current={isChosen ? "true" : undefined}
-    >
-      <span />
-      <Doll face="held" />
-      <span className="what cut" title={what}>
-        {what}
-      </span>
-      <b className="small">{count(runsOf(problem).length, "run")}</b>
-      <span className="where">
-        <span className="mono">{problem.step}</span> in {problem.workflow}
-        {error !== null && <span className="chip mono line">{error.code}</span>}
-        {error?.class}
-        {newest.dead_letter && ", dead letter"}
-        <span className="end">{since(problem.lastAt, now)}</span>
-      </span>
-    </a>
+    <>
+      <div className="head row">
+        <h2>
+          {count(total, "problem")} {total === 1 ? "needs" : "need"} a person
+        </h2>
+        <span className="dim">in {count(runs, "run")}</span>
+        <span className="end row hide-s small dim">
+          <Keys keys="j" />
+          <Keys keys="k" /> move <Keys keys="space" /> select <Keys keys="?" /> keys
+        </span>
+      </div>
+      <div className="filters">
+        <nav className="seg" aria-label="Kinds of problems">
+          <a href={addressOf(["inbox"])} aria-current={kind === null ? "true" : undefined}>
+            All {total}
+          </a>
+          {KINDS.filter((each) => counts[each] > 0 || each === kind).map((each) => (
+            <a
+              key={each}
+              href={addressOf(["inbox"], { kind: each })}
+              aria-current={each === kind ? "true" : undefined}
+            >
+              {KIND_WORDS[each].many} {counts[each]}
+            </a>
+          ))}
+        </nav>
+        <span className="end small dim hide-s">what blocks most comes first</span>
+      </div>
+    </>
   );
 }
 
-function AllCalm(): ReactNode {
-  const tryIt = `echo '{name: hold, unhandled: hold, steps: {try: {exec: "false"}}}' | daruma run - --server ${location.origin}`;
+function Sections({
+  rows,
+  render,
+}: {
+  readonly rows: readonly ShownRow[];
+  readonly render: (row: ShownRow) => ReactNode;
+}): ReactNode {
+  const failed = rows.filter(({ problem }) => problem.kind === "failed");
+  const waiting = rows.filter(({ problem }) => problem.kind !== "failed");
+  const sections = [
+    { title: "Waiting for a decision", rows: waiting },
+    { title: "Failed, nothing answered", rows: failed },
+  ];
+  return sections
+    .filter((section) => section.rows.length > 0)
+    .map((section) => (
+      <div key={section.title}>
+        <h3 className="sect">
+          {section.title} <span className="dim3">{section.rows.length}</span>
+        </h3>
+        <ul>{section.rows.map(render)}</ul>
+      </div>
+    ));
+}
+
+function SelectedBar({
+  problems,
+  onClear,
+}: {
+  readonly problems: readonly Problem[];
+  readonly onClear: () => void;
+}): ReactNode {
+  const runs = new Set(problems.flatMap(({ items }) => items.map(({ run_id }) => run_id))).size;
   return (
-    <div className="calm">
-      <Doll face="completed" size="xl" />
-      <Empty title="Nothing waits for you">
-        <p>
-          With <code className="mono-s">unhandled: hold</code> in a workflow file, a failure that nothing else
-          handles waits here until somebody decides.
-        </p>
-        <p>
-          To see one: <code className="mono-s">{tryIt}</code>
-        </p>
-      </Empty>
+    <div className="bulk" role="toolbar" aria-label="Selected problems">
+      <b>
+        {count(problems.length, "problem")}, {count(runs, "run")} selected
+      </b>
+      <span className="end small dim hide-s">decide on the right</span>
+      <button type="button" className="btn ghost" onClick={onClear}>
+        Clear <Keys keys="esc" />
+      </button>
     </div>
   );
+}
+
+const MINUTE_MS = 60_000;
+
+/** For ages: they grow by minutes. */
+function useMinute(): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
 }

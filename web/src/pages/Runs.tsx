@@ -1,146 +1,273 @@
-import type { ReactNode } from "react";
-import { durationText } from "../../../src/report/words/duration-text.js";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
-import { Doll } from "../parts/Doll.js";
+import { Keys } from "../keys/KeysOverlay.js";
+import { useKeys } from "../keys/use-keys.js";
+import { Doll, type Face } from "../parts/Doll.js";
+import { Icon } from "../parts/Icon.js";
 import { Empty, Refused } from "../parts/Notice.js";
 import { addressOf, type Place } from "../place.js";
-import { type RunItem, type RunStatus, standingOf } from "../words/status.js";
-import { clockTime, exactTime } from "../words/times.js";
+import { settleOrder } from "../words/problems.js";
+import { count, type RunItem } from "../words/status.js";
+import { RunTable } from "./runs/RunTable.js";
 
-const FILTERS: readonly {
+interface Filter {
   readonly name: string;
   readonly words: string;
-  readonly status: readonly RunStatus[];
-}[] = [
-  { name: "", words: "All", status: [] },
-  { name: "active", words: "Active", status: ["pending", "running", "paused"] },
-  { name: "held", words: "Needs you", status: ["held"] },
-  { name: "failed", words: "Failed", status: ["failed"] },
-  { name: "completed", words: "Completed", status: ["completed"] },
-];
+  readonly face: Face | null;
+  readonly query: { readonly status?: string; readonly needs_you?: true; readonly rescued?: true };
+}
 
+const ALL: Filter = { name: "", words: "All", face: null, query: {} };
+const FILTERS: readonly Filter[] = [
+  ALL,
+  { name: "active", words: "Active", face: "running", query: { status: "pending,running,paused" } },
+  { name: "needs", words: "Needs you", face: "held", query: { needs_you: true } },
+  { name: "failed", words: "Failed", face: "failed", query: { status: "failed" } },
+  { name: "rescued", words: "Rescued", face: "recovered", query: { rescued: true } },
+  { name: "completed", words: "Completed", face: "completed", query: { status: "completed" } },
+];
+const SINCE: readonly (readonly [since: string, words: string])[] = [
+  ["", "Any time"],
+  ["1h", "Last hour"],
+  ["24h", "Last 24 h"],
+  ["7d", "Last 7 days"],
+];
 const PAGE = 100;
+/** All that narrows the list, so that its address says it. */
+const NARROWED_BY = ["workflow", "label", "text", "since"] as const;
 
 /** All runs, newest first. What is shown of them is in the address. */
 export function Runs({ place }: { readonly place: Place }): ReactNode {
-  const shown = place.query.get("show") ?? "";
+  const filter = FILTERS.find(({ name }) => name === place.query.get("show")) ?? ALL;
+  const given = Object.fromEntries(
+    NARROWED_BY.flatMap((name) => {
+      const value = place.query.get(name);
+      return value === null || value === "" ? [] : [[name, value]];
+    }),
+  );
   const before = place.query.get("before");
-  const workflow = place.query.get("workflow");
-  const filter = FILTERS.find(({ name }) => name === shown) ?? FILTERS[0]!;
   const query = {
-    limit: PAGE,
-    ...(filter.status.length === 0 ? {} : { status: filter.status.join(",") }),
+    ...{ limit: PAGE, outcomes: true },
+    ...filter.query,
+    ...given,
     ...(before === null ? {} : { before: Number(before) }),
-    ...(workflow === null ? {} : { workflow }),
   };
   const { data, problem } = useLive(
     JSON.stringify(query),
     () => dataOf(api.GET("/api/v1/runs", { params: { query } })),
     () => true,
   );
+  const at = (change: { readonly [name: string]: string | null }): string =>
+    addressOf(["runs"], { show: filter.name, ...given, ...change });
+  const { runs, added, list, showNew } = useRuns(data?.items ?? null, JSON.stringify(query));
+  const chosen = useChosen(runs, list);
   return (
     <div className="runs">
-      <div className="row wrap bar-of-filters">
-        <nav className="seg" aria-label="Which runs">
-          {FILTERS.map(({ name, words }) => (
-            <a
-              key={name}
-              href={addressOf(["runs"], { show: name, workflow })}
-              aria-current={name === filter.name ? "true" : undefined}
-            >
-              {words}
-            </a>
+      <Filters filter={filter} given={given} at={at} shown={runs.length} isMore={data?.next != null} />
+      {problem !== null && <Refused problem={problem} />}
+      <div className="scroll" ref={list}>
+        {added > 0 && (
+          <button type="button" className="btn newrows" onClick={showNew}>
+            {count(added, "new run")}, show
+          </button>
+        )}
+        <p className="sr" role="status">
+          {added > 0 ? count(added, "new run") : ""}
+        </p>
+        {data !== null &&
+          (runs.length === 0 ? (
+            <NoRuns filter={filter} given={given} />
+          ) : (
+            <RunTable runs={runs} outcomes={data.outcomes ?? {}} chosen={chosen} />
           ))}
-        </nav>
-        {workflow !== null && (
-          <a className="btn" href={addressOf(["runs"], { show: shown })}>
-            Workflow: {workflow} ×
+      </div>
+      <div className="row pages">
+        {before !== null && (
+          <a className="btn" href={at({})}>
+            Newest runs
           </a>
         )}
-        <span className="end small dim">newest first, times in UTC</span>
+        {data?.next != null && (
+          <a className="btn" href={at({ before: String(data.next) })}>
+            Older runs
+          </a>
+        )}
       </div>
-      {problem !== null && <Refused problem={problem} />}
-      {data !== null &&
-        (data.items.length === 0 ? <NoRuns filter={filter.words} /> : <RunTable runs={data.items} />)}
-      {data?.next != null && (
-        <a
-          className="btn more"
-          href={addressOf(["runs"], { show: shown, workflow, before: String(data.next) })}
-        >
-          Older runs
-        </a>
-      )}
     </div>
   );
 }
 
-function NoRuns({ filter }: { readonly filter: string }): ReactNode {
-  if (filter !== "All")
+/** The rows as they stand: while somebody points at them or has scrolled, none comes in above. */
+function useRuns(fresh: readonly RunItem[] | null, key: string) {
+  const [, refresh] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const order = useRef<{ readonly key: string; readonly ids: readonly string[] }>({ key, ids: [] });
+  const known = useRef(new Map<number, RunItem>());
+  for (const run of fresh ?? []) known.current.set(run.run_id, run);
+  const isPointedAt = list.current?.matches(":hover") === true || (list.current?.scrollTop ?? 0) > 0;
+  const shown = order.current.key === key ? order.current.ids : [];
+  const ids = (fresh ?? []).map(({ run_id }) => String(run_id));
+  const settled =
+    fresh === null
+      ? { order: shown, added: 0 }
+      : settleOrder(shown, ids, { frozen: isPointedAt, kept: new Set() });
+  order.current = { key, ids: settled.order };
+  useEffect(() => {
+    const leave = (): void => refresh((n) => n + 1);
+    const element = list.current;
+    element?.addEventListener("pointerleave", leave);
+    return () => element?.removeEventListener("pointerleave", leave);
+  }, []);
+  const showNew = (): void => {
+    order.current = { key, ids: [] };
+    list.current?.scrollTo({ top: 0 });
+    refresh((n) => n + 1);
+  };
+  const runs = settled.order.flatMap((id) => known.current.get(Number(id)) ?? []);
+  return { runs, added: settled.added, list, showNew };
+}
+
+/** j and k go from run to run, Enter opens one. */
+function useChosen(
+  runs: readonly RunItem[],
+  list: { readonly current: HTMLDivElement | null },
+): number | null {
+  const [chosen, setChosen] = useState<number | null>(null);
+  const at = runs.findIndex(({ run_id }) => run_id === chosen);
+  const go = (to: number): void => {
+    const run = runs[Math.max(0, Math.min(to, runs.length - 1))];
+    if (run === undefined) return;
+    setChosen(run.run_id);
+    list.current?.querySelector(`[data-run="${run.run_id}"]`)?.scrollIntoView({ block: "nearest" });
+  };
+  useKeys("Runs", [
+    { keys: "j|down", does: "next run", run: () => go(at + 1) },
+    { keys: "k|up", does: "previous run", run: () => go(at < 0 ? 0 : at - 1) },
+    {
+      keys: "enter",
+      does: "open the run",
+      run: () => {
+        if (chosen !== null) location.hash = addressOf(["runs", chosen]);
+      },
+    },
+    { keys: "/", does: "find", run: () => document.getElementById("find-runs")?.focus() },
+    {
+      keys: "esc",
+      does: "leave the field",
+      run: () => {
+        if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+      },
+      inFields: true,
+    },
+  ]);
+  return chosen;
+}
+
+type Given = { readonly [name: string]: string };
+
+function Filters({
+  filter,
+  given,
+  at,
+  shown,
+  isMore,
+}: {
+  readonly filter: Filter;
+  readonly given: Given;
+  readonly at: (change: { readonly [name: string]: string | null }) => string;
+  readonly shown: number;
+  readonly isMore: boolean;
+}): ReactNode {
+  const find = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const typed = Object.fromEntries(new FormData(event.currentTarget)) as Given;
+    location.hash = at(typed);
+  };
+  return (
+    <form className="row wrap bar-of-filters" onSubmit={find}>
+      <nav className="seg" aria-label="Which runs">
+        {FILTERS.map(({ name, words, face }) => (
+          <a key={name} href={at({ show: name })} aria-current={name === filter.name ? "true" : undefined}>
+            {face !== null && <Doll face={face} />}
+            {words}
+          </a>
+        ))}
+      </nav>
+      <span className="input findfield">
+        <Icon name="find" small />
+        <input
+          key={given.text}
+          id="find-runs"
+          name="text"
+          type="search"
+          aria-label="Find runs by workflow, label or error"
+          placeholder="workflow, label or error"
+          defaultValue={given.text ?? ""}
+        />
+        <Keys keys="/" />
+      </span>
+      <input
+        key={`w ${given.workflow}`}
+        className="input narrow"
+        name="workflow"
+        aria-label="Workflow"
+        placeholder="Workflow: any"
+        defaultValue={given.workflow ?? ""}
+      />
+      <input
+        key={`l ${given.label}`}
+        className="input narrow"
+        name="label"
+        aria-label="Label"
+        placeholder="Label: any"
+        defaultValue={given.label ?? ""}
+      />
+      <select
+        className="input"
+        name="since"
+        aria-label="Since"
+        value={given.since ?? ""}
+        onChange={(event) => {
+          location.hash = at({ since: event.target.value });
+        }}
+      >
+        {SINCE.some(([since]) => since === (given.since ?? "")) ? null : (
+          <option value={given.since}>since {given.since}</option>
+        )}
+        {SINCE.map(([since, words]) => (
+          <option key={since} value={since}>
+            {words}
+          </option>
+        ))}
+      </select>
+      <button type="submit" className="sr">
+        Find
+      </button>
+      <span className="end small dim num">
+        {isMore ? `the newest ${shown}` : count(shown, "run")}, newest first
+      </span>
+    </form>
+  );
+}
+
+function NoRuns({ filter, given }: { readonly filter: Filter; readonly given: Given }): ReactNode {
+  const narrowed = Object.entries(given);
+  if (filter.name === "" && narrowed.length === 0)
     return (
-      <Empty title={`No run is under "${filter}"`}>
-        <a className="link" href={addressOf(["runs"])}>
-          Show all runs
-        </a>
+      <Empty title="No runs yet">
+        Start one: <code className="mono-s">daruma run FILE --server {location.origin}</code>
       </Empty>
     );
+  const words = [
+    ...(filter.name === "" ? [] : [`under "${filter.words}"`]),
+    ...narrowed.map(([name, value]) => `with ${name} ${value}`),
+  ];
   return (
-    <Empty title="No runs yet">
-      Start one: <code className="mono-s">daruma run FILE --server {location.origin}</code>
+    <Empty title={`No run is ${words.join(" and ")}`}>
+      <a className="link" href={addressOf(["runs"])}>
+        Show all runs
+      </a>
     </Empty>
-  );
-}
-
-function RunTable({ runs }: { readonly runs: readonly RunItem[] }): ReactNode {
-  return (
-    <div className="scroll">
-      <table className="t">
-        <thead>
-          <tr>
-            <th>Status</th>
-            <th>Run</th>
-            <th>Workflow</th>
-            <th className="wide">What happened</th>
-            <th className="r">Started</th>
-            <th className="r">Took</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <RunRow key={run.run_id} run={run} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function RunRow({ run }: { readonly run: RunItem }): ReactNode {
-  const { face, words, tone } = standingOf(run);
-  const happened = run.error === null ? "" : `${run.error.message} (${run.error.code})`;
-  return (
-    <tr>
-      <td>
-        <span className={`row status ${tone}`}>
-          <Doll face={face} />
-          {words}
-        </span>
-      </td>
-      <td>
-        <a className="link num" href={addressOf(["runs", run.run_id])}>
-          #{run.run_id}
-        </a>
-      </td>
-      <td>
-        <a href={addressOf(["runs"], { workflow: run.workflow })}>{run.workflow}</a>
-      </td>
-      <td className="wide cut" title={happened}>
-        {happened}
-      </td>
-      <td className="r" title={exactTime(run.created_at)}>
-        {clockTime(run.created_at)}
-      </td>
-      <td className="r">{run.duration_ms === null ? "" : durationText(run.duration_ms)}</td>
-    </tr>
   );
 }

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { nameOf } from "../../../src/report/lookup/job-name.js";
+import { marksOf } from "../../../src/report/words/rung-marks.js";
 import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
 import { Glyph } from "../parts/Glyph.js";
 import { LadderStrip } from "../parts/Ladder.js";
-import { marksOf } from "../parts/marks.js";
 import { Refused } from "../parts/Notice.js";
 import { addressOf, type Place } from "../place.js";
 import { count, type JobDetails, jobStatusWord } from "../words/status.js";

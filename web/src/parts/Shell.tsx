@@ -1,13 +1,14 @@
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
-import { durationText } from "../../../src/report/words/duration-text.js";
+import { type ReactNode, useState } from "react";
 import type { Who } from "../App.js";
 import { signOut } from "../api/client.js";
-import { stream } from "../api/stream.js";
-import { KeysOverlay } from "../keys/KeysOverlay.js";
+import { Keys, KeysOverlay } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
 import { addressOf, type Place } from "../place.js";
+import { Confirm } from "./Confirm.js";
 import { ProductDoll } from "./Doll.js";
 import { Icon, type IconName } from "./Icon.js";
+import { LiveDot, LostBanner } from "./Live.js";
+import { Palette } from "./Palette.js";
 import { switchTheme } from "./theme.js";
 
 /** The pages of the rail. `key`: after `g`, it goes there. */
@@ -34,8 +35,15 @@ interface ShellProps {
 export function Shell({ place, who, waiting, children }: ShellProps): ReactNode {
   const current = place.path[0] ?? "inbox";
   const [showsKeys, setShowsKeys] = useState(false);
+  const [showsPalette, setShowsPalette] = useState(false);
   useKeys("Everywhere", [
     { keys: "?", does: "all keys", run: () => setShowsKeys(true) },
+    {
+      keys: "mod+k",
+      does: "go to a run, step or workflow",
+      run: () => setShowsPalette(true),
+      inFields: true,
+    },
     ...PAGES.map(({ path, words, key }) => ({
       keys: `g ${key}`,
       does: words,
@@ -82,13 +90,22 @@ export function Shell({ place, who, waiting, children }: ShellProps): ReactNode 
       <div className="app">
         <header className="top">
           <Crumbs place={place} />
+          <button type="button" className="find" onClick={() => setShowsPalette(true)}>
+            <Icon name="find" small />
+            <span>Go to run, step, workflow</span>
+            <Keys keys="mod+k" />
+          </button>
           <LiveDot />
         </header>
-        <main className="main">{children}</main>
+        <main className="main">
+          <LostBanner />
+          {children}
+        </main>
         <nav className="tabbar" aria-label="Pages">
           {links}
         </nav>
       </div>
+      {showsPalette && <Palette pages={PAGES} onClose={() => setShowsPalette(false)} />}
       {showsKeys && <KeysOverlay onClose={() => setShowsKeys(false)} />}
     </>
   );
@@ -96,24 +113,38 @@ export function Shell({ place, who, waiting, children }: ShellProps): ReactNode 
 
 function SignedIn({ who }: { readonly who: Who }): ReactNode {
   const isLocal = who.name === "local";
+  const [asks, setAsks] = useState(false);
   const leave = async (): Promise<void> => {
     await signOut();
     location.reload();
   };
   return (
-    <button
-      type="button"
-      className="nav"
-      title={
-        isLocal
-          ? "This server needs no token"
-          : `Signed in with the token ${who.name}, role ${who.role}. Click to sign out`
-      }
-      onClick={isLocal ? undefined : () => void leave()}
-    >
-      <Icon name="key" />
-      {who.role}
-    </button>
+    <>
+      <button
+        type="button"
+        className="nav"
+        title={
+          isLocal ? "This server needs no token" : `Signed in with the token ${who.name}, role ${who.role}`
+        }
+        aria-disabled={isLocal}
+        onClick={() => !isLocal && setAsks(true)}
+      >
+        <Icon name="key" />
+        {who.role}
+      </button>
+      {asks && (
+        <Confirm
+          title={`Sign out ${who.name}?`}
+          yes="Sign out"
+          no="Stay signed in"
+          danger={false}
+          onYes={() => void leave()}
+          onNo={() => setAsks(false)}
+        >
+          <p>This browser forgets the token. The token itself stays valid: `daruma token revoke` ends it.</p>
+        </Confirm>
+      )}
+    </>
   );
 }
 
@@ -130,25 +161,5 @@ function Crumbs({ place: { path } }: { readonly place: Place }): ReactNode {
       {step !== undefined && <span className="sep">/</span>}
       {step !== undefined && <h1 className="mono">{step}</h1>}
     </div>
-  );
-}
-
-/** A stream that is lost for a moment is nobody's business. */
-const PATIENCE_MS = 5_000;
-
-function LiveDot(): ReactNode {
-  const { live, heardAt } = useSyncExternalStore(stream.watch, () => stream.state);
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    if (live) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [live]);
-  const age = now - heardAt;
-  if (live || age < PATIENCE_MS) return <span className="livedot">live</span>;
-  return (
-    <span className="livedot lost" role="status">
-      not connected, data is {durationText(age)} old
-    </span>
   );
 }

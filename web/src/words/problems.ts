@@ -1,36 +1,49 @@
-import type { HoldItem } from "./status.js";
+import type { paths } from "../api/schema.js";
+import { count } from "./status.js";
 
-/** What waits for a decision, once for all runs with the same cause. */
-export interface Problem {
-  readonly key: string;
-  readonly workflow: string;
-  readonly step: string;
-  readonly kind: HoldItem["kind"];
-  /** Newest first. */
-  readonly items: readonly HoldItem[];
-  readonly firstAt: string;
-  readonly lastAt: string;
+type Answer = paths["/api/v1/problems"]["get"]["responses"][200]["content"]["application/json"];
+
+export type Problems = Answer;
+export type Problem = Answer["items"][number];
+export type Kind = Problem["kind"];
+
+/** "7 runs", "1 run, 12 items": a fan-out may have the same problem often. */
+export function extentOf({ runs, jobs }: Pick<Problem, "runs" | "jobs">): string {
+  const told = count(runs, "run");
+  return jobs === runs ? told : `${told}, ${count(jobs, "item")}`;
 }
 
-/** Most runs first; of as many, the newest. */
-export function problemsOf(holds: readonly HoldItem[]): Problem[] {
-  const groups = new Map<string, HoldItem[]>();
-  for (const hold of holds) {
-    const cause =
-      hold.kind === "question" ? `question ${hold.id}` : (hold.error?.signature ?? `job ${hold.id}`);
-    const key = JSON.stringify([hold.workflow, hold.step, hold.kind, hold.dead_letter, cause]);
-    groups.set(key, [...(groups.get(key) ?? []), hold]);
+/** "blocks 6 steps", "lost 1 step". */
+export function blocksOf({ kind, blocks }: Pick<Problem, "kind" | "blocks">): string {
+  if (blocks.steps === 0) return "";
+  return `${kind === "failed" ? "lost" : "blocks"} ${count(blocks.steps, "step")}`;
+}
+
+export const KIND_WORDS: { readonly [kind in Kind]: { readonly one: string; readonly many: string } } = {
+  hold: { one: "Hold", many: "Holds" },
+  dead_letter: { one: "Dead letter", many: "Dead letters" },
+  question: { one: "Question", many: "Questions" },
+  failed: { one: "Failed", many: "Failed" },
+};
+
+/**
+ * What stands in the list, and what is new. Nothing moves while somebody points at it: then rows that are gone keep their
+ * places, and new ones wait until they are asked for.
+ */
+export function settleOrder(
+  shown: readonly string[],
+  fresh: readonly string[],
+  { frozen, kept }: { readonly frozen: boolean; readonly kept: ReadonlySet<string> },
+): { readonly order: readonly string[]; readonly added: number } {
+  if (frozen && shown.length > 0) {
+    const there = new Set(shown);
+    return { order: shown, added: fresh.filter((id) => !there.has(id)).length };
   }
-  return [...groups]
-    .map(([key, group]) => {
-      const items = group.sort((one, other) => other.run_id - one.run_id);
-      const times = items.map(({ since }) => since).sort();
-      const { workflow, step, kind } = items[0]!;
-      return { key, workflow, step, kind, items, firstAt: times[0]!, lastAt: times.at(-1)! };
-    })
-    .sort((one, other) => other.items.length - one.items.length || other.lastAt.localeCompare(one.lastAt));
-}
-
-export function runsOf({ items }: Problem): number[] {
-  return [...new Set(items.map(({ run_id }) => run_id))];
+  const order = [...fresh];
+  // What was just decided stays where it was until its result was read.
+  for (const id of kept) {
+    const place = shown.indexOf(id);
+    if (place >= 0 && !order.includes(id)) order.splice(Math.min(place, order.length), 0, id);
+  }
+  return { order, added: 0 };
 }

@@ -1,49 +1,41 @@
 import { describe, expect, it } from "vitest";
 import { LADDER } from "../../../src/core/decide/ladder/ladder.js";
+import { marksOf } from "../../../src/report/words/rung-marks.js";
 import { RUNGS } from "../pages/step/rungs.js";
-import { marksOf } from "../parts/marks.js";
 import { addressOf, placeOf } from "../place.js";
 import { linesOf } from "./log-lines.js";
-import { problemsOf, runsOf } from "./problems.js";
-import type { HoldItem } from "./status.js";
-
-const hold = (run: number, change: Partial<HoldItem> = {}): HoldItem =>
-  ({
-    id: run * 10 + 1,
-    run_id: run,
-    workflow: "etl",
-    step: "load",
-    kind: "hold",
-    dead_letter: false,
-    error: { signature: "v1:a" },
-    since: `2026-01-01T00:00:0${run}.000Z`,
-    ...change,
-  }) as HoldItem;
+import { blocksOf, extentOf, settleOrder } from "./problems.js";
 
 it("the page's ladder is the engine's", () => {
   expect(RUNGS).toEqual(LADDER.map(({ name }) => name));
 });
 
 describe("problems", () => {
-  it("are one for all runs with the same cause, the most runs first", () => {
-    const found = problemsOf([hold(1), hold(2, { error: { signature: "v1:b" } as never }), hold(3)]);
-    expect(found.map((problem) => runsOf(problem))).toEqual([[3, 1], [2]]);
-    expect(found[0]).toMatchObject({
-      firstAt: "2026-01-01T00:00:01.000Z",
-      lastAt: "2026-01-01T00:00:03.000Z",
-    });
+  it("say in how many runs and items they are, and what they block", () => {
+    expect(extentOf({ runs: 7, jobs: 7 })).toBe("7 runs");
+    expect(extentOf({ runs: 1, jobs: 12 })).toBe("1 run, 12 items");
+    const blocks = { steps: 1, names: ["b"], of: 3 };
+    expect(blocksOf({ kind: "hold", blocks })).toBe("blocks 1 step");
+    expect(blocksOf({ kind: "failed", blocks: { ...blocks, steps: 2 } })).toBe("lost 2 steps");
+    expect(blocksOf({ kind: "hold", blocks: { ...blocks, steps: 0 } })).toBe("");
   });
 
-  it("of another step, workflow or kind are others, and each question is one of its own", () => {
-    const others = [
-      hold(1),
-      hold(2, { step: "save" }),
-      hold(3, { workflow: "other" }),
-      hold(4, { dead_letter: true }),
-      hold(5, { kind: "question", error: null }),
-      hold(6, { kind: "question", error: null }),
-    ];
-    expect(problemsOf(others)).toHaveLength(6);
+  it("keep their places while somebody points at them, and new ones are only counted", () => {
+    const kept = new Set<string>();
+    expect(settleOrder(["a", "b"], ["c", "b"], { frozen: true, kept })).toEqual({
+      order: ["a", "b"],
+      added: 1,
+    });
+    expect(settleOrder(["a", "b"], ["c", "b"], { frozen: false, kept })).toEqual({
+      order: ["c", "b"],
+      added: 0,
+    });
+    expect(settleOrder([], ["c"], { frozen: true, kept })).toEqual({ order: ["c"], added: 0 });
+  });
+
+  it("stay where they were for a moment after they were decided", () => {
+    const kept = new Set(["b"]);
+    expect(settleOrder(["a", "b", "c"], ["a", "c"], { frozen: false, kept }).order).toEqual(["a", "b", "c"]);
   });
 });
 

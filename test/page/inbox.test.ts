@@ -1,0 +1,357 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterEach, describe, expect, it } from "vitest";
+import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
+import { type LiveServer, LiveServers } from "../support/live-server.js";
+
+const servers = new LiveServers();
+const browser = new TestBrowser();
+
+const held = (name: string, said: string): string => `
+name: ${name}
+unhandled: hold
+labels: { team: data }
+inputs: { flag: { type: string } }
+steps:
+  load:
+    type: command
+    exec: |
+      echo "reading 4 files"
+      [ -e "$FLAG" ] && exit 0
+      echo "ERROR: ${said}" >&2
+      exit 7
+    env: { FLAG: "{{ inputs.flag }}" }
+    on_fail: { retry: { max: 1, backoff: { delay_ms: 1 } } }
+  report: { type: command, exec: "echo done", depends_on: [load] }
+`;
+const ASKS = `
+name: payroll
+steps:
+  sign-off: { type: human, prompt: "Totals differ by 3.1 %. Post them?", choices: [post, recount] }
+  post: { type: noop, depends_on: [sign-off] }
+`;
+const FAILS = "name: sync\nsteps: { push: { exec: 'echo \"401 token expired\" >&2; exit 4' } }";
+const HOSTILE = `
+name: '<img src=x onerror=document.title=1>'
+unhandled: hold
+steps:
+  shout:
+    type: command
+    exec: |
+      head -c 1000000 /dev/zero | tr '\\0' x >&2
+      printf '\\n<script>document.title=2</script> error \\033[31mred\\033[0m abc\\342\\200\\256def\\n' >&2
+      exit 1
+`;
+
+async function hold(
+  server: LiveServer,
+  count: number,
+  flag: string,
+  name = "nightly",
+  said = "locked",
+): Promise<number[]> {
+  const runs: number[] = [];
+  for (let made = 0; made < count; made += 1)
+    runs.push(await server.run(held(name, said), { inputs: { flag } }));
+  for (const run of runs) await server.until(run, "held");
+  return runs;
+}
+
+async function eventsOf(server: LiveServer, run: number, type: string): Promise<{ reason?: string }[]> {
+  const path = `/api/v1/runs/${run}/events?limit=1000`;
+  const { body } = await server.ask<{ items: { type: string; reason?: string }[] }>("GET", path);
+  return body.items.filter((event) => event.type === type);
+}
+
+const rows = (page: Page) => page.locator(".inbox .item");
+
+describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, () => {
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+
+  it("shows a failing workflow live, and one decision mends seven runs at once", {
+    tags: ["M36"],
+  }, async () => {
+    const server = await servers.start();
+    const flag = join(server.outputDir, "unlocked");
+    const begun = performance.now();
+    const page = await browser.open(server.url);
+    await page.getByText("Nothing needs you").waitFor();
+    console.log(`inbox usable after ${Math.round(performance.now() - begun)} ms, browser start included`);
+    expect(await page.locator("link[rel=icon]").getAttribute("href")).toBe("/favicon.svg");
+    const runs = await hold(server, 7, flag);
+    await page.getByText("1 problem needs a person").waitFor();
+    await page.getByText("7 of 7 selected").waitFor();
+    expect(await page.title()).toBe("(1) Inbox · Daruma");
+    expect(await page.locator("link[rel=icon]").getAttribute("href")).toBe("/favicon-waiting.svg");
+    await page.getByText("2 attempts, no retries left (1 used)").first().waitFor();
+    await page.getByText("blocks 1 step").first().waitFor();
+    await page.getByText("the same in all 7 runs").waitFor();
+    await page.getByText("load held → ready").waitFor();
+    expect(
+      await page
+        .getByRole("img", { name: /^Ladder:/ })
+        .first()
+        .getAttribute("aria-label"),
+    ).toContain("retry acted");
+    writeFileSync(flag, "");
+    await page.getByLabel("Reason").fill("the lock is gone");
+    await page.getByRole("button", { name: "Retry in 7 runs" }).click();
+    await page.getByText("Retried in 7 runs").first().waitFor();
+    for (const run of runs) await server.until(run, "completed");
+    await page.getByText("Nothing needs you").waitFor();
+    for (const run of runs)
+      expect((await eventsOf(server, run, "hold.resolved")).map(({ reason }) => reason)).toEqual([
+        "the lock is gone",
+      ]);
+  });
+
+  it("leaves out what is not selected, asks before it lets something fail, and goes to the next problem", async () => {
+    const server = await servers.start();
+    const runs = await hold(server, 2, "/nowhere");
+    const [other] = await hold(server, 1, "/nowhere", "weekly", "no space left");
+    const page = await browser.open(server.url);
+    await page.getByText("2 problems need a person").waitFor();
+    await page.getByLabel(`Run ${runs[0]}`).uncheck();
+    await page.getByRole("button", { name: /^Let it fail/ }).click();
+    await page.getByText("load held → failed").waitFor();
+    await page.getByRole("button", { name: "Let fail in 1 run" }).click();
+    const dialog = page.getByRole("alertdialog");
+    await dialog.getByRole("button", { name: "Let it wait" }).click();
+    expect((await server.running.store.readRun(runs[1]!))!.status).toBe("held");
+    await page.getByRole("button", { name: "Let fail in 1 run" }).click();
+    await dialog.getByRole("button", { name: "Let fail in 1 run" }).click();
+    await server.until(runs[1]!, "failed");
+    await page.getByText("Let fail in 1 run").first().waitFor();
+    // What has failed is a problem of its own now; the focus goes on to the one below.
+    await expect.poll(() => page.url(), { timeout: 20_000 }).toContain("problem=");
+    await page.getByRole("button", { name: /^Retry in 1 run/ }).waitFor();
+    for (const run of [runs[0]!, other!])
+      expect((await server.running.store.readRun(run))!.status).toBe("held");
+  });
+
+  it("decides several problems at once, with a warning, and by keys alone", async () => {
+    const server = await servers.start();
+    const flag = join(server.outputDir, "again");
+    const runs = [
+      ...(await hold(server, 2, flag)),
+      ...(await hold(server, 1, flag, "weekly", "no space left")),
+    ];
+    const page = await browser.open(server.url);
+    await rows(page).nth(1).waitFor();
+    await page.keyboard.press("a");
+    await page.getByText("2 different failures.").waitFor();
+    await page.getByText("2 problems, 3 runs selected").waitFor();
+    expect(await page.getByRole("button", { name: /^Complete/ }).getAttribute("aria-disabled")).toBe("true");
+    await page.keyboard.press("s");
+    await page.getByText("load held → skipped").waitFor();
+    await page.keyboard.press("r");
+    await page.getByText("load held → ready").waitFor();
+    expect((await server.running.store.readRun(runs[0]!))!.status).toBe("held");
+    writeFileSync(flag, "");
+    await page.getByLabel("Reason").fill("both are back");
+    await page.keyboard.press("Control+Enter");
+    for (const run of runs) await server.until(run, "completed");
+    await page.getByText("Nothing needs you").waitFor();
+  });
+
+  it("answers a question with one of its choices", async () => {
+    const server = await servers.start();
+    const run = await server.run(ASKS);
+    const page = await browser.open(server.url);
+    await page.getByRole("button", { name: /^recount/ }).waitFor();
+    await page.getByText("asks: post or recount").waitFor();
+    const send = page.getByRole("button", { name: /^Answer/ });
+    expect(await send.getAttribute("aria-description")).toBe("Choose an answer first");
+    await page.getByRole("button", { name: /^post/ }).click();
+    await page.getByLabel("Comment").fill("checked with finance");
+    await page.getByRole("button", { name: "Answer post" }).click();
+    await server.until(run, "completed");
+    const { body } = await server.ask<{ output: unknown }>(
+      "GET",
+      `/api/v1/jobs/${await server.job(run, "sign-off")}`,
+    );
+    expect(JSON.stringify(body)).toContain("checked with finance");
+  });
+
+  it("sets aside what failed, and tells of it again when it comes again", async () => {
+    const server = await servers.start();
+    await server.until(await server.run(FAILS), "failed");
+    const page = await browser.open(server.url);
+    await page.getByText("Failed, nothing answered").waitFor();
+    await page
+      .getByRole("button", { name: /^Set aside/ })
+      .first()
+      .click();
+    await page.getByText("It leaves the inbox").waitFor();
+    await page.getByRole("button", { name: "Set aside 1 failure" }).click();
+    await page.getByText("Nothing needs you").waitFor();
+    await server.until(await server.run(FAILS), "failed");
+    await page.getByText("1 problem needs a person").waitFor();
+  });
+
+  it("shows a viewer no buttons, asks for a token where there is none any more, and for a sign-out", async () => {
+    const server = await servers.start();
+    await hold(server, 1, "/nowhere");
+    const tokens = await server.tokens();
+    const page = await browser.open(`${server.url}/#/inbox?kind=hold`);
+    await page.getByLabel("Token").waitFor();
+    const asked: string[] = [];
+    page.on("request", (request) => request.url().endsWith("/api/v1/events") && asked.push(request.url()));
+    await page.getByLabel("Token").fill(tokens.viewer);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("1 problem needs a person").waitFor();
+    expect(new URL(page.url()).hash).toBe("#/inbox?kind=hold");
+    expect(await page.getByRole("button", { name: /Retry|Skip|fail/ }).count()).toBe(0);
+    expect(await page.getByRole("checkbox").count()).toBe(0);
+    await page.context().clearCookies();
+    await server.running.store.revokeToken(
+      (await server.running.store.listTokens()).find(({ role }) => role === "viewer")!.id,
+      Date.now(),
+    );
+    await page.getByLabel("Token").waitFor();
+    await page.getByText("1 problem needs a person").waitFor();
+    // One stream was refused, and nobody has asked for another since.
+    expect(asked.length).toBeLessThanOrEqual(2);
+    await page.getByLabel("Token").fill(tokens.operator);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Retry in 1 run" }).waitFor();
+    await page.getByRole("button", { name: "operator" }).click();
+    await page.getByText("This browser forgets the token.").waitFor();
+    await page.getByRole("button", { name: "Stay signed in" }).click();
+    await page.getByText("1 problem needs a person").waitFor();
+  });
+
+  it("says how old its data is while the server is away, keeps it, and goes on by itself", async () => {
+    const server = await servers.start();
+    const { port } = new URL(server.url);
+    await hold(server, 1, "/nowhere");
+    const page = await browser.open(server.url);
+    await page.getByText("1 problem needs a person").waitFor();
+    await server.close();
+    await page.getByText("Not connected.").waitFor();
+    await page
+      .getByText(/^What you see is|old\.$/)
+      .first()
+      .waitFor();
+    await page.getByText("1 problem needs a person").waitFor();
+    const again = await servers.start({ port: Number(port), outputDir: server.outputDir });
+    await page.getByRole("button", { name: "Try now" }).click();
+    await hold(again, 1, "/nowhere", "weekly", "no space left");
+    await page.getByText("2 problems need a person").waitFor();
+    await page.getByText("Not connected.").waitFor({ state: "detached" });
+  });
+
+  it("shows hostile output as text, and has no barrier, in both themes", async () => {
+    const server = await servers.start();
+    await server.until(await server.run(HOSTILE), "held");
+    await server.until(await server.run(FAILS), "failed");
+    await server.run(ASKS);
+    await hold(server, 2, "/nowhere");
+    for (const theme of ["light", "dark"]) {
+      const page = await browser.open(server.url, { theme });
+      await page.getByText("4 problems need a person").waitFor();
+      await page.locator(".item .what", { hasText: "<script>document.title=2</script>" }).click();
+      await page.getByText("<script>document.title=2</script> error red abcdef").first().waitFor();
+      expect(await page.locator(".main img, .main script").count()).toBe(0);
+      expect(await page.title()).toBe("(4) Inbox · Daruma");
+      const found: { [at: string]: string[] } = {};
+      const look = async (at: string) => {
+        const barriers = await barriersOf(page);
+        if (barriers.length > 0) found[at] = barriers;
+      };
+      await page.locator(".resolve .pri:not([aria-disabled=true])").waitFor();
+      await look("inbox");
+      await page.keyboard.press("?");
+      await page.getByRole("heading", { name: "Keys" }).waitFor();
+      await look("keys");
+      await page.keyboard.press("Escape");
+      await page.goto(`${server.url}/#/runs`);
+      await page.getByText("nightly").first().waitFor();
+      await look("runs");
+      expect(found).toEqual({});
+    }
+  });
+
+  it("is usable on a phone: a list, then a page with its action at the bottom", async () => {
+    const server = await servers.start();
+    await hold(server, 1, "/nowhere");
+    const page = await browser.open(server.url, { width: 390 });
+    await rows(page).first().waitFor();
+    expect(await page.getByRole("button", { name: /Retry in/ }).isVisible()).toBe(false);
+    await rows(page).first().getByRole("link").click();
+    await page.getByRole("button", { name: "Retry in 1 run" }).waitFor();
+    const box = await page.getByRole("button", { name: "Retry in 1 run" }).boundingBox();
+    expect(box!.height).toBeGreaterThanOrEqual(44);
+    await page.getByRole("link", { name: "All problems" }).click();
+    await rows(page).first().waitFor();
+  });
+});
+
+describe.skipIf(!hasBrowser)(browserSuite("the list of runs"), { timeout: 300_000 }, () => {
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+
+  it("has filters in its address, tells what happened, and announces new runs without moving a row", async () => {
+    const server = await servers.start();
+    const [waits] = await hold(server, 1, "/nowhere");
+    const failed = await server.run(FAILS);
+    await server.until(failed, "failed");
+    const rescued = await server.run(
+      "name: flaky\nsteps: { call: { exec: 'test \"$DARUMA_ATTEMPT_ID\" != 1', on_fail: { retry: { max: 1, backoff: { delay_ms: 1 } } } } }",
+    );
+    await server.until(rescued, "completed");
+    const page = await browser.open(`${server.url}/#/runs`);
+    const numbers = () => page.locator("tbody tr .num.link").allTextContents();
+    await page.getByText("call retried once").waitFor();
+    expect(await numbers()).toEqual([`#${rescued}`, `#${failed}`, `#${waits}`]);
+    await page.getByText("Completed, 1 recovery").waitFor();
+    await page.getByRole("img", { name: "0 of 2 steps completed" }).waitFor();
+    await page.getByRole("img", { name: "Last 1: 1 failed" }).waitFor();
+    await page.getByRole("link", { name: "Rescued" }).click();
+    await expect.poll(numbers).toEqual([`#${rescued}`]);
+    await page.getByRole("link", { name: "Needs you" }).click();
+    await expect.poll(numbers).toEqual([`#${waits}`]);
+    expect(new URL(page.url()).hash).toBe("#/runs?show=needs");
+    await page.goto(`${server.url}/#/runs?text=token+expired`);
+    await expect.poll(numbers).toEqual([`#${failed}`]);
+    await page.goto(`${server.url}/#/runs?label=team%3Ddata`);
+    await expect.poll(numbers).toEqual([`#${waits}`]);
+    await page.goto(`${server.url}/#/runs`);
+    await expect.poll(numbers).toHaveLength(3);
+    await page.locator("tbody tr").first().hover();
+    const later = await server.run(FAILS);
+    await page.getByRole("button", { name: "1 new run, show" }).click();
+    await expect.poll(numbers).toEqual([later, rescued, failed, waits].map((run) => `#${run}`));
+  });
+
+  it("is walked with keys, and everything is found from the palette", async () => {
+    const server = await servers.start();
+    const [run] = await hold(server, 1, "/nowhere");
+    const page = await browser.open(`${server.url}/#/runs`);
+    await page.getByText("nightly").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).hash).toBe(`#/runs/${run}`);
+    await page.keyboard.press("g");
+    await page.keyboard.press("i");
+    await page.getByText("1 problem needs a person").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("loa");
+    await page.getByRole("option", { name: /load/ }).first().waitFor();
+    await page.getByRole("combobox").fill(String(run));
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).hash).toBe(`#/runs/${run}`);
+    await page.keyboard.press("?");
+    await page.getByLabel(/^Single keys/).uncheck();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.keyboard.press("g");
+    await page.keyboard.press("i");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").waitFor();
+    expect(new URL(page.url()).hash).toBe(`#/runs/${run}`);
+  });
+});

@@ -1,0 +1,306 @@
+import { type ReactNode, useEffect, useId, useMemo, useState } from "react";
+import type { Problem as Refusal } from "../../api/client.js";
+import { Keys } from "../../keys/KeysOverlay.js";
+import { useKeys } from "../../keys/use-keys.js";
+import { Confirm } from "../../parts/Confirm.js";
+import type { Problem } from "../../words/problems.js";
+import { type Action, buttonWords, doneWords, HARD_RESET, needsWorkspace } from "./actions.js";
+import { Preview } from "./Preview.js";
+import { decide, type Outcome, type Wish } from "./request.js";
+
+type Job = Wish["jobs"][number];
+
+interface PlanProps {
+  readonly problems: readonly Problem[];
+  readonly jobs: readonly Job[];
+  readonly actions: readonly Action[];
+  /** Instead of actions: what a question offers. */
+  readonly choices?: readonly string[];
+  readonly onLeaveOut: (jobs: readonly number[]) => void;
+  readonly onDecided: (words: string) => void;
+}
+
+const PREVIEW_MS = 250;
+
+/** The action is chosen, the reason is typed, a dry run says what will happen, one button sends it. */
+export function Plan(props: PlanProps): ReactNode {
+  const { problems, jobs, actions, choices, onLeaveOut, onDecided } = props;
+  const isQuestion = choices !== undefined;
+  const [action, setAction] = useState<Action | null>(isQuestion ? null : (actions[0] ?? null));
+  const [choice, setChoice] = useState<string | null>(null);
+  const [reason, setReason] = useState("");
+  const [more, setMore] = useState("");
+  const [asks, setAsks] = useState(false);
+  const [sending, setSending] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  // Made when the panel opens: what is sent twice is done once.
+  const key = useMemo(() => crypto.randomUUID(), []);
+  const name = isQuestion ? "answer" : (action?.name ?? "retry");
+  const wish: Wish = {
+    jobs,
+    action: name,
+    reason,
+    ...(name === "complete" ? { output: more } : {}),
+    ...(name === "resume_from" ? { step: more } : {}),
+    ...(choice === null ? {} : { choice, text: reason }),
+  };
+  const isChosen = isQuestion ? choice !== null : action !== null;
+  const { outcome, problem } = usePreview(wish, key, isChosen && jobs.length > 0);
+  const runs = new Set(jobs.map(({ run_id }) => run_id)).size;
+  const isReady = outcome?.results.every(({ ok }) => ok);
+  const why = whyNot({ isChosen, jobs: jobs.length, isReady, sending, isAsked: outcome !== null });
+  const send = async (): Promise<void> => {
+    setAsks(false);
+    setSending(true);
+    try {
+      const done = await decide(wish, key, false);
+      const refused = done.results.filter(({ ok }) => !ok).length;
+      onDecided(choice === null ? doneWords(name, runs - refused) : `Answered: ${choice}`);
+    } catch (error) {
+      setRefusal(error as Refusal);
+    }
+    setSending(false);
+  };
+  const press = (): void => {
+    if (why !== null) return;
+    if (action?.destroys === true) setAsks(true);
+    else void send();
+  };
+  const choose = (next: Action): void => {
+    setRefusal(null);
+    setMore("");
+    setAction(next);
+  };
+  const kind = problems[0]!.kind;
+  const mayReset = !isQuestion && problems.length === 1 && needsWorkspace(kind);
+  useKeys("Decision", [
+    ...actions.flatMap((each) =>
+      each.key === null ? [] : [{ keys: each.key, does: each.words.toLowerCase(), run: () => choose(each) }],
+    ),
+    ...(mayReset ? [{ keys: "h", does: "hard reset", run: () => choose(HARD_RESET) }] : []),
+    ...(choices ?? []).slice(0, 9).map((each, index) => ({
+      ...{ keys: String(index + 1), does: `answer ${each}`, run: () => setChoice(each) },
+    })),
+    { keys: "mod+enter", does: "send the decision", run: press, inFields: true as const },
+  ]);
+  const words = isQuestion
+    ? `Answer${choice === null ? "" : ` ${choice}`}`
+    : buttonWords(action ?? actions[0]!, runs, problems.length);
+  return (
+    <section className="resolve" aria-label="Decide">
+      {isQuestion ? (
+        <Choices choices={choices} chosen={choice} onChoose={setChoice} />
+      ) : (
+        <Acts actions={actions} chosen={action} several={problems.length > 1} onChoose={choose} />
+      )}
+      <div className="form">
+        {name === "complete" && (
+          <Field
+            label="Output"
+            value={more}
+            onChange={setMore}
+            hint='JSON, such as {"rows": 0}; empty: null'
+          />
+        )}
+        {name === "resume_from" && (
+          <Field
+            label="Step"
+            value={more}
+            onChange={setMore}
+            hint="to go back to; empty: the failed step itself"
+          />
+        )}
+        <Field label={isQuestion ? "Comment" : "Reason"} value={reason} onChange={setReason} />
+        {isChosen && (
+          <Preview
+            action={name}
+            outcome={outcome}
+            refusal={refusal ?? problem}
+            runs={runs}
+            blocked={problems.length === 1 ? problems[0]!.blocks.names : []}
+            onLeaveOut={onLeaveOut}
+          />
+        )}
+        <div className="row wrap">
+          <span className="small dim grow">
+            {name === "set_aside" || name === "fork"
+              ? "Kept with the failure, or in the log of the new run."
+              : "Kept in the log of every run. It cannot be undone."}
+          </span>
+          {mayReset && (
+            <button
+              type="button"
+              className="btn"
+              aria-pressed={action === HARD_RESET}
+              onClick={() => choose(HARD_RESET)}
+            >
+              Hard reset
+            </button>
+          )}
+          <span className="tip">
+            <button
+              type="button"
+              className={action?.destroys === true ? "btn danger" : "btn pri"}
+              aria-disabled={why !== null}
+              aria-description={why ?? undefined}
+              title={why ?? undefined}
+              onClick={press}
+            >
+              {words} <Keys keys="mod+enter" />
+            </button>
+          </span>
+        </div>
+      </div>
+      {asks && (
+        <Confirm
+          title={`${words}?`}
+          yes={words}
+          no="Let it wait"
+          onYes={() => void send()}
+          onNo={() => setAsks(false)}
+        >
+          <p>
+            <span className="mono">{problems.map(({ step }) => step).join(", ")}</span> fails, and what
+            depends on it is canceled.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function whyNot(now: {
+  readonly isChosen: boolean;
+  readonly jobs: number;
+  readonly isAsked: boolean;
+  readonly isReady: boolean | undefined;
+  readonly sending: boolean;
+}): string | null {
+  if (now.sending) return "It is being sent";
+  if (now.jobs === 0) return "No run is selected";
+  if (!now.isChosen) return "Choose an answer first";
+  if (!now.isAsked) return "The server has not said yet what will happen";
+  return now.isReady === true ? null : "The server would refuse it: see above";
+}
+
+/** What the server says of this request, asked again when it changes. */
+function usePreview(
+  wish: Wish,
+  key: string,
+  isAsked: boolean,
+): { readonly outcome: Outcome | null; readonly problem: Refusal | null } {
+  const asked = JSON.stringify(wish);
+  const [found, setFound] = useState<{
+    asked: string;
+    outcome: Outcome | null;
+    problem: Refusal | null;
+  } | null>(null);
+  useEffect(() => {
+    if (!isAsked) return;
+    let current = true;
+    const timer = setTimeout(() => {
+      decide(JSON.parse(asked) as Wish, key, true).then(
+        (outcome) => current && setFound({ asked, outcome, problem: null }),
+        (problem: Refusal) => current && setFound({ asked, outcome: null, problem }),
+      );
+    }, PREVIEW_MS);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [asked, isAsked, key]);
+  // A word more in the reason changes nothing that will happen: what is known stays until the answer comes.
+  const isSame = found !== null && sameBut(found.asked, asked);
+  return isSame ? found : { outcome: null, problem: null };
+}
+
+function sameBut(one: string, other: string): boolean {
+  const { reason: _, text: __, ...first } = JSON.parse(one) as Wish;
+  const { reason: ___, text: ____, ...second } = JSON.parse(other) as Wish;
+  return JSON.stringify(first) === JSON.stringify(second);
+}
+
+function Acts({
+  actions,
+  chosen,
+  several,
+  onChoose,
+}: {
+  readonly actions: readonly Action[];
+  readonly chosen: Action | null;
+  readonly several: boolean;
+  readonly onChoose: (action: Action) => void;
+}): ReactNode {
+  return (
+    <fieldset className="acts" aria-label="What to do">
+      {actions.map((each) => {
+        const isOff = several && each.alone === true;
+        return (
+          <button
+            key={each.name}
+            type="button"
+            aria-pressed={each.name === chosen?.name}
+            aria-disabled={isOff}
+            onClick={() => !isOff && onChoose(each)}
+          >
+            <span className="row">
+              {each.words}
+              {each.key !== null && <Keys keys={each.key} />}
+            </span>
+            <small>{isOff ? "one problem at a time" : each.means}</small>
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+function Choices({
+  choices,
+  chosen,
+  onChoose,
+}: {
+  readonly choices: readonly string[];
+  readonly chosen: string | null;
+  readonly onChoose: (choice: string) => void;
+}): ReactNode {
+  return (
+    <fieldset className="acts" aria-label="Answer">
+      {choices.map((choice, index) => (
+        <button key={choice} type="button" aria-pressed={choice === chosen} onClick={() => onChoose(choice)}>
+          <span className="row">
+            {choice}
+            {index < 9 && <Keys keys={String(index + 1)} />}
+          </span>
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Field({
+  label,
+  value,
+  onChange,
+  hint,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly hint?: string;
+}): ReactNode {
+  const field = useId();
+  return (
+    <label className="field" htmlFor={field}>
+      <span className="small dim">{label}</span>
+      <input
+        id={field}
+        className="input grow"
+        value={value}
+        placeholder={hint}
+        maxLength={4_000}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,175 @@
+import type { ReactNode } from "react";
+import { durationText } from "../../../../src/report/words/duration-text.js";
+import type { paths } from "../../api/schema.js";
+import { Doll } from "../../parts/Doll.js";
+import { addressOf } from "../../place.js";
+import { count, type RunItem } from "../../words/status.js";
+import { clockTime, exactTime } from "../../words/times.js";
+import { partsOf, standingInList } from "./standing.js";
+
+type Answer = paths["/api/v1/runs"]["get"]["responses"][200]["content"]["application/json"];
+export type Outcomes = NonNullable<Answer["outcomes"]>;
+
+interface RunTableProps {
+  readonly runs: readonly RunItem[];
+  readonly outcomes: Outcomes;
+  readonly chosen: number | null;
+}
+
+export function RunTable({ runs, outcomes, chosen }: RunTableProps): ReactNode {
+  return (
+    <table className="t">
+      <thead>
+        <tr>
+          <th>Status</th>
+          <th>Run</th>
+          <th>Workflow</th>
+          <th className="hide-s">Last 20</th>
+          <th className="wide">What happened</th>
+          <th className="hide-s">Steps</th>
+          <th className="hide-s">Labels</th>
+          <th className="r hide-s">Started (UTC)</th>
+          <th className="r">Took</th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <RunRow
+            key={run.run_id}
+            run={run}
+            outcomes={outcomes[run.workflow] ?? []}
+            isChosen={run.run_id === chosen}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function RunRow({
+  run,
+  outcomes,
+  isChosen,
+}: {
+  readonly run: RunItem;
+  readonly outcomes: Outcomes[string];
+  readonly isChosen: boolean;
+}): ReactNode {
+  const { face, words, tone } = standingInList(run);
+  return (
+    <tr className={isChosen ? "sel" : undefined} data-run={run.run_id}>
+      <td>
+        <span className={`row status ${tone}`}>
+          <Doll face={face} />
+          {words}
+        </span>
+      </td>
+      <td>
+        <a
+          className="link num"
+          href={addressOf(["runs", run.run_id])}
+          aria-current={isChosen ? "true" : undefined}
+        >
+          #{run.run_id}
+        </a>
+      </td>
+      <td>
+        <a className="cut name" title={run.workflow} href={addressOf(["runs"], { workflow: run.workflow })}>
+          {run.workflow}
+        </a>
+      </td>
+      <td className="hide-s">
+        <Last20 outcomes={outcomes} />
+      </td>
+      <td className="wide">
+        <div className={run.error === null && run.waiting === 0 ? "cut dim" : "cut"} title={run.happened}>
+          {run.happened}
+        </div>
+      </td>
+      <td className="hide-s">
+        <Steps run={run} />
+      </td>
+      <td className="hide-s">
+        <Labels labels={run.labels} />
+      </td>
+      <td className="r dim hide-s" title={exactTime(run.created_at)}>
+        {clockTime(run.created_at)}
+      </td>
+      <td className="r">{run.duration_ms === null ? "" : durationText(run.duration_ms)}</td>
+    </tr>
+  );
+}
+
+function Steps({ run }: { readonly run: RunItem }): ReactNode {
+  const { parts, done, all } = partsOf(run.jobs, run.handled);
+  return (
+    <div className="row steps-of-run">
+      <div className="bar" role="img" aria-label={`${done} of ${count(all, "step")} completed`}>
+        {parts.map(({ tone, share }) => (
+          <i key={tone} className={`b-${tone}`} style={{ width: `${share * 100}%` }} />
+        ))}
+      </div>
+      <span className="num small dim">
+        {done}/{all}
+      </span>
+    </div>
+  );
+}
+
+const OUTCOME_WORDS = {
+  at_once: "at once",
+  rescued: "rescued",
+  held: "held",
+  failed: "failed",
+  canceled: "canceled",
+  active: "running",
+} as const;
+type Outcome = keyof typeof OUTCOME_WORDS;
+/** As high as it was bad. */
+const HEIGHTS: { readonly [outcome in Outcome]: number } = {
+  at_once: 6,
+  rescued: 10,
+  held: 14,
+  failed: 18,
+  canceled: 4,
+  active: 3,
+};
+const BAR = 5;
+
+/** How the last runs of a workflow ended, the newest on the right. */
+export function Last20({ outcomes }: { readonly outcomes: Outcomes[string] }): ReactNode {
+  const counts = new Map<Outcome, number>();
+  for (const { outcome } of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const words = [...counts].map(([outcome, times]) => `${times} ${OUTCOME_WORDS[outcome]}`).join(", ");
+  return (
+    <svg className="last20" viewBox="0 0 100 18" role="img" aria-label={`Last ${outcomes.length}: ${words}`}>
+      <title>{words}</title>
+      {outcomes.map(({ run_id, outcome }, index) => (
+        <rect
+          key={run_id}
+          className={`o-${outcome}`}
+          x={index * BAR}
+          y={18 - HEIGHTS[outcome]}
+          width={BAR - 1.5}
+          height={HEIGHTS[outcome]}
+        />
+      ))}
+    </svg>
+  );
+}
+
+const MAX_LABELS = 2;
+
+function Labels({ labels }: { readonly labels: RunItem["labels"] }): ReactNode {
+  const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return (
+    <span className="row" title={all.join(", ")}>
+      {all.slice(0, MAX_LABELS).map((label) => (
+        <a key={label} className="chip line" href={addressOf(["runs"], { label })}>
+          {label}
+        </a>
+      ))}
+      {all.length > MAX_LABELS && <span className="small dim">+{all.length - MAX_LABELS}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,43 @@
+import { type RunItem, type Standing, standingOf } from "../../words/status.js";
+
+/** How a run stands, with what it waits for and what is under way. */
+export function standingInList(run: RunItem): Standing {
+  const plain = standingOf(run, run);
+  if (run.interrupted) return plain;
+  if (run.waiting > 0 && run.asks === "question" && (run.status === "running" || run.status === "held"))
+    return { face: "held", words: "Asks a question", tone: "person" };
+  if (run.status === "held" && run.asks === "dead_letter") return { ...plain, words: "Held, dead letter" };
+  if (run.status === "running" && run.waiting > 0) return { ...plain, words: "Running, one held" };
+  const isRecovering = (run.jobs.recovering ?? 0) > 0;
+  return run.status === "running" && isRecovering ? { ...plain, words: "Running, recovering" } : plain;
+}
+
+/** Parts of the bar of steps, in its order; widths are shares of the whole. */
+export function partsOf(
+  jobs: RunItem["jobs"],
+  handled: number,
+): {
+  readonly parts: readonly { readonly tone: string; readonly share: number }[];
+  readonly done: number;
+  readonly all: number;
+} {
+  const of = (...statuses: readonly string[]): number =>
+    statuses.reduce((sum, status) => sum + (jobs[status] ?? 0), 0);
+  const all = Object.values(jobs).reduce((sum, count) => sum + count, 0);
+  const done = of("completed");
+  const counts: readonly (readonly [tone: string, count: number])[] = [
+    ["ok", done],
+    ["bad", of("failed")],
+    ["person", of("pending_failed")],
+    ["gold", of("recovering")],
+    ["run", of("running")],
+    ["idle", of("skipped", "canceled")],
+  ];
+  const parts = counts
+    .filter(([, count]) => count > 0)
+    .map(([tone, count]) => ({
+      tone: tone === "bad" && handled >= count ? "handled" : tone,
+      share: count / all,
+    }));
+  return { parts, done, all };
+}
