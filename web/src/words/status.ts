@@ -11,7 +11,6 @@ export type RunItem = AnswerOf<"/api/v1/runs">["items"][number];
 export type RunDetails = AnswerOf<"/api/v1/runs/{run_id}">;
 export type JobItem = AnswerOf<"/api/v1/jobs">["items"][number];
 export type JobDetails = AnswerOf<"/api/v1/jobs/{job_id}">;
-export type HoldItem = AnswerOf<"/api/v1/holds">["items"][number];
 export type ErrorRecord = components["schemas"]["ErrorRecord"];
 export type RunStatus = RunItem["status"];
 export type JobStatus = JobItem["status"];
