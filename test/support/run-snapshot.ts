@@ -1,13 +1,5 @@
-import type {
-  Barrier,
-  Gate,
-  Job,
-  Route,
-  RoutedFrom,
-  Run,
-  Scope,
-  VisitRequest,
-} from "../../src/core/model/run.js";
+import type { Gate } from "../../src/core/model/gate.js";
+import type { Barrier, Job, Route, RoutedFrom, Run, Scope, VisitRequest } from "../../src/core/model/run.js";
 import type { Leftover } from "../../src/core/model/workspace-state.js";
 
 /** A run as plain data, jobs by their ids, so that two runs can be compared. `dirty` is no part of the fold. */

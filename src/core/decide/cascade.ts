@@ -1,5 +1,13 @@
-import { gateState, isTainted, reducersWaiting, takesAnyEnd, waitingFor } from "../model/gate.js";
-import type { Gate, Group, Job } from "../model/run.js";
+import {
+  type Gate,
+  type Group,
+  gateState,
+  isTainted,
+  reducersWaiting,
+  takesAnyEnd,
+  waitingFor,
+} from "../model/gate.js";
+import type { Job } from "../model/run.js";
 import type { Decision } from "./decision.js";
 import { decideJoins } from "./fan-out.js";
 import { enterNextVisit, listTargetSettled } from "./run-lists.js";

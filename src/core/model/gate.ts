@@ -1,6 +1,26 @@
 import type { GraphStep } from "./graph.js";
 import { isHandledByRoute } from "./handled.js";
-import type { Gate, Group, Job, Run, Scope } from "./run.js";
+import type { Job, Run, Scope } from "./run.js";
+
+/**
+ * What a job still waits for: one group a `depends_on` entry. A group is met by its first member to complete and lost
+ * when its last member settled without. Counters, so that a settled job costs only its own dependents.
+ */
+export interface Gate {
+  readonly groups: readonly Group[];
+  unmet: number;
+  lostGroups: number;
+  /** Of the lost groups, those with a failed or canceled member. */
+  taintedGroups: number;
+  /** The branch is given up whatever its groups say. */
+  forcedLost: boolean;
+}
+
+export interface Group {
+  open: number;
+  met: boolean;
+  tainted: boolean;
+}
 
 export type GateState = "open" | "met" | "lost";
 

@@ -17,6 +17,7 @@ import type {
   VisitRole,
 } from "./events.js";
 import type { ErrorRecord, Failure } from "./failure.js";
+import type { Gate } from "./gate.js";
 import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState } from "./heal-state.js";
 import type { RaisedResources } from "./resources.js";
@@ -217,26 +218,6 @@ export type BeforeVisit = Pick<
   Job,
   "status" | "error" | "failure" | "handled" | "partOf" | "output" | "route" | "routedFrom"
 >;
-
-/**
- * What a job still waits for: one group a `depends_on` entry. A group is met by its first member to complete and lost
- * when its last member settled without. Counters, so that a settled job costs only its own dependents.
- */
-export interface Gate {
-  readonly groups: readonly Group[];
-  unmet: number;
-  lostGroups: number;
-  /** Of the lost groups, those with a failed or canceled member. */
-  taintedGroups: number;
-  /** The branch is given up whatever its groups say. */
-  forcedLost: boolean;
-}
-
-export interface Group {
-  open: number;
-  met: boolean;
-  tainted: boolean;
-}
 
 export interface RunList {
   readonly role: VisitRole;

@@ -1,4 +1,4 @@
-import type { Considered } from "../../parts/marks.js";
+import type { Considered } from "../../../../src/report/words/rung-marks.js";
 
 /** What the ladder made of one attempt. */
 export interface Column {
