@@ -64,7 +64,11 @@ export function Row(props: RowProps): ReactNode {
       )}
       {result === null ? (
         <div className="tried">
-          {question === null ? <LadderStrip marks={problem.ladder as never} /> : <Icon name="takeover" small />}
+          {question === null ? (
+            <LadderStrip marks={problem.ladder as never} />
+          ) : (
+            <Icon name="takeover" small />
+          )}
           <span className="cut" title={problem.tried}>
             {isGone ? "no longer waits" : problem.tried}
           </span>

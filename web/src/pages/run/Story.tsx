@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
-import { LadderStrip } from "../../parts/Ladder.js";
 import { marksOf } from "../../../../src/report/words/rung-marks.js";
+import { LadderStrip } from "../../parts/Ladder.js";
 import { addressOf } from "../../place.js";
 import { sentence } from "../../words/moment.js";
 import { endWords, recoveryWords } from "../../words/recoveries.js";
